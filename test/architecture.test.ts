@@ -11,20 +11,20 @@ const ROOT = join(import.meta.dirname, '..');
 const SOURCES = readSources(ROOT, 'src');
 
 describe('src', () => {
-  it('is where the sources are', () => {
+  it('has sources', () => {
     expect(SOURCES.map(({ file }) => file)).toContain('src/units/time.ts');
   });
 
-  it('keeps to the import table, the package table and the names', () => {
+  it('follows the import table, the package table and the naming rules', () => {
     expect(findBreaches(SOURCES)).toEqual([]);
   });
 
-  it('has no import cycle among the files and folders of a folder', () => {
+  it('has no import cycle among the files and directories of a directory', () => {
     expect(findCycles(SOURCES)).toEqual([]);
   });
 });
 
-/** What the image does without. */
+/** Directories that the image does not contain. */
 const DEMO_FOLDERS = ['cli/demo', 'simulator'];
 
 function isLeftOut(file: string | null): boolean {
@@ -32,7 +32,7 @@ function isLeftOut(file: string | null): boolean {
 }
 
 describe('the image', () => {
-  it('has everything but the demo, the simulator and the packages that they alone use', () => {
+  it('has everything but the demo, the simulator and the packages that only those use', () => {
     const packages = Object.entries(PACKAGE_TABLE).flatMap(([name, places]) =>
       places.every((place) => isLeftOut(`src/${place}`)) ? [`node_modules/${name}`] : [],
     );
@@ -52,7 +52,7 @@ describe('the image', () => {
     expect([...loaded].filter(isLeftOut)).toEqual([]);
   });
 
-  it('lacks nothing that another command than `demo` imports', () => {
+  it('has everything that commands other than `demo` import', () => {
     const imports = SOURCES.filter(({ file }) => !isLeftOut(file)).flatMap((source) =>
       source.imports.flatMap(({ file, isTypeOnly, isDynamic }) =>
         isLeftOut(file) && !isTypeOnly ? [{ from: source.file, to: file, isDynamic }] : [],
@@ -154,13 +154,13 @@ describe('findBreaches', () => {
   it.each([
     [300, 0],
     [301, 1],
-  ])('takes a source of %i lines for %i breaches', (lines, breaches) => {
+  ])('reports a source of %i lines as %i breaches', (lines, breaches) => {
     const source = parseSource('src/units/a.ts', 'let x;\n'.repeat(lines));
 
     expect(findBreaches([source])).toHaveLength(breaches);
   });
 
-  it('gives the line of the breach', () => {
+  it('returns the line of the breach', () => {
     const source = parseSource(
       'src/control/a.ts',
       "import { x } from '../units/b.js';\n\nsetInterval(x, 1);\n",
@@ -171,7 +171,7 @@ describe('findBreaches', () => {
 });
 
 describe('findCycles', () => {
-  it('finds a circle of three, of types alone as well', () => {
+  it('finds a cycle of three, also of types only', () => {
     const sources = [
       parseSource('src/units/a.ts', "import { b } from './b.js';"),
       parseSource('src/units/b.ts', "import type { C } from './c.js';"),
@@ -181,7 +181,7 @@ describe('findCycles', () => {
     expect(findCycles(sources)).toEqual(['src/units: a.ts -> b.ts -> c.ts -> a.ts']);
   });
 
-  it('finds a circle of folders whose files import in none', () => {
+  it('finds a cycle of directories whose files are in no cycle', () => {
     const sources = [
       parseSource('src/units/one/a.ts', "import { b } from '../two/deep/b.js';"),
       parseSource('src/units/two/c.ts', "import { d } from '../one/d.js';"),
@@ -192,7 +192,7 @@ describe('findCycles', () => {
     expect(findCycles(sources)).toEqual(['src/units: one -> two -> one']);
   });
 
-  it('finds a circle of a folder and a file next to it', () => {
+  it('finds a cycle of a directory and a file next to it', () => {
     const sources = [
       parseSource('src/units/one/a.ts', "import type { B } from '../b.js';"),
       parseSource('src/units/b.ts', "import { c } from './one/c.js';"),
@@ -201,7 +201,7 @@ describe('findCycles', () => {
     expect(findCycles(sources)).toEqual(['src/units: one -> b.ts -> one']);
   });
 
-  it('takes two ways to one file for no circle', () => {
+  it('does not report two paths to one file as a cycle', () => {
     const sources = [
       parseSource('src/units/a.ts', "import './b.js'; import './c.js';"),
       parseSource('src/units/b.ts', "import './d.js';"),

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 
 describe('the generated tables of the documentation', () => {
-  it.each(PAGES)('%s has what the code says; `npm run docs` writes it', (page) => {
+  it.each(PAGES)('%s has the rows of the code; `npm run docs` writes it', (page) => {
     const text = readPage(page);
 
     expect(text).toBe(fillPage(text, tables));
@@ -55,13 +55,13 @@ describe('fillPage', () => {
     expect(fillPage(fillPage(page, { x: 'new' }), { x: 'new' })).toBe(fillPage(page, { x: 'new' }));
   });
 
-  it('fails for a name that no table has', () => {
+  it('fails for a name without a table', () => {
     expect(() => fillPage('<!-- generated: y -->\n<!-- end -->', { x: '' })).toThrow('"y"');
   });
 });
 
 describe('markdownTable', () => {
-  it('escapes what would end a cell', () => {
+  it('escapes characters that would end a cell', () => {
     expect(markdownTable(['a'], [['x | y\nz']])).toBe('| a |\n| --- |\n| x \\| y z |');
   });
 });

@@ -26,7 +26,7 @@ const REASON_SOURCES = [
   'control/status/ready.ts',
 ];
 
-/** Words of those sources in CamelCase that are no reason: types of conditions and metrics, and target types. */
+/** Words of those sources in CamelCase that are not reasons: types of conditions and metrics, and target types. */
 const NO_REASONS = new Set([
   'AbleToScale',
   'ScalingActive',
@@ -102,21 +102,24 @@ interface Example {
   readonly where: string;
   /** The file that the example must equal. */
   readonly file: string | null;
+  /** Whether test/cli/import/documented.test.ts checks it: the input of `import`, or what it prints. */
+  readonly isImport: boolean;
   readonly text: string;
 }
 
 function examplesOf(page: string): readonly Example[] {
   return Array.from(
-    readPage(page).matchAll(/(?:<!-- file: (\S+) -->\n)?```yaml\n(.*?)```/gs),
-    ([, file, yaml = ''], index) => ({
+    readPage(page).matchAll(/(?:<!-- (file|import): (\S[^\n]*) -->\n)?```yaml\n(.*?)```/gs),
+    ([, mark, file, yaml = ''], index) => ({
       where: `${page}, example ${index + 1}`,
-      file: file ?? null,
+      file: mark === 'file' ? (file ?? null) : null,
+      isImport: mark === 'import',
       text: yaml,
     }),
   );
 }
 
-const EXAMPLES = PAGES.flatMap(examplesOf);
+const EXAMPLES = PAGES.flatMap(examplesOf).filter(({ isImport }) => !isImport);
 
 /** test/chart/alerts.test.ts runs promtool over the rules. */
 function isRules(text: string): boolean {

@@ -29,7 +29,7 @@ const CITATIONS = ['src', 'test']
     );
   });
 
-/** The requirements of the page: rows of its tables, and the ranges that rows of faults stand for. */
+/** Returns the requirement ids of the page: rows of its tables, and the ranges that fault rows contain. */
 function requirementIds(): ReadonlySet<string> {
   const rows = [...RELIABILITY.matchAll(/^\| ([A-Z]\d+)(?: to ([A-Z])(\d+))? +\|/gm)];
   return new Set(
@@ -49,7 +49,7 @@ const CONTRACT_SECTIONS = new Set(
 );
 const DECISIONS = [...RELIABILITY.slice(RELIABILITY.indexOf('## 11.')).matchAll(/^(\d+)\. /gm)].length;
 
-/** The part of a citation of `name` that may name an id: up to the end of the sentence. */
+/** Returns the part of a citation of `name` that can contain an id: up to the end of the sentence. */
 function cited(text: string, name: string): string {
   const start = text.indexOf(name);
   return start === -1
@@ -57,8 +57,8 @@ function cited(text: string, name: string): string {
     : (/^[^*"'`]*?(?=\. |\.$|;|\)|$)/.exec(text.slice(start + name.length))?.[0] ?? '');
 }
 
-describe('what comments and tests cite', () => {
-  it('is found in the pages', () => {
+describe('a citation in comments and tests', () => {
+  it('names text that exists in the pages', () => {
     expect(CITATIONS.length).toBeGreaterThan(50);
     expect(IDS.size).toBeGreaterThan(150);
     expect([POINTS.size, SECTIONS.size, CONTRACT_SECTIONS.size, DECISIONS]).toEqual([37, 6, 8, 16]);

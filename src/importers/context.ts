@@ -1,3 +1,4 @@
+import type { SourceNames } from './source-names.js';
 import type { MetricQueries } from './metric-queries.js';
 
 /** What an import knows besides the manifest. */
@@ -8,6 +9,8 @@ export interface ImportContext {
   readonly isNamespaceGiven: boolean;
   /** Finds the queries of metrics of the custom and external metrics API. */
   readonly queries: MetricQueries;
+  /** The data source of each address that a ScaledObject queries. */
+  readonly sources: SourceNames;
   /** Sets `dryRun: true` in each document. */
   readonly isDryRun: boolean;
 }

@@ -1,14 +1,16 @@
-import { type PlainObject, isPlainObject } from '../scaler/plain-json.js';
+import { type PlainObject, isPlainObject, valueAt } from '../scaler/plain-json.js';
 import { readPlain } from '../scaler/read/read-plain.js';
-import { formatPath } from '../scaler/problems/finding.js';
 import type { ImportContext } from './context.js';
 import type { Draft } from './draft.js';
 import { type Fields, readFields } from './fields.js';
+import { importChpa } from './import-chpa.js';
+import { importWpa } from './import-wpa.js';
+import { importScaledObject } from './keda/import-scaled-object.js';
 import { importHpa } from './hpa/import-hpa.js';
 import { type ReadMetadata, readMetadata } from './metadata.js';
 import { type Remark, type RemarkLog, createRemarkLog } from './remarks.js';
 import { repair } from './repair.js';
-import { isClause, oneLine } from './write/comments.js';
+import { commentOf, oneLine } from './write/comments.js';
 import { writeDocument } from './write/write-document.js';
 
 /** The result of importing one object. */
@@ -21,6 +23,8 @@ export interface ImportedObject {
   readonly text: string | null;
   readonly draft: Draft | null;
   readonly remarks: readonly Remark[];
+  /** Such as `ScaledObject shop/web`, from which KEDA made this HPA. */
+  readonly madeFrom?: string;
 }
 
 type Convert = (
@@ -38,7 +42,18 @@ interface Kind {
 
 const KINDS: Readonly<Record<string, Kind>> = {
   HorizontalPodAutoscaler: { name: 'HPA', groups: /^(?:autoscaling|extensions)\//, convert: importHpa },
+  CHPA: { name: 'CHPA', groups: /^autoscalers\.postmates\.com\//, convert: importChpa },
+  CustomedHorizontalPodAutoscaler: { name: 'CHPA', groups: /\//, convert: importChpa },
+  ConfigurableHorizontalPodAutoscaler: { name: 'CHPA', groups: /\//, convert: importChpa },
+  WatermarkPodAutoscaler: { name: 'WPA', groups: /^datadoghq\.com\//, convert: importWpa },
+  ScaledObject: { name: 'ScaledObject', groups: /^keda\.(?:sh|k8s\.io)\//, convert: importScaledObject },
+  ScaledJob: { name: 'ScaledJob', groups: /^keda\.(?:sh|k8s\.io)\//, convert: rejectScaledJob },
 };
+
+function rejectScaledJob({ log }: Fields): null {
+  log.lose([], 'has no replicas: promscaler scales workloads, not Jobs');
+  return null;
+}
 
 function kindOf(value: unknown): Kind | null {
   if (!isPlainObject(value)) return null;
@@ -62,18 +77,30 @@ export function importObject(given: unknown, context: ImportContext): ImportedOb
   manifest.skip('apiVersion', 'kind', 'status');
   const read = readMetadata(manifest, context);
   const label = `${kind.name} ${read.label === '' ? '(without a name)' : read.label}`;
+  const owner = kedaOwner(value);
+  if (owner !== null) {
+    const message = `is not imported: KEDA made it from ${owner}, import that: kubectl get scaledobjects -A -o yaml`;
+    const remark: Remark = { path: [], message, at: [], kind: 'loss' };
+    return { label, key: null, text: null, draft: null, remarks: [remark], madeFrom: owner };
+  }
   const failed = { label, key: null, text: null, draft: null, remarks };
   const converted = kind.convert(manifest, read, context);
-  manifest.rest();
-  if (read.metadata === null || converted === null) {
-    if (converted === null) log.lose(['spec'], 'is missing');
-    return failed;
-  }
+  if (converted !== null) manifest.rest();
+  if (read.metadata === null || converted === null) return failed;
   const repaired = repair({ ...converted, metadata: read.metadata }, log);
   if (repaired === null) return failed;
   const draft = withHold(repaired, context, log);
   const header = `Imported from ${String(value['kind'])} ${read.label} (${String(value['apiVersion'])})`;
   return { label, key: read.label, text: writeDocument(draft, remarks, header), draft, remarks };
+}
+
+/** Returns the ScaledObject that owns an HPA. */
+function kedaOwner(value: PlainObject): string | null {
+  const owners = valueAt(value, ['metadata', 'ownerReferences']);
+  const list: readonly unknown[] = Array.isArray(owners) ? owners : [];
+  const owner = list.find((one) => valueAt(one, ['kind']) === 'ScaledObject');
+  const namespace = valueAt(value, ['metadata', 'namespace']);
+  return owner === undefined ? null : `ScaledObject ${String(namespace)}/${String(valueAt(owner, ['name']))}`;
 }
 
 /** A document that lacks a metric or a schedule must not scale: without it, the workload may get too few replicas. */
@@ -89,10 +116,11 @@ function withHold(draft: Draft, context: ImportContext, log: RemarkLog): Draft {
 const HOLD =
   'Holds the workload as it is, because a metric or schedule below is commented out. Remove this field after you have filled it in.';
 
+const LONGEST_LINE = 1000;
+
 /** Formats a remark for standard error: `HPA shop/web: spec.metrics[1]: ...`. */
 export function remarkLine(label: string, { path, message }: Remark): string {
-  const field = formatPath(path);
   const [first = ''] = message.split('\n');
-  const place = field === '' ? '' : `${field}${isClause(first) ? ' ' : ': '}`;
-  return oneLine(`${label}: ${place}${first}`).slice(0, 1000);
+  const subject = path.length === 0 && /^(?:is|has) /.test(first) ? label : `${label}:`;
+  return oneLine(`${subject} ${commentOf({ path, message: first })}`).slice(0, LONGEST_LINE);
 }

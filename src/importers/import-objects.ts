@@ -1,6 +1,7 @@
 import { isPlainObject, type PlainObject } from '../scaler/plain-json.js';
 import type { ImportContext } from './context.js';
 import { type ImportedObject, importObject } from './import-object.js';
+import { nameSources } from './source-names.js';
 import type { Remark } from './remarks.js';
 
 /** A value that was read from a file. */
@@ -25,17 +26,25 @@ export interface ImportedManifests {
 const DEEPEST_LIST = 3;
 
 /** Converts all autoscalers among the values, including the items of lists. */
-export function importObjects(values: readonly ManifestValue[], context: ImportContext): ImportedManifests {
+export function importObjects(
+  values: readonly ManifestValue[],
+  given: Omit<ImportContext, 'sources'>,
+): ImportedManifests {
+  const items = values.flatMap(({ file, value }) =>
+    Array.from(itemsOf(value, 0), (item) => ({ file, item })),
+  );
+  const context = { ...given, sources: nameSources(items.map(({ item }) => item)) };
   const others = new Map<string, number>();
   const imported: ImportedManifest[] = [];
-  for (const { file, value } of values) {
-    for (const item of itemsOf(value, 0)) {
-      const object = importObject(item, context);
-      if (object === null) count(others, kindName(item));
-      else imported.push({ ...object, file });
-    }
+  for (const { file, item } of items) {
+    const object = importObject(item, context);
+    if (object === null) count(others, kindName(item));
+    else imported.push({ ...object, file });
   }
-  return { objects: withoutDuplicates(imported), others };
+  // An HPA of KEDA is left out next to its ScaledObject.
+  const labels = new Set(imported.map(({ label }) => label));
+  const own = imported.filter(({ madeFrom }) => madeFrom === undefined || !labels.has(madeFrom));
+  return { objects: withoutDuplicates(own), others };
 }
 
 /** Yields the items of a list. Those of a typed list (`HorizontalPodAutoscalerList`) have no kind of their own. */
@@ -65,7 +74,7 @@ function count(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** `validate` rejects documents with the same name: the first one counts. */
+/** Names of scaler documents are unique, also if their objects are of different kinds: the first one counts. */
 function withoutDuplicates(objects: readonly ImportedManifest[]): readonly ImportedManifest[] {
   const first = new Map<string, ImportedManifest>();
   return objects.map((object) => {

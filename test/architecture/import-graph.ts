@@ -1,13 +1,13 @@
 import type { Source } from './sources.js';
 
-/** Its `await import()` loads the code of one command, and only if that command is run. */
+/** Loads the code of one command with `await import()`, only when that command runs. */
 const COMMANDS = 'src/cli/command-line/';
 
 /** Returns the files that are loaded with `roots`: their imports, without types, and the imports of those. */
 export function filesLoadedBy(sources: readonly Source[], roots: readonly string[]): ReadonlySet<string> {
   const byFile = new Map(sources.map((source) => [source.file, source]));
   const loaded = new Set<string>(roots);
-  // A set visits what is added while it is iterated.
+  // A set visits elements that are added during the iteration.
   for (const file of loaded) {
     const source = byFile.get(file);
     if (source === undefined) throw new Error(`there is no ${file}`);

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { Import, Source } from './sources.js';
 
-/** `types`: only `import type`. Left out: not at all. */
+/** `types`: only `import type`. Unset: not at all. */
 type Access = 'all' | 'types';
 
 /** Who may import whom, folder by folder of `src`; its own files always. A folder that is not here is a breach. */
@@ -32,7 +32,7 @@ export const FOLDER_TABLE: Readonly<Record<string, Readonly<Record<string, Acces
   simulator: { units: 'all' },
 };
 
-/** Imports everything; nobody imports it. */
+/** Imports everything; no other directory imports it. */
 const TOP = 'cli';
 
 /** Package -> the files and folders below `src` that may import it. A package that is not here is a breach. */
@@ -69,7 +69,7 @@ const PROCESS_FILE = 'src/cli/main.ts';
 const MAX_LINES = 300;
 const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
-/** Every breach of the import rules, as `file:line: sentence`. */
+/** Returns every violation of the import rules, as `file:line: sentence`. */
 export function findBreaches(sources: readonly Source[]): readonly string[] {
   return sources.flatMap((source) => [
     ...source.imports.flatMap((one) => at(source, one.line, importBreach(source, one))),

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-/** All TypeScript files below `folder` of the repository, below the root, with slashes: `src/units/time.ts`. */
+/** Returns all TypeScript files below `folder` of the repository, below the root, with slashes: `src/units/time.ts`. */
 export function listSources(root: string, folder: string): readonly string[] {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))

@@ -29,12 +29,12 @@ export interface Source {
   readonly globals: readonly GlobalUse[];
 }
 
-/** What the rules look at in all TypeScript files below `folder` of the repository. */
+/** Reads the imports, names and global uses of all TypeScript files below `folder` of the repository. */
 export function readSources(root: string, folder: string): readonly Source[] {
   return listSources(root, folder).map((file) => parseSource(file, readFileSync(join(root, file), 'utf8')));
 }
 
-/** What the rules look at in one source text. */
+/** Parses one source text. */
 export function parseSource(file: string, text: string): Source {
   const tree = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const imports: Import[] = [];

@@ -43,16 +43,16 @@ function run(...args: readonly string[]): { readonly status: number | null; read
   return { status, said: `${stdout}${stderr}` };
 }
 
-/** What the service says of itself is scraped from `ops`, what it says of a scaler has that one's namespace. */
+/** Metrics of the service have the scraped namespace `ops`, metrics of a scaler have its own. */
 const service = (name: string, more = ''): string => `${name}{job="rel-promscaler",namespace="ops"${more}}`;
 const condition = (type: string, status: string, reason: string, scaler = 'web'): string =>
   `promscaler_condition{job="rel-promscaler",namespace="shop",scaler="${scaler}",type="${type}",status="${status}",reason="${reason}"}`;
 
 interface Case {
-  /** Selector -> values, one a minute, in the notation of promtool. */
+  /** Selector -> values, one per minute, in the notation of promtool. */
   readonly series: Readonly<Record<string, string>>;
   readonly at: string;
-  /** What `$labels` holds; null: no alert. */
+  /** The `$labels` of the alert; null: no alert. */
   readonly fires: Readonly<Record<string, string>> | null;
 }
 
@@ -70,13 +70,13 @@ const errors = service('promscaler_query_errors_total', ',source="default",reaso
 const queries = service('promscaler_queries_total', ',source="default"');
 const late = (le: string): string => service('promscaler_sync_lateness_seconds_bucket', `,le="${le}"`);
 
-/** Alert -> what happens -> whether it fires. */
+/** Alert -> situation -> whether it fires. */
 const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
   PromscalerNotWorking: {
     'no metrics for 5 minutes': { series: {}, at: '5m', fires: OPS },
     'no metrics for 4 minutes': { series: {}, at: '4m', fires: null },
-    'two that stand by': { series: { [leader]: '0x60', [standby]: '0x60' }, at: '5m', fires: OPS },
-    'one that leads beside one that stands by': {
+    'two standbys': { series: { [leader]: '0x60', [standby]: '0x60' }, at: '5m', fires: OPS },
+    'a leader next to a standby': {
       series: { [leader]: '1x60', [standby]: '0x60' },
       at: '30m',
       fires: null,
@@ -107,7 +107,7 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       at: '10m',
       fires: WEB,
     },
-    'a fallback that stands in': during(condition('ScalingActive', 'True', 'FallbackActive'), '10m', WEB),
+    'a fallback in use': during(condition('ScalingActive', 'True', 'FallbackActive'), '10m', WEB),
     'a workload that a person has set to 0': during(
       condition('ScalingActive', 'False', 'ScalingDisabled'),
       '30m',
@@ -196,10 +196,9 @@ const ALL = Object.entries(CASES).flatMap(([alert, cases]) =>
   ),
 );
 
-/** The rules of the chart, each as it was rendered. */
 const rendered = (): readonly unknown[] => listAt(rules, 'groups').flatMap((group) => listAt(group, 'rules'));
 
-/** The alert as Alertmanager gets it: labels of the rule and of the series, `$labels` put in. */
+/** Returns the alert as Alertmanager gets it: labels of the rule and of the series, with `$labels` replaced. */
 function expected(alert: string, labels: Readonly<Record<string, string>>): Rendered {
   const rule = rendered().find((one) => at(one, 'alert') === alert);
   const fill = (text: string): string =>
@@ -214,14 +213,14 @@ function expected(alert: string, labels: Readonly<Record<string, string>>): Rend
 }
 
 describe('the alerts of the chart', () => {
-  it('are rules that promtool finds nothing wrong with', () => {
+  it('are valid according to promtool', () => {
     expect(run('check', 'rules', 'rules.yaml')).toMatchObject({
       status: 0,
       said: expect.stringContaining(`SUCCESS: ${Object.keys(CASES).length} rules found`),
     });
   });
 
-  it('are all tried, each so that it fires and so that it does not', () => {
+  it('are all tested, each so that it fires and so that it does not', () => {
     expect(rendered().map((rule) => at(rule, 'alert'))).toEqual(Object.keys(CASES));
     for (const cases of Object.values(CASES)) {
       const sides = new Set(Object.values(cases).map(({ fires }) => fires === null));
@@ -248,7 +247,7 @@ describe('the alerts of the chart', () => {
     });
   });
 
-  it('ask for no metric, type or label that the service does not have', () => {
+  it('use only metrics, types and labels that the service has', () => {
     const metrics = new Map(METRIC_TABLE.map(({ name, labels }) => [name, labels]));
     for (const rule of rendered()) {
       const expr = textAt(rule, 'expr');
@@ -272,7 +271,7 @@ describe('the alerts of the chart', () => {
     );
   });
 
-  it('are of the job that is given, in PromQL that still stands', async () => {
+  it('are for the configured job, in PromQL that is still valid', async () => {
     const values = { prometheusRule: { enabled: true, job: 'a "b" #c: d' } };
     const { spec } = pick(render(await startHelm(), values), 'PrometheusRule');
     writeFileSync(join(folder, 'other.yaml'), stringify(spec));
@@ -281,7 +280,7 @@ describe('the alerts of the chart', () => {
     expect(JSON.stringify(spec)).not.toContain('rel-promscaler\\"');
   });
 
-  it('are not there unless asked for', async () => {
+  it('are rendered only if enabled', async () => {
     const values = { serviceMonitor: { enabled: true } };
 
     expect(render(await startHelm(), values).map(({ kind }) => kind)).not.toContain('PrometheusRule');
@@ -312,7 +311,7 @@ describe('rules in the documentation', () => {
     expect(PAGES_WITH_RULES.map(([page]) => page)).toContain('docs/guides/monitoring.md, 1');
   });
 
-  it.each(PAGES_WITH_RULES)('%s: promtool finds nothing wrong with them', (_, text) => {
+  it.each(PAGES_WITH_RULES)('%s: promtool accepts them', (_, text) => {
     writeFileSync(join(folder, 'manual.yaml'), text);
 
     expect(run('check', 'rules', 'manual.yaml')).toMatchObject({ status: 0 });

@@ -9,7 +9,7 @@ export const SCALER = {
 
 const PEM = (what: string): string => `-----BEGIN ${what}-----\nMII\n-----END ${what}-----\n`;
 
-/** Credentials in clear, of two data sources. */
+/** Plain-text credentials of two data sources. */
 export const CREDENTIALS: Values = {
   config: { prometheus: { mimir: { urls: ['https://mimir.example.com'], flavor: 'mimir' }, default: {} } },
   credentials: {
@@ -24,7 +24,7 @@ export const CREDENTIALS: Values = {
   },
 };
 
-/** The same from a Secret that is there. */
+/** The same credentials from an existing Secret. */
 export const EXISTING: Values = {
   prometheus: { url: 'https://p.example.com' },
   credentials: {
@@ -59,7 +59,7 @@ export const MANAGED: Values = {
   podLabels: { 'azure.workload.identity/use': 'true' },
 };
 
-/** Each of them changes something that is rendered, and all of them together. */
+/** Each of them changes the rendered objects, and together they cover all of them. */
 export const CASES: Readonly<Record<string, Values>> = {
   'no values': {},
   'a URL': { prometheus: { url: 'https://prometheus.example.com/prefix' } },
@@ -68,7 +68,7 @@ export const CASES: Readonly<Record<string, Values>> = {
   'three kinds, two of them outside of apps': {
     targets: ['statefulsets', 'rollouts.argoproj.io', 'replicationcontrollers'],
   },
-  'no rights and no account': { rbac: { create: false }, serviceAccount: { create: false } },
+  'no permissions and no account': { rbac: { create: false }, serviceAccount: { create: false } },
   'a scaler': { scalers: { web: SCALER } },
   'three replicas': { replicas: 3, leaderElection: { enabled: true, leaseDurationSeconds: 60 } },
   'no election and no state': { leaderElection: { enabled: false }, state: { enabled: false } },
@@ -85,7 +85,7 @@ export const CASES: Readonly<Record<string, Values>> = {
   'alerts on metrics that the chart does not scrape': { prometheusRule: { enabled: true, job: 'my "job"' } },
   'no NetworkPolicy': { networkPolicy: { enabled: false } },
   'names that look like something else': { fullnameOverride: 'null', serviceAccount: { name: '0x1f' } },
-  'null in the place of mappings': {
+  'null instead of maps': {
     config: null,
     scalers: null,
     secrets: null,

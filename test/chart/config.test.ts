@@ -20,7 +20,7 @@ beforeAll(async () => {
   helm = await startHelm();
 });
 
-/** The rendered service config as the service reads it. */
+/** Parses the rendered service config as the service does. */
 function configOf(values: Values): ServiceConfig {
   const text = textAt(pick(render(helm, values), 'ConfigMap', '-config'), 'data', 'promscaler.yaml');
   const { config, problems } = readServiceConfig(text, 'promscaler.yaml', MOUNTED);
@@ -31,12 +31,12 @@ function configOf(values: Values): ServiceConfig {
 
 function documentsOf(objects: readonly Rendered[]): Readonly<Record<string, string>> {
   const { data } = pick(objects, 'ConfigMap', '-scalers');
-  if (!isMapping(data)) throw new Error('the ConfigMap of the scalers holds no mapping');
+  if (!isMapping(data)) throw new Error('the ConfigMap of the scalers is not a map');
   return Object.fromEntries(Object.keys(data).map((name) => [name, textAt(data, name)]));
 }
 
 describe('the service config of the chart', () => {
-  it('is the built-in one without values, with the places of the pod in it', () => {
+  it('is the built-in one without values, with the paths of the pod', () => {
     const plain = readServiceConfig('', 'promscaler.yaml', MOUNTED).config;
 
     expect(configOf({})).toEqual({
@@ -53,7 +53,7 @@ describe('the service config of the chart', () => {
     expect(problems).toEqual([]);
   });
 
-  it('says of the election and the state only what the values say: both are on in a cluster', () => {
+  it('has only the election and state settings of the values: both are on in a cluster', () => {
     const textOf = (values: Values): unknown =>
       parse(textAt(pick(render(helm, values), 'ConfigMap', '-config'), 'data', 'promscaler.yaml'));
 
@@ -67,7 +67,7 @@ describe('the service config of the chart', () => {
     });
   });
 
-  it('reads the documents of other ConfigMaps, too, each in a folder of its own', () => {
+  it('reads the documents of other ConfigMaps, too, each in its own directory', () => {
     const objects = render(helm, { scalerConfigMaps: ['team-a'] });
     const pod = at(pick(objects, 'Deployment'), 'spec', 'template', 'spec');
     const folder = '/etc/promscaler/scaler-configmaps/team-a';
@@ -87,7 +87,7 @@ describe('the service config of the chart', () => {
     });
   });
 
-  it('reads the documents where they are mounted, and is read where it is mounted', () => {
+  it('reads the documents from their mount path, and is mounted where the service reads it', () => {
     const objects = render(helm);
     const container = at(pick(objects, 'Deployment'), 'spec', 'template', 'spec', 'containers', 0);
     const mounts = listAt(container, 'volumeMounts').map((mount) => at(mount, 'mountPath'));
@@ -97,7 +97,7 @@ describe('the service config of the chart', () => {
     expect(configOf({}).server.port).toBe(at(container, 'ports', 0, 'containerPort'));
   });
 
-  it('takes prometheus.url for the data source default, beside what config says of it and of others', () => {
+  it('uses prometheus.url for the data source default, next to the settings in config for this and others', () => {
     const prometheus = { url: 'http://p:9090' };
     const config = {
       prometheus: { default: { timeoutSeconds: 4 }, other: { urls: ['http://o:9090'], flavor: 'thanos' } },
@@ -110,7 +110,7 @@ describe('the service config of the chart', () => {
     });
   });
 
-  it('works on the given namespaces', () => {
+  it('contains the configured namespaces', () => {
     expect(configOf({ namespaces: ['shop', 'on', '012'] }).kubernetes.namespaces).toEqual([
       'shop',
       'on',
@@ -119,7 +119,7 @@ describe('the service config of the chart', () => {
     expect(configOf({}).kubernetes.namespaces).toEqual([]);
   });
 
-  it('keeps texts that YAML 1.1 reads as something else, and numbers of a million and more', () => {
+  it('keeps strings that YAML 1.1 reads as another type, and numbers of a million and more', () => {
     const odd = ['on', 'no', 'y', '012', '1e3', '0x1F', '12:30:00', '1_000', '~', 'null', '=', '<<', ''];
     const headers = Object.fromEntries(odd.map((text, index) => [`X-${index}`, text]));
     const config = {
@@ -134,14 +134,14 @@ describe('the service config of the chart', () => {
     expect(read.recoveryHoldMaxSeconds).toBe(86_400);
   });
 
-  it('may name files of the mounted secrets', () => {
+  it('can name files of the mounted secrets', () => {
     const bearerTokenFile = '/etc/promscaler/secrets/token/token';
     const values = { secrets: ['token'], config: { prometheus: { default: { bearerTokenFile } } } };
 
     expect(configOf(values).prometheus['default']?.bearerTokenFile).toBe(bearerTokenFile);
   });
 
-  it('takes everything that the manual shows of it', () => {
+  it('accepts every example of the manual', () => {
     const readme = readFileSync(join(ROOT, 'charts/promscaler/README.md'), 'utf8');
     const examples = Array.from(readme.matchAll(/```yaml\n([\s\S]*?)```/g), ([, text = '']) => text);
     const example = examples.find((text) => text.includes('flavor: thanos')) ?? '';
@@ -170,13 +170,13 @@ describe('the scalers of the chart', () => {
     expect(texts.flatMap((one) => readScalers(one, file).scalers)).toEqual(wanted.scalers);
   });
 
-  it('are no templates: {{ and $ stay what they are', () => {
+  it('are not templates: {{ and $ are unchanged', () => {
     const text = '# {{ .Values }} {{ fail "x" }} $namespace\n\n   - "tab:\t"\n';
 
     expect(documentsOf(render(helm, { scalers: { a: text } }))).toEqual({ 'a.yaml': text });
   });
 
-  it('fit the service config beside them', () => {
+  it('are valid together with the service config', () => {
     const text = readFileSync(join(EXAMPLES, 'minimal.yaml'), 'utf8');
     const values = { namespaces: ['shop'], scalers: { checkout: text } };
 
@@ -189,13 +189,13 @@ describe('the scalers of the chart', () => {
     ]);
   });
 
-  it('leave out one that is null', () => {
+  it('omit one that is null', () => {
     const text = readFileSync(join(EXAMPLES, 'minimal.yaml'), 'utf8');
 
     expect(documentsOf(render(helm, { scalers: { a: text, b: null } }))).toEqual({ 'a.yaml': text });
   });
 
-  it('are an empty folder without any', () => {
+  it('are an empty directory by default', () => {
     expect(documentsOf(render(helm))).toEqual({});
   });
 });

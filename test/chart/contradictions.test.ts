@@ -14,7 +14,7 @@ const credentials = (fields: Values, more: Values = {}): Values => ({
 const scaler = (document: unknown): Values => ({ scalers: { web: document } });
 const PEM = '-----BEGIN CERTIFICATE-----';
 
-/** What is wrong -> the sentence. */
+/** Contradiction -> message. */
 const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
   'two replicas without an election': [
     { replicas: 2, leaderElection: { enabled: false } },
@@ -32,11 +32,11 @@ const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
     { serviceMonitor: { enabled: true }, service: { scrapeAnnotations: true } },
     'serviceMonitor.enabled and service.scrapeAnnotations are both true',
   ],
-  'alerts on metrics that nobody scrapes': [
+  'alerts on metrics that nothing scrapes': [
     { prometheusRule: { enabled: true } },
     'prometheusRule.enabled needs serviceMonitor.enabled, or prometheusRule.job',
   ],
-  'rights for the account of everybody': [
+  'permissions for the default account': [
     { serviceAccount: { create: false } },
     'the permissions would go to the service account `default`, which every pod of the namespace uses',
   ],
@@ -133,7 +133,7 @@ const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
     { secrets: ['other'], ...source({ bearerTokenFile: '/etc/promscaler/secrets/token/token' }) },
     'config.prometheus.default.bearerTokenFile names a file of the Secret token, which `secrets` does not list',
   ],
-  'a file beside the config': [
+  'a file next to the config': [
     source({ basicAuth: { username: 'u', passwordFile: 'password' } }),
     'config.prometheus.default.basicAuth.passwordFile must be an absolute path',
   ],
@@ -153,7 +153,7 @@ const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
     { namespaces: ['pay', 'ops'], ...scaler(SCALER) },
     'scalers.web is for the namespace shop, which `namespaces` does not list: promscaler has no permissions there',
   ],
-  'a text for another namespace': [
+  'a string for another namespace': [
     { namespaces: ['pay'], ...scaler('kind: Scaler\nmetadata: { name: web, namespace: shop }') },
     'scalers.web is for the namespace shop',
   ],
@@ -171,7 +171,7 @@ const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
   ],
 };
 
-/** On the other side of the same edges. */
+/** Accepted values next to each rejected one. */
 const ACCEPTED: Readonly<Record<string, Values>> = {
   'one replica without an election': { replicas: 1, leaderElection: { enabled: false } },
   'a lease of 11 s renewed within 10': { leaderElection: { leaseDurationSeconds: 11 } },
@@ -183,11 +183,11 @@ const ACCEPTED: Readonly<Record<string, Values>> = {
     serviceMonitor: { enabled: true },
   },
   'an account by name': { serviceAccount: { create: false, name: 'mine' } },
-  'objects of the cluster without rights, which the notes tell': {
+  'objects of the cluster without permissions, which the notes report': {
     crd: { enabled: true },
     rbac: { create: false },
   },
-  'no rights and no account': { serviceAccount: { create: false }, rbac: { create: false } },
+  'no permissions and no account': { serviceAccount: { create: false }, rbac: { create: false } },
   'the address of another source': {
     prometheus: { url: 'http://p' },
     config: { prometheus: { other: { urls: ['http://o/prefix/'] } } },
@@ -198,12 +198,12 @@ const ACCEPTED: Readonly<Record<string, Values>> = {
     bearerTokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token',
   }),
   'a certificate here and a name there': credentials({ ca: PEM }, source({ tls: { serverName: 'p' } })),
-  'a text that is no YAML': scaler('a: [\n'),
+  'a string that is not YAML': scaler('a: [\n'),
   'an empty document at the end': scaler('kind: Scaler\n---\n# nothing\n'),
   'two documents of one name in two namespaces': {
     scalers: { a: SCALER, b: 'kind: Scaler\nmetadata: { name: web, namespace: pay }' },
   },
-  'a document whose metadata is no mapping': scaler('kind: Scaler\nmetadata: web'),
+  'a document whose metadata is not a map': scaler('kind: Scaler\nmetadata: web'),
   'a list of documents': scaler('- kind: Scaler'),
   'two documents without a name': { scalers: { a: 'kind: Scaler', b: 'kind: Scaler' } },
   'a document of a listed namespace': { namespaces: ['shop'], ...scaler(SCALER) },
@@ -212,14 +212,14 @@ const ACCEPTED: Readonly<Record<string, Values>> = {
 
 describeVerdicts('values that contradict each other', { refused: REFUSED, accepted: ACCEPTED });
 
-describe.each(HELMS)('values that contradict each other, with %s', (which) => {
+describe.each(HELMS)('contradicting values, with %s', (which) => {
   let helm: Helm;
 
   beforeAll(async () => {
     helm = await startHelm(which);
   });
 
-  it('are told all at once', () => {
+  it('are all reported at once', () => {
     const values = { replicas: 2, leaderElection: { enabled: false }, ...source({ urls: ['p'] }) };
 
     expect(template(helm, values).stderr.match(/^- /gm)).toHaveLength(2);

@@ -39,7 +39,7 @@ describe.each(HELMS)('crd.enabled with %s', (which) => {
   const rolesOf = (values: Values): readonly Rendered[] =>
     render(helm, values).filter(({ metadata }) => /-scalers-(edit|view)$/.test(String(at(metadata, 'name'))));
 
-  it('renders the definition as it is, kept by helm whatever becomes of the release', () => {
+  it('renders the definition unchanged, and helm keeps it when the release is removed', () => {
     const definition = pick(render(helm, ON), DEFINITION);
 
     expect(definition['spec']).toEqual(customResourceDefinition()['spec']);
@@ -49,7 +49,7 @@ describe.each(HELMS)('crd.enabled with %s', (which) => {
     expect(structuralProblems(schema as JsonObject)).toEqual([]);
   });
 
-  it('renders none by default, nor where somebody else brings it', () => {
+  it('renders none by default, or if something else installs it', () => {
     const kinds = (values: Values): readonly unknown[] => render(helm, values).map(({ kind }) => kind);
 
     expect(kinds({})).not.toContain(DEFINITION);
@@ -58,7 +58,7 @@ describe.each(HELMS)('crd.enabled with %s', (which) => {
     expect(rolesOf({})).toEqual([]);
   });
 
-  it('has the roles edit and view of the cluster take the Scalers up, without their status', () => {
+  it('lets the roles edit and view of the cluster include Scalers, without their status', () => {
     const read = ['get', 'list', 'watch'];
     const write = ['create', 'update', 'patch', 'delete', 'deletecollection'];
     const [edit, view] = rolesOf(ON);
@@ -77,11 +77,11 @@ describe.each(HELMS)('crd.enabled with %s', (which) => {
       [undefined, undefined, 'true'],
     ]);
     expect(rolesOf({ crd: { enabled: true, aggregateRoles: false } })).toEqual([]);
-    // They are the teams' rights, not those of the account.
+    // They are the permissions of the teams, not those of the account.
     expect(rolesOf({ ...ON, rbac: { create: false } })).toHaveLength(2);
   });
 
-  it('has the service read Scalers', () => {
+  it('lets the service read Scalers', () => {
     const configOf = (values: Values): unknown =>
       parse(String(at(pick(render(helm, values), 'ConfigMap', '-config'), 'data', 'promscaler.yaml')));
 

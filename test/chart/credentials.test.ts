@@ -18,7 +18,7 @@ const configOf = (objects: readonly Rendered[]): unknown =>
 const podOf = (objects: readonly Rendered[]): unknown =>
   at(pick(objects, 'Deployment'), 'spec', 'template', 'spec');
 
-/** Path in the container -> Secret and key, of all that projected volumes bring. */
+/** Path in the container -> Secret and key, for all projected volumes. */
 function filesOf(pod: unknown): Readonly<Record<string, string>> {
   const volumes = listAt(pod, 'volumes');
   return Object.fromEntries(
@@ -33,7 +33,7 @@ function filesOf(pod: unknown): Readonly<Record<string, string>> {
   );
 }
 
-/** All paths of files that a config names. */
+/** Returns all file paths that a config contains. */
 function namedFiles(value: unknown): readonly string[] {
   if (!isMapping(value)) return [];
   return Object.entries(value).flatMap(([key, member]) =>
@@ -42,7 +42,7 @@ function namedFiles(value: unknown): readonly string[] {
 }
 
 describe('credentials', () => {
-  it('in clear are in a Secret alone', () => {
+  it('in plain text are only in a Secret', () => {
     const objects = render(helm, CREDENTIALS);
     const others = objects.filter(({ kind }) => kind !== 'Secret');
 
@@ -59,7 +59,7 @@ describe('credentials', () => {
     expect(Buffer.from(textAt(data, 'mimir.password'), 'base64').toString()).toBe('canary-password');
   });
 
-  it('are named in the service config, each as a file that is mounted', () => {
+  it('are named in the service config, each as a mounted file', () => {
     const objects = render(helm, CREDENTIALS);
     const folder = '/etc/promscaler/credentials';
 
@@ -87,7 +87,7 @@ describe('credentials', () => {
     expect([...namedFiles(configOf(objects))].sort()).toEqual(Object.keys(files).sort());
   });
 
-  it('of a Secret that is there are mounted by the given keys, and the chart makes none', () => {
+  it('of an existing Secret are mounted with the configured keys, and the chart creates none', () => {
     const objects = render(helm, EXISTING);
     const folder = '/etc/promscaler/credentials/default';
 
@@ -103,7 +103,7 @@ describe('credentials', () => {
     });
   });
 
-  it('may come from both, and stand beside what config says of tls', () => {
+  it('can come from both, next to the tls settings of config', () => {
     const objects = render(helm, {
       config: { prometheus: { default: { tls: { serverName: 'p' } } } },
       credentials: { default: { bearerToken: 't', existingSecret: 'auth', keys: { ca: 'ca.crt' } } },
@@ -119,7 +119,7 @@ describe('credentials', () => {
     });
   });
 
-  it('replace the pod when they come or go, and not when they change: their files are read anew', () => {
+  it('replace the pod when they are added or removed, not when they change: their files are read again', () => {
     const podTemplate = (bearerToken: string | null): unknown =>
       at(
         pick(
@@ -134,7 +134,7 @@ describe('credentials', () => {
     expect(podTemplate('a')).not.toEqual(podTemplate(null));
   });
 
-  it('can be read by the group of the pod, and by nobody else', () => {
+  it('can be read only by the group of the pod', () => {
     const volumes = listAt(podOf(render(helm, EXISTING)), 'volumes');
 
     expect(volumes.map((volume) => at(volume, 'projected', 'defaultMode'))).toContain(0o440);

@@ -30,7 +30,7 @@ describe('the Deployment', () => {
     expect(at(deployment, 'spec', 'template', 'spec', 'terminationGracePeriodSeconds')).toBe(20);
   });
 
-  it('ends the old replica before the new one where no election keeps them apart', () => {
+  it('ends the old replica before the new one if no election separates them', () => {
     const deployment = pick(render(helm, { leaderElection: { enabled: false } }), 'Deployment');
 
     expect(at(deployment, 'spec', 'strategy')).toEqual({ type: 'Recreate' });
@@ -40,7 +40,7 @@ describe('the Deployment', () => {
     [0, false],
     [1, false],
     [2, true],
-  ])('with %i replicas: a budget for disruptions and a spread over nodes: %s', (replicas, isThere) => {
+  ])('with %i replicas has a disruption budget and a spread over nodes: %s', (replicas, isThere) => {
     const objects = render(helm, { replicas });
     const matchLabels = { 'app.kubernetes.io/name': 'promscaler', 'app.kubernetes.io/instance': 'rel' };
 
@@ -65,7 +65,7 @@ describe('the Deployment', () => {
       });
   });
 
-  it('takes the count under the name that most charts use', () => {
+  it('accepts the replica count under the name that most charts use', () => {
     const replicasOf = (values: Values): unknown =>
       at(pick(render(helm, values), 'Deployment'), 'spec', 'replicas');
 
@@ -88,7 +88,7 @@ describe('the Deployment', () => {
       { unhealthyPodEvictionPolicy: 'AlwaysAllow' },
       { maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' },
     ],
-  ])('lets evictions take %s', (_what, podDisruptionBudget, expected) => {
+  ])('lets evictions remove %s', (_what, podDisruptionBudget, expected) => {
     const { selector, ...rest } = pick(
       render(helm, { replicas: 2, podDisruptionBudget }),
       'PodDisruptionBudget',
@@ -98,13 +98,13 @@ describe('the Deployment', () => {
     expect(selector).toBeDefined();
   });
 
-  it('has no budget where it is off', () => {
+  it('has no budget if that is disabled', () => {
     const objects = render(helm, { replicas: 2, podDisruptionBudget: { enabled: false } });
 
     expect(objects.map(({ kind }) => kind)).not.toContain('PodDisruptionBudget');
   });
 
-  it('spreads as it is told, and selects its own pods where no selector is given', () => {
+  it('has the configured spread, which selects its own pods if it has no selector', () => {
     const zone = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' };
     const own = { ...zone, labelSelector: { matchLabels: { a: 'b' } } };
     const matchLabels = { 'app.kubernetes.io/name': 'promscaler', 'app.kubernetes.io/instance': 'rel' };
@@ -114,7 +114,7 @@ describe('the Deployment', () => {
     ).toEqual([{ ...zone, labelSelector: { matchLabels } }, own]);
   });
 
-  it('passes on arguments, volumes, variables and DNS settings, to helm test as well but for the arguments', () => {
+  it('passes on arguments, volumes, variables and DNS settings, to helm test as well except for the arguments', () => {
     const values = {
       extraArgs: ['--strict'],
       extraVolumes: [{ name: 'ca', configMap: { name: 'ca' } }],
@@ -134,7 +134,7 @@ describe('the Deployment', () => {
     expect(listAt(pick(objects, 'Pod'), 'spec', 'containers', 0, 'args')).not.toContain('--strict');
   });
 
-  it('puts security contexts over its own, field by field', () => {
+  it('merges security contexts over its own, field by field', () => {
     const objects = render(helm, {
       podSecurityContext: { runAsUser: 1000, runAsNonRoot: false, supplementalGroups: [7] },
       securityContext: { readOnlyRootFilesystem: false, capabilities: { drop: ['ALL'], add: ['NET_RAW'] } },
@@ -155,7 +155,7 @@ describe('the Deployment', () => {
     });
   });
 
-  it('fits the restricted Pod Security Standard', () => {
+  it('meets the restricted Pod Security Standard', () => {
     const objects = render(helm, CASES['everything']);
 
     expect(at(podOf(objects), 'securityContext')).toEqual({
@@ -179,7 +179,7 @@ describe('the Deployment', () => {
       expect(at(podOf(objects), name)).toBeUndefined();
   });
 
-  it('asks /healthz and /readyz of the port that the Service leads to', () => {
+  it('has probes for /healthz and /readyz on the port of the Service', () => {
     const objects = render(helm);
     const container = containerOf(objects);
 
@@ -191,7 +191,7 @@ describe('the Deployment', () => {
     ]);
   });
 
-  it('leaves the user to OpenShift where there is one', () => {
+  it('leaves the user to OpenShift if detected', () => {
     const objects = render(helm, {}, ['--api-versions', 'security.openshift.io/v1']);
 
     expect(at(podOf(objects), 'securityContext')).toEqual({
@@ -200,7 +200,7 @@ describe('the Deployment', () => {
     });
   });
 
-  it('knows its name and namespace, and how much of its memory is for the heap', () => {
+  it('has its name and namespace in the environment, and the part of its memory for the heap', () => {
     const envOf = (values: Values): readonly unknown[] => listAt(containerOf(render(helm, values)), 'env');
     const field = (name: string, fieldPath: string): unknown => ({
       name,
@@ -222,7 +222,7 @@ describe('the Deployment', () => {
     expect(envOf({ extraEnv: [own] })).toEqual([...pod, own]);
   });
 
-  it('mounts config, scalers and secrets as folders, of which the kubelet brings changes', () => {
+  it('mounts config, scalers and secrets as directories, which the kubelet updates', () => {
     const objects = render(helm, { secrets: ['token', 'other.secret'] });
 
     expect(listAt(containerOf(objects), 'volumeMounts')).toEqual([
@@ -271,7 +271,7 @@ describe('the Deployment', () => {
 describe('the pod of helm test', () => {
   const hooked = (objects: readonly Rendered[]): Rendered => pick(objects, 'Pod');
 
-  it('runs doctor on the config of the service, and is no part of the release otherwise', () => {
+  it('runs doctor with the config of the service, and is not part of the release otherwise', () => {
     const pod = hooked(render(helm));
 
     expect(at(pod, 'metadata', 'annotations')).toEqual({

@@ -9,16 +9,16 @@ import { openTemplateCache } from './template-cache.js';
 export const ROOT = join(import.meta.dirname, '../..');
 export const CHART = join(ROOT, 'charts/promscaler');
 
-/** Bringing helm on a fresh machine is part of the first test's time. */
+/** Downloading helm on a fresh machine counts toward the first test. */
 export const HELM_TIMEOUT_MS = 300_000;
 
-/** An object of Kubernetes, of which nothing is known yet. */
+/** An object of Kubernetes, not validated yet. */
 export type Rendered = Readonly<Record<string, unknown>>;
 
-/** Values of the chart. They go to helm as JSON, in which a text is a text. */
+/** Values of the chart. They are passed to helm as JSON, in which a string is a string. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** What a run of helm left behind. */
+/** The result of a run of helm. */
 export interface HelmResult {
   readonly code: number | null;
   readonly stdout: string;
@@ -28,20 +28,23 @@ export interface HelmResult {
 /** Runs helm; `input` is its standard input. */
 export type Helm = (args: readonly string[], input?: string) => HelmResult;
 
-/** The helms that the chart is tried with. Where helm 3 cannot be brought, the one of this machine is tried alone. */
+/**
+ * The helm versions that the chart is tested with. If helm 3 cannot be downloaded, only the one of this machine is
+ * used.
+ */
 export const HELMS: readonly ('helm' | 'helm 3')[] =
   platform() === 'linux' && arch() === 'x64' ? ['helm', 'helm 3'] : ['helm'];
 
-/** For a program in Go that ends within a second: collecting its garbage would be a third of its time. */
+/** For a Go program that ends within a second: garbage collection would take a third of its time. */
 export const SHORT_LIVED = { GOGC: 'off' };
 
-/** Where its program is. */
+/** Returns the path of the program. */
 export function helmFile(which: 'helm' | 'helm 3'): Promise<string> {
   const find = which === 'helm' ? findHelm : findHelm3;
   return find({ env: process.env, clock: SYSTEM_CLOCK });
 }
 
-/** A real helm: 4, unless another one is on the PATH; or 3. */
+/** Starts a real helm: 4, unless another one is on the PATH; or 3. */
 export async function startHelm(which: 'helm' | 'helm 3' = 'helm'): Promise<Helm> {
   const file = await helmFile(which);
   const env = { ...process.env, ...SHORT_LIVED };
@@ -55,17 +58,17 @@ export async function startHelm(which: 'helm' | 'helm 3' = 'helm'): Promise<Helm
   };
 }
 
-/** `helm template` of a release `rel` in the namespace `ops`. */
+/** Runs `helm template` for a release `rel` in the namespace `ops`. */
 export function template(helm: Helm, values: Values = {}, args: readonly string[] = []): HelmResult {
   const command = ['template', 'rel', CHART, '--namespace', 'ops', '-f', '-', ...args];
   return helm(command, JSON.stringify(values));
 }
 
-/** The objects that the chart renders; throws what helm says against the values. */
+/** Returns the objects that the chart renders; throws helm's error for rejected values. */
 export function render(helm: Helm, values: Values = {}, args: readonly string[] = []): readonly Rendered[] {
   const { code, stdout, stderr } = template(helm, values, args);
   if (code !== 0) throw new Error(`helm template ended with ${code}: ${stderr}`);
-  // The cluster reads YAML 1.1: what is a text there must be one here.
+  // The cluster reads YAML 1.1, so a string must be one in YAML 1.1.
   const documents = parseAllDocuments(stdout, { version: '1.1', uniqueKeys: true });
   if (!Array.isArray(documents)) return [];
   return documents.map((document) => {
@@ -76,7 +79,7 @@ export function render(helm: Helm, values: Values = {}, args: readonly string[] 
   });
 }
 
-/** The one object of a kind, or of a kind and the end of its name. */
+/** Returns the only object of a kind, or of a kind and the end of its name. */
 export function pick(objects: readonly Rendered[], kind: string, suffix = ''): Rendered {
   const found = objects.filter(
     (object) => object['kind'] === kind && String(at(object, 'metadata', 'name')).endsWith(suffix),
@@ -86,7 +89,7 @@ export function pick(objects: readonly Rendered[], kind: string, suffix = ''): R
   return first;
 }
 
-/** What stands at a path; undefined where nothing does. */
+/** Returns the value at a path, or undefined. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   let current = value;
   for (const step of path) {
@@ -96,14 +99,14 @@ export function at(value: unknown, ...path: readonly (string | number)[]): unkno
   return current;
 }
 
-/** The same, where it must be a text. */
+/** Returns the string at a path. Throws for another type. */
 export function textAt(value: unknown, ...path: readonly (string | number)[]): string {
   const found = at(value, ...path);
   if (typeof found !== 'string') throw new Error(`${path.join('.')} is no text: ${JSON.stringify(found)}`);
   return found;
 }
 
-/** The same, where it must be a list. */
+/** Returns the list at a path. Throws for another type. */
 export function listAt(value: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
   const found = at(value, ...path);
   if (!Array.isArray(found)) throw new Error(`${path.join('.')} is no list: ${JSON.stringify(found)}`);

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { at, isMapping, listAt } from './helm.js';
 import type { Rendered } from './helm.js';
 
-/** Throws an error that says all that is wrong with its `this`. */
+/** Throws an error with all problems of its `this`. */
 type Validate = (this: unknown) => void;
 
 const load = createRequire(import.meta.url);
@@ -12,8 +12,8 @@ const LABEL = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 const SUBDOMAIN = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /**
- * All that an API server would find wrong with an object: its schema, fields that the schema does not have, names and
- * labels, and in a pod what refers to nothing. Empty where it is right.
+ * Returns all problems that an API server would report for an object: its schema, unknown fields, names and labels, and
+ * in a pod invalid references. Empty for a valid object.
  */
 export function manifestProblems(object: Rendered): readonly string[] {
   const kind = String(object['kind']);
@@ -24,7 +24,7 @@ export function manifestProblems(object: Rendered): readonly string[] {
   const pod = kind === 'Pod' ? object['spec'] : at(object, 'spec', 'template', 'spec');
   const problems = schemaProblems(validate, object);
   return [
-    // The validators do not look into the schema of a definition; simulator/crd/structural-rules.ts does.
+    // The validators do not check the schema of a definition; simulator/crd/structural-rules.ts does.
     ...(kind === 'CustomResourceDefinition' ? problems.filter((one) => !IN_SCHEMA.test(one)) : problems),
     ...metadataProblems(object),
     ...(pod === undefined ? [] : podProblems(pod)),
@@ -44,7 +44,7 @@ function validatorOf(apiVersion: string, kind: string): Validate | null {
   return typeof validate === 'function' ? (validate as Validate) : null;
 }
 
-/** The validators pass over what they don't know: a field that none of them has looked at is unknown. */
+/** The validators ignore unknown fields: a field that none of them has read is unknown. */
 function schemaProblems(validate: Validate, object: Rendered): readonly string[] {
   const seen = new Set<string>();
   const problems: string[] = [];
@@ -56,7 +56,7 @@ function schemaProblems(validate: Validate, object: Rendered): readonly string[]
   return [...problems, ...unseen(object, '', seen)];
 }
 
-/** The same value, which notes the paths of all members that are read. */
+/** Returns the same value, recording the paths of all members that are read. */
 function watched(value: unknown, path: string, seen: Set<string>): unknown {
   if (typeof value !== 'object' || value === null) return value;
   return new Proxy(value, {
@@ -121,7 +121,7 @@ function twice(names: readonly string[]): readonly string[] {
   return names.filter((name, index) => names.indexOf(name) !== index);
 }
 
-/** A ServiceMonitor of prometheus-operator, as far as the chart uses it (monitoring.coreos.com/v1). */
+/** Validates a ServiceMonitor of prometheus-operator, as far as the chart uses it (monitoring.coreos.com/v1). */
 function monitorProblems(object: Rendered): readonly string[] {
   const problems: string[] = [];
   const expectMembers = (value: unknown, path: string, members: Readonly<Record<string, string>>): void => {
@@ -169,7 +169,7 @@ function monitorProblems(object: Rendered): readonly string[] {
   return problems;
 }
 
-/** A PrometheusRule, as far as the chart uses it. What Prometheus makes of it, promtool says. */
+/** Validates a PrometheusRule, as far as the chart uses it. promtool checks its contents. */
 function ruleProblems(object: Rendered): readonly string[] {
   const problems: string[] = [];
   const expectMembers = (value: unknown, path: string, members: readonly string[]): void => {

@@ -11,7 +11,7 @@ beforeAll(async () => {
   helm = await startHelm();
 });
 
-/** A rule as text: `PORT/PROTOCOL ... -> NAMESPACE ...`, with a star for all of them. */
+/** Returns each rule as `PORT/PROTOCOL ... -> NAMESPACE ...`, with a star for all of them. */
 function rulesOf(values: Values): readonly string[] {
   return listAt(pick(render(helm, values), 'NetworkPolicy'), 'spec', 'egress').map((rule) => {
     const ports = at(rule, 'ports') === undefined ? ['*'] : listAt(rule, 'ports').map(portText);
@@ -34,7 +34,7 @@ const DNS = '53/UDP 53/TCP 5353/UDP 5353/TCP -> *';
 const API_SERVER = '443/TCP 6443/TCP 8443/TCP 16443/TCP -> *';
 
 describe('the NetworkPolicy', () => {
-  it('holds for the pods of the service and of helm test, in both directions', () => {
+  it('selects the pods of the service and of helm test, in both directions', () => {
     const objects = render(helm);
     const spec = pick(objects, 'NetworkPolicy')['spec'];
 
@@ -52,7 +52,7 @@ describe('the NetworkPolicy', () => {
     expect(names).toEqual(['promscaler', 'promscaler-test']);
   });
 
-  it('lets out to DNS, the API server, and the built-in address where no other is given', () => {
+  it('allows egress to DNS, the API server, and the built-in address if no other is set', () => {
     expect(rulesOf({})).toEqual([DNS, API_SERVER, '9090/TCP -> *', '* -> ops']);
   });
 
@@ -78,14 +78,14 @@ describe('the NetworkPolicy', () => {
     ],
     ['prometheus.url', { prometheus: { url: 'http://p.mon:1234' } }, ['1234/TCP -> *', '* -> mon']],
     [
-      'a source beside default',
+      'a source next to default',
       {
         prometheus: { url: 'http://p.mon:9090' },
         config: { prometheus: { vm: { urls: ['http://v.vm:8428'] } } },
       },
       ['8428/TCP 9090/TCP -> *', '* -> mon vm'],
     ],
-  ])('lets out to %s', (_what, values, rules) => {
+  ])('allows egress to %s', (_what, values, rules) => {
     expect(rulesOf(values)).toEqual([DNS, API_SERVER, ...rules]);
   });
 
@@ -130,11 +130,11 @@ describe('the NetworkPolicy', () => {
         '80/TCP -> fd00:ec2::23/128',
       ],
     ],
-  ])('lets out to where tokens come from: %s', (_what, values, rules) => {
+  ])('allows egress to the token endpoint: %s', (_what, values, rules) => {
     expect(rulesOf(values)).toEqual([DNS, API_SERVER, ...rules]);
   });
 
-  it('takes other ports of the API server, and further rules', () => {
+  it('accepts other ports of the API server, and further rules', () => {
     const extraEgress = [{ to: [{ ipBlock: { cidr: '10.0.0.0/8' } }] }];
 
     expect(rulesOf({ networkPolicy: { apiServerPorts: [7443], extraEgress } })).toEqual([
@@ -156,7 +156,7 @@ describe('the NetworkPolicy', () => {
 
   it.each<[string, Values, readonly string[]]>([
     ['no data source is given', {}, ['ops']],
-    ['Prometheus has a namespace of its own', urls('http://p.monitoring:9090'), ['monitoring', 'ops']],
+    ['Prometheus is in another namespace', urls('http://p.monitoring:9090'), ['monitoring', 'ops']],
     ['Prometheus is in that of the release', urls('http://p.ops.svc.cluster.local:9090'), ['ops']],
     ['Prometheus is outside of the cluster', urls('https://p.example.com', 'http://10.0.0.7:9090'), ['ops']],
     ['tokens come from another namespace', oauth2('http://dex.auth:5556/token'), ['ops']],
@@ -170,7 +170,7 @@ describe('the NetworkPolicy', () => {
       ['one', 'ops', 'two'],
     ],
   ])(
-    'admits the namespaces of the release and of the data sources to port 8080 where %s',
+    'admits the namespaces of the release and of the data sources to port 8080 if %s',
     (_what, values, names) => {
       expect(ingressOf(values)).toEqual([{ ports, from: admits(...names) }]);
     },
@@ -184,7 +184,7 @@ describe('the NetworkPolicy', () => {
     ]);
   });
 
-  it('is not there where it is off', () => {
+  it('is not rendered if disabled', () => {
     const objects = render(helm, { networkPolicy: { enabled: false } });
 
     expect(objects.map(({ kind }) => kind)).not.toContain('NetworkPolicy');
@@ -192,11 +192,11 @@ describe('the NetworkPolicy', () => {
 });
 
 describe('the ServiceMonitor', () => {
-  it('is there only where it is asked for', () => {
+  it('is rendered only if enabled', () => {
     expect(render(helm).map(({ kind }) => kind)).not.toContain('ServiceMonitor');
   });
 
-  it('leads to /metrics of the Service, and leaves the label namespace to the scalers', () => {
+  it('scrapes /metrics of the Service, and keeps the namespace label of the scalers', () => {
     const serviceMonitor = { enabled: true, labels: { release: 'kube-prometheus-stack' } };
     const objects = render(helm, { serviceMonitor });
     const monitor = pick(objects, 'ServiceMonitor');
@@ -211,7 +211,7 @@ describe('the ServiceMonitor', () => {
     expect(at(monitor, 'metadata', 'namespace')).toBe(at(service, 'metadata', 'namespace'));
   });
 
-  it('has the settings of the scrape that are given', () => {
+  it('has the configured scrape settings', () => {
     const settings = {
       interval: '15s',
       scrapeTimeout: '5s',
@@ -225,7 +225,7 @@ describe('the ServiceMonitor', () => {
     ]);
   });
 
-  it('selects the Service across namespaces where it has a namespace of its own', () => {
+  it('selects the Service across namespaces if it is in another namespace', () => {
     const serviceMonitor = { enabled: true, namespace: 'monitoring', annotations: { team: 'a' } };
     const monitor = pick(render(helm, { serviceMonitor }), 'ServiceMonitor');
 

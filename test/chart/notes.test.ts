@@ -19,12 +19,12 @@ describe('NOTES.txt', () => {
     return stdout.slice(stdout.indexOf('NOTES:'));
   };
 
-  it('names the next step: an address and a document where none is given', () => {
+  it('prints the next step: to set an address and a document if none is set', () => {
     expect(notes({})).toContain('--set prometheus.url=');
     expect(notes({})).toContain('--set-file scalers.');
   });
 
-  it('leaves out what is done, and says where to look', () => {
+  it('omits completed steps, and prints where to look', () => {
     const done = notes({
       prometheus: { url: 'http://p' },
       scalers: { web: SCALER },
@@ -39,11 +39,11 @@ describe('NOTES.txt', () => {
     expect(done).toContain('kubectl logs -f -n ops deployment/rel-promscaler');
   });
 
-  it('asks for no document where ConfigMaps bring them', () => {
+  it('asks for no document if ConfigMaps contain them', () => {
     expect(notes({ scalerConfigMaps: ['team-a'] })).not.toContain('--set-file');
   });
 
-  it('leads to kubectl where documents are objects, and tells what to grant where the chart grants nothing', () => {
+  it('refers to kubectl if documents are objects, and prints which permissions to grant if the chart grants none', () => {
     const crd = { enabled: true };
     const rule = '- { apiGroups: [promscaler.dev], resources: [scalers], verbs: [get, list, watch] }';
 
@@ -58,14 +58,14 @@ describe('NOTES.txt', () => {
     ['X-Api-Key', true],
     ['private-token', true],
     ['X-Scope-OrgID', false],
-  ])('warns of a header %s: %s', (header, isWarned) => {
+  ])('warns about a header %s: %s', (header, isWarned) => {
     const text = notes({ config: { prometheus: { default: { headers: { [header]: 'canary' } } } } });
 
     expect(text.includes(`headers.${header} is in a ConfigMap`)).toBe(isWarned);
     expect(text).not.toContain('canary');
   });
 
-  it('warns of replicas that tell each other nothing', () => {
+  it('warns about replicas without leader election', () => {
     const state = { enabled: false };
 
     expect(notes({ replicas: 2, state })).toContain('WARNING: state.enabled is false');

@@ -25,7 +25,7 @@ const STATES = Array.from(
   (_, bucket) => `promscaler-state-${String(bucket).padStart(2, '0')}`,
 );
 
-/** In the namespace of the release, by what needs them. */
+/** Rules in the namespace of the release, by their use. */
 const OWN_RULES = {
   election: [
     { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
@@ -41,7 +41,7 @@ const OWN_RULES = {
 
 const ACCOUNT = { kind: 'ServiceAccount', name: 'rel-promscaler', namespace: 'ops' };
 
-describe('the rights', () => {
+describe('the permissions', () => {
   let helm: Helm;
 
   beforeAll(async () => {
@@ -83,7 +83,7 @@ describe('the rights', () => {
     ]);
   });
 
-  it('are the same in the given namespaces, and nothing outside of them', () => {
+  it('are the same in the configured namespaces, and none outside of them', () => {
     const namespaces = ['shop', 'on', '012'];
     const objects = render(helm, { namespaces });
 
@@ -112,7 +112,7 @@ describe('the rights', () => {
     ]);
   });
 
-  it('are in its own namespace those on the Lease and the state, and nothing where both are off', () => {
+  it('include the Lease and the state in the own namespace, and neither if both are off', () => {
     const off = { enabled: false };
 
     expect(ownRulesOf({})).toEqual([...OWN_RULES.election, ...OWN_RULES.state]);
@@ -126,14 +126,14 @@ describe('the rights', () => {
     expect(binding).toMatchObject({ roleRef: { kind: 'Role', name: 'rel-promscaler' }, subjects: [ACCOUNT] });
   });
 
-  it('stand beside each other where its own namespace is scaled, too', () => {
+  it('are separate roles if the own namespace is scaled, too', () => {
     expect(rolesOf({ namespaces: ['ops'] }).filter((role) => role.startsWith('Role '))).toEqual([
       'Role ops ops-rel-promscaler',
       'Role ops rel-promscaler',
     ]);
   });
 
-  it('are on pods to read them, and to patch them with podDeletionCost.enabled alone', () => {
+  it('allow reading pods, and patching them only with podDeletionCost.enabled', () => {
     const values = { podDeletionCost: { enabled: true } };
     const patch = { apiGroups: [''], resources: ['pods'], verbs: ['patch'] };
 
@@ -141,7 +141,7 @@ describe('the rights', () => {
     expect(at(pick(render(helm, values), 'ClusterRole'), 'rules')).toEqual([pods, patch, ...others]);
   });
 
-  it('are on Scalers to read them and patch their status, with crd.enabled alone', () => {
+  it('allow reading Scalers and patching their status only with crd.enabled', () => {
     const values = { crd: { enabled: true } };
     const scalers = [
       { apiGroups: ['promscaler.dev'], resources: ['scalers'], verbs: ['get', 'list', 'watch'] },
@@ -161,7 +161,7 @@ describe('the rights', () => {
     ]);
   });
 
-  it('are for the given kinds alone; outside of apps for their /scale alone', () => {
+  it('cover only the configured kinds; outside of apps only their /scale', () => {
     const targets = ['statefulsets', 'rollouts.argoproj.io', 'widgets.example.com', 'gadgets.example.com'];
 
     expect(at(pick(render(helm, { targets }), 'ClusterRole'), 'rules')).toEqual([
@@ -191,7 +191,7 @@ describe('the rights', () => {
     ]);
   });
 
-  it('have no wildcard and no secrets, and write /scale, Events, the Lease and the state alone', () => {
+  it('have no wildcard and no secrets, and allow writing only /scale, Events, the Lease and the state', () => {
     const objects = render(helm);
     const rules = [
       ...listAt(pick(objects, 'ClusterRole'), 'rules'),
@@ -217,7 +217,7 @@ describe('the rights', () => {
     expect(named.flatMap((rule) => listAt(rule, 'resourceNames'))).toEqual(['promscaler', ...STATES]);
   });
 
-  it('can be left to someone else', () => {
+  it('can be managed outside the chart', () => {
     expect(rolesOf({ rbac: { create: false } })).toEqual([]);
     const account = { create: false, name: 'mine' };
     const objects = render(helm, { serviceAccount: account });
@@ -228,7 +228,7 @@ describe('the rights', () => {
 });
 
 describe('the token', () => {
-  it('is asked for by the pod alone', async () => {
+  it('is mounted only by the pod', async () => {
     const objects = render(await startHelm());
 
     expect(pick(objects, 'ServiceAccount')['automountServiceAccountToken']).toBe(false);

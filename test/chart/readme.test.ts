@@ -9,7 +9,7 @@ import type { Helm } from './helm.js';
 
 const PAGES = ['README.md', 'charts/promscaler/README.md', ...pagesBelow('docs')];
 
-/** The command lines of a page's `sh` blocks, continued lines joined, remarks taken off. */
+/** Returns the commands of a page's `sh` blocks, with continued lines joined and comments removed. */
 function commandsOf(page: string): readonly string[] {
   const text = readFileSync(join(ROOT, page), 'utf8');
   return Array.from(text.matchAll(/^```sh\n([\s\S]*?)^```/gm), ([, block = '']) => block).flatMap((block) =>
@@ -21,7 +21,7 @@ function commandsOf(page: string): readonly string[] {
   );
 }
 
-/** The words of a command line as a shell takes them apart: quotes are all that is used here. */
+/** Splits a command into words like a shell; only quotes are supported. */
 function wordsOf(line: string): readonly string[] {
   return Array.from(
     line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g),
@@ -46,21 +46,21 @@ describe('the commands of the READMEs and of docs', () => {
     written = (await runCli([...args, '--offline'])).stdout;
   }, HELM_TIMEOUT_MS);
 
-  it('holds an installation, an upgrade with a document and a handful of commands', () => {
+  it('include an installation, an upgrade with a document and several commands', () => {
     expect(HELM_LINES.length).toBeGreaterThanOrEqual(5);
     expect(OWN_LINES.length).toBeGreaterThanOrEqual(5);
   });
 
-  it('writes a first document that is valid', () => {
+  it('include a valid first document', () => {
     expect(readScalers(written, 'php-apache.yaml')).toMatchObject({
       scalers: [{ namespace: 'default', name: 'php-apache' }],
       problems: [],
     });
   });
 
-  it.each(HELM_LINES)('%s: helm takes %s', (_, line) => {
+  it.each(HELM_LINES)('%s: helm accepts %s', (_, line) => {
     const cwd = folderOf({ 'php-apache.yaml': written, 'checkout.yaml': written });
-    // The chart by its own path, the files by theirs; what an upgrade takes from the release before is not needed here.
+    // The chart and the files with their actual paths; an upgrade needs no previous release here.
     const args = wordsOf(line)
       .slice(2)
       .filter((word) => !/^--(create-namespace|reuse-values|reset-then-reuse-values)$/.test(word))
@@ -72,7 +72,7 @@ describe('the commands of the READMEs and of docs', () => {
     expect(code).toBe(0);
   });
 
-  it.each(OWN_LINES)('%s: the command line knows %s', async (_, line) => {
+  it.each(OWN_LINES)('%s: the command line accepts %s', async (_, line) => {
     const [, command = '', ...args] = wordsOf(line.replace(/>.*$/, ''));
 
     const { exitCode, stdout } = await runCli([command, '--help']);

@@ -28,11 +28,11 @@ describe.each(HELMS)('with %s', (which) => {
     helm = await startHelm(which);
   });
 
-  it('is the version that is meant', () => {
+  it('is the expected version', () => {
     expect(helm(['version', '--short']).stdout).toMatch(which === 'helm 3' ? /^v3\./ : /^v/);
   });
 
-  it.each(NAMES)('lint --strict finds nothing in %s', (name) => {
+  it.each(NAMES)('lint --strict reports nothing in %s', (name) => {
     const { code, stdout, stderr } = helm(
       ['lint', '--strict', CHART, '-f', '-'],
       JSON.stringify(CASES[name]),
@@ -42,7 +42,7 @@ describe.each(HELMS)('with %s', (which) => {
     expect(stdout).not.toMatch(/\[(WARNING|ERROR)\]/);
   });
 
-  it.each(NAMES)('an API server would find nothing wrong in %s', (name) => {
+  it.each(NAMES)('an API server would report nothing in %s', (name) => {
     const objects = render(helm, CASES[name] ?? {});
 
     expect(objects.length).toBeGreaterThanOrEqual(5);
@@ -53,14 +53,14 @@ describe.each(HELMS)('with %s', (which) => {
   });
 });
 
-describe('what is rendered', () => {
+describe('the rendered objects', () => {
   let helm: Helm;
 
   beforeAll(async () => {
     helm = await startHelm();
   });
 
-  it.each(NAMES)('has names, namespaces and labels in %s', (name) => {
+  it.each(NAMES)('have names, namespaces and labels in %s', (name) => {
     const objects = render(helm, CASES[name] ?? {});
 
     for (const object of objects) {
@@ -68,7 +68,7 @@ describe('what is rendered', () => {
       const isClusterWide = isDefinition || String(object['kind']).startsWith('Cluster');
       const isOfTargets = textAt(object, 'metadata', 'name').startsWith('ops-');
       expect(textAt(object, 'metadata', 'labels', 'app.kubernetes.io/instance')).toBe('rel');
-      // A ServiceMonitor may be where Prometheus selects it.
+      // A ServiceMonitor may be in the namespace where Prometheus selects it.
       const monitors = at(CASES[name] ?? {}, 'serviceMonitor', 'namespace');
       const own = object['kind'] === 'ServiceMonitor' && typeof monitors === 'string' ? monitors : 'ops';
       if (!isOfTargets && !isDefinition) expect(at(object, 'metadata', 'namespace')).toBe(own);
@@ -82,7 +82,7 @@ describe('what is rendered', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it.each(NAMES)('is the same from every helm in %s', async (name) => {
+  it.each(NAMES)('are the same from every helm in %s', async (name) => {
     const texts = await Promise.all(
       HELMS.map(async (which) => template(await startHelm(which), CASES[name]).stdout),
     );
@@ -90,7 +90,7 @@ describe('what is rendered', () => {
     expect(new Set(texts).size).toBe(1);
   });
 
-  it('has annotations and labels as texts also where YAML 1.1 would read something else', () => {
+  it('have annotations and labels as strings even if YAML 1.1 would read another type', () => {
     const objects = render(helm, {
       ...CASES['everything'],
       serviceMonitor: { enabled: false },
@@ -115,14 +115,14 @@ describe('what is rendered', () => {
     expect(at(pod, 'annotations', 'c')).toBe('yes');
   });
 
-  it('has the common labels everywhere, beside its own', () => {
+  it('have the common labels everywhere, next to their own', () => {
     for (const object of render(helm, CASES['everything'])) {
       expect(at(object, 'metadata', 'labels', 'team')).toBe('on');
       expect(at(object, 'metadata', 'labels', 'app.kubernetes.io/name')).toMatch(/^promscaler(-test)?$/);
     }
   });
 
-  it('selects its own pods, whatever labels the values give them', () => {
+  it('select their own pods, whatever labels the values set', () => {
     const podLabels = { 'app.kubernetes.io/name': 'other', app: 'x' };
     const objects = render(helm, { podLabels });
     const selector = { 'app.kubernetes.io/name': 'promscaler', 'app.kubernetes.io/instance': 'rel' };
@@ -133,7 +133,7 @@ describe('what is rendered', () => {
     expect(at(pick(objects, 'Service'), 'spec', 'selector')).toEqual(selector);
   });
 
-  it('keeps names at 63 characters with a release name of 53', () => {
+  it('have names of 63 characters with a release name of 53', () => {
     const release = 'r'.repeat(53);
     const values = { ...CASES['everything'], fullnameOverride: '', nameOverride: 'n'.repeat(58) };
     const { code, stdout } = helm(['template', release, CHART, '-f', '-'], JSON.stringify(values));
@@ -147,7 +147,7 @@ describe('what is rendered', () => {
     );
   });
 
-  it('would show a fault: every file is rendered by one of the cases', () => {
+  it('cover every template file with one of the cases', () => {
     const rendered = NAMES.map((name) => template(helm, CASES[name]).stdout).join('');
     const files = readdirSync(join(CHART, 'templates'), { recursive: true })
       .map(String)
@@ -176,7 +176,7 @@ describe('manifestProblems', () => {
     spec: { ...(isMapping(deployment['spec']) ? deployment['spec'] : {}), ...fields },
   });
 
-  it('finds nothing wrong in what is right', () => {
+  it('reports nothing for a valid object', () => {
     expect(manifestProblems(deployment)).toEqual([]);
   });
 
@@ -187,14 +187,14 @@ describe('manifestProblems', () => {
       () => inPod((pod) => (pod['containers'] = [{ name: 'x', env: [], volumeMounts: [], imge: 'y' }])),
       '/spec/template/spec/containers/0/imge: no such field',
     ],
-    ['a text for a number', () => inSpec({ replicas: '3' }), 'data/spec/replicas must be integer'],
+    ['a string for a number', () => inSpec({ replicas: '3' }), 'data/spec/replicas must be integer'],
     [
       'a value that is none of those allowed',
       () => inSpec({ strategy: { type: 'Recrate' } }),
       'data/spec/strategy/type must be equal to one of the allowed values',
     ],
     [
-      'a kind that nobody knows',
+      'an unknown kind',
       () => ({ ...deployment, kind: 'Deplyment' }),
       'nothing is known of apps/v1 Deplyment',
     ],
@@ -213,12 +213,12 @@ describe('manifestProblems', () => {
       () => ({ ...deployment, metadata: { name: 'web', labels: { a: '-x' } } }),
       '/metadata/labels/a: -x is no label',
     ],
-  ])('finds %s', (_what, make, problem) => {
+  ])('reports %s', (_what, make, problem) => {
     expect(manifestProblems(make()).join('\n')).toContain(problem);
   });
 });
 
-/** Paths of the scalars that are no texts. */
+/** Returns the paths of the scalars that are not strings. */
 function nonTexts(value: unknown, path = ''): readonly string[] {
   if (typeof value === 'string') return [];
   if (!isMapping(value)) return [`${path}: ${JSON.stringify(value)}`];

@@ -3,15 +3,15 @@ import { createServer } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
-/** Something that listens in front of an API server. */
+/** A listener in front of an API server. */
 export interface Gateway {
   readonly url: string;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Passes requests on, those in protobuf as JSON: helm keeps its releases in Secrets and writes them so, which the
- * simulator does not read. Answers come when they are complete, so there are no watches through it.
+ * Passes requests on, those in protobuf as JSON: helm stores its releases in Secrets in protobuf, which the simulator
+ * does not read. Answers are sent when they are complete, so watches are not supported.
  */
 export async function startSecretGateway(server: string): Promise<Gateway> {
   const gateway = createServer((request, response) => {
@@ -58,7 +58,7 @@ async function pass(server: string, request: IncomingMessage): Promise<Response>
 function decodeSecret(bytes: Buffer): unknown {
   const secret = textsOrBytes(bytes.subarray(4), 2)[0] ?? Buffer.alloc(0);
   const metadata = textsOrBytes(secret, 1)[0] ?? Buffer.alloc(0);
-  // An empty text is one that is not there.
+  // An empty string means that the field is absent.
   const text = (message: Buffer, field: number): string | undefined =>
     textsOrBytes(message, field)[0]?.toString() || undefined;
   const entries = (message: Buffer, field: number, encoding: 'utf8' | 'base64'): Record<string, string> =>
@@ -81,7 +81,7 @@ function decodeSecret(bytes: Buffer): unknown {
   };
 }
 
-/** All length-delimited fields of this number. */
+/** Returns all length-delimited fields with this number. */
 function textsOrBytes(message: Buffer, wanted: number): readonly Buffer[] {
   const found: Buffer[] = [];
   for (let at = 0; at < message.length;) {

@@ -23,7 +23,7 @@ const TOKEN = 'of-the-service-account';
 const POD = 'rel-promscaler-5d8f-x2v7';
 const IN_CLUSTER = { leaderElection: { enabled: true }, state: { enabled: true } };
 
-/** From 2 to 4 replicas without a metric: the minimum alone asks for it. */
+/** From 2 to 4 replicas without a metric, by the minimum alone. */
 const scalerOf = (apiVersion: string, kind: string): Values => ({
   apiVersion: 'promscaler.dev/v1',
   kind: 'Scaler',
@@ -31,7 +31,7 @@ const scalerOf = (apiVersion: string, kind: string): Values => ({
   spec: { scaleTargetRef: { apiVersion, kind, name: 'web' }, minReplicas: 4, maxReplicas: 9 },
 });
 
-/** What may be scaled, and the value of `targets` that allows it. */
+/** Kinds that can be scaled, and the value of `targets` that allows them. */
 const KINDS: readonly (readonly [WorkloadKind, string, string])[] = [
   ['Deployment', 'apps/v1', 'deployments'],
   ['StatefulSet', 'apps/v1', 'statefulsets'],
@@ -40,13 +40,13 @@ const KINDS: readonly (readonly [WorkloadKind, string, string])[] = [
   ['ReplicationController', 'v1', 'replicationcontrollers'],
 ];
 
-/** Rights that a scale-up does not use, and what does. */
+/** Permissions that a scale-up does not use, and their use. */
 const RARE: Readonly<Record<string, string>> = {
   'patch events': 'the same Event once more within six minutes',
   'watch horizontalpodautoscalers': 'a dry run next to an HPA',
 };
 
-describe('the service with the rights and the config of the chart', () => {
+describe('the service with the permissions and the config of the chart', () => {
   let helm: Helm;
   let folder: string;
   let simulator: Simulator;
@@ -64,19 +64,19 @@ describe('the service with the rights and the config of the chart', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Runs the service with what the chart renders until `isOver`, and gives what it has asked the API server. */
+  /** Runs the service with the rendered objects until `isOver`, and returns its requests to the API server. */
   const run = async (
     values: Values,
     isOver: () => boolean,
     [kind, apiVersion]: readonly [WorkloadKind, string, ...unknown[]] = ['Deployment', 'apps/v1'],
   ): Promise<readonly string[]> => {
-    // Nothing listens there: port 1 is never given away.
+    // Nothing listens at port 1.
     const prometheus = { url: 'http://127.0.0.1:1' };
     const objects = render(helm, { scalers: { web: scalerOf(apiVersion, kind) }, prometheus, ...values });
     const rbac = { [TOKEN]: { user: 'system:serviceaccount:ops:rel-promscaler', rules: rulesOf(objects) } };
     const workload = { kind, namespace: 'shop', name: 'web', replicas: 2 };
     simulator = await startSimulator({ clock: SYSTEM_CLOCK, workloads: [workload], rbac });
-    // The Lease is the service's own to make.
+    // The service creates the Lease.
     for (const state of statesOf(objects))
       simulator.addObject(JSON.parse(JSON.stringify(state)) as JsonObject);
     const kubeconfig = join(folder, 'kubeconfig');
@@ -115,7 +115,7 @@ describe('the service with the rights and the config of the chart', () => {
   const replicas = (): number => simulator.describe({ namespace: 'shop', name: 'web' }).replicas;
   const hasScaled = (): boolean => replicas() === 4 && simulator.listObjects('/events', 'shop').length > 0;
 
-  it('scales with the ClusterRole, and is refused nothing', async () => {
+  it('scales with the ClusterRole, and is denied nothing', async () => {
     expect(await run({}, hasScaled)).toEqual(ASKED);
 
     const lease = simulator.getObject('coordination.k8s.io/leases', 'ops', 'promscaler');
@@ -138,7 +138,7 @@ describe('the service with the rights and the config of the chart', () => {
     expect([...granted].sort()).toEqual([...needed, ...Object.keys(RARE)].sort());
   });
 
-  it('is refused what the rules leave out: a Deployment where only statefulsets are given', async () => {
+  it('is denied what the rules omit: a Deployment if only statefulsets are configured', async () => {
     const isRefused = (): boolean => simulator.requests().some(({ code }) => code === 403);
 
     const asked = await run({ targets: ['statefulsets'] }, isRefused);
@@ -149,13 +149,13 @@ describe('the service with the rights and the config of the chart', () => {
   });
 });
 
-/** Of no resource, and open to everyone who is known. */
+/** Discovery has no resource, and every authenticated user can use it. */
 const DISCOVERY = ' ';
 
-/** What the first replica of all finds; it is no refusal. */
+/** The first replica finds no Lease; this is not a denied request. */
 const NO_LEASE_YET = 'get leases 404';
 
-/** Every sort of request from the start over a scale-up to the end, all of them granted. */
+/** Every kind of request from the start over a scale-up to the end, all of them granted. */
 const ASKED = [
   'create events 201',
   'create leases 201',
@@ -172,12 +172,12 @@ const ASKED = [
   'watch pods 200',
 ];
 
-/** `list pods` of `list pods 200`. */
+/** Returns `list pods` of `list pods 200`. */
 function rightOf(request: string): string {
   return request.split(' ').slice(0, 2).join(' ');
 }
 
-/** `VERB RESOURCE` of all that the rendered roles grant. */
+/** Returns `VERB RESOURCE` of all that the rendered roles grant. */
 function grantedRights(objects: readonly Rendered[]): ReadonlySet<string> {
   return new Set(
     rulesOf(objects).flatMap(({ verbs, resources }) =>
@@ -186,7 +186,7 @@ function grantedRights(objects: readonly Rendered[]): ReadonlySet<string> {
   );
 }
 
-/** Those that the image starts node with. */
+/** Returns the flags that the image starts node with. */
 function nodeFlags(): readonly string[] {
   const entrypoint: unknown = parse(
     /^ENTRYPOINT (.*)$/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))?.[1] ?? '',
@@ -194,7 +194,7 @@ function nodeFlags(): readonly string[] {
   return listAt({ entrypoint }, 'entrypoint').slice(1, -1).map(String);
 }
 
-/** The rules of the rendered roles, in the words of the simulator. */
+/** Returns the rules of the rendered roles, as the simulator expects them. */
 function rulesOf(objects: readonly Rendered[]): readonly Rule[] {
   return objects
     .filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role')
@@ -213,7 +213,7 @@ function rulesOf(objects: readonly Rendered[]): readonly Rule[] {
     });
 }
 
-/** The ConfigMaps that hold the state. */
+/** Returns the ConfigMaps with the state. */
 function statesOf(objects: readonly Rendered[]): readonly Rendered[] {
   return objects.filter(
     (object) =>
@@ -221,7 +221,7 @@ function statesOf(objects: readonly Rendered[]): readonly Rendered[] {
   );
 }
 
-/** What the downward API gives to the variables of the container that stand for a field of the pod. */
+/** Returns the variables of the container that the downward API sets. */
 function podEnv(objects: readonly Rendered[]): Readonly<Record<string, string>> {
   const fields: Readonly<Record<string, string>> = { 'metadata.name': POD, 'metadata.namespace': 'ops' };
   const env = listAt(pick(objects, 'Deployment'), 'spec', 'template', 'spec', 'containers', 0, 'env');
@@ -234,16 +234,16 @@ function podEnv(objects: readonly Rendered[]): Readonly<Record<string, string>> 
 }
 
 /**
- * The config with the places of this machine in the stead of those of the pod. Election and state, which are on in a
- * cluster, are off where a kubeconfig says the way.
+ * Returns the config with the paths of this machine instead of those of the pod. Election and state, which are on in a
+ * cluster, are off with a kubeconfig.
  */
 function placed(config: string, scalers: string): string {
   const value: unknown = parse(config);
-  if (!isMapping(value)) throw new Error('the service config is no mapping');
+  if (!isMapping(value)) throw new Error('the service config is not a map');
   return stringify({ ...value, ...IN_CLUSTER, scalers: { paths: [scalers] }, server: { port: 0 } });
 }
 
-/** A ConfigMap in a folder, as the kubelet mounts it. */
+/** Writes a ConfigMap to a directory, as the kubelet mounts it. */
 async function mountConfigMap({ data }: Rendered, folder: string): Promise<void> {
   await mkdir(join(folder, '..generation'), { recursive: true });
   await symlink('..generation', join(folder, '..data'));

@@ -24,13 +24,13 @@ const annotated = (annotations: Values): Values => ({ serviceAccount: { annotati
 const azure = (use: string | null, more: Values = {}): Values =>
   source({ azure: {} }, { ...(use === null ? {} : { podLabels: { [LABEL]: use } }), ...more });
 
-/** What is wrong -> the sentence. */
+/** Contradiction -> message. */
 const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
   'two ways': [
     source({ azure: {}, google: {} }, { podLabels: { [LABEL]: 'false' } }),
     'config.prometheus.default has azure and google: a data source has one authentication method',
   ],
-  'a token beside a way': [
+  'a token next to another sign-in method': [
     source({ google: {} }, { credentials: { default: { bearerToken: 'canary' } } }),
     'credentials.default and config.prometheus.default.google both set the Authorization header',
   ],
@@ -69,7 +69,7 @@ const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
     source({ oauth2: { ...OAUTH2, tokenUrl: 'login.example.com' } }, keys({ clientSecret: 'k' })),
     'config.prometheus.default.oauth2.tokenUrl must be an http or https URL',
   ],
-  'a secret file beside the config': [
+  'a secret file next to the config': [
     source({ oauth2: { ...OAUTH2, clientSecretFile: 'secret' } }),
     'config.prometheus.default.oauth2.clientSecretFile must be an absolute path',
   ],
@@ -116,7 +116,7 @@ const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
   ],
 };
 
-/** On the other side of the same edges. */
+/** Accepted values next to each rejected one. */
 const ACCEPTED: Readonly<Record<string, Values>> = {
   'one way each': MANAGED,
   'a client whose secret is a file': source({ oauth2: { ...OAUTH2, clientSecretFile: '/var/run/s' } }),
@@ -124,7 +124,7 @@ const ACCEPTED: Readonly<Record<string, Values>> = {
     { oauth2: { ...OAUTH2, endpointParams: { audience: 'metrics' } } },
     keys({ clientSecret: 'k' }),
   ),
-  'an authority beside a way': source({ google: {} }, keys({ ca: 'ca.crt' })),
+  'a CA next to a sign-in method': source({ google: {} }, keys({ ca: 'ca.crt' })),
   'keys of a Secret that is mounted': source(
     { sigv4: { region: 'r', credentialsFile: '/etc/promscaler/secrets/amp/credentials' } },
     { secrets: ['amp'] },
@@ -151,18 +151,18 @@ describeVerdicts('ways of signing in', { refused: REFUSED, accepted: ACCEPTED })
 
 const podOf = (objects: readonly Rendered[]): unknown => at(pick(objects, 'Deployment'), 'spec', 'template');
 
-/** The text of the rendered service config. */
+/** Returns the rendered service config. */
 const configText = (objects: readonly Rendered[]): string =>
   textAt(pick(objects, 'ConfigMap', '-config'), 'data', 'promscaler.yaml');
 
-describe('what the pod gets', () => {
+describe('the pod', () => {
   let helm: Helm;
 
   beforeAll(async () => {
     helm = await startHelm();
   });
 
-  it('is the client secret and the keys of AWS as files, which the service config names', () => {
+  it('gets the client secret and the AWS keys as files, which the service config names', () => {
     const objects = render(helm, MANAGED);
     const volumes = listAt(podOf(objects), 'spec', 'volumes');
     const items = volumes.flatMap((volume) =>
@@ -191,7 +191,7 @@ describe('what the pod gets', () => {
     });
   });
 
-  it('is the label of Azure, also in the pod of helm test: it signs in, too', () => {
+  it('gets the Azure label, also the pod of helm test, which signs in, too', () => {
     const objects = render(helm, MANAGED);
 
     expect(at(podOf(objects), 'metadata', 'labels', LABEL)).toBe('true');
@@ -206,7 +206,7 @@ describe('what the pod gets', () => {
 });
 
 const README = readFileSync(join(CHART, 'README.md'), 'utf8');
-/** All values files with data sources, the first of them without any of the ways. */
+/** All values files with data sources, the first of them without a sign-in method. */
 const EXAMPLES = Array.from(
   README.matchAll(/```yaml\n([\s\S]*?)```/g),
   ([, text = '']) => parse(text) as unknown,
@@ -221,7 +221,7 @@ describe('the examples of the README', () => {
     helm = await startHelm();
   });
 
-  it('show each way, oauth2 and azure once, sigv4 and google with and without a key', () => {
+  it('show each sign-in method, oauth2 and azure once, sigv4 and google with and without a key', () => {
     const ways = EXAMPLES.flatMap((values) =>
       ['oauth2', 'sigv4', 'azure', 'google'].filter(
         (way) => at(values, 'config', 'prometheus', 'default', way) !== undefined,
@@ -232,7 +232,7 @@ describe('the examples of the README', () => {
   });
 
   it.each(EXAMPLES.map((values, index) => [index + 1, values] as const))(
-    'number %i is rendered, and validate finds nothing in its service config',
+    'are rendered, and validate reports nothing in the service config of number %i',
     async (_, values) => {
       const text = configText(render(helm, values));
       const cwd = folderOf({ 'promscaler.yaml': text });

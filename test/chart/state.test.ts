@@ -15,8 +15,8 @@ const statesOf = (values: Values): readonly Rendered[] =>
     (object) => object['kind'] === 'ConfigMap' && /state/.test(textAt(object, 'metadata', 'name')),
   );
 
-describe('the durable state', () => {
-  it('is in 16 ConfigMaps of the namespace, by these names whatever the release is called', () => {
+describe('the stored state', () => {
+  it('is in 16 ConfigMaps of the namespace, whose names do not depend on the release name', () => {
     const names = statesOf({ fullnameOverride: 'other', nameOverride: 'another' }).map((object) =>
       textAt(object, 'metadata', 'name'),
     );
@@ -28,20 +28,20 @@ describe('the durable state', () => {
     expect(new Set(names).size).toBe(16);
   });
 
-  it('is rendered without data, so that an upgrade resets nothing, and goes with the release', () => {
+  it('is rendered without data, so that an upgrade resets nothing, and is removed with the release', () => {
     for (const object of statesOf({})) {
       expect(Object.keys(object).sort()).toEqual(['apiVersion', 'kind', 'metadata']);
       expect(at(object, 'metadata', 'annotations')).toBeUndefined();
     }
   });
 
-  it('is not there where it is off', () => {
+  it('is not rendered if disabled', () => {
     expect(statesOf({ state: { enabled: false } })).toEqual([]);
   });
 });
 
 describe('the Lease', () => {
-  it('is no part of the release: the service makes it', () => {
+  it('is not part of the release: the service creates it', () => {
     expect(render(helm).map(({ kind }) => kind)).not.toContain('Lease');
   });
 });

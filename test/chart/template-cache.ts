@@ -16,7 +16,7 @@ import type { HelmResult } from './helm.js';
 const CACHE = join(tmpdir(), 'promscaler-helm-templates');
 const KEPT_MS = 24 * 3_600_000;
 
-/** Results of `helm template`, by the program, the chart, the arguments and standard input, across runs of the tests. */
+/** Caches results of `helm template`, by program, chart, arguments and standard input, across test runs. */
 export interface TemplateCache {
   readonly run: (args: readonly string[], input: string, run: () => HelmResult) => HelmResult;
 }
@@ -31,13 +31,13 @@ export function openTemplateCache(helm: string, chart: string): TemplateCache {
   removeOld(now.getTime() - KEPT_MS);
   return {
     run: (args, input, run) => {
-      // The key does not cover the contents of other files.
+      // The key does not include the contents of other files.
       if (args.includes('--set-file')) return run();
       const path = join(folder, `${digest(JSON.stringify([args, input]))}.json`);
       const known = read(path);
       if (known !== null) return known;
       const result = run();
-      // Any other code is no answer: it was ended, or it crashed.
+      // Any other code means that helm was killed or crashed.
       if (result.code === 0 || result.code === 1) write(path, result);
       return result;
     },
@@ -62,14 +62,14 @@ function read(path: string): HelmResult | null {
   }
 }
 
-/** Another worker that reads it meanwhile finds all of it, or nothing. */
+/** Writes atomically: another worker reads all of it, or nothing. */
 function write(path: string, result: HelmResult): void {
   const part = `${path}.${process.pid}`;
   writeFileSync(part, JSON.stringify(result));
   renameSync(part, path);
 }
 
-/** Results of charts that were last used a day ago. */
+/** Removes results of charts that were last used a day ago. */
 function removeOld(endMs: number): void {
   for (const name of readdirSync(CACHE)) {
     const folder = join(CACHE, name);

@@ -16,7 +16,7 @@ jest.setTimeout(HELM_TIMEOUT_MS);
 
 const RBAC = 'rbac.authorization.k8s.io';
 
-/** What the chart and helm itself need, beside what the simulator serves anyway. */
+/** The resources that the chart and helm need in addition to those of the simulator. */
 const RESOURCES = [
   makeResource({ group: '', version: 'v1', plural: 'secrets', kind: 'Secret' }),
   makeResource({ group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount' }),
@@ -67,7 +67,7 @@ describe.each(HELMS)('a release on a cluster, with %s', (which) => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Runs helm in the namespace `ops`; the simulator answers meanwhile, so it must not block. */
+  /** Runs helm in the namespace `ops`, without blocking: the simulator must answer meanwhile. */
   const helm = async (args: readonly string[], values: Values = {}): Promise<HelmResult> => {
     await writeFile(join(folder, 'values.yaml'), JSON.stringify(values));
     const places = { PATH: process.env['PATH'], HOME: folder, KUBECONFIG: join(folder, 'kubeconfig') };
@@ -80,7 +80,7 @@ describe.each(HELMS)('a release on a cluster, with %s', (which) => {
     });
   };
 
-  /** The simulator takes no server-side apply, which helm 4 would use; what helm 3 does is the same in both. */
+  /** The simulator does not support server-side apply, the default of helm 4; helm 3 behaves the same in both. */
   const clientSide = which === 'helm 3' ? [] : ['--server-side=false'];
   const put = (command: readonly string[], values: Values = {}): Promise<HelmResult> =>
     helm([...command, CHART, ...clientSide, '-f', join(folder, 'values.yaml')], values);
@@ -88,7 +88,7 @@ describe.each(HELMS)('a release on a cluster, with %s', (which) => {
   const stateOf = (bucket: string): unknown =>
     simulator.getObject('/configmaps', 'ops', `promscaler-state-${bucket}`);
 
-  /** As the service writes it: a merge-patch of `data` alone. */
+  /** Writes state as the service does: a merge-patch of only `data`. */
   const writeState = async (bucket: string): Promise<void> => {
     const path = `/api/v1/namespaces/ops/configmaps/promscaler-state-${bucket}`;
     const response = await fetch(simulator.url + path, {
@@ -116,7 +116,7 @@ describe.each(HELMS)('a release on a cluster, with %s', (which) => {
     expect(at(stateOf('07'), 'metadata', 'labels', 'team')).toBeUndefined();
   });
 
-  it('takes out a document that the values set to null, and leaves the others', async () => {
+  it('removes a document that the values set to null, and keeps the others', async () => {
     const document = (name: string): string => `kind: Scaler\nmetadata: { name: ${name}, namespace: shop }\n`;
     await succeed(put(['install', 'rel'], { scalers: { web: document('web'), mail: document('mail') } }));
 
@@ -127,7 +127,7 @@ describe.each(HELMS)('a release on a cluster, with %s', (which) => {
     expect(data).toEqual({ 'mail.yaml': document('mail') });
   });
 
-  it('brings back a ConfigMap that somebody has deleted, with the next upgrade', async () => {
+  it('recreates a deleted ConfigMap with the next upgrade', async () => {
     await succeed(put(['install', 'rel']));
     const path = '/api/v1/namespaces/ops/configmaps/promscaler-state-03';
     await fetch(simulator.url + path, { method: 'DELETE' });
@@ -138,7 +138,7 @@ describe.each(HELMS)('a release on a cluster, with %s', (which) => {
     expect(stateOf('03')).not.toBeNull();
   });
 
-  it('refuses a second release in its namespace, and touches nothing', async () => {
+  it('rejects a second release in its namespace, and changes nothing', async () => {
     await succeed(put(['install', 'rel']));
     await writeState('00');
 
@@ -150,7 +150,7 @@ describe.each(HELMS)('a release on a cluster, with %s', (which) => {
     expect(namesOf('apps/deployments')).toEqual(['rel-promscaler']);
   });
 
-  it('brings the definition with an upgrade, and leaves it and all Scalers when it goes', async () => {
+  it('installs the definition with an upgrade, and keeps it and all Scalers when it is removed', async () => {
     const crd = { enabled: true };
     const scaler = {
       apiVersion: 'promscaler.dev/v1',
@@ -169,7 +169,7 @@ describe.each(HELMS)('a release on a cluster, with %s', (which) => {
 
     await succeed(put(['upgrade', 'rel'], { crd: { enabled: false } }));
     expect([definitions(), scalers()]).toEqual([['scalers.promscaler.dev'], ['web']]);
-    // The definition is still that of this release, so it can take it up again.
+    // The definition still belongs to this release, so a new installation adopts it.
     await succeed(put(['upgrade', 'rel'], { crd }));
     const { stdout } = await helm(['uninstall', 'rel']);
     expect(stdout).toContain('[CustomResourceDefinition] scalers.promscaler.dev');
@@ -178,7 +178,7 @@ describe.each(HELMS)('a release on a cluster, with %s', (which) => {
     expect(scalers()).toEqual(['web']);
   });
 
-  it('refuses the definition of another release, and works with it where it brings none', async () => {
+  it('rejects the definition of another release, and works with it if it does not install its own', async () => {
     const crd = { enabled: true };
     const none = { enabled: false };
     const state = none;
@@ -193,7 +193,7 @@ describe.each(HELMS)('a release on a cluster, with %s', (which) => {
     expect(namesOf('apps/deployments')).toContain('other');
   });
 
-  it('leaves nothing behind when it goes', async () => {
+  it('leaves nothing when it is removed', async () => {
     await succeed(put(['install', 'rel'], { replicas: 2, credentials: { default: { bearerToken: 't' } } }));
     expect(namesOf('/secrets')).toContain('rel-promscaler-credentials');
 

@@ -15,7 +15,7 @@ function read(path: string): Rendered {
   return value;
 }
 
-describe('a wrong value', () => {
+describe('an invalid value', () => {
   let helm: Helm;
   let others: readonly Helm[];
 
@@ -28,10 +28,10 @@ describe('a wrong value', () => {
   const source = (fields: Values): Values => ({ config: { prometheus: { default: fields } } });
   const cases: readonly (readonly [string, Values, string])[] = [
     ['an unknown value', { replicasCount: 2 }, "additional properties 'replicasCount' not allowed"],
-    ['an unknown value of a mapping', { image: { name: 'x' } }, "at '/image'"],
+    ['an unknown value of a map', { image: { name: 'x' } }, "at '/image'"],
     ['a number for a tag', { image: { tag: 1.1 } }, "at '/image/tag': got number, want string"],
     ['a tag that is none', { image: { tag: 'a b' } }, "at '/image/tag'"],
-    ['a text for a boolean', { dryRun: 'true' }, "at '/dryRun': got string, want boolean"],
+    ['a string for a boolean', { dryRun: 'true' }, "at '/dryRun': got string, want boolean"],
     ['a URL with a password', { prometheus: { url: 'http://u:p@host' } }, "at '/prometheus/url'"],
     ['a URL that is none', { prometheus: { url: 'host:9090' } }, "at '/prometheus/url'"],
     ['no kinds', { targets: [] }, "at '/targets'"],
@@ -52,11 +52,11 @@ describe('a wrong value', () => {
     ['a scaler whose name is no file name', { scalers: { 'a/b': 'x' } }, "invalid propertyName 'a/b'"],
     ['a secret that is no name', { secrets: ['../x'] }, "at '/secrets/0'"],
     ['an annotation that is a boolean', { podAnnotations: { a: true } }, "at '/podAnnotations/a'"],
-    ['nothing where a mapping is needed', { service: null }, "missing property 'service'"],
-    ['a text for a count', { replicas: '2' }, "at '/replicas': got string, want integer"],
+    ['nothing instead of a map', { service: null }, "missing property 'service'"],
+    ['a string for a count', { replicas: '2' }, "at '/replicas': got string, want integer"],
     ['less than no replicas', { replicas: -1 }, "at '/replicas': minimum: got -1, want 0"],
     ['eleven replicas', { replicas: 11 }, "at '/replicas': maximum: got 11, want 10"],
-    ['a text for the other count', { replicaCount: '2' }, "at '/replicaCount'"],
+    ['a string for the other count', { replicaCount: '2' }, "at '/replicaCount'"],
     ['a volume without a name', { extraVolumes: [{ emptyDir: {} }] }, "missing property 'name'"],
     ['a mount without a path', { extraVolumeMounts: [{ name: 'x' }] }, "missing property 'mountPath'"],
     ['an argument that is a number', { extraArgs: [1] }, "at '/extraArgs/0': got number, want string"],
@@ -80,7 +80,7 @@ describe('a wrong value', () => {
     ],
     ['a misspelt member of the election', { leaderElection: { enable: false } }, "'enable' not allowed"],
     [
-      'a text for the state',
+      'a string for the state',
       { state: { enabled: 'false' } },
       "at '/state/enabled': got string, want boolean",
     ],
@@ -100,7 +100,7 @@ describe('a wrong value', () => {
     ['a label that is none', { commonLabels: { a: 'b c' } }, "at '/commonLabels/a'"],
     ['a number for a label', { podLabels: { a: 1 } }, "at '/podLabels/a': got number, want string"],
     ['an interval that is none', { serviceMonitor: { interval: '30' } }, "at '/serviceMonitor/interval'"],
-    ['a text for the alerts', { prometheusRule: { enabled: 'yes' } }, "at '/prometheusRule/enabled'"],
+    ['a string for the alerts', { prometheusRule: { enabled: 'yes' } }, "at '/prometheusRule/enabled'"],
     ['a misspelt member of the alerts', { prometheusRule: { jobs: 'x' } }, "'jobs' not allowed"],
     ['no port of the API server', { networkPolicy: { apiServerPorts: [] } }, '/networkPolicy/apiServerPorts'],
     ['an endpoint without a port', { networkPolicy: { tokenEndpoints: { azure: [{}] } } }, "'port'"],
@@ -117,7 +117,7 @@ describe('a wrong value', () => {
     ],
     ['port 0', { networkPolicy: { apiServerPorts: [0] } }, '/networkPolicy/apiServerPorts/0'],
     [
-      'a text for the definition',
+      'a string for the definition',
       { crd: { enabled: 'true' } },
       "at '/crd/enabled': got string, want boolean",
     ],
@@ -125,12 +125,12 @@ describe('a wrong value', () => {
     ['a variable that is a number', { extraEnv: [{ name: 'A', value: 1 }] }, "at '/extraEnv/0/value'"],
   ];
 
-  it.each(cases)('is refused in a sentence: %s', (_name, values, sentence) => {
+  it.each(cases)('is rejected with a message: %s', (_name, values, sentence) => {
     const { code, stdout, stderr } = template(helm, values);
 
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(sentence);
-    // Of an older helm the words are others.
+    // An older helm has other messages.
     for (const older of others) expect(template(older, values).code).toBe(1);
   });
 });
@@ -149,14 +149,14 @@ describe('values.schema.json', () => {
     writeFileSync(FILE, await format(text, { ...options, parser: 'json' }));
   };
 
-  it('knows every value of values.yaml, and beside them only global', () => {
+  it('has every value of values.yaml, and in addition only global', () => {
     const names = Object.keys(read(join(CHART, 'values.yaml')));
     const known = at(schema, 'properties');
 
     expect(Object.keys(isMapping(known) ? known : {}).sort()).toEqual([...names, 'global'].sort());
   });
 
-  it('has for config what the schema of the service config has (WRITE_VALUES_SCHEMA=1 npx jest writes it)', async () => {
+  it('has for config the schema of the service config (WRITE_VALUES_SCHEMA=1 npx jest writes it)', async () => {
     const settled = ['kubernetes', 'scalers', 'server', 'leaderElection', 'state'];
     const service = Object.fromEntries(
       Object.entries(serviceJsonSchema()).filter(([name]) => name !== 'title' && name !== '$schema'),
@@ -164,11 +164,11 @@ describe('values.schema.json', () => {
     const properties = at(service, 'properties');
     if (!isMapping(properties)) throw new Error('the service config has no fields');
     const own = Object.entries(properties).filter(([name]) => !settled.includes(name));
-    // The fields of documents are many, and promscaler validate knows more of them.
+    // Document fields are too many to repeat, and promscaler validate checks them better.
     const defaults = { type: 'object', description: at(properties, 'defaults', 'description') };
     const description = 'The service config, except for the keys that the chart sets.';
     const config = { description, ...service, properties: { ...Object.fromEntries(own), defaults } };
-    // Its secret may come from `credentials`; _checks-sign-in.tpl looks for it in both.
+    // Its secret can come from `credentials`; _checks-sign-in.tpl looks for it in both.
     const oauth2 = at(config, 'properties', 'prometheus', 'additionalProperties', 'properties', 'oauth2');
     if (!isMapping(oauth2)) throw new Error('there is no oauth2');
     Object.assign(oauth2, { required: ['tokenUrl', 'clientId'] });
@@ -177,7 +177,7 @@ describe('values.schema.json', () => {
     expect(at(read(FILE), 'properties', 'config')).toEqual(config);
   });
 
-  it('describes every value, says its type, and takes no other', () => {
+  it('describes every value with its type, and rejects others', () => {
     const faults = faultsOf(at(schema, 'properties'), '');
 
     expect(faults.filter((fault) => !fault.startsWith('/config/'))).toEqual([]);
@@ -198,7 +198,7 @@ describe('the manual of the chart', () => {
 });
 
 describe('Chart.yaml', () => {
-  it('says where the chart comes from, and shows icon.svg', () => {
+  it('has the origin of the chart, and icon.svg', () => {
     const { home, sources, maintainers, icon } = read(join(CHART, 'Chart.yaml'));
     const image = readFileSync(join(CHART, 'icon.svg')).toString('base64');
 
@@ -213,7 +213,7 @@ describe('Chart.yaml', () => {
   });
 });
 
-/** All values but mappings, by their path; what is empty or named in `whole` is one value. */
+/** Returns all values but maps, by their path; an empty value or one named in `whole` is one value. */
 function leaves(values: Rendered, whole: readonly string[], path = ''): readonly (readonly unknown[])[] {
   return Object.entries(values).flatMap(([key, value]) => {
     const name = `${path}${key}`;
@@ -222,7 +222,7 @@ function leaves(values: Rendered, whole: readonly string[], path = ''): readonly
   });
 }
 
-/** Values that are not described, have no type, or take members that nobody knows. */
+/** Returns the values without a description or a type, and those that accept unknown members. */
 function faultsOf(properties: unknown, path: string): readonly string[] {
   return Object.entries(isMapping(properties) ? properties : {}).flatMap(([name, field]) => {
     const where = `${path}/${name}`;

@@ -6,11 +6,11 @@ import { withCluster } from '../../src/cli/reach/cluster-options.js';
 import { resolveServiceConfig } from '../../src/config/resolve-service-config.js';
 import { folderOf, runCli } from './fake-io.js';
 
-/** Every command that reaches a cluster or a service. */
+/** Every command that connects to a cluster or a service. */
 const REACHING = ['run', 'doctor', 'new', 'validate', 'explain', 'status', 'pause', 'resume'];
 
 describe('a command line', () => {
-  it.each(REACHING)('%s takes --kubeconfig, --context, --url and --no-color', async (command) => {
+  it.each(REACHING)('accepts --kubeconfig, --context, --url and --no-color for %s', async (command) => {
     const { stdout } = await runCli([command, '--help']);
 
     for (const option of ['--kubeconfig <file>', '--context <name>', '--url <address>', '--no-color'])
@@ -29,7 +29,7 @@ describe('a command line', () => {
     [['status', '--kubeconfig', '/nowhere'], 1],
     [['demo', '--speed', '0'], 2],
     [['run', '--config', '/nowhere.yaml'], 1],
-  ])('%j ends with its error behind one prefix', async (argv, code) => {
+  ])('%j ends with its error after a single prefix', async (argv, code) => {
     const { exitCode, stderr, stdout } = await runCli(argv, { env: { HOME: '/nonexistent' } });
 
     expect([exitCode, stdout]).toEqual([code, '']);
@@ -37,7 +37,7 @@ describe('a command line', () => {
     expect(stderr).not.toMatch(/^error:/m);
   });
 
-  it('says its version in three ways', async () => {
+  it('prints its version with three options', async () => {
     const [option, command, json] = await Promise.all([
       runCli(['--version']),
       runCli(['version']),
@@ -68,7 +68,7 @@ describe('withCluster', () => {
   });
 });
 
-/** What bash suggests for the last word. */
+/** Returns the suggestions of bash for the last word. */
 async function suggest(...words: readonly string[]): Promise<readonly string[]> {
   const { stdout: script } = await runCli(['completion', 'bash']);
   const folder = folderOf({ script });
@@ -91,7 +91,7 @@ describe('completion bash', () => {
     expect(await suggest('promscaler', 'completion', 'f')).toEqual(['fish']);
   });
 
-  it('leaves files to the shell', async () => {
+  it('leaves file names to the shell', async () => {
     expect(await suggest('promscaler', 'validate', 'we')).toEqual([]);
     expect(await suggest('promscaler', 'status', '--kubeconfig', '')).toEqual([]);
     expect(await suggest('promscaler', 'nothing', 'x')).toEqual([]);
@@ -102,7 +102,7 @@ describe.each([
   ['zsh', ['-n'], 'compdef _promscaler promscaler'],
   ['fish', ['--no-execute'], 'complete -c promscaler'],
 ] as const)('completion %s', (shell, check, line) => {
-  it('names every command and is a script of the shell, where that is installed', async () => {
+  it('lists every command and is a valid script, if the shell is installed', async () => {
     const { exitCode, stdout } = await runCli(['completion', shell]);
 
     expect(exitCode).toBe(0);

@@ -7,7 +7,7 @@ import { cli } from '../../src/cli/program.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import type { Clock } from '../../src/units/clock.js';
 
-/** What a command line left behind. */
+/** The result of a command line. */
 export interface Ran {
   readonly exitCode: number;
   readonly stdout: string;
@@ -23,7 +23,7 @@ export interface Surroundings {
   readonly isTerminal?: boolean;
   /** Lines of the terminal. */
   readonly rows?: number;
-  /** Characters of a line of it. */
+  /** Characters of a line of the terminal. */
   readonly columns?: number;
   /** Filled while the command runs. */
   readonly written?: { stdout: string; stderr: string };
@@ -57,7 +57,7 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A new folder with these files in it, until the tests of the file are done. */
+/** Creates a directory with these files, until the tests of the file have ended. */
 export function folderOf(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'promscaler-cli-'));
   folders.push(folder);

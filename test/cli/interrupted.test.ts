@@ -6,7 +6,7 @@ import { expect, it } from '@jest/globals';
 import { folderOf } from './fake-io.js';
 
 const CLI = join(import.meta.dirname, '../../dist/cli/main.js');
-/** Writes a line once the program can be interrupted: a signal that comes earlier ends Node itself. */
+/** Writes a line once the program handles SIGINT: an earlier signal would end Node itself. */
 const REPORTS_HANDLER = `process.on('newListener', (name) => name === 'SIGINT' && setImmediate(() => process.stderr.write('ready\\n')))`;
 
 it.each([
@@ -20,7 +20,7 @@ it.each([
   async (_what, named, words) => {
     const cwd = folderOf({});
     execFileSync('mkfifo', [join(cwd, 'pipe')]);
-    // A writer that writes nothing; read and write, since opening a pipe to write waits for a reader.
+    // Holds the pipe open without writing; read and write, since opening a pipe to write waits for a reader.
     const writer = openSync(join(cwd, 'pipe'), 'r+');
     const node = ['--import', `data:text/javascript,${encodeURIComponent(REPORTS_HANDLER)}`, CLI, ...words];
     const child = spawn(process.execPath, node, { cwd, stdio: [writer, 'pipe', 'pipe'] });

@@ -15,7 +15,7 @@ import { aDocument } from '../support/builders.js';
 import { partsOf } from '../server/app-parts.js';
 import { folderOf } from './fake-io.js';
 
-/** The instant of every snapshot here. */
+/** The instant of every snapshot in these tests. */
 export const NOW = '2026-01-01T00:00:00Z';
 
 /** A server on a free port of the loopback. */
@@ -38,7 +38,7 @@ export async function listen(app: RequestListener): Promise<Listening> {
   };
 }
 
-/** The app of the service itself, over this ledger and what else is given. */
+/** Returns the app of the service, with this ledger and other parts. */
 export function appOf(
   ledger: Ledger,
   others: Partial<Records> = {},
@@ -47,7 +47,7 @@ export function appOf(
   return createApp(partsOf({ ...others, ledger }, { api: { version: VERSION, ...api } }));
 }
 
-/** A service proxy as the API server has it, before `service`; `services` is what the list of Services answers. */
+/** A service proxy of the API server in front of `service`; `services` is its answer to the list of Services. */
 export function apiServer(service: RequestListener, services: readonly object[]): RequestListener {
   return (request, response) => {
     const url = request.url ?? '';
@@ -66,7 +66,7 @@ export function apiServer(service: RequestListener, services: readonly object[])
   };
 }
 
-/** A Service as the chart makes it. */
+/** A Service as the chart creates it. */
 export function serviceIn(namespace: string): object {
   return { metadata: { name: 'promscaler', namespace }, spec: { ports: [{ name: 'http', port: 8080 }] } };
 }
@@ -84,7 +84,7 @@ export function kubeconfigFor(url: string): Readonly<Record<string, string>> {
   return { KUBECONFIG: `${folderOf({ config: JSON.stringify(kubeconfig) })}/config` };
 }
 
-/** The JSON of a snapshot of 4 ready pods with cpu at `percent` of their requests, target 60 %. */
+/** Returns the JSON of a snapshot of 4 ready pods with cpu at `percent` of their requests, target 60 %. */
 export function cpuSnapshot(
   percent: number,
   {
@@ -122,7 +122,7 @@ export function readyPod(name: string): Readonly<Record<string, unknown>> {
   };
 }
 
-/** A document with cpu at 60 % and 2 to 10 replicas. */
+/** Builds a document with cpu at 60 % and 2 to 10 replicas. */
 export function scalerDocument({
   name = 'web',
   namespace = 'shop',
@@ -142,7 +142,7 @@ export function scalerDocument({
   );
 }
 
-/** What a cycle on this snapshot leaves behind, where nothing was changed unless told otherwise. */
+/** Builds the record of a cycle with this snapshot, by default without a change. */
 export function recordOf(json: unknown, overrides: Partial<CycleRecord> = {}): CycleRecord {
   const snapshot = parseSnapshot(json);
   const decision = decide(snapshot);

@@ -8,7 +8,7 @@ const CLI = join(import.meta.dirname, '../../dist/cli/main.js');
 const CONFIG =
   'server: { port: 0 }\nkubernetes: { url: http://127.0.0.1:9 }\nprometheus: { default: { urls: [http://127.0.0.1:9] } }\n';
 
-/** Runs the built service, runs code of its own in its process once it has started, and gives what it writes. */
+/** Runs the built service, evaluates `code` in its process once it has started, and returns its output. */
 async function run(code: string): Promise<{ readonly exitCode: number; readonly lines: readonly string[] }> {
   const cwd = folderOf({ 'promscaler.yaml': CONFIG, 'scalers/none.yaml': '' });
   const onSignal = `process.on('SIGUSR2', () => { ${code} })`;
@@ -27,8 +27,8 @@ async function run(code: string): Promise<{ readonly exitCode: number; readonly 
   return { exitCode, lines: text.trimEnd().split('\n') };
 }
 
-describe('warnings and exceptions of the process', () => {
-  it('a warning is a line of the log, and nothing else is written', async () => {
+describe('faults in the process', () => {
+  it('report a warning as a log entry, and nothing else', async () => {
     const { exitCode, lines } = await run("process.emitWarning('eleven', 'Strange')");
 
     const records = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -46,7 +46,7 @@ describe('warnings and exceptions of the process', () => {
   it.each([
     ['a rejection', "Promise.reject(new Error('lost'))"],
     ['an exception', "throw new Error('lost')"],
-  ])('%s that no one handles is a line of the log, and the process ends with 1', async (_what, code) => {
+  ])('report %s that is not handled as a log entry, and end the process with 1', async (_what, code) => {
     const { exitCode, lines } = await run(code);
 
     const records = lines.map((line) => JSON.parse(line) as Record<string, unknown>);

@@ -3,7 +3,7 @@ import { EXCEPTIONS } from './exceptions.js';
 import { type Verdict, judge, summary } from './judge.js';
 import { REQUESTS } from './requests/all.js';
 
-/** Statuses that say: this server does not do that. */
+/** Statuses of unsupported requests. */
 const REFUSALS: readonly number[] = [405, 406, 415, 501];
 
 describe('the simulator and a recorded kube-apiserver 1.25', () => {
@@ -20,7 +20,7 @@ describe('the simulator and a recorded kube-apiserver 1.25', () => {
   });
 
   for (const [name, reason] of Object.entries(EXCEPTIONS)) {
-    it(`differ on ${name}, which is refused: ${reason}`, async () => {
+    it(`differ on ${name}, which is an exception: ${reason}`, async () => {
       const verdict = await verdictOf(name);
 
       expect(verdict?.differences).not.toEqual([]);
@@ -28,7 +28,7 @@ describe('the simulator and a recorded kube-apiserver 1.25', () => {
     });
   }
 
-  it('are compared by 91 requests, and agree on all that are no exception', async () => {
+  it('are compared by 91 requests, and agree on all that are not exceptions', async () => {
     await verdictOf('');
 
     expect(summary((await verdicts) ?? [])).toBe(

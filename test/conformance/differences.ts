@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, isList, isObject } from '../../src/simulator/json.js';
 
-/** What may differ between two servers, or two runs of one: identities, times, versions and prose. */
+/** Fields that may differ between two servers, or two runs of one: identities, times, versions and prose. */
 const VOLATILE: ReadonlySet<string> = new Set([
   ...['uid', 'resourceVersion', 'creationTimestamp', 'deletionTimestamp', 'managedFields', 'time'],
   ...['lastTransitionTime', 'lastUpdateTime', 'lastScaleTime', 'acquireTime', 'renewTime'],
@@ -10,7 +10,7 @@ const VOLATILE: ReadonlySet<string> = new Set([
   ...['minor', 'major'],
 ]);
 
-/** Returns where two answers differ in shape, as `PATH: WHAT`; empty where they agree. */
+/** Returns where two answers differ in shape, as `PATH: WHAT`; empty if they agree. */
 export function differences(want: Json | undefined, have: Json | undefined, path = ''): readonly string[] {
   if (isList(want) && isList(have)) {
     if (want.length !== have.length)
@@ -26,7 +26,7 @@ function memberDifferences(want: JsonObject, have: JsonObject, path: string): re
   return [...keys].flatMap((key) => {
     const place = `${path}.${key}`;
     const isVolatile = VOLATILE.has(key);
-    // A server may leave out what differs between runs, but every failure needs a message.
+    // A server may omit fields that differ between runs, but every failure needs a message.
     if (!Object.hasOwn(have, key)) return isVolatile && key !== 'message' ? [] : [`${place}: missing here`];
     if (!Object.hasOwn(want, key)) return [`${place}: only here`];
     if (!isVolatile) return differences(want[key], have[key], place);

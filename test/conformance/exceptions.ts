@@ -1,2 +1,2 @@
-/** Requests that the simulator refuses rather than answers as a real server, with the reason of each. */
+/** Requests that the simulator rejects but a real server answers, with the reason of each. */
 export const EXCEPTIONS: Readonly<Record<string, string>> = {};

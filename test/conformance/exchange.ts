@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Json, type JsonObject, valueAt } from '../../src/simulator/json.js';
 import type { ManualClock } from '../support/manual-clock.js';
 
-/** One request; `@NAME.path.to.value@` in its path or body stands for a value of an earlier answer. */
+/** One request; `@NAME.path.to.value@` in its path or body is replaced by a value of an earlier answer. */
 export interface ConformanceRequest {
   readonly name: string;
   /** Default GET. */
   readonly method?: string;
   readonly path: string;
-  /** A string is sent as it is, anything else as JSON. */
+  /** A string is sent unchanged, anything else as JSON. */
   readonly body?: string | JsonObject | readonly JsonObject[];
   /** Content type of the body; default JSON. */
   readonly type?: string;
@@ -21,23 +21,23 @@ export interface ConformanceRequest {
   readonly setUp?: boolean;
 }
 
-/** An answer as the recording holds it. */
+/** An answer in the recording. */
 export interface ConformanceAnswer {
   readonly status: number;
   readonly body: Json;
 }
 
-/** How long a request that waits for the server's clock is given before the clock moves on. */
+/** Real time to wait for a request that needs the server's clock to advance, before the clock advances. */
 const PATIENCE_MS = 20;
 
-/** Sends requests in order and fills in values of earlier answers. */
+/** Sends requests in order and inserts values of earlier answers. */
 export class Conversation {
   readonly #url: string;
   readonly #token: string;
   readonly #clock: ManualClock;
   readonly #answers = new Map<string, Json>();
 
-  /** `clock` is that of the server: it moves only while a request waits for it. */
+  /** `clock` is that of the server: it advances only while a request waits for it. */
   constructor(url: string, token: string, clock: ManualClock) {
     this.#url = url;
     this.#token = token;
@@ -64,7 +64,7 @@ export class Conversation {
     return { status: answer.status, body: parsed };
   }
 
-  /** Waits for an answer that is due at a moment of the server's clock. */
+  /** Waits for an answer that is due at a time of the server's clock. */
   async #outlast<T>(work: Promise<T>, isWaiting: boolean): Promise<T> {
     let isOver = !isWaiting;
     const done = work.finally(() => (isOver = true));

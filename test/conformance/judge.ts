@@ -5,17 +5,17 @@ import { differences } from './differences.js';
 import { type ConformanceAnswer, Conversation } from './exchange.js';
 import { REQUESTS } from './requests/all.js';
 
-/** How the simulator answered one request, held against the recording. */
+/** The answer of the simulator to one request, compared with the recording. */
 export interface Verdict {
   readonly name: string;
   /** Method and path. */
   readonly request: string;
   readonly status: number;
-  /** Where the answer differs; empty where it agrees. */
+  /** Differences of the answer; empty if it agrees. */
   readonly differences: readonly string[];
 }
 
-/** Sends every request to a fresh simulator and compares each answer with the recorded one, set-up requests left out. */
+/** Sends every request to a fresh simulator and compares each answer with the recorded one, except set-up requests. */
 export async function judge(recording: URL): Promise<readonly Verdict[]> {
   const recorded = JSON.parse(readFileSync(recording, 'utf8')) as Readonly<Record<string, ConformanceAnswer>>;
   const clock = new ManualClock();
@@ -53,7 +53,7 @@ function answerDifferences(want: ConformanceAnswer, have: ConformanceAnswer): re
   return [...status, ...differences(want.body, have.body)];
 }
 
-/** The line that a run ends with. */
+/** Returns the last line of a run. */
 export function summary(verdicts: readonly Verdict[]): string {
   const agreeing = verdicts.filter((verdict) => verdict.differences.length === 0);
   return `${agreeing.length} of ${verdicts.length} answers have the recorded shape`;

@@ -7,7 +7,7 @@ describe('the clock of a data source', () => {
     [-30, []],
     [30.1, [['warn', 30]]],
     [-31, [['warn', -31]]],
-  ])('that is %d s ahead is logged beyond 30 s', (ahead, lines) => {
+  ])('is logged if it is %d s ahead, beyond 30 s', (ahead, lines) => {
     expect(linesOf([ahead])).toEqual(lines);
   });
 

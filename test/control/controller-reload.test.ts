@@ -5,10 +5,10 @@ import { at, buildScaler } from './world.js';
 
 const WEB = buildScaler();
 const API = buildScaler({ scaleTargetRef: { name: 'api' } }, 'api');
-/** The same document at each call, as another object. */
+/** Builds the same document as a new object at each call. */
 const slowApi = (syncPeriodSeconds: number) =>
   buildScaler({ scaleTargetRef: { name: 'api' }, syncPeriodSeconds }, 'api');
-/** Another document on the target of WEB, its API version written otherwise. */
+/** Another document for the target of WEB, with its API version written differently. */
 const WEB_2 = buildScaler(
   { scaleTargetRef: { apiVersion: 'apps/v1beta2', kind: 'Deployment', name: 'web' } },
   'web-2',
@@ -28,7 +28,7 @@ describe('a removed scaler', () => {
     expect(rig.followed).toEqual([['shop/web', 'shop/api'], ['shop/api']]);
   });
 
-  it('patches nothing though its cycle is under way, and is reported again when that has ended', async () => {
+  it('patches nothing even in a running cycle, and is reported again when that has ended', async () => {
     const rig = new ControllerRig();
     rig.world.load = 80;
     const letGo = rig.holdCycles();
@@ -41,11 +41,11 @@ describe('a removed scaler', () => {
     expect(rig.outputs[0]?.record.outcome).toMatchObject({ kind: 'conflict', from: 5, to: 8 });
     expect(rig.world.cluster.arrived).toEqual([]);
     expect(rig.world.cluster.scaleReads).toBe(0);
-    // What the ended cycle has recorded is forgotten, too.
+    // The records of the ended cycle are forgotten, too.
     expect(rig.removed).toEqual(['shop/web', 'shop/web']);
   });
 
-  it('that comes back while its old cycle is under way is a new one, and only the new one patches', async () => {
+  it('that returns while its old cycle is running is a new one, and only the new one patches', async () => {
     const rig = new ControllerRig();
     rig.world.load = 80;
     const letGo = rig.holdCycles((input) => input === rig.inputs[0]);
@@ -63,16 +63,16 @@ describe('a removed scaler', () => {
       { kind: 'patched', from: 5, to: 6 },
       { kind: 'conflict', from: 6, to: 8 },
     ]);
-    // What the new one has recorded by then stays.
+    // The records of the new one remain.
     expect(rig.removed).toEqual(['shop/web']);
   });
 });
 
-describe('a document that is new or was edited', () => {
+describe('a new or edited document', () => {
   const SLOW = { syncPeriodSeconds: 300 };
   const slow = (maxReplicas: number) => buildScaler({ ...SLOW, maxReplicas });
 
-  it('is decided for at once, and then with the period of the others', async () => {
+  it('is evaluated at once, and then with the period of the others', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB, slowApi(300));
     await rig.clock.advanceAndSettle(10_000);
@@ -91,13 +91,13 @@ describe('a document that is new or was edited', () => {
       ['shop/web', 'shop/new'],
       ['shop/web', 'shop/new'],
     ]);
-    // It is no slot that was late or missed.
+    // This is not a late or missed slot.
     expect(rig.rounds.map(({ latenessSeconds, missed }) => [latenessSeconds, missed])).toEqual(
       rig.rounds.map(() => [0, 0]),
     );
   });
 
-  it('is decided for every 3 s while it is edited every 0.2 s, and within 3 s of the last edit', async () => {
+  it('is evaluated every 3 s while it is edited every 0.2 s, and within 3 s of the last edit', async () => {
     const rig = new ControllerRig();
     await rig.start(slow(5));
     for (let edit = 0; edit < 100; edit += 1) {
@@ -112,7 +112,7 @@ describe('a document that is new or was edited', () => {
     expect(seen.at(-1)?.scaler.spec.maxReplicas).toBe(105);
   });
 
-  it('that is read again as it was causes no round', async () => {
+  it('that is read again unchanged causes no round', async () => {
     const rig = new ControllerRig();
     const scaler = slow(5);
     await rig.start(scaler);
@@ -123,7 +123,7 @@ describe('a document that is new or was edited', () => {
     expect(rig.inputs).toHaveLength(1);
   });
 
-  it('waits for the cycle in flight with the old one, and is decided for then', async () => {
+  it('waits for the running cycle of the old document, and is evaluated then', async () => {
     const rig = new ControllerRig();
     const letGo = rig.holdCycles((input) => input.now === at(0));
     await rig.start(slow(5));
@@ -153,7 +153,7 @@ describe('a document that is new or was edited', () => {
 });
 
 describe('a reload', () => {
-  it('keeps the memory of a scaler whose bounds change, and runs with the new ones', async () => {
+  it('keeps the memory of a scaler whose bounds change, and uses the new ones', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB);
     const changed = buildScaler({ maxReplicas: 6 });
@@ -168,7 +168,7 @@ describe('a reload', () => {
     expect(rig.removed).toEqual([]);
   });
 
-  it('keeps what a cycle learns that was under way', async () => {
+  it('keeps the results of a running cycle', async () => {
     const rig = new ControllerRig();
     const letGo = rig.holdCycles((input) => input.now === at(0));
     await rig.start(WEB);
@@ -182,7 +182,7 @@ describe('a reload', () => {
     expect(rig.inputs[1]?.memory.uid).toBe('uid-1');
   });
 
-  it('patches nothing for the old document though its cycle is under way: it may be paused by now', async () => {
+  it('patches nothing for the old document in a running cycle: the new one may be paused', async () => {
     const rig = new ControllerRig();
     rig.world.load = 80;
     const letGo = rig.holdCycles();
@@ -196,7 +196,7 @@ describe('a reload', () => {
     expect(rig.world.cluster.arrived).toEqual([]);
   });
 
-  it('keeps the memory where only the API version of the target is written otherwise', async () => {
+  it('keeps the memory if only the API version of the target is written differently', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB_2);
 
@@ -206,7 +206,7 @@ describe('a reload', () => {
     expect(rig.inputs[1]?.memory).toBe(rig.outputs[0]?.memory);
   });
 
-  it('restarts where the target is another one: both windows from the reload on', async () => {
+  it('restarts a scaler if the target is a different one: both windows from the reload on', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB);
     await rig.clock.advanceAndSettle(10_000);
@@ -220,7 +220,7 @@ describe('a reload', () => {
     });
   });
 
-  it('lets a cycle for the old target patch nothing any more', async () => {
+  it('prevents patches by a running cycle for the old target', async () => {
     const rig = new ControllerRig();
     rig.world.load = 80;
     const letGo = rig.holdCycles((input) => input.now === at(0));
@@ -233,7 +233,7 @@ describe('a reload', () => {
     expect(rig.world.cluster.arrived).toEqual([]);
   });
 
-  it('does not disturb the others: they keep memory and period', async () => {
+  it('does not affect other scalers: they keep memory and period', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB, API);
     await rig.clock.advanceAndSettle(7000);
@@ -257,7 +257,7 @@ describe('a reload', () => {
     expect(rig.begunAt(15)).toEqual(['shop/web', 'shop/api']);
   });
 
-  it('changes the period from 15 to 5 s and leaves no rounds of 15 s behind', async () => {
+  it('changes the period from 15 to 5 s and leaves no rounds of 15 s', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB);
     await rig.clock.advanceAndSettle(7000);
@@ -282,7 +282,7 @@ describe('a reload', () => {
   });
 });
 
-describe('two documents on one target', () => {
+describe('two documents for one target', () => {
   it('hold each other, each naming the other, and patch nothing', async () => {
     const rig = new ControllerRig();
     rig.world.load = 80;
@@ -297,7 +297,7 @@ describe('two documents on one target', () => {
     expect(rig.outputs.slice(0, 2).map(({ record }) => record.outcome.kind)).toEqual(['held', 'held']);
   });
 
-  it('are released when one goes: the other acts in the next round', async () => {
+  it('are released when one is removed: the other acts in the next round', async () => {
     const rig = new ControllerRig();
     rig.world.load = 80;
     await rig.start(WEB, WEB_2);
@@ -310,7 +310,7 @@ describe('two documents on one target', () => {
     expect(rig.outputs[2]?.record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
   });
 
-  it('hold each other from when the second came', async () => {
+  it("hold each other from the second one's appearance", async () => {
     const rig = new ControllerRig();
     await rig.start(WEB);
     rig.world.load = 80;

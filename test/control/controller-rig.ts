@@ -9,22 +9,22 @@ import { settle } from '../support/manual-clock.js';
 import type { ManualClock } from '../support/manual-clock.js';
 import { answerOf, answersFrom, World } from './world.js';
 
-/** What a cycle that runs does; by default it is the real one on the world's cluster. */
+/** Runs in place of a cycle; by default it is the real one on the world's cluster. */
 export type CycleScript = (input: CycleInput, run: () => Promise<CycleOutput>) => Promise<CycleOutput>;
 
-/** A controller over one fake cluster that notes what it is asked. */
+/** A controller for one fake cluster that records its cycles. */
 export class ControllerRig {
   readonly world = new World();
   readonly clock: ManualClock = this.world.clock;
   readonly stop = new AbortController();
   readonly controller: Controller;
   isSynced = true;
-  /** Each cycle as it began. */
+  /** Inputs of all cycles. */
   readonly inputs: CycleInput[] = [];
-  /** Each cycle as it ended. */
+  /** Outputs of all cycles that have ended. */
   readonly outputs: CycleOutput[] = [];
   readonly rounds: Round[] = [];
-  /** The scalers whose queries each round asked, in keys. */
+  /** Keys of the scalers that each round queried for. */
   readonly asked: (readonly string[])[] = [];
   readonly followed: (readonly string[])[] = [];
   readonly faults: (readonly [string, unknown])[] = [];
@@ -36,7 +36,7 @@ export class ControllerRig {
     this.controller = createController(this.#ports());
   }
 
-  /** Starts with these scalers and lets the first round end. */
+  /** Starts with these scalers and waits for the first round. */
   async start(...scalers: readonly Scaler[]): Promise<void> {
     this.controller.setScalers(scalers);
     this.ended = this.controller.run(this.stop.signal);
@@ -45,7 +45,7 @@ export class ControllerRig {
 
   ended: Promise<void> = Promise.resolve();
 
-  /** The keys of the cycles that began at that second. */
+  /** Returns the keys of the cycles that began at that second. */
   begunAt(seconds: number): readonly string[] {
     const start = this.world.clock.now() - this.clock.monotonicMs();
     return this.inputs
@@ -53,7 +53,7 @@ export class ControllerRig {
       .map(({ scaler }) => scalerKey(scaler));
   }
 
-  /** Holds each cycle that `isMeant` just before it runs; what it gives back lets them go on. */
+  /** Holds each cycle that `isMeant` just before it runs; the returned function releases them. */
   holdCycles(isMeant: (input: CycleInput) => boolean = () => true): () => void {
     const { opened, open } = gate();
     this.script = async (input, run) => {
@@ -86,7 +86,7 @@ export class ControllerRig {
   }
 }
 
-/** A promise that a test lets go. */
+/** Returns a promise and the function that resolves it. */
 export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));

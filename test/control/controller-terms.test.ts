@@ -8,7 +8,7 @@ import { at, buildScaler } from './world.js';
 const WEB = buildScaler();
 const API = buildScaler({ scaleTargetRef: { name: 'api' } }, 'api');
 
-/** A second term of 60 s after a first one that ended at that second. */
+/** Ends the first term and starts a second one after `secondsBetween`. */
 async function twoTerms(rig: ControllerRig, secondsBetween: number): Promise<void> {
   rig.stop.abort();
   await rig.ended;
@@ -30,7 +30,7 @@ describe('a controller that is run again', () => {
     expect(rig.begunAt(120)).toEqual(['shop/web', 'shop/api']);
   });
 
-  it('knows when it scaled in the first term, and restarts everything else', async () => {
+  it('remembers when it scaled in the first term, and resets everything else', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB);
     rig.world.load = 80;
@@ -43,7 +43,7 @@ describe('a controller that is run again', () => {
     expect(rig.inputs[2]?.memory).toEqual({
       ...freshMemory(at(60), 'uid-1'),
       assumedAt: at(0),
-      // There is no store here that could take it.
+      // There is no store that could save it.
       isUnsaved: true,
       state: {
         ...EMPTY_STATE,
@@ -54,7 +54,7 @@ describe('a controller that is run again', () => {
     });
   });
 
-  it('takes it to have scaled 60 s ago when the clock was set an hour ahead between the terms', async () => {
+  it('uses 60 s ago as the last scaling when the clock was set an hour ahead between the terms', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB);
     rig.world.load = 80;
@@ -69,7 +69,7 @@ describe('a controller that is run again', () => {
     expect(rig.inputs[2]?.memory.state.lastScaleUp).toBe(at(3615));
   });
 
-  it('takes the documents that came while it stood by', async () => {
+  it('uses the documents that were loaded while it was a standby', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB);
     rig.stop.abort();
@@ -82,7 +82,7 @@ describe('a controller that is run again', () => {
     expect(rig.begunAt(1)).toEqual(['shop/api']);
   });
 
-  it('lets a cycle of the first term, 6 s late, patch nothing and leave nothing behind', async () => {
+  it('prevents a cycle of the first term, 6 s late, from patching anything or leaving state', async () => {
     const rig = new ControllerRig();
     rig.world.load = 80;
     const letGo = rig.holdCycles((input) => input === rig.inputs[0]);

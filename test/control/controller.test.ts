@@ -8,7 +8,7 @@ const API = buildScaler({ scaleTargetRef: { name: 'api' } }, 'api');
 const DB = buildScaler({ scaleTargetRef: { name: 'db' } }, 'db');
 
 describe('the rounds of a controller', () => {
-  it('run all scalers of one period at the same instant, each 15 s, with one call for their queries', async () => {
+  it('run all scalers of one period at the same instant, every 15 s, with one call for their queries', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB, API);
 
@@ -28,7 +28,7 @@ describe('the rounds of a controller', () => {
     expect(rig.inputs.filter(({ scaler }) => scaler.name === 'web')).toHaveLength(1);
   });
 
-  it('begin when the caches are filled, here after 300 ms', async () => {
+  it('begin when the caches are synced, here after 300 ms', async () => {
     const rig = new ControllerRig();
     rig.isSynced = false;
     await rig.start(WEB);
@@ -41,7 +41,7 @@ describe('the rounds of a controller', () => {
     expect(rig.inputs).toHaveLength(1);
   });
 
-  it('begin after 2 s with caches that are not filled, not after 1.9 s', async () => {
+  it('begin after 2 s with caches that are not synced, not after 1.9 s', async () => {
     const rig = new ControllerRig();
     rig.isSynced = false;
     await rig.start(WEB);
@@ -52,7 +52,7 @@ describe('the rounds of a controller', () => {
     expect(rig.inputs).toHaveLength(1);
   });
 
-  it('hand the memory of one cycle to the next', async () => {
+  it('pass the memory of one cycle to the next', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB);
     await rig.clock.advanceAndSettle(15_000);
@@ -63,7 +63,7 @@ describe('the rounds of a controller', () => {
 });
 
 describe('a slow scaler', () => {
-  it('is left out of the next rounds until its cycle ends; the other goes on', async () => {
+  it('skips rounds until its cycle ends; the other scaler continues', async () => {
     const rig = new ControllerRig();
     const letGo = rig.holdCycles((input) => input.scaler.name === 'web' && input.now === at(0));
     await rig.start(WEB, API);
@@ -103,7 +103,7 @@ describe('a slow scaler', () => {
 });
 
 describe('a cycle that throws', () => {
-  it('is reported with its scaler, the others go on, and it runs again in the next round', async () => {
+  it('is reported with its scaler, the others continue, and it runs again in the next round', async () => {
     const rig = new ControllerRig();
     const fault = new TypeError('our own fault');
     rig.script = (input, run) =>
@@ -116,7 +116,7 @@ describe('a cycle that throws', () => {
     expect(rig.outputs.map(({ record }) => record.scaler.name)).toEqual(['web', 'db', 'web', 'api', 'db']);
   });
 
-  it('leaves the memory as it was before', async () => {
+  it('leaves the memory unchanged', async () => {
     const rig = new ControllerRig();
     rig.script = (input, run) => (input.now === at(15) ? Promise.reject(new Error('fault')) : run());
     await rig.start(WEB);
@@ -127,7 +127,7 @@ describe('a cycle that throws', () => {
   });
 });
 
-describe('a stop', () => {
+describe('stopping the controller', () => {
   it('ends the rounds', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB);
@@ -139,7 +139,7 @@ describe('a stop', () => {
     expect(rig.inputs).toHaveLength(1);
   });
 
-  it('leaves no timer behind, which would keep the process alive for 5 s', async () => {
+  it('leaves no timer that would keep the process alive for 5 s', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB);
 
@@ -184,7 +184,7 @@ describe('a stop', () => {
     expect(hasEnded).toBe(true);
   });
 
-  it('before the caches are filled ends without a round', async () => {
+  it('before the caches are synced ends it without a round', async () => {
     const rig = new ControllerRig();
     rig.isSynced = false;
     await rig.start(WEB);

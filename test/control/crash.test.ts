@@ -6,13 +6,12 @@ import { run, ScalingProcess, SharedServer } from './process-rig.js';
 
 const WINDOW = 300;
 
-/** How a process ends. */
 interface Death {
-  /** After that many of its requests were answered. */
+  /** The process ends after this number of answered requests. */
   readonly answered: number;
-  /** What becomes of the request that is on its way then. */
+  /** The fate of the request in flight. */
   readonly last: 'lost' | 'applied' | 'late';
-  /** Until the next process starts. */
+  /** Seconds until the next process starts. */
   readonly downSeconds: number;
 }
 
@@ -20,11 +19,10 @@ const LATE_SECONDS = 20;
 
 interface Life {
   readonly accepted: readonly Accepted[];
-  /** The requests of the first process. */
   readonly requests: readonly string[];
 }
 
-/** A process dies in its first cycle; another one, of the next term, runs for 700 s in rounds of 15 s. */
+/** Kills a process in its first cycle; another one, of the next term, runs for 700 s in rounds of 15 s. */
 async function live(
   death: Death,
   over: {
@@ -61,7 +59,7 @@ async function live(
   return { accepted: server.accepted, requests };
 }
 
-/** Seconds between one change and the next. */
+/** Returns the seconds between successive changes. */
 function gaps(accepted: readonly Accepted[]): readonly number[] {
   return accepted.slice(1).map(({ at }, index) => secondsBetween(accepted[index]?.at ?? at, at));
 }
@@ -70,36 +68,36 @@ const STEPS = ['GET state', 'GET scale', 'PATCH state', 'PATCH scale', 'PATCH st
 const UP = { spec: { upscaleForbiddenWindowSeconds: WINDOW }, load: 1000 };
 const DOWN = { spec: { downscaleForbiddenWindowSeconds: WINDOW, minReplicas: 1 }, load: 10 };
 
-/** After every step, with every fate of the request on its way, and a long and a short time until the next start. */
+/** Every step, with every fate of the request in flight, and a short and a long time until the next start. */
 const DEATHS: readonly Death[] = STEPS.flatMap((_, answered) =>
   (['lost', 'applied', 'late'] as const).flatMap((last) =>
     [0, 4, 40, 290].map((downSeconds) => ({ answered, last, downSeconds })),
   ),
 );
 
-describe('a process that dies in the midst of a change', () => {
+describe('a process that dies during a change', () => {
   it('has these steps: state, scale, intent, PATCH, resolved', async () => {
     const { requests } = await live({ answered: 9, last: 'lost', downSeconds: 0 }, UP);
 
-    // The resolution waits for up to 5 s: it is not on its way yet.
+    // The resolution waits for up to 5 s: it is not in flight yet.
     expect(requests).toEqual(STEPS.slice(0, 4));
   });
 
   it.each(DEATHS)(
-    'after $answered answers, the next request $last, restarted $downSeconds s later: never raises twice in 300 s',
+    'after $answered answers, the next request $last, restarted $downSeconds s later: never scales up twice in 300 s',
     async (death) => {
       const { accepted } = await live(death, UP);
 
       for (const gap of gaps(accepted)) expect(gap).toBeGreaterThanOrEqual(WINDOW);
       expect(accepted.length).toBeGreaterThanOrEqual(2);
-      // An intent of a process that is gone is waited for 5 s, to the next round.
+      // The intent of a dead process is waited for up to 5 s, to the next round.
       const begun = accepted[0]?.at ?? Infinity;
       expect(begun).toBeLessThanOrEqual(at(death.downSeconds + 30));
     },
   );
 
   it.each(DEATHS)(
-    'after $answered answers, the next request $last, restarted $downSeconds s later: never lowers twice in 300 s',
+    'after $answered answers, the next request $last, restarted $downSeconds s later: never scales down twice in 300 s',
     async (death) => {
       const { accepted } = await live(death, { ...DOWN, load: 30 });
 
@@ -127,7 +125,7 @@ describe('a process that dies in the midst of a change', () => {
 });
 
 describe('without a store', () => {
-  it('the same deaths do lose a policy: this test can fail', async () => {
+  it('violates a policy after the same deaths: the tests above can fail', async () => {
     const policies = [{ type: 'Pods', value: 2, periodSeconds: WINDOW }];
     const spec = { behavior: { scaleUp: { policies, stabilizationWindowSeconds: 0 } } };
 

@@ -11,7 +11,7 @@ import { answersFrom, at, World } from './world.js';
 const FALLBACK = { fallback: { afterSeconds: 180, replicas: 8 } };
 const NO_SERIES = answersFrom([{ class: 'missing', message: 'no series' }]);
 
-/** A world whose metric has a value, with the ConfigMaps that its state is stored in. */
+/** A world whose metric has a value, and the ConfigMaps with its state. */
 function storedWorld(spec: Readonly<Record<string, unknown>>): { world: World; maps: FakeStateMaps } {
   const world = new World(spec);
   const maps = new FakeStateMaps();
@@ -19,7 +19,7 @@ function storedWorld(spec: Readonly<Record<string, unknown>>): { world: World; m
   return { world, maps };
 }
 
-/** Another process takes over: all it knows is in the ConfigMaps. */
+/** Replaces the process by one that knows only the ConfigMaps. */
 function restart(world: World, maps: FakeStateMaps): void {
   world.state = openStore(world, maps);
   world.memory = freshMemory(world.clock.now(), null);
@@ -41,7 +41,7 @@ describe('a fallback of 180 s across a restart', () => {
   it.each([
     [179, 5],
     [180, 8],
-  ])('has its count %i s after the metric failed: %i replicas', async (seconds, replicas) => {
+  ])('applies its count %i s after the metric failed: %i replicas', async (seconds, replicas) => {
     const { world, maps } = storedWorld(FALLBACK);
     await world.cycle();
     world.answers = NO_SERIES;
@@ -55,7 +55,7 @@ describe('a fallback of 180 s across a restart', () => {
     expect(record.decision?.desiredReplicas).toBe(replicas);
   });
 
-  it('restarts where the metric had a value in between, 5 s or more before the restart', async () => {
+  it('restarts if the metric had a value in between, 5 s or more before the restart', async () => {
     const { world, maps } = storedWorld(FALLBACK);
     world.answers = NO_SERIES;
     await world.cycle();
@@ -72,7 +72,7 @@ describe('a fallback of 180 s across a restart', () => {
     expect(memory.state.failingSince).toEqual(new Map([['External/load', world.clock.now()]]));
   });
 
-  it('costs one write when the metric fails and one when it is back, none in between', async () => {
+  it('costs one write when the metric fails and one when it recovers, none in between', async () => {
     const { world, maps } = storedWorld(FALLBACK);
     await cycles(world, 3);
     world.answers = NO_SERIES;
@@ -87,7 +87,7 @@ describe('a fallback of 180 s across a restart', () => {
     expect(maps.count('PATCH')).toBe(2);
   });
 
-  it('costs nothing without a fallback', async () => {
+  it('costs no write without a fallback', async () => {
     const { world, maps } = storedWorld({});
     world.answers = NO_SERIES;
     await cycles(world, 10);

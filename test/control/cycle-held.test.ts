@@ -79,14 +79,14 @@ describe('a scaler that must not act', () => {
     expect(dry.record).toMatchObject({ pause: null, dryRun: true });
   });
 
-  it('is held as well in a cycle that has nothing to change', async () => {
+  it('is held in a cycle without a change as well', async () => {
     const { record } = await new World({ paused: true }).cycle();
 
     expect(record.outcome.kind).toBe('none');
     expect(heldOf(record)).toMatchObject({ status: 'True', reason: 'Paused' });
   });
 
-  it('names the other document on its target', async () => {
+  it('names the other document for its target', async () => {
     const world = new World();
     world.load = 80;
 
@@ -101,7 +101,7 @@ describe('a scaler that must not act', () => {
     expect(world.cluster.arrived).toEqual([]);
   });
 
-  it('names the HPA, and acts in the first cycle after it is gone', async () => {
+  it('names the HPA, and acts in the first cycle after that is deleted', async () => {
     const world = new World();
     world.load = 80;
     world.cluster.others.push(otherHpa);
@@ -128,7 +128,7 @@ describe('a scaler that must not act', () => {
     expect((await world.cycle()).record.outcome.kind).toBe('patched');
   });
 
-  it('does not scale what its minimum asks for, either', async () => {
+  it('does not scale to its minimum, either', async () => {
     const world = new World({ paused: true, minReplicas: 7 });
 
     const { record } = await world.cycle();
@@ -138,7 +138,7 @@ describe('a scaler that must not act', () => {
   });
 });
 
-describe('a change that an admission webhook makes 6 instead of 8', () => {
+describe('a change to 8 that an admission webhook turns into 6', () => {
   async function overridden(): Promise<World> {
     const world = new World();
     world.load = 80;
@@ -164,7 +164,7 @@ describe('a change that an admission webhook makes 6 instead of 8', () => {
     });
   });
 
-  it('is not asked for again in 10 cycles that want the same 8', async () => {
+  it('is not repeated in 10 cycles that want the same 8', async () => {
     const world = await overridden();
 
     for (let count = 0; count < 10; count += 1) {
@@ -176,7 +176,7 @@ describe('a change that an admission webhook makes 6 instead of 8', () => {
     expect(world.cluster.arrived).toHaveLength(1);
   });
 
-  it('lets go when 9 are wanted', async () => {
+  it('is repeated when 9 are wanted', async () => {
     const world = await overridden();
     world.load = 90;
 
@@ -187,14 +187,14 @@ describe('a change that an admission webhook makes 6 instead of 8', () => {
     expect(heldOf(record)).toMatchObject({ status: 'False', reason: 'NotHeld' });
   });
 
-  it('lets go when the base is another: another client has set 5', async () => {
+  it('is repeated when the base is different: another client has set 5', async () => {
     const world = await overridden();
     world.cluster.setReplicas(5);
 
     expect((await world.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
   });
 
-  it('asks for 8 again after 6 were enough for a while', async () => {
+  it('is repeated after 6 were sufficient for a while', async () => {
     const world = await overridden();
     world.load = 60;
     expect((await world.nextCycle()).memory.override).toBeNull();
@@ -203,9 +203,9 @@ describe('a change that an admission webhook makes 6 instead of 8', () => {
     expect((await world.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 6, to: 8 });
   });
 
-  it('is not asked for again where the base is 6 only by the live read', async () => {
+  it('is not repeated if only the live read has the base 6', async () => {
     const world = await overridden();
-    // The watch still shows the 5 of before.
+    // The watch still has the 5 from before.
     world.cluster.watchedReplicas = 5;
 
     const { record } = await world.nextCycle();
@@ -214,7 +214,7 @@ describe('a change that an admission webhook makes 6 instead of 8', () => {
     expect(world.cluster.arrived).toHaveLength(1);
   });
 
-  it('counts for nothing where the webhook leaves the 5', async () => {
+  it('counts for nothing if the webhook keeps the 5', async () => {
     const world = new World();
     world.load = 80;
     world.cluster.patchScripts.push((apply) => {

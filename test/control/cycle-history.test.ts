@@ -8,7 +8,7 @@ import { answersFrom, World } from './world.js';
 
 const WINDOW_SECONDS = 60;
 
-/** What goes wrong in one cycle. `late...`: the answer is lost and the PATCH takes effect that many cycles later. */
+/** Faults of one cycle. `late...`: the answer is lost and the PATCH takes effect that many cycles later. */
 const FAULTS = [
   'none',
   'answer lost',
@@ -33,7 +33,7 @@ interface Step {
   readonly load: number;
 }
 
-/** An accepted change: `sentAt` is when its PATCH was sent, which may be long before. */
+/** An accepted change; its PATCH was sent at `sentAt`, possibly long before. */
 interface Accepted {
   readonly from: number;
   readonly to: number;
@@ -51,7 +51,7 @@ class History {
   readonly records: (readonly [Step, CycleRecord])[] = [];
   #sentAt = this.world.clock.now();
   #late: { due: number; readonly run: () => void }[] = [];
-  /** The count at the begin of the last cycle. */
+  /** The count at the start of the last cycle. */
   #shown = 5;
 
   constructor() {
@@ -143,7 +143,7 @@ class History {
     }
   }
 
-  /** A count that no decision here asks for: 19 or, where that is it already, 18. */
+  /** Sets a count that no decision results in: 19 or, if that is the current one, 18. */
   #setByHand(): void {
     const { cluster } = this.world;
     cluster.setReplicas(cluster.specReplicas === 19 ? 18 : 19);
@@ -175,7 +175,7 @@ class History {
     const arriving = this.#late.filter(({ due }) => due <= 0);
     this.#late = this.#late.filter(({ due }) => due > 0);
     for (const { run } of arriving) run();
-    // Those that wait for the next PATCH arrive just before it.
+    // Waiting PATCHes arrive just before the next one.
     if (this.#late.length === 0) return;
     this.world.cluster.patchScripts.push((apply) => {
       const waiting = this.#late;
@@ -186,7 +186,7 @@ class History {
   }
 }
 
-/** Pairs of neighbors among the changes of one object in one direction. */
+/** Returns pairs of neighbors among the changes of one object in one direction. */
 function neighbors(accepted: readonly Accepted[], direction: 1 | -1): (readonly [Accepted, Accepted])[] {
   const pairs: (readonly [Accepted, Accepted])[] = [];
   const last = new Map<string, Accepted>();
@@ -205,7 +205,7 @@ const STEP = fc.record({
 });
 
 describe('any history of faulty cycles', () => {
-  it('keeps bounds, windows of 60 s and trust, and comes to the right count when all is well', async () => {
+  it('keeps bounds, windows of 60 s and trust, and reaches the right count after the last fault', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(STEP, { minLength: 10, maxLength: 40 }), async (steps) => {
         const history = new History();

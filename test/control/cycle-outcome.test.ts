@@ -4,19 +4,19 @@ import type { PatchScript } from './fake-cluster.js';
 import { failure } from './fake-cluster.js';
 import { at, World } from './world.js';
 
-/** The PATCH goes through, its answer does not come. */
+/** The PATCH is applied, and its answer is lost. */
 const LOST_ANSWER: PatchScript = (apply) => {
   apply();
   return Promise.reject(failure('timeout', 'patching scale of shop/web: timeout after 5000 ms'));
 };
 
-/** Nothing goes through, no answer comes. */
+/** The PATCH is not applied, and there is no answer. */
 const LOST_REQUEST: PatchScript = () => Promise.reject(failure('connection'));
 
 const UNKNOWN_YET = 'the result of an earlier change is not known yet';
 
 describe('a PATCH whose answer is lost', () => {
-  it('is reported as failed and counts for nothing yet', async () => {
+  it('is reported as failed and does not count yet', async () => {
     const world = new World();
     world.load = 80;
     world.cluster.patchScripts.push(LOST_ANSWER);
@@ -44,7 +44,7 @@ describe('a PATCH whose answer is lost', () => {
     expect(memory.state).toMatchObject({ lastScaleUp: null, scaleEvents: [] });
   });
 
-  it('counts once, as of the next cycle, which sees 8 at 15 s', async () => {
+  it('counts once, from the next cycle on, which reads 8 at 15 s', async () => {
     const world = new World();
     world.load = 80;
     world.cluster.patchScripts.push(LOST_ANSWER);
@@ -61,7 +61,7 @@ describe('a PATCH whose answer is lost', () => {
     expect(world.cluster.arrived).toHaveLength(1);
   });
 
-  it('keeps a window of 300 s closed from when it was seen, 15 s after it was sent', async () => {
+  it('keeps a window of 300 s closed from when it was detected, 15 s after it was sent', async () => {
     const world = new World({ downscaleForbiddenWindowSeconds: 300 });
     world.load = 30;
     world.cluster.patchScripts.push(LOST_ANSWER);
@@ -78,7 +78,7 @@ describe('a PATCH whose answer is lost', () => {
     expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 3, to: 1 });
   });
 
-  it('counts for nothing and is sent again, when the next cycle still sees 5', async () => {
+  it('counts for nothing and is sent again if the next cycle still reads 5', async () => {
     const world = new World();
     world.load = 80;
     world.cluster.patchScripts.push(LOST_REQUEST);
@@ -111,7 +111,7 @@ describe('a PATCH whose answer is lost', () => {
     expect(memory.state).toMatchObject({ lastScaleUp: null, scaleEvents: [] });
   });
 
-  it('keeps its window of 180 s if another client sets it back to 5 before the watch shows any of it', async () => {
+  it('keeps its window of 180 s if another client sets 5 again before the watch shows either change', async () => {
     const world = new World({ upscaleForbiddenWindowSeconds: 180 });
     world.load = 80;
     world.cluster.watchedVersion = 100;
@@ -122,13 +122,13 @@ describe('a PATCH whose answer is lost', () => {
     const outcomes: string[] = [];
     for (let count = 0; count < 17; count += 1) outcomes.push((await world.nextCycle()).record.outcome.kind);
 
-    // It is taken to have happened at 60 s, for the watch never shows it.
+    // It is assumed to have happened at 60 s, because the watch never shows it.
     expect(outcomes.slice(0, 3)).toEqual(['conflict', 'conflict', 'conflict']);
     expect(outcomes.slice(3, 16)).toEqual(Array.from({ length: 13 }, () => 'none'));
     expect(outcomes.slice(16)).toEqual(['patched']);
   });
 
-  it('is made again once the watch shows that nothing has changed the spec', async () => {
+  it('is repeated once the watch shows that nothing has changed the spec', async () => {
     const world = new World({ upscaleForbiddenWindowSeconds: 180 });
     world.load = 80;
     world.cluster.watchedVersion = 100;
@@ -144,7 +144,7 @@ describe('a PATCH whose answer is lost', () => {
     expect(again.record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
   });
 
-  it('waits with everything while the target cannot be read live', async () => {
+  it('waits while the target cannot be read live', async () => {
     const world = new World();
     world.load = 80;
     world.cluster.patchScripts.push(LOST_ANSWER);
@@ -157,7 +157,7 @@ describe('a PATCH whose answer is lost', () => {
     expect(memory.unresolved).not.toBeNull();
   });
 
-  it('counts as +3 when the next cycle sees 6: our 8 may have been there before', async () => {
+  it('counts as +3 if the next cycle reads 6: the 8 may have been applied before', async () => {
     const world = new World();
     world.load = 80;
     world.cluster.patchScripts.push(LOST_REQUEST);
@@ -176,7 +176,7 @@ describe('a PATCH whose answer is lost', () => {
     [9, [{ at: at(30), change: 4 }]],
     [7, [{ at: at(30), change: 4 }]],
   ])(
-    'was asked for 8 and then for 9 and is found at %d: of our two one counts, the wider one where neither is known',
+    'was for 8 and then for 9 and is found at %d: one of the two counts, the wider one if neither is known',
     async (found, events) => {
       const world = new World();
       world.cluster.patchScripts.push(LOST_REQUEST, LOST_REQUEST);
@@ -193,7 +193,7 @@ describe('a PATCH whose answer is lost', () => {
     },
   );
 
-  it('counts though the watch still shows 5 when the next cycle runs', async () => {
+  it('counts although the watch still has 5 when the next cycle runs', async () => {
     const world = new World();
     world.load = 80;
     world.cluster.patchScripts.push(LOST_ANSWER);
@@ -209,7 +209,7 @@ describe('a PATCH whose answer is lost', () => {
     });
   });
 
-  it('counts though the watch still shows 5 and by now 5 are enough', async () => {
+  it('counts although the watch still has 5 and now 5 are sufficient', async () => {
     const world = new World();
     world.load = 80;
     world.cluster.patchScripts.push(LOST_ANSWER);
@@ -248,7 +248,7 @@ describe('a PATCH whose answer is lost', () => {
 });
 
 describe('a PATCH that fails permanently', () => {
-  it('keeps the recommendation and takes back event and time', async () => {
+  it('keeps the recommendation and removes event and time', async () => {
     const world = new World();
     world.load = 80;
     world.cluster.patchScripts.push(() => Promise.reject(failure('forbidden')));
@@ -264,7 +264,7 @@ describe('a PATCH that fails permanently', () => {
     });
   });
 
-  it('is tried again in each cycle, once, and works when it is allowed', async () => {
+  it('is retried in each cycle, once, and is applied when it is allowed', async () => {
     const world = new World();
     world.load = 80;
     for (let count = 0; count < 3; count += 1) {
@@ -293,7 +293,7 @@ describe('a PATCH that fails permanently', () => {
 });
 
 describe('a fresh memory', () => {
-  it('scales nothing down in the first decision, without stabilization and windows', async () => {
+  it('does not scale down in the first decision, without stabilization and windows', async () => {
     const world = new World();
     world.memory = freshMemory(at(0), null);
     world.load = 10;
@@ -305,7 +305,7 @@ describe('a fresh memory', () => {
     expect((await world.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', to: 1 });
   });
 
-  it('scales nothing down for 300 s with the stabilization of 300 s', async () => {
+  it('does not scale down for 300 s with the stabilization of 300 s', async () => {
     const world = new World({ downscaleStabilizationSeconds: 300 });
     world.memory = freshMemory(at(0), null);
     world.load = 10;
@@ -318,7 +318,7 @@ describe('a fresh memory', () => {
     expect(world.clock.now()).toBe(at(315));
   });
 
-  it('begins both windows of 60 s: no scale-up at 60 s, one at 75 s', async () => {
+  it('starts both windows of 60 s: no scale-up at 60 s, one at 75 s', async () => {
     const world = new World({ upscaleForbiddenWindowSeconds: 60, downscaleForbiddenWindowSeconds: 60 });
     world.memory = freshMemory(at(0), null);
     world.load = 80;
@@ -331,7 +331,7 @@ describe('a fresh memory', () => {
     expect(world.clock.now()).toBe(at(75));
   });
 
-  it('scales up at once where no window forbids it', async () => {
+  it('scales up at once if no window forbids it', async () => {
     const world = new World();
     world.memory = freshMemory(at(0), null);
     world.load = 80;

@@ -7,7 +7,7 @@ function heldOf({ conditions }: CycleRecord) {
   return conditions.find(({ type }) => type === 'Held');
 }
 
-/** A world of 5 replicas whose load asks for `wanted`, with these annotations of `promscaler.dev`. */
+/** A world of 5 replicas whose load results in `wanted`, with these annotations of `promscaler.dev`. */
 function worldOf(
   wanted: number,
   annotations: Readonly<Record<string, string>> = {},
@@ -33,7 +33,7 @@ describe('a pause of one direction', () => {
     ['scale-down', 3, 'paused', 5],
     ['true', 8, 'paused', 5],
     ['true', 3, 'paused', 5],
-  ])('by annotation, %s: the way from 5 to %i is %s', async (paused, wanted, outcome, left) => {
+  ])('by annotation, %s: the change from 5 to %i is %s', async (paused, wanted, outcome, left) => {
     const world = worldOf(wanted, { paused });
 
     const { record } = await world.cycle();
@@ -48,14 +48,14 @@ describe('a pause of one direction', () => {
   it.each([
     [8, 'paused'],
     [3, 'patched'],
-  ])('by the document, scale-up: the way from 5 to %i is %s', async (wanted, outcome) => {
+  ])('by the document, scale-up: the change from 5 to %i is %s', async (wanted, outcome) => {
     const { record } = await worldOf(wanted, {}, { paused: 'scale-up' }).cycle();
 
     expect(record.outcome.kind).toBe(outcome);
     expect(heldOf(record)).toMatchObject({ reason: 'Paused', message: 'spec.paused is scale-up' });
   });
 
-  it('leaves the other direction to whatever else holds it, and reports both', async () => {
+  it('leaves other holds of the other direction in place, and reports both', async () => {
     const world = worldOf(3, { paused: 'scale-up' }, { dryRun: true });
 
     const { record } = await world.cycle();
@@ -101,7 +101,7 @@ describe('a pause by annotation', () => {
     expect(after.record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
   });
 
-  it('takes no scale event and no window, and remembers what was recommended', async () => {
+  it('adds no scale event and no window, and remembers recommendations', async () => {
     const { memory } = await worldOf(8, { paused: 'true' }).cycle();
 
     expect(memory.state).toMatchObject({
@@ -111,7 +111,7 @@ describe('a pause by annotation', () => {
     });
   });
 
-  it('is reported where the pods cannot be read', async () => {
+  it('is reported if the pods cannot be read', async () => {
     const world = worldOf(8, { paused: 'true' });
     world.cluster.podsFailure = failure('forbidden');
 
@@ -122,7 +122,7 @@ describe('a pause by annotation', () => {
 });
 
 describe('paused-replicas', () => {
-  it('sets the count once, keeps it, and shows what would have been done', async () => {
+  it('sets the count once, keeps it, and reports the decision without the pause', async () => {
     const world = worldOf(8, { 'paused-replicas': '3' });
 
     const first = await world.cycle();
@@ -145,7 +145,7 @@ describe('paused-replicas', () => {
     ['above the maximum of 20', '25', 25],
     ['below the minimum of 2', '1', 1],
     ['zero', '0', 0],
-  ])('may be %s: it is a person who says so', async (_, text, replicas) => {
+  ])('can be %s: a user asks for it explicitly', async (_, text, replicas) => {
     const world = worldOf(5, { 'paused-replicas': text }, { minReplicas: 2 });
 
     await world.cycle();
@@ -155,7 +155,7 @@ describe('paused-replicas', () => {
     expect(world.cluster.arrived).toHaveLength(1);
   });
 
-  it('sets it again when another client has changed it', async () => {
+  it('sets the count again when another client has changed it', async () => {
     const world = worldOf(5, { 'paused-replicas': '3' });
     await world.cycle();
     world.cluster.setReplicas(9);
@@ -165,7 +165,7 @@ describe('paused-replicas', () => {
     expect(record.outcome).toMatchObject({ kind: 'patched', from: 9, to: 3 });
   });
 
-  it('is a change of promscaler: windows and policies count it', async () => {
+  it('is a change by promscaler: windows and policies count it', async () => {
     const world = worldOf(8, { 'paused-replicas': '3' });
 
     const { memory } = await world.cycle();
@@ -193,7 +193,7 @@ describe('paused-replicas', () => {
     expect(intents).toMatchObject([{ from: 5, to: 3 }]);
   });
 
-  it('of 0 is left when the pause is over, though a 0 by hand would stay', async () => {
+  it('of 0 ends with the pause, although a 0 that a user sets would remain', async () => {
     const world = worldOf(4, { 'paused-replicas': '0' });
     const zeroed = await world.cycle();
     const kept = await world.nextCycle();
@@ -208,7 +208,7 @@ describe('paused-replicas', () => {
     expect(world.cluster.specReplicas).toBeGreaterThan(0);
   });
 
-  it('of 0 on a target at 0 is left when the pause is over, also where the process knew nothing of it', async () => {
+  it('of 0 on a target at 0 ends with the pause, also if the process did not know the pause', async () => {
     const world = worldOf(4, { 'paused-replicas': '0' });
     world.cluster.setReplicas(0);
     await world.cycle();
@@ -218,7 +218,7 @@ describe('paused-replicas', () => {
     expect(world.cluster.arrived).toHaveLength(1);
   });
 
-  it('goes back within the bounds at once when the pause is over', async () => {
+  it('is followed by a return within the bounds at once when the pause ends', async () => {
     const world = worldOf(10, { 'paused-replicas': '25' });
     await world.cycle();
     annotate(world, {});
@@ -236,7 +236,7 @@ describe('paused-replicas', () => {
     expect(heldOf(record)?.message).toBe('scaling is paused by annotation; kept at 3; spec.dryRun is true');
   });
 
-  it('is not set while another autoscaler holds the target', async () => {
+  it('is not set while another autoscaler controls the target', async () => {
     const world = worldOf(8, { 'paused-replicas': '3' });
 
     const { record } = await world.cycle({ sharesTargetWith: 'Scaler shop/web-2' });
@@ -247,7 +247,7 @@ describe('paused-replicas', () => {
     expect(world.cluster.arrived).toEqual([]);
   });
 
-  it('is tried again where the PATCH fails, and says so', async () => {
+  it('is retried if the PATCH fails, and the failure is reported', async () => {
     const world = worldOf(8, { 'paused-replicas': '3' });
     world.cluster.patchScripts.push(() => {
       throw failure('forbidden');
@@ -260,7 +260,7 @@ describe('paused-replicas', () => {
     expect((await world.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 3 });
   });
 
-  it('starts from the live count where the watch lags behind', async () => {
+  it('starts from the live count if the watch lags behind', async () => {
     const world = worldOf(8, { 'paused-replicas': '3' });
     world.cluster.setReplicas(6);
     world.cluster.watchedReplicas = 5;
@@ -271,7 +271,7 @@ describe('paused-replicas', () => {
     expect(world.memory.state.scaleEvents).toEqual([{ at: at(0), change: -3 }]);
   });
 
-  it('is not asked for again where an admission webhook makes it another count', async () => {
+  it('is not repeated if an admission webhook changes the count', async () => {
     const world = worldOf(8, { 'paused-replicas': '3' });
     world.cluster.patchScripts.push((apply) => {
       const scale = apply();
@@ -287,7 +287,7 @@ describe('paused-replicas', () => {
     expect(world.cluster.arrived).toHaveLength(1);
   });
 
-  it('leaves what was decided on the metrics to the next decision', async () => {
+  it('leaves the count from the metrics to the next decision', async () => {
     const world = worldOf(8, { 'paused-replicas': '3' });
     world.memory = settledMemory({ lastScaleUp: at(-60) });
 

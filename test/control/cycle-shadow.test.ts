@@ -61,7 +61,7 @@ describe('a dry run next to an HPA', () => {
   });
 });
 
-describe('nothing is compared', () => {
+describe('no difference is reported', () => {
   it.each([
     ['where the HPA has not said what it wants', () => besideHpa(undefined)],
     ['while paused', () => besideHpa(5, { paused: true })],

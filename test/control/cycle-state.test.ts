@@ -12,7 +12,7 @@ import { at, World } from './world.js';
 const MAP = 'promscaler-state-04';
 const KEY = 'shop.web';
 
-/** A world whose state is stored, at the first look at its scaler. */
+/** A world with stored state, before the first cycle of its scaler. */
 function storedWorld(spec: Readonly<Record<string, unknown>> = {}): { world: World; maps: FakeStateMaps } {
   const world = new World(spec);
   const maps = new FakeStateMaps();
@@ -47,7 +47,7 @@ function stored(maps: FakeStateMaps): StoredState {
 }
 
 describe('the first cycle of a process', () => {
-  it('goes on with the windows that are stored: no scale-up 299 s after the last one, one at 301 s', async () => {
+  it('continues with the stored windows: no scale-up 299 s after the last one, one at 301 s', async () => {
     const { world, maps } = storedWorld({ upscaleForbiddenWindowSeconds: 300 });
     maps.edit(MAP, KEY, entryOf({ lastScaleUp: at(-299) }));
     world.load = 80;
@@ -57,7 +57,7 @@ describe('the first cycle of a process', () => {
     expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
   });
 
-  it('knows when the process before it scaled, as the window that holds does', async () => {
+  it('knows when the previous process scaled, as the window that holds does', async () => {
     const { world, maps } = storedWorld({ upscaleForbiddenWindowSeconds: 300 });
     maps.edit(MAP, KEY, entryOf({ lastScaleUp: at(-299) }));
     world.load = 80;
@@ -73,14 +73,14 @@ describe('the first cycle of a process', () => {
     expect(blind.record.lastScales).toEqual({ up: at(2), down: null });
   });
 
-  it('scales up at once where nothing was ever stored, for the ConfigMap is old', async () => {
+  it('scales up at once if nothing was ever stored, because the ConfigMap is old', async () => {
     const { world } = storedWorld({ upscaleForbiddenWindowSeconds: 300 });
     world.load = 80;
 
     expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
   });
 
-  it('counts a scaler without an entry as scaled when its ConfigMap was made', async () => {
+  it('treats a scaler without an entry as scaled when its ConfigMap was created', async () => {
     const { world, maps } = storedWorld({ upscaleForbiddenWindowSeconds: 300 });
     maps.createdAt = '2025-12-31T23:59:00Z';
     world.load = 80;
@@ -92,7 +92,7 @@ describe('the first cycle of a process', () => {
     expect(world.cluster.arrived).toEqual([]);
   });
 
-  it('scales nothing down in the first decision, whatever is stored', async () => {
+  it('does not scale down in the first decision, whatever is stored', async () => {
     const { world, maps } = storedWorld();
     maps.edit(MAP, KEY, entryOf());
     world.load = 10;
@@ -114,8 +114,8 @@ describe('the first cycle of a process', () => {
   });
 });
 
-describe('what is stored', () => {
-  it('is nothing, in a steady state: 3 GETs at most and no PATCH in 100 cycles', async () => {
+describe('stored state', () => {
+  it('is not written in a steady state: 3 GETs at most and no PATCH in 100 cycles', async () => {
     const { world, maps } = storedWorld();
     for (let count = 0; count < 100; count += 1) await world.nextCycle();
     await world.clock.advanceAndSettle(60_000);
@@ -123,7 +123,7 @@ describe('what is stored', () => {
     expect([maps.count('GET'), maps.count('PATCH')]).toEqual([1, 0]);
   });
 
-  it('is the intent before a change and its outcome within 5 s after it: 2 writes', async () => {
+  it('is written as the intent before a change and its outcome within 5 s after it: 2 writes', async () => {
     const { world, maps } = storedWorld();
     world.load = 80;
     let announced: StoredState | null = null;
@@ -143,7 +143,7 @@ describe('what is stored', () => {
     expect(maps.count('PATCH')).toBe(2);
   });
 
-  it('is nothing in a dry run', async () => {
+  it('is not written in a dry run', async () => {
     const { world, maps } = storedWorld();
     maps.edit(MAP, KEY, entryOf({ uid: 'uid-0' }));
     world.dryRun = true;
@@ -155,7 +155,7 @@ describe('what is stored', () => {
     expect(maps.count('PATCH')).toBe(0);
   });
 
-  it('is stored by the next cycles where it could not be at first', async () => {
+  it('is written by a later cycle if the first could not', async () => {
     const { world, maps } = storedWorld();
     world.load = 80;
     maps.failures.set('GET', 'forbidden');
@@ -169,7 +169,7 @@ describe('what is stored', () => {
   });
 });
 
-describe('an intent that another client has left', () => {
+describe('an intent that another process has stored', () => {
   const intent = { epoch: '1/other', from: 5, to: 8, earlier: [], resourceVersion: '100', generation: 1 };
 
   it.each([
@@ -184,7 +184,7 @@ describe('an intent that another client has left', () => {
     expect((await world.cycle()).record.outcome.kind).toBe(kind);
   });
 
-  it('never happened where the generation is the same, though the status has moved on', async () => {
+  it('did not take effect if the generation is unchanged, although the status has changed', async () => {
     const { world, maps } = storedWorld({ upscaleForbiddenWindowSeconds: 300 });
     maps.edit(MAP, KEY, entryOf({ intent: { ...intent, at: at(-30) } }));
     world.cluster.touch();
@@ -197,7 +197,7 @@ describe('an intent that another client has left', () => {
     ['the count is the one of the intent', 8],
     ['the count is another one', 7],
     ['the count is the old one in a new generation', 5],
-  ])('counts for windows and policies where %s', async (_, replicas) => {
+  ])('counts for windows and policies if %s', async (_, replicas) => {
     const { world, maps } = storedWorld({ upscaleForbiddenWindowSeconds: 300 });
     maps.edit(MAP, KEY, entryOf({ intent: { ...intent, at: at(-30) } }));
     world.cluster.setReplicas(replicas);
@@ -210,7 +210,7 @@ describe('an intent that another client has left', () => {
     expect(memory.state.scaleEvents).toEqual([{ at: at(0), change: 3 }]);
   });
 
-  it('is taken for an hour old at most 60 s after it was announced', async () => {
+  it('that is an hour old is dated at most 60 s after it was announced', async () => {
     const { world, maps } = storedWorld();
     maps.edit(MAP, KEY, entryOf({ intent: { ...intent, at: at(-3600) } }));
     world.cluster.setReplicas(8);
@@ -228,7 +228,7 @@ describe('a degraded state store', () => {
     ['holds an entry of version 2', (maps) => maps.edit(MAP, KEY, '{"v":2}')],
   ];
 
-  it.each(causes)('that %s lets nothing be scaled down', async (_, spoil) => {
+  it.each(causes)('that %s prevents every scale-down', async (_, spoil) => {
     const { world, maps } = storedWorld();
     spoil(maps);
     await world.cycle();
@@ -244,7 +244,7 @@ describe('a degraded state store', () => {
     expect(world.cluster.arrived).toEqual([]);
   });
 
-  it.each(causes)('that %s lets a window of 60 s pass once, and again', async (_, spoil) => {
+  it.each(causes)('that %s waits for a window of 60 s, twice', async (_, spoil) => {
     const { world, maps } = storedWorld({ upscaleForbiddenWindowSeconds: 60, maxReplicas: 100 });
     maps.createdAt = '2026-01-01T00:00:00Z';
     spoil(maps);
@@ -254,13 +254,13 @@ describe('a degraded state store', () => {
 
     for (let count = 0; count < 12; count += 1) await world.nextCycle();
 
-    // The window begins with the first look, at 15 s, or when the ConfigMap was made.
+    // The window begins with the first cycle, at 15 s, or when the ConfigMap was created.
     expect(raised.length).toBeGreaterThanOrEqual(2);
     for (const [index, seconds] of raised.entries())
       expect(seconds - (raised[index - 1] ?? 0)).toBeGreaterThan(60);
   });
 
-  it('is over once it can be used again: what is lowered then is stored', async () => {
+  it('ends once the store is usable again: later scale-downs are stored', async () => {
     const { world, maps } = storedWorld();
     maps.failures.set('GET', 'forbidden');
     await world.cycle();
@@ -276,7 +276,7 @@ describe('a degraded state store', () => {
 });
 
 describe('another client that changes the count during a change', () => {
-  it('begins the window of the direction, for it may have been our own late PATCH', async () => {
+  it('begins the window of the direction, because it may have been the own late PATCH', async () => {
     const { world } = storedWorld({ upscaleForbiddenWindowSeconds: 300 });
     world.load = 80;
     world.cluster.patchScripts.push((apply) => {

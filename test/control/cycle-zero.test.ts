@@ -9,7 +9,7 @@ import { failure } from './fake-cluster.js';
 import { FakeStateMaps } from './fake-state-maps.js';
 import { at, buildScaler, settledMemory, World } from './world.js';
 
-/** A world whose minimum is 0, at 5 replicas, with a load of nothing. */
+/** A world with a minimum of 0, at 5 replicas, without load. */
 function idleWorld(spec: Readonly<Record<string, unknown>> = {}): World {
   const world = new World({ minReplicas: 0, ...spec });
   world.load = 0;
@@ -22,7 +22,7 @@ function annotate(world: World, annotations: Readonly<Record<string, string>>): 
   );
 }
 
-/** Whose 0 it is: what the next cycle makes of it where the document's minimum is 2. */
+/** Returns the next count if the document's minimum becomes 2: only promscaler's own 0 changes. */
 async function countUnderMinimum(world: World): Promise<number> {
   world.scaler = buildScaler({ minReplicas: 2 });
   annotate(world, {});
@@ -34,7 +34,7 @@ async function countUnderMinimum(world: World): Promise<number> {
 const isOurs = ({ state }: Memory): boolean => state.zeroedBySelf;
 
 describe('a 0 of promscaler', () => {
-  it('is its own, goes on being it, and ends with a minimum of 2', async () => {
+  it('stays its own, and ends with a minimum of 2', async () => {
     const world = idleWorld();
 
     const first = await world.cycle();
@@ -67,7 +67,7 @@ describe('a 0 of promscaler', () => {
     expect(await countUnderMinimum(world)).toBe(2);
   });
 
-  it('is its own where the answer of its PATCH was lost', async () => {
+  it('is its own if the answer of its PATCH was lost', async () => {
     const world = idleWorld();
     world.cluster.patchScripts.push((apply) => {
       apply();
@@ -78,7 +78,7 @@ describe('a 0 of promscaler', () => {
     expect(isOurs((await world.nextCycle()).memory)).toBe(true);
   });
 
-  it("is no longer promscaler's after another client has set 5 and then 0", async () => {
+  it('is no longer its own after another client has set 5 and then 0', async () => {
     const world = idleWorld();
     await world.cycle();
     world.cluster.setReplicas(5);
@@ -95,7 +95,7 @@ describe('a 0 of promscaler', () => {
     ['a pause of scale-down', { paused: 'scale-down' }],
     ['a dry run', { dryRun: true }],
   ])(
-    "is no longer promscaler's after another client has set 5, %s kept it from going, and then 0",
+    'is no longer its own after another client has set 5, %s prevented a scale-down, and then 0',
     async (_, spec) => {
       const world = idleWorld();
       await world.cycle();
@@ -111,7 +111,7 @@ describe('a 0 of promscaler', () => {
 });
 
 describe('a 0 of another client', () => {
-  it('stays that of another client, though promscaler would have it, too', async () => {
+  it('stays that of the client, although promscaler wants 0, too', async () => {
     const world = idleWorld();
     world.cluster.setReplicas(0);
 
@@ -122,7 +122,7 @@ describe('a 0 of another client', () => {
     expect(await countUnderMinimum(world)).toBe(0);
   });
 
-  it('is left as soon as a metric asks for it with a minimum of 0', async () => {
+  it('ends as soon as a metric needs replicas with a minimum of 0', async () => {
     const world = idleWorld();
     world.cluster.setReplicas(0);
     world.load = 30;
@@ -130,7 +130,7 @@ describe('a 0 of another client', () => {
     expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 0, to: 3 });
   });
 
-  it('between decision and PATCH stays that of another client', async () => {
+  it('between decision and PATCH stays that of the client', async () => {
     const world = idleWorld();
     world.load = 80;
     world.cluster.beforeReads.push(() => {
@@ -145,7 +145,7 @@ describe('a 0 of another client', () => {
     expect(isOurs(memory)).toBe(false);
   });
 
-  it('while a PATCH from 5 to 3 was under way stays that of another client', async () => {
+  it('during a PATCH from 5 to 3 stays that of the client', async () => {
     const world = idleWorld();
     world.load = 30;
     world.memory = settledMemory({ zeroedBySelf: true });
@@ -160,7 +160,7 @@ describe('a 0 of another client', () => {
     expect(isOurs((await world.cycle()).memory)).toBe(false);
   });
 
-  it('and that an admission webhook has made of our 3 is not ours', async () => {
+  it("set by an admission webhook instead of 3 is not promscaler's own", async () => {
     const world = idleWorld();
     world.load = 30;
     world.cluster.patchScripts.push((apply) => {
@@ -174,7 +174,7 @@ describe('a 0 of another client', () => {
 });
 
 describe('paused-replicas of 0', () => {
-  it('makes a 0 ours, also one that was there already: resuming must wake it up', async () => {
+  it("makes a 0 promscaler's own, also an existing one: resuming must wake it up", async () => {
     const world = idleWorld();
     world.cluster.setReplicas(0);
     annotate(world, { 'paused-replicas': '0' });
@@ -186,7 +186,7 @@ describe('paused-replicas of 0', () => {
   it.each([
     ['in a dry run', { dryRun: true }, {}],
     ['next to another autoscaler', {}, { sharesTargetWith: 'Scaler shop/web-2' }],
-  ])('makes no 0 ours %s, where it is not carried out', async (_, spec, input) => {
+  ])("makes no 0 promscaler's own %s, where it is not applied", async (_, spec, input) => {
     const world = idleWorld(spec);
     world.cluster.setReplicas(0);
     annotate(world, { 'paused-replicas': '0' });
@@ -197,7 +197,7 @@ describe('paused-replicas of 0', () => {
 });
 
 describe('a workload that wakes up', () => {
-  it('has a new start of what its fallback waits for: not 20 at once, but after 60 s', async () => {
+  it('waits for its fallback from then on: not 20 at once, but after 60 s', async () => {
     const world = new World({
       minReplicas: 0,
       scaleUpLimitMinimum: 20,

@@ -4,7 +4,7 @@ import { UNKNOWN_AGE } from '../../src/prometheus/source-age.js';
 import { answersFrom, at, buildScaler, settledMemory, World } from './world.js';
 
 describe('a cycle that changes nothing', () => {
-  it('sends no request for a change and takes no turn: 5 wanted, 5 there', async () => {
+  it('sends no request for a change and takes no turn: 5 wanted, 5 running', async () => {
     const world = new World();
 
     const { record } = await world.cycle();
@@ -24,7 +24,7 @@ describe('a cycle that changes nothing', () => {
     expect(world.memory.state).toMatchObject({ lastScaleUp: null, lastScaleDown: null, scaleEvents: [] });
   });
 
-  it('leaves spec.replicas alone while a rolling update shows 7 in status.replicas', async () => {
+  it('leaves spec.replicas unchanged while a rolling update has 7 in status.replicas', async () => {
     const world = new World();
     world.cluster.statusReplicas = 7;
     world.load = 70;
@@ -89,7 +89,7 @@ describe('a cycle that changes the count', () => {
     expect(world.cluster.arrived).toHaveLength(1);
   });
 
-  it('brings 25 replicas to the maximum of 20 though the metric fails', async () => {
+  it('scales 25 replicas down to the maximum of 20 although the metric fails', async () => {
     const world = new World();
     world.cluster.setReplicas(25);
     world.answers = answersFrom([{ class: 'failed', reason: 'timeout', message: 'timeout after 7500 ms' }]);
@@ -99,7 +99,7 @@ describe('a cycle that changes the count', () => {
     expect(record.outcome).toMatchObject({ kind: 'patched', from: 25, to: 20 });
   });
 
-  it('never leaves 1 to 20, whatever the metric reads', async () => {
+  it('never leaves 1 to 20, whatever the value of the metric', async () => {
     const world = new World();
 
     for (const load of [1e9, 0, 1e300, 0.001, 1e9]) {
@@ -112,7 +112,7 @@ describe('a cycle that changes the count', () => {
     expect(counts).toEqual([10, 1, 4, 1, 4]);
   });
 
-  it('lowers nothing while the metric has no series', async () => {
+  it('does not scale down while the metric has no series', async () => {
     const world = new World();
     world.answers = answersFrom([{ class: 'missing', message: 'no series' }]);
 
@@ -127,7 +127,7 @@ describe('a cycle that changes the count', () => {
 });
 
 describe('a cycle while another client changes the count', () => {
-  it('decides again at once from 6, when 5 became 6 between decision and change', async () => {
+  it('decides again at once from 6 if 5 became 6 between decision and change', async () => {
     const world = new World();
     world.load = 80;
     world.cluster.beforeReads.push(() => world.cluster.setReplicas(6));
@@ -137,11 +137,11 @@ describe('a cycle while another client changes the count', () => {
     expect(record.snapshot?.target.specReplicas).toBe(6);
     expect(record.outcome).toMatchObject({ kind: 'patched', from: 6, to: 8 });
     expect(world.cluster.arrived).toEqual([{ uid: 'uid-1', resourceVersion: '101', replicas: 8 }]);
-    // The foreign step from 5 to 6 is no event of promscaler.
+    // The foreign step from 5 to 6 is not an event of promscaler.
     expect(memory.state.scaleEvents).toEqual([{ at: at(0), change: 2 }]);
   });
 
-  it('patches nothing where the count is 8 by then, which is what it wanted', async () => {
+  it('patches nothing if the count is by then 8, as wanted', async () => {
     const world = new World();
     world.load = 80;
     world.cluster.beforeReads.push(() => world.cluster.setReplicas(8));
@@ -153,7 +153,7 @@ describe('a cycle while another client changes the count', () => {
     expect(memory.state).toMatchObject({ lastScaleUp: null, scaleEvents: [] });
   });
 
-  it('decides again when the count moves between the live read and the PATCH: 5, then 7', async () => {
+  it('decides again if the count changes between the live read and the PATCH: 5, then 7', async () => {
     const world = new World();
     world.load = 90;
     world.cluster.patchScripts.push((apply) => {
@@ -168,7 +168,7 @@ describe('a cycle while another client changes the count', () => {
     expect(memory.state.scaleEvents).toEqual([{ at: at(0), change: 2 }]);
   });
 
-  it('leaves it to the next cycle after three decisions that were overtaken', async () => {
+  it('leaves the change to the next cycle after three outdated decisions', async () => {
     const world = new World();
     world.load = 100;
     for (const replicas of [6, 7, 8])
@@ -183,7 +183,7 @@ describe('a cycle while another client changes the count', () => {
     expect((await world.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 8, to: 10 });
   });
 
-  it('takes a change by hand between two cycles for a new base, not for an own event', async () => {
+  it('treats a manual change between two cycles as a new base, not as its own event', async () => {
     const world = new World();
     await world.cycle();
     world.cluster.setReplicas(12);
@@ -196,8 +196,8 @@ describe('a cycle while another client changes the count', () => {
   });
 });
 
-describe('a cycle whose target is another object', () => {
-  it('patches nothing with the uid seen at the change, and restarts in the next cycle', async () => {
+describe('a cycle whose target was recreated', () => {
+  it('patches nothing with the old uid, and restarts in the next cycle', async () => {
     const world = new World();
     world.load = 30;
     world.memory = settledMemory({ scaleEvents: [{ at: at(-5), change: 1 }] });
@@ -213,7 +213,7 @@ describe('a cycle whose target is another object', () => {
     expect(world.cluster.arrived).toEqual([]);
   });
 
-  it('forgets the state of the old object when the uid has changed between two cycles', async () => {
+  it('forgets the state of the old object if the uid has changed between two cycles', async () => {
     const world = new World();
     world.load = 30;
     world.memory = {
@@ -240,8 +240,8 @@ describe('a cycle whose target is another object', () => {
   });
 });
 
-describe('a cycle of a scaler that is not wanted any more', () => {
-  it('does not even read the scale when it is removed while its queries are under way', async () => {
+describe('a cycle of a scaler that is removed or stopped', () => {
+  it('does not read the scale if it is removed while its queries are in flight', async () => {
     const world = new World();
     world.load = 80;
 
@@ -253,7 +253,7 @@ describe('a cycle of a scaler that is not wanted any more', () => {
     expect([world.turnsTaken, world.turnsGivenBack]).toEqual([1, 1]);
   });
 
-  it('begins no change after the service began to stop', async () => {
+  it('starts no change after the service began to stop', async () => {
     const world = new World();
     world.load = 80;
 
@@ -263,7 +263,7 @@ describe('a cycle of a scaler that is not wanted any more', () => {
     expect(world.cluster.arrived).toEqual([]);
   });
 
-  it('brings a change to its end that had begun when the service began to stop', async () => {
+  it('completes a change that had started when the service began to stop', async () => {
     const world = new World();
     world.load = 80;
     const stop = new AbortController();
@@ -276,7 +276,7 @@ describe('a cycle of a scaler that is not wanted any more', () => {
 });
 
 describe('a cycle that throws', () => {
-  it('gives its turn back', async () => {
+  it('returns its turn', async () => {
     const world = new World();
     world.load = 80;
     world.cluster.patchScripts.push(() => Promise.reject(new TypeError('our own fault')));
@@ -314,7 +314,7 @@ describe('the record of a cycle', () => {
     expect((await world.cycle()).record.seconds).toEqual({ observe: 0, decide: 0, act: 3 });
   });
 
-  it('holds the scaler that it ran with, and the target', async () => {
+  it('has the scaler that it ran with, and the target', async () => {
     const world = new World();
     const other = buildScaler({ maxReplicas: 4 });
 

@@ -9,7 +9,6 @@ import type {
   TargetEvent,
 } from '../../src/kubernetes/types.js';
 
-/** A PATCH as it arrived, accepted or not. */
 export interface ArrivedPatch {
   readonly uid: string;
   readonly resourceVersion: string;
@@ -20,43 +19,43 @@ export interface ArrivedPatch {
 export type PatchScript = (apply: () => Scale) => Scale | Promise<Scale>;
 
 /**
- * One Deployment `shop/web` behind the `Cluster` interface: 5 replicas, no pods, nothing wrong. PATCHes are checked
- * against uid and resourceVersion, as the API server does it.
+ * A Deployment `shop/web` behind the `Cluster` interface: 5 replicas, no pods, no faults. PATCHes are checked against
+ * uid and resourceVersion, as the API server does it.
  */
 export class FakeCluster implements Cluster {
-  /** What the server holds. */
+  /** The uid on the server. */
   uid = 'uid-1';
   version = 100;
-  /** Of the `spec`; null: the kind of target tells none. */
+  /** Of the `spec`; null: the kind of target reports none. */
   generation: number | null = 1;
   specReplicas = 5;
   statusReplicas = 5;
-  /** What the watch shows where it lags behind; null: what the server holds. */
+  /** Replicas in a watch that lags behind; null: those of the server. */
   watchedReplicas: number | null = null;
-  /** The resourceVersion that the watch shows where it lags behind; null: what the server holds. */
+  /** The resourceVersion in a watch that lags behind; null: that of the server. */
   watchedVersion: number | null = null;
   annotations: Readonly<Record<string, string>> = {};
-  /** Who set the replicas last, by `managedFields`. */
+  /** Managers of the replicas in `managedFields`. */
   managers: readonly string[] = [];
   readonly pods: Pod[] = [];
   readonly others: OtherScaler[] = [];
   ageSeconds = 0;
   readonly arrived: ArrivedPatch[] = [];
   readonly events: TargetEvent[] = [];
-  /** Called with each PATCH that is accepted. */
+  /** Called with each accepted PATCH. */
   onAccepted: (change: { readonly from: number; readonly to: number; readonly uid: string }) => void = () =>
     undefined;
   scaleReads = 0;
-  /** Thrown by the next calls of that kind, while it is set. */
+  /** Thrown by the next calls of that kind, while set. */
   targetFailure: KubernetesError | null = null;
   podsFailure: KubernetesError | null = null;
   readFailure: KubernetesError | null = null;
-  /** One for each coming live read: what happens just before it. */
+  /** Run just before each of the next live reads. */
   readonly beforeReads: (() => void)[] = [];
-  /** One for each coming PATCH. */
+  /** One for each of the next PATCHes. */
   readonly patchScripts: PatchScript[] = [];
 
-  /** Another client sets the replicas. */
+  /** Sets the replicas as another client. */
   readonly setReplicas = (replicas: number, manager = 'kubectl'): void => {
     this.managers = [manager];
     this.specReplicas = replicas;
@@ -64,12 +63,12 @@ export class FakeCluster implements Cluster {
     if (this.generation !== null) this.generation += 1;
   };
 
-  /** Something else about the object changes. */
+  /** Changes another field of the object. */
   readonly touch = (): void => {
     this.version += 1;
   };
 
-  /** Deleted and recreated. */
+  /** Deletes and recreates the target. */
   readonly recreate = (uid: string, replicas = this.specReplicas): void => {
     this.uid = uid;
     this.setReplicas(replicas);
@@ -129,7 +128,7 @@ export class FakeCluster implements Cluster {
   }
 }
 
-/** A failed request to the API server. */
+/** Builds the error of a failed request to the API server. */
 export function failure(kind: KubernetesErrorKind, message = `the server said ${kind}`): KubernetesError {
   return new KubernetesError(kind, message);
 }

@@ -12,16 +12,16 @@ interface Stored {
   data: Record<string, string>;
 }
 
-/** The ConfigMaps of state behind a `Transport`, with merge-patch and resourceVersion as the API server has them. */
+/** The ConfigMaps of state behind a `Transport`, with merge-patch and resourceVersion as in the API server. */
 export class FakeStateMaps implements Transport {
   readonly maps = new Map<string, Stored>();
   readonly requests: KubernetesRequest[] = [];
   createdAt = '2025-01-01T00:00:00Z';
-  /** Thrown by every request of the method, while it is set. */
+  /** Thrown by every request of the method, while set. */
   readonly failures = new Map<string, KubernetesErrorKind>();
-  /** One for each coming PATCH. */
+  /** One for each of the next PATCHes. */
   readonly patchScripts: RequestScript[] = [];
-  /** Is waited for before each request. */
+  /** Awaited before each request. */
   before: (request: KubernetesRequest) => Promise<void> = () => Promise.resolve();
 
   constructor() {
@@ -35,12 +35,11 @@ export class FakeStateMaps implements Transport {
     return Object.assign({}, ...[...this.maps.values()].map(({ data }) => data)) as Record<string, string>;
   }
 
-  /** How many requests of a method there were. */
   count(method: 'GET' | 'PATCH'): number {
     return this.requests.filter((request) => request.method === method).length;
   }
 
-  /** Another client writes an entry (null: removes it). */
+  /** Writes an entry as another client (null: removes it). */
   edit(name: string, key: string, text: string | null): void {
     const stored = this.#find(name);
     stored.resourceVersion += 1;

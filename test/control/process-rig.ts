@@ -20,26 +20,26 @@ export interface PendingRequest {
   readonly process: ScalingProcess;
   /** `GET scale`, `PATCH scale`, `GET state`, `PATCH state`. */
   readonly name: string;
-  /** Does it on the server; the process does not hear of it before `answer`. */
+  /** Applies it on the server; the process gets no answer before `answer`. */
   readonly apply: () => void;
   readonly answer: () => void;
 }
 
-/** A change of replicas that the server has accepted. */
+/** A change of replicas that the server accepted. */
 export interface Accepted {
   readonly at: Instant;
   readonly from: number;
   readonly to: number;
 }
 
-/** One API server with Deployment `shop/web` (5 replicas) and the ConfigMaps of state; the load wants all there is. */
+/** An API server with Deployment `shop/web` (5 replicas) and the ConfigMaps of state; the load wants the maximum. */
 export class SharedServer {
   readonly clock = new ManualClock();
   readonly cluster = new FakeCluster();
   readonly maps = new FakeStateMaps();
   readonly accepted: Accepted[] = [];
   pending: PendingRequest[] = [];
-  /** Lets requests of this process through at once. */
+  /** Processes whose requests pass at once. */
   readonly isFree = new Set<ScalingProcess>();
 
   constructor() {
@@ -63,7 +63,7 @@ export class SharedServer {
     });
   }
 
-  /** Takes one pending request out of the schedule. */
+  /** Removes one pending request from the schedule. */
   take(index: number): PendingRequest {
     const [request] = this.pending.splice(index, 1);
     if (request === undefined) throw new Error(`there is no request ${index}`);
@@ -71,7 +71,7 @@ export class SharedServer {
   }
 }
 
-/** One process of promscaler that believes it leads: the real cycle on the real store. */
+/** One process of promscaler that believes it leads: the real cycle with the real store. */
 export class ScalingProcess {
   memory: Memory;
   load = 1000;
@@ -116,7 +116,6 @@ export class ScalingProcess {
     };
   }
 
-  /** One cycle at the present time. */
   async cycle(): Promise<CycleOutput> {
     const now = this.#server.clock.now();
     const output = await runCycle(
@@ -136,12 +135,12 @@ export class ScalingProcess {
     return output;
   }
 
-  /** Stores what is left, as at the end of a process in good order. */
+  /** Stores unsaved state, as at a graceful stop. */
   flush(): Promise<void> {
     return this.#store.flush();
   }
 
-  /** What is watched is there at once; what is asked for live goes through the schedule. */
+  /** Watched objects are available at once; live requests go through the schedule. */
   #cluster(): Cluster {
     const { cluster } = this.#server;
     const gate = <T>(name: string, work: () => Promise<T>): Promise<T> =>
@@ -163,7 +162,7 @@ export class ScalingProcess {
   }
 }
 
-/** Lets everything that is not waiting for the schedule go on. */
+/** Runs everything that does not wait for the schedule. */
 export async function run(turns = 1): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

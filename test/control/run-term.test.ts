@@ -46,7 +46,7 @@ describe('runTerm', () => {
     await term;
   });
 
-  it('stores the state and forgets the scalers after a defect of the controller, too', async () => {
+  it('stores the state and forgets the scalers after a fault of the controller, too', async () => {
     const { calls, ports } = buildPorts();
     const defect = new Error('defect');
 

@@ -20,7 +20,7 @@ import { FakeCluster } from './fake-cluster.js';
 
 export { at } from '../support/builders.js';
 
-/** By default one External metric whose total divided by 10 is the count wanted, and no stabilization. */
+/** By default one External metric whose total divided by 10 is the wanted count, and no stabilization. */
 const SPEC = {
   scaleTargetRef: { name: 'web' },
   minReplicas: 1,
@@ -38,12 +38,12 @@ const SPEC = {
   ],
 };
 
-/** The scaler `shop/web` on Deployment `web`, with `spec` over the one above. */
+/** Builds the scaler `shop/web` for Deployment `web`, with `spec` merged over the one above. */
 export function buildScaler(spec: Readonly<Record<string, unknown>> = {}, name = 'web'): Scaler {
   return scalerOf({ ...SPEC, ...spec }, { name });
 }
 
-/** The memory of a scaler that has run for long and changed nothing of late. */
+/** Builds the memory of a scaler that has run for long without a recent change. */
 export function settledMemory(state: Partial<State> = {}): Memory {
   return {
     uid: 'uid-1',
@@ -60,25 +60,25 @@ export function settledMemory(state: Partial<State> = {}): Memory {
   };
 }
 
-/** The answer of a query that sums up to `total`. */
+/** Builds an answer whose values sum up to `total`. */
 export function answerOf(total: number, evaluatedAt: Instant): Answer {
   return { class: 'value', series: [{ labels: {}, value: total }], evaluatedAt };
 }
 
-/** The same answers for all callers. */
+/** Returns the same answers to all callers. */
 export function answersFrom(answers: readonly Answer[], startTime: Instant | null = null): RoundAnswers {
   return { of: () => Promise.resolve(answers), ageOf: () => Promise.resolve({ startTime, history: KEPT }) };
 }
 
-/** Runs cycles of one scaler one after the other, as the controller does it. */
+/** Runs successive cycles of one scaler, as the controller does. */
 export class World {
   readonly clock = new ManualClock();
   readonly cluster = new FakeCluster();
   scaler: Scaler;
   memory: Memory = settledMemory();
-  /** What the metric reads; divided by 10 it is the count wanted. */
+  /** The value of the metric; the wanted count is a tenth. */
   load = 50;
-  /** In place of `load`. */
+  /** Used instead of `load`. */
   answers: RoundAnswers | null = null;
   dryRun = false;
   state: StateStore = stateInMemory();
@@ -91,7 +91,6 @@ export class World {
     this.scaler = buildScaler(spec);
   }
 
-  /** One cycle at the present time. */
   async cycle(input: Partial<CycleInput> = {}): Promise<CycleOutput> {
     const now = this.clock.now();
     const output = await runCycle(
@@ -111,7 +110,7 @@ export class World {
     return output;
   }
 
-  /** One cycle 15 s after the last one. */
+  /** Runs one cycle 15 s after the last one. */
   async nextCycle(input: Partial<CycleInput> = {}): Promise<CycleOutput> {
     this.clock.advance(15_000);
     return this.cycle(input);

@@ -8,10 +8,10 @@ import { World } from './world/world.js';
 
 const product = SOURCE_PRODUCT;
 const MINUTE_MS = 60_000;
-// Seconds on an idle machine; the limit is for a busy one.
+// Takes seconds on an idle machine; the limit is for a busy one.
 jest.setTimeout(120_000);
 
-/** One fault, 30 minutes after the begin. */
+/** Builds one fault, 30 minutes after the start. */
 function from30(seconds: number, fault: { readonly [member: string]: unknown }): readonly Fault[] {
   const startMs = 30 * MINUTE_MS;
   return [{ startMs, endMs: startMs + seconds * 1000, ...fault } as Fault];
@@ -25,7 +25,7 @@ const patch = (mode: string, seconds: number) =>
   from30(seconds, { kind: 'api', group: 'patch', replica: null, probability: 1, what: { mode } });
 
 describe('a world', () => {
-  it.each([1, 6])('of seed %d breaks no invariant in 2 simulated hours', async (seed) => {
+  it.each([1, 6])('of seed %d violates no invariant in 2 simulated hours', async (seed) => {
     const { violations } = await runSeed({ seed, hours: 2, product });
 
     expect(violations).toEqual([]);
@@ -57,14 +57,14 @@ describe('a world', () => {
         what: { mode: 'rate-limited' },
       }),
     ],
-  ])('with %s breaks no invariant', async (_, faults) => {
+  ])('with %s violates no invariant', async (_, faults) => {
     const { violations, writes } = await runSeed({ seed: 3, hours: 1.1, product, faults });
 
     expect(violations).toEqual([]);
     expect(writes).toBeGreaterThan(0);
   });
 
-  it('is the same to the last byte for the same seed, and another one for another seed', async () => {
+  it('is identical for the same seed, and different for another seed', async () => {
     const run = async (seed: number) => hashOf((await runSeed({ seed, hours: 0.5, product })).records);
 
     const first = await run(4);
@@ -74,11 +74,11 @@ describe('a world', () => {
   });
 });
 
-describe('an HPA that two faults put on one target', () => {
+describe('an HPA of two overlapping faults on one target', () => {
   it.each([
     [119, 1],
     [121, 0],
-  ])('is there after %i s as %i, of faults of 60 s and 120 s', async (seconds, count) => {
+  ])('exists after %i s: %i, for faults of 60 s and 120 s', async (seconds, count) => {
     const hpa = { kind: 'world', replica: 0, target: 'web', what: { mode: 'hpa-appears' } } as const;
     const faults: readonly Fault[] = [
       { ...hpa, startMs: 0, endMs: 60_000 },
@@ -94,7 +94,7 @@ describe('an HPA that two faults put on one target', () => {
 });
 
 describe('the checker', () => {
-  /** The service behind a port with a bug in it. */
+  /** The service with an altered data source. */
   function withAnswers(change: (answer: { readonly class: string }) => unknown): Product {
     return {
       ...product,
@@ -113,7 +113,7 @@ describe('the checker', () => {
     };
   }
 
-  it('finds a service that reads no series as zero, by I2', async () => {
+  it('detects a service that reads no series as zero, by I2', async () => {
     const buggy = withAnswers((answer) =>
       answer.class === 'missing'
         ? { class: 'value', series: [{ labels: {}, value: 0 }], evaluatedAt: Date.UTC(2026, 0, 5, 0, 31) }
@@ -129,7 +129,7 @@ describe('the checker', () => {
     expect(violations.map(({ invariant }) => invariant)).toContain('I2');
   });
 
-  it('finds a service that sends no preconditions, by I9', async () => {
+  it('detects a service that sends no preconditions, by I9', async () => {
     const buggy: Product = {
       ...product,
       createService: (options) =>

@@ -10,13 +10,13 @@ import { formatTime } from './world/faults.js';
 interface Work {
   readonly seeds: readonly number[];
   readonly hours: number;
-  /** Names of bugs to hunt, each with all of the seeds; empty: the service as it is. */
+  /** Names of bugs to hunt, each with all of the seeds; empty: the unmodified service. */
   readonly bugs: readonly string[];
-  /** How many seeds, or bugs, the threads have taken: some cost twice as much as others. */
+  /** Number of seeds, or bugs, that the threads have taken: some cost twice as much as others. */
   readonly taken: Int32Array;
 }
 
-/** What a thread says of one seed. */
+/** Report of a thread for one seed. */
 interface SeedReport {
   readonly seed: number;
   readonly violations: readonly string[];
@@ -27,11 +27,11 @@ interface SeedReport {
 const USAGE =
   'npm run faults -- [--seeds N] [--first-seed N] [--hours N] [--threads N]\n' +
   'npm run faults -- --bugs [BUG...] [--seeds N] [--hours N] [--threads N]';
-/** Only dist has the package's description above it, not the compiled src beside the simulation. */
+/** Only dist has the package description above it, not the compiled src next to the simulation. */
 const DIST = new URL('../../../dist/', import.meta.url);
 const COPIES = new URL('../../bugs/', import.meta.url);
 const MOST_SHOWN = 5;
-/** Most of what a world makes is soon gone: with room for it the collector takes a tenth less of the time. */
+/** Most objects of a world are short-lived: a larger young generation saves a tenth of the time. */
 const RESOURCES = { maxYoungGenerationSizeMb: 96 };
 
 if (isMainThread) {
@@ -39,7 +39,7 @@ if (isMainThread) {
   await (flags.bugs ? huntAll(flags) : runAll(flags));
 } else await runSome(workerData as Work);
 
-/** Every bug must be found by an invariant that is meant to. */
+/** Requires that every bug is detected by an expected invariant. */
 async function huntAll({ seeds, hours, threads, only }: Flags): Promise<void> {
   const names = BUGS.map(({ name }) => name).filter((name) => only.length === 0 || only.includes(name));
   const work = { seeds: upFrom(1, seeds), hours, bugs: names, taken: countFromZero() };
@@ -125,7 +125,7 @@ async function runThreads<T>(threads: number, work: Work, onReport: (report: T) 
   await Promise.all(Array.from({ length: threads }, runThread));
 }
 
-/** One after the other, those that no other thread has taken. */
+/** Yields the elements that no other thread has taken. */
 function* takeFrom<T>(all: readonly T[], taken: Int32Array): Iterable<T> {
   for (let next = Atomics.add(taken, 0, 1); next < all.length; next = Atomics.add(taken, 0, 1))
     yield* all.slice(next, next + 1);

@@ -13,8 +13,8 @@ import type * as logModule from '../../src/telemetry/log.js';
 import type * as writeModule from '../../src/decision/write-json.js';
 
 /**
- * What of promscaler the simulation runs: the service itself, and what speaks its language at its ports. Loaded from a
- * folder, so that a copy with a bug in it can be run as well; a class of one copy is none of another's.
+ * The part of promscaler that the simulation runs: the service itself, and the types at its interfaces. Loaded from a
+ * directory, so that a copy with a bug can run as well; a class of one copy is not that of another.
  */
 export type Product = Pick<typeof serviceModule, 'createService'> &
   Pick<typeof readScalersModule, 'readDocuments'> &
@@ -46,11 +46,13 @@ const MODULES = [
   'decision/decide',
 ] as const;
 
-/** The product of a folder of modules, compiled (`.js`) or, under a test runner that knows how, as they stand. */
+/**
+ * Loads the product from a directory of modules, compiled (`.js`) or, with a test runner that supports it, as source.
+ */
 export async function loadProduct(folder: URL): Promise<Product> {
   const modules = await Promise.all(
     MODULES.map(async (name) => (await import(new URL(`${name}.js`, folder).href)) as object),
   );
-  // Checked by the compiler for what is in MODULES as it stands in src; a copy differs by a line.
+  // The compiler checks it for the MODULES in src; a copy differs by one line.
   return Object.assign({}, ...modules) as Product;
 }

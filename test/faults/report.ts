@@ -6,7 +6,7 @@ import type { SeedResult } from './run-seed.js';
 
 const LINES = 20;
 
-/** What a person needs to understand a violation: where, what led to it, and how to see it again. */
+/** Describes a violation for a person: its place, its history, and how to reproduce it. */
 export function describeViolation(violation: Violation, result: SeedResult, hours: number): string {
   const { invariant, atMs, message } = violation;
   const relevant = result.records.filter((record) => isRelevant(record, violation)).slice(-LINES);
@@ -42,7 +42,7 @@ function isRelevant(record: LogRecord, { atMs, scaler, process }: Violation): bo
   }
 }
 
-/** One record in one line. */
+/** Describes one record in one line. */
 function describeRecord(record: LogRecord): string {
   const start = `${formatTime(timeOf(record))} ${record.process}`;
   switch (record.kind) {

@@ -12,32 +12,32 @@ export interface SeedOptions {
   readonly seed: number;
   readonly hours: number;
   readonly product: Product;
-  /** Left out: those of the seed. */
+  /** Default: those of the seed. */
   readonly faults?: readonly Fault[];
 }
 
-/** What a seed came to. */
+/** The result of a seed. */
 export interface SeedResult {
   readonly seed: number;
   readonly violations: readonly Violation[];
   readonly faults: readonly Fault[];
   readonly records: readonly LogRecord[];
-  /** Writes of replicas that were accepted. */
+  /** Accepted writes of replicas. */
   readonly writes: number;
 }
 
-/** Whether what must outlive a process is kept in the cluster. */
+/** Whether state that must survive a process is stored in the cluster. */
 const IS_DURABLE = true;
 
-/** Every sixth world has two replicas and a Lease; an election costs as much as all the rest of a day. */
+/** Every sixth world has two replicas and a Lease; an election costs as much as the rest of a day. */
 export const ELECTED_SEEDS = 6;
 
-/** Two where the seed has an election. */
+/** Returns two if the seed has an election. */
 export function replicasOf(seed: number): number {
   return seed % ELECTED_SEEDS === 0 ? 2 : 1;
 }
 
-/** Runs the world of a seed for so many simulated hours and checks all that happened. */
+/** Runs the world of a seed for this number of simulated hours and checks its history. */
 export async function runSeed({ seed, hours, product, faults }: SeedOptions): Promise<SeedResult> {
   const durationMs = hours * 3_600_000;
   const replicas = replicasOf(seed);
@@ -50,7 +50,7 @@ export async function runSeed({ seed, hours, product, faults }: SeedOptions): Pr
   return { seed, violations, faults: schedule, records: world.records, writes: history.writes.length };
 }
 
-/** The same for the same log. */
+/** Returns the same hash for the same log. */
 export function hashOf(records: readonly LogRecord[]): string {
   const hash = createHash('sha256');
   for (const record of records) hash.update(JSON.stringify(record));

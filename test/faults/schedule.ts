@@ -10,7 +10,7 @@ interface Draw {
 }
 
 const TARGETS = ['web', 'api', 'worker', 'cart'] as const;
-/** A fault lasts this long, mostly: seconds, from and to. */
+/** Usual duration of a fault: seconds, from and to. */
 const SHORT = [2, 60] as const;
 const LONG = [60, 1800] as const;
 const LEAD_MS = 15 * 60_000;
@@ -18,13 +18,13 @@ const LEAD_MS = 15 * 60_000;
 interface Plan {
   readonly durationMs: number;
   readonly replicas: number;
-  /** Only faults of these modes, and calm of at most a quarter of an hour; left out: all. */
+  /** Only faults of these modes, with calm of at most a quarter of an hour; default: all. */
   readonly modes?: readonly string[];
 }
 
 /**
- * The faults of a seed: spells of one to four at a time, and between them calm of a few minutes to an hour and a half, in
- * which everything must come right again. The last half hour is calm.
+ * Schedules the faults of a seed: spells of one to four at a time, and between them calm of a few minutes to an hour
+ * and a half, in which every count must become right again. The last half hour is calm.
  */
 export function scheduleFaults(seed: number, { durationMs, replicas, modes = [] }: Plan): readonly Fault[] {
   const random = createRandom(seed).fork('schedule');
@@ -44,7 +44,7 @@ export function scheduleFaults(seed: number, { durationMs, replicas, modes = [] 
     }
     startMs = endMs + random.between(3, longestCalm) * 60_000;
   }
-  // From a stream of their own, so that the others of a seed stay what they are.
+  // From its own random stream, so that the other faults of a seed do not change.
   const more = createRandom(seed).fork('more faults');
   for (startMs = LEAD_MS; ;) {
     startMs += more.between(15, modes.length === 0 ? 480 : 45) * 60_000;
@@ -57,7 +57,7 @@ export function scheduleFaults(seed: number, { durationMs, replicas, modes = [] 
 
 const LATER_MODES: ReadonlySet<string> = new Set(['api-restart', 'documents-emptied', 'rate-limited']);
 
-/** What a real API server and a mounted directory were seen to do. */
+/** Draws a fault that was observed at a real API server or mounted directory. */
 function drawLater(draw: Draw): Fault {
   const { random } = draw;
   switch (random.pick(['restart', 'empty', 'busy'] as const)) {
@@ -75,7 +75,7 @@ function drawLater(draw: Draw): Fault {
   }
 }
 
-/** `refused`, or `lease refused` for requests of one group alone. */
+/** Matches `refused`, or `lease refused` for requests of only one group. */
 function isAmong(fault: Fault, modes: readonly string[]): boolean {
   const { mode } = fault.what;
   const group = fault.kind === 'api' ? fault.group : fault.kind;
@@ -118,7 +118,7 @@ function drawFault(draw: Draw): Fault {
   }
 }
 
-/** From `startMs` for a short or a long while; now and then for only so long that a single request meets it. */
+/** Returns a short or a long span from `startMs`; occasionally one that only a single request meets. */
 function span({ random, startMs }: Draw, [from, to]: readonly [number, number] = random.pick([SHORT, LONG])) {
   return { startMs, endMs: startMs + random.between(from, to) * 1000 };
 }
@@ -161,7 +161,7 @@ function apiFault(draw: Draw): Fault {
   };
 }
 
-/** Lasts long enough that a write falls into it. */
+/** Lasts long enough for a write to occur. */
 function patchFault(draw: Draw): Fault {
   const { random } = draw;
   const what = random.pick<ApiMode>([

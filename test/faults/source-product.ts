@@ -13,7 +13,7 @@ import { createLog } from '../../src/telemetry/log.js';
 import { sleep, withDeadline } from '../../src/units/clock.js';
 import type { Product } from './product.js';
 
-/** promscaler as it stands in src, for tests. */
+/** promscaler from src, for tests. */
 export const SOURCE_PRODUCT: Product = {
   createService,
   readDocuments,

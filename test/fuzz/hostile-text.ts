@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 
-/** What hostile input of one parser is made of. */
+/** Building blocks of hostile input for one parser. */
 export interface Material {
-  /** Pieces that mean something to the parser. */
+  /** Tokens of the parser's language. */
   readonly tokens: readonly string[];
   /** Brackets that nest, opening and closing. */
   readonly pairs: readonly (readonly [string, string])[];
-  /** Good inputs, which are cut, doubled and overwritten. */
+  /** Valid inputs, which are truncated, repeated and overwritten. */
   readonly good: readonly string[];
 }
 
@@ -24,7 +24,7 @@ const FOREIGN = [
   ' ',
 ] as const;
 
-/** Deep, long, repeated, broken off and mixed texts; one in ten is as long as the longest query, 64 KiB. */
+/** Generates deep, long, repeated, truncated and mixed texts; one in ten is as long as the longest query, 64 KiB. */
 export function hostileText({ tokens, pairs, good }: Material): fc.Arbitrary<string> {
   const token = fc.oneof(
     { weight: 8, arbitrary: fc.constantFrom(...tokens) },

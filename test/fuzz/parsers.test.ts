@@ -36,12 +36,12 @@ const SEED = 20_260_101;
 const VECTORS = join(import.meta.dirname, '../vectors/chpa.json');
 const [{ snapshot: SNAPSHOT }] = JSON.parse(readFileSync(VECTORS, 'utf8')) as [{ snapshot: object }];
 
-/** A parser, up to the place where what it throws is an answer. */
+/** A parser, up to the boundary at which an exception is an answer. */
 interface Parser {
   readonly material: Material;
   readonly runs: number;
   readonly parse: (text: string) => unknown;
-  /** Errors that its caller waits for. */
+  /** Errors that its caller expects. */
   readonly boundary?: readonly (abstract new (...args: never[]) => Error)[];
 }
 
@@ -153,7 +153,7 @@ const JSON_TEXT: Material = {
 
 const MEMBERS = ['spec', 'metadata', 'status', 'value', 'selector', 'matchExpressions'] as const;
 
-/** The text as JSON, and as what stands in each member of an otherwise good object. */
+/** Returns the text as JSON, and as each member of an otherwise valid object. */
 function jsonValues(text: string): readonly object[] {
   let value: unknown = text;
   try {
@@ -274,7 +274,7 @@ const PARSERS: Readonly<Record<string, Parser>> = {
 
 const CLI_RUNS = 250;
 
-/** A guard against a hang: on a quiet machine nothing takes longer than 0.2 s. */
+/** Detects a hang: on a quiet machine nothing takes longer than 0.2 s. */
 const HANG_MS = 20_000;
 
 async function timed(work: () => unknown): Promise<void> {
@@ -283,9 +283,9 @@ async function timed(work: () => unknown): Promise<void> {
   expect(performance.now() - start).toBeLessThan(HANG_MS);
 }
 
-describe('whatever it is given', () => {
+describe('for any input', () => {
   it.each(Object.entries(PARSERS))(
-    'the parser of %s answers or throws what is waited for',
+    'the parser of %s answers or throws an expected error',
     async (_, { material, runs, parse, boundary = [] }) => {
       const property = fc.asyncProperty(hostileText(material), (text) =>
         timed(() => {

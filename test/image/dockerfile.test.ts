@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const DOCKERFILE = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
 const LINES = DOCKERFILE.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 
-/** The words behind an instruction, for each time that it stands there. */
+/** Returns the arguments of each occurrence of an instruction. */
 function instructions(name: string): readonly (readonly string[])[] {
   return LINES.filter((line) => line.startsWith(`${name} `)).map((line) => line.split(' ').slice(1));
 }
@@ -25,7 +25,7 @@ describe('the Dockerfile', () => {
     .filter(([first = '']) => !first.startsWith('--from='))
     .flatMap((words) => words.slice(0, -1));
 
-  it('copies what is there and let through by .dockerignore, which lets nothing else through', () => {
+  it('copies existing paths that .dockerignore includes, and .dockerignore includes no others', () => {
     const ignore = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n');
     const allowed = ignore.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
 
@@ -35,7 +35,7 @@ describe('the Dockerfile', () => {
       expect({ path, isThere: existsSync(join(ROOT, path)) }).toEqual({ path, isThere: true });
   });
 
-  it('copies from its own stages what they make', () => {
+  it('copies from its own stages the files that they create', () => {
     const stages = LINES.filter((line) => line.startsWith('FROM ')).map(
       (line) => / AS (\S+)$/.exec(line)?.[1],
     );
@@ -77,7 +77,7 @@ describe('the Dockerfile', () => {
     expect(testedReleases()).toContain(Number(release));
   });
 
-  it('runs nothing on a platform that is not the builder’s: its own stage only copies', () => {
+  it('runs nothing on a platform other than the builder’s: its own stage only copies', () => {
     const own = LINES.slice(LINES.lastIndexOf('FROM ${BASE}'));
     const froms = LINES.filter((line) => line.startsWith('FROM '));
 

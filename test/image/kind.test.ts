@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const SCRIPT = join(ROOT, 'test/e2e/kind.sh');
 const MANIFESTS = join(ROOT, 'test/e2e/manifests');
 
-/** There is no kind here: its place, kubectl's and helm's are taken by programs that write down how they were called. */
+/** kind is not installed here: scripts replace it, kubectl and helm, and record their arguments. */
 describe('kind.sh', () => {
   let helm: string;
   let folder: string;
@@ -53,7 +53,7 @@ esac`,
   const indexOf = (calls: readonly string[], start: string): number =>
     calls.findIndex((call) => call.startsWith(start));
 
-  it('installs the chart with the image that was loaded, tests it after the scale-up, and removes everything', () => {
+  it('installs the chart with the loaded image, tests it after the scale-up, and removes everything', () => {
     const { code, calls, rendered } = run(3);
 
     expect(code).toBe(0);
@@ -76,7 +76,7 @@ esac`,
     expect(readdirSync(folder).filter((name) => name.startsWith('tmp.'))).toEqual([]);
   });
 
-  it('fails where 2 replicas do not become 3 within its 100 looks, and removes everything all the same', () => {
+  it('fails if 2 replicas do not become 3 within 100 polls, and removes everything as well', () => {
     const { code, calls } = run(2);
 
     expect(code).toBe(1);
@@ -86,7 +86,7 @@ esac`,
     expect(indexOf(calls, 'kubectl delete')).toBeGreaterThan(0);
   });
 
-  it('has manifests whose Deployments select their own pods and need no root', () => {
+  it('has manifests whose Deployments select their own pods and do not need root', () => {
     for (const file of readdirSync(MANIFESTS)) {
       const documents = parseAllDocuments(readFileSync(join(MANIFESTS, file), 'utf8'));
       const objects = documents.map((document) => {

@@ -14,7 +14,7 @@ jest.setTimeout(60_000);
 const ROOT = join(import.meta.dirname, '../..');
 const USER = 65532;
 
-/** What the image holds, laid out here as its Dockerfile does: no more than production's packages, nothing writable. */
+/** Builds the contents of the image as its Dockerfile does: only production packages, nothing writable. */
 describe('the program as the image has it', () => {
   let app: string;
   let simulator: Simulator;
@@ -37,7 +37,7 @@ describe('the program as the image has it', () => {
     rmSync(app, { recursive: true, force: true });
   });
 
-  /** As the user of the image where we may, who has no home and no entry in the list of users. */
+  /** Runs as the user of the image if permitted, who has no home and no entry in the list of users. */
   const command = (...args: readonly string[]): Parameters<typeof spawn> => {
     const user = process.getuid?.() === 0 ? { uid: USER, gid: USER } : {};
     const node = ['--disable-proto=delete', join(app, 'dist/cli/main.js'), ...args];
@@ -49,14 +49,14 @@ describe('the program as the image has it', () => {
     return { code: status, stdout, stderr };
   };
 
-  it('tells its version, and finds the examples valid', () => {
+  it('prints its version, and accepts the examples', () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
 
     expect(run('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
     expect(run('validate', 'config')).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('has no demo, and says where there is one', () => {
+  it('has no demo, and reports where there is one', () => {
     expect(run('demo', '--duration', '10')).toEqual({
       code: 1,
       stdout: '',
@@ -65,7 +65,7 @@ describe('the program as the image has it', () => {
     });
   });
 
-  it('serves, is ready, asks its data source, and ends within 5 s of SIGTERM with code 0', async () => {
+  it('serves, is ready, queries its data source, and ends within 5 s of SIGTERM with code 0', async () => {
     const [file, words, options] = command('run', '--config', join(app, 'promscaler.yaml'));
     const child = spawn(file, words, options);
     let output = '';
@@ -77,7 +77,7 @@ describe('the program as the image has it', () => {
     );
     const status = async (path: string): Promise<number> => (await fetch(url + path)).status;
     await waitFor(async () => (await status('/readyz')) === 200, { what: 'readiness', seconds: 20 });
-    // Nobody listens there: a decision is made all the same, and nothing is patched.
+    // Nothing listens there: a decision is made all the same, and nothing is patched.
     await waitFor(() => output.includes('metric has no value'), { what: 'a first cycle', seconds: 20 });
     const metrics = await (await fetch(`${url}/metrics`)).text();
 
@@ -108,7 +108,7 @@ defaults: { syncPeriodSeconds: 1 }
 `;
 }
 
-/** What `npm ci --omit=dev` installs, by the lock file. */
+/** Returns the packages that `npm ci --omit=dev` installs, according to the lock file. */
 function productionPackages(): readonly string[] {
   const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
     packages: Readonly<Record<string, { readonly dev?: boolean; readonly devOptional?: boolean }>>;
@@ -127,7 +127,7 @@ function copyInto(folder: string, paths: readonly string[]): void {
   }
 }
 
-/** Read and enter for everybody, as in a layer of an image. */
+/** Makes everything readable for all users, as in an image layer. */
 function setWritable(folder: string, isWritable: boolean): void {
   succeed('chmod', ['-R', isWritable ? 'u+w' : 'a+rX,a-w', folder]);
 }

@@ -39,7 +39,7 @@ function job(name: string): Job {
   return found;
 }
 
-/** The inputs of the step of a job that builds an image. */
+/** Returns the inputs of the build step of a job. */
 function buildOf(name: string): Readonly<Record<string, unknown>> {
   const build = job(name).steps.find(({ uses = '' }) => uses.startsWith('docker/build-push-action@'));
   return build?.with ?? {};
@@ -69,7 +69,7 @@ describe('the workflow', () => {
       expect({ file, isThere: existsSync(join(ROOT, file)) }).toEqual({ file, isThere: true });
   });
 
-  it('builds the image for amd64 and arm64, with what it is made of and how', () => {
+  it('builds the image for amd64 and arm64, with SBOM and provenance', () => {
     const wanted = { platforms: 'linux/amd64,linux/arm64', sbom: true, provenance: 'mode=max', context: '.' };
 
     expect(buildOf('image')).toMatchObject(wanted);
@@ -77,7 +77,7 @@ describe('the workflow', () => {
     expect(String(buildOf('image')['outputs'])).toMatch(/^type=oci,/);
   });
 
-  it('publishes from tags alone, after every other job, and only there may it write', () => {
+  it('publishes only from tags, after every other job, the only one with write permission', () => {
     const pushing = JOBS.filter(([name]) => {
       const { push, outputs } = buildOf(name);
       return push !== undefined || String(outputs).startsWith('type=registry');
@@ -90,7 +90,7 @@ describe('the workflow', () => {
     expect(job('publish').permissions).toEqual({ contents: 'read', packages: 'write' });
     expect(job('publish').if).toBe("startsWith(github.ref, 'refs/tags/v')");
     expect(job('publish').needs).toEqual(JOBS.map(([name]) => name).filter((name) => name !== 'publish'));
-    // With the rights of the base repository, a pull request's code would run with its secrets.
+    // With the permissions of the base repository, a pull request's code would run with its secrets.
     expect(Object.keys(WORKFLOW.on)).toEqual(['push', 'pull_request']);
   });
 
@@ -105,7 +105,7 @@ describe('the workflow', () => {
     expect(steps.at(-1)?.run).toBe(`test/e2e/kind.sh ${String(kind)} promscaler:e2e`);
   });
 
-  it('ends every job in time, uses few actions by a commit, and leaves no token behind in the checkout', () => {
+  it('limits the time of every job, uses few actions pinned to a commit, and leaves no token in the checkout', () => {
     const actions = JOBS.flatMap(([, { steps }]) => steps.flatMap(({ uses }) => uses ?? []));
     const checkouts = JOBS.flatMap(([, { steps }]) =>
       steps.filter(({ uses = '' }) => uses.startsWith('actions/checkout@')),
@@ -121,7 +121,7 @@ describe('the workflow', () => {
     for (const checkout of checkouts) expect(checkout.with).toMatchObject({ 'persist-credentials': false });
   });
 
-  it('runs no scripts of packages, looks for known vulnerabilities, and has its pins updated', () => {
+  it('runs no scripts of packages, checks for known vulnerabilities, and has its pins updated', () => {
     const installs = TEXT.match(/npm ci.*/g) ?? [];
 
     expect(installs.length).toBeGreaterThanOrEqual(3);
@@ -133,7 +133,7 @@ describe('the workflow', () => {
     expect(updates.map((update) => update['package-ecosystem'])).toEqual(['github-actions', 'docker', 'npm']);
   });
 
-  it('puts nothing that others write into a shell line', () => {
+  it('puts no untrusted input into a shell command', () => {
     const lines = JOBS.flatMap(([, { steps }]) => steps.map(({ run = '' }) => run));
 
     for (const line of lines) expect(line).not.toContain('${{');

@@ -46,7 +46,7 @@ spec:
   metrics: [${metric}]`;
 }
 
-/** The query of the only metric of an HPA; the text of the document if it has none. */
+/** Returns the query of the only metric of an HPA, or the text of the document if it has none. */
 function queryOf(metric: string, adapter: string): string {
   const { spec, text } = importOne(hpaOf(metric), { queries: queriesOf(adapter) });
   const [first] = (spec as { metrics?: Readonly<Record<string, { query: string }>>[] }).metrics ?? [];
@@ -152,7 +152,7 @@ describe('the query of a Pods metric', () => {
     ['the filter is', '[{ is: "^jobs_" }]', 'work_x', false],
     ['the filter isNot', '[{ isNot: "_total$" }]', 'jobs_x', true],
     ['the filter isNot', '[{ isNot: "_total$" }]', 'jobs_total', false],
-  ])('obeys %s %s for %s', (_, filters, name, isFound) => {
+  ])('follows %s %s for %s', (_, filters, name, isFound) => {
     const text = queryOf(pods(name), config('rules', [{ series: '{pod!=""}', filters }]));
 
     expect(text.includes('FILL IN')).toBe(!isFound);
@@ -285,7 +285,7 @@ describe('the config of prometheus-adapter', () => {
     expect(queryOf(pods('x'), text)).toContain('sum(x{');
   });
 
-  it('has resource queries that differ from those of promscaler in a line', () => {
+  it('has one line per resource query that differs from that of promscaler', () => {
     const { config: read } = readAdapterText(
       `resourceRules:
   cpu: { containerQuery: 'sum(rate(container_cpu_usage_seconds_total{<<.LabelMatchers>>, container!=""}[3m])) by (<<.GroupBy>>)' }
@@ -300,7 +300,7 @@ describe('the config of prometheus-adapter', () => {
     ]);
   });
 
-  it('that is something else is no config', () => {
+  it('with other content is not a config', () => {
     expect(readAdapterText('kind: Deployment', 'a.yaml').config).toBeNull();
   });
 });

@@ -17,7 +17,7 @@ function metric(text: string): string {
   return hpa(`metrics:\n  - ${text}`);
 }
 
-describe('what cannot be carried over', () => {
+describe('settings without an equivalent', () => {
   it.each([
     [
       'an unknown field',
@@ -72,7 +72,7 @@ describe('what cannot be carried over', () => {
       `${HEAD('autoscaling/v2').replace('shop }', 'shop, ownerReferences: [{ controller: true, kind: App, name: a }] }')}spec: { maxReplicas: 3, ${TARGET} }`,
       'metadata.ownerReferences: App a controls this object',
     ],
-  ])('%s is a comment and a line', (_, text, expected) => {
+  ])('%s is reported in a comment and a line', (_, text, expected) => {
     const { lost, scaler } = importOne(text);
 
     expect(lost).toHaveLength(1);
@@ -100,7 +100,7 @@ describe('what cannot be carried over', () => {
       `${HEAD('autoscaling/v2')}spec: { maxReplicas: 3, scaleTargetRef: { kind: DaemonSet, apiVersion: apps/v1, name: a } }`,
       'DaemonSet',
     ],
-  ])('without %s there is no document', (_, text, expected) => {
+  ])('without %s are not imported', (_, text, expected) => {
     const { lost, scaler } = importOne(text);
 
     expect(scaler).toBeNull();
@@ -125,7 +125,7 @@ describe('names', () => {
     expect((spec as { metrics: { external: object }[] }).metrics[0]?.external).not.toHaveProperty('metric');
   });
 
-  it('without a namespace take that of the context, with a comment unless it was chosen', () => {
+  it('without a namespace get that of the context, with a comment unless it was chosen', () => {
     const text = hpa('').replace(', namespace: shop', '');
 
     expect(importOne(text, { namespace: 'prod', isNamespaceGiven: true }).text).not.toContain(

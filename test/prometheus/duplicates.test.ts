@@ -67,7 +67,9 @@ const SERIES = [
   ...requestsOf('requests_of_two_total', ['p0', 'p1']),
 ];
 
-/** Returns the series of cpu and memory that one service reads from a data source in its first rounds, and its report. */
+/**
+ * Returns the series of cpu and memory that one service reads from a data source in its first rounds, and its report.
+ */
 async function found(
   url: string,
   namespace: string,

@@ -8,7 +8,7 @@ export function at(text: string): Instant {
   return instant;
 }
 
-/** Weekdays from 08:00 to 20:00 UTC a floor of 10. */
+/** Builds a schedule with a floor of 10 on weekdays from 08:00 to 20:00 UTC. */
 export function schedule(fields: Partial<Schedule> = {}): Schedule {
   return {
     name: 'day',

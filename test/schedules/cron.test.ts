@@ -37,7 +37,7 @@ describe('readCron', () => {
     expect(cron.atOrBefore(at('2026-11-20T07:59:59.999Z'))).toBe(at('2026-11-19T08:00:00Z'));
   });
 
-  it('fires at 03:00 on the spring day that has no 02:30, and once on the autumn day that has two', () => {
+  it('fires at 03:00 on the spring day without a 02:30, and once on the autumn day with two', () => {
     expect(firings('30 2 * * *', 'Europe/Warsaw', '2026-03-28T12:00:00Z', 2)).toEqual([
       '2026-03-29T01:00:00Z',
       '2026-03-30T00:30:00Z',
@@ -48,7 +48,7 @@ describe('readCron', () => {
     ]);
   });
 
-  it('takes names, steps, lists and 7 for Sunday', () => {
+  it('accepts names, steps, lists and 7 for Sunday', () => {
     expect(firings('*/30 9-10 * jan,feb SUN', 'UTC', '2026-01-01T00:00:00Z', 3)).toEqual(
       firings('0,30 9,10 * 1,2 7', 'UTC', '2026-01-01T00:00:00Z', 3),
     );
@@ -63,12 +63,12 @@ describe('readCron', () => {
     ['0 22-6 * * *', 'From value is larger than to value'],
     ['0 0 31 2 *', 'never fires'],
     [`${'0,'.repeat(120)}0 * * * *`, 'is longer than 200 characters'],
-  ])('refuses %j', (expression, message) => {
+  ])('rejects %j', (expression, message) => {
     expect(() => readCron(expression, 'UTC')).toThrow(CronError);
     expect(() => readCron(expression, 'UTC')).toThrow(message);
   });
 
-  it('takes 29 February, which fires in leap years only', () => {
+  it('accepts 29 February, which fires only in leap years', () => {
     expect(firings('0 0 29 2 *', 'UTC', '2026-01-01T00:00:00Z', 1)).toEqual(['2028-02-29T00:00:00Z']);
   });
 });

@@ -20,7 +20,7 @@ describe('parseLocalTime', () => {
   });
 
   it.each(['2026-02-30', '2026-13-01', '27.11.2026', '2026-11-27T24:00', '2026-11-27T06:30Z', ''])(
-    'refuses %j',
+    'rejects %j',
     (text) => {
       expect(parseLocalTime(text)).toBeNull();
     },
@@ -33,7 +33,7 @@ describe('instantOfLocal', () => {
     expect(inWarsaw('2026-07-15T08:00:00')).toBe('2026-07-15T06:00:00Z');
   });
 
-  it('takes the first of the two 02:30 of the autumn day', () => {
+  it('returns the first of the two 02:30 of the autumn day', () => {
     expect(inWarsaw('2026-10-25T02:30:00')).toBe('2026-10-25T00:30:00Z');
   });
 
@@ -45,7 +45,7 @@ describe('instantOfLocal', () => {
     ['03:00:00', '01:00:00'],
     ['03:00:01', '01:00:01'],
   ])(
-    'takes %s of the spring day without a 02:30 for %s UTC, the clocks being moved at 01:00',
+    'converts %s of the spring day without a 02:30 to %s UTC, with the change of clocks at 01:00',
     (local, time) => {
       expect(inWarsaw(`2026-03-29T${local}`)).toBe(`2026-03-29T${time}Z`);
     },
@@ -56,7 +56,7 @@ describe('instantOfLocal', () => {
     ['02:00:00', '2026-10-25T00:00:00'],
     ['02:59:59', '2026-10-25T00:59:59'],
     ['03:00:00', '2026-10-25T02:00:00'],
-  ])('takes %s of the autumn day with two 02:30 for %s UTC, the first one', (local, time) => {
+  ])('converts %s of the autumn day with two 02:30 to %s UTC, the first one', (local, time) => {
     expect(inWarsaw(`2026-10-25T${local}`)).toBe(`${time}Z`);
   });
 
@@ -65,12 +65,12 @@ describe('instantOfLocal', () => {
     ['America/New_York', '2026-03-08T02:30:00', '2026-03-08T07:00:00Z'],
     ['Pacific/Apia', '2011-12-30T12:00:00', '2011-12-30T10:00:00Z'],
     ['America/Sao_Paulo', '2018-11-04T00:30:00', '2018-11-04T03:00:00Z'],
-  ])('in %s takes %s, which no clock showed, for %s', (timeZone, local, instant) => {
+  ])('in %s converts %s, which no clock showed, to %s', (timeZone, local, instant) => {
     expect(formatInstant(instantOfLocal(utc(local), timeZone))).toBe(instant);
   });
 
   it.each(['Europe/Warsaw', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Tehran', 'UTC'])(
-    'in %s is the instant at which cron fires, every 10 minutes of the days on which clocks are moved',
+    'in %s is the instant at which cron fires, every 10 minutes of the days with a change of clocks',
     (timeZone) => {
       for (const day of [
         '2026-03-08',
@@ -92,7 +92,7 @@ describe('instantOfLocal', () => {
     },
   );
 
-  it('knows zones of half an hour and those far ahead', () => {
+  it('supports zones of half an hour and those far ahead', () => {
     expect(formatInstant(instantOfLocal(utc('2026-01-01T05:30:00'), 'Asia/Kolkata'))).toBe(
       '2026-01-01T00:00:00Z',
     );
@@ -108,7 +108,7 @@ describe('parseRange', () => {
     return range === null ? null : (range.end - range.start) / 3_600_000;
   };
 
-  it('means the whole of a last day without a time: 23 hours in spring, 25 in autumn', () => {
+  it('includes the whole last day if that has no time: 23 hours in spring, 25 in autumn', () => {
     expect([
       hours('2026-03-29', '2026-03-29'),
       hours('2026-10-25', '2026-10-25'),
@@ -116,7 +116,7 @@ describe('parseRange', () => {
     ]).toEqual([23, 25, 96]);
   });
 
-  it('ends at the time that is written', () => {
+  it('ends at the given time', () => {
     expect(hours('2026-11-27T06:00', '2026-11-27T18:30')).toBe(12.5);
   });
 
@@ -145,7 +145,7 @@ describe('parseRange', () => {
     expect(hours(`2026-10-25T${from}`, `2026-10-25T${to}`)).toBe(length);
   });
 
-  it('is none where the end is not after the start or is no date', () => {
+  it('is null if the end is not after the start or is not a date', () => {
     expect(hours('2026-03-29T02:30', '2026-03-29T02:30')).toBeNull();
     expect(hours('2026-03-29T02:45', '2026-03-29T02:15')).toBeNull();
     expect(hours('2026-10-25T02:45', '2026-10-25T02:15')).toBeNull();
@@ -156,7 +156,7 @@ describe('parseRange', () => {
 });
 
 describe('localDate', () => {
-  it('is already tomorrow in Tokyo and still yesterday in New York', () => {
+  it('is tomorrow in Tokyo and yesterday in New York', () => {
     const instant = instantFromMs(utc('2026-12-25T02:00:00'));
 
     expect(localDate(instant, 'Asia/Tokyo')).toBe('2026-12-25');
@@ -165,7 +165,7 @@ describe('localDate', () => {
 });
 
 describe('isTimeZone', () => {
-  it('knows Europe/Warsaw and UTC, but no Europe/Warsw', () => {
+  it('accepts Europe/Warsaw and UTC, and rejects Europe/Warsw', () => {
     expect(['Europe/Warsaw', 'UTC', 'Europe/Warsw', ''].map(isTimeZone)).toEqual([true, true, false, false]);
   });
 });

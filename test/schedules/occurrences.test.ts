@@ -8,7 +8,7 @@ const show = (occurrence: Occurrence | null): string | null =>
   occurrence === null ? null : `${formatInstant(occurrence.start)} to ${formatInstant(occurrence.end)}`;
 
 describe('recurringAround', () => {
-  it('has the one that runs as the last, and the one after it', () => {
+  it('has the running occurrence as the last, and the one after it', () => {
     const around = recurringAround(schedule(), at('2026-11-20T12:00:00Z'));
 
     expect([around.last, around.next].map(show)).toEqual([
@@ -17,7 +17,7 @@ describe('recurringAround', () => {
     ]);
   });
 
-  it('goes over midnight where the end comes earlier in the day than the start', () => {
+  it('spans midnight if the end is earlier in the day than the start', () => {
     const night = schedule({ recurring: { start: '0 22 * * *', end: '0 6 * * *' } });
 
     expect(show(recurringAround(night, at('2026-11-21T03:00:00Z')).last)).toBe(
@@ -25,7 +25,7 @@ describe('recurringAround', () => {
     );
   });
 
-  it('leaves out a start on an exception, by the date of its own zone', () => {
+  it('omits a start on an exception, by the date of its own zone', () => {
     const tokyo = schedule({
       recurring: { start: '0 1 * * *', end: '0 5 * * *' },
       timeZone: 'Asia/Tokyo',
@@ -63,7 +63,7 @@ describe('recurringAround', () => {
     expect(show(recurringAround(one, at('2026-10-25T12:00:00Z')).last)).toBe(expected);
   });
 
-  it('says the same whether time goes forward or back', () => {
+  it('is the same whether time goes forward or back', () => {
     const one = schedule();
     const times = [
       '2026-11-20T12:00:00Z',

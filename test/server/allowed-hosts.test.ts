@@ -36,7 +36,7 @@ describe('the Host header', () => {
     ['an allowed name that was given in capitals', 'mixed.example.com'],
     ['a name under an allowed star', 'web.apps.example.com'],
     ['an empty name', ''],
-  ])('of %s is accepted: %s', async (_what, host) => {
+  ])('with %s is accepted: %s', async (_what, host) => {
     expect(await statusOf(host, '/metrics')).toBe(200);
     expect(await statusOf(host, '/api/v1/scalers')).toBe(200);
   });
@@ -57,18 +57,18 @@ describe('the Host header', () => {
     '127.1',
     'localhost.evil.example',
     'a.b.k8s.example.net',
-  ])('of another name is rejected: %s', async (host) => {
+  ])('with another name is rejected: %s', async (host) => {
     expect(await statusOf(host, '/metrics')).toBe(421);
     expect(await statusOf(host, '/api/v1/scalers')).toBe(421);
     expect(await statusOf(host, '/api/v1/events')).toBe(421);
     expect(await statusOf(host, '/api/v1/openapi.json')).toBe(421);
   });
 
-  it.each(['/healthz', '/readyz'])('is nothing that %s asks for', async (path) => {
+  it.each(['/healthz', '/readyz'])('is not checked by %s', async (path) => {
     expect(await statusOf('evil.example', path)).toBe(200);
   });
 
-  it('may be missing in HTTP/1.0, which no browser uses', async () => {
+  it('can be missing in HTTP/1.0, which no browser uses', async () => {
     expect(await statusOf(null, '/metrics')).toBe(200);
   });
 });

@@ -100,7 +100,7 @@ describe('/api/v1/scalers', () => {
     });
   });
 
-  it('goes through 3 scalers by name in pages of 2', async () => {
+  it('lists 3 scalers by name in pages of 2', async () => {
     for (const name of ['c', 'a', 'b']) ledger.add(record({ scaler: scaler(name) }));
 
     const first = await get('/api/v1/scalers?limit=2');
@@ -146,7 +146,7 @@ describe('/api/v1/scalers/NAMESPACE/NAME', () => {
     });
   });
 
-  it.each(['', '/decisions', '/snapshot'])('is 404 for a scaler that is not there, %s', async (page) => {
+  it.each(['', '/decisions', '/snapshot'])('is 404 for a scaler that does not exist, %s', async (page) => {
     expect(await get(`/api/v1/scalers/shop/web${page}`)).toEqual({
       status: 404,
       body: { error: 'scaler shop/web does not exist, or its first cycle has not ended yet' },

@@ -6,7 +6,7 @@ import type { Records } from '../../src/telemetry/records.js';
 import type { Clock } from '../../src/units/clock.js';
 import { ManualClock } from '../support/manual-clock.js';
 
-/** What an app serves: these records, by default of a healthy leader. */
+/** Returns the parts of an app that serves these records, by default those of a healthy leader. */
 export function partsOf(
   records: Partial<Records> = {},
   { api, ...overrides }: Partial<Omit<AppParts, 'api'>> & { readonly api?: Partial<AppParts['api']> } = {},

@@ -47,7 +47,7 @@ async function start(most?: number): Promise<World> {
   const streams = createEventStreams({ feed, clock, ...(most === undefined ? {} : { most }) });
   const app = createApp(partsOf({ feed }, { api: { streams } }));
   const { now, monotonicMs, random } = clock;
-  // The grace of the server's end must not wait for a clock that does not move.
+  // The grace period at the server's end must not wait for a clock that does not advance.
   const after = (_ms: number, callback: () => void): (() => void) => {
     const timer = setTimeout(callback, 20);
     return () => clearTimeout(timer);
@@ -82,7 +82,7 @@ async function listen(
 }
 
 describe('/api/v1/events', () => {
-  it('sends an event with id, type and data, under headers that keep it unbuffered', async () => {
+  it('sends an event with id, type and data, and headers that prevent buffering', async () => {
     const world = await start();
     const client = await listen(world);
 
@@ -136,7 +136,7 @@ describe('/api/v1/events', () => {
   it.each([
     ['says that there is a gap', 'more', 16_500, ['gap']],
     ['goes on', 'less', 16_000, ['failure', 'failure']],
-  ])('%s where the missed events are %s than 32 KiB', async (_what, _size, length, types) => {
+  ])('%s if the missed events are %s than 32 KiB', async (_what, _size, length, types) => {
     const world = await start();
     world.feed.publish(RELOAD);
     for (let index = 0; index < 2; index += 1) world.feed.publish(failureOf('x'.repeat(length)));
@@ -147,7 +147,7 @@ describe('/api/v1/events', () => {
     expect([...client.text().matchAll(/^event: (.*)$/gm)].map(([, type]) => type)).toEqual(types);
   });
 
-  it('takes 2 streams where there may be 2, and a third with 503', async () => {
+  it('accepts 2 streams if 2 are allowed, and rejects a third with 503', async () => {
     const world = await start(2);
     const first = await listen(world);
     await listen(world);

@@ -16,7 +16,7 @@ function problem(overrides: Partial<Problem> = {}): Problem {
 }
 
 describe('viewProblems', () => {
-  it('has errors before warnings, their line, and not the source line', () => {
+  it('lists errors before warnings, with their line, without the source line', () => {
     const warning = problem({ severity: 'warning', place: { line: 7, column: 2 } });
 
     expect(viewProblems([warning, problem()])).toEqual([

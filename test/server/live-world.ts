@@ -6,7 +6,7 @@ import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { folderOf, runCli } from '../cli/fake-io.js';
 import type { Ran } from '../cli/fake-io.js';
 
-/** `promscaler run` in this process, on an embedded cluster and a data source with every kind of answer. */
+/** `promscaler run` in this process, with an embedded cluster and a data source with every kind of answer. */
 export interface LiveWorld {
   readonly url: string;
   /** Stops the service and returns its output. */
@@ -99,7 +99,7 @@ spec:
 ${spec.map((line) => `  ${line}\n`).join('')}`;
 }
 
-/** cpu is far above its target, so that `web` scales up. */
+/** Returns a cpu usage far above the target, so that `web` scales up. */
 function answerTo(query: string, pods: readonly string[]): readonly unknown[] {
   const value = [Date.now() / 1000, query.includes('cpu') ? '5' : '40'];
   if (query === 'total') return [{ metric: {}, value }];
@@ -113,7 +113,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return body === '' ? ((request.url ?? '').split('?')[1] ?? '') : body;
 }
 
-/** Whether all scalers are listed and one has changed its target. */
+/** Returns whether all scalers are listed and one has changed its target. */
 async function haveDecided(url: string): Promise<boolean> {
   const items = async (page: string): Promise<readonly unknown[]> => {
     const body = (await (await fetch(`${url}/api/v1/scalers${page}`)).json()) as { items?: unknown[] };
@@ -123,7 +123,7 @@ async function haveDecided(url: string): Promise<boolean> {
   return isComplete && (await items('/shop/web/decisions?changes=true')).length > 0;
 }
 
-/** In real time, because the service uses the clock of the machine, which may be busy. */
+/** Waits in real time, because the service uses the clock of the machine, which may be busy. */
 async function patiently(condition: () => Promise<boolean>, what: string): Promise<void> {
   const endMs = performance.now() + 40_000;
   while (!(await condition())) {

@@ -56,7 +56,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
-/** Paths of objects with named fields that also take others. */
+/** Returns the paths of objects with named fields that also accept others. */
 function openObjects(schema: unknown, path = ''): readonly string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const inside = Object.entries(schema).flatMap(([name, member]) => openObjects(member, `${path}/${name}`));
@@ -88,7 +88,7 @@ describe('the answers of a running service', () => {
     return known;
   }
 
-  /** Returns what the document does not allow in the answer to a request. */
+  /** Returns the parts of the answer to a request that the document does not allow. */
   async function check(
     path: string,
     url: string,
@@ -164,7 +164,7 @@ describe('the answers of a running service', () => {
     expect(await check(LIST, '/api/v1/scalers', { headers })).toMatchObject({ status: 200, breaches: [] });
   });
 
-  it('finds an undocumented field', async () => {
+  it('detects an undocumented field', async () => {
     const { body } = await check(LIST, '/api/v1/scalers');
     const validate = validatorOf(LIST, '200', 'application/json');
 
@@ -173,7 +173,7 @@ describe('the answers of a running service', () => {
   });
 
   it('sends events as documented: for 3 scalers a change, a failure and a reload', async () => {
-    // Every run numbers its events from 1: with the id before the first one all are sent.
+    // Every run numbers its events from 1: all are sent after the id before the first one.
     const run = /id: (\S+)-\d+\n/.exec(await readStream(`${world.url}/api/v1/events`, {}, 'id: '))?.[1] ?? '';
     const headers = { 'Last-Event-ID': `${run}-0` };
 

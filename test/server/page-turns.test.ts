@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 describe('createPageTurns', () => {
-  it('does not render a page whose client has left', async () => {
+  it('does not render a page whose client has disconnected', async () => {
     let made = 0;
     const { turns, url, closed } = await start(new ManualClock(), (_request, response) => {
       made += 1;
@@ -35,7 +35,7 @@ describe('createPageTurns', () => {
     expect(made).toBe(0);
   });
 
-  it('answers 503 while 32 MiB wait for clients that do not read, and again once they are gone', async () => {
+  it('answers 503 while 32 MiB wait for clients that do not read, and 200 once those are gone', async () => {
     const { turns, url, port, closed } = await start(new ManualClock(), (_request, response) => {
       response.end(Buffer.alloc(48 * 1024 * 1024));
     });
@@ -62,7 +62,7 @@ describe('createPageTurns', () => {
     expect(later).toBe(200);
   });
 
-  it('answers for a page that throws', async () => {
+  it('answers 500 for a page that throws', async () => {
     const { turns, url } = await start(new ManualClock(), () => {
       throw new Error('broken');
     });
@@ -83,7 +83,7 @@ async function start(
   readonly turns: (() => void)[];
   readonly url: string;
   readonly port: number;
-  /** Answers that have been sent, or whose client has left. */
+  /** Answers that have been sent, or whose client has disconnected. */
   readonly closed: () => number;
 }> {
   const turns: (() => void)[] = [];

@@ -42,7 +42,7 @@ async function get(
   return { status: response.status, bytes: text.length, body: JSON.parse(text) as Page };
 }
 
-/** The names of every page, each of `limit` rows; `between` is called after each. */
+/** Returns the names of every page, each of `limit` rows; `between` is called after each. */
 async function walk(limit: number, between: () => void = () => undefined): Promise<readonly string[]> {
   const names: string[] = [];
   let next: string | null = '';
@@ -104,7 +104,7 @@ describe('the pages of /api/v1/scalers', () => {
     },
   );
 
-  it('reject a namespace that is given twice', async () => {
+  it('reject a namespace that is set twice', async () => {
     expect(await get('/api/v1/scalers?namespace=a&namespace=b')).toMatchObject({
       status: 400,
       body: { error: 'namespace is given more than once' },
@@ -144,13 +144,16 @@ describe('/decisions', () => {
     expect(body.items[0]?.firstAt).toBe(firstAt);
   });
 
-  it.each(['changes=1', 'at=now', 'limit=101', 'continue=x'])('refuses %s with a sentence', async (query) => {
-    records.ledger.add(record());
+  it.each(['changes=1', 'at=now', 'limit=101', 'continue=x'])(
+    'rejects %s with an explanation',
+    async (query) => {
+      records.ledger.add(record());
 
-    const { status, body } = await get(`${DECISIONS}?${query}`);
+      const { status, body } = await get(`${DECISIONS}?${query}`);
 
-    expect([status, body.error?.includes(' must be ')]).toEqual([400, true]);
-  });
+      expect([status, body.error?.includes(' must be ')]).toEqual([400, true]);
+    },
+  );
 });
 
 describe('/snapshot?at=', () => {

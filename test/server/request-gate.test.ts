@@ -37,7 +37,7 @@ describe('a connection', () => {
     await eventually(() => client.text().includes('first'));
   });
 
-  it('is asked for no more answers than the kernel takes: 1,000 of 1 MiB that the client does not read are never made', async () => {
+  it('renders no more answers than the kernel accepts: 1,000 of 1 MiB that the client does not read are never rendered', async () => {
     let answers = 0;
     const { open } = await start((_request, response) => {
       answers += 1;
@@ -45,7 +45,7 @@ describe('a connection', () => {
     });
 
     open(REQUEST.repeat(1000), { reads: false });
-    await stands(() => answers);
+    await untilStable(() => answers);
 
     expect(answers).toBeLessThan(50);
   });
@@ -79,7 +79,7 @@ describe('a connection', () => {
     expect(client.text().match(/answer/g)).toHaveLength(2);
   });
 
-  it('leaves a turn of the event loop to others between the answers to 100 requests that it sent at once', async () => {
+  it('yields to the event loop between the answers to 100 requests that it sent at once', async () => {
     let answers = 0;
     const { open, turns } = await start((_request, response) => {
       answers += 1;
@@ -92,7 +92,7 @@ describe('a connection', () => {
     expect(turns()).toBeGreaterThanOrEqual(99);
   });
 
-  it('leaves a turn to others between the 16 pieces of an answer of 1 MiB', async () => {
+  it('yields to the event loop between the 16 pieces of an answer of 1 MiB', async () => {
     const { open, turns } = await start((_request, response) => response.end(MIB));
 
     const client = open(REQUEST);
@@ -101,7 +101,7 @@ describe('a connection', () => {
     expect(turns()).toBeGreaterThanOrEqual(16);
   });
 
-  it('is answered that a body is rejected, however long it is', async () => {
+  it('gets an answer that a body is rejected, however long that is', async () => {
     const { open } = await start((_request, response) => {
       response.writeHead(413, { Connection: 'close' }).end('refused');
     });
@@ -113,7 +113,7 @@ describe('a connection', () => {
     await eventually(() => client.text().includes('refused'));
   });
 
-  it('is notified at once that its client has left, so that no more work is done for it', async () => {
+  it('aborts its work as soon as its client has disconnected', async () => {
     const { open, responses } = await start();
     const client = open(REQUEST);
     await eventually(() => responses.length === 1);
@@ -142,12 +142,12 @@ describe('a connection', () => {
     await eventually(() => closed.is);
   });
 
-  it('keeps its place while it reads, even slowly', async () => {
+  it('is kept while its client reads, even slowly', async () => {
     const { open, clock, responses, turns } = await start();
     const client = open(REQUEST, { reads: false });
     await eventually(() => responses.length === 1);
     responses[0]?.end(Buffer.alloc(64 * 1024 * 1024));
-    await stands(turns);
+    await untilStable(turns);
 
     for (let turn = 0; turn < 5; turn += 1) {
       clock.advance(9000);
@@ -165,8 +165,8 @@ describe('a connection', () => {
   });
 });
 
-describe('the bound of connections', () => {
-  it('gives the place of a client that has not read for 1,000 ms to a new one, not that of one of 999 ms', async () => {
+describe('the connection limit', () => {
+  it('replaces a client that has not read for 1,000 ms by a new one, but not one that has not read for 999 ms', async () => {
     const { open, clock, responses, turns } = await start(undefined, 1);
     open(REQUEST, { reads: false });
     await eventually(() => responses.length === 1);
@@ -204,7 +204,7 @@ describe('a probe', () => {
     await eventually(() => probe.text().endsWith('ok'));
   });
 
-  it('is all that is answered beyond the bound: 20 clients that ask for something else are asked to retry', async () => {
+  it('is the only request answered beyond the limit: 20 clients with other requests get a Retry-After', async () => {
     const { open, responses } = await start(undefined, 64);
     for (let index = 0; index < 64; index += 1) open(REQUEST);
     await eventually(() => responses.length === 64);
@@ -248,7 +248,7 @@ async function start(
   };
 }
 
-/** Turns of the event loop are real, longer times pass when a test moves the clock. */
+/** Turns of the event loop are real; longer times pass when a test advances the clock. */
 function withRealTurns(clock: ManualClock, onTurn: () => void): Clock {
   const { now, monotonicMs, random } = clock;
   const after = (ms: number, callback: () => void): (() => void) => {
@@ -280,13 +280,13 @@ function openClient(port: number, request = '', { reads } = { reads: true }): Cl
   return { socket, text: () => text, isClosed: () => isClosed };
 }
 
-/** Long enough for data in transit through the loopback. */
+/** Waits long enough for data in transit through the loopback. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** Until a figure no longer changes. */
-async function stands(figure: () => number): Promise<void> {
+/** Waits until a figure no longer changes. */
+async function untilStable(figure: () => number): Promise<void> {
   let last = Number.NaN;
   for (let same = 0; same < 5;) {
     await settle();
@@ -295,11 +295,14 @@ async function stands(figure: () => number): Promise<void> {
   }
 }
 
-/** Does `step` while a figure stands; again where it moved on meanwhile, since the kernel of a busy machine takes its time. */
+/**
+ * Does `step` while a figure is stable; repeats it if the figure changed meanwhile, since the kernel of a busy machine
+ * takes its time.
+ */
 async function unlessMeanwhile(figure: () => number, step: () => Promise<void>): Promise<void> {
   let before: number;
   do {
-    await stands(figure);
+    await untilStable(figure);
     before = figure();
     await step();
   } while (figure() !== before);

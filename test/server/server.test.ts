@@ -41,7 +41,7 @@ describe('pages', () => {
     expect(await get(server, '/readyz')).toMatchObject({ status: 200, body: 'ok\n' });
   });
 
-  it('/metrics answers the text with its own content type', async () => {
+  it('/metrics answers with its own content type', async () => {
     const server = await start();
 
     const answer = await get(server, '/metrics');
@@ -79,7 +79,7 @@ describe('pages', () => {
 });
 
 describe('hardening', () => {
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'])('refuses %s with 405', async (method) => {
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'])('rejects %s with 405', async (method) => {
     const server = await start();
 
     const answer = await get(server, '/metrics', { method });
@@ -113,7 +113,7 @@ describe('hardening', () => {
     });
   });
 
-  it('sends the headers that bind a browser and none that reveal the software', async () => {
+  it('sends headers that restrict the browser and none that reveal the software', async () => {
     const server = await start();
 
     const { headers } = await get(server, '/healthz');
@@ -195,7 +195,7 @@ describe('startServer', () => {
     await once(taken, 'close');
   });
 
-  it('rejects an address that is not of this machine', async () => {
+  it('rejects an address of another machine', async () => {
     const starting = startServer({ app: createApp(parts()), port: 0, host: '192.0.2.1', clock: clock() });
 
     await expect(starting).rejects.toThrow('this machine does not have the address');
@@ -211,7 +211,7 @@ describe('startServer', () => {
     await expect(get(server, '/healthz')).rejects.toThrow('ECONNREFUSED');
   });
 
-  it('ends a request that hangs once the grace of 1,000 ms is over', async () => {
+  it('ends a hanging request after the grace period of 1,000 ms', async () => {
     const graces: number[] = [];
     const arrived = new EventEmitter();
     const render = (): Promise<Buffer> => {

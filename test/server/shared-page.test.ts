@@ -41,7 +41,7 @@ describe('createSharedPage', () => {
     expect(await second).toBe('200 b\n');
   });
 
-  it('answers 503 with Retry-After where 2 clients may wait, to a third', async () => {
+  it('answers 503 with Retry-After to a third client if 2 may wait', async () => {
     const { get, url, arrived, renderings } = await start(2);
     const waiting = [get(), get()];
     await eventually(() => arrived() === 2);
@@ -57,7 +57,7 @@ describe('createSharedPage', () => {
     expect(await Promise.all(waiting)).toEqual(['200 a\n', '200 a\n']);
   });
 
-  it('stops rendering when the last client has left, and begins again 1,000 ms after it began', async () => {
+  it('stops rendering when the last client has disconnected, and starts again 1,000 ms after it started', async () => {
     const { get, arrived, clock, renderings } = await start();
     const leaving = new AbortController();
     const left = get(leaving.signal).catch(() => 'left');
@@ -78,7 +78,7 @@ describe('createSharedPage', () => {
     expect(await next).toBe('200 b\n');
   });
 
-  it('goes on rendering while one of 2 clients is left', async () => {
+  it('continues rendering while one of 2 clients is connected', async () => {
     const { get, arrived, renderings } = await start();
     const leaving = new AbortController();
     const left = get(leaving.signal).catch(() => 'left');
@@ -120,7 +120,7 @@ async function start(mostWaiting?: number): Promise<{
   readonly clock: ManualClock;
   readonly renderings: Rendering[];
   readonly get: (signal?: AbortSignal) => Promise<string>;
-  /** Requests that the page was asked for. */
+  /** Requests that reached the page. */
   readonly arrived: () => number;
 }> {
   const clock = new ManualClock();

@@ -4,7 +4,7 @@ import type { SpareTime } from '../../src/server/spare-time.js';
 import { ManualClock } from '../support/manual-clock.js';
 
 describe('createSpareTime', () => {
-  it('does 2 ms of work at a time, in the order queued, and then rests for 4 times as long as it took', () => {
+  it('works for 2 ms at a time, in the order queued, and then rests for 4 times as long as it took', () => {
     const { goTo, done, queue } = start();
     for (const name of ['a', 'b', 'c', 'd']) queue(name, 1);
 
@@ -17,7 +17,7 @@ describe('createSpareTime', () => {
     expect(done).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('rests for 40 ms after work of 10 ms, also where the next work is queued later', () => {
+  it('rests for 40 ms after work of 10 ms, also if the next work is queued later', () => {
     const { goTo, done, queue } = start();
     queue('a', 10);
     goTo(30);
@@ -30,7 +30,7 @@ describe('createSpareTime', () => {
     expect(done).toEqual(['a', 'b']);
   });
 
-  it('rests for 250 ms at most, so that a process that was stopped for 60 s goes on', () => {
+  it('rests for 250 ms at most, so that a process that was stopped for 60 s continues', () => {
     const { goTo, done, queue } = start();
     queue('a', 60_000);
     queue('b', 1);
@@ -42,7 +42,7 @@ describe('createSpareTime', () => {
     expect(done).toEqual(['a', 'b']);
   });
 
-  it('does no work that was removed from the queue, and keeps no timer once all is done', () => {
+  it('does no work that was removed from the queue, and keeps no timer when the queue is empty', () => {
     const { goTo, done, queue, hasTimer } = start();
     const takeBack = queue('a', 1);
     queue('b', 1);
@@ -66,11 +66,11 @@ describe('createSpareTime', () => {
   });
 });
 
-/** A clock that work advances, too; a timer takes at least 1 ms, as in Node, while connections arrive. */
+/** A clock that work advances, too; a timer takes at least 1 ms while connections arrive, as in Node. */
 function start({ connections }: { readonly connections?: (ms: number) => number } = {}): {
   readonly goTo: (ms: number) => void;
   readonly done: string[];
-  /** Work that takes N milliseconds. */
+  /** Queues work that takes N milliseconds. */
   readonly queue: (name: string, ms: number) => ReturnType<SpareTime['queue']>;
   readonly hasTimer: () => boolean;
 } {

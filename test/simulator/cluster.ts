@@ -9,7 +9,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((simulator) => simulator.close()));
 });
 
-/** A simulator on a clock that stands still, closed after the test. */
+/** Starts a simulator on a manual clock, closed after the test. */
 export async function startCluster(
   options: Omit<SimulatorOptions, 'clock'> = {},
 ): Promise<{ readonly simulator: Simulator; readonly clock: ManualClock }> {
@@ -19,10 +19,10 @@ export async function startCluster(
   return { simulator, clock };
 }
 
-/** `shop/web`, a Deployment of 3 pods that stand ready. */
+/** `shop/web`, a Deployment of 3 ready pods. */
 export const WEB = { namespace: 'shop', name: 'web', replicas: 3 } as const;
 
-/** Where the Deployments of the namespace `shop` are. */
+/** Path of the Deployments in the namespace `shop`. */
 export const DEPLOYMENTS = '/apis/apps/v1/namespaces/shop/deployments';
 export const PODS = '/api/v1/namespaces/shop/pods';
 
@@ -33,7 +33,7 @@ export interface Answer {
   readonly headers: Headers;
 }
 
-/** Sends one request; `body` as JSON, a patch as merge patch unless said otherwise. */
+/** Sends one request; `body` as JSON, a patch by default as merge patch. */
 export async function send(
   simulator: Pick<Simulator, 'url'>,
   method: string,
@@ -63,12 +63,12 @@ function parse(text: string): JsonObject {
   return value as JsonObject;
 }
 
-/** The names of the items of a list, in its order. */
+/** Returns the names of the items of a list, in its order. */
 export function names(list: JsonObject): readonly string[] {
   return listAt(list, 'items').map((item) => stringAt(item, 'metadata', 'name') ?? '');
 }
 
-/** A watch that is open, with the events that came so far. */
+/** An open watch, with the events that were received so far. */
 export interface OpenWatch {
   readonly code: number;
   readonly events: JsonObject[];
@@ -77,7 +77,7 @@ export interface OpenWatch {
   readonly close: () => void;
 }
 
-/** Opens a watch and goes on reading in the background. */
+/** Opens a watch and reads it in the background. */
 export async function watch(simulator: Pick<Simulator, 'url'>, path: string, query = ''): Promise<OpenWatch> {
   const controller = new AbortController();
   const response = await fetch(`${simulator.url}${path}?watch=1&${query}`, { signal: controller.signal });
@@ -100,7 +100,7 @@ export async function watch(simulator: Pick<Simulator, 'url'>, path: string, que
   return { code: response.status, events, hasEnded: () => ended, close: () => controller.abort() };
 }
 
-/** `TYPE NAME` of each event; of an ERROR its code. */
+/** Returns `TYPE NAME` of each event; of an ERROR its code. */
 export function told(events: readonly JsonObject[]): readonly string[] {
   return events.map((event) => {
     const type = stringAt(event, 'type') ?? '';
@@ -110,7 +110,7 @@ export function told(events: readonly JsonObject[]): readonly string[] {
   });
 }
 
-/** Moves the clock on and lets what became due reach its clients. */
+/** Advances the clock and lets due events reach their clients. */
 export async function pass(clock: ManualClock, seconds: number): Promise<void> {
   clock.advance(seconds * 1000);
   await settle(20);

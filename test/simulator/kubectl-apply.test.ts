@@ -14,7 +14,7 @@ const WEB = { namespace: 'shop', name: 'web', replicas: 2 } as const;
 
 jest.setTimeout(300_000);
 
-/** Real kubectl is the referee: it shares no line with the simulator. */
+/** Real kubectl is the reference: it shares no code with the simulator. */
 describe('what kubectl writes to the simulator', () => {
   let simulator: Simulator;
   let home: string;
@@ -65,7 +65,7 @@ describe('what kubectl writes to the simulator', () => {
     expect(conflict.stderr).toContain('Apply failed with 1 conflict: conflict with "x": .data.a');
   });
 
-  it('takes over from client-side apply', async () => {
+  it('migrates from client-side apply', async () => {
     await kubectl('apply -f -', configMap('moved', { a: '1', b: '2' }));
     const applied = await kubectl('apply --server-side -f -', configMap('moved', { a: '1' }));
 
@@ -89,7 +89,7 @@ describe('what kubectl writes to the simulator', () => {
     expect(valueAt(stored ?? undefined, 'metadata', 'generation')).toBe(1);
   });
 
-  it('is told of unknown fields, as an error or a warning', async () => {
+  it('reports unknown fields, as an error or a warning', async () => {
     const wrong = { ...configMap('wrong', {}), datta: {} };
 
     const strict = await kubectl('apply -f -', wrong);
@@ -118,21 +118,21 @@ describe('what kubectl writes to the simulator', () => {
       'autoscaling/horizontalpodautoscalers',
       'web',
     ],
-  ])('understands the protobuf of kubectl %s', async (line, stdout, storage, name) => {
+  ])('decodes the protobuf of kubectl %s', async (line, stdout, storage, name) => {
     const result = await kubectl(line);
 
     expect([result.stdout, result.stderr]).toEqual([stdout, '']);
     expect(simulator.getObject(storage, 'shop', name)).not.toBeNull();
   });
 
-  it('refuses protobuf that it does not understand', async () => {
+  it('rejects protobuf that it cannot decode', async () => {
     const { code, stderr } = await kubectl('create quota q --hard=pods=1');
 
     expect(code).not.toBe(0);
     expect(stderr).toMatch(/Unsupported Media Type|could not find the requested resource/);
   });
 
-  it('gives a token that stands for its ServiceAccount', async () => {
+  it('issues a token that authenticates as its ServiceAccount', async () => {
     await kubectl('create serviceaccount reader');
     const token = (await kubectl('create token reader')).stdout.trim();
 
@@ -195,7 +195,7 @@ describe('what kubectl writes to the simulator', () => {
     expect(leases.stdout).toMatch(/NAME +HOLDER +AGE\nleader +a /);
   });
 
-  it('lists what may be done, and asks the server how it is', async () => {
+  it('lists the permissions of the user, and the health of the server', async () => {
     expect((await kubectl('auth can-i --list')).stdout).toContain('*.*');
     expect((await kubectl('get --raw /healthz')).stdout).toBe('ok');
   });
@@ -210,7 +210,7 @@ describe('what kubectl writes to the simulator', () => {
     };
   }
 
-  it('deletes: a Deployment with its pods, and a ConfigMap', async () => {
+  it('deletes a Deployment with its pods, and a ConfigMap', async () => {
     await kubectl('apply -f -', configMap('gone', {}));
 
     const deleted = await kubectl('delete deployment/web configmap/gone');

@@ -11,7 +11,7 @@ import { FLEETS, fleet, fleetDefinition } from './crd/fleet.js';
 
 jest.setTimeout(300_000);
 
-/** Real kubectl is the referee of custom resources, too. */
+/** Real kubectl is the reference for custom resources, too. */
 describe('kubectl with a custom resource of the simulator', () => {
   let simulator: Simulator;
   let home: string;
@@ -85,7 +85,7 @@ describe('kubectl with a custom resource of the simulator', () => {
     expect(simulator.getObject('example.com/fleets', 'shop', 'home')).toBeNull();
   });
 
-  it('shows what an apply would change, and changes nothing', async () => {
+  it('prints the diff of an apply, and changes nothing', async () => {
     await kubectl('apply -f -', fleet({ size: 2 }));
     const diff = await kubectl('diff -f -', fleet({ size: 3 }));
     const dry = await kubectl('apply --dry-run=server -f -', fleet({ size: 3 }));
@@ -98,7 +98,7 @@ describe('kubectl with a custom resource of the simulator', () => {
     expect(simulator.getObject('example.com/fleets', 'shop', 'home')).toMatchObject({ spec: { size: 2 } });
   });
 
-  it('tells a field that the schema does not know, and a value that it does not allow', async () => {
+  it('reports a field that the schema does not have, and a value that it does not allow', async () => {
     const unknown = await kubectl('apply -f -', fleet({ size: 2, sise: 2 }));
     const large = await kubectl('apply -f -', fleet({ size: 10 }));
 

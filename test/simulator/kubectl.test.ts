@@ -15,7 +15,7 @@ const rbac = {
 
 jest.setTimeout(300_000);
 
-/** Real kubectl is the referee: it shares no line with the simulator. */
+/** Real kubectl is the reference: it shares no code with the simulator. */
 describe('kubectl against the simulator', () => {
   let simulator: Simulator;
   let home: string;
@@ -73,7 +73,7 @@ describe('kubectl against the simulator', () => {
     );
   });
 
-  it('watches a scale-up with one heading', async () => {
+  it('watches a scale-up with a single header', async () => {
     const watched = { namespace: 'shop', name: 'watched' };
     const watching = kubectl('get deployment watched -w');
     await eventually(() => simulator.watches.count > 0, 'a watch');
@@ -86,7 +86,7 @@ describe('kubectl against the simulator', () => {
     expect(lines.at(-1)).toMatch(/^watched +4\/4 +4 +4 +60m$/);
   });
 
-  it('rolls a new image out and keeps the history', async () => {
+  it('rolls out a new image and keeps the history', async () => {
     await kubectl('set image deployment/rolled app=registry.example/app:2');
     const status = await kubectl('rollout status deployment/rolled --timeout=15s');
     const history = await kubectl('rollout history deployment/rolled');
@@ -142,7 +142,7 @@ describe('kubectl against the simulator', () => {
     expect((await kubectl('get pods -l app=deleted')).stderr).toBe('No resources found in shop namespace.\n');
   });
 
-  it('creates a namespace, deletes it with all that is in it, and waits until it is gone', async () => {
+  it('creates a namespace, deletes it with its contents, and waits until it is removed', async () => {
     const deployment = {
       apiVersion: 'apps/v1',
       kind: 'Deployment',
@@ -178,7 +178,7 @@ describe('kubectl against the simulator', () => {
     );
   });
 
-  it('asks what it may do, and is refused what it may not', async () => {
+  it('lists its permissions, and is denied others', async () => {
     const can = async (question: string) =>
       (await kubectl(`auth can-i ${question}`, { user: 'reader' })).stdout.trim();
 

@@ -25,7 +25,7 @@ const PROGRAMS = [
   },
 ];
 
-/** Compiles what has changed since the last build, and removes what has no source anymore. */
+/** Compiles changed sources, and removes output without a source. */
 export async function buildPrograms() {
   for (const program of PROGRAMS) {
     const sources = program.sources(program);
@@ -35,7 +35,7 @@ export async function buildPrograms() {
   }
 }
 
-/** A config that is newer than a file makes it stale, too. */
+/** Returns the stale sources. A config that is newer than an output makes it stale, too. */
 function staleSources({ project, root, folder }, sources) {
   const configs = ['package-lock.json', 'tsconfig.json', project, 'test/support/build.mjs'];
   const configMs = Math.max(...configs.map(modifiedMs));
@@ -58,7 +58,7 @@ function everySource({ root }) {
   return paths.map((path) => join(root, path));
 }
 
-/** The main module and all that it imports. */
+/** Returns the main module and all its imports. */
 function importedSources({ root, main }) {
   const found = new Set([join(root, main)]);
   for (const source of found) {
@@ -74,7 +74,7 @@ async function compile({ project, root, folder, main }, sources) {
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, '.');
   const program = ts.createProgram(sources, {
     ...options,
-    // Each file is compiled by itself: no library, no import and no package.json is read.
+    // Each file is compiled on its own: no library, no import and no package.json is read.
     ...{ noLib: true, noResolve: true, noCheck: true, types: [] },
     ...{ module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler },
   });
@@ -91,7 +91,7 @@ const FORMAT = {
   getNewLine: () => '\n',
 };
 
-/** Whoever reads the file meanwhile gets the old text or the new one. */
+/** Writes atomically: a concurrent reader gets the old text or the new one. */
 function write(path, text) {
   mkdirSync(dirname(path), { recursive: true });
   const part = `${path}.${process.pid}`;

@@ -1,3 +1,4 @@
+import { serialize } from 'node:v8';
 import { resolveServiceConfig } from '../../src/config/resolve-service-config.js';
 import type { ClusterPod } from '../../src/kubernetes/types.js';
 import type { SourceConfig } from '../../src/prometheus/source-config.js';
@@ -9,7 +10,6 @@ import type { Instant } from '../../src/units/time.js';
 /** 2026-01-01T00:00:00Z, where a `ManualClock` starts. */
 export const T0: Instant = instantFromMs(Date.UTC(2026, 0, 1));
 
-/** T0 plus seconds. */
 export function at(seconds: number): Instant {
   return addSeconds(T0, seconds);
 }
@@ -19,7 +19,7 @@ interface Place {
   readonly namespace?: string;
 }
 
-/** A document with this spec, `shop/web` unless said otherwise; nothing of it is checked. */
+/** Builds a document with this spec, by default `shop/web`, without validation. */
 export function aDocument<Spec>(
   spec: Spec,
   { name = 'web', namespace = 'shop' }: Place = {},
@@ -27,21 +27,32 @@ export function aDocument<Spec>(
   return { apiVersion: 'promscaler.dev/v1', kind: 'Scaler', metadata: { name, namespace }, spec };
 }
 
-/** The scaler of a document with this spec, `shop/web` unless said otherwise. Throws where it is refused. */
+const MOST_SCALERS = 1000;
+/** By spec and place. They are frozen, so that tests can share them. */
+const scalers = new Map<string, Scaler>();
+
+/** Builds the scaler of a document with this spec, by default `shop/web`. Throws for an invalid one. */
 export function scalerOf(spec: Readonly<Record<string, unknown>>, place: Place = {}): Scaler {
+  const key = serialize([spec, place]).toString('latin1');
+  const scaler = scalers.get(key) ?? parse(spec, place);
+  if (scalers.size >= MOST_SCALERS) scalers.clear();
+  scalers.set(key, scaler);
+  return scaler;
+}
+
+function parse(spec: Readonly<Record<string, unknown>>, place: Place): Scaler {
   const { scaler, problems } = parseScaler(aDocument(spec, place));
   if (scaler === null || problems.some(({ severity }) => severity === 'error'))
     throw new Error(JSON.stringify(problems));
   return scaler;
 }
 
-/** 1 to 10 replicas of the Deployment of its name by these metrics, all else by default. */
+/** Builds a scaler of 1 to 10 replicas for the Deployment of its name with these metrics and defaults. */
 export function aScaler(metrics: readonly MetricSpec[], namespace = 'shop', name = 'web'): Scaler {
   const scaler = scalerOf({ scaleTargetRef: { name }, maxReplicas: 10 }, { name, namespace });
   return { ...scaler, spec: { ...scaler.spec, metrics } };
 }
 
-/** Cpu at 80 % of the requests. */
 export const cpuMetric: MetricSpec = {
   type: 'Resource',
   name: 'cpu',
@@ -50,7 +61,7 @@ export const cpuMetric: MetricSpec = {
   target: { type: 'Utilization', percent: 80 },
 };
 
-/** A queue that is held at 1 in all. */
+/** Builds a metric with a total target of 1. */
 export function externalMetric(overrides: Partial<ExternalMetric> = {}): ExternalMetric {
   return {
     type: 'External',
@@ -71,13 +82,13 @@ export function externalMetric(overrides: Partial<ExternalMetric> = {}): Externa
 
 const [DEFAULT_SOURCE] = Object.values(resolveServiceConfig({}, null).prometheus);
 
-/** The data source `default` as a config without a word has it, at an address where nobody listens. */
+/** Builds the data source `default` with its default settings, at an address where nothing listens. */
 export function aSource(overrides: Partial<SourceConfig> = {}): SourceConfig {
   if (DEFAULT_SOURCE === undefined) throw new Error('no data source by default');
   return { ...DEFAULT_SOURCE, urls: ['http://127.0.0.1:1'], ...overrides };
 }
 
-/** A pod that stands ready since T0 and requests nothing. */
+/** Builds a pod that is ready since T0 and requests nothing. */
 export function aPod(name = 'web-1', overrides: Partial<ClusterPod> = {}): ClusterPod {
   return {
     name,

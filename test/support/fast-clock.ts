@@ -2,7 +2,7 @@ import type { Clock } from '../../src/units/clock.js';
 import { instantFromMs } from '../../src/units/time.js';
 
 const TICK_MS = 5;
-/** What counts of a longer pause between two ticks: a busy machine held up the process. */
+/** Limits a longer pause between two ticks: a busy machine stopped the process. */
 const MOST_PER_TICK_MS = 10;
 
 interface Timer {
@@ -11,9 +11,9 @@ interface Timer {
 }
 
 /**
- * Real time that runs so many times faster, for a whole service over real sockets. Chance is always 0. While the process
- * gets no processor time, the clock stands still: a request that is answered in the same process does not time out on a
- * busy machine.
+ * Returns a clock that is `speed` times faster than real time, for a whole service with real sockets. Random numbers
+ * are 0. While the process gets no processor time, the clock stops: a request that is answered in the same process does
+ * not time out on a busy machine.
  */
 export function fastClock(speed: number): Clock {
   const startMs = Date.now();

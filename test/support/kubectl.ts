@@ -4,20 +4,20 @@ import { findKubectl } from '../programs/find-programs.js';
 
 let found: Promise<string> | null = null;
 
-/** The kubectl of the PATH, or one that is brought: which may take a while on a fresh machine. */
+/** Returns the kubectl of the PATH, or downloads one, which takes a while on a fresh machine. */
 export function kubectlFile(): Promise<string> {
   found ??= findKubectl({ env: process.env, clock: SYSTEM_CLOCK });
   return found;
 }
 
-/** What a run of kubectl left behind. */
+/** The result of a run of kubectl. */
 export interface KubectlResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs kubectl against a kubeconfig file, with a home of its own; ends it after `timeoutMs`. */
+/** Runs kubectl with a kubeconfig file and its own home directory; kills it after `timeoutMs`. */
 export async function runKubectl(
   args: readonly string[],
   options: {
@@ -28,7 +28,7 @@ export async function runKubectl(
   },
 ): Promise<KubectlResult> {
   const file = await kubectlFile();
-  // It ends within a second: collecting its garbage does not pay.
+  // It ends within a second: garbage collection is not worth its time.
   const places = { PATH: process.env['PATH'], HOME: options.home, KUBECONFIG: options.kubeconfig };
   const env = { ...places, GOGC: 'off' };
   return new Promise((resolve) => {

@@ -7,9 +7,9 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** A clock that stands still until a test moves it. Starts at 2026-01-01T00:00:00Z unless told otherwise. */
+/** A clock that stops until a test advances it. Starts at 2026-01-01T00:00:00Z by default. */
 export class ManualClock implements Clock {
-  /** What `random` gives; a test may set it. At least 0, below 1. */
+  /** Returned by `random`; a test can set it. At least 0, below 1. */
   chance = 0;
   #start: Instant;
   #elapsedMs = 0;
@@ -35,7 +35,7 @@ export class ManualClock implements Clock {
     return () => this.#timers.delete(timer);
   };
 
-  /** How many timers are set. */
+  /** The number of pending timers. */
   get pending(): number {
     return this.#timers.size;
   }
@@ -47,8 +47,8 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Moves on by `ms` and calls what falls due, in order and each at its own time. What a callback leads to behind an
-   * `await` has not happened yet when this returns: see `advanceAndSettle`.
+   * Advances by `ms` and calls due timers, in order and each at its own time. Continuations behind an `await` have not
+   * run yet when this returns: see `advanceAndSettle`.
    */
   advance(ms: number): void {
     const endMs = this.#elapsedMs + ms;
@@ -60,7 +60,7 @@ export class ManualClock implements Clock {
     this.#elapsedMs = endMs;
   }
 
-  /** As `advance`, but lets promises and sockets go on after each timer, so that a loop of sleeps runs through. */
+  /** As `advance`, but runs promises and sockets after each timer, so that a loop of sleeps runs through. */
   async advanceAndSettle(ms: number): Promise<void> {
     const endMs = this.#elapsedMs + ms;
     await settle();
@@ -72,13 +72,13 @@ export class ManualClock implements Clock {
     await settle();
   }
 
-  /** Moves on by `ms` at once, as for a process that was stopped: what fell due meanwhile is called late. */
+  /** Advances by `ms` at once, as for a process that was stopped: timers that became due meanwhile are called late. */
   async stall(ms: number): Promise<void> {
     this.#elapsedMs += ms;
     await this.advanceAndSettle(0);
   }
 
-  /** The wall clock jumps; monotonic time and timers do not notice. */
+  /** Sets the wall clock; monotonic time and timers do not change. */
   jump(seconds: number): void {
     this.#jumpSeconds += seconds;
   }
@@ -97,14 +97,13 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Lets what is ready go on: some turns of the event loop, promises included. */
+/** Runs some turns of the event loop, promises included. */
 export async function settle(turns = 5): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /**
- * Resolves once `condition` holds, as soon as sockets and promises got that far; throws after 20 s. Of a pause in which
- * the process gets no processor time, 10 ms count.
+ * Resolves once `condition` holds; throws after 20 s. A pause without processor time for the process counts as 10 ms.
  */
 export async function eventually(condition: () => boolean, what = 'the condition'): Promise<void> {
   let lastMs = performance.now();

@@ -1,7 +1,7 @@
 /** Tests of processes in real time: they wait more than they work. */
 const IN_REAL_TIME = /^test\/(?:e2e|faults\/processes)\//;
 
-/** The others that start a built program. */
+/** The other tests that start a built program. */
 const STARTS_PROGRAM =
   /^test\/(?:cli\/(?:interrupted|process-faults)|config\/background-reader|image\/production)\.test\.ts$/;
 

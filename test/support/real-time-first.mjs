@@ -4,8 +4,8 @@ import { buildPrograms } from './build.mjs';
 import { isInRealTime, startsProgram } from './programs-of-tests.mjs';
 
 /**
- * Tests in real time begin first, next to each other, so that no core is idle at the end; otherwise Jest's own order: the
- * longest first. Before the first test, the programs that tests of this run start are built.
+ * Starts tests in real time first, concurrently, so that no core is idle at the end; then Jest's own order: the longest
+ * first. Before the first test, it builds the programs that tests of this run start.
  */
 export default class RealTimeFirst extends Sequencer {
   async sort(tests) {

@@ -1,4 +1,4 @@
-/** One series as it was scraped. */
+/** A series as it was scraped. */
 export interface WrittenSeries {
   /** `__name__` included. */
   readonly labels: Readonly<Record<string, string>>;
@@ -13,7 +13,9 @@ const FIXED_64 = 1;
 const LITERAL_BYTES = 65_536;
 const LITERAL_OF_TWO_BYTES = 61 << 2;
 
-/** Writes series by the remote write protocol, which Prometheus and VictoriaMetrics both take, stale markers included. */
+/**
+ * Writes series by the remote write protocol, which Prometheus and VictoriaMetrics both accept, stale markers included.
+ */
 export async function remoteWrite(url: string, series: readonly WrittenSeries[]): Promise<void> {
   const body = snappy(Buffer.concat(series.map((one) => field(1, encodeSeries(one)))));
   const response = await fetch(`${url}/api/v1/write`, {
@@ -53,7 +55,7 @@ function varint(value: number): Buffer {
   return Buffer.from([...bytes, left]);
 }
 
-/** Snappy without compressing anything: a length, then literals. */
+/** Encodes as snappy without compression: a length, then literals. */
 function snappy(contents: Buffer): Buffer {
   const parts = [varint(contents.length)];
   for (let start = 0; start < contents.length; start += LITERAL_BYTES) {

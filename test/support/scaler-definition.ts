@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/simulator/json.js';
 
-/** A CRD of scalers as the tests of the service need it: every spec and every status is let through. */
+/** Builds the CRD of scalers for tests of the service: it accepts every spec and every status. */
 export function scalerDefinition(): JsonObject {
   const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
   return {

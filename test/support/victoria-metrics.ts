@@ -11,16 +11,16 @@ import { sleep } from '../../src/units/clock.js';
 export interface RunningVictoriaMetrics {
   readonly url: string;
   readonly port: number;
-  /** What was written before can be queried when it resolves. */
+  /** Resolves when earlier writes can be queried. */
   readonly flush: () => Promise<void>;
-  /** SIGKILL, and its data is gone. */
+  /** Sends SIGKILL and deletes the data. */
   readonly kill: () => Promise<void>;
 }
 
 const READY_TIMEOUT_MS = 20_000;
 const PROBE_INTERVAL_MS = 20;
 
-/** Starts the one of Debian on an empty folder; ready in about 0.1 s. `port` 0: any free one. */
+/** Starts the one of Debian in an empty directory; ready in about 0.1 s. `port` 0: any free one. */
 export async function startVictoriaMetrics({
   port: wanted = 0,
   args = ['-search.latencyOffset=0s'],
@@ -38,7 +38,7 @@ export async function startVictoriaMetrics({
       `-httpListenAddr=127.0.0.1:${port}`,
       '-retentionPeriod=1',
       '-loggerLevel=ERROR',
-      // Else what was read once hides what was written after it.
+      // Otherwise a cached query hides samples that were written after it.
       '-search.disableCache',
       ...args,
     ],
@@ -84,7 +84,10 @@ interface Vector {
   };
 }
 
-/** The values of an instant query at a time, by the labels but the name, sorted: `container=app,pod=a` -> 1. Of any Prometheus API. */
+/**
+ * Runs an instant query at a time, and returns the values by their sorted labels without the name:
+ * `container=app,pod=a` -> 1.
+ */
 export async function askAt(
   url: string,
   query: string,

@@ -30,6 +30,8 @@ interface ImportOptions extends ClusterOptions {
   readonly dryRun?: boolean;
 }
 
+type Known = Omit<ImportContext, 'sources'>;
+
 /**
  * Runs `import`: prints the scaler documents of autoscalers, and a line on standard error for everything that is not
  * carried over. Returns 1 if a document cannot be read or converted; with `strict`, also for each of these lines.
@@ -49,7 +51,7 @@ export async function runImport(options: ImportOptions, io: CommandIo): Promise<
   return isComplete && problems.every(({ severity }) => severity === 'warning') ? 0 : 1;
 }
 
-async function readContext(options: ImportOptions, io: CommandIo): Promise<ImportContext> {
+async function readContext(options: ImportOptions, io: CommandIo): Promise<Known> {
   const { namespace, adapterConfig, dryRun: isDryRun = false } = options;
   return {
     namespace: namespace ?? (await contextNamespace(options, io)),
@@ -76,7 +78,7 @@ async function readAdapterFile(file: string, io: CommandIo): Promise<MetricQueri
 
 function importFiles(
   { files, problems: unreadable }: InputFiles,
-  context: ImportContext,
+  context: Known,
 ): { readonly imported: ImportedManifests; readonly problems: readonly Problem[] } {
   const read = files.map(({ text, name }) => readManifests(text, name));
   return {

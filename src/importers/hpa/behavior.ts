@@ -1,4 +1,5 @@
 import type { PlainObject } from '../../scaler/plain-json.js';
+import type { Path } from '../../scaler/problems/finding.js';
 import { defined } from '../draft.js';
 import type { Fields } from '../fields.js';
 
@@ -19,9 +20,11 @@ const DOWN: Defaults = { stabilizationWindowSeconds: 300, policies: ['Percent 10
 
 /**
  * Reads `behavior` without what equals its defaults. An empty object stays, since it enables the default policies.
+ * `place`: of its comments, if it is not at `spec.behavior` of the manifest.
  */
-export function readBehavior(behavior: Fields | undefined): PlainObject | undefined {
-  if (behavior === undefined) return undefined;
+export function readBehavior(given: Fields | undefined, place?: Path): PlainObject | undefined {
+  if (given === undefined) return undefined;
+  const behavior = place === undefined ? given : given.at(place);
   const scaleUp = readRules(behavior.object('scaleUp'), UP);
   const scaleDown = readRules(behavior.object('scaleDown'), DOWN);
   behavior.rest();

@@ -21,7 +21,10 @@ export function importHpa(
 ): Omit<Draft, 'metadata'> | null {
   const spec = manifest.object('spec');
   manifest.skip('status');
-  if (spec === undefined) return null;
+  if (spec === undefined) {
+    manifest.log.lose(['spec'], 'is missing');
+    return null;
+  }
   const old = readOldAnnotations(annotations, manifest.log);
   const target = spec.object('scaleTargetRef') ?? readScaleRef(spec);
   const minReplicas = spec.integer('minReplicas');

@@ -48,14 +48,15 @@ function stepInto(node: unknown, step: string | number): unknown {
   return isPlainObject(node) && Object.hasOwn(node, step) ? node[step] : undefined;
 }
 
-function commentOf({ path, message }: Remark): string {
-  const field = formatPath(path);
-  return field === '' ? message : `${field}${isClause(message) ? ' ' : ': '}${message}`;
-}
+/** A key may be 1 MiB long. */
+const LONGEST_FIELD = 300;
 
-/** "is 5, must be ..." continues the name of its field. */
-export function isClause(message: string): boolean {
-  return /^(?:is|has|must|holds|contains|means) /.test(message);
+/** Returns the field of a remark and its message. A message such as "is 5" continues the name of its field. */
+export function commentOf({ path, message }: Pick<Remark, 'path' | 'message'>): string {
+  const whole = formatPath(path);
+  const field = whole.length > LONGEST_FIELD ? `${whole.slice(0, LONGEST_FIELD)}...` : whole;
+  if (field === '') return message;
+  return /^(?:is|has) /.test(message) ? `${field} ${message}` : `${field}: ${message}`;
 }
 
 /** Returns a text as comment lines, wrapped. No character of it can end the comment. */

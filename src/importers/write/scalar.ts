@@ -16,9 +16,7 @@ export function scalar(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value);
   if (QUANTITY.test(value) || (PLAIN.test(value) && !UNSAFE_IN_PLAIN.test(value) && !WORDS.test(value)))
     return value;
-  const isPrintable = /^[\x20-\x7e]*$/.test(value);
-  if (isPrintable && /["\\]/.test(value)) return `'${value.replaceAll("'", "''")}'`;
-  return escaped(value);
+  return /^[\x20-\x7e]*$/.test(value) ? `'${value.replaceAll("'", "''")}'` : escaped(value);
 }
 
 /** Returns the lines of a text of several lines as a block scalar, the header first; null: it cannot be one. */

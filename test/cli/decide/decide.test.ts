@@ -11,7 +11,7 @@ function lastJson(text: string): unknown {
 }
 
 describe('decide', () => {
-  it('prints the decision on one snapshot from a file, readably: 10 wanted, 4 given', async () => {
+  it('prints the decision for one snapshot from a file, indented: 10 wanted, 4 applied', async () => {
     const cwd = folderOf({ 'snapshot.json': JSON.stringify(FOUR_OF_TEN, null, 2) });
 
     const { exitCode, stdout } = await runCli(['decide', 'snapshot.json'], { cwd });
@@ -21,7 +21,7 @@ describe('decide', () => {
     expect(stdout.split('\n').length).toBeGreaterThan(20);
   });
 
-  it('gives a compact decision for each line that is not empty, and an error with its line for a bad one', async () => {
+  it('prints a compact decision for each non-empty line, and an error with its line number for an invalid one', async () => {
     const line = JSON.stringify(FOUR_OF_TEN);
     const stdin = `${line}\n\n{"now": 3}\nnot json\n${line}\n`;
 
@@ -38,7 +38,7 @@ describe('decide', () => {
     expect(answers[2]?.['error']).toContain('not JSON');
   });
 
-  it('takes 1,000 lines', async () => {
+  it('accepts 1,000 lines', async () => {
     const stdin = `${JSON.stringify(FOUR_OF_TEN)}\n`.repeat(1000);
 
     const { exitCode, stdout } = await runCli(['decide', '-'], { stdin });
@@ -58,7 +58,7 @@ describe('decide', () => {
       'standard input is not a snapshot: the object is empty. A snapshot is the JSON input of one decision',
     ],
     ['{"scalar": 1}', 'scalar is 1, must be omitted: the known fields are scaler, now, target'],
-  ])('says what is invalid with %j', async (stdin, sentence) => {
+  ])('reports what is invalid in %j', async (stdin, sentence) => {
     const { exitCode, stderr, stdout } = await runCli(['decide', '-'], { stdin });
 
     expect([exitCode, stdout]).toEqual([1, '']);
@@ -81,7 +81,7 @@ describe('decide', () => {
       'pods[0].phase is "Runing", must be one of Pending, Running',
     ],
     [{ state: { recomendations: [] } }, 'state.recomendations is [], must be omitted'],
-  ])('names the field, the value and the rule: %j', async (change, sentence) => {
+  ])('reports field, value and rule: %j', async (change, sentence) => {
     const stdin = JSON.stringify({ ...FOUR_OF_TEN, ...change });
 
     const { exitCode, stderr } = await runCli(['decide', '-'], { stdin });
@@ -90,7 +90,7 @@ describe('decide', () => {
     expect(stderr).toContain(sentence);
   });
 
-  it('reads 1e999 as a value that is invalid, not as one that scales to the maximum', async () => {
+  it('rejects 1e999 as an invalid value, rather than scaling to the maximum', async () => {
     const stdin = JSON.stringify(FOUR_OF_TEN).replace('"values":[10]', '"values":[1e999]');
 
     const { stdout } = await runCli(['decide', '-'], { stdin });
@@ -102,7 +102,7 @@ describe('decide', () => {
   });
 });
 
-describe('decide on what is no snapshot', () => {
+describe('decide with input that is not a snapshot', () => {
   const DOCUMENT = {
     apiVersion: 'promscaler.dev/v1',
     kind: 'Scaler',
@@ -128,7 +128,7 @@ describe('decide on what is no snapshot', () => {
     ['cut.json', '{"scaler": {"kind": "Scaler"}, "now": ', 'cut.json is not a snapshot: not JSON: '],
     ['deep.json', '['.repeat(50_000), 'deep.json is not a snapshot: not JSON: '],
     ['tag.yaml', '!x kind: *y\n', 'tag.yaml is not a snapshot: not JSON: '],
-  ])('says what %s is, in decide and in explain --snapshot', async (name, text, sentence) => {
+  ])('reports what %s is, as does explain --snapshot', async (name, text, sentence) => {
     const cwd = folderOf({ [name]: text });
 
     for (const argv of [
@@ -143,7 +143,7 @@ describe('decide on what is no snapshot', () => {
     }
   });
 
-  it('names the line among several', async () => {
+  it('reports the line number among several', async () => {
     const { stdout } = await runCli(['decide', '-'], { stdin: '{}\n{"kind":"Scaler"}\n' });
 
     expect(stdout).toContain('"error":"this line is not a snapshot: the object is empty.');
@@ -165,7 +165,7 @@ describe('wrong usage', () => {
     expect(stderr).toContain(sentence);
   });
 
-  it('shows the help with exit code 0 where it is asked for, and with 2 where nothing is', async () => {
+  it('prints the help with exit code 0 if requested, and with 2 without input', async () => {
     const asked = await runCli(['--help']);
     const none = await runCli([]);
 

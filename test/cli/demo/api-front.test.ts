@@ -30,7 +30,7 @@ async function front(apiUrl: string, serviceUrl: string): Promise<ApiFront> {
 }
 
 describe('the API of the demo', () => {
-  it('hands requests for the Service to promscaler, all others to the cluster', async () => {
+  it('forwards requests for the Service to promscaler, all others to the cluster', async () => {
     const { url } = await front(await echo('api'), await echo('service'));
     const ask = async (path: string, init: RequestInit = {}): Promise<string> =>
       (await fetch(`${url}${path}`, init)).text();
@@ -52,7 +52,7 @@ describe('the API of the demo', () => {
     expect(answer.status).toBe(502);
   });
 
-  it('passes a watch on as it comes, and ends it at the cluster when the client goes', async () => {
+  it('streams a watch, and ends it at the cluster when the client disconnects', async () => {
     let isEnded: () => void = () => undefined;
     const ended = new Promise<void>((resolve) => (isEnded = resolve));
     const api = createServer((_, response) => {

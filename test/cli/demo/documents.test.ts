@@ -3,7 +3,7 @@ import { demoDocuments, demoServiceConfig } from '../../../src/cli/demo/document
 import { folderOf, runCli } from '../fake-io.js';
 
 describe('the documents of the demo', () => {
-  it.each([1, 5, 60])('draw no warning from validate at speed %i', async (speed) => {
+  it.each([1, 5, 60])('cause no warning from validate at speed %i', async (speed) => {
     const { files, objects } = demoDocuments(speed);
     const cwd = folderOf({
       'promscaler.yaml': demoServiceConfig({

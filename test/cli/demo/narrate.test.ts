@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { folderOf } from '../fake-io.js';
 import { cpuSnapshot, recordOf } from '../live-service.js';
 
-/** A narrator at 2026-01-01T00:00:00Z, and what it has written. */
+/** A narrator at 2026-01-01T00:00:00Z, and its output. */
 function narrating(): { readonly narrator: Narrator; readonly lines: () => readonly string[] } {
   let text = '';
   const stdout = { isTerminal: false, write: (chunk: string) => void (text += chunk) };
@@ -31,8 +31,8 @@ const PAUSE: Pause = {
   facts: ['scaling is paused by annotation', 'incident 7'],
 };
 
-describe('the story of a pause', () => {
-  it('tells its begin, its change and its end, each once', () => {
+describe('the narration of a pause', () => {
+  it('reports its start, its change and its end, once each', () => {
     const { narrator, lines } = narrating();
     const steady = cpuSnapshot(60);
     for (const pause of [null, PAUSE, PAUSE, { ...PAUSE, facts: ['scale-up is paused'] }, null, null])
@@ -45,7 +45,7 @@ describe('the story of a pause', () => {
     ]);
   });
 
-  it('says of one that was over by then that it has ended', () => {
+  it('reports a pause that has already ended', () => {
     const { narrator, lines } = narrating();
     const until = parseInstant('2026-01-01T00:00:00Z');
     tell(narrator, recordOf(cpuSnapshot(60), { pause: { ...PAUSE, until } }));
@@ -55,8 +55,8 @@ describe('the story of a pause', () => {
   });
 });
 
-describe('the story of a target', () => {
-  it('that is gone is told once', () => {
+describe('the narration of a target', () => {
+  it('reports a deleted target once', () => {
     const { narrator, lines } = narrating();
     const conditions = [
       {
@@ -73,14 +73,14 @@ describe('the story of a target', () => {
   });
 });
 
-describe('the story of documents', () => {
+describe('the narration of documents', () => {
   const WEB = `apiVersion: promscaler.dev/v1
 kind: Scaler
 metadata: { name: web, namespace: shop }
 spec: { scaleTargetRef: { name: web }, maxReplicas: 5 }
 `;
 
-  it('tells that one changes, breaks, is fixed, comes and goes', async () => {
+  it('reports one that changes, becomes invalid, is fixed, is added and is removed', async () => {
     const folder = folderOf({ 'web.yaml': WEB });
     const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
     const files = createScalerFiles({ paths: [folder], clock: SYSTEM_CLOCK });

@@ -19,7 +19,7 @@ async function results(check: CheckName, kubernetes: string): Promise<readonly C
 }
 
 describe('cluster', () => {
-  it('fails where nothing listens, and leaves all that needs it skipped', async () => {
+  it('fails if nothing listens, and skips all dependent checks', async () => {
     const { of } = await diagnosed({ prometheus: url, documents: { web: document('web') } });
 
     expect(of('cluster')[0]?.message).toContain('ECONNREFUSED');
@@ -28,13 +28,13 @@ describe('cluster', () => {
       expect(of(check)).toMatchObject([{ status: 'skipped' }]);
   });
 
-  it('fails where the host is not known, be its name that of a certificate', async () => {
+  it('fails if the host is unknown, even if it is the name in a certificate', async () => {
     const [found] = await results('cluster', 'https://certificates.nowhere.invalid');
 
     expect(found?.fix).toContain('kubectl cluster-info');
   });
 
-  it('fails where there is no way to it at all, and says what was tried', async () => {
+  it('fails if there is no configuration for it, and lists what was tried', async () => {
     const cwd = folderOf({ 'promscaler.yaml': `prometheus: { default: { urls: ['${url}'] } }` });
 
     const { exitCode, stdout } = await runCli(['doctor', '--config', 'promscaler.yaml'], {
@@ -47,7 +47,7 @@ describe('cluster', () => {
     expect(stdout).toContain('fix: set KUBECONFIG=FILE');
   });
 
-  it('fails where the credentials are refused', async () => {
+  it('fails if the credentials are rejected', async () => {
     const { url: kubernetes } = await cluster({ rbac: { secret: { user: 'ann', rules: [] } } });
 
     const [found] = await results('cluster', kubernetes);
@@ -57,7 +57,7 @@ describe('cluster', () => {
     expect(found?.fix).toContain('log in again');
   });
 
-  it('fails where the address is no API server', async () => {
+  it('fails if the address is not that of an API server', async () => {
     const { url: kubernetes } = await server((response) => response.end('<html>hello</html>'));
 
     const [found] = await results('cluster', kubernetes);
@@ -66,7 +66,7 @@ describe('cluster', () => {
     expect(found?.fix).toContain('the server at this address is not an API server');
   });
 
-  it('warns of a version before autoscaling/v2', async () => {
+  it('warns about a version before autoscaling/v2', async () => {
     const { url: kubernetes } = await server((response) =>
       response.end(
         '{"kind":"Status","major":"1","minor":"19+","gitVersion":"v1.19.0","status":{"allowed":true}}',
@@ -87,7 +87,7 @@ describe('cluster-clock', () => {
     [4, []],
     [20, ['warning']],
     [45, ['failed']],
-  ])('with ours %d s ahead', async (seconds, statuses) => {
+  ])('with the cluster %d s ahead', async (seconds, statuses) => {
     const { url: kubernetes } = await cluster({});
     const clock = { ...SYSTEM_CLOCK, now: () => addSeconds(SYSTEM_CLOCK.now(), seconds) };
 
@@ -128,7 +128,7 @@ describe('permissions', () => {
     return diagnosed({ prometheus: url, kubernetes, documents, namespaces });
   }
 
-  it('is content with just the rules of the chart', async () => {
+  it('succeeds with exactly the rules of the chart', async () => {
     expect((await withRules(ROLE)).of('permissions')).toEqual([]);
   });
 
@@ -150,7 +150,7 @@ describe('permissions', () => {
     expect(of('target')[0]?.fix).toContain('rollouts.argoproj.io');
   });
 
-  it('fails without pods, which is the whole role that is missing, as one result', async () => {
+  it('fails without pods, which means that the whole role is missing, as one result', async () => {
     const { of } = await withRules([]);
 
     expect(of('permissions')).toHaveLength(1);
@@ -167,7 +167,7 @@ describe('permissions', () => {
     expect(of('permissions')[0]?.message).toContain(consequence);
   });
 
-  it('asks for patch on pods where a document ranks them, and only warns without', async () => {
+  it('requires patch on pods if a document ranks them, and only warns without it', async () => {
     const documents = { web: `${document('web')}\n  podDeletionCost: { query: sum by (pod) (x) }\n` };
     const patch = { apiGroups: [''], resources: ['pods'], verbs: ['patch'] };
 
@@ -180,7 +180,7 @@ describe('permissions', () => {
     expect(withIt.of('permissions')).toEqual([]);
   });
 
-  it('asks in the namespaces of the config alone, where there are some', async () => {
+  it('checks only the namespaces of the config, if set', async () => {
     const inShop = ROLE.map((rule) => ({ ...rule, namespaces: ['shop'] }));
 
     const one = await withRules(inShop, { namespaces: '[shop]' });

@@ -25,7 +25,7 @@ function define(): void {
   simulator.addObject(customResourceDefinition() as JsonObject);
 }
 
-/** What the doctor says to an account with these rules in all namespaces, without a document in a file. */
+/** Runs the doctor as an account with these rules in all namespaces, without document files. */
 function diagnose(
   rules: readonly Rule[] = [read, write],
   config = ON,
@@ -40,17 +40,17 @@ function told({ results }: Diagnosis): readonly CheckResult[] {
 }
 
 describe('custom-resources', () => {
-  it('is not looked at unless documents are taken from the cluster', async () => {
+  it('is checked only if documents are read from the cluster', async () => {
     expect(told(await diagnose([], ''))).toEqual([]);
   });
 
-  it('is well with the CRD and the permissions that the chart grants', async () => {
+  it('succeeds with the CRD and the permissions that the chart grants', async () => {
     define();
 
     expect(told(await diagnose())).toMatchObject([{ status: 'ok' }]);
   });
 
-  it('fails without the CRD, and names the line that installs it', async () => {
+  it('fails without the CRD, and prints the command that installs it', async () => {
     expect(told(await diagnose())).toMatchObject([
       { status: 'failed', fix: expect.stringContaining('crd.enabled: true') },
     ]);
@@ -100,7 +100,7 @@ describe('custom-resources', () => {
     expect(found).toMatchObject([named === null ? { status: 'ok' } : warning]);
   });
 
-  it('warns where no status may be written', async () => {
+  it('warns if the status cannot be written', async () => {
     define();
 
     expect(told(await diagnose([read]))).toMatchObject([
@@ -113,8 +113,8 @@ describe('custom-resources', () => {
   });
 });
 
-describe('doctor, with documents of the cluster', () => {
-  it('examines them as those of files, and misses no directory', async () => {
+describe('doctor, with documents in the cluster', () => {
+  it('checks them like those of files, and requires no directory', async () => {
     define();
     const metadata = { name: 'web', namespace: 'shop' };
     const spec = { scaleTargetRef: { name: 'absent' }, maxReplicas: 3 };

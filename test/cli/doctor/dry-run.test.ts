@@ -55,7 +55,7 @@ describe('other-scaler, next to a dry run', () => {
       { desiredReplicas: 0 },
       ', which has no desired replicas yet',
     ],
-  ])('%s it is what is compared, and all is well', async (_what, spec, args, status, wanted) => {
+  ])('%s is only compared, and the check succeeds', async (_what, spec, args, status, wanted) => {
     const simulator = await besideHpa(status);
 
     const report = await diagnose(simulator, { web: document('web', spec) }, args);
@@ -64,7 +64,7 @@ describe('other-scaler, next to a dry run', () => {
     expect(messagesOf(report)).toEqual([`dry run next to HorizontalPodAutoscaler shop/web-hpa${wanted}`]);
   });
 
-  it('without one it is a failure, which names the dry run', async () => {
+  it('is missing without an HPA: that is a failure, which names the dry run', async () => {
     const simulator = await besideHpa(HELD);
 
     const { of } = await diagnose(simulator, { web: document('web') });

@@ -12,7 +12,7 @@ beforeAll(async () => {
   simulator = await cluster({});
 });
 
-/** What is found on the flavor of a server with this build information; `path` is before the paths of its API. */
+/** Returns the results for a server with this build information; `path` precedes the paths of its API. */
 async function flavorResults(
   build: object,
   { flavor = null, path = '' }: { readonly flavor?: string | null; readonly path?: string } = {},
@@ -50,7 +50,7 @@ describe('the flavor of a data source', () => {
     expect(results).toEqual([]);
   });
 
-  it.each(['', '/select/0/prometheus'])('is missed at a VictoriaMetrics under "%s"', async (path) => {
+  it.each(['', '/select/0/prometheus'])('is required for a VictoriaMetrics under "%s"', async (path) => {
     const { url, results } = await flavorResults(VICTORIA_METRICS, { path });
 
     expect(results).toMatchObject([
@@ -64,7 +64,7 @@ describe('the flavor of a data source', () => {
     ]);
   });
 
-  it.each(['prometheus', 'thanos', 'mimir'])('%s is wrong for a VictoriaMetrics', async (flavor) => {
+  it.each(['prometheus', 'thanos', 'mimir'])('is invalid as %s for a VictoriaMetrics', async (flavor) => {
     const { url, results } = await flavorResults(VICTORIA_METRICS, { flavor });
 
     expect(results).toMatchObject([
@@ -78,7 +78,7 @@ describe('the flavor of a data source', () => {
     ]);
   });
 
-  it('victoriametrics is wrong for a Prometheus', async () => {
+  it('is invalid as victoriametrics for a Prometheus', async () => {
     const { url, results } = await flavorResults(PROMETHEUS, { flavor: 'victoriametrics' });
 
     expect(results).toMatchObject([

@@ -11,7 +11,6 @@ const ON = 'leaderElection: { enabled: true }\nstate: { enabled: true }\n';
 const LEASE = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
 const NAMES = Array.from({ length: 16 }, (_, bucket) => configMapName(bucket));
 
-/** As the chart grants them in the service's own namespace. */
 const create: Rule = { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] };
 const renew: Rule = { ...create, resourceNames: ['promscaler'], verbs: ['get', 'update'] };
 const keep: Rule = {
@@ -42,7 +41,7 @@ function addStates(
   }
 }
 
-/** What the doctor says to an account with these rules in the namespace `default` alone. */
+/** Runs the doctor as an account with these rules in the namespace `default` only. */
 function diagnose(rules: readonly Rule[] = [create, renew, keep], config = ON): Promise<Diagnosis> {
   const own = rules.map((rule) => ({ ...rule, namespaces: ['default'] }));
   simulator.setRbac({ secret: { user: 'promscaler', rules: own } });
@@ -55,14 +54,14 @@ function told({ results }: Diagnosis, check: CheckName): readonly CheckResult[] 
 }
 
 describe('lease', () => {
-  it('is well where there is none yet and it may be made', async () => {
+  it('succeeds if the Lease does not exist and can be created', async () => {
     expect(told(await diagnose(), 'lease')).toMatchObject([
       { status: 'ok', message: 'Lease default/promscaler does not exist yet' },
     ]);
     expect(simulator.getObject('coordination.k8s.io/leases', 'default', 'promscaler')).toBeNull();
   });
 
-  it('is well where it is there, also without create, and says who holds it', async () => {
+  it('succeeds if the Lease exists, also without create, and prints its holder', async () => {
     const metadata = { name: 'promscaler', namespace: 'default' };
     const spec = { holderIdentity: 'pod-7', renewTime: '2026-01-01T00:00:00.000000Z' };
     simulator.addObject({ ...LEASE, metadata, spec });
@@ -75,7 +74,7 @@ describe('lease', () => {
     ]);
   });
 
-  it('fails where it is not there and may not be made', async () => {
+  it('fails if the Lease does not exist and cannot be created', async () => {
     expect(told(await diagnose([renew, keep]), 'lease')).toMatchObject([
       {
         status: 'failed',
@@ -102,7 +101,7 @@ describe('lease', () => {
 });
 
 describe('state', () => {
-  it('is well with all 16 ConfigMaps and the rules of the chart', async () => {
+  it('succeeds with all 16 ConfigMaps and the rules of the chart', async () => {
     addStates();
 
     expect(told(await diagnose(), 'state')).toMatchObject([
@@ -110,7 +109,7 @@ describe('state', () => {
     ]);
   });
 
-  it('fails once where none is there, with the line that makes them', async () => {
+  it('fails once if no ConfigMap exists, with the command that creates them', async () => {
     const [found, ...others] = told(await diagnose(), 'state');
 
     expect(others).toEqual([]);
@@ -121,7 +120,7 @@ describe('state', () => {
     );
   });
 
-  it('names the two that are not there', async () => {
+  it('names the two missing ConfigMaps', async () => {
     addStates(NAMES.filter((name) => !/0[39]$/.test(name)));
 
     expect(told(await diagnose(), 'state')).toMatchObject([
@@ -148,7 +147,7 @@ describe('state', () => {
     expect(found?.message).toContain(`may not ${verb} ConfigMap promscaler-state-00, `);
   });
 
-  it('fails for an entry that its scaler cannot use, and warns of one that no one needs', async () => {
+  it('fails for an entry that its scaler cannot use, and warns about one without a scaler', async () => {
     addStates(NAMES, {
       'promscaler-state-00': { 'shop.web': '{"v":2,"epoch":"x","uid":"u"}' },
       'promscaler-state-05': { 'shop.gone': 'edited' },
@@ -168,9 +167,9 @@ describe('state', () => {
   });
 });
 
-describe('where election and state are off', () => {
+describe('lease and state', () => {
   it.each(['', 'leaderElection: { enabled: false }\nstate: { enabled: false }\n'])(
-    'nothing is asked and nothing is said with the config "%s"',
+    'are neither checked nor reported with the config "%s"',
     async (config) => {
       const report = await diagnose([], config);
 

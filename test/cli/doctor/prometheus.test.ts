@@ -13,7 +13,7 @@ beforeAll(async () => {
   simulator = await cluster({});
 });
 
-/** The only result on the data source, whose address this is. */
+/** Returns the only result for the data source at this address. */
 async function findingAt(url: string, source = ''): Promise<CheckResult> {
   const { of, exitCode } = await diagnosed({ prometheus: url, source, kubernetes: simulator.url });
   const [found, second] = of('prometheus');
@@ -45,7 +45,7 @@ const TIME = JSON.stringify({
   data: { resultType: 'scalar', result: [Date.now() / 1000, String(Date.now() / 1000)] },
 });
 
-describe('what is at the address instead of a Prometheus', () => {
+describe('a server that is not a Prometheus', () => {
   it.each<[string, Page]>([
     ['a Grafana', { status: 404, body: '<html><head><title>Grafana</title></head></html>', headers: HTML }],
     ['a Grafana', { body: '<html><title>Grafana</title><input type="password"></html>', headers: HTML }],
@@ -56,7 +56,7 @@ describe('what is at the address instead of a Prometheus', () => {
     ['a login page', { body: '<form><input type="password" name="p"></form>', headers: HTML }],
     ['an HTML page', { body: '<html>Welcome to nginx!</html>', headers: HTML }],
     ['a Kubernetes API server', { status: 404, body: '{"kind":"Status","message":"no"}' }],
-  ])('is called %s', async (name, page) => {
+  ])('is identified as %s', async (name, page) => {
     const { status, message, fix } = await result(page);
 
     expect(status).toBe('failed');
@@ -64,7 +64,7 @@ describe('what is at the address instead of a Prometheus', () => {
     expect(fix).toContain('prometheus.default');
   });
 
-  it('is known by the page at the root, where the API path has none', async () => {
+  it('is identified by its root page if the API path has none', async () => {
     const { message } = await result((path) =>
       path === '/' ? { body: '<html><title>Alertmanager</title></html>', headers: HTML } : NOT_FOUND,
     );
@@ -72,7 +72,7 @@ describe('what is at the address instead of a Prometheus', () => {
     expect(message).toContain('is an Alertmanager');
   });
 
-  it('is a login that a redirect leads to, whose state is not repeated', async () => {
+  it('is identified as a login that a redirect leads to, without its state', async () => {
     const { message, fix } = await result({
       status: 302,
       body: '',
@@ -84,7 +84,7 @@ describe('what is at the address instead of a Prometheus', () => {
     expect(fix).toContain('http://SERVICE.NAMESPACE:9090');
   });
 
-  it('is nothing that it knows, and that is said with the answer', async () => {
+  it('is reported with its answer if it is unknown', async () => {
     const { message, fix } = await result({ status: 418, body: 'teapot' });
 
     expect(message).toContain('does not serve the Prometheus API (HTTP 418: teapot)');
@@ -92,8 +92,8 @@ describe('what is at the address instead of a Prometheus', () => {
   });
 });
 
-describe('a Prometheus elsewhere on the host', () => {
-  it('is found below /prometheus, with the url to write', async () => {
+describe('a Prometheus at another path of the host', () => {
+  it('is found below /prometheus, with the url to set', async () => {
     const { message, fix } = await result((path) =>
       path === '/prometheus/api/v1/query' ? { body: TIME } : NOT_FOUND,
     );
@@ -102,7 +102,7 @@ describe('a Prometheus elsewhere on the host', () => {
     expect(fix).toMatch(/^prometheus\.default\.urls: \['http:.*\/prometheus'\]$/);
   });
 
-  it('is found where its root redirects to', async () => {
+  it("is found at the target of the root's redirect", async () => {
     const { fix } = await result((path) => {
       if (path === '/monitoring/api/v1/query') return { body: TIME };
       return path === '/' ? { status: 302, body: '', headers: { Location: '/monitoring/graph' } } : NOT_FOUND;
@@ -111,7 +111,7 @@ describe('a Prometheus elsewhere on the host', () => {
     expect(fix).toMatch(/\/monitoring'\]$/);
   });
 
-  it('is found at the root, where a path too much is written', async () => {
+  it('is found at the root if the url has an extra path', async () => {
     const { url } = await prometheus([]);
 
     const { fix } = await findingAt(`${url}/graph`);
@@ -120,28 +120,28 @@ describe('a Prometheus elsewhere on the host', () => {
   });
 });
 
-describe('a Prometheus that lets no one in', () => {
-  it('has the keys for credentials named, where there are none', async () => {
+describe('a Prometheus that requires credentials', () => {
+  it('is reported with the settings for credentials if none are set', async () => {
     const { message, fix } = await result({ status: 401, body: 'no' });
 
     expect(message).toMatch(/requires credentials \(HTTP 401\), and none are configured$/);
     expect(fix).toContain('prometheus.default.bearerTokenFile, prometheus.default.basicAuth');
   });
 
-  it('has the file named whose token it refuses, and not the token', async () => {
+  it('is reported with the file of the rejected token, not the token', async () => {
     const { message, fix } = await result({ status: 403, body: 'no' }, ', bearerTokenFile: promscaler.yaml');
 
     expect(message).toContain('rejected the configured credentials');
     expect(fix).toContain('the file of prometheus.default.bearerTokenFile');
   });
 
-  it('asks for the tenant, and has the header named', async () => {
+  it('is reported with the header for the tenant that it requires', async () => {
     const { fix } = await result({ status: 401, body: 'no org id' });
 
     expect(fix).toBe('set prometheus.default.headers: { X-Scope-OrgID: TENANT } in the service config');
   });
 
-  it('has the setting named whose file is not there', async () => {
+  it('is reported with the setting of a missing file', async () => {
     const { message, fix } = await findingAt('http://127.0.0.1:1', ', bearerTokenFile: missing');
 
     expect(message).toContain('the file of bearerTokenFile is empty or cannot be read');
@@ -149,22 +149,22 @@ describe('a Prometheus that lets no one in', () => {
   });
 });
 
-describe('a Prometheus that cannot be reached', () => {
-  it('refuses the connection: the port is looked at', async () => {
+describe('an unreachable Prometheus', () => {
+  it('that refuses the connection is reported with the port', async () => {
     const { message, fix } = await findingAt('http://127.0.0.1:1');
 
     expect(message).toBe('http://127.0.0.1:1 is not reachable: connection refused');
     expect(fix).toContain('kubectl get svc -A');
   });
 
-  it('has a host that no one knows: both ways are named, in the cluster and outside', async () => {
+  it('with an unknown host is reported with the url in the cluster and outside', async () => {
     const { fix } = await findingAt('http://prometheus.nowhere.invalid:9090');
 
     expect(fix).toContain('the host name prometheus.nowhere.invalid cannot be resolved');
     expect(fix).toContain('--prometheus http://localhost:9090');
   });
 
-  it('speaks plain http where https is written', async () => {
+  it('that speaks plain http is reported for https', async () => {
     const { url } = await prometheus([]);
 
     const { fix } = await findingAt(`${url.replace('http:', 'https:')}/KEY`);
@@ -172,7 +172,7 @@ describe('a Prometheus that cannot be reached', () => {
     expect(fix).toBe(`the port serves plain http: prometheus.default.urls: ['${url}/KEY']`);
   });
 
-  it('speaks https where http is written', async () => {
+  it('that speaks https is reported for http', async () => {
     const { message, fix } = await result({
       status: 400,
       body: 'Client sent an HTTP request to an HTTPS server.\n',
@@ -182,7 +182,7 @@ describe('a Prometheus that cannot be reached', () => {
     expect(fix).toMatch(/urls: \['https:\/\/127/);
   });
 
-  it('says nothing for the whole deadline: packets are lost', async () => {
+  it('that does not answer within the deadline is reported for lost packets', async () => {
     const silent = createServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as AddressInfo;
@@ -199,14 +199,14 @@ describe('a Prometheus that cannot be reached', () => {
     expect(of('prometheus')[0]?.fix).toContain('NetworkPolicy');
   });
 
-  it('has an error of its own', async () => {
+  it('that answers with an error is reported with it', async () => {
     const { message, fix } = await result({ status: 503, body: 'not ready' });
 
     expect(message).toContain('answers with an error (HTTP 503: not ready)');
     expect(fix).toContain('/-/ready');
   });
 
-  it('leaves the other checks of the data source skipped, with the reason', async () => {
+  it('skips the other checks of the data source, with the reason', async () => {
     const { of } = await diagnosed({ kubernetes: simulator.url });
 
     for (const check of ['prometheus-clock', 'resource-series', 'scrape-interval'] as const)
@@ -215,7 +215,7 @@ describe('a Prometheus that cannot be reached', () => {
 });
 
 describe('a Prometheus that is elsewhere in the cluster', () => {
-  it('is looked for among the Services', async () => {
+  it('is searched among the Services', async () => {
     const { url, addObject } = await cluster({});
     const service = (name: string, port: number, clusterIP = '10.0.0.1'): unknown =>
       addObject({
@@ -244,7 +244,7 @@ describe('a Prometheus that is elsewhere in the cluster', () => {
 });
 
 describe('a Prometheus that answers in part', () => {
-  it('is warned of with its words', async () => {
+  it('is reported with its warning', async () => {
     const { status, message } = await result({
       body: TIME.replace('{', '{"warnings":["a store is away"],'),
     });
@@ -270,7 +270,7 @@ describe('the clock of Prometheus', () => {
     expect(of('prometheus-clock').map(({ status }) => status)).toEqual(statuses);
   });
 
-  it('is said to be behind or ahead, with what keeps clocks right', async () => {
+  it('is reported as behind or ahead, with the way to synchronize it', async () => {
     const { url } = await prometheus([]);
     const clock = { ...SYSTEM_CLOCK, now: () => addSeconds(SYSTEM_CLOCK.now(), 60) };
 

@@ -23,7 +23,7 @@ describe('fixForFailure', () => {
   });
 
   it.each(['HTTP 422 "execution": unknown function', 'HTTP 503 no healthy upstream', ''])(
-    'has no advice of its own for %j',
+    'has no advice for %j',
     (message) => {
       expect(fixForFailure('execution', message)).toBeNull();
     },

@@ -32,7 +32,7 @@ describe('a guard and a freshness', () => {
   );
   const now = (): number => Date.now() / 1000;
 
-  it('are well where they hold', async () => {
+  it('succeed if they hold', async () => {
     const found = await results(guarded, [
       [/^sum\(mails\)$/, 7],
       [/^count\(up/, 1],
@@ -42,7 +42,7 @@ describe('a guard and a freshness', () => {
     expect(found).toEqual([]);
   });
 
-  it('are reported separately, each with its own query, where the metric itself has a value', async () => {
+  it('are reported separately, each with its own query, if the metric itself has a value', async () => {
     const found = await results(guarded, [
       [/^sum\(mails\)$/, 7],
       [/^group by \(job\) \(up\{\}\)$/, series({ job: 'rabbitmq' })],
@@ -59,8 +59,8 @@ describe('a guard and a freshness', () => {
   });
 });
 
-describe('a query without an answer', () => {
-  it('names the one matcher that leaves nothing, and the value that is meant', async () => {
+describe('a query without series', () => {
+  it('is reported with the one matcher that excludes all series, and the value that is meant', async () => {
     const [found] = await results(metric('external', 'sum(rate(http{ns="$namespace", svc="wbe"}[5m]))'), [
       [/^count\(last_over_time\(http\[5m\]\)\)$/, 9],
       [/^count\(http\{ns="shop"\}\)$/, 4],
@@ -75,7 +75,7 @@ describe('a query without an answer', () => {
     });
   });
 
-  it('names the label that the series have instead, such as namespace for kubernetes_namespace', async () => {
+  it('is reported with the label that the series have instead, such as namespace for kubernetes_namespace', async () => {
     const [found] = await results(metric('external', 'sum(http{kubernetes_namespace="$namespace"})'), [
       [/^count\(last_over_time\(http\[5m\]\)\)$/, 9],
       [/^count\(http\{\}\)$/, 4],
@@ -86,7 +86,7 @@ describe('a query without an answer', () => {
     expect(found?.fix).toBe('namespace="shop"');
   });
 
-  it('names a metric that is not there, and the one of a similar name', async () => {
+  it('is reported with the missing metric, and the one with a similar name', async () => {
     const [found] = await results(metric('external', 'sum(http_request_total)'), [
       [/^group by \(__name__\)/, series({ __name__: 'http_requests_total' }, { __name__: 'http_x' })],
     ]);
@@ -97,7 +97,7 @@ describe('a query without an answer', () => {
     expect(found?.fix).toBe('use http_requests_total instead');
   });
 
-  it('names a metric that is not there, and what there is of that kind', async () => {
+  it('is reported with the missing metric, and existing ones of that kind', async () => {
     const [found] = await results(metric('external', 'sum(rabbitmq_queue_messages)'), [
       [
         /^group by \(__name__\) \(\{__name__=~"rabbitmq_queue\.\*"\}\)/,
@@ -109,7 +109,7 @@ describe('a query without an answer', () => {
     expect(found?.fix).toContain('Status > Targets');
   });
 
-  it('distinguishes series that ended within the hour from series that never existed', async () => {
+  it('is reported differently for series that ended within the hour and series that never existed', async () => {
     const [found] = await results(metric('external', 'sum(http)'), [
       [/^count\(last_over_time\(http\[1h\]\)\)$/, 9],
     ]);
@@ -117,7 +117,7 @@ describe('a query without an answer', () => {
     expect(found?.message).toContain('had samples in the last hour, but has none now');
   });
 
-  it('says so where no single matcher is at fault, with the labels that there are', async () => {
+  it('is reported with the existing labels if no single matcher is the cause', async () => {
     const [found] = await results(metric('external', 'sum(http{a="1", b="2"})'), [
       [/^count\(last_over_time\(http\[5m\]\)\)$/, 9],
       [/^topk\(20, http\)$/, series({ job: 'x', a: '9' })],
@@ -139,21 +139,21 @@ describe('a query without an answer', () => {
       'rate(http[1s])',
       'http matches series, but they have too few samples in [1s], or a comparison removes all',
     ],
-  ])('%s is reported apart where the selectors have series', async (query, message) => {
+  ])('is reported for %s if the selectors have series', async (query, message) => {
     const [found] = await results(metric('external', query), [[/^count\((?:http|jobs)\)$/, 3]]);
 
     expect(found?.message).toBe(`External metric m has no series: ${message}`);
     expect(found?.fix).toContain(query);
   });
 
-  it('is what onMissing: zero asks for', async () => {
+  it('is expected with onMissing: zero', async () => {
     const text = metric('external', 'sum(http)').replace('target:', 'onMissing: zero, target:');
 
     expect(await results(text, [])).toEqual([]);
   });
 });
 
-describe('a query whose answer does not fit', () => {
+describe('a query with an invalid answer', () => {
   it.each<[string, string, Scripted[1], string, string]>([
     [
       'a Pods metric without the label pod',
@@ -244,7 +244,7 @@ describe('a query whose answer does not fit', () => {
       'Status > Targets',
     ],
   ] as readonly (readonly [string, string, readonly Scripted[], string, string])[])(
-    '%s is named',
+    'is reported with %s',
     async (_, text, script, message, fix) => {
       const [found] = await results(text, script);
 
@@ -253,7 +253,7 @@ describe('a query whose answer does not fit', () => {
     },
   );
 
-  it('names the labels in which two series of one pod differ', async () => {
+  it('is reported with the labels in which two series of one pod differ', async () => {
     const [pod = ''] = pods;
     const script: readonly Scripted[] = [[/^http$/, series({ pod, path: '/' }, { pod, path: '/a' })]];
 
@@ -264,13 +264,13 @@ describe('a query whose answer does not fit', () => {
     expect(found?.fix).toContain('they differ in path');
   });
 
-  it('says clamp_min for a lag of -1', async () => {
+  it('is reported with clamp_min for a lag of -1', async () => {
     const [found] = await results(metric('external', 'lag'), [[/^lag$/, -1]]);
 
     expect(found?.fix).toContain('clamp_min(..., 0)');
   });
 
-  it('warns of 2,001 series for one total, and not of 2,000', async () => {
+  it('is a warning for 2,001 series of one total, and none for 2,000', async () => {
     const many = (count: number): Scripted[1] =>
       series(...Array.from({ length: count }, (_, index) => ({ id: String(index) })));
 
@@ -282,7 +282,7 @@ describe('a query whose answer does not fit', () => {
     expect(none).toEqual([]);
   });
 
-  it('fails with 20,001 series, which no answer may have', async () => {
+  it('is a failure with 20,001 series, which exceed the limit of an answer', async () => {
     const many = Array.from({ length: 20_001 }, (_, index) => ({ id: String(index) }));
 
     const [found] = await results(metric('external', 'http'), [[/^http$/, series(...many)]]);
@@ -291,7 +291,7 @@ describe('a query whose answer does not fit', () => {
     expect(found?.fix).toContain('aggregate the series in the query');
   });
 
-  it('warns of ready pods without a series', async () => {
+  it('is a warning for ready pods without a series', async () => {
     const [first = ''] = pods;
 
     const [found] = await results(metric('pods', 'sum by (pod) (http)'), [[/^sum/, series({ pod: first })]]);
@@ -300,13 +300,13 @@ describe('a query whose answer does not fit', () => {
     expect(found?.message).toContain('has no series for 1 of 2 ready pods');
   });
 
-  it('is content with one series of each pod', async () => {
+  it('is not reported with one series of each pod', async () => {
     const all = series(...pods.map((pod) => ({ pod })));
 
     expect(await results(metric('pods', 'sum by (pod) (http)'), [[/^sum/, all]])).toEqual([]);
   });
 
-  it('fails with the words of the server, where the server refuses the query', async () => {
+  it('is a failure with the message of the server if that rejects the query', async () => {
     const { url } = await server((response, request) => {
       const query = request.form.get('query') ?? '';
       const isBad = query.includes('http');
@@ -343,7 +343,7 @@ describe('query-window', () => {
     expect(found.map(({ status }) => status)).toEqual(statuses);
   });
 
-  it('says which selector and which range', async () => {
+  it('names the selector and the range', async () => {
     const [found] = await results(rate, counted(1), 'query-window');
 
     expect(found?.message).toBe(
@@ -352,7 +352,7 @@ describe('query-window', () => {
     expect(found?.fix).toContain('[5m] instead of [1m]');
   });
 
-  it('leaves ranges alone in which one sample is enough', async () => {
+  it('ignores ranges for which one sample is sufficient', async () => {
     const text = metric('external', 'sum(max_over_time(http{a="1"}[1m]))');
 
     expect(await results(text, counted(1), 'query-window')).toEqual([]);

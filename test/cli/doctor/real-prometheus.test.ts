@@ -5,14 +5,16 @@ import { type RunningPrometheus, startPrometheus } from '../../../src/cli/demo/p
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { cluster, document, type Diagnosis, diagnosed, metric } from './rig.js';
 
-/** Bringing Prometheus on a fresh machine is part of the first test's time. */
+/** Downloading Prometheus on a fresh machine counts toward the first test. */
 const START_MS = 240_000;
 const WINDOW_SECONDS = 4;
 
 let simulator: Simulator;
 let prometheus: RunningPrometheus;
 
-/** The cluster; two jobs that scrape the same kubelet as namespace `twice`; and one with the labels of old kubelets. */
+/**
+ * Scrapes the cluster; the same kubelet with two jobs for namespace `twice`; and once with the labels of old kubelets.
+ */
 const SCRAPE = (sdUrl: string): string => `global: { scrape_interval: 500ms, scrape_timeout: 400ms }
 scrape_configs:
   - job_name: cluster
@@ -72,7 +74,7 @@ function diagnose(documents: Readonly<Record<string, string>>, more: object = {}
 const RPS = 'sum by (pod) (rate(http_requests_total{namespace="$namespace", pod=~"$pods"}[4s]))';
 
 describe('doctor, against a real Prometheus', () => {
-  it('has nothing to say against a healthy world', async () => {
+  it('reports nothing for a healthy world', async () => {
     const { results, exitCode } = await diagnose({
       web: document(
         'web',
@@ -84,7 +86,7 @@ describe('doctor, against a real Prometheus', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('finds the API at the root where the address of the page is written', async () => {
+  it('finds the API at the root if the url is that of the UI', async () => {
     const { of } = await diagnose({}, { prometheus: `${prometheus.url}/graph` });
 
     expect(of('prometheus')[0]?.fix).toBe(`prometheus.default.urls: ['${prometheus.url}']`);
@@ -100,7 +102,7 @@ describe('doctor, against a real Prometheus', () => {
     expect(of('query')).toMatchObject([{ status: 'failed', fix }]);
   });
 
-  it('finds a namespace that no series is of', async () => {
+  it('reports a namespace without series', async () => {
     simulator.addWorkload({ namespace: 'empty', name: 'idle', replicas: 0 });
 
     const { of } = await diagnose({ idle: document('idle', '  namespace: empty\n') });
@@ -110,7 +112,7 @@ describe('doctor, against a real Prometheus', () => {
     );
   });
 
-  it('finds other labels, and the query that it names instead works', async () => {
+  it('reports other labels, with a query that works', async () => {
     const source = (query: string): object => ({
       source: `, scrapeIntervalSeconds: 1, resourceWindowSeconds: ${WINDOW_SECONDS}, resourceQueries: { cpu: '${query}' }`,
     });
@@ -127,7 +129,7 @@ describe('doctor, against a real Prometheus', () => {
     expect(after.results.filter(({ status }) => status !== 'ok')).toEqual([]);
   });
 
-  it('finds that each container is in the data twice, and by which jobs', async () => {
+  it('reports that the data has each container twice, and the jobs that scrape it', async () => {
     simulator.addWorkload({ namespace: 'twice', name: 'web', replicas: 1 });
 
     const { of } = await diagnose({ web: document('web', '  namespace: twice\n') });

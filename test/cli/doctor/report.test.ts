@@ -28,7 +28,7 @@ beforeAll(async () => {
 const BARE = { web: document('web'), bare: document('bare') };
 
 describe('doctor', () => {
-  it('has nothing to say against a healthy world, and looked at everything', async () => {
+  it('reports nothing for a healthy world, and runs all checks', async () => {
     const { exitCode, status, warnings, failed, skipped, results } = await diagnosed(world);
 
     expect({ exitCode, status, warnings, failed, skipped }).toEqual({
@@ -38,13 +38,13 @@ describe('doctor', () => {
       failed: 0,
       skipped: 0,
     });
-    // Outside of a cluster nobody is elected and no state is kept; documents are files.
+    // Outside a cluster there is no election and no stored state; documents are files.
     const notHere = ['lease', 'state', 'custom-resources'];
     const here = CHECK_NAMES.filter((name) => !notHere.includes(name));
     expect(results.map(({ check }) => check)).toEqual(here);
   });
 
-  it('says it in a line for each subject', async () => {
+  it('prints one line per subject of a healthy world', async () => {
     const { exitCode, stdout } = await runDoctor(world);
 
     const lines = stdout.trimEnd().split('\n');
@@ -59,7 +59,7 @@ describe('doctor', () => {
     expect(lines.at(-1)).toBe('checks: 16 ok, 0 warnings, 0 failed');
   });
 
-  it('has under a failure the line that fixes it, and ends with 1', async () => {
+  it('prints the fix below a failure, and exits with 1', async () => {
     const { exitCode, stdout } = await runDoctor({ ...world, documents: BARE });
 
     expect(exitCode).toBe(1);
@@ -69,7 +69,7 @@ describe('doctor', () => {
     expect(stdout).toMatch(/^ok {8}shop\/web/m);
   });
 
-  it('has a line for each of 20 scalers in which all is well, and one for the rest', () => {
+  it('prints one line for each of 20 scalers in which all is well, and one for the rest', () => {
     const results = Array.from({ length: 23 }, (_, index) =>
       resultsOf('target', `shop/w-${index}`).ok('has 1 replica'),
     );
@@ -117,7 +117,7 @@ describe('doctor', () => {
     ]);
   });
 
-  it('looks at one scaler alone, and knows the name of one that is misspelt', async () => {
+  it('checks one scaler only, and suggests the name of a misspelled one', async () => {
     const one = await diagnosed({ ...world, documents: BARE, args: ['shop/web'] });
     const none = await runDoctor({ ...world, documents: BARE, args: ['shop/wbe'] });
 
@@ -127,7 +127,7 @@ describe('doctor', () => {
     expect(none.stderr).toContain('did you mean shop/web?');
   });
 
-  it('asks another Prometheus with --prometheus, which must be an address', async () => {
+  it('queries another Prometheus with --prometheus, which must be an address', async () => {
     const ran = await diagnosed({
       ...world,
       prometheus: 'http://127.0.0.1:1',
@@ -140,7 +140,7 @@ describe('doctor', () => {
     expect(wrong.stderr).toContain('must be an http or https URL');
   });
 
-  it('uses colors on a terminal alone', async () => {
+  it('uses colors only on a terminal', async () => {
     const colored = await runDoctor({ ...world, isTerminal: true });
     const plain = await runDoctor(world);
 
@@ -159,7 +159,7 @@ describe('doctor', () => {
 });
 
 describe('config', () => {
-  it('that is invalid is all that is reported', async () => {
+  it('that is invalid is the only thing reported', async () => {
     const cwd = folderOf({ 'promscaler.yaml': 'prometheuss: {}\n' });
 
     const { exitCode, stdout } = await runCli(['doctor', '--config', 'promscaler.yaml'], { cwd });
@@ -170,7 +170,7 @@ describe('config', () => {
     expect(stdout).toContain('fix: promscaler validate promscaler.yaml shows the line');
   });
 
-  it('with a wrong document fails, and the others are looked at', async () => {
+  it('with an invalid document fails, and the other documents are checked', async () => {
     const documents = { ...world.documents, bad: document('bad').replace('maxReplicas', 'maxReplica') };
 
     const { of, results, exitCode } = await diagnosed({ ...world, documents });
@@ -180,7 +180,7 @@ describe('config', () => {
     expect(results.some(({ subject }) => subject === 'shop/web')).toBe(true);
   });
 
-  it('that is not given is that of run: every value has its default, and there is no directory of documents', async () => {
+  it('that is unset is that of run: every value has its default, and there is no directory of documents', async () => {
     const { exitCode, stdout } = await runCli(['doctor'], {
       cwd: folderOf({}),
       env: { HOME: '/nonexistent' },
@@ -192,7 +192,7 @@ describe('config', () => {
   });
 });
 
-describe('where nothing answers', () => {
+describe('doctor, while nothing answers', () => {
   it('ends within a minute, in which each request has its own deadline', async () => {
     const silent = await server(() => undefined);
     const clock = new ManualClock();

@@ -40,7 +40,7 @@ const one = (
 const RAW = /^topk\(20, container_cpu_usage_seconds_total\)$/;
 const IN_CONTAINERS = /^count\(container_cpu_usage_seconds_total\{container!="", container!="POD"\}\)$/;
 
-/** A container whose series is there with these labels and with those. */
+/** A container with two series, with these labels and with those. */
 function twice(...labels: readonly Readonly<Record<string, string>>[]): readonly Scripted[] {
   const of = { namespace: 'shop', pod: 'web-1', container: 'app' };
   return [
@@ -54,7 +54,7 @@ function twice(...labels: readonly Readonly<Record<string, string>>[]): readonly
 }
 
 describe('resource-series', () => {
-  it('is content with a series of each container', async () => {
+  it('succeeds with one series of each container', async () => {
     expect(await results('resource-series', healthy(pods))).toEqual([]);
   });
 
@@ -86,7 +86,7 @@ describe('resource-series', () => {
       'sum by (exported_namespace, exported_pod, exported_container)',
     ],
     ['series of whole pods alone', { namespace: 'shop', pod: 'web-1', image: '' }, 'pod!=""}[$window])'],
-  ])('fails for %s, and gives the whole query that fits', async (_, labels, part) => {
+  ])('fails for %s, and prints the complete query that fits', async (_, labels, part) => {
     const [found] = await results('resource-series', [[RAW, one(labels)]]);
 
     expect(found?.message).toContain('are not those that prometheus.default.resourceQueries.cpu expects');
@@ -94,7 +94,7 @@ describe('resource-series', () => {
     expect(found?.fix).toContain(part);
   });
 
-  it('writes queries that parse and give namespace, pod and container', () => {
+  it('prints queries that parse and return namespace, pod and container', () => {
     const query = resourceQueryFor(
       'm_total',
       { namespace: 'exported_namespace', pod: 'pod_name', container: 'container' },
@@ -119,7 +119,7 @@ describe('resource-series', () => {
     )[0];
   }
 
-  it('decides by namespace where a Prometheus holds series of several shapes', async () => {
+  it('decides by namespace if a Prometheus has series of several shapes', async () => {
     const found = await ofTwo([
       [shapeOf('back'), one({ ...other, namespace: 'monitoring', pod: 'exporter' })],
       [shapeOf('shop'), one({ namespace: 'shop', pod_name: 'w-1', container_name: 'app' })],
@@ -133,7 +133,7 @@ describe('resource-series', () => {
     expect(checkSyntax(/'(.*)'$/.exec(found?.fix ?? '')?.[1] ?? '')).toEqual([]);
   });
 
-  it('takes the labels of the namespaces that are scaled, not of others', async () => {
+  it('uses the labels of the scaled namespaces, not of others', async () => {
     const [found] = await results('resource-series', [
       [shapeOf('shop'), one({ namespace: 'shop', pod_name: 'w-1', container_name: 'app' })],
       [RAW, one({ namespace: 'back', pod: 'x', container: 'app' })],
@@ -142,7 +142,7 @@ describe('resource-series', () => {
     expect(found?.fix).toContain('sum by (namespace, pod_name, container_name)');
   });
 
-  it('finds the other labels of the one namespace that has no series', async () => {
+  it('finds the other labels of the one namespace without series', async () => {
     const found = await ofTwo([[shapeOf('back'), one(other)], ...healthy(pods)]);
 
     expect(found).toMatchObject({ status: 'failed' });
@@ -170,7 +170,7 @@ describe('resource-series', () => {
       { 'k8s.namespace.name': 'shop', 'k8s.pod.name': 'w' },
       'label_replace(label_replace(sum by ("k8s.namespace.name", "k8s.pod.name") ({"k8s.pod.cpu.usage", "k8s.namespace.name"=~"$namespaces", "k8s.pod.name"!=""}), "namespace", "$1", "k8s.namespace.name", "(.+)"), "pod", "$1", "k8s.pod.name", "(.+)")',
     ],
-  ])('gives the whole query for the exporter of %s', async (_, pattern, labels, query) => {
+  ])('prints the complete query for the exporter of %s', async (_, pattern, labels, query) => {
     const [found] = await results('resource-series', [
       [new RegExp(`^topk\\(20, ${pattern}\\)$`), one(labels)],
     ]);
@@ -181,13 +181,13 @@ describe('resource-series', () => {
     expect(['namespace', 'pod'].filter((label) => dropsLabel(query, label))).toEqual([]);
   });
 
-  it('fails where no label names a pod, with the labels that are there', async () => {
+  it('fails if no label names a pod, with the existing labels', async () => {
     const [found] = await results('resource-series', [[RAW, one({ instance: 'n', id: '/x' })]]);
 
     expect(found?.message).toContain('has no labels for namespace and pod; it has id, instance');
   });
 
-  it('fails where there are series of other namespaces alone, and names them', async () => {
+  it('fails if only other namespaces have series, and names them', async () => {
     const [found] = await results('resource-series', [
       [RAW, one({ namespace: 'back', pod: 'x', container: 'app' })],
       [IN_CONTAINERS, 1],
@@ -199,7 +199,7 @@ describe('resource-series', () => {
     );
   });
 
-  it('fails where the series are there and the rate is not, for want of scrapes', async () => {
+  it('fails if series exist but not their rate, for lack of scrapes', async () => {
     const [found] = await results('resource-series', [
       [RAW, one({ namespace: 'shop', pod: 'x', container: 'app' })],
       [IN_CONTAINERS, 1],
@@ -211,7 +211,7 @@ describe('resource-series', () => {
     );
   });
 
-  it('fails where two jobs scrape the same kubelets: every usage would count twice', async () => {
+  it('fails if two jobs scrape the same kubelets: every usage would count twice', async () => {
     const [found] = await results('resource-series', [
       ...twice({ job: 'kubelet', id: '/a' }, { job: 'cadvisor', id: '/a' }),
       ...healthy(pods),
@@ -224,7 +224,7 @@ describe('resource-series', () => {
     expect(found?.fix).toContain('add job="cadvisor" to its matchers');
   });
 
-  it('takes two series of a restarted container for what they are', async () => {
+  it('recognizes two series of a restarted container', async () => {
     const found = await results('resource-series', [
       [/^max by \(namespace\) \(count by .* > 1$/, []],
       ...healthy(pods),
@@ -272,21 +272,26 @@ describe('resource-series', () => {
       'prometheus_replica 0, 1 (and job, endpoint)',
       'prometheus_replica="0"',
     ],
-  ])('names %s as that by which containers are there twice', async (_, first, second, words, fix) => {
-    const query =
-      'sum by (namespace, pod, container) (rate(container_cpu{namespace=~"$namespaces"}[$window]))';
-    const [found] = await results(
-      'resource-series',
-      [...twice(first, second), ...healthy(pods)],
-      `, resourceQueries: { cpu: '${query}' }`,
-    );
+  ])(
+    'names %s as the label that distinguishes duplicate containers',
+    async (_, first, second, words, fix) => {
+      const query =
+        'sum by (namespace, pod, container) (rate(container_cpu{namespace=~"$namespaces"}[$window]))';
+      const [found] = await results(
+        'resource-series',
+        [...twice(first, second), ...healthy(pods)],
+        `, resourceQueries: { cpu: '${query}' }`,
+      );
 
-    expect(found?.status).toBe('failed');
-    expect(found?.message).toBe(`each container has 2 cpu series, by ${words}: its usage is counted 2 times`);
-    expect(found?.fix).toContain(`add ${fix} to its matchers`);
-  });
+      expect(found?.status).toBe('failed');
+      expect(found?.message).toBe(
+        `each container has 2 cpu series, by ${words}: its usage is counted 2 times`,
+      );
+      expect(found?.fix).toContain(`add ${fix} to its matchers`);
+    },
+  );
 
-  it('says of a query that takes the largest that it counts them once', async () => {
+  it('reports that a query with the maximum counts them once', async () => {
     const query =
       'max by (namespace, pod, container) (rate(container_cpu{namespace=~"$namespaces"}[$window]))';
     const [found] = await results(
@@ -309,7 +314,7 @@ describe('resource-series', () => {
     });
   });
 
-  it('fails where a query of the config drops the label pod', async () => {
+  it('fails if a query of the config drops the label pod', async () => {
     const [found] = await results(
       'resource-series',
       [[/^sum by \(namespace\)/, one({ namespace: 'shop' })]],
@@ -331,14 +336,14 @@ describe('scrape-interval', () => {
     ['every second for 3 s', every(1, 3)],
     ['every 30 s for 60 s', every(30, 60)],
     ['every 30 s, now and then late', [121, 90, 61, 30, 0]],
-  ])('is content with scrapes %s', async (_, secondsAgo) => {
+  ])('succeeds with scrapes %s', async (_, secondsAgo) => {
     expect(await found(secondsAgo)).toEqual([]);
   });
 
   it.each([
     ['for long', every(60, 900)],
     ['for two scrapes', every(60, 120)],
-  ])('warns of 2 scrapes in the window, every 60 s %s, with settings that fit', async (_, secondsAgo) => {
+  ])('warns about 2 scrapes in the window, every 60 s %s, with settings that fit', async (_, secondsAgo) => {
     const [first] = await found(secondsAgo);
 
     expect(first).toMatchObject({

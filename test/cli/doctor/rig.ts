@@ -1,5 +1,5 @@
 import { afterAll } from '@jest/globals';
-// The command line loads them when they are called, which would be part of the first test's time.
+// Loaded here, because the command line loads them on demand, which would count toward the first test.
 import '../../../src/cli/doctor/run-doctor.js';
 import '../../../src/cli/validate/run-validate.js';
 import type { CheckName } from '../../../src/cli/doctor/check-names.js';
@@ -18,22 +18,22 @@ afterAll(async () => {
   await Promise.all(endings.map((end) => end()));
 });
 
-/** What a query that fits the pattern is answered with; a number is one series without labels. */
+/** The answer to queries that match the pattern; a number is one series without labels. */
 export type Scripted = readonly [RegExp, readonly Series[] | number | Scraped];
 
-/** A series with a range: how many seconds ago it was scraped, the oldest first. */
+/** A series with a range: the ages of its scrapes in seconds, the oldest first. */
 export interface Scraped {
   readonly secondsAgo: readonly number[];
 }
 
-/** A cluster with the given workloads, until the tests of the file are done. */
+/** Starts a cluster with the given workloads until the tests of the file have ended. */
 export async function cluster(options: Omit<SimulatorOptions, 'clock'>): Promise<Simulator> {
   const simulator = await startSimulator({ clock: SYSTEM_CLOCK, ...options });
   endings.push(() => simulator.close());
   return simulator;
 }
 
-/** A cluster with the Deployment `shop/web` of 2 pods, which stand ready. */
+/** Starts a cluster with the Deployment `shop/web` of 2 ready pods. */
 export async function clusterOfWeb(): Promise<{
   readonly simulator: Simulator;
   readonly pods: readonly string[];
@@ -43,14 +43,14 @@ export async function clusterOfWeb(): Promise<{
   return { simulator, pods: simulator.describe(web).pods };
 }
 
-/** A server that answers every request in its own way. */
+/** Starts a server that answers every request with `respond`. */
 export async function server(respond: Parameters<typeof startServer>[0]): Promise<FakeServer> {
   const started = await startServer(respond);
   endings.push(() => started.close());
   return started;
 }
 
-/** A Prometheus API over a script: the first pattern that fits answers, nothing is an empty vector. */
+/** Starts a scripted Prometheus API: the first matching pattern answers, no match is an empty vector. */
 export function prometheus(script: readonly Scripted[], { aheadSeconds = 0 } = {}): Promise<FakeServer> {
   return server((response, request) => {
     const url = new URL(request.url, 'http://x');
@@ -80,7 +80,7 @@ export function prometheus(script: readonly Scripted[], { aheadSeconds = 0 } = {
   });
 }
 
-/** Cpu of each container `app` of these pods of namespace `shop`, scraped every 30 s. */
+/** Returns the cpu of each container `app` of these pods of namespace `shop`, scraped every 30 s. */
 export function healthy(pods: readonly string[], cores = 0.3): readonly Scripted[] {
   return [
     [
@@ -92,7 +92,7 @@ export function healthy(pods: readonly string[], cores = 0.3): readonly Scripted
   ];
 }
 
-/** The scrapes of the containers, in seconds ago. */
+/** Returns the scrapes of the containers, in seconds ago. */
 export function scraped(secondsAgo: readonly number[]): readonly Scripted[] {
   return [
     [/^topk\(1, count_over_time\(container_cpu/, [{ labels: { pod: 'a' }, value: secondsAgo.length }]],
@@ -100,12 +100,12 @@ export function scraped(secondsAgo: readonly number[]): readonly Scripted[] {
   ];
 }
 
-/** A scrape each `interval` seconds, for so long until now. */
+/** Returns a scrape every `interval` seconds, over the last `seconds`. */
 export function every(interval: number, seconds: number): readonly number[] {
   return Array.from({ length: Math.floor(seconds / interval) }, (_, index) => index * interval).reverse();
 }
 
-/** A document for namespace `shop`; without `metrics` it is cpu at 80 %. */
+/** Builds a document for namespace `shop`; without `metrics` it has cpu at 80 %. */
 export function document(name: string, spec = ''): string {
   const namespace = /^ {2}namespace: (\S+)$/m.exec(spec)?.[1] ?? 'shop';
   return `apiVersion: promscaler.dev/v1
@@ -117,7 +117,7 @@ spec:
 ${spec.includes('scaleTargetRef') ? '' : `  scaleTargetRef: { name: ${name} }\n`}${spec.replace(/^ {2}namespace: .*\n/m, '')}`;
 }
 
-/** An `external` or `object` metric of this query. */
+/** Builds a metric with this query. */
 export function metric(type: 'external' | 'object' | 'pods', query: string, more = ''): string {
   const target = type === 'pods' ? '{ averageValue: 10 }' : '{ value: 10 }';
   const object = type === 'object' ? ', describedObject: { kind: Service, name: x }' : '';
@@ -128,7 +128,7 @@ export function metric(type: 'external' | 'object' | 'pods', query: string, more
 
 export interface Asked {
   readonly prometheus?: string;
-  /** More of the data source `default`, as YAML in braces: `, timeoutSeconds: 1`. */
+  /** More fields of the data source `default`, as YAML in braces: `, timeoutSeconds: 1`. */
   readonly source?: string;
   readonly kubernetes?: string;
   /** Of the config, as YAML. */
@@ -142,11 +142,11 @@ export interface Asked {
 
 export interface Diagnosis extends DoctorReport {
   readonly exitCode: number;
-  /** The results of one check, those that are ok left out. */
+  /** The results of one check, except those that are ok. */
   readonly of: (check: CheckName) => readonly CheckResult[];
 }
 
-/** What `doctor -o json` finds. */
+/** Runs `doctor -o json` and returns its results. */
 export async function diagnosed(asked: Asked): Promise<Diagnosis> {
   const { exitCode, stdout, stderr } = await runDoctor({
     ...asked,
@@ -161,7 +161,7 @@ export async function diagnosed(asked: Asked): Promise<Diagnosis> {
   };
 }
 
-/** `doctor` in a folder of its own. */
+/** Runs `doctor` in its own directory. */
 export function runDoctor(asked: Asked & { readonly isTerminal?: boolean }): ReturnType<typeof runCli> {
   const { args = [], clock, isTerminal = false } = asked;
   const cwd = folderOf({

@@ -21,7 +21,7 @@ const files = (more: Readonly<Record<string, string>> = {}): string =>
   });
 
 describe('validate --live', () => {
-  it('adds what Prometheus and the cluster say to what the documents say', async () => {
+  it('reports the results of Prometheus and the cluster next to those of the documents', async () => {
     const { exitCode, stdout, stderr } = await runCli(['validate', 'promscaler.yaml', 'web.yaml', '--live'], {
       cwd: files(),
     });
@@ -31,7 +31,7 @@ describe('validate --live', () => {
     expect(stdout).toMatch(/^ok {8}shop\/web: .*current decision/m);
   });
 
-  it('ends with 1 where a check fails, though no document has an error', async () => {
+  it('exits with 1 if a check fails, although no document has an error', async () => {
     const cwd = files({ 'wbe.yaml': document('wbe') });
 
     const { exitCode, stdout } = await runCli(
@@ -48,7 +48,7 @@ describe('validate --live', () => {
     });
   });
 
-  it('does not check permissions: the account of the caller is not that of the service', async () => {
+  it("does not check permissions: the caller's account is not that of the service", async () => {
     const before = simulator.requests().length;
 
     await runCli(['validate', 'promscaler.yaml', 'web.yaml', '--live'], { cwd: files() });
@@ -58,7 +58,7 @@ describe('validate --live', () => {
     expect(asked.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  it('looks at the documents without an error alone', async () => {
+  it('checks only documents without an error', async () => {
     const cwd = files({ 'bad.yaml': document('bad').replace('maxReplicas', 'maxReplica') });
 
     const { exitCode, stdout } = await runCli(['validate', '.', '--live', '-o', 'json'], { cwd });
@@ -68,7 +68,7 @@ describe('validate --live', () => {
     expect(live?.results.some(({ subject }) => subject === 'shop/bad')).toBe(false);
   });
 
-  it('asks no one without --live, nor by a service config with an error', async () => {
+  it('sends no request without --live, or with an invalid service config', async () => {
     const before = simulator.requests().length;
     const cwd = files({ 'promscaler.yaml': 'prometheuss: {}\n' });
 
@@ -81,7 +81,7 @@ describe('validate --live', () => {
     expect(simulator.requests()).toHaveLength(before);
   });
 
-  it('is wrong usage with two service configs, and --prometheus without it', async () => {
+  it('rejects two service configs as wrong usage, and --prometheus without --live', async () => {
     const cwd = files({ 'second.yaml': serviceConfig({ prometheus: url }) });
 
     const two = await runCli(['validate', '.', '--live'], { cwd });

@@ -62,7 +62,7 @@ describe('target', () => {
       'deployment bakc/zzzzzzzz does not exist: namespace bakc has no deployments',
       'metadata.namespace: back',
     ],
-  ])('that is not there %#: what is meant is named', async (text, message, fix) => {
+  ])('that does not exist %#: the similar one is named', async (text, message, fix) => {
     expect(await result(text)).toMatchObject({ status: 'failed', message, fix });
   });
 
@@ -85,14 +85,14 @@ describe('target', () => {
     expect(message).toMatch(/deployment shop\/\w+ owns it.*Scale the Deployment/);
   });
 
-  it('that a person switched off is a warning with the line that switches it on', async () => {
+  it('that a user scaled to 0 is a warning with the command that scales it up', async () => {
     expect(await result(document('off'))).toMatchObject({
       status: 'warning',
       fix: 'kubectl scale deployment/off -n shop --replicas=1 enables scaling again',
     });
   });
 
-  it('may be of a kind whose API is not shown to everybody', async () => {
+  it('can be of a kind whose API the account cannot discover', async () => {
     const canary = '  scaleTargetRef: { apiVersion: argoproj.io/v1alpha1, kind: Rollout, name: c }\n';
     simulator.faults.add(
       { resource: 'rollouts', subresource: 'scale' },
@@ -104,7 +104,7 @@ describe('target', () => {
     expect(fix).toContain('targets: [deployments, statefulsets, replicasets, rollouts.argoproj.io]');
   });
 
-  it('that may not be read fails with the chart value for its namespace', async () => {
+  it('that cannot be read fails with the chart value for its namespace', async () => {
     simulator.faults.add(
       { resource: 'deployments', subresource: 'scale', name: 'checkout' },
       { kind: 'refuse', status: 403, reason: 'Forbidden' },
@@ -145,7 +145,7 @@ describe('pods', () => {
     expect(found?.fix).toContain("kubectl get pods -n shop -l 'app=web'");
   });
 
-  it('that are its own are no matter, whatever the kind', async () => {
+  it('that are its own are ok, whatever the kind', async () => {
     const simulator = await world([
       shop('web'),
       shop('db', { kind: 'StatefulSet' }),
@@ -161,7 +161,7 @@ describe('pods', () => {
     expect(of('pods')).toEqual([]);
   });
 
-  it('of which there are none, though replicas are asked for, fail', async () => {
+  it('that do not exist, although replicas are requested, fail', async () => {
     const simulator = await world([]);
     simulator.addObject({
       apiVersion: 'apps/v1',
@@ -194,7 +194,7 @@ describe('pods', () => {
     expect(found?.fix).toContain('kubectl get events -n shop');
   });
 
-  it('none of which is ready are warned of', async () => {
+  it('of which none is ready are a warning', async () => {
     const simulator = await world([shop('web', { podAgeSeconds: null })]);
 
     const [found] = (await diagnose(simulator, { web: document('web') })).of('pods');
@@ -203,7 +203,7 @@ describe('pods', () => {
     expect(found?.message).toContain('none of the 2 pods of deployment shop/web is ready (Pending)');
   });
 
-  it('that may not be listed fail', async () => {
+  it('that cannot be listed fail', async () => {
     const simulator = await world([shop('web')]);
     simulator.faults.add({ verbs: ['list'], resource: 'pods' }, { kind: 'refuse', status: 403 });
 
@@ -216,7 +216,7 @@ describe('pods', () => {
 });
 
 describe('requests', () => {
-  it('that lack fail, with the kubectl line that sets them', async () => {
+  it('that are missing fail, with the kubectl command that sets them', async () => {
     const containers = [{ name: 'app', cpuRequest: '1' }, { name: 'proxy' }, { name: 'log' }];
     const simulator = await world([shop('web', { containers })]);
 
@@ -228,7 +228,7 @@ describe('requests', () => {
     );
   });
 
-  it('are not asked of a metric that is no percentage', async () => {
+  it('are not required for a metric without a percentage', async () => {
     const simulator = await world([shop('web', { containers: [{ name: 'app' }] })]);
     const metrics = '  metrics: [{ resource: { name: cpu, target: { averageValue: 500m } } }]\n';
 
@@ -237,7 +237,7 @@ describe('requests', () => {
     expect(of('requests')).toEqual([]);
   });
 
-  it('of a container that no pod has fail, with those that are there', async () => {
+  it('of a container that no pod has fail, with the existing ones', async () => {
     const simulator = await world([shop('web')]);
     const metrics =
       '  metrics: [{ containerResource: { name: cpu, container: ap, target: { averageUtilization: 60 } } }]\n';
@@ -252,7 +252,7 @@ describe('requests', () => {
 });
 
 describe('other-scaler', () => {
-  it('is an HPA or what owns it, with the line that deletes it', async () => {
+  it('is an HPA or its owner, with the command that deletes it', async () => {
     const simulator = await world([shop('web'), shop('db', { kind: 'StatefulSet' })]);
     const hpa = (name: string, target: object, metadata: object = {}): unknown =>
       simulator.addObject({
@@ -283,7 +283,7 @@ describe('other-scaler', () => {
     ]);
   });
 
-  it('is a second document on the same target', async () => {
+  it('is a second document for the same target', async () => {
     const simulator = await world([shop('web')]);
 
     const { of } = await diagnose(simulator, {
@@ -297,7 +297,7 @@ describe('other-scaler', () => {
     ]);
   });
 
-  it('that cannot be looked for is a warning', async () => {
+  it('that cannot be listed is a warning', async () => {
     const simulator = await world([shop('web')]);
     simulator.faults.add({ resource: 'horizontalpodautoscalers' }, { kind: 'refuse', status: 403 });
 
@@ -320,7 +320,7 @@ describe('replicas-writer', () => {
     ['helm', 'autoscaling.enabled'],
     ['kubectl-client-side-apply', 'remove spec.replicas from the manifest'],
     ['Terraform', 'ignore_changes'],
-  ])('warns of %s, and says what takes the field from it', async (manager, fix) => {
+  ])('warns about %s, and prints how to remove the field from it', async (manager, fix) => {
     const [found] = (await setBy(manager)).of('replicas-writer' satisfies CheckName);
 
     expect(found?.status).toBe('warning');
@@ -337,7 +337,7 @@ describe('replicas-writer', () => {
 });
 
 describe('decision', () => {
-  it('is what the service would decide now, and nothing is changed', async () => {
+  it('is the one that the service would make now, and nothing is changed', async () => {
     const simulator = await world([shop('web')]);
     const pods = simulator.listObjects('/pods', 'shop').map(({ metadata }) => metadata.name);
     const { url } = await prometheus(healthy(pods, 0.8));
@@ -356,7 +356,7 @@ describe('decision', () => {
     expect(simulator.requests().filter(({ method }) => method === 'PATCH')).toEqual([]);
   });
 
-  it('says that a dry run or a pause keeps it from being carried out', async () => {
+  it('reports that a dry run or a pause blocks it', async () => {
     const simulator = await world([shop('web')]);
 
     const { results } = await diagnose(simulator, { web: document('web', '  dryRun: true\n') });
@@ -369,7 +369,7 @@ describe('decision', () => {
   it.each([
     [101, ['warning']],
     [99, []],
-  ])('%d times the target is a matter of units, or not yet', async (times, statuses) => {
+  ])('of %d times the target has a question about units, or none yet', async (times, statuses) => {
     const simulator = await world([shop('web')]);
     const { url } = await prometheus([[/http/, times * 10]]);
     const metrics = '  metrics: [{ external: { query: http, target: { value: 10 } } }]\n';
@@ -384,7 +384,7 @@ describe('decision', () => {
     if (statuses.length > 0) expect(of('decision')[0]?.message).toContain('http is 101 times its target');
   });
 
-  it('warns where a metric has no value', async () => {
+  it('warns if a metric has no value', async () => {
     const simulator = await world([shop('web')]);
     const { url } = await prometheus([]);
 

@@ -18,7 +18,7 @@ let service: Listening | null = null;
 
 afterEach(() => service?.close());
 
-/** Records of a process and the door to them. */
+/** Starts a server with the records of a process. */
 function startRecords(overrides: Partial<Records> = {}): {
   readonly records: Records;
   readonly recorder: Recorder;
@@ -31,7 +31,7 @@ function startRecords(overrides: Partial<Records> = {}): {
 const time = (minute: number, second = 0): string =>
   formatInstant(instantFromMs(Date.UTC(2026, 0, 1, 10, minute, second)));
 
-/** Nothing to do from 10:00:00 to 10:09:45, a rise to 6 at 10:10:00, then a loss of the metric. */
+/** Records no change from 10:00:00 to 10:09:45, a scale-up to 6 at 10:10:00, then a missing metric. */
 function recordMorning(recorder: Recorder): void {
   for (let cycle = 0; cycle < 40; cycle += 1) {
     const now = time(0, 15 * cycle);
@@ -62,7 +62,7 @@ async function explainAt(
 }
 
 describe('explain --at', () => {
-  it('explains the rise at 10:10:00 as it was, whatever came later', async () => {
+  it('explains the scale-up at 10:10:00 as it was, whatever came later', async () => {
     const world = startRecords();
     recordMorning(world.recorder);
 
@@ -76,7 +76,7 @@ describe('explain --at', () => {
     expect(stdout).toContain('Outcome: patched 4 -> 6\nLast scale-up: 2026-01-01T10:10:00Z (0s ago);');
   });
 
-  it('says since when and how often 40 equal cycles said the same, and what cpu read then', async () => {
+  it('prints since when and how often 40 equal cycles had the same result, and the value of cpu then', async () => {
     const world = startRecords();
     recordMorning(world.recorder);
 
@@ -95,7 +95,7 @@ describe('explain --at', () => {
     expect(stdout).toContain('Last scale-up: none; last scale-down: none');
   });
 
-  it('knows the last change of the process before, where that was earlier than the time asked for', async () => {
+  it('knows the last change of the previous process if that was before the requested time', async () => {
     const world = startRecords();
     const last = {
       up: instantFromMs(Date.UTC(2026, 0, 1, 9, 58)),
@@ -115,7 +115,7 @@ describe('explain --at', () => {
     );
   });
 
-  it('gives the pause as the reason of the change that it made', async () => {
+  it('prints the pause as the reason of its change', async () => {
     const world = startRecords();
     const rise = cpuSnapshot(83, { now: time(10), samples: sampleAt(time(10), 83) });
     const message = 'paused by annotation, kept at 3 (metrics ask for 6)';
@@ -128,7 +128,7 @@ describe('explain --at', () => {
     expect(stdout).toContain('\nwithout the pause: cpu is at 83 % of the requests, target 60 %: 4 -> 6\n');
   });
 
-  it('gives the present decision for a time behind the last cycle', async () => {
+  it('prints the current decision for a time after the last cycle', async () => {
     const world = startRecords();
     recordMorning(world.recorder);
 
@@ -138,7 +138,7 @@ describe('explain --at', () => {
     expect(stdout).toContain('answer  missing: no series');
   });
 
-  it('says from when on decisions are kept for the time before', async () => {
+  it('prints the start of the recorded decisions for an earlier time', async () => {
     const world = startRecords();
     recordMorning(world.recorder);
 
@@ -150,7 +150,7 @@ describe('explain --at', () => {
     );
   });
 
-  it('reports what the decision said where its snapshot has gone, and from when on there are any', async () => {
+  it('prints the decision if its snapshot has been dropped, and since when there are snapshots', async () => {
     const world = startRecords({ archive: createSnapshotArchive({ perScaler: 1 }) });
     recordMorning(world.recorder);
 
@@ -163,7 +163,7 @@ describe('explain --at', () => {
     );
   });
 
-  it('reports why nothing was decided while the target could not be read', async () => {
+  it('prints why nothing was decided while the target could not be read', async () => {
     const world = startRecords();
     const gone = condition({ status: 'False', reason: 'FailedGetScale', message: 'not found' });
     const unread = { snapshot: null, decision: null, conditions: [gone] };
@@ -176,7 +176,7 @@ describe('explain --at', () => {
     expect(stdout).toContain('AbleToScale  False  FailedGetScale: not found\n');
   });
 
-  it('gives entry, decision and snapshot as JSON', async () => {
+  it('prints entry, decision and snapshot as JSON', async () => {
     const world = startRecords();
     recordMorning(world.recorder);
 
@@ -192,7 +192,7 @@ describe('explain --at', () => {
     });
   });
 
-  it('reports a service that is too old to know of it', async () => {
+  it('reports a service that is too old for it', async () => {
     service = await listen((_request, response) => void response.end('{"items":[],"continue":null}'));
 
     const { exitCode, stderr } = await runCli(['explain', 'shop/web', '--at', '10m', '--url', service.url]);
@@ -203,7 +203,7 @@ describe('explain --at', () => {
     ]);
   });
 
-  it('finds the nearest name for a scaler that is not there', async () => {
+  it('suggests the nearest name for a scaler that does not exist', async () => {
     const { records, recorder } = startRecords();
     recordMorning(recorder);
     service = await listen(appOf(records.ledger, records));
@@ -215,7 +215,7 @@ describe('explain --at', () => {
     );
   });
 
-  it('does not go with --snapshot', async () => {
+  it('cannot be combined with --snapshot', async () => {
     const { exitCode, stderr } = await runCli(['explain', '--snapshot', '-', '--at', '10m']);
 
     expect([exitCode, stderr]).toEqual([
@@ -243,13 +243,13 @@ describe('parsePastTime at 2026-01-01T10:20:00Z', () => {
   });
 
   it.each(['', 'noon', '24:00', '10:60', '10', '-10m', '10m5h', '2026-01-01', '2026-02-30T00:00:00Z'])(
-    '%j is no time',
+    '%j is not a time',
     (text) => {
       expect(() => parsePastTime(text, now)).toThrow('is not a time. Use 2026-01-01T10:42:30Z, 10:42:30');
     },
   );
 
-  it('refuses 2026-01-01T10:20:01Z, a second ahead', () => {
+  it('rejects 2026-01-01T10:20:01Z, a second ahead', () => {
     expect(() => parsePastTime('2026-01-01T10:20:01Z', now)).toThrow(
       'is in the future: the time is 2026-01-01T10:20:00Z',
     );

@@ -11,7 +11,7 @@ import { folderOf, runCli } from '../fake-io.js';
 import { appOf, cpuSnapshot, listen, readyPod, recordOf, scalerDocument } from '../live-service.js';
 import type { Listening } from '../live-service.js';
 
-/** The text of `explain --snapshot -`. */
+/** Returns the output of `explain --snapshot -`. */
 async function explain(snapshot: unknown): Promise<string> {
   const { exitCode, stdout, stderr } = await runCli(['explain', '--snapshot', '-'], {
     stdin: JSON.stringify(snapshot),
@@ -21,7 +21,7 @@ async function explain(snapshot: unknown): Promise<string> {
 }
 
 describe('explain --snapshot', () => {
-  it('reports all of a rise from 4 to 6 for cpu at 83 % of 60 %', async () => {
+  it('prints all facts of a scale-up from 4 to 6 for cpu at 83 % of 60 %', async () => {
     const text = await explain(cpuSnapshot(83));
 
     expect(text).toBe(`shop/web  4 -> 6  (Deployment web, bounds 2 to 10)
@@ -56,7 +56,7 @@ Last scale-up: none; last scale-down: none
     expect(text).toContain('unready, pending: p0, p1, p2, p3, p4 and 2 more\n');
   });
 
-  it('shows how 1 missing pod taken for full slows a fall, 30 % of 60 %', async () => {
+  it('prints how 1 missing pod, assumed at its full request, slows a scale-down, 30 % of 60 %', async () => {
     const text = await explain(cpuSnapshot(30, { pods: ['a', 'b', 'c', 'd', 'e'].map(readyPod) }));
 
     expect(text).toContain('missing, no sample: e\n');
@@ -65,13 +65,13 @@ Last scale-up: none; last scale-down: none
     );
   });
 
-  it('says that 65 % of 60 % is within the tolerance of 10 %', async () => {
+  it('prints that 65 % of 60 % is within the tolerance of 10 %', async () => {
     expect(await explain(cpuSnapshot(65))).toContain(
       'count   65 % / 60 % = 1.0833, within the tolerance of 10 %: stays at 4\n',
     );
   });
 
-  it('lists stabilization with what it still has to run, 240 s of 300', async () => {
+  it('prints stabilization with the remaining time, 240 s of 300', async () => {
     const state = { recommendations: [{ at: '2025-12-31T23:59:00Z', replicas: 4 }] };
 
     const text = await explain(cpuSnapshot(30, { state }));
@@ -85,7 +85,7 @@ Last scale-up: none; last scale-down: none
   it.each([
     ['missing', { error: 'no series', kind: 'missing' }, 'missing: no series'],
     ['failed', { error: 'timeout after 10000 ms' }, 'failed: timeout after 10000 ms'],
-  ])('shows an answer of class %s, and that it holds the count', async (_, sample, answer) => {
+  ])('prints an answer of class %s, and that it holds the count', async (_, sample, answer) => {
     const text = await explain(cpuSnapshot(0, { samples: [sample] }));
 
     expect(text).toContain('cpu (Resource): no value, target 60 % - no proposal\n');
@@ -93,7 +93,7 @@ Last scale-up: none; last scale-down: none
     expect(text).toContain('no value  until a metric has a value\n');
   });
 
-  it('shows the query, the selector and a partial answer that may not lower the count', async () => {
+  it('prints the query, the selector and a partial answer that cannot cause a scale-down', async () => {
     const external = {
       metric: { name: 'queue', selector: { matchLabels: { queue: 'checkout' } } },
       query: 'sum by (queue) (\n  messages\n)',
@@ -113,7 +113,7 @@ Last scale-up: none; last scale-down: none
     expect(text).toContain('1. untrusted_metric  2 -> 4  queue: a warning\n');
   });
 
-  it('shows the guard and the freshness of a metric, and which of them failed', async () => {
+  it('prints the guard and the freshness of a metric, and which of them failed', async () => {
     const external = {
       metric: { name: 'queue' },
       query: 'sum(messages)',
@@ -135,7 +135,7 @@ Last scale-up: none; last scale-down: none
     expect(text).toContain(`answer  missing: ${error}\n`);
   });
 
-  it('reports what confirms a scale-down and until when it waits, and what a step may take', async () => {
+  it('prints the confirmation of a scale-down and its end, and the maximum step', async () => {
     const external = { metric: { name: 'queue' }, query: 'sum(x)', target: { averageValue: 10 } };
     const brakes = { downscaleConfirmation: {}, maxScaleDownPercentPerWindow: 25 };
     const scaler = scalerDocument({ metrics: [{ external }], downscaleStabilizationSeconds: 0, ...brakes });
@@ -156,14 +156,14 @@ Last scale-up: none; last scale-down: none
     expect(confirmed).toContain('step_limit  for this step: the next one starts from the new count\n');
   });
 
-  it('looks at no metric where 12 replicas are above a maximum of 10', async () => {
+  it('prints no metric if 12 replicas are above a maximum of 10', async () => {
     const text = await explain(cpuSnapshot(83, { target: { specReplicas: 12 } }));
 
     expect(text).toContain('Metrics: none evaluated');
     expect(text).toContain('1. max_replicas  12 -> 10  12 replicas are above maxReplicas (10)\n');
   });
 
-  it('reports pause, dry run, recovery hold and a window that this decision does not meet', async () => {
+  it('prints pause, dry run, recovery hold and a window that does not affect this decision', async () => {
     const text = await explain(
       cpuSnapshot(65, {
         scaler: scalerDocument({ paused: true, dryRun: true, downscaleForbiddenWindowSeconds: 60 }),
@@ -184,7 +184,7 @@ Last scale-up: none; last scale-down: none
     expect(text).toContain('last scale-down: 2025-12-31T23:59:40Z (20s ago)\n');
   });
 
-  it('gives decision and snapshot as JSON, without a status', async () => {
+  it('prints decision and snapshot as JSON, without a status', async () => {
     const folder = folderOf({ 'one.json': JSON.stringify(cpuSnapshot(83)) });
 
     const { stdout } = await runCli(['explain', '--snapshot', 'one.json', '-o', 'json'], { cwd: folder });
@@ -205,7 +205,7 @@ Last scale-up: none; last scale-down: none
     [['explain', '--snapshot', '-'], 1, 'standard input is not a snapshot: not JSON'],
     [['explain', '--snapshot', '/dev/null'], 1, '/dev/null: this is a pipe, socket or device'],
     [['explain', '--snapshot', '-', '-o', 'wide'], 2, '-o is wide, must be one of text, json, yaml'],
-  ])('%j ends with %i and a sentence', async (argv, exitCode, sentence) => {
+  ])('%j ends with %i and an explanation', async (argv, exitCode, sentence) => {
     const ran = await runCli(argv, { stdin: '{' });
 
     expect([ran.exitCode, ran.stdout]).toEqual([exitCode, '']);
@@ -217,7 +217,7 @@ const VECTORS = join(import.meta.dirname, '../../vectors');
 
 describe('every vector', () => {
   it.each(readdirSync(VECTORS).filter((name) => name.endsWith('.json')))(
-    'of %s is explained without a hole, each sum giving its proposal',
+    'of %s has a complete explanation, with each sum resulting in its proposal',
     (file) => {
       const vectors = JSON.parse(readFileSync(join(VECTORS, file), 'utf8')) as readonly {
         readonly name: string;
@@ -245,7 +245,7 @@ describe('explain NAMESPACE/NAME', () => {
 
   afterEach(() => service?.close());
 
-  it('reports what the service decided 20 s ago and what became of it', async () => {
+  it('prints the decision of 20 s ago and its outcome', async () => {
     const ledger = createLedger();
     const patched = { kind: 'patched', from: 4, to: 6, message: '' } as const;
     ledger.add(recordOf(cpuSnapshot(83), { outcome: patched }));
@@ -262,7 +262,7 @@ describe('explain NAMESPACE/NAME', () => {
     expect(stdout).not.toContain('Remark');
   });
 
-  it('gives the pause as the reason of its change, and what would have been done without it', async () => {
+  it('prints the pause as the reason of its change, and the decision without it', async () => {
     const ledger = createLedger();
     const message = 'paused by annotation, kept at 3 (metrics ask for 6)';
     const pause = { by: 'annotation', direction: 'both', until: null, replicas: 3, facts: [] } as const;
@@ -278,7 +278,7 @@ describe('explain NAMESPACE/NAME', () => {
     expect(stdout).toContain(`Outcome: patched 4 -> 3: ${message}\n`);
   });
 
-  it('says that a change is the first after a pause', async () => {
+  it('prints that a change is the first after a pause', async () => {
     const ledger = createLedger();
     const reason = 'resumed: cpu is at 83 % of the requests, target 60 %: 4 -> 6';
     ledger.add(
@@ -292,7 +292,7 @@ describe('explain NAMESPACE/NAME', () => {
     expect(stdout).toContain(`: ${reason}\n`);
   });
 
-  it('names who takes the replicas back', async () => {
+  it('names the client that reverts the replicas', async () => {
     const ledger = createLedger();
     const conflictingWriter = {
       managers: ['kubectl'],
@@ -307,7 +307,7 @@ describe('explain NAMESPACE/NAME', () => {
     expect(stdout).toContain('\nConflicting writer: kubectl does it\n');
   });
 
-  it('gives the decision of the service, the snapshot and the status as JSON', async () => {
+  it('prints the decision of the service, the snapshot and the status as JSON', async () => {
     const ledger = createLedger();
     ledger.add(recordOf(cpuSnapshot(83)));
     service = await listen(appOf(ledger));
@@ -326,7 +326,7 @@ describe('explain NAMESPACE/NAME', () => {
     ['shop/wbe', 'has no scaler shop/wbe, or its first cycle has not finished; similar: shop/web'],
     ['stage/web', 'similar: shop/web'],
     ['other/entirely-else', ' (1 scaler in total)'],
-  ])('asked for %s it says what there is', async (name, sentence) => {
+  ])('lists the existing scalers for %s', async (name, sentence) => {
     const ledger = createLedger();
     ledger.add(recordOf(cpuSnapshot(83)));
     service = await listen(appOf(ledger));
@@ -336,7 +336,7 @@ describe('explain NAMESPACE/NAME', () => {
     expect([exitCode, stderr.includes(sentence)]).toEqual([1, true]);
   });
 
-  it('says why there is no decision yet', async () => {
+  it('prints why there is no decision yet', async () => {
     const ledger = createLedger();
     const failed = condition({ status: 'False', reason: 'FailedGetScale', message: 'not found' });
     ledger.add(recordOf(cpuSnapshot(83), { snapshot: null, decision: null, conditions: [failed] }));
@@ -357,7 +357,7 @@ describe('explain of a Deployment without requests', () => {
     requests: { app: { memory: '1Gi' }, proxy: { cpu: '100m' } },
   });
 
-  it('begins with the container that requests no cpu, in the sentence and in ScalingActive', async () => {
+  it('starts with the container that requests no cpu, in the reason and in ScalingActive', async () => {
     const text = await explain(cpuSnapshot(83, { pods: ['a', 'b', 'c', 'd'].map(without) }));
 
     expect(text).toContain(
@@ -368,7 +368,7 @@ describe('explain of a Deployment without requests', () => {
     );
   });
 
-  it('does so also while no pod is ready: that passes, the cause stays', async () => {
+  it('starts with it also while no pod is ready: that passes, the cause remains', async () => {
     const pods = ['a', 'b'].map((name) => ({ ...without(name), phase: 'Pending', ready: false }));
 
     const containers = { a: { app: 0.9 }, b: { app: 0.9 } };
@@ -381,7 +381,7 @@ describe('explain of a Deployment without requests', () => {
     );
   });
 
-  it('names all containers of a pod that lack one, and no number where it is the only pod', async () => {
+  it('names all containers of a pod without one, and no number for a single pod', async () => {
     const pod = { ...readyPod('a'), requests: { app: {}, proxy: {}, log: { cpu: '1' } } };
 
     expect(await explain(cpuSnapshot(83, { pods: [pod, readyPod('b')] }))).toContain(

@@ -95,7 +95,7 @@ describe('import', () => {
       'apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler',
       '-: HPA (without a name): metadata.name is missing',
     ],
-  ])('has exit code 1 for one document that is %s, and imports the others', async (_, bad, message) => {
+  ])('exits with 1 for one document that is %s, and imports the others', async (_, bad, message) => {
     const [first, second] = ['a', 'b'].map((name) =>
       JSON.stringify({
         apiVersion: 'autoscaling/v2',
@@ -111,7 +111,7 @@ describe('import', () => {
     expect(namesIn(ran)).toEqual(['a', 'b']);
   });
 
-  it('names file, object and field of what is lost, and fails with --strict only', async () => {
+  it('reports file, object and field of lost settings, and fails only with --strict', async () => {
     const cwd = folderOf({ 'hpa.yaml': `${hpa('a', PODS)}---\n${hpa('b')}` });
     const usual = await runImport(['hpa.yaml'], '', cwd);
     const strict = await runImport(['hpa.yaml', '--strict'], '', cwd);
@@ -127,7 +127,7 @@ describe('import', () => {
     expect(namesIn(strict)).toEqual(['b']);
   });
 
-  it('takes queries from the config of prometheus-adapter', async () => {
+  it('reads queries from the config of prometheus-adapter', async () => {
     const adapter = `rules:
   - seriesQuery: 'requests_total{pod!=""}'
     resources: { template: <<.Resource>> }

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { homeDirectory } from '../../../src/cli/input/home-directory.js';
 
 describe('homeDirectory', () => {
-  it('is $HOME where it is set', () => {
+  it('is $HOME if set', () => {
     expect(homeDirectory({ env: { HOME: '/home/ann' } })).toBe('/home/ann');
   });
 

@@ -5,13 +5,13 @@ import { readStdin } from '../../../src/cli/input/read-stdin.js';
 
 const GOES_ON = new AbortController().signal;
 
-it('reads characters that are parted between two chunks', async () => {
+it('joins characters that are split between two chunks', async () => {
   const bytes = Buffer.from('a😀b');
 
   expect(await readStdin(Readable.from([bytes.subarray(0, 3), bytes.subarray(3)]), GOES_ON)).toBe('a😀b');
 });
 
-it('reads 4 bytes where 4 are allowed, and gives up on input without end', async () => {
+it('reads 4 bytes if 4 are allowed, and stops at input without end', async () => {
   function* endless(): Generator<Uint8Array> {
     for (;;) yield Buffer.from('abc');
   }
@@ -20,7 +20,7 @@ it('reads 4 bytes where 4 are allowed, and gives up on input without end', async
   await expect(readStdin(Readable.from(endless()), GOES_ON, 4)).rejects.toThrow(CommandError);
 });
 
-it('ends when it is interrupted, before and while no one writes', async () => {
+it('ends when it is interrupted, before and during a wait for input', async () => {
   const stop = new AbortController();
   const silent = new PassThrough();
   const reading = readStdin(silent, stop.signal);

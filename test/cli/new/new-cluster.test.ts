@@ -41,7 +41,7 @@ function runNew(...argv: readonly string[]): Promise<Ran> {
   return runCli(['new', '--max', '5', ...argv], { env });
 }
 
-describe('new, where there is a cluster', () => {
+describe('new, with a cluster', () => {
   it('has no warning for a workload with requests, and the namespace of the kubeconfig', async () => {
     const { exitCode, stdout, stderr } = await runNew('web', '--memory-percent', '80');
 
@@ -61,7 +61,7 @@ describe('new, where there is a cluster', () => {
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   });
 
-  it('asks for no request that no metric needs, and takes a limit for one', async () => {
+  it('requires no request that no metric needs, and accepts a limit instead', async () => {
     const queried = await runNew('bare', '--query', 'x', '--value', '1');
     const limited = await runNew('limited');
     const memory = await runNew('limited', '--memory-percent', '80');
@@ -75,7 +75,7 @@ describe('new, where there is a cluster', () => {
     [['-n', 'many', 'x'], 'existing deployments: zz-0, zz-1, zz-2, zz-3, zz-4 and 2 more'],
     [['-n', 'nowhere', 'web'], 'deployment nowhere/web does not exist: namespace nowhere has no deployments'],
     [['Foo.example.com/web'], 'the API server has no kind "Foo" in the API group example.com'],
-  ])('%j is written with a warning: %s', async (argv, sentence) => {
+  ])('prints %j with a warning: %s', async (argv, sentence) => {
     const { exitCode, stdout, stderr } = await runNew(...argv);
 
     expect(exitCode).toBe(0);
@@ -85,7 +85,7 @@ describe('new, where there is a cluster', () => {
   });
 
   it.each(['rollout.argoproj.io/canary', 'ROLLOUTS.v1beta9.argoproj.io/canary', 'ro/canary'])(
-    'finds %s by the words of kubectl',
+    'finds %s as kubectl names it',
     async (target) => {
       const { exitCode, stdout, stderr } = await runNew(target);
 
@@ -94,7 +94,7 @@ describe('new, where there is a cluster', () => {
     },
   );
 
-  it('finds a kind that only the cluster knows how to spell', async () => {
+  it('finds a kind that only the cluster knows', async () => {
     const { exitCode, stdout, stderr } = await runNew('horizontalpodautoscalers.autoscaling/x');
     const wrong = await runNew('rolout.argoproj.io/canary');
 
@@ -105,7 +105,7 @@ describe('new, where there is a cluster', () => {
     expect(wrong.stderr).toContain('did you mean "Rollout"?');
   });
 
-  it('warns of an HPA on the same workload, and of none on another kind of that name', async () => {
+  it('warns about an HPA for the same workload, but not for another kind with that name', async () => {
     const hpa = (name: string, kind: string): void => {
       simulator.addObject({
         apiVersion: 'autoscaling/v2',
@@ -123,7 +123,7 @@ describe('new, where there is a cluster', () => {
     expect(stderr).toContain('HorizontalPodAutoscaler many/mine also scales deployment many/zz-1');
   });
 
-  it('warns of a ReplicaSet that a Deployment owns', async () => {
+  it('warns about a ReplicaSet that a Deployment owns', async () => {
     const [owned] = simulator.listObjects('apps/replicasets', 'shop');
 
     const { stderr } = await runNew(`rs/${owned?.metadata.name ?? ''}`);
@@ -131,7 +131,7 @@ describe('new, where there is a cluster', () => {
     expect(stderr).toMatch(/is controlled by deployment shop\/\w+: scale the deployment instead/);
   });
 
-  it('asks nothing with --offline, but has the namespace of the kubeconfig', async () => {
+  it('sends no request with --offline, but uses the namespace of the kubeconfig', async () => {
     const before = simulator.requests().length;
 
     const { exitCode, stdout, stderr } = await runNew('bare', '--offline');
@@ -147,8 +147,8 @@ describe('new, where there is a cluster', () => {
   });
 });
 
-describe('new, where the cluster does not answer', () => {
-  it('says so in one line where nothing listens, and goes on', async () => {
+describe('new, without an answer from the cluster', () => {
+  it('reports in one line that nothing listens, and continues', async () => {
     const gone = await startSimulator({ clock: SYSTEM_CLOCK });
     const folder = folderOf({ kubeconfig: gone.kubeconfig() });
     await gone.close();
@@ -166,7 +166,7 @@ describe('new, where the cluster does not answer', () => {
     ['there is no kubeconfig', null, 'does not exist'],
     ['the kubeconfig cannot be read', '{', 'not valid YAML'],
     ['the kubeconfig has no context', '{}', 'no current-context is set'],
-  ])('says so in one line where %s', async (_, text, sentence) => {
+  ])('reports in one line that %s', async (_, text, sentence) => {
     const folder = folderOf(text === null ? {} : { kubeconfig: text });
 
     const ran = await runCli(['new', 'web', '--max', '5'], {
@@ -179,7 +179,7 @@ describe('new, where the cluster does not answer', () => {
     expect(ran.stderr).toContain(sentence);
   });
 
-  it('says in one line that it is not let in', async () => {
+  it('reports in one line that it is not authorized', async () => {
     const rbac = { token: { user: 'me', rules: [] } };
     const closed = await startSimulator({ clock: SYSTEM_CLOCK, rbac });
     const folder = folderOf({ kubeconfig: closed.kubeconfig() });
@@ -194,7 +194,7 @@ describe('new, where the cluster does not answer', () => {
     expect(ran.stderr).not.toContain('token');
   });
 
-  it('waits 5 seconds for a cluster that hangs, and goes on', async () => {
+  it('waits 5 seconds for a cluster that hangs, and continues', async () => {
     const hanging = await startSimulator({ clock: SYSTEM_CLOCK });
     hanging.stallAll();
     const folder = folderOf({ kubeconfig: hanging.kubeconfig() });

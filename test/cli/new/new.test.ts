@@ -21,7 +21,7 @@ function scalerOf({ stdout, stderr }: Ran): Scaler {
 }
 
 describe('new', () => {
-  it('writes the document of 2 to 5 replicas at 80 % cpu, which validate takes without a word', async () => {
+  it('writes a document with 2 to 5 replicas at 80 % cpu, which validate accepts without a warning', async () => {
     const ran = await runNew(
       'deployment/web',
       '-n',
@@ -49,14 +49,14 @@ describe('new', () => {
     expect(validated).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
-  it('has 1 for --min, 80 % cpu for a metric and default for a namespace where nothing else is said', async () => {
+  it('has defaults of 1 for --min, 80 % cpu for the metric and default for the namespace', async () => {
     const scaler = scalerOf(await runNew('web', '--max', '5'));
 
     expect(scaler).toMatchObject({ namespace: 'default', spec: { minReplicas: 1, preset: 'hpa' } });
     expect(scaler.spec.metrics).toMatchObject([{ name: 'cpu', target: { percent: 80 } }]);
   });
 
-  it('takes memory alone, or cpu, memory and a query together', async () => {
+  it('accepts memory only, or cpu, memory and a query together', async () => {
     const memory = scalerOf(await runNew('web', '--max', '5', '--memory-percent', '70'));
     const options = ['--cpu-percent', '60', '--memory-percent', '70', '--query', 'queue', '--value', '2k'];
     const all = scalerOf(await runNew('web', '--max', '5', ...options));
@@ -82,7 +82,7 @@ describe('new', () => {
     },
   );
 
-  it('warns of a preset that scales down on one answer', async () => {
+  it('warns about a preset that scales down after one answer', async () => {
     const { exitCode, stderr } = await runNew('web', '--max', '5', '--preset', 'chpa');
 
     expect(exitCode).toBe(0);
@@ -91,7 +91,7 @@ describe('new', () => {
     );
   });
 
-  it('has what takes that warning away to be uncommented, and not where stabilization does it', async () => {
+  it('has a commented field that removes that warning, but not if stabilization does', async () => {
     const chpa = await runNew('web', '--max', '5', '--preset', 'chpa');
     const hpa = await runNew('web', '--max', '5');
 
@@ -103,7 +103,7 @@ describe('new', () => {
     expect(hpa.stdout).not.toContain('downscaleConfirmation');
   });
 
-  it('calls the scaler as --name says', async () => {
+  it('uses the name of --name', async () => {
     expect(scalerOf(await runNew('web', '--max', '5', '--name', 'web-scaler'))).toMatchObject({
       name: 'web-scaler',
       spec: { scaleTargetRef: { name: 'web' } },
@@ -157,7 +157,7 @@ describe('a query of new', () => {
     expect(spec.metrics).toMatchObject([{ type: 'External', target: { type: 'Value' } }]);
   });
 
-  it('may take the workload to 0, and need not name a metric', async () => {
+  it('can scale the workload to 0, and needs no metric name', async () => {
     const { spec } = scalerOf(
       await runNew('web', '--min', '0', '--max', '5', '--query', 'vector(1)', '--value', '1'),
     );
@@ -165,7 +165,7 @@ describe('a query of new', () => {
     expect(spec).toMatchObject({ minReplicas: 0, metrics: [{ name: 'query', query: 'vector(1)' }] });
   });
 
-  it('reads as it was written, whatever characters its labels hold', async () => {
+  it('reads back as written, with any characters in its labels', async () => {
     const characters = fc.string({
       unit: fc.constantFrom(...Array.from("a \\'#:-|>%{}[]&*!@`~,\t\u00e9\u2028\ud83d\ude00")),
     });
@@ -227,7 +227,7 @@ describe('wrong usage of new', () => {
 });
 
 describe('--output-file', () => {
-  it('writes a new file, and leaves one that is there as it is', async () => {
+  it('writes a new file, and does not change an existing one', async () => {
     const cwd = folderOf({});
     const argv = ['new', 'web', '--max', '5', '--offline', '--output-file', 'web.yaml'];
 
@@ -244,7 +244,7 @@ describe('--output-file', () => {
     expect(readFileSync(join(cwd, 'web.yaml'), 'utf8')).toBe(before);
   });
 
-  it('may have any name, and must be in a directory that is there', async () => {
+  it('accepts any name in an existing directory', async () => {
     const cwd = folderOf({});
     const argv = ['new', 'web', '--max', '5', '--offline', '--output-file'];
 

@@ -4,7 +4,7 @@ import { lossyOutput } from '../../../src/cli/output/lossy-output.js';
 
 const MIB = 1024 * 1024;
 
-/** A stream of which a test decides when, and how, each write ends. */
+/** A stream whose test decides when, and how, each write ends. */
 function slowStream(): {
   readonly stream: Writable;
   readonly written: string[];
@@ -22,7 +22,7 @@ function slowStream(): {
 }
 
 describe('lossyOutput', () => {
-  it('hands on what is written', () => {
+  it('writes everything through', () => {
     const { stream, written } = slowStream();
 
     lossyOutput(stream)('a\n');
@@ -41,7 +41,7 @@ describe('lossyOutput', () => {
     expect(stream.writableLength).toBe(MIB);
   });
 
-  it('goes on when the reader does', () => {
+  it('continues when the reader does', () => {
     const { stream, written, finish } = slowStream();
     const write = lossyOutput(stream);
     write('x'.repeat(MIB));
@@ -53,7 +53,7 @@ describe('lossyOutput', () => {
     expect(written.slice(1)).toEqual(['kept\n']);
   });
 
-  it('outlives a failed write', async () => {
+  it('survives a failed write', async () => {
     const stream = new Writable({
       autoDestroy: false,
       write: (_, __, done) => done(new Error('ENOSPC')),

@@ -15,7 +15,7 @@ function untilOf(options: Partial<PauseOptions>, now = NOW): string | null {
 }
 
 describe('readPauseOptions', () => {
-  it('stops both directions until it is resumed, where nothing is said', () => {
+  it('pauses both directions until resumed by default', () => {
     expect(read({})).toEqual({ direction: 'both', until: null, replicas: null, reason: null });
   });
 
@@ -26,16 +26,16 @@ describe('readPauseOptions', () => {
     ['1d', '2026-01-02T12:00:00Z'],
     ['1h30m', '2026-01-01T13:30:00Z'],
     ['9999d', '2053-05-18T12:00:00Z'],
-  ])('takes --for %s for %s', (duration, until) => {
+  ])('reads --for %s as %s', (duration, until) => {
     expect(untilOf({ for: duration })).toBe(until);
   });
 
-  it('ends at a whole second, not before the time that was asked for', () => {
+  it('ends at a whole second, not before the requested time', () => {
     expect(untilOf({ for: '1s' }, instantFromMs(NOW + 1))).toBe('2026-01-01T12:00:02Z');
     expect(untilOf({ for: '1s' })).toBe('2026-01-01T12:00:01Z');
   });
 
-  it('takes --until in any zone, a second from now and not now', () => {
+  it('accepts --until in any zone, from a second after now', () => {
     expect(untilOf({ until: '2026-01-01T14:00:00+01:00' })).toBe('2026-01-01T13:00:00Z');
     expect(untilOf({ until: '2026-01-01T12:00:01Z' })).toBe('2026-01-01T12:00:01Z');
     expect(() => read({ until: '2026-01-01T12:00:00Z' })).toThrow(
@@ -43,7 +43,7 @@ describe('readPauseOptions', () => {
     );
   });
 
-  it('takes a direction, a count from 0 to 2147483647, and a reason', () => {
+  it('accepts a direction, a count from 0 to 2147483647, and a reason', () => {
     expect(read({ direction: 'scale-down' })).toMatchObject({ direction: 'scale-down' });
     expect(read({ replicas: '0' })).toMatchObject({ direction: 'both', replicas: 0 });
     expect(read({ replicas: '2147483647' })).toMatchObject({ replicas: 2147483647 });
@@ -66,7 +66,7 @@ describe('readPauseOptions', () => {
     [{ replicas: '3', direction: 'scale-up' }, '--replicas cannot be combined with --direction'],
     [{ reason: ' ' }, '--reason is empty'],
     [{ reason: 'x'.repeat(201) }, '--reason has 201 characters, must have at most 200'],
-  ])('refuses %j as wrong usage', (options, message) => {
+  ])('rejects %j as wrong usage', (options, message) => {
     expect(() => read(options)).toThrow(
       expect.objectContaining({ exitCode: 2, message: expect.stringContaining(message) }),
     );

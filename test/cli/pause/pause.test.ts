@@ -65,7 +65,7 @@ describe('pause and resume against the simulator', () => {
     service = await listen(appOf(ledger));
   }
 
-  /** A command line, with the service by its address and the cluster by a kubeconfig. */
+  /** Runs a command line, with the address of the service and a kubeconfig of the cluster. */
   function run(argv: readonly string[], user = 'admin'): Promise<Ran> {
     const reach = argv.includes('--target') ? [] : ['--url', service.url];
     return runCli([...argv, ...reach], {
@@ -80,7 +80,7 @@ describe('pause and resume against the simulator', () => {
     return Object.fromEntries(Object.entries(all).filter(([name]) => name.startsWith('promscaler.dev/')));
   }
 
-  it('annotates the target that the service names, and says what holds and how it ends', async () => {
+  it('annotates the target that the service names, and prints what is paused and how it ends', async () => {
     await serve();
 
     const ran = await run(['pause', 'shop/web', '--for', '2h', '--reason', 'incident 4711']);
@@ -97,7 +97,7 @@ describe('pause and resume against the simulator', () => {
     });
   });
 
-  it('replaces an earlier pause whole', async () => {
+  it('replaces an earlier pause completely', async () => {
     await serve();
     await run(['pause', 'shop/web', '--for', '2h', '--reason', 'incident 4711']);
 
@@ -109,7 +109,7 @@ describe('pause and resume against the simulator', () => {
     );
   });
 
-  it('keeps a count, asks no service with --target, and leaves the replicas to the service', async () => {
+  it('keeps a count, does not query the service with --target, and leaves the replicas to the service', async () => {
     await serve();
 
     const { exitCode, stdout } = await run([
@@ -128,7 +128,7 @@ describe('pause and resume against the simulator', () => {
     expect(simulator.describe({ namespace: 'shop', name: 'web' }).replicas).toBe(4);
   });
 
-  it('says that a count is not set in dry run', async () => {
+  it('prints that a count is not set in dry run', async () => {
     await serve({ dryRun: true });
 
     const { stderr } = await run(['pause', 'shop/web', '--replicas', '3']);
@@ -136,7 +136,7 @@ describe('pause and resume against the simulator', () => {
     expect(stderr).toBe('promscaler: warning: the scaler is in dry run, so 3 replicas are not set\n');
   });
 
-  it('takes its annotations away on resume, and no other', async () => {
+  it('removes its own annotations on resume, and no others', async () => {
     await serve();
     await run(['pause', 'shop/web', '--replicas', '3', '--for', '1h', '--reason', 'x']);
     const kubeconfig = join(home, 'admin');
@@ -156,7 +156,7 @@ describe('pause and resume against the simulator', () => {
     expect(annotations()).toEqual({ 'promscaler.dev/other': '1' });
   });
 
-  it('writes what kubectl annotate writes, and takes away what that has written', async () => {
+  it('writes what kubectl annotate writes, and removes what kubectl has written', async () => {
     await serve();
     const kubeconfig = join(home, 'admin');
     const kubectl = (line: string) => runKubectl(line.split(' '), { kubeconfig, home });
@@ -174,7 +174,7 @@ describe('pause and resume against the simulator', () => {
     expect(annotations()).toEqual({});
   });
 
-  it('says so where nothing is paused, and changes nothing', async () => {
+  it('prints that nothing is paused, and changes nothing', async () => {
     await serve();
 
     const ran = await run(['resume', 'shop/web'], 'reader');
@@ -185,7 +185,7 @@ describe('pause and resume against the simulator', () => {
     });
   });
 
-  it('clears the annotations of a pause that has ended automatically, and says so', async () => {
+  it('removes the annotations of a pause that has ended automatically, and prints that', async () => {
     await serve();
     const kubeconfig = join(home, 'admin');
     await runKubectl(
@@ -197,7 +197,7 @@ describe('pause and resume against the simulator', () => {
     expect(annotations()).toEqual({});
   });
 
-  it('cannot resume what the document has paused: that is a failure, unless there was an annotation, too', async () => {
+  it('cannot resume a pause of the document: that is a failure, unless there was an annotation, too', async () => {
     await serve({ pause: BY_DOCUMENT });
 
     const alone = await run(['resume', 'shop/web']);
@@ -210,7 +210,7 @@ describe('pause and resume against the simulator', () => {
     expect(both.stderr).toContain('shop/web is still paused by its document');
   });
 
-  it('names verb and resource of a permission that is missing', async () => {
+  it('names verb and resource of a missing permission', async () => {
     await serve();
 
     const patch = await run(['pause', 'shop/web'], 'reader');
@@ -222,7 +222,7 @@ describe('pause and resume against the simulator', () => {
     expect(annotations()).toEqual({});
   });
 
-  it('names the scaler that may have been meant, and the workload that is not there', async () => {
+  it('suggests a similar scaler, and reports a workload that does not exist', async () => {
     await serve();
 
     const misspelt = await run(['pause', 'shop/wbe']);
@@ -237,7 +237,7 @@ describe('pause and resume against the simulator', () => {
     });
   });
 
-  it('refuses a kind whose annotations no one reads', async () => {
+  it('rejects a kind whose annotations promscaler does not read', async () => {
     await serve();
 
     const { exitCode, stderr } = await run(['pause', 'shop/web', '--target', 'rollout/canary']);
@@ -246,7 +246,7 @@ describe('pause and resume against the simulator', () => {
     expect(stderr).toContain('Set spec.paused: true in the document of shop/web');
   });
 
-  it('refuses a time in the past before it asks anybody', async () => {
+  it('rejects a time in the past before it sends a request', async () => {
     await serve();
 
     const { exitCode, stderr } = await run(

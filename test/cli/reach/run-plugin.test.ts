@@ -14,13 +14,13 @@ const run = (script: string, timeoutMs = 10_000, command = process.execPath) =>
   });
 
 describe('pluginRunner', () => {
-  it('gives standard output, with both environments and an empty standard input', async () => {
+  it('returns standard output, with both environments and an empty standard input', async () => {
     const script = `process.stdin.on('data', () => {}).on('end', () => console.log(process.env.OURS + process.env.ITS))`;
 
     expect(await run(script)).toEqual({ kind: 'done', stdout: 'oi\n' });
   });
 
-  it('reports the last line of standard error, cut off, and nothing of the arguments', async () => {
+  it('reports the last line of standard error, truncated, and none of the arguments', async () => {
     const script = `console.error('first canary'); console.error('x'.repeat(300)); console.log('canary'); process.exit(3)`;
 
     const outcome = await run(script);
@@ -40,7 +40,7 @@ describe('pluginRunner', () => {
     });
   });
 
-  it('says of a program that is not there that it is missing', async () => {
+  it('reports a missing program', async () => {
     expect(await run('', 1000, '/nonexistent/login')).toEqual({
       kind: 'failed',
       why: 'is not there',
@@ -50,7 +50,7 @@ describe('pluginRunner', () => {
 });
 
 describe('a kubeconfig that names a plugin', () => {
-  /** A folder with a kubeconfig whose plugin leaves a file `asked` behind. */
+  /** Creates a directory with a kubeconfig whose plugin creates a file `asked`. */
   const signedOut = (): { folder: string; wasAsked: () => boolean; env: Record<string, string> } => {
     const apiVersion = 'client.authentication.k8s.io/v1';
     const credential = JSON.stringify({ apiVersion, kind: 'ExecCredential', status: { token: 't' } });
@@ -73,7 +73,7 @@ describe('a kubeconfig that names a plugin', () => {
     return { folder, wasAsked: () => existsSync(asked), env: { KUBECONFIG: path } };
   };
 
-  it('is run by new, which asks the cluster with what it gives', async () => {
+  it('is run by new, which uses its credentials for the cluster', async () => {
     const { env, wasAsked } = signedOut();
 
     const { exitCode, stdout, stderr } = await runCli(['new', 'web', '--max', '5'], { env });

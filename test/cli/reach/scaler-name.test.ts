@@ -30,7 +30,7 @@ describe('readScalerName', () => {
     expect(`${namespace}/${name}`).toBe(key);
   });
 
-  it('takes the namespace of $KUBECONFIG and of ~/.kube/config', async () => {
+  it('uses the namespace of $KUBECONFIG and of ~/.kube/config', async () => {
     const home = folderOf({ '.kube/config': kubeconfigText('http://127.0.0.1:1', { namespace: 'home' }) });
 
     const named = await readScalerName('web', {}, { env: { KUBECONFIG, HOME: home } });
@@ -47,7 +47,7 @@ describe('readScalerName', () => {
     ['shop/web', { namespace: 'back' }, 'shop/web is in namespace shop, but --namespace is back'],
     ['deployment/web', { namespace: 'shop' }, 'Use the name of a scaler, such as web -n shop'],
     ['sts/web', { namespace: 'shop' }, 'sts/web names a workload. Use'],
-  ])('refuses %j with %j', async (text, options, message) => {
+  ])('rejects %j with %j', async (text, options, message) => {
     await expect(readScalerName(text, options, NOWHERE)).rejects.toThrow(message);
   });
 });

@@ -54,7 +54,7 @@ describe('a service by --url', () => {
     expect(ran.stderr).toContain(sentence);
   });
 
-  it('where nothing listens', async () => {
+  it('that does not listen', async () => {
     server = await listen(answer(200, ''));
     await server.close();
 
@@ -64,14 +64,14 @@ describe('a service by --url', () => {
     expect(stderr).toMatch(/ECONNREFUSED.*: no HTTP server listens at this address\n$/);
   });
 
-  it('whose host is not known', async () => {
+  it('with an unknown host', async () => {
     const { exitCode, stderr } = await runCli(['status', '--url', 'http://promscaler.invalid:8080']);
 
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/(ENOTFOUND|EAI_AGAIN).*: the host name cannot be resolved\n$/);
   });
 
-  it('that is no address is wrong usage', async () => {
+  it('without a valid address is wrong usage', async () => {
     const { exitCode, stderr } = await runCli(['status', '--url', 'localhost:8080']);
 
     expect([exitCode, stderr]).toEqual([
@@ -80,7 +80,7 @@ describe('a service by --url', () => {
     ]);
   });
 
-  it('below a path of its own is asked there', async () => {
+  it('with a path is queried below that path', async () => {
     const paths: string[] = [];
     server = await listen((request, response) => {
       paths.push(request.url ?? '');
@@ -100,7 +100,7 @@ describe("a service behind the API server's proxy", () => {
     return runCli(argv, { env: kubeconfigFor(server.url) });
   }
 
-  it('is found by its label, listed and explained', async () => {
+  it('is found by its label, listed and queried', async () => {
     const ledger = createLedger();
     ledger.add(recordOf(cpuSnapshot(83)));
     const app = apiServer(appOf(ledger), [serviceIn('monitoring')]);
@@ -112,7 +112,7 @@ describe("a service behind the API server's proxy", () => {
     expect(explained.stdout).toContain('ceil(1.3833 x 4 ready pods) = 6');
   });
 
-  it('is asked again where a replica answers that does not lead', async () => {
+  it('is queried again if a standby answers', async () => {
     const ledger = createLedger();
     ledger.add(recordOf(cpuSnapshot(83)));
     const [standby, leader] = [appOf(createLedger(), {}, { isLeading: () => false }), appOf(ledger)];
@@ -130,7 +130,7 @@ describe("a service behind the API server's proxy", () => {
     expect(explained.stdout).toContain('ceil(1.3833 x 4 ready pods) = 6');
   });
 
-  it('is looked for in one namespace with --service-namespace', async () => {
+  it('is searched in one namespace with --service-namespace', async () => {
     const paths: string[] = [];
     const app = apiServer(appOf(createLedger()), []);
 
@@ -147,7 +147,7 @@ describe("a service behind the API server's proxy", () => {
     );
   });
 
-  it('is not guessed where there are 2', async () => {
+  it('is not guessed if there are 2', async () => {
     const services = [serviceIn('monitoring'), serviceIn('stage')];
 
     const { exitCode, stderr } = await run(['status'], apiServer(appOf(createLedger()), services));
@@ -175,14 +175,14 @@ describe("a service behind the API server's proxy", () => {
     expect(stderr).toContain(`${message}: ${sentence}`);
   });
 
-  it('whose Services may not be listed', async () => {
+  it('whose Services cannot be listed', async () => {
     const { exitCode, stderr } = await run(['status'], answer(403, '{"kind":"Status","message":"no"}'));
 
     expect(exitCode).toBe(1);
     expect(stderr).toContain('you may not list services. Use --service-namespace to search one');
   });
 
-  it('where there is no kubeconfig', async () => {
+  it('without a kubeconfig', async () => {
     const { exitCode, stderr } = await runCli(['status'], { env: { HOME: folderOf({}) } });
 
     expect(exitCode).toBe(1);

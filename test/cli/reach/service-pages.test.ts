@@ -7,7 +7,7 @@ import { instantFromMs } from '../../../src/units/time.js';
 const INSTANT = '2026-01-01T10:05:00Z';
 const instant = instantFromMs(Date.parse(INSTANT));
 
-/** A service on `url` that keeps the decision at `INSTANT` but not its snapshot. */
+/** A service at `url` that keeps the decision at `INSTANT` but not its snapshot. */
 function serviceAt(url: string): Get {
   return (page) => {
     if (page.endsWith('/decisions')) {
@@ -23,7 +23,7 @@ describe('readPast', () => {
   it.each([
     { shown: 'port', url: 'http://127.0.0.1:40404', name: 'web' },
     { shown: 'workload', url: 'http://127.0.0.1:8080', name: 'error-404' },
-  ])('gives only what the service said, whatever the $shown has of 404', async ({ url, name }) => {
+  ])('returns only what the service sent, whatever the $shown has of 404', async ({ url, name }) => {
     const past = await readPast(serviceAt(url), { namespace: 'shop', name }, instant);
 
     expect(past?.missing).toBe('the snapshot is not kept any more');

@@ -1,5 +1,5 @@
 import { afterEach } from '@jest/globals';
-// The command line loads it when it is called, which would be part of the first test's time.
+// Loaded here, because the command line loads it on demand, which would count toward the first test.
 import '../../../src/cli/running/run-service.js';
 import { customResourceDefinition } from '../../../src/cli/schema/custom-resource/definition.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
@@ -15,7 +15,7 @@ import { eventually } from '../../support/manual-clock.js';
 import { folderOf, runCli } from '../fake-io.js';
 import type { Ran } from '../fake-io.js';
 
-/** Ten times as fast: a pass over the statuses takes 0.2 s, the first new attempt without a CRD 3 s. */
+/** Ten times as fast: a pass over the statuses takes 0.2 s, the first retry without a CRD 3 s. */
 const SPEED = 10;
 
 const endings: (() => Promise<unknown>)[] = [];
@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 export interface Service {
-  /** Where the service config is. */
+  /** Directory of the service config. */
   readonly folder: string;
   readonly written: { readonly stdout: string; readonly stderr: string };
   readonly stop: () => Promise<Ran>;
@@ -40,10 +40,10 @@ export interface Condition {
   readonly observedGeneration?: number;
 }
 
-/** A cluster with Deployments `web` and `api` in `shop` and `web` in `lab`, and a Prometheus of which `load` is asked. */
+/** A cluster with Deployments `web` and `api` in `shop` and `web` in `lab`, and a Prometheus that returns `load`. */
 export class ResourceRig {
   readonly clock: Clock = fastClock(SPEED);
-  /** What every query gives. */
+  /** The value of every query. */
   load = 40;
 
   readonly simulator: Simulator;
@@ -75,7 +75,7 @@ export class ResourceRig {
     return rig;
   }
 
-  /** `run` with scalers of the cluster, one decision a second; ended after the test. */
+  /** Starts `run` with scalers of the cluster and one decision a second; stopped after the test. */
   start(
     options: {
       readonly files?: Readonly<Record<string, string>>;
@@ -84,7 +84,7 @@ export class ResourceRig {
       /** More lines of the service config. */
       readonly config?: string;
       readonly sources?: string;
-      /** The only ones that are watched, as YAML. */
+      /** The watched namespaces, as YAML. */
       readonly namespaces?: string;
     } = {},
   ): Service {
@@ -142,7 +142,7 @@ ${config}`,
     return conditions.find((one) => one.type === type) ?? null;
   }
 
-  /** Waits for a condition of this status and reason. */
+  /** Waits for a condition with this status and reason. */
   async shows(name: string, expected: string, namespace = 'shop'): Promise<void> {
     const shown = (): string => {
       const [type = ''] = expected.split(' ');
@@ -156,7 +156,7 @@ ${config}`,
     return this.simulator.describe({ namespace, name }).replicas;
   }
 
-  /** The requests for scalers, as `VERB NAMESPACE`; those for their status alone, as `VERB status`. */
+  /** Returns the requests for scalers, as `VERB NAMESPACE`; those only for their status, as `VERB status`. */
   requests(): readonly string[] {
     return this.simulator
       .requests()
@@ -166,7 +166,7 @@ ${config}`,
       );
   }
 
-  /** How often a status was sent. */
+  /** Counts the status writes. */
   statusWrites(): number {
     return this.requests().filter((one) => one === 'patch status').length;
   }
@@ -176,7 +176,7 @@ function pathOf(namespace: string, name: string): string {
   return `/apis/promscaler.dev/v1/namespaces/${namespace}/scalers/${name}`;
 }
 
-/** A document that wants one replica for every 10 of the load: 4 at first. */
+/** Builds a scaler that wants one replica per 10 of the load: 4 at first. */
 export function scalerObject(name: string, spec: JsonObject = {}, namespace = 'shop'): JsonObject {
   return {
     apiVersion: 'promscaler.dev/v1',

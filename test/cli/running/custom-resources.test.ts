@@ -12,7 +12,7 @@ function loadMetric(query: string): JsonObject {
 }
 
 describe('run, with scalers of the cluster', () => {
-  it('scales by an object that is created while it runs, and the object shows it', async () => {
+  it('scales by an object that is created while it runs, and reports that in its status', async () => {
     const rig = await ResourceRig.create();
     rig.start();
 
@@ -35,7 +35,7 @@ describe('run, with scalers of the cluster', () => {
     expect(rig.condition('web', 'Accepted')).toMatchObject({ status: 'True', observedGeneration: 1 });
   });
 
-  it('keeps the last good version of an object that is edited wrongly, says so, and takes the fixed one', async () => {
+  it('keeps the last valid version of an object that becomes invalid, reports that, and applies the fixed one', async () => {
     const rig = await ResourceRig.create();
     rig.apply('web');
     const service = rig.start();
@@ -57,12 +57,12 @@ describe('run, with scalers of the cluster', () => {
     expect(rig.condition('web', 'Ready')).toMatchObject({ status: 'False', reason: 'Invalid' });
     expect(service.written.stderr).toContain('scalers.promscaler.dev/shop/web');
     await rig.edit('web', { minReplicas: 8, metrics: [loadMetric('sum(load)')] });
-    await eventually(() => rig.replicas('web') === 8, 'the mended version to be in force');
+    await eventually(() => rig.replicas('web') === 8, 'the fixed version to be in force');
     await rig.shows('web', 'Ready True Ready');
     expect(rig.condition('web', 'Accepted')).toMatchObject({ status: 'True', observedGeneration: 3 });
   });
 
-  it('shows the generation of the last of five quick edits on each condition long before the period of 300 s is over', async () => {
+  it('reports the generation of the last of five quick edits on each condition long before the period of 300 s ends', async () => {
     const rig = await ResourceRig.create();
     rig.apply('web', { syncPeriodSeconds: 300 });
     rig.start();
@@ -81,7 +81,7 @@ describe('run, with scalers of the cluster', () => {
     expect(rig.clock.monotonicMs() - startMs).toBeLessThan(290_000);
   });
 
-  it('is at work soon after an API server that forbids everything while it starts', async () => {
+  it('recovers soon after an API server that forbids everything while it starts', async () => {
     const rig = await ResourceRig.create();
     const starting = rig.simulator.faults.add({}, { kind: 'refuse', status: 403 });
     rig.apply('web');
@@ -101,7 +101,7 @@ describe('run, with scalers of the cluster', () => {
     expect(service.written.stderr).not.toContain('could not be written');
   });
 
-  it('leaves the workload of an object that is deleted as it is', async () => {
+  it('does not change the workload of a deleted object', async () => {
     const rig = await ResourceRig.create();
     rig.apply('web');
     const service = rig.start();
@@ -115,10 +115,10 @@ describe('run, with scalers of the cluster', () => {
     expect(rig.replicas('web')).toBe(4);
   });
 
-  it('runs without the CRD, reports once how to install it, and begins when it is there', async () => {
+  it('runs without the CRD, reports once how to install it, and starts when the CRD exists', async () => {
     const rig = await ResourceRig.create({ hasDefinition: false });
     const service = rig.start();
-    await eventually(() => service.written.stderr.includes('crd.enabled: true'), 'the line that mends it');
+    await eventually(() => service.written.stderr.includes('crd.enabled: true'), 'the fix');
     expect(service.written.stderr).toContain('"listening"');
     const page = /"url":"(http:[^"]+)"/.exec(service.written.stderr)?.[1] ?? '';
     expect((await fetch(`${page}/readyz`)).status).toBe(200);
@@ -130,7 +130,7 @@ describe('run, with scalers of the cluster', () => {
     expect(service.written.stderr.split('crd.enabled: true')).toHaveLength(2);
   });
 
-  it('lets a file win over an object of the same name, which takes over when the file goes', async () => {
+  it('uses a file before an object with the same name, which takes effect when the file is removed', async () => {
     const rig = await ResourceRig.create();
     rig.apply('web', { minReplicas: 9 });
     const file = `apiVersion: promscaler.dev/v1
@@ -150,7 +150,7 @@ spec: { scaleTargetRef: { name: web }, minReplicas: 7, maxReplicas: 20 }
     await eventually(() => rig.replicas('web') === 9, 'the object to be in force');
   });
 
-  it('asks a data source for the namespaces that it is for, and refuses the others', async () => {
+  it('queries a data source for the namespaces that it admits, and rejects others', async () => {
     const rig = await ResourceRig.create();
     rig.apply('web', {}, 'shop');
     rig.apply('web', {}, 'lab');
@@ -167,7 +167,7 @@ spec: { scaleTargetRef: { name: web }, minReplicas: 7, maxReplicas: 20 }
     });
   });
 
-  it('watches the configured namespaces alone', async () => {
+  it('watches only the configured namespaces', async () => {
     const rig = await ResourceRig.create();
     rig.apply('web', {}, 'shop');
     rig.apply('web', {}, 'lab');
@@ -180,7 +180,7 @@ spec: { scaleTargetRef: { name: web }, minReplicas: 7, maxReplicas: 20 }
     expect(rig.replicas('web', 'shop')).toBe(3);
   });
 
-  it('says why it does not work without a word of what the service signs in with', async () => {
+  it('reports why it does not work without any credentials of the service', async () => {
     const rig = await ResourceRig.create();
     rig.apply('web');
     const header = 'Bearer sesame-4711';
@@ -205,7 +205,7 @@ spec: { scaleTargetRef: { name: web }, minReplicas: 7, maxReplicas: 20 }
     expect(rig.statusWrites()).toBe(0);
   });
 
-  it('keeps the objects warm as a standby, writes nothing, and is at work as soon as it leads', async () => {
+  it('watches the objects as a standby, writes nothing, and acts as soon as it leads', async () => {
     const rig = await ResourceRig.create();
     const noLease = rig.simulator.faults.add({ resource: 'leases' }, { kind: 'refuse', status: 500 });
     rig.apply('web');
@@ -224,7 +224,7 @@ spec: { scaleTargetRef: { name: web }, minReplicas: 7, maxReplicas: 20 }
     rig.apply('web', { minReplicas: 4 });
     rig.start();
     await rig.shows('web', 'Ready True Ready');
-    // The words of the change that was made are replaced once, a minute later.
+    // The message of the change is replaced once, a minute later.
     await eventually(
       () => rig.condition('web', 'AbleToScale')?.reason === 'ReadyForNewScale',
       'it to settle',

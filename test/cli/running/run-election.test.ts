@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-// The command line loads it when it is called, which would be part of the first test's time.
+// Loaded here, because the command line loads it on demand, which would count toward the first test.
 import '../../../src/cli/running/run-service.js';
 import { ownNamespace } from '../../../src/cli/running/own-objects.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
@@ -30,7 +30,7 @@ interface Running {
   readonly url: () => string;
 }
 
-/** `run` without documents, on the simulated cluster unless told otherwise. */
+/** Starts `run` without documents, by default on the simulated cluster. */
 function start(config = '', env: Readonly<Record<string, string>> = {}, url = simulator.url): Running {
   const cwd = folderOf({
     'promscaler.yaml': `kubernetes: { url: '${url}' }\nserver: { port: 0 }\n${config}`,
@@ -61,8 +61,8 @@ const lease = (): unknown => {
   return (object?.['spec'] as { holderIdentity?: string } | undefined)?.holderIdentity;
 };
 
-describe('run, without a word on leader election', () => {
-  it('elects in a cluster: it creates the Lease of its namespace, and gives it back at the end', async () => {
+describe('run, with default leader election', () => {
+  it('elects in a cluster: it creates the Lease of its namespace, and releases it at the end', async () => {
     const service = start('', IN_CLUSTER);
     await eventually(() => service.written.stderr.includes('"leading"'), 'leading');
 
@@ -72,7 +72,7 @@ describe('run, without a word on leader election', () => {
     expect(leaseRequests()).toEqual(['get monitoring', 'create monitoring', 'update monitoring']);
   });
 
-  it('elects not outside of one: it leads without a Lease', async () => {
+  it('does not elect outside a cluster: it leads without a Lease', async () => {
     const service = start();
     await eventually(() => service.written.stderr.includes('"started"'), 'started');
 
@@ -85,7 +85,7 @@ describe('run, without a word on leader election', () => {
 });
 
 describe('run, with leaderElection.enabled', () => {
-  it('false elects not in a cluster either', async () => {
+  it('false does not elect in a cluster, either', async () => {
     const service = start('leaderElection: { enabled: false }', IN_CLUSTER);
     await eventually(() => service.written.stderr.includes('"started"'), 'started');
 
@@ -99,21 +99,18 @@ describe('run, with leaderElection.enabled', () => {
       'verb get on leases (coordination.k8s.io) named promscaler in namespace monitoring is not allowed',
     ],
     ['create', 'there is no Lease promscaler in namespace monitoring, and verb create on leases'],
-  ] as const)(
-    'true ends with exit code 1 and a sentence where the server forbids to %s',
-    async (verb, sentence) => {
-      simulator.faults.add({ resource: 'leases', verbs: [verb] }, { kind: 'refuse', status: 403 });
+  ] as const)('true exits with 1 and an explanation if the server forbids to %s', async (verb, sentence) => {
+    simulator.faults.add({ resource: 'leases', verbs: [verb] }, { kind: 'refuse', status: 403 });
 
-      const { exitCode, stderr } = await start('leaderElection: { enabled: true }', IN_CLUSTER).ended;
+    const { exitCode, stderr } = await start('leaderElection: { enabled: true }', IN_CLUSTER).ended;
 
-      expect(exitCode).toBe(1);
-      expect(stderr).toContain(`promscaler: leader election is not possible: ${sentence}`);
-      expect(stderr).toContain('rbac.create: true');
-      expect(stderr).toContain('leaderElection.enabled: false');
-    },
-  );
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(`promscaler: leader election is not possible: ${sentence}`);
+    expect(stderr).toContain('rbac.create: true');
+    expect(stderr).toContain('leaderElection.enabled: false');
+  });
 
-  it('true stands by, and lives, where the API server cannot be reached', async () => {
+  it('true is a live standby while the API server cannot be reached', async () => {
     const service = start('leaderElection: { enabled: true }', {}, 'http://127.0.0.1:9');
     await eventually(() => service.written.stderr.includes('failed to acquire Lease'), 'standing by');
 

@@ -1,6 +1,6 @@
 import { platform } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-// The command line loads it when it is called, which would be part of the first test's time.
+// Loaded here, because the command line loads it on demand, which would count toward the first test.
 import '../../../src/cli/running/run-service.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
@@ -9,7 +9,7 @@ import { eventually } from '../../support/manual-clock.js';
 import { folderOf, runCli } from '../fake-io.js';
 
 const IN_CLUSTER = { KUBERNETES_SERVICE_HOST: '10.0.0.1', POD_NAMESPACE: 'monitoring' };
-/** Linux has all of 127.0.0.0/8 without being told so. */
+/** Linux has all of 127.0.0.0/8 on its loopback. */
 const OTHER_ADDRESS = '127.0.0.2';
 
 let simulator: Simulator;
@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 afterEach(() => simulator.close());
 
-/** Which of both addresses `run` answers on. */
+/** Returns the addresses of the two that `run` answers on. */
 async function addressesOf(host: string, env: Readonly<Record<string, string>>): Promise<readonly string[]> {
   const config = `kubernetes: { url: '${simulator.url}' }\nserver: { port: 0${host} }\nleaderElection: { enabled: false }\n`;
   const cwd = folderOf({ 'promscaler.yaml': config, 'scalers/none.yaml': '' });
@@ -47,18 +47,18 @@ async function addressesOf(host: string, env: Readonly<Record<string, string>>):
 }
 
 (platform() === 'linux' ? describe : describe.skip)('server.host', () => {
-  it('is 127.0.0.1 by default outside of a cluster', async () => {
+  it('the host is 127.0.0.1 by default outside a cluster', async () => {
     expect(await addressesOf('', {})).toEqual(['127.0.0.1']);
   });
 
-  it('is every address by default in a pod', async () => {
+  it('the host is every address by default in a pod', async () => {
     expect(await addressesOf('', IN_CLUSTER)).toEqual(['127.0.0.1', OTHER_ADDRESS]);
   });
 
   it.each([
     ['0.0.0.0', {}, ['127.0.0.1', OTHER_ADDRESS]],
     [OTHER_ADDRESS, IN_CLUSTER, [OTHER_ADDRESS]],
-  ] as const)('is %s where the config says so', async (host, env, addresses) => {
+  ] as const)('the host is %s if configured', async (host, env, addresses) => {
     expect(await addressesOf(`, host: '${host}'`, env)).toEqual(addresses);
   });
 });

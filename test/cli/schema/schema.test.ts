@@ -9,7 +9,7 @@ import { runCli } from '../fake-io.js';
 
 const EXAMPLES = join(import.meta.dirname, '../../../config/scalers');
 
-/** What of a value a draft-7 schema of our few keywords refuses, as paths. */
+/** Returns the paths that a draft-7 schema with our few keywords rejects. */
 function breaches(schema: unknown, value: unknown, path = '$'): readonly string[] {
   if (!isPlainObject(schema)) return [];
   const { type, enum: values, const: only, required, properties, additionalProperties, items } = schema;
@@ -50,7 +50,7 @@ function typeOf(value: unknown): string {
   return typeof value === 'number' && Number.isInteger(value) ? 'integer' : typeof value;
 }
 
-/** Every field of a schema with its path, all the way down. */
+/** Returns every field of a schema with its path, nested ones included. */
 function fieldsOf(
   schema: unknown,
   path = '',
@@ -84,13 +84,13 @@ describe('schema', () => {
     expect(fields.filter(([, { description }]) => typeof description !== 'string')).toEqual([]);
   });
 
-  it.each(readdirSync(EXAMPLES))('takes %s', (file) => {
+  it.each(readdirSync(EXAMPLES))('accepts %s', (file) => {
     const value: unknown = parse(readFileSync(join(EXAMPLES, file), 'utf8'));
 
     expect(breaches(documentJsonSchema(), value)).toEqual([]);
   });
 
-  it('refuses what validate refuses: unknown fields, types, ranges, enums, what is missing', () => {
+  it('rejects what validate rejects: unknown fields, types, ranges, enums, missing fields', () => {
     const value = {
       apiVersion: 'promscaler.dev/v1',
       kind: 'Scaler',
@@ -107,7 +107,7 @@ describe('schema', () => {
     ]);
   });
 
-  it('has the defaults of a document that full.yaml spells out', () => {
+  it('has the document defaults that full.yaml lists', () => {
     const full: unknown = parse(readFileSync(join(EXAMPLES, 'full.yaml'), 'utf8'));
     const spec = isPlainObject(full) && isPlainObject(full['spec']) ? full['spec'] : {};
     const defaults = fieldsOf(documentJsonSchema()).filter(([path]) => /^spec\.[^.[]+$/.test(path));
@@ -121,7 +121,7 @@ describe('schema', () => {
     }
   });
 
-  it('has the defaults of the service config that it resolves to', () => {
+  it('has the service config defaults that it resolves to', () => {
     const config = resolveServiceConfig({}, null);
     const shown = fieldsOf(serviceJsonSchema()).filter(([, field]) => field['default'] !== undefined);
 

@@ -51,7 +51,7 @@ describe('show', () => {
     expect(after.scalers.map(({ spec }) => spec)).toEqual(before.scalers.map(({ spec }) => spec));
   });
 
-  it('separates documents with --- in YAML, and shows none of a service config', async () => {
+  it('separates documents with --- in YAML, and prints none for a service config', async () => {
     const second = MINIMAL.replace('name: checkout,', 'name: other,');
 
     const { stdout } = await runCli(['show', '-', '-o', 'yaml'], { stdin: `${MINIMAL}---\n${second}` });
@@ -62,7 +62,7 @@ describe('show', () => {
     expect(refused.stderr).toContain('this is a service config');
   });
 
-  it('shows what a schedule leaves out: its zone and its ramp', async () => {
+  it('prints the zone and the ramp that a schedule omits', async () => {
     const schedule = "{ name: a, dates: [{ start: '2027-11-26', end: '2027-11-27' }], minReplicas: 5 }";
 
     const fields = await fieldsOf(`${MINIMAL}  schedules: [${schedule}]\n`);
@@ -72,7 +72,7 @@ describe('show', () => {
     expect(fields.get('spec.schedules[0].rampSeconds')).toBe('0 built in');
   });
 
-  it('reports a preset, the document and the built-in value apart', async () => {
+  it('distinguishes the origins preset, document and built-in value', async () => {
     const fields = await fieldsOf(`${MINIMAL}  preset: chpa\n  downscaleForbiddenWindowSeconds: 60\n`);
 
     expect(fields.get('spec.preset')).toBe('"chpa" document');
@@ -82,14 +82,14 @@ describe('show', () => {
     expect(fields.get('spec.tolerance')).toBe('0.1 built in');
   });
 
-  it('has the factor from no preset that does not name it', async () => {
+  it('does not attribute the factor to a preset that does not set it', async () => {
     const fields = await fieldsOf(`${MINIMAL}  preset: hpa-1.11\n`);
 
     expect(fields.get('spec.scaleUpLimitFactor')).toBe('2 built in');
     expect(fields.get('spec.upscaleForbiddenWindowSeconds')).toBe('180 preset hpa-1.11');
   });
 
-  it('names the service defaults, which the document wins over', async () => {
+  it('names the service defaults, which the document overrides', async () => {
     const service =
       'defaults: { preset: chpa, minReplicas: 2, tolerance: 0.2, metrics: [{ resource: { name: memory, target: { averageUtilization: 70 } } }] }';
 
@@ -105,7 +105,7 @@ describe('show', () => {
     expect(fields.get('spec.metrics[0].resource.name')).toBe('"memory" service defaults');
   });
 
-  it('names the field that settled another one', async () => {
+  it('names the field that determined another one', async () => {
     const fields = await fieldsOf(`${MINIMAL}  tolerance: 0.2
   behavior: { scaleDown: { policies: [{ type: Pods, value: 1, periodSeconds: 60 }] } }
   metrics:
@@ -125,7 +125,7 @@ describe('show', () => {
     expect(fields.get(`${path}.target.averageValue`)).toBe('"2k" document');
   });
 
-  it('shows a guard and a freshness as written, and none where there is none', async () => {
+  it('prints a guard and a freshness as written, and none if unset', async () => {
     const metric = "query: sum(x), target: { value: 1 }, guard: 'up == 1'";
     const fields = await fieldsOf(
       `${MINIMAL}  metrics: [{ external: { ${metric}, freshness: { query: f, maxAgeSeconds: 60 } } }, { object: { ${metric} } }]\n`,
@@ -136,7 +136,7 @@ describe('show', () => {
     expect(fields.get('spec.metrics[1].object.freshness')).toBe('null built in');
   });
 
-  it('shows the brakes that are written, and that there are none', async () => {
+  it('prints the limits of scale-down as written, and reports that there are none', async () => {
     const none = await fieldsOf(MINIMAL);
     const some = await fieldsOf(
       `${MINIMAL}  downscaleConfirmation: { decisions: 5 }\n  maxScaleDownPercentPerWindow: 40\n`,
@@ -150,7 +150,7 @@ describe('show', () => {
     expect(some.get('spec.maxScaleDownPercentPerWindow')).toBe('40 document');
   });
 
-  it('shows the good documents of a file, and ends with 1 for the wrong one', async () => {
+  it('prints the valid documents of a file, and exits with 1 for the invalid one', async () => {
     const wrong = MINIMAL.replace('name: checkout,', 'name: wrong,').replace('60', '0');
 
     const { exitCode, stdout, stderr } = await runCli(['show', '-'], { stdin: `${MINIMAL}---\n${wrong}` });
@@ -161,7 +161,7 @@ describe('show', () => {
     expect(stderr).toContain('-:13:16: error: spec.maxReplicas is 0, must be at least 1');
   });
 
-  it('lets no control character of a document reach the terminal', async () => {
+  it('prints no control character of a document on the terminal', async () => {
     const text = `${MINIMAL}  metrics: [{ external: { metric: { name: "a\\e[2J\\u009b" }, query: x, target: { value: 1 } } }]\n`;
 
     const { stdout } = await runCli(['show', '-'], { stdin: text });
@@ -184,15 +184,15 @@ describe('show', () => {
 });
 
 describe('full.yaml', () => {
-  it('spells out every field of the minimal document at its default', async () => {
+  it('lists every field of the minimal document at its default', async () => {
     const twin = MINIMAL.replaceAll('checkout', 'checkout-full');
     const full = readFileSync(join(EXAMPLES, 'full.yaml'), 'utf8');
 
     const [a] = readScalers(full, 'full.yaml').scalers;
     const [b] = readScalers(twin, 'minimal.yaml').scalers;
-    // Beside `behavior` alone it matters whether the limit was written; neither document has one.
+    // Next to `behavior` alone it matters whether the limit was written; neither document has one.
     expect({ ...a?.spec, scaleUpLimit: { ...a?.spec.scaleUpLimit, isExplicit: false } }).toEqual(b?.spec);
-    // Nothing stands for behavior, downscaleConfirmation and maxScaleDownPercentPerWindow where they are left out.
+    // behavior, downscaleConfirmation and maxScaleDownPercentPerWindow have no value by default.
     const shown = [...(await fieldsOf(twin))].flatMap(([path, value]) =>
       value === 'null built in' ? [] : [path],
     );

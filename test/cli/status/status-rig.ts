@@ -11,22 +11,25 @@ afterEach(async () => {
   await Promise.all(services.splice(0).map((service) => service.close()));
 });
 
-/** Starts a server until the test is done, and gives its address. */
+/** Starts a server until the end of the test, and returns its address. */
 export async function serveApp(app: Parameters<typeof listen>[0]): Promise<string> {
   const service = await listen(app);
   services.push(service);
   return service.url;
 }
 
-/** The options by which `status` asks the service over this ledger. */
+/** Returns the options of `status` for a service with this ledger. */
 export async function serve(ledger: Ledger): Promise<readonly string[]> {
   return ['--url', await serveApp(appOf(ledger))];
 }
 
-/** 20 s after the decisions of `fourScalers`. */
+/** A clock 20 s after the decisions of `fourScalers`. */
 export const CLOCK_AT_20_S = (): ManualClock => new ManualClock('2026-01-01T00:00:20Z');
 
-/** Four scalers: one rises, one is held by its window, one has lost its metric, one is elsewhere and in dry run. */
+/**
+ * Four scalers: one scales up, one is held by its window, one has a missing metric, one is in another namespace and in
+ * dry run.
+ */
 export function fourScalers(): Ledger {
   const ledger = createLedger();
   ledger.add(recordOf(cpuSnapshot(83), { outcome: { kind: 'patched', from: 4, to: 6, message: '' } }));

@@ -6,7 +6,7 @@ import { appOf, cpuSnapshot, recordOf } from '../live-service.js';
 import { CLOCK_AT_20_S, fourScalers, serve, serveApp } from './status-rig.js';
 
 describe('status --watch', () => {
-  /** Runs it beside `act`, which gets the clock and what was written, and stops it afterwards. */
+  /** Runs it concurrently with `act`, which gets the clock and the output, and stops it afterwards. */
   async function watching(
     argv: readonly string[],
     act: (clock: ManualClock, written: { stdout: string; stderr: string }) => Promise<void>,
@@ -27,7 +27,7 @@ describe('status --watch', () => {
     return running;
   }
 
-  /** Lets the period of 3 s pass, and the answer come. */
+  /** Advances by the period of 3 s, and waits for the answer. */
   async function nextRound(clock: ManualClock): Promise<void> {
     await eventually(() => clock.nextMs === 3000, 'the wait for the next round');
     clock.advance(3000);
@@ -60,7 +60,7 @@ describe('status --watch', () => {
     expect(lines[5]).toMatch(/^shop {7}api {3}cpu: 90%\/60% /);
   });
 
-  it('reports once that the service is away for 2 rounds, and goes on when it is back', async () => {
+  it('reports once that the service is unavailable for 2 rounds, and continues when it recovers', async () => {
     const ledger = fourScalers();
     const served = await serveAtTimes(ledger);
 
@@ -77,7 +77,7 @@ describe('status --watch', () => {
     expect(stderr.match(/500 Internal Server Error/g)).toHaveLength(1);
   });
 
-  it('draws the whole table again on a terminal, the last one while the service is away', async () => {
+  it('draws the whole table again on a terminal, and keeps the last one while the service is unavailable', async () => {
     const ledger = fourScalers();
     const served = await serveAtTimes(ledger);
 
@@ -111,7 +111,7 @@ describe('status --watch', () => {
     expect(stderr).toBe('');
   });
 
-  it('cuts the table to a terminal of 5 lines', async () => {
+  it('truncates the table to a terminal of 5 lines', async () => {
     const url = await serve(fourScalers());
 
     const { stdout } = await watching(url, () => Promise.resolve(), { isTerminal: true, rows: 5 });
@@ -132,7 +132,7 @@ describe('status --watch', () => {
     },
   );
 
-  it('counts the lines that a line too long for the terminal takes', async () => {
+  it('counts the terminal lines of a line that is longer than the terminal', async () => {
     const url = await serve(fourScalers());
 
     const { stdout } = await watching(['-o', 'wide', ...url], () => Promise.resolve(), {
@@ -141,12 +141,12 @@ describe('status --watch', () => {
       columns: 70,
     });
 
-    // Of 10 lines beside the count and the last one, head and titles take 5, each row 2.
+    // Of 10 lines without the count and the last one, header and titles take 5, each row 2.
     expect(stdout).toContain('... and 2 more; use --namespace to list fewer');
   });
 
   it.each([{ isTerminal: true, env: { TERM: 'dumb' } }, { isTerminal: false }])(
-    'prints the rows that change where no cursor can be moved: %j',
+    'prints changed rows if the cursor cannot be moved: %j',
     async (terminal) => {
       const ledger = fourScalers();
       const url = await serve(ledger);
@@ -177,7 +177,7 @@ describe('status --watch', () => {
     expect(stdout).toBe('animals/zoo\nshop/api\nshop/dead\nshop/web\nshop/api\n');
   });
 
-  it('writes one compact JSON line a scaler, and no more for one that stays as it is', async () => {
+  it('writes one compact JSON line per scaler, and none for an unchanged one', async () => {
     const url = await serve(fourScalers());
 
     const { stdout } = await watching(['-o', 'json', ...url], nextRound);

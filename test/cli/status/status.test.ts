@@ -9,7 +9,7 @@ import { appOf, cpuSnapshot, recordOf, scalerDocument } from '../live-service.js
 import { CLOCK_AT_20_S, fourScalers, serve, serveApp } from './status-rig.js';
 
 describe('status', () => {
-  it('shows 4 scalers by namespace and name, as kubectl get hpa does', async () => {
+  it('prints 4 scalers by namespace and name, as kubectl get hpa does', async () => {
     const url = await serve(fourScalers());
 
     const { exitCode, stdout } = await runCli(['status', ...url], { clock: CLOCK_AT_20_S() });
@@ -27,7 +27,7 @@ describe('status', () => {
     );
   });
 
-  it('shows more with -o wide, uncut', async () => {
+  it('prints more with -o wide, untruncated', async () => {
     const url = await serve(fourScalers());
 
     const { stdout } = await runCli(['status', '-o=wide', ...url], { clock: CLOCK_AT_20_S() });
@@ -48,7 +48,7 @@ describe('status', () => {
     [{ direction: 'both', until: parseInstant('2026-01-01T02:00:20Z'), replicas: null }, 'Paused 2h'],
     [{ direction: 'scale-up', until: null, replicas: null }, 'Paused scale-up'],
     [{ direction: 'both', until: null, replicas: 3 }, 'Paused at 3'],
-  ] as const)('shows the pause %j as %s', async (pause, text) => {
+  ] as const)('prints the pause %j as %s', async (pause, text) => {
     const ledger = createLedger();
     const record = recordOf(cpuSnapshot(60), { pause: { by: 'annotation', facts: [], ...pause } });
     const held = { type: 'Held', status: 'True', reason: 'Paused', message: '' } as const;
@@ -63,7 +63,7 @@ describe('status', () => {
   it.each([
     ['Unschedulable', 'Unschedulable'],
     ['Starting', '-'],
-  ])('shows in HELD of pods that are short as %s: %s', async (reason, shown) => {
+  ])('prints in HELD, for missing pods that are %s, %s', async (reason, shown) => {
     const ledger = createLedger();
     const cycle = recordOf(cpuSnapshot(60));
     const short = { type: 'TargetReached', status: 'False', reason, message: '' } as const;
@@ -78,7 +78,7 @@ describe('status', () => {
     [2, 'DryRun +2 to HPA'],
     [0, 'DryRun 0 to HPA'],
     [-1, 'DryRun -1 to HPA'],
-  ])('shows that a dry run is %i apart from the HPA next to it', async (difference, shown) => {
+  ])('prints the difference of %i between a dry run and the HPA next to it', async (difference, shown) => {
     const ledger = createLedger();
     const shadow = { beside: 'HorizontalPodAutoscaler shop/web', theirReplicas: 4, difference };
     const cycle = recordOf(cpuSnapshot(60), { shadow, dryRun: true });
@@ -90,9 +90,13 @@ describe('status', () => {
     expect(stdout).toContain(`  ${shown}\n`);
   });
 
-  it('shows in HELD that another user takes the replicas back', async () => {
+  it('prints in HELD that another client reverts the replicas', async () => {
     const ledger = createLedger();
-    const conflictingWriter = { managers: [], since: '2026-01-01T00:00:00Z', message: 'somebody does it' };
+    const conflictingWriter = {
+      managers: [],
+      since: '2026-01-01T00:00:00Z',
+      message: 'a user reverts the replicas',
+    };
     ledger.add(recordOf(cpuSnapshot(60), { conflictingWriter }));
 
     const { stdout } = await runCli(['status', ...(await serve(ledger))], { clock: CLOCK_AT_20_S() });
@@ -100,7 +104,7 @@ describe('status', () => {
     expect(stdout).toMatch(/ ConflictingWriter\n$/);
   });
 
-  it('shows 2 of 3 metrics and counts the third, memory in binary units', async () => {
+  it('prints 2 of 3 metrics and counts the third, memory in binary units', async () => {
     const averages = { cpu: '500m', memory: '1Gi', other: 5 };
     const metrics = Object.entries(averages).map(([name, averageValue]) =>
       name === 'other'
@@ -133,7 +137,7 @@ describe('status', () => {
     expect(named.stdout).toContain('  0.25/0.5 + 2 more  ');
   });
 
-  it('keeps to one namespace, and says where there is none in it', async () => {
+  it('prints only one namespace, and reports if that has none', async () => {
     const url = await serve(fourScalers());
 
     const some = await runCli(['status', '-n', 'animals', ...url]);
@@ -144,7 +148,7 @@ describe('status', () => {
     expect(none.stderr).toContain('has no scalers in namespace nowhere');
   });
 
-  it('colors the rows that fail or change on a terminal only, and not with NO_COLOR', async () => {
+  it('colors failing or changing rows on a terminal only, and not with NO_COLOR', async () => {
     const url = await serve(fourScalers());
 
     const piped = await runCli(['status', ...url]);
@@ -157,7 +161,7 @@ describe('status', () => {
     expect([colored(piped), colored(plain)]).toEqual([[], []]);
   });
 
-  it('follows all pages of 1,001 scalers, and gives them as JSON', async () => {
+  it('follows all pages of 1,001 scalers, and prints them as JSON', async () => {
     const ledger = createLedger();
     for (let index = 0; index < 1001; index += 1)
       ledger.add(recordOf(cpuSnapshot(60, { name: `s${index}` })));
@@ -172,7 +176,7 @@ describe('status', () => {
 });
 
 describe('status -o', () => {
-  it('name prints what explain and pause take, and -A wins over -n', async () => {
+  it('name prints what explain and pause accept, and -A overrides -n', async () => {
     const url = await serve(fourScalers());
 
     const all = await runCli(['status', '-o', 'name', '-n', 'shop', '-A', ...url]);
@@ -182,7 +186,7 @@ describe('status -o', () => {
     expect(shop.stdout).toBe('shop/api\nshop/dead\nshop/web\n');
   });
 
-  it('yaml has what json has', async () => {
+  it('yaml has the fields of json', async () => {
     const url = await serve(fourScalers());
 
     const [yaml, json] = await Promise.all(
@@ -196,7 +200,7 @@ describe('status -o', () => {
     [80, false],
     [80, true],
     [100, true],
-  ])('text fits %i characters, names whole (terminal: %j)', async (columns, isTerminal) => {
+  ])('text fits %i characters, names complete (terminal: %j)', async (columns, isTerminal) => {
     const ledger = fourScalers();
     const metric = { name: 'a-very-long-name-of-a-metric-that-nobody-reads' };
     const metrics = [{ external: { metric, query: 'x', target: { averageValue: 30 } } }];
@@ -219,7 +223,7 @@ describe('status -o', () => {
   });
 });
 
-describe('status, where documents are refused', () => {
+describe('status, with invalid documents', () => {
   const problem = (index: number, severity: 'error' | 'warning' = 'error'): Problem => ({
     code: 'replica-bounds',
     severity,
@@ -230,7 +234,7 @@ describe('status, where documents are refused', () => {
     sourceLine: null,
   });
 
-  it('names the first 5 of 7 after a warning, and how to see the others', async () => {
+  it('names the first 5 of 7 after a warning, and how to list the others', async () => {
     const problems = [problem(0, 'warning'), ...[1, 2, 3, 4, 5, 6, 7].map((index) => problem(index))];
     const url = await serveApp(appOf(fourScalers(), {}, { problems: () => problems }));
 
@@ -246,7 +250,7 @@ describe('status, where documents are refused', () => {
     ]);
   });
 
-  it('has them all in JSON, errors first', async () => {
+  it('lists them all in JSON, errors first', async () => {
     const problems = [problem(0, 'warning'), problem(1)];
     const url = await serveApp(appOf(createLedger(), {}, { problems: () => problems }));
 
@@ -268,7 +272,7 @@ describe('status, where documents are refused', () => {
 });
 
 describe('status of a replica', () => {
-  it('that does not lead says so next to the 4 rows that it last knew', async () => {
+  it('that does not lead reports that next to its last 4 rows', async () => {
     const url = await serveApp(appOf(fourScalers(), {}, { isLeading: () => false }));
 
     const { exitCode, stdout, stderr } = await runCli(['status', '--url', url]);
@@ -277,7 +281,7 @@ describe('status of a replica', () => {
     expect(stderr).toBe('promscaler: a standby replica answered: these rows may be outdated\n');
   });
 
-  it('that does not lead and knows of none says that another one decides', async () => {
+  it('that does not lead and has no rows reports that another one decides', async () => {
     const url = await serveApp(appOf(createLedger(), {}, { isLeading: () => false }));
 
     const { exitCode, stdout, stderr } = await runCli(['status', '--url', url]);
@@ -289,7 +293,7 @@ describe('status of a replica', () => {
   it.each([
     ['0.0.9', 'has version 0.0.9, this command has '],
     [undefined, `is older than this command (${VERSION}): fields that it does not report are <unknown>`],
-  ])('of version %s is shown as far as it reports', async (version, sentence) => {
+  ])('of version %s has only the values that it reports', async (version, sentence) => {
     const items = [{ namespace: 'shop', name: 'web' }];
     const url = await serveApp((_request, response) => {
       response.setHeader('Content-Type', 'application/json');
@@ -301,7 +305,7 @@ describe('status of a replica', () => {
     expect([exitCode, stdout.includes('<unknown>'), stderr.includes(sentence)]).toEqual([0, true, true]);
   });
 
-  it('reports it in JSON as fields alone', async () => {
+  it('reports it in JSON only as fields', async () => {
     const url = await serveApp(appOf(createLedger(), {}, { isLeading: () => false }));
 
     const { stdout } = await runCli(['status', '-o', 'json', '--url', url]);

@@ -23,7 +23,7 @@ const ASKS_SPARE = `${GOOD}  metrics:
 `;
 
 describe('validate', () => {
-  it('ends with the counts and 0 where there are warnings alone', async () => {
+  it('prints the counts and exits with 0 if there are only warnings', async () => {
     const cwd = folderOf({ 'web.yaml': `${GOOD}  preset: chpa\n` });
 
     const { exitCode, stdout, stderr } = await runCli(['validate', 'web.yaml'], { cwd });
@@ -33,7 +33,7 @@ describe('validate', () => {
     expect(stdout.trimEnd().split('\n').at(-1)).toBe('1 document, 0 errors, 1 warning');
   });
 
-  it('prints the next three starts and ends of each schedule, and warns of a date that is over', async () => {
+  it('prints the next three starts and ends of each schedule, and warns about a past date', async () => {
     const schedules = `  schedules:
     - { name: day, start: 0 8 * * 1-5, end: 0 20 * * 1-5, timeZone: Europe/Warsaw, minReplicas: 2 }
     - { name: sale, minReplicas: 2, dates: [{ start: 2001-01-01, end: 2001-01-02 }] }
@@ -60,13 +60,13 @@ describe('validate', () => {
 
     expect(exitCode).toBe(1);
     expect(stderr).toBe('');
-    // The line is too long to be shown.
+    // The line is too long to be printed.
     expect(stdout).toBe(
       'web.yaml:8:3533: error: spec.metrics[0].external.query: the query has 2600 operators, must have at most 500 [query-limit]\nnot checked without --live: existence of metrics, labels and target, number of series, units, permissions\n1 document, 1 error, 0 warnings\n',
     );
   });
 
-  it('prints file, line, column, source line, caret and the nearest name, and ends with 1', async () => {
+  it('prints file, line, column, source line, caret and the nearest name, and exits with 1', async () => {
     const cwd = folderOf({ 'web.yaml': BAD });
 
     const { exitCode, stdout } = await runCli(['validate', 'web.yaml'], { cwd });
@@ -96,7 +96,7 @@ describe('validate', () => {
     });
   });
 
-  it('refuses an unknown -o as wrong usage', async () => {
+  it('rejects an unknown -o as wrong usage', async () => {
     const { exitCode, stderr } = await runCli(['validate', 'x.yaml', '-o', 'yml']);
 
     expect(exitCode).toBe(2);
@@ -111,11 +111,11 @@ describe('validate', () => {
   });
 });
 
-describe('validate, on queries,', () => {
+describe('validate, for queries,', () => {
   const withQuery = (query: string): string =>
     `${GOOD}  metrics:\n    - external: { query: '${query}', target: { value: 1 } }\n`;
 
-  it('says before the counts what takes a server', async () => {
+  it('prints before the counts which checks need a server', async () => {
     const cwd = folderOf({ 'web.yaml': withQuery('sum(x)') });
 
     const { exitCode, stdout } = await runCli(['validate', 'web.yaml'], { cwd });
@@ -127,7 +127,7 @@ describe('validate, on queries,', () => {
     ]);
   });
 
-  it('keeps silent about that in JSON, and where no document has a query', async () => {
+  it('prints nothing about that in JSON, or if no document has a query', async () => {
     const cwd = folderOf({ 'web.yaml': withQuery('sum(x)'), 'cpu.yaml': GOOD });
 
     expect((await runCli(['validate', 'web.yaml', '-o', 'json'], { cwd })).stdout).not.toContain('--live');
@@ -137,7 +137,7 @@ describe('validate, on queries,', () => {
   it.each([
     ['prometheus', 1, 'error: spec.metrics[0].external.query: rate() takes a range vector'],
     ['victoriametrics', 0, 'warning: spec.metrics[0].external.query: rate() takes a range vector'],
-  ])('reads them for the flavor of their data source: %s', async (flavor, exitCode, sentence) => {
+  ])('reads them in the flavor of their data source: %s', async (flavor, exitCode, sentence) => {
     const service = `prometheus: { default: { flavor: ${flavor} } }\n`;
     const cwd = folderOf({ 'web.yaml': withQuery('sum(rate(rps))'), 'service.yaml': service });
 
@@ -148,13 +148,13 @@ describe('validate, on queries,', () => {
   });
 });
 
-describe('validate, on what cannot be read,', () => {
+describe('validate, for unreadable input,', () => {
   it.each([
     ['nowhere.yaml', 'nowhere.yaml: error: no such file or directory [unreadable]'],
     ['empty', 'empty: error: the directory contains no *.yaml or *.yml file [unreadable]'],
     ['blank.yaml', 'blank.yaml: error: the file contains no document [unreadable]'],
     ['utf16.yaml', 'utf16.yaml: error: the file is not UTF-8 text [unreadable]'],
-  ])('says of %s: %s', async (path, sentence) => {
+  ])('reports for %s: %s', async (path, sentence) => {
     const cwd = folderOf({ 'blank.yaml': '# nothing\n', 'empty/notes.txt': '', 'utf16.yaml': '' });
     writeFileSync(join(cwd, 'utf16.yaml'), Buffer.from([0xff, 0xfe, 0x61, 0x00]));
 
@@ -176,13 +176,13 @@ describe('validate, on what cannot be read,', () => {
     ['EACCES', 'permission denied'],
     ['EISDIR', 'this is a directory, a file was expected'],
     ['ENOENT', 'no such file or directory'],
-  ])('says what %s means', (code, sentence) => {
+  ])('explains %s', (code, sentence) => {
     expect(describeReadError(Object.assign(new Error(code), { code }))).toBe(sentence);
   });
 });
 
-describe('validate, on directories,', () => {
-  it('reads *.yaml and *.yml of subfolders, too, and nothing hidden', async () => {
+describe('validate, for directories,', () => {
+  it('reads *.yaml and *.yml of subdirectories, too, and no hidden files', async () => {
     const cwd = folderOf({
       'a.yaml': GOOD,
       'sub/b.yml': GOOD.replace('name: web', 'name: api'),
@@ -205,7 +205,7 @@ describe('validate, on directories,', () => {
     expect([exitCode, stdout]).toEqual([0, '1 document, 0 errors, 0 warnings\n']);
   });
 
-  it('checks a file once that two paths lead to', async () => {
+  it('checks a file of two paths once', async () => {
     const cwd = folderOf({ 'd/web.yaml': GOOD });
 
     const { exitCode, stdout } = await runCli(['validate', 'd', 'd/web.yaml', './d'], { cwd });
@@ -213,7 +213,7 @@ describe('validate, on directories,', () => {
     expect([exitCode, stdout]).toEqual([0, '1 document, 0 errors, 0 warnings\n']);
   });
 
-  it('refuses both of two documents with one name in two files', async () => {
+  it('rejects both of two documents with one name in two files', async () => {
     const cwd = folderOf({ 'a.yaml': GOOD, 'b.yaml': GOOD });
 
     const { exitCode, stdout } = await runCli(['validate', 'a.yaml', 'b.yaml'], { cwd });
@@ -224,8 +224,8 @@ describe('validate, on directories,', () => {
   });
 });
 
-describe('validate, on a Deployment next to its scaler,', () => {
-  it('refuses the Deployment alone, though both have one name', async () => {
+describe('validate, for a Deployment next to its scaler,', () => {
+  it('rejects only the Deployment, although both have one name', async () => {
     const deployment = 'apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: web, namespace: shop }\n';
 
     const { stdout } = await runCli(['validate', '-'], { stdin: `${deployment}---\n${GOOD}` });
@@ -240,7 +240,7 @@ describe('validate, with a service config,', () => {
     ['by --config', ['validate', 'web.yaml', '--config', 'service.yaml']],
     ['among the paths', ['validate', 'web.yaml', 'service.yaml']],
     ['both', ['validate', '.', '--config', 'service.yaml']],
-  ])('%s, holds documents against its data sources', async (_, argv) => {
+  ])('%s, checks documents against its data sources', async (_, argv) => {
     const cwd = folderOf({ 'web.yaml': ASKS_SPARE, 'service.yaml': SERVICE });
 
     const { exitCode, stdout } = await runCli(argv, { cwd });
@@ -250,7 +250,7 @@ describe('validate, with a service config,', () => {
     expect(stdout).toMatch(/\n1 service config, 1 document, 1 error, 0 warnings\n$/);
   });
 
-  it('knows no data sources without one', async () => {
+  it('checks no data sources without one', async () => {
     const cwd = folderOf({ 'web.yaml': ASKS_SPARE });
 
     const { exitCode } = await runCli(['validate', 'web.yaml'], { cwd });
@@ -258,7 +258,7 @@ describe('validate, with a service config,', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('takes its defaults for what a document leaves out', async () => {
+  it('applies its defaults to omitted fields', async () => {
     const cwd = folderOf({ 'web.yaml': BAD.replace('  maxReplica: 3\n', ''), 'service.yaml': SERVICE });
 
     const { exitCode } = await runCli(['validate', 'web.yaml', '--config', 'service.yaml'], { cwd });
@@ -275,7 +275,7 @@ describe('validate, with a service config,', () => {
     expect(stdout).toContain('service.yaml:1:1: error: promtheus');
   });
 
-  it('holds documents against none of several', async () => {
+  it('checks documents against none of several', async () => {
     const cwd = folderOf({ 'web.yaml': ASKS_SPARE, 'a.yaml': SERVICE, 'b.yaml': SERVICE });
 
     const { exitCode, stdout } = await runCli(['validate', '.'], { cwd });
@@ -284,7 +284,7 @@ describe('validate, with a service config,', () => {
     expect(stdout).toContain('\n2 service configs, 1 document, 0 errors, 0 warnings\n');
   });
 
-  it('reports a scaler without apiVersion and kind so', async () => {
+  it('reports a scaler without apiVersion and kind as a scaler', async () => {
     const text = GOOD.replace(/^apiVersion.*\n|^kind.*\n/gm, '');
 
     const { exitCode, stdout } = await runCli(['validate', '-'], { stdin: text });
@@ -296,9 +296,9 @@ describe('validate, with a service config,', () => {
   });
 });
 
-describe('validate of a broken text that may be a service config', () => {
+describe('validate, for invalid YAML that may be a service config,', () => {
   it.each([[['validate', 'promscaler.yaml']], [['validate', '--config', 'promscaler.yaml', 'web.yaml']]])(
-    '%j prints where it is broken, and nothing of the line',
+    '%j prints where it is invalid, and nothing of the line',
     async (args) => {
       const cwd = folderOf({
         'promscaler.yaml': 'prometheus: { default: { urls: [http://reader:canary@x } }\n',

@@ -5,7 +5,10 @@ import { OBJECT_REQUESTS } from './objects.js';
 import { POD_REQUESTS } from './pods.js';
 import { SCALE_REQUESTS } from './scale.js';
 
-/** What promscaler, its CLI and kubectl send, and the mistakes around it. Each builds on the state the earlier left. */
+/**
+ * The requests of promscaler, its CLI and kubectl, and mistakes near them. Each builds on the state after the earlier
+ * ones.
+ */
 export const REQUESTS: readonly ConformanceRequest[] = [
   ...DEPLOYMENT_REQUESTS,
   ...SCALE_REQUESTS,

@@ -31,7 +31,7 @@ export function pod(name: string): JsonObject {
   };
 }
 
-/** A merge patch of the scale of `web`. */
+/** Builds a merge patch of the scale of `web`. */
 export function scale(
   query: string,
   spec: JsonObject,

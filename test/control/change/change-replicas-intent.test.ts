@@ -7,15 +7,15 @@ import { ManualClock } from '../../support/manual-clock.js';
 import { FakeCluster } from '../fake-cluster.js';
 import { at, buildScaler } from '../world.js';
 
-/** A change from 5 on, with what happens around its intent. */
+/** A change from 5, with a scripted store for its intent. */
 class Rig {
   readonly clock = new ManualClock();
   readonly cluster = new FakeCluster();
   readonly intents: Intent[] = [];
   mayWrite = true;
-  /** The result of an earlier change is not known. */
+  /** An earlier change with an unknown outcome. */
   pending: Intent | null = null;
-  /** What storing the intent comes to. */
+  /** The result of storing the intent. */
   announce: () => PutResult = () => ({ kind: 'written', stored: 'text' });
 
   async change(to: number): Promise<ScaleResult> {
@@ -33,7 +33,7 @@ class Rig {
   }
 }
 
-/** An earlier change whose outcome is not known, of the resourceVersion that the target still has. */
+/** An earlier change with an unknown outcome; the target still has its resourceVersion. */
 const PENDING: Intent = {
   epoch: '2/b',
   from: 5,
@@ -48,7 +48,7 @@ const UNKNOWN_YET = 'the result of an earlier change is not known yet';
 const FAILED: PutResult = { kind: 'failed', message: 'the store is away' };
 
 describe('the intent of a change', () => {
-  it('says term, counts, resourceVersion, generation and time, and comes before the PATCH', async () => {
+  it('has term, counts, resourceVersion, generation and time, and is stored before the PATCH', async () => {
     const rig = new Rig();
     rig.announce = () => {
       expect(rig.cluster.arrived).toEqual([]);
@@ -63,7 +63,7 @@ describe('the intent of a change', () => {
     expect(rig.cluster.arrived).toHaveLength(1);
   });
 
-  it('names each count once that may still be reached, but its own', async () => {
+  it('lists each other count that can still be reached, once', async () => {
     const rig = new Rig();
     rig.pending = { ...PENDING, to: 9, earlier: [8, 7, 9] };
 
@@ -84,7 +84,7 @@ describe('the intent of a change', () => {
     },
   );
 
-  it('is not stored again after a conflict, by which the earlier change may have gone through', async () => {
+  it('is not stored again after a conflict, in which the earlier change may have been applied', async () => {
     const rig = new Rig();
     rig.pending = PENDING;
     rig.cluster.patchScripts.push((apply) => {
@@ -98,7 +98,7 @@ describe('the intent of a change', () => {
     expect(rig.cluster.arrived).toHaveLength(1);
   });
 
-  it('is stored again with the new resourceVersion when only that has moved', async () => {
+  it('is stored again with the new resourceVersion if only that has changed', async () => {
     const rig = new Rig();
     rig.cluster.patchScripts.push((apply) => {
       rig.cluster.touch();
@@ -135,7 +135,7 @@ describe('the intent of a change', () => {
     expect(rig.cluster.arrived).toEqual([]);
   });
 
-  it('is not followed by a PATCH where this process has stopped leading meanwhile', async () => {
+  it('is not followed by a PATCH if this process has lost the leadership meanwhile', async () => {
     const rig = new Rig();
     rig.announce = () => {
       rig.mayWrite = false;
@@ -146,7 +146,7 @@ describe('the intent of a change', () => {
     expect(rig.cluster.arrived).toEqual([]);
   });
 
-  it.each([2, 8])('that is refused ends a change to %d', async (to) => {
+  it.each([2, 8])('that is rejected ends a change to %d', async (to) => {
     const rig = new Rig();
     rig.announce = () => ({ kind: 'refused', message: 'another replica has written' });
 
@@ -156,14 +156,14 @@ describe('the intent of a change', () => {
 });
 
 describe('a change whose intent cannot be stored', () => {
-  it('goes on where it raises, and says why there is none', async () => {
+  it('continues if it scales up, and reports why there is no intent', async () => {
     const rig = new Rig();
     rig.announce = () => FAILED;
 
     expect(await rig.change(8)).toEqual({ kind: 'patched', replicas: 8, unannounced: 'the store is away' });
   });
 
-  it('does not go on where it lowers', async () => {
+  it('does not continue if it scales down', async () => {
     const rig = new Rig();
     rig.announce = () => FAILED;
 
@@ -171,7 +171,7 @@ describe('a change whose intent cannot be stored', () => {
     expect(rig.cluster.arrived).toEqual([]);
   });
 
-  it('reads the count again where the failure took 6 s, and does not raise what was raised meanwhile', async () => {
+  it('reads the count again if the failure took 6 s, and does not scale up from a count that was raised meanwhile', async () => {
     const rig = new Rig();
     rig.announce = () => {
       rig.clock.advance(6000);
@@ -194,8 +194,8 @@ describe('a change whose intent cannot be stored', () => {
   });
 });
 
-describe('a count that has moved', () => {
-  it('before our PATCH is not seen after a conflict', async () => {
+describe('a changed count', () => {
+  it('is not visible after a conflict if it changed before the PATCH', async () => {
     const rig = new Rig();
     rig.cluster.setReplicas(7);
 
@@ -203,7 +203,7 @@ describe('a count that has moved', () => {
     expect(rig.intents).toEqual([]);
   });
 
-  it('between the intent and our PATCH is', async () => {
+  it('is visible if it changed between the intent and the PATCH', async () => {
     const rig = new Rig();
     rig.announce = () => {
       rig.cluster.setReplicas(7);

@@ -9,7 +9,7 @@ import { ManualClock } from '../../support/manual-clock.js';
 import { failure, FakeCluster } from '../fake-cluster.js';
 import { at, buildScaler } from '../world.js';
 
-/** From 5 to 8, decided when the target was as the fake cluster has it at first. */
+/** Changes 5 to 8, decided when the target was in the initial state of the fake cluster. */
 async function change(
   cluster: FakeCluster,
   to = 8,
@@ -26,7 +26,7 @@ async function change(
 }
 
 describe('changeReplicas from 5 to 8', () => {
-  it('reads the scale live and sends one PATCH with the uid and the resourceVersion just read', async () => {
+  it('reads the scale live and sends one PATCH with the uid and the resourceVersion that it read', async () => {
     const cluster = new FakeCluster();
     cluster.version = 321;
 
@@ -38,14 +38,14 @@ describe('changeReplicas from 5 to 8', () => {
     expect(cluster.specReplicas).toBe(8);
   });
 
-  it('patches nothing where it is not allowed any more once the scale was read', async () => {
+  it('patches nothing if it is no longer allowed once the scale is read', async () => {
     const cluster = new FakeCluster();
 
     expect(await change(cluster, 8, () => cluster.scaleReads === 0)).toMatchObject({ kind: 'given-up' });
     expect([cluster.scaleReads, cluster.arrived]).toEqual([1, []]);
   });
 
-  it('asks again before the second attempt: after a conflict nothing is sent without leave', async () => {
+  it('checks permission again before the second attempt: after a conflict nothing is sent without it', async () => {
     const cluster = new FakeCluster();
     cluster.patchScripts.push(() => {
       throw failure('conflict');
@@ -55,7 +55,7 @@ describe('changeReplicas from 5 to 8', () => {
     expect(cluster.arrived).toHaveLength(1);
   });
 
-  it('patches nothing where the live count is 6, and reports both counts', async () => {
+  it('patches nothing if the live count is 6, and reports both counts', async () => {
     const cluster = new FakeCluster();
     cluster.setReplicas(6);
 
@@ -65,7 +65,7 @@ describe('changeReplicas from 5 to 8', () => {
     expect(cluster.arrived).toEqual([]);
   });
 
-  it('patches nothing where the live count is 8 already', async () => {
+  it('patches nothing if the live count is 8 already', async () => {
     const cluster = new FakeCluster();
     cluster.setReplicas(8);
 
@@ -73,7 +73,7 @@ describe('changeReplicas from 5 to 8', () => {
     expect(cluster.arrived).toEqual([]);
   });
 
-  it('patches nothing where the uid is another one, though the count is the same 5', async () => {
+  it('patches nothing if the uid is a different one, even with the same count of 5', async () => {
     const cluster = new FakeCluster();
     cluster.recreate('uid-2');
 
@@ -81,7 +81,7 @@ describe('changeReplicas from 5 to 8', () => {
     expect(cluster.arrived).toEqual([]);
   });
 
-  it('says with the answer what an admission webhook made of it: 6', async () => {
+  it('reports from the answer the count that an admission webhook has set: 6', async () => {
     const cluster = new FakeCluster();
     cluster.patchScripts.push((apply) => ({ ...apply(), specReplicas: 6 }));
 
@@ -95,7 +95,7 @@ describe('changeReplicas from 5 to 8', () => {
   });
 
   it.each([-1, 7.5, Number.NaN, Number.POSITIVE_INFINITY, 2_147_483_648])(
-    'throws on %d and asks nothing of the server',
+    'throws on %d and sends no request',
     async (to) => {
       const cluster = new FakeCluster();
 
@@ -106,8 +106,8 @@ describe('changeReplicas from 5 to 8', () => {
   );
 });
 
-describe('changeReplicas at a conflict', () => {
-  /** Only the resourceVersion moves, between the read and the PATCH, for the first `times` PATCHes. */
+describe('changeReplicas from 5 to 8 with conflicts', () => {
+  /** Changes only the resourceVersion, between the read and the PATCH, for the first `times` PATCHes. */
   function busy(times: number): FakeCluster {
     const cluster = new FakeCluster();
     for (let count = 0; count < times; count += 1) {
@@ -132,7 +132,7 @@ describe('changeReplicas at a conflict', () => {
     ]);
   });
 
-  it('gives up after 3 retries: 4 PATCHes in all, and it is known that none went through', async () => {
+  it('stops after 3 retries, 4 PATCHes in all, and knows that none was applied', async () => {
     const cluster = busy(4);
 
     expect(await change(cluster)).toMatchObject({ kind: 'failed', unresolved: null });
@@ -152,7 +152,7 @@ describe('changeReplicas at a conflict', () => {
     expect(cluster.specReplicas).toBe(7);
   });
 
-  it('does not retry where the target was recreated between the read and the PATCH', async () => {
+  it('does not retry if the target was recreated between the read and the PATCH', async () => {
     const cluster = new FakeCluster();
     cluster.patchScripts.push((apply) => {
       cluster.recreate('uid-2');
@@ -164,7 +164,7 @@ describe('changeReplicas at a conflict', () => {
     expect(cluster.specReplicas).toBe(5);
   });
 
-  it('knows that nothing went through where the read after the conflict times out', async () => {
+  it('knows that nothing was applied if the read after the conflict times out', async () => {
     const cluster = busy(1);
     cluster.beforeReads.push(
       () => undefined,
@@ -175,11 +175,11 @@ describe('changeReplicas at a conflict', () => {
   });
 });
 
-describe('changeReplicas at a failure', () => {
+describe('changeReplicas from 5 to 8 with failures', () => {
   const lost: KubernetesErrorKind[] = ['timeout', 'connection', 'server_error', 'bad_answer', 'canceled'];
   const refused: KubernetesErrorKind[] = ['unauthorized', 'forbidden', 'not_found', 'gone', 'invalid'];
 
-  it.each(lost)('does not know whether a PATCH that ended in %s went through', async (kind) => {
+  it.each(lost)('does not know whether a PATCH that ended in %s was applied', async (kind) => {
     const cluster = new FakeCluster();
     cluster.patchScripts.push(() => Promise.reject(failure(kind)));
 
@@ -200,7 +200,7 @@ describe('changeReplicas at a failure', () => {
   });
 
   it.each(refused)(
-    'knows that a PATCH that ended in %s did not go through, and sends no second',
+    'knows that a PATCH that ended in %s was not applied, and sends no second one',
     async (kind) => {
       const cluster = new FakeCluster();
       cluster.patchScripts.push(() => Promise.reject(failure(kind)));
@@ -210,7 +210,7 @@ describe('changeReplicas at a failure', () => {
     },
   );
 
-  describe('where the server has no room (429)', () => {
+  describe('changeReplicas from 5 to 8 with rate limits (429)', () => {
     const busyFor = (times: number, retryAfterSeconds: number | null): FakeCluster => {
       const cluster = new FakeCluster();
       const error = new KubernetesError('rate_limited', 'too many requests', { retryAfterSeconds });
@@ -240,7 +240,7 @@ describe('changeReplicas at a failure', () => {
       },
     );
 
-    it('gives up at once where that is more than 5 s away, and it is known that nothing went through', async () => {
+    it('stops at once if the retry is more than 5 s away, and knows that nothing was applied', async () => {
       const cluster = busyFor(1, 6);
 
       expect(await change(cluster)).toEqual({
@@ -262,7 +262,7 @@ describe('changeReplicas at a failure', () => {
       expect(cluster.arrived).toHaveLength(6);
     });
 
-    it('sends no second where the scaler was removed or changed, or another client has set 7', async () => {
+    it('sends no second PATCH if the scaler was removed or changed, or another client has set 7', async () => {
       const unwanted = busyFor(1, 1);
       const moved = busyFor(1, 1);
       const clock = new ManualClock();
@@ -282,7 +282,7 @@ describe('changeReplicas at a failure', () => {
     });
   });
 
-  it('sends nothing where the live read times out, and that is no unknown outcome', async () => {
+  it('sends nothing if the live read times out, and the outcome is not unknown', async () => {
     const cluster = new FakeCluster();
     cluster.readFailure = failure('timeout');
 
@@ -290,7 +290,7 @@ describe('changeReplicas at a failure', () => {
     expect(cluster.arrived).toEqual([]);
   });
 
-  it('lets through what is no failure of the API server', async () => {
+  it('rethrows an error that is not a failure of the API server', async () => {
     const cluster = new FakeCluster();
     cluster.patchScripts.push(() => Promise.reject(new TypeError('our own fault')));
 

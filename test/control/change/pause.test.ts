@@ -18,7 +18,7 @@ const byDocument = (paused: boolean | 'scale-up' | 'scale-down'): Pause | null =
   readPause({ paused }, {}, NOW);
 
 describe('readPause', () => {
-  it('is none without annotations and with paused false', () => {
+  it('returns no pause without annotations and with paused false', () => {
     expect(byDocument(false)).toBeNull();
     expect(byAnnotation({})).toBeNull();
     expect(byAnnotation({ paused: 'false' })).toBeNull();
@@ -26,12 +26,12 @@ describe('readPause', () => {
     expect(byAnnotation({ paused: ' False ', 'paused-until': '2026-01-01T13:00:00Z' })).toBeNull();
   });
 
-  it('takes true, or one direction, from the document', () => {
+  it('reads true, or one direction, from the document', () => {
     expect(byDocument(true)).toMatchObject({ direction: 'both', facts: ['spec.paused is true'] });
     expect(byDocument('scale-down')).toMatchObject({ direction: 'scale-down' });
   });
 
-  it('takes true, or one direction, from the annotation', () => {
+  it('reads true, or one direction, from the annotation', () => {
     expect(byAnnotation({ paused: 'true' })).toEqual({
       by: 'annotation',
       direction: 'both',
@@ -42,7 +42,7 @@ describe('readPause', () => {
     expect(byAnnotation({ paused: 'scale-up' })).toMatchObject({ direction: 'scale-up' });
   });
 
-  it('ends at paused-until, to the second', () => {
+  it('ends a pause at paused-until, to the second', () => {
     expect(byAnnotation({ paused: 'true', 'paused-until': '2026-01-01T12:00:01Z' })).toMatchObject({
       until: parseInstant('2026-01-01T12:00:01Z'),
       facts: ['scaling is paused by annotation until 2026-01-01T12:00:01Z'],
@@ -50,12 +50,12 @@ describe('readPause', () => {
     expect(byAnnotation({ paused: 'true', 'paused-until': '2026-01-01T12:00:00Z' })).toBeNull();
   });
 
-  it('needs no paused besides paused-until or paused-replicas', () => {
+  it('requires no paused next to paused-until or paused-replicas', () => {
     expect(byAnnotation({ 'paused-until': '2026-01-01T13:00:00Z' })).toMatchObject({ direction: 'both' });
     expect(byAnnotation({ 'paused-replicas': '0' })).toMatchObject({ direction: 'both', replicas: 0 });
   });
 
-  it('keeps at a count in both directions', () => {
+  it('keeps the count of paused-replicas in both directions', () => {
     expect(byAnnotation({ paused: 'scale-up', 'paused-replicas': '7' })).toEqual({
       by: 'annotation',
       direction: 'both',
@@ -65,7 +65,7 @@ describe('readPause', () => {
     });
   });
 
-  it('reports the reason', () => {
+  it('reads the reason', () => {
     expect(byAnnotation({ paused: 'true', 'paused-reason': 'incident 4711' })?.facts).toEqual([
       'scaling is paused by annotation',
       'incident 4711',
@@ -83,14 +83,14 @@ describe('readPause', () => {
       'promscaler.dev/paused-replicas "-1" is not a count: the current count is kept',
     ],
     [{ 'paused-replicas': '2147483648' }, 'is not a count'],
-  ])('stops more rather than less where it cannot read %j', (annotations, message) => {
+  ])('pauses more rather than less for an invalid %j', (annotations, message) => {
     const pause = byAnnotation(annotations);
 
     expect(pause).toMatchObject({ direction: 'both', until: null, replicas: null });
     expect(pause?.facts.at(-1)).toContain(message);
   });
 
-  it('makes one line of printable text of a reason, of 200 characters at most', () => {
+  it('converts a reason to one line of printable text, of 200 characters at most', () => {
     const pause = byAnnotation({ paused: 'true', 'paused-reason': `a\n\u001b[31m b${'c'.repeat(300)}` });
 
     expect(pause?.facts).toEqual(['scaling is paused by annotation', `a [31m b${'c'.repeat(192)}`]);
@@ -101,13 +101,13 @@ describe('readPause', () => {
     ['scale-up', 'scale-up', 'scale-up'],
     [true, 'scale-down', 'both'],
     ['scale-down', 'true', 'both'],
-  ] as const)('holds %s of the document and %s of the annotation side by side: %s', (paused, text, both) => {
+  ] as const)('combines %s of the document and %s of the annotation: %s', (paused, text, both) => {
     const pause = readPause({ paused }, { 'promscaler.dev/paused': text }, NOW);
 
     expect(pause).toMatchObject({ direction: both, until: null });
   });
 
-  it('goes on with that of the document when that of the annotations has ended, and reports both before', () => {
+  it('continues with the pause of the document when that of the annotations has ended, and reports both before', () => {
     const annotations = { 'promscaler.dev/paused-until': '2026-01-01T12:00:00Z' };
 
     expect(readPause({ paused: 'scale-up' }, annotations, addSeconds(NOW, -1))).toEqual({
@@ -126,7 +126,7 @@ describe('readPause', () => {
     });
   });
 
-  it('is not taken back by an annotation that says false', () => {
+  it('ignores an annotation with false while the document pauses', () => {
     expect(readPause({ paused: true }, { 'promscaler.dev/paused': 'false' }, NOW)).toMatchObject({
       direction: 'both',
     });
@@ -142,7 +142,7 @@ describe('stops', () => {
     facts: [],
   });
 
-  it('holds the directions it names, and nothing where nothing changes', () => {
+  it('returns true for the paused directions, and false if nothing changes', () => {
     expect(stops(pause('both'), 'scale-up')).toBe(true);
     expect(stops(pause('both'), 'scale-down')).toBe(true);
     expect(stops(pause('scale-up'), 'scale-up')).toBe(true);
@@ -150,7 +150,7 @@ describe('stops', () => {
     expect(stops(pause('both'), 'none')).toBe(false);
   });
 
-  it('stops nothing where it keeps a count: that is an own change', () => {
+  it('returns false if the pause keeps a count: that is a change of its own', () => {
     expect(stops({ ...pause('both'), replicas: 3 }, 'scale-down')).toBe(false);
   });
 });

@@ -6,7 +6,7 @@ import { gate } from '../controller-rig.js';
 const steady = (): Promise<void> => Promise.resolve();
 
 describe('createTurns', () => {
-  it('allows 10 changes at once, and the 11th after one has ended', async () => {
+  it('allows 10 concurrent changes, and the 11th after one has ended', async () => {
     const turns = createTurns(steady);
     const releases = await Promise.all(Array.from({ length: 10 }, () => turns.take()));
     let isTaken = false;
@@ -20,7 +20,7 @@ describe('createTurns', () => {
     expect(isTaken).toBe(true);
   });
 
-  it('is idle only without a change, also while that waits for the event loop', async () => {
+  it('is idle only without a change, also while a change waits for the event loop', async () => {
     const { opened, open } = gate();
     const turns = createTurns(() => opened);
     expect(turns.isIdle()).toBe(true);

@@ -25,7 +25,7 @@ export const OWN = 'promscaler.dev/deletion-cost';
 export const RANKED = { podDeletionCost: { query: 'sum by (pod) (load)' } };
 const TARGET = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
 
-/** Series by pod, as a ranking query gives them. */
+/** Returns series by pod, as a ranking query does. */
 export function rankingOf(values: Readonly<Record<string, number>>): Answer {
   const series = Object.entries(values).map(([pod, value]) => ({
     labels: { namespace: 'shop', pod },
@@ -73,13 +73,13 @@ export class CostRig {
     await this.simulator.close();
   }
 
-  /** Another process: it knows nothing of what was done before. */
+  /** Replaces the process by a new one without any memory. */
   crash(): void {
     this.#costs = this.#createCosts();
     this.#memory = { ...settledMemory(), uid: null };
   }
 
-  /** One cycle that wants this count. */
+  /** Runs one cycle that wants this count. */
   async cycle(
     replicas: number,
     options: {
@@ -121,13 +121,13 @@ export class CostRig {
     return output;
   }
 
-  /** The controllers of the cluster go on for some seconds, and the watches with them. */
+  /** Lets the controllers of the cluster and the watches run for some seconds. */
   async pass(seconds: number): Promise<void> {
     for (let second = 0; second < seconds; second += 1) await this.clock.advanceAndSettle(1000);
     await this.watched();
   }
 
-  /** Waits until the watches show what the server has. */
+  /** Waits until the watches have the state of the server. */
   async watched(): Promise<void> {
     const shown = (): string =>
       JSON.stringify(
@@ -144,12 +144,12 @@ export class CostRig {
     await eventually(() => shown() === there(), 'the pods in the watch');
   }
 
-  /** Names of the pods, without those being deleted. */
+  /** Returns the names of the pods that are not being deleted. */
   pods(): readonly string[] {
     return this.simulator.describe(WEB).pods;
   }
 
-  /** Annotations by pod, of pods that have any. */
+  /** Returns the annotations by pod, of pods that have any. */
   annotations(): Readonly<Record<string, unknown>> {
     const all = this.simulator
       .listObjects('/pods', 'shop')
@@ -157,7 +157,7 @@ export class CostRig {
     return Object.fromEntries(all.filter(([, written]) => Object.keys(written).length > 0));
   }
 
-  /** What a person does with `kubectl annotate`. */
+  /** Annotates as a user does with `kubectl annotate`. */
   async annotate(
     pod: string,
     annotations: Readonly<Record<string, string | null>>,
@@ -172,7 +172,7 @@ export class CostRig {
     if (isSeen) await this.watched();
   }
 
-  /** PATCHes of pods that promscaler has sent. */
+  /** Counts the PATCHes of pods that promscaler has sent. */
   podPatches(): number {
     return this.simulator.requests().filter(({ method, path, userAgent }) => {
       return method === 'PATCH' && path.includes('/pods/') && userAgent.startsWith('promscaler');

@@ -15,7 +15,7 @@ import { aPod, aSource } from '../../support/builders.js';
 
 jest.setTimeout(240_000);
 
-/** Where the pods are: three on one node, two on another, one alone; and two of another workload. */
+/** Three pods on one node, two on another, one alone; and two of another workload. */
 const NODES = {
   'catalog-5d9c7b8f4d-aaaaa': 'n1',
   'catalog-5d9c7b8f4d-bbbbb': 'n1',
@@ -59,7 +59,7 @@ afterAll(async () => {
   await new Promise((resolve) => exporter.close(resolve));
 });
 
-/** What the example's query says, asked as the service asks it; again until the first scrape succeeded. */
+/** Runs the query of the example as the service does, until the first scrape has succeeded. */
 async function ask(): Promise<PodRanking> {
   const text = readFileSync(new URL('../../../config/scalers/one-per-node.yaml', import.meta.url), 'utf8');
   const [scaler] = readScalers(text, 'one-per-node.yaml').scalers;
@@ -84,7 +84,7 @@ function costed(name: string): CostedPod {
 }
 
 describe('the example one-per-node.yaml on a real Prometheus', () => {
-  it('leaves one pod of each node out, and ranks the others by how many share their node', async () => {
+  it('omits one pod of each node, and ranks the others by the number of pods on their node', async () => {
     const ranking = await ask();
 
     const values = ranking.kind === 'ranked' ? ranking.values : new Map<string, number>();

@@ -14,7 +14,7 @@ async function start(options: Partial<SimulatorOptions> = {}, token: string | nu
   return rig;
 }
 
-/** The five pods by the values 0 to 4 that they are given: not in the order of their names. */
+/** Values 0 to 4 for the five pods, not in the order of their names. */
 function valued(rig: CostRig): {
   readonly order: readonly string[];
   readonly ranking: ReturnType<typeof rankingOf>;
@@ -37,7 +37,7 @@ const RULES = {
 };
 
 describe('a scale-down from 5 to 3 of a Deployment with podDeletionCost', () => {
-  it('takes the two pods with the smallest values, whose costs are -2 and -1', async () => {
+  it('removes the two pods with the smallest values, whose costs are -2 and -1', async () => {
     const rig = await start();
     const { order, ranking } = valued(rig);
 
@@ -55,7 +55,7 @@ describe('a scale-down from 5 to 3 of a Deployment with podDeletionCost', () => 
     expect(rig.podPatches()).toBe(2);
   });
 
-  it('takes those with the largest with order descending', async () => {
+  it('removes those with the largest values with order descending', async () => {
     const rig = await start();
     const { order, ranking } = valued(rig);
 
@@ -65,7 +65,7 @@ describe('a scale-down from 5 to 3 of a Deployment with podDeletionCost', () => 
     expect([...rig.pods()].sort()).toEqual(order.slice(0, 3).sort());
   });
 
-  it('counts out a pod that is not ready: it goes first, and only one other gets a cost', async () => {
+  it('does not rank a pod that is not ready: it is removed first, and only one other gets a cost', async () => {
     const rig = await start();
     const { order, ranking } = valued(rig);
     rig.simulator.breakPod('shop', order[4] ?? '');
@@ -79,7 +79,7 @@ describe('a scale-down from 5 to 3 of a Deployment with podDeletionCost', () => 
     expect([...rig.pods()].sort()).toEqual(order.slice(1, 4).sort());
   });
 
-  it('leaves the cost of another client alone, and takes it into account', async () => {
+  it('keeps the cost of another client, and includes it in the order', async () => {
     const rig = await start();
     const { order, ranking } = valued(rig);
     await rig.annotate(order[4] ?? '', { [COST]: '-7' });
@@ -97,7 +97,7 @@ describe('a scale-down from 5 to 3 of a Deployment with podDeletionCost', () => 
     expect([...rig.pods()].sort()).toEqual([order[0], order[2], order[3]].sort());
   });
 
-  it('writes over nothing that came after the last event of the watch', async () => {
+  it('overwrites nothing that changed after the last event of the watch', async () => {
     const rig = await start();
     const { order, ranking } = valued(rig);
     rig.simulator.faults.addEventFault({ resource: 'pods', name: order[0] ?? '' }, 'swallow');
@@ -110,7 +110,7 @@ describe('a scale-down from 5 to 3 of a Deployment with podDeletionCost', () => 
     expect(rig.warnings).toEqual([]);
   });
 
-  it('goes on without the permission, with one warning that names the chart value', async () => {
+  it('continues without the permission, with one warning that names the chart value', async () => {
     const rig = await start({ rbac: RULES }, 'scaler');
     const { ranking } = valued(rig);
 
@@ -125,7 +125,7 @@ describe('a scale-down from 5 to 3 of a Deployment with podDeletionCost', () => 
     );
   });
 
-  it('goes on after 1000 ms where the API server does not answer, and sends no cost after that', async () => {
+  it('continues after 1000 ms if the API server does not answer, and sends no cost after that', async () => {
     const rig = await start();
     const { ranking } = valued(rig);
     const mend = rig.simulator.faults.add({ verbs: ['patch'], resource: 'pods' }, { kind: 'stall' });
@@ -145,7 +145,7 @@ describe('a scale-down from 5 to 3 of a Deployment with podDeletionCost', () => 
     expect(rig.warnings.map(({ facts }) => facts?.['error'])).toEqual(['not set after 1000 ms']);
   });
 
-  it('goes on where the API server fails', async () => {
+  it('continues if the API server fails', async () => {
     const rig = await start();
     const { ranking } = valued(rig);
     rig.simulator.faults.add({ verbs: ['patch'], resource: 'pods' }, { kind: 'refuse', status: 500 });
@@ -157,8 +157,8 @@ describe('a scale-down from 5 to 3 of a Deployment with podDeletionCost', () => 
   });
 });
 
-describe('a cost of promscaler on a pod that survived', () => {
-  /** The costs are set, and then the change of replicas fails. */
+describe('a cost that promscaler set on a pod that was not removed', () => {
+  /** Sets the costs, and then the change of replicas fails. */
   async function interrupted(): Promise<CostRig> {
     const rig = await start();
     const { ranking } = valued(rig);
@@ -173,7 +173,7 @@ describe('a cost of promscaler on a pod that survived', () => {
     return rig;
   }
 
-  it('goes in the next cycle that wants no scale-down', async () => {
+  it('is removed in the next cycle that does not scale down', async () => {
     const rig = await interrupted();
 
     await rig.cycle(5);
@@ -182,7 +182,7 @@ describe('a cost of promscaler on a pod that survived', () => {
     expect(rig.pods()).toHaveLength(5);
   });
 
-  it('goes with a scale-up', async () => {
+  it('is removed with a scale-up', async () => {
     const rig = await interrupted();
 
     const { record } = await rig.cycle(7);
@@ -191,7 +191,7 @@ describe('a cost of promscaler on a pod that survived', () => {
     expect(rig.annotations()).toEqual({});
   });
 
-  it('goes by the hand of another process after a crash, also where the document ranks no pods any more', async () => {
+  it('is removed by another process after a crash, also if the document no longer ranks pods', async () => {
     const rig = await interrupted();
     rig.crash();
 
@@ -200,7 +200,7 @@ describe('a cost of promscaler on a pod that survived', () => {
     expect(rig.annotations()).toEqual({});
   });
 
-  it('is changed by the next scale-down where others are to go by then', async () => {
+  it('is changed by the next scale-down if that removes other pods', async () => {
     const rig = await interrupted();
     const [last = ''] = valued(rig).order.slice(-1);
 
@@ -211,7 +211,7 @@ describe('a cost of promscaler on a pod that survived', () => {
     expect(rig.annotations()).toEqual({ [last]: { [COST]: '-1', [OWN]: '-1' } });
   });
 
-  it('stays while there are more pods than the Deployment wants: they have yet to go', async () => {
+  it('stays while there are more pods than the Deployment wants: they are still to be removed', async () => {
     const rig = await start();
     const { ranking } = valued(rig);
     await rig.cycle(3, { ranking });
@@ -222,7 +222,7 @@ describe('a cost of promscaler on a pod that survived', () => {
     expect(Object.keys(rig.annotations())).toHaveLength(2);
   });
 
-  it('stays where a person has changed it', async () => {
+  it('stays if a user has changed it', async () => {
     const rig = await interrupted();
     const [first = ''] = Object.keys(rig.annotations());
     await rig.annotate(first, { [COST]: '-50' });

@@ -11,7 +11,7 @@ const rbac = {
   admin: { user: 'admin', rules: [{ apiGroups: ['*'], resources: ['*', '*/scale'], verbs: ['*'] }] },
 };
 
-/** Real kubectl is the referee: what it writes is what a person writes, and what it reads is what exists. */
+/** Real kubectl is the reference: it writes as a user does, and reads the actual objects. */
 describe('deletion costs next to kubectl annotate', () => {
   let home: string;
   let rig: CostRig;
@@ -36,13 +36,13 @@ describe('deletion costs next to kubectl annotate', () => {
     return stdout;
   };
 
-  /** `kubectl annotate`, as the manual shows it; then the watch has seen it. */
+  /** Runs `kubectl annotate` as in the manual, and waits for the watch. */
   const annotate = async (pod: string, ...annotations: readonly string[]): Promise<void> => {
     expect(await kubectl('annotate', 'pod', pod, ...annotations)).toBe(`pod/${pod} annotated\n`);
     await rig.watched();
   };
 
-  /** The pod as kubectl shows it, but for the version that every write changes. No annotations are the same as `{}`. */
+  /** Reads the pod with kubectl, without the resourceVersion. No annotations are the same as `{}`. */
   const read = async (pod: string): Promise<unknown> => {
     const shown = JSON.parse(await kubectl('get', 'pod', pod, '-o', 'json')) as {
       readonly metadata: Readonly<Record<string, unknown>>;
@@ -51,7 +51,7 @@ describe('deletion costs next to kubectl annotate', () => {
     return { ...shown, metadata: { ...metadata, annotations, resourceVersion: '' } };
   };
 
-  /** Values 0 to 4 in the order of the pods' names, a scale-down to `to` whose change of replicas fails. */
+  /** Ranks pods 0 to 4 in the order of their names, for a scale-down to `to` whose change of replicas fails. */
   const markFor = async (to: number): Promise<readonly string[]> => {
     const pods = rig.pods();
     const mend = rig.simulator.faults.add(
@@ -64,7 +64,7 @@ describe('deletion costs next to kubectl annotate', () => {
     return pods;
   };
 
-  it('gives a pod what kubectl gives it, set and taken away', async () => {
+  it('writes the same pod as kubectl when it sets and removes a cost', async () => {
     const [pod = ''] = rig.pods();
     const plain = await read(pod);
     await markFor(3);
@@ -97,7 +97,7 @@ describe('deletion costs next to kubectl annotate', () => {
     expect(rig.annotations()).toEqual({ [pod]: { team: 'shop' } });
   });
 
-  it('takes away the costs that it has left, and none that kubectl has set', async () => {
+  it('removes its own costs, and none that kubectl has set', async () => {
     const [first = '', second = '', third = ''] = await markFor(3);
     await annotate(third, `${COST}=40`);
 
@@ -111,7 +111,7 @@ describe('deletion costs next to kubectl annotate', () => {
     expect(shown).toContain(`${third} 40 \n`);
   });
 
-  it('leaves a cost that kubectl --overwrite has put in place of that of promscaler, also in the next scale-down', async () => {
+  it('keeps a cost that kubectl --overwrite has set instead of its own, also in the next scale-down', async () => {
     const [first = '', second = ''] = await markFor(4);
     await annotate(first, '--overwrite', `${COST}=77`);
 
@@ -129,7 +129,7 @@ describe('deletion costs next to kubectl annotate', () => {
     expect(rig.pods()).not.toContain(second);
   });
 
-  it('lets -101 go before its own, and 1 after all others: 5 to 3', async () => {
+  it('lets a pod with -101 be removed before its own, and one with 1 after all others: 5 to 3', async () => {
     const [first = '', ...others] = rig.pods();
     const [last = ''] = others.slice(-1);
     await annotate(first, `${COST}=1`);
@@ -149,7 +149,7 @@ describe('deletion costs next to kubectl annotate', () => {
     expect([...rig.pods()].sort()).toEqual([first, others[1], others[2]].sort());
   });
 
-  it('writes nothing over a cost that kubectl sets between its list and its patch', async () => {
+  it('does not overwrite a cost that kubectl sets between its list and its patch', async () => {
     const [first = ''] = rig.pods();
     rig.simulator.faults.addEventFault({ resource: 'pods', name: first }, 'swallow');
     await kubectl('annotate', 'pod', first, `${COST}=12`);
@@ -161,7 +161,7 @@ describe('deletion costs next to kubectl annotate', () => {
     expect(rig.warnings).toEqual([]);
   });
 
-  it('is cleared away by the line of the manual, which takes a pod without costs, too', async () => {
+  it('is removed by the command of the manual, which accepts pods without costs, too', async () => {
     const [first = '', , , fourth = ''] = await markFor(3);
 
     await annotate(first, `${COST}-`, `${OWN}-`);
@@ -172,7 +172,7 @@ describe('deletion costs next to kubectl annotate', () => {
   });
 });
 
-/** A key as JSONPath takes it. */
+/** Escapes a key for JSONPath. */
 function dotted(key: string): string {
   return key.replaceAll('.', '\\.');
 }

@@ -24,12 +24,12 @@ function plan(
 const FOUR = ['a', 'b', 'c', 'd'].map((name) => costed(name));
 
 describe('planCosts', () => {
-  it('gives -1 to the smallest of four values where one is to go, and nothing where none is', () => {
+  it('gives -1 to the smallest of four values if one pod is to be removed, and nothing if none is', () => {
     expect(plan(FOUR, 3, { a: 5, b: -Infinity, c: 7, d: Infinity })).toEqual([['b', -1]]);
     expect(plan(FOUR, 4, { a: 5, b: 1, c: 7, d: 2 })).toEqual([]);
   });
 
-  it('gives nothing where all have the same value, and something where one of them has none', () => {
+  it('gives nothing if all values are equal, and something if one is missing', () => {
     expect(plan(FOUR, 2, { a: 1, b: 1, c: 1, d: 1 })).toEqual([]);
     expect(plan(FOUR, 2, { a: 1, b: 1, c: 1 })).toEqual([
       ['a', -2],
@@ -37,19 +37,19 @@ describe('planCosts', () => {
     ]);
   });
 
-  it('takes the younger of two equal values first', () => {
+  it('removes the younger pod of two equal values first', () => {
     const pods = [costed('a'), costed('b', { startTime: at(10) }), costed('c')];
 
     expect(plan(pods, 2, { a: 1, b: 1, c: 2 })).toEqual([['b', -1]]);
   });
 
-  it('counts pods that are being deleted or have ended neither in nor out', () => {
+  it('ignores pods that are being deleted or have ended', () => {
     const pods = [...FOUR, costed('e', { deleting: true }), costed('f', { phase: 'Failed' })];
 
     expect(plan(pods, 3, { a: 1, b: 2, c: 3, d: 4, e: 0, f: 0 })).toEqual([['a', -1]]);
   });
 
-  it('writes nothing to a pod that has its cost already, and takes it from one that is not to go', () => {
+  it('writes nothing to a pod that has its cost already, and removes the cost of one that stays', () => {
     const pods = [costed('a', {}, -1), costed('b', {}, -2), costed('c')];
 
     expect(plan(pods, 2, { a: 1, b: 2, c: 3 })).toEqual([['b', null]]);
@@ -70,7 +70,7 @@ describe('planCosts', () => {
 });
 
 describe('planRemovals', () => {
-  it('takes costs away where 2 pods of 2 are wanted, and waits where there are 3', () => {
+  it('removes costs if 2 pods of 2 are wanted, and waits if there are 3', () => {
     const pods = [costed('a', {}, -1), costed('b')];
 
     expect(planRemovals(pods, 2).map(({ pod, cost }) => [pod.pod.name, cost])).toEqual([['a', null]]);

@@ -18,9 +18,9 @@ export const TIMES: ElectionTimes = {
   retryPeriodSeconds: 2,
 };
 
-/** The clock of one process: its own wall time, and a process that can be stopped. */
+/** The clock of one process, with its own wall time; the process can be stopped. */
 class ProcessClock implements Clock {
-  /** What `random` gives. */
+  /** Returned by `random`. */
   chance: () => number = () => 0;
   skewSeconds = 0;
   #pausedMs = 0;
@@ -42,7 +42,7 @@ class ProcessClock implements Clock {
     let cancel = (): void => undefined;
     const fire = (): void => {
       if (isOff) return;
-      // After a pause of the machine the monotonic clock is behind: the timer has still to wait.
+      // After a pause of the machine the monotonic clock is behind: the timer still has to wait.
       if (this.monotonicMs() < dueMs - 0.001) arm();
       else callback();
     };
@@ -56,18 +56,21 @@ class ProcessClock implements Clock {
     };
   };
 
-  /** At once, or when the process goes on. */
+  /** Runs at once, or when the process continues. */
   whenRunning(callback: () => void): void {
     if (this.#stoppedAtMs === null) callback();
     else this.#waiting.push(callback);
   }
 
-  /** As SIGSTOP: nothing of the process runs. */
+  /** Stops the process, as SIGSTOP does. */
   stop(): void {
     this.#stoppedAtMs ??= this.#base.monotonicMs();
   }
 
-  /** As SIGCONT. `standsStill`: as a virtual machine that goes on, whose monotonic clock has not moved. */
+  /**
+   * Continues the process, as SIGCONT does. `standsStill`: as a resumed virtual machine whose monotonic clock has not
+   * advanced.
+   */
   goOn(standsStill = false): void {
     if (this.#stoppedAtMs !== null && standsStill)
       this.#pausedMs += this.#base.monotonicMs() - this.#stoppedAtMs;
@@ -76,18 +79,18 @@ class ProcessClock implements Clock {
   }
 }
 
-/** What becomes of a request: how long it and its answer travel, and which of them is lost. */
+/** The fate of a request: how long it and its answer take, and which of them is lost. */
 export interface Fate {
   readonly thereMs?: number;
   readonly backMs?: number;
   readonly lost?: 'request' | 'answer';
-  /** Refused by the server without a look at the Lease. */
+  /** The server rejects the request without checking the Lease. */
   readonly refused?: KubernetesErrorKind;
 }
 
 type Verb = 'get' | 'create' | 'update';
 
-/** A request as the server carried it out. */
+/** A request that the server applied. */
 export interface Applied {
   readonly atMs: number;
   readonly by: string;
@@ -103,7 +106,7 @@ export class Candidates {
   readonly applied: Applied[] = [];
   lease: LeaseSpec | null = null;
   revision = 1;
-  /** Called after everything that happened. */
+  /** Called after every event. */
   onStep: () => void = () => undefined;
 
   add(name: string, times: ElectionTimes = TIMES): Candidate {
@@ -112,7 +115,7 @@ export class Candidates {
     return candidate;
   }
 
-  /** Another client sets the Lease; null deletes it. */
+  /** Sets the Lease as another client; null deletes it. */
   edit(spec: LeaseSpec | null): void {
     this.lease = spec;
     this.revision += 1;
@@ -122,7 +125,7 @@ export class Candidates {
     return this.clock.monotonicMs() / 1000;
   }
 
-  /** Lets so much time go by. */
+  /** Advances the time. */
   async pass(seconds: number): Promise<void> {
     const endMs = this.clock.monotonicMs() + seconds * 1000;
     await this.#settle();
@@ -135,7 +138,7 @@ export class Candidates {
     await this.#settle();
   }
 
-  /** Lets time go by until `condition` holds and gives the seconds it took; throws after `limit` seconds. */
+  /** Advances the time until `condition` holds and returns the seconds it took; throws after `limit` seconds. */
   async passUntil(condition: () => boolean, limit = 120): Promise<number> {
     const start = this.seconds;
     await this.#settle();
@@ -181,15 +184,14 @@ export class Candidate {
   readonly election: Election;
   readonly stop = new AbortController();
   readonly log: (readonly [string, string])[] = [];
-  /** Epochs of its terms. */
   readonly terms: string[] = [];
-  /** Terms that have begun and are over, as reported by `onChange`. */
+  /** Starts (true) and ends (false) of terms, as reported by `onChange`. */
   readonly changes: boolean[] = [];
-  /** What becomes of its next requests. */
+  /** The fate of its next requests. */
   fate: (verb: Verb) => Fate = () => ({});
-  /** A change of replicas is under way. */
+  /** Whether a change of replicas is in progress. */
   isBusy = false;
-  /** What it does while it leads. */
+  /** Its work while it leads. */
   work: (signal: AbortSignal) => Promise<void> = (signal) =>
     new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
   ended: Promise<unknown> = Promise.resolve();
@@ -221,7 +223,7 @@ export class Candidate {
     return this;
   }
 
-  /** The seconds between its attempts from now on, one after the other; the last one permanently. */
+  /** Sets the seconds between its next attempts, repeating the last one. */
   waits(...seconds: readonly number[]): this {
     const left = [...seconds];
     this.clock.chance = () => ((left.length > 1 ? left.shift() : left[0]) ?? 0) / 2.4 - 1 / 1.2;
@@ -232,7 +234,7 @@ export class Candidate {
     return this.election.mayWrite();
   }
 
-  /** Dies: nothing of it runs any more. */
+  /** Kills the process. */
   kill(): void {
     this.clock.stop();
   }

@@ -6,7 +6,7 @@ import type { KubernetesErrorKind } from '../../../src/kubernetes/types.js';
 import { Candidates } from './candidates.js';
 import type { Candidate } from './candidates.js';
 
-/** `a` leads since second 0 and `b` stands by since second 1. */
+/** `a` leads since second 0 and `b` is a standby since second 1. */
 async function leaderAndStandby(): Promise<{
   readonly world: Candidates;
   readonly a: Candidate;
@@ -22,7 +22,7 @@ async function leaderAndStandby(): Promise<{
 
 describe('after the leader was killed', () => {
   it.each([0, 0.3, 0.7, 0.999_999])(
-    'another one leads within 23.8 s, not before 15 s less the last renewal, at a chance of %s',
+    'another candidate leads within 23.8 s, not before 15 s less the last renewal, with random %s',
     async (chance) => {
       for (const killedAt of [2, 7.9, 8.1, 11.3, 30]) {
         const { world, a, b } = await leaderAndStandby();
@@ -41,7 +41,7 @@ describe('after the leader was killed', () => {
 });
 
 describe('a leader that is stopped', () => {
-  it.each([0, 0.999_999])('hands over within 4.4 s, at a chance of %s', async (chance) => {
+  it.each([0, 0.999_999])('hands over within 4.4 s, with random %s', async (chance) => {
     const { world, a, b } = await leaderAndStandby();
     b.clock.chance = () => chance;
     await world.pass(20);
@@ -71,7 +71,7 @@ describe('a leader that is stopped', () => {
     expect([a.mayWrite, a.election.isLeading()]).toEqual([false, false]);
   });
 
-  it('gives the Lease back only when its work has ended, after 4 s, and may write until then', async () => {
+  it('releases the Lease only when its work has ended, after 4 s, and can write until then', async () => {
     const world = new Candidates();
     const a = world.add('a');
     const seen: boolean[] = [];
@@ -94,7 +94,7 @@ describe('a leader that is stopped', () => {
     expect(seen).toEqual([true, true, true, true]);
   });
 
-  it('keeps the Lease where a PATCH is still under way when its work has ended: it expires', async () => {
+  it('keeps the Lease if a PATCH is still in flight when its work has ended: the Lease expires', async () => {
     const { world, a, b } = await leaderAndStandby();
     await world.pass(20);
     a.isBusy = true;
@@ -109,7 +109,7 @@ describe('a leader that is stopped', () => {
     expect(b.mayWrite).toBe(true);
   });
 
-  it('reads it again and releases it where the Lease was touched meanwhile', async () => {
+  it('reads the Lease again and releases it if that was modified meanwhile', async () => {
     const { world, a } = await leaderAndStandby();
     world.revision += 1;
     a.stop.abort();
@@ -119,7 +119,7 @@ describe('a leader that is stopped', () => {
     expect(world.lease?.holderIdentity).toBe('');
   });
 
-  it('leaves the Lease alone that another one holds by now', async () => {
+  it('does not modify a Lease that another candidate holds by now', async () => {
     const { world, a } = await leaderAndStandby();
     if (world.lease === null) throw new Error('there is a Lease');
     world.edit({ ...world.lease, holderIdentity: 'intruder' });
@@ -131,7 +131,7 @@ describe('a leader that is stopped', () => {
     expect(a.logged('warn')).toEqual([]);
   });
 
-  it('ends after 3 s where the server does not answer', async () => {
+  it('ends after 3 s if the server does not answer', async () => {
     const { world, a } = await leaderAndStandby();
     a.fate = () => ({ lost: 'request' });
     let isEnded = false;
@@ -148,7 +148,7 @@ describe('a leader that is stopped', () => {
 });
 
 describe('a leader whose work fails', () => {
-  it('gives the Lease back, so that another one can try', async () => {
+  it('releases the Lease, so that another candidate can try', async () => {
     const world = new Candidates();
     const a = world.add('a');
     a.work = () => Promise.reject(new Error('the state cannot be read'));
@@ -165,7 +165,7 @@ describe('a leader whose work fails', () => {
   });
 });
 
-describe('what the server forbids', () => {
+describe('a forbidden request', () => {
   it.each([
     [
       'get',
@@ -175,7 +175,7 @@ describe('what the server forbids', () => {
       'create',
       'there is no Lease promscaler in namespace monitoring, and verb create on leases (coordination.k8s.io) is not allowed there',
     ],
-  ] as const)('from the start ends the election with a sentence: %s', async (verb, sentence) => {
+  ] as const)('from the start ends the election with an explanation: %s', async (verb, sentence) => {
     const world = new Candidates();
     const a = world.add('a');
     a.fate = (asked) => (asked === verb ? { refused: 'forbidden' } : {});
@@ -192,7 +192,7 @@ describe('what the server forbids', () => {
     expect(String(error)).toMatch(/rbac\.create: true of the chart .* leaderElection\.enabled: false/);
   });
 
-  it('from the first update on ends it, too, and the work with it', async () => {
+  it('from the first update on ends it and the work, too', async () => {
     const world = new Candidates();
     const a = world.add('a');
     let isEnded = false;
@@ -210,7 +210,7 @@ describe('what the server forbids', () => {
   });
 
   it.each(['get', 'create', 'update'] as const)(
-    'for 14 s from the start, as a server that has just started does, ends nothing: %s',
+    'for 14 s from the start, as by a server that has just started, ends nothing: %s',
     async (verb) => {
       const world = new Candidates();
       const a = world.add('a');
@@ -223,7 +223,7 @@ describe('what the server forbids', () => {
     },
   );
 
-  it('now and then, with failures of another kind in between, ends nothing', async () => {
+  it('now and then, between failures of another kind, ends nothing', async () => {
     const world = new Candidates();
     const a = world.add('a');
     let count = 0;
@@ -238,7 +238,7 @@ describe('what the server forbids', () => {
     expect(a.mayWrite).toBe(true);
   });
 
-  it('when a standby is to take over is waited out', async () => {
+  it('when a standby takes over is retried', async () => {
     const { world, a, b } = await leaderAndStandby();
     b.fate = (verb) => (verb === 'update' && world.seconds < 60 ? { refused: 'forbidden' } : {});
     a.kill();
@@ -250,7 +250,7 @@ describe('what the server forbids', () => {
     expect(b.mayWrite).toBe(true);
   });
 
-  it('after it was allowed is waited out', async () => {
+  it('after an allowed one is retried', async () => {
     const { world, a, b } = await leaderAndStandby();
     a.fate = () => (world.seconds < 60 ? { refused: 'forbidden' } : {});
     b.fate = a.fate;
@@ -261,7 +261,7 @@ describe('what the server forbids', () => {
   });
 
   it.each<KubernetesErrorKind>(['connection', 'timeout', 'unauthorized', 'server_error', 'not_found'])(
-    'is no reason to end while the answer is %s: it stays a follower until the server responds',
+    'does not end the election while the answer is %s: it stays a follower until the server responds',
     async (refused) => {
       const world = new Candidates();
       const a = world.add('a');
@@ -279,7 +279,7 @@ describe('what the server forbids', () => {
 });
 
 describe('an identity', () => {
-  it('is the name of the pod and a uuid of version 4, another one at each start', () => {
+  it('is the name of the pod and a uuid of version 4, a new one at each start', () => {
     const identities = Array.from({ length: 200 }, () => newIdentity('promscaler-0', SYSTEM_CLOCK));
 
     expect(new Set(identities).size).toBe(200);

@@ -3,7 +3,7 @@ import type { KubernetesErrorKind } from '../../../src/kubernetes/types.js';
 import { Candidates } from './candidates.js';
 import type { Candidate } from './candidates.js';
 
-/** A world in which `a` has led for 21 s, having renewed at 20 s. */
+/** A world in which `a` has led for 21 s and renewed at 20 s. */
 async function ledFor21Seconds(): Promise<{ readonly world: Candidates; readonly a: Candidate }> {
   const world = new Candidates();
   const a = world.add('a').start();
@@ -15,7 +15,7 @@ async function ledFor21Seconds(): Promise<{ readonly world: Candidates; readonly
 const LOST = { lost: 'request' } as const;
 
 describe('a leader that cannot renew', () => {
-  it('may write until 9.999 s after its last renewal, not at 10.001 s, and stands by from then on', async () => {
+  it('can write until 9.999 s after its last renewal, not at 10.001 s, and is a standby from then on', async () => {
     const { world, a } = await ledFor21Seconds();
     a.fate = () => LOST;
 
@@ -39,7 +39,7 @@ describe('a leader that cannot renew', () => {
     expect(a.mayWrite).toBe(false);
   });
 
-  it('leads on, also where each renewal takes 4 s', async () => {
+  it('stays the leader even if each renewal takes 4 s', async () => {
     const { world, a } = await ledFor21Seconds();
     const b = world.add('b').start();
     a.fate = () => ({ thereMs: 2000, backMs: 2000 });
@@ -52,7 +52,7 @@ describe('a leader that cannot renew', () => {
   });
 
   it.each<KubernetesErrorKind>(['server_error', 'rate_limited', 'unauthorized', 'forbidden', 'bad_answer'])(
-    'outlives 7 s of %s, and tries every 2 s',
+    'stays the leader during 7 s of %s, and retries every 2 s',
     async (refused) => {
       const { world, a } = await ledFor21Seconds();
       a.fate = () => (world.seconds < 28 ? { refused } : {});
@@ -65,7 +65,7 @@ describe('a leader that cannot renew', () => {
     },
   );
 
-  it('ends its work, and begins a new term with a new epoch when the server is back', async () => {
+  it('ends its work, and begins a new term with a new epoch when the server recovers', async () => {
     const { world, a } = await ledFor21Seconds();
     const ended: number[] = [];
     const work = a.work;
@@ -109,12 +109,12 @@ describe('a leader whose Lease another candidate holds', () => {
   it.each([
     ['another holder', 'intruder', 'intruder holds the Lease'],
     ['no holder', '', 'another client has released the Lease'],
-  ])('stands by as soon as it sees %s, with 6 s left', async (_, holderIdentity) => {
+  ])('becomes a standby as soon as it reads %s, with 6 s left', async (_, holderIdentity) => {
     const { world, a } = await ledFor21Seconds();
     if (world.lease === null) throw new Error('there is a Lease');
     world.edit({ ...world.lease, holderIdentity });
 
-    // The PUT at 22 s conflicts, the GET at 24 s sees it.
+    // The PUT at 22 s conflicts, the GET at 24 s reads it.
     await world.pass(2.999);
     expect(a.mayWrite).toBe(true);
     await world.pass(0.002);
@@ -122,7 +122,7 @@ describe('a leader whose Lease another candidate holds', () => {
     expect(a.mayWrite).toBe(false);
   });
 
-  it('stands by where the Lease is gone, and recreates it in term 1', async () => {
+  it('becomes a standby if the Lease is deleted, and recreates it in term 1', async () => {
     const { world, a } = await ledFor21Seconds();
     world.edit(null);
 
@@ -149,7 +149,7 @@ describe('the clocks of a leader', () => {
     expect(a.mayWrite).toBe(true);
   });
 
-  it('that jump back by an hour change nothing: the monotonic one counts', async () => {
+  it('that jump back by an hour change nothing: the monotonic clock counts', async () => {
     const { world, a } = await ledFor21Seconds();
     a.clock.skewSeconds = -3600;
     a.fate = () => LOST;
@@ -160,7 +160,7 @@ describe('the clocks of a leader', () => {
     expect(a.mayWrite).toBe(false);
   });
 
-  it('stand still while its machine is paused for 60 s: the wall clock shows it, at once', async () => {
+  it('may not advance while its machine is paused for 60 s: the wall clock shows the pause at once', async () => {
     const { world, a } = await ledFor21Seconds();
     const b = world.add('b').start();
     a.clock.stop();
@@ -176,7 +176,7 @@ describe('the clocks of a leader', () => {
   });
 
   it.each([5, 12, 16, 60])(
-    'after a stop of %s s it writes only while no other candidate may',
+    'let it write after a stop of %s s only while no other candidate can',
     async (seconds) => {
       const { world, a } = await ledFor21Seconds();
       const b = world.add('b').start();
@@ -189,7 +189,7 @@ describe('the clocks of a leader', () => {
       const mayWriteAtOnce = a.mayWrite;
       await world.pass(60);
 
-      // Also after 5 s not at once: a process that was late by more than 1 s has first to keep up again.
+      // Not at once after 5 s, either: a process that was late by more than 1 s has to be on time for a while first.
       expect(mayWriteAtOnce).toBe(false);
       expect(isBroken).toBe(false);
       expect([a, b].filter(({ mayWrite }) => mayWrite)).toHaveLength(1);
@@ -199,7 +199,7 @@ describe('the clocks of a leader', () => {
 });
 
 describe('an event loop that is late', () => {
-  it('by 0.999 s lets a leader write, by 1.001 s it does not, until it has kept up for 250 ms', async () => {
+  it('by 0.999 s lets a leader write, by 1.001 s only after 250 ms on time', async () => {
     const { world, a } = await ledFor21Seconds();
     // Ticks are at every 250 ms; the next one is due at 21.25 s.
     a.clock.stop();
@@ -215,7 +215,7 @@ describe('an event loop that is late', () => {
     expect(a.mayWrite).toBe(true);
   });
 
-  it('delays a write that waits for it to be steady: by 250 to 500 ms, at most by 3 s', async () => {
+  it('delays a write until it is on time: by 250 to 500 ms, at most by 3 s', async () => {
     const { world, a } = await ledFor21Seconds();
     a.clock.stop();
     await world.pass(3);
@@ -231,7 +231,7 @@ describe('an event loop that is late', () => {
 });
 
 describe('the liveness of a leader', () => {
-  it('is well at 34.9 s without a renewal while it believes that it leads, and ill at 35.1 s', async () => {
+  it('is healthy at 34.9 s without a renewal while it believes that it leads, and unhealthy at 35.1 s', async () => {
     const { world, a } = await ledFor21Seconds();
     a.clock.stop();
 
@@ -241,7 +241,7 @@ describe('the liveness of a leader', () => {
     expect(a.election.healthProblems()).toEqual(['is leader, but has not renewed the Lease for 35 s']);
   });
 
-  it('is no matter of a standby, however long the server is away', async () => {
+  it('does not concern a standby, however long the server is unavailable', async () => {
     const { world, a } = await ledFor21Seconds();
     a.fate = () => LOST;
 

@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import { Candidates } from './candidates.js';
 import type { Candidate, Fate } from './candidates.js';
 
-// Each run is some 1,500 steps: about 3 s in all, more where the machine is busy.
+// Each run is some 1,500 steps: about 3 s in all, more on a busy machine.
 jest.setTimeout(60_000);
 
 const RUNS = 20;
 const SIMULATED_SECONDS = 100;
 
-/** What happens to one candidate, and when. */
+/** A fault of one candidate, and its time. */
 interface Mishap {
   readonly atSeconds: number;
   readonly who: number;
@@ -79,8 +79,8 @@ function build(input: typeof script extends fc.Arbitrary<infer T> ? T : never): 
   return world;
 }
 
-describe('whatever the network and the machines do', () => {
-  it('no two candidates may write at one instant, nor within 5 s unless one has given the Lease back', async () => {
+describe('with any faults of the network and the machines', () => {
+  it('no two candidates can write at one instant, nor within 5 s unless one has released the Lease', async () => {
     await fc.assert(
       fc.asyncProperty(script, async (input) => {
         const world = build(input);
@@ -105,7 +105,7 @@ describe('whatever the network and the machines do', () => {
     );
   });
 
-  it('no two terms have one epoch, and one of the living leads within 23.8 s of a quiet network', async () => {
+  it('no two terms have the same epoch, and a living candidate leads within 23.8 s of a quiet network', async () => {
     await fc.assert(
       fc.asyncProperty(script, async (input) => {
         const world = build(input);
@@ -114,7 +114,7 @@ describe('whatever the network and the machines do', () => {
           candidate.clock.goOn();
           candidate.fate = () => ({});
         }
-        // What was under way may come for 30 s yet.
+        // Requests in flight may arrive for another 30 s.
         await world.pass(30);
         const living = world.all.filter(({ stop }) => !stop.signal.aborted);
 

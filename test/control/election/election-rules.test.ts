@@ -41,13 +41,13 @@ describe('mayAcquire', () => {
     [{ leaseDurationSeconds: 0 }, 14_999, false],
     [{ holderIdentity: '' }, 0, true],
     [{ holderIdentity: 'me' }, 0, true],
-  ])('says of %j, seen for %s ms: %s', (spec, ms, expected) => {
+  ])('returns for %j, seen for %s ms: %s', (spec, ms, expected) => {
     const question = { identity: 'me', nowMs: 5000 + ms, times: TIMES };
 
     expect(mayAcquire(seenAt(5000, spec), question)).toBe(expected);
   });
 
-  it('says yes where no Lease was ever seen', () => {
+  it('returns yes if no Lease was ever seen', () => {
     expect(mayAcquire(null, { identity: 'me', nowMs: 0, times: TIMES })).toBe(true);
   });
 });
@@ -55,7 +55,7 @@ describe('mayAcquire', () => {
 describe('observeLease', () => {
   const object = {};
 
-  it('keeps the first time while the spec is the same, and restarts with another one', () => {
+  it('keeps the first time while the spec is the same, and restarts with a changed one', () => {
     const first = observeLease(null, { ...seenAt(0), object }, 1000);
     const same = observeLease(first, { ...seenAt(0), object }, 9000);
     const other = observeLease(same, { ...seenAt(0), rawSpec: '{"x":1}', object }, 9000);
@@ -65,7 +65,7 @@ describe('observeLease', () => {
 });
 
 describe('the records', () => {
-  it('of a new term count on, that of a renewal keeps all but the time, that of a release empties the holder', () => {
+  it('of a new term increment the count, that of a renewal changes only the time, that of a release empties the holder', () => {
     const taken = acquiredSpec(SPEC, { identity: 'me', now: at(60), times: TIMES });
     const renewed = renewedSpec(taken, at(62), TIMES);
 
@@ -87,7 +87,7 @@ describe('the records', () => {
 });
 
 describe('elapsedMs', () => {
-  it('is what has passed on the clock on which more has: 4 s and 9 s are 9 s, 4 s and -56 s are 4 s', () => {
+  it('is the longer time of the two clocks: 4 s and 9 s are 9 s, 4 s and -56 s are 4 s', () => {
     const clock = new ManualClock();
     const since = momentOf(clock);
 
@@ -106,7 +106,7 @@ describe('retryDelayMs', () => {
     [0, 2000],
     [0.5, 3200],
     [1, 4400],
-  ])('is at a chance of %s %s ms', (chance, ms) => {
+  ])('returns for random %s %s ms', (chance, ms) => {
     const clock = new ManualClock();
     clock.chance = chance;
 
@@ -115,7 +115,7 @@ describe('retryDelayMs', () => {
 });
 
 describe('watchLoopLag', () => {
-  it('reports how late the last tick was, or how overdue the next one is, and forgets it with a punctual one', async () => {
+  it('reports how late the last tick was, or how overdue the next one is, and resets with a punctual one', async () => {
     const clock = new ManualClock();
     const lag = watchLoopLag(clock);
 

@@ -10,7 +10,7 @@ const HELD: LeaseSpec = {
   leaseTransitions: 4,
 };
 
-describe('a candidate that finds no Lease', () => {
+describe('a candidate without a Lease', () => {
   it('creates it at once and leads, in term 0', async () => {
     const world = new Candidates();
     const a = world.add('a').start();
@@ -28,7 +28,7 @@ describe('a candidate that finds no Lease', () => {
     });
   });
 
-  it('leads not where another one was quicker', async () => {
+  it('does not lead if another candidate was faster', async () => {
     const world = new Candidates();
     const a = world.add('a').start();
     const b = world.add('b').start();
@@ -41,8 +41,8 @@ describe('a candidate that finds no Lease', () => {
   });
 });
 
-describe('a candidate that finds a Lease', () => {
-  it('takes one without a holder, as the chart makes it: an empty spec', async () => {
+describe('a candidate with an existing Lease', () => {
+  it('takes a Lease without a holder, as the chart creates it: with an empty spec', async () => {
     const world = new Candidates();
     world.edit({
       holderIdentity: '',
@@ -62,7 +62,7 @@ describe('a candidate that finds a Lease', () => {
   it.each([
     [15, 14.999, 15.001],
     [7, 6.999, 7.001],
-    // The record says nothing of it: our own.
+    // The record does not specify one: our own duration applies.
     [null, 14.999, 15.001],
     [0, 14.999, 15.001],
   ])(
@@ -85,7 +85,7 @@ describe('a candidate that finds a Lease', () => {
     },
   );
 
-  it.each([-3600, 3600])('looks at its own clock alone: the holder is %s s off', async (seconds) => {
+  it.each([-3600, 3600])('uses only its own clock: the holder is %s s off', async (seconds) => {
     const world = new Candidates();
     const holder = world.add('holder');
     holder.clock.skewSeconds = seconds;
@@ -98,7 +98,7 @@ describe('a candidate that finds a Lease', () => {
     expect(a.terms).toEqual([]);
   });
 
-  it('restarts the wait with each letter that changes, also where the time in it does not', async () => {
+  it('restarts the wait with each change of a character, also if the time is unchanged', async () => {
     const world = new Candidates();
     world.edit(HELD);
     const a = world.add('a').start();
@@ -112,7 +112,7 @@ describe('a candidate that finds a Lease', () => {
     expect(a.terms).toHaveLength(1);
   });
 
-  it('gives the holder of a deleted Lease its 15 s, then creates it, with the next term', async () => {
+  it('waits 15 s for the holder of a deleted Lease, then creates it, with the next term', async () => {
     const world = new Candidates();
     world.edit(HELD);
     const a = world.add('a').start();
@@ -126,7 +126,7 @@ describe('a candidate that finds a Lease', () => {
     expect(a.terms).toEqual([`5/${a.identity}`]);
   });
 
-  it('waits for a hand-edited duration of 120 s as it says', async () => {
+  it('waits for a hand-edited duration of 120 s', async () => {
     const world = new Candidates();
     world.edit({ ...HELD, leaseDurationSeconds: 120 });
     const a = world.add('a').start();
@@ -138,7 +138,7 @@ describe('a candidate that finds a Lease', () => {
     expect(a.terms).toHaveLength(1);
   });
 
-  it('counts the term on from 2^31-1 with 1: the server takes no more', async () => {
+  it('continues after term 2^31-1 with 1: the server accepts no more', async () => {
     const world = new Candidates();
     world.edit({ ...HELD, holderIdentity: '', leaseTransitions: 2 ** 31 - 1 });
     const a = world.add('a').start();
@@ -154,7 +154,7 @@ describe('the attempts of a standby', () => {
     [0, 2],
     [0.5, 3.2],
     [0.999999, 4.4],
-  ])('come at a chance of %s every %s s', async (chance, seconds) => {
+  ])('come with random %s every %s s', async (chance, seconds) => {
     const world = new Candidates();
     world.edit(HELD);
     const a = world.add('a');
@@ -192,7 +192,7 @@ describe('a leader', () => {
     });
   });
 
-  it('reads first after a PUT that failed, and never sends that again as it was', async () => {
+  it('reads after a PUT that failed, and never repeats that unchanged', async () => {
     const world = new Candidates();
     const a = world.add('a').start();
     await world.pass(1);
@@ -211,7 +211,7 @@ describe('a leader', () => {
     expect(a.terms).toHaveLength(1);
   });
 
-  it('knows its own renewal again whose answer was lost', async () => {
+  it('recognizes its own renewal whose answer was lost', async () => {
     const world = new Candidates();
     const a = world.add('a').start();
     await world.pass(1);

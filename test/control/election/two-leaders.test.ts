@@ -10,25 +10,25 @@ interface Plan {
   readonly hasStore?: boolean;
   readonly spec: Readonly<Record<string, unknown>>;
   readonly loads: readonly [number, number];
-  /** How many cycles each of the two runs. */
+  /** The number of cycles of each process. */
   readonly cycles: number;
-  /** Besides going on, time may pass that often, by that much. */
+  /** The number of pauses at any step, and their length. */
   readonly pauses: { readonly count: number; readonly seconds: number };
-  /** Both have read the state before. */
+  /** Whether both have read the state before. */
   readonly isLoaded: boolean;
-  /** The watch of both still shows what was there at the start. */
+  /** Whether the watches of both still have the initial state. */
   readonly isWatchBehind?: boolean;
-  /** How often something else about the target may change between two steps. */
+  /** How often another field of the target may change between two steps. */
   readonly touches?: number;
 }
 
 interface Play {
   readonly accepted: readonly Accepted[];
-  /** How many choices there were at each step. */
+  /** The number of choices at each step. */
   readonly options: readonly number[];
 }
 
-/** Plays one schedule: at each step the request of one of the two, a pause, or a change of something else. */
+/** Plays one schedule: each step is a request of one process, a pause, or a change of another field. */
 async function play(plan: Plan, choices: readonly number[]): Promise<Play> {
   const server = new SharedServer();
   if (plan.isWatchBehind === true) server.cluster.watchedReplicas = 5;
@@ -74,7 +74,7 @@ function touch(server: SharedServer, extras: { touches: number }): void {
   server.cluster.touch();
 }
 
-/** A cycle of each that finds nothing to do. */
+/** Runs one cycle of each process without a change. */
 async function load(server: SharedServer, processes: readonly ScalingProcess[]): Promise<void> {
   for (const process of processes) {
     const wanted = process.load;
@@ -87,7 +87,7 @@ async function load(server: SharedServer, processes: readonly ScalingProcess[]):
   server.clock.advance(1000);
 }
 
-/** Plays every schedule there is; gives the changes of each. */
+/** Plays every possible schedule, and returns the changes of each. */
 async function playAll(plan: Plan): Promise<readonly (readonly Accepted[])[]> {
   const all: (readonly Accepted[])[] = [];
   let choices: number[] = [];
@@ -102,7 +102,7 @@ async function playAll(plan: Plan): Promise<readonly (readonly Accepted[])[]> {
   }
 }
 
-/** The schedules in which two changes of one direction are less than a window apart. */
+/** Returns the schedules in which two changes of one direction are less than a window apart. */
 function violations(plays: readonly (readonly Accepted[])[]): readonly (readonly Accepted[])[] {
   return plays.filter((accepted) =>
     accepted.some(({ at, from, to }, index) =>
@@ -140,13 +140,13 @@ describe('two processes that both believe they lead', () => {
     ['where one raises to 7 and the other to 9', { loads: [70, 90], cycles: 2 }],
     ['where both lower', { loads: [10, 30], cycles: 2 }],
   ])(
-    'never raise or lower twice within 300 s %s',
+    'never scale up or down twice within 300 s %s',
     async (_, over) => {
       const plays = await playAll({ ...BOTH_UP, ...over });
 
       expect(violations(plays)).toEqual([]);
       expect(plays.length).toBeGreaterThan(1);
-      // A pause that is too long ends in no change at all; nothing else does.
+      // Only a too long pause can end without any change.
       const isPaused = (over.pauses?.count ?? 0) > 0;
       expect(plays.filter(({ length }) => length === 0).length === 0 || isPaused).toBe(true);
       expect(plays.some(({ length }) => length >= 1)).toBe(true);
@@ -154,7 +154,7 @@ describe('two processes that both believe they lead', () => {
     60_000,
   );
 
-  it('do so without a store: this test can fail', async () => {
+  it('do so without a store: the tests above can fail', async () => {
     const plays = await playAll({ ...BOTH_UP, cycles: 2, hasStore: false });
 
     expect(violations(plays).length).toBeGreaterThan(0);

@@ -5,7 +5,7 @@ import { ManualClock } from '../../support/manual-clock.js';
 import { ControllerRig } from '../controller-rig.js';
 import { at, buildScaler, settledMemory } from '../world.js';
 
-/** When the first PATCH came, in seconds of elapsed time, if the clock is set by so much after 20 s. */
+/** Returns the elapsed seconds until the first PATCH if the clock is set by this number of seconds after 20 s. */
 async function secondsUntilPatch(
   jumpSeconds: number,
   spec: Readonly<Record<string, unknown>>,
@@ -21,20 +21,23 @@ async function secondsUntilPatch(
   return rig.clock.monotonicMs() / 1000;
 }
 
-describe('a wall clock that is set', () => {
+describe('setting the wall clock', () => {
   it.each([0, 3600, -3600, 86_400, 6, -6])(
-    'by %d s leaves a forbidden window of 300 s as long as it is',
+    'by %d s does not change the length of a forbidden window of 300 s',
     async (seconds) => {
       expect(await secondsUntilPatch(seconds, { upscaleForbiddenWindowSeconds: 300 })).toBe(315);
     },
   );
 
-  it.each([3600, -3600])('by %d s leaves a stabilization of 120 s as long as it is', async (seconds) => {
-    const behavior = { scaleUp: { stabilizationWindowSeconds: 120 } };
-    expect(await secondsUntilPatch(seconds, { behavior })).toBe(await secondsUntilPatch(0, { behavior }));
-  });
+  it.each([3600, -3600])(
+    'by %d s does not change the length of a stabilization of 120 s',
+    async (seconds) => {
+      const behavior = { scaleUp: { stabilizationWindowSeconds: 120 } };
+      expect(await secondsUntilPatch(seconds, { behavior })).toBe(await secondsUntilPatch(0, { behavior }));
+    },
+  );
 
-  it('while a cycle runs is followed by what the cycle leaves behind', async () => {
+  it('during a cycle also applies to the results of the cycle', async () => {
     const rig = new ControllerRig();
     rig.world.load = 80;
     rig.script = async (_, run) => {
@@ -59,7 +62,7 @@ describe('a wall clock that is set', () => {
 });
 
 describe('watchWallClock', () => {
-  it('reports a step of 5 s, not one of 4.999 s, and small ones together', () => {
+  it('reports a step of 5 s, not one of 4.999 s, and small ones as their sum', () => {
     const clock = new ManualClock();
     const steps: number[] = [];
     const wall = watchWallClock(clock, (seconds) => steps.push(seconds));
@@ -94,7 +97,7 @@ describe('shiftMemory', () => {
     shortfall: { since: at(-25), wanted: 7 },
   };
 
-  it('moves every time by as much, and is to be stored', () => {
+  it('moves every time by the same amount, and marks the memory to be stored', () => {
     expect(shiftMemory(memory, 3600, at(3600))).toMatchObject({
       state: {
         lastScaleUp: at(3590),
@@ -113,7 +116,7 @@ describe('shiftMemory', () => {
     });
   });
 
-  it('leaves the end of a recovery hold where it is when the clock is set back and forth again', () => {
+  it('keeps the end of a recovery hold when the clock is set back and forth again', () => {
     const advance = (hold: MetricHold | null, seconds: number): MetricHold =>
       advanceHold(hold, {
         now: at(seconds),
@@ -133,7 +136,7 @@ describe('shiftMemory', () => {
     expect(forth).toMatchObject({ valuesSince: at(0), until: at(300) });
   });
 
-  it('puts nothing that has happened past the present', () => {
+  it('moves no past time past the present', () => {
     expect(shiftMemory(memory, 3605, at(3590)).state.lastScaleUp).toBe(at(3590));
   });
 });

@@ -9,7 +9,7 @@ import type { WriterWatch } from '../../../src/control/memory/conflicting-writer
 import { failure } from '../fake-cluster.js';
 import { at, World } from '../world.js';
 
-/** promscaler sets 8 again and again; at each of these seconds 5 is found, set by `manager`. */
+/** promscaler sets 8 repeatedly; at each of these seconds the count is 5, set by `manager`. */
 function reversedAt(seconds: readonly number[], manager = 'kubectl'): WriterWatch {
   return seconds.reduce((watch, second) => {
     const managers = ['promscaler', manager];
@@ -32,7 +32,7 @@ describe('three reversals', () => {
   it.each([
     [1200, true],
     [1201, false],
-  ])('up to 600 s are over at %i s: not %p', (now, isConflict) => {
+  ])('up to 600 s have ended at %i s: not %p', (now, isConflict) => {
     const watch = reversedAt([0, 300, 600]);
 
     expect(conflictingWriterOf(watch, at(now)) !== null).toBe(isConflict);
@@ -40,13 +40,13 @@ describe('three reversals', () => {
     expect(later.reversals).toHaveLength(isConflict ? 3 : 0);
   });
 
-  it('stay a conflict from its beginning on while one comes every 500 s', () => {
+  it('remain one conflict from the beginning while one comes every 500 s', () => {
     const watch = reversedAt([0, 100, 200, 700, 1200]);
 
     expect(conflictingWriterOf(watch, at(1200))?.since).toBe('2026-01-01T00:03:20Z');
   });
 
-  it('name who did it, without promscaler itself; another client where managedFields names none', () => {
+  it('name the writer, unless that is promscaler; another client if managedFields names none', () => {
     const named = conflictingWriterOf(reversedAt([0, 1, 2], 'argocd-controller'), at(2));
     const unnamed = conflictingWriterOf(reversedAt([0, 1, 2], 'promscaler'), at(2));
 
@@ -56,22 +56,22 @@ describe('three reversals', () => {
   });
 });
 
-describe('a look', () => {
-  it('at our own count, or where nothing was set, is no reversal and the same value', () => {
+describe('a cycle', () => {
+  it('at the own count, or without a change, is not a reversal and returns the same value', () => {
     const watch = afterOwnWrite(NO_REVERSALS, 8);
 
     expect(afterRead(watch, { replicas: 8, managers: ['kubectl'], now: at(0) })).toBe(watch);
     expect(afterRead(NO_REVERSALS, { replicas: 8, managers: ['kubectl'], now: at(0) })).toBe(NO_REVERSALS);
   });
 
-  it('counts one change once, however often it is looked at', () => {
+  it('counts one change once, however often it is read', () => {
     const watch = reversedAt([0]);
 
     expect(afterRead(watch, { replicas: 3, managers: ['kubectl'], now: at(15) })).toBe(watch);
   });
 });
 
-/** Cycles in which another client has set 5 again before each but the first. */
+/** Runs cycles in which another client has set 5 again before each except the first. */
 async function reverted(world: World, times: number, manager = 'kubectl'): Promise<readonly unknown[]> {
   world.load = 80;
   const found = [(await world.nextCycle()).record.conflictingWriter];
@@ -82,8 +82,8 @@ async function reverted(world: World, times: number, manager = 'kubectl'): Promi
   return found;
 }
 
-describe('cycles whose value is set back', () => {
-  it('report it at the third time, go on scaling, and report nothing 10 minutes after the last', async () => {
+describe('cycles whose count another client reverts', () => {
+  it('report it at the third time, continue to scale, and report nothing 10 minutes after the last', async () => {
     const world = new World();
 
     const found = await reverted(world, 3, 'argocd-controller');
@@ -99,7 +99,7 @@ describe('cycles whose value is set back', () => {
     expect(over.record.conflictingWriter).toBeUndefined();
   });
 
-  it('are reported also while the target cannot be read', async () => {
+  it('report it also while the target cannot be read', async () => {
     const world = new World();
     await reverted(world, 3);
     world.cluster.targetFailure = failure('server_error');
@@ -118,7 +118,7 @@ describe('cycles whose value is set back', () => {
     expect(world.memory.writer.reversals).toHaveLength(3);
   });
 
-  it('count nothing of a change whose answer was lost, nor its own later steps', async () => {
+  it('do not count a change whose answer was lost, nor its own later steps', async () => {
     const world = new World();
     for (const load of [60, 70, 80, 90]) {
       world.load = load;
@@ -134,7 +134,7 @@ describe('cycles whose value is set back', () => {
     expect(world.memory.writer).toEqual({ ...NO_REVERSALS, own: 9 });
   });
 
-  it('restart with another target of the name', async () => {
+  it('restart with another target of the same name', async () => {
     const world = new World();
     await reverted(world, 3);
     world.cluster.recreate('uid-2', 5);

@@ -41,7 +41,7 @@ function read(over: Partial<StoredEntry> = {}, isOwn = false): StateReading {
   return { kind: 'entry', text: 'new', entry: entry(over), isOwn, since: at(-5000) };
 }
 
-describe('restoreMemory at the first look of another term', () => {
+describe('restoreMemory in the first cycle of another term', () => {
   const known = { ...INTENT, at: at(3580) };
   const scaleEvents = [{ at: at(3550), change: 3 }];
   const earlier: Memory = {
@@ -54,33 +54,33 @@ describe('restoreMemory at the first look of another term', () => {
   const stored = { lastScaleUp: at(-50), lastScaleDown: at(-900), scaleEvents: [] };
   const now = { now: at(3600), spec: PLAIN };
 
-  it('takes the later times, the union of the events and its own time of a change that both know', () => {
+  it('uses the later times, the union of the events and its own time of a change that both know', () => {
     const memory = restoreMemory(earlier, read({ ...stored, intent: INTENT }), now);
 
     expect(memory).toEqual({ ...earlier, stored: 'new', isRestored: true, assumedAt: at(-5000) });
   });
 
-  it('knows of no open change when another replica has found out its result', () => {
+  it('has no open change if another replica has resolved it', () => {
     expect(restoreMemory(earlier, read(stored), now).unresolved).toBeNull();
   });
 
-  it('believes the intent of another replica', () => {
+  it('adopts the intent of another replica', () => {
     const theirs = { ...INTENT, epoch: '3/c' };
 
     expect(restoreMemory(earlier, read({ ...stored, intent: theirs }), now).unresolved).toBe(theirs);
   });
 
-  it('takes what is stored of another target that has the name by now', () => {
+  it('uses the stored state of another target that has the name now', () => {
     const memory = restoreMemory(earlier, read({ ...stored, uid: 'uid-2' }), now);
 
     expect(memory).toMatchObject({ uid: 'uid-2', unresolved: null, state: stored });
   });
 });
 
-describe('restoreMemory at the first look', () => {
+describe('restoreMemory in the first cycle', () => {
   const unseen = freshMemory(at(-1000), null);
 
-  it('is what is stored, with recommendations still to be seeded', () => {
+  it('returns the stored state, with recommendations still to be seeded', () => {
     const scaleEvents = [{ at: at(-50), change: 3 }];
     const stored = { lastScaleUp: at(-50), lastScaleDown: at(-900), scaleEvents, zeroedBySelf: true };
 
@@ -94,14 +94,14 @@ describe('restoreMemory at the first look', () => {
     ['there is no store', { kind: 'off', text: null }],
     ['the store cannot be used', { kind: 'unusable', text: null, message: 'gone' }],
     ['nothing is stored and the time is not known', { kind: 'none', text: null, since: null }],
-  ])('has scaled in both directions just now where %s', (_, reading) => {
+  ])('has scaled in both directions just now if %s', (_, reading) => {
     const { state, uid } = restoreMemory(unseen, reading, NOW);
 
     expect(state).toMatchObject({ lastScaleUp: at(0), lastScaleDown: at(0), recommendations: null });
     expect(uid).toBeNull();
   });
 
-  it('has scaled when the ConfigMap was made where nothing is stored', () => {
+  it('has scaled when the ConfigMap was created if nothing is stored', () => {
     const { state } = restoreMemory(unseen, { kind: 'none', text: null, since: at(-70) }, NOW);
 
     expect(state).toMatchObject({ lastScaleUp: at(-70), lastScaleDown: at(-70) });
@@ -117,25 +117,25 @@ describe('lastScales', () => {
     ['the store cannot be used', { kind: 'unusable', text: null, message: 'gone' }],
     ['nothing is stored', { kind: 'none', text: null, since: at(-70) }],
     ['nothing is stored and the time is not known', { kind: 'none', text: null, since: null }],
-  ])('knows of none where %s, though windows run', (_, reading) => {
+  ])('are unknown if %s, although windows run', (_, reading) => {
     expect(lastOf(reading)).toEqual({ up: null, down: null });
   });
 
-  it('are those that are stored', () => {
+  it('are the stored ones', () => {
     expect(lastOf(read({ lastScaleUp: at(-50), lastScaleDown: at(-900) }))).toEqual({
       up: at(-50),
       down: at(-900),
     });
   });
 
-  it('are not where a window was made to begin when the ConfigMap was made', () => {
+  it('are unknown if a window begins at the creation of the ConfigMap', () => {
     expect(lastOf(read({ lastScaleUp: at(-50), lastScaleDown: at(-5000) }))).toEqual({
       up: at(-50),
       down: null,
     });
   });
 
-  it('come from a store that could not be used at first, while windows run from the start on', () => {
+  it('come from a store that was unusable at first, while windows run from the start', () => {
     const scales = { lastScaleUp: at(-50), lastScaleDown: at(-900) };
     const blind = restoreMemory(unseen, { kind: 'unusable', text: null, message: 'gone' }, NOW);
 
@@ -159,7 +159,7 @@ describe('lastScales', () => {
     expect(lastScales(shifted)).toEqual({ up: at(-110), down: at(-960) });
   });
 
-  it('stay through another term and a clock that was set', () => {
+  it('are kept through another term and a clock that was set', () => {
     const known = restoreMemory(unseen, read({ lastScaleUp: at(-50), lastScaleDown: at(-5000) }), NOW);
 
     const later = shiftMemory(forNewTerm(known, at(10)), -60, at(10));
@@ -168,7 +168,7 @@ describe('lastScales', () => {
   });
 });
 
-describe('restoreMemory later on', () => {
+describe('restoreMemory in later cycles', () => {
   const known: Memory = {
     ...settledMemory({
       lastScaleUp: at(-50),
@@ -178,11 +178,11 @@ describe('restoreMemory later on', () => {
     stored: 'old',
   };
 
-  it('is the same value while the spec is the same', () => {
+  it('returns the same value while the spec is the same', () => {
     expect(restoreMemory(known, { kind: 'unusable', text: 'old', message: 'gone' }, NOW)).toBe(known);
   });
 
-  it('takes of two times the later and of the events all', () => {
+  it('uses the later of two times and all events', () => {
     const taken = restoreMemory(
       known,
       read({
@@ -207,7 +207,7 @@ describe('restoreMemory later on', () => {
     expect(taken).toMatchObject({ stored: 'new', isUnsaved: true });
   });
 
-  it('takes an intent over, and keeps its own window', () => {
+  it('adopts an intent, and keeps its own window', () => {
     const own = { ...INTENT, epoch: '1/a', to: 3, at: at(-5) };
 
     const taken = restoreMemory({ ...known, unresolved: own }, read({ intent: INTENT }), NOW);
@@ -216,13 +216,13 @@ describe('restoreMemory later on', () => {
     expect(taken.state.lastScaleDown).toBe(at(-5));
   });
 
-  it('leaves what it knows of another target', () => {
+  it('keeps its own memory of another target', () => {
     const taken = restoreMemory(known, read({ uid: 'uid-0', lastScaleUp: at(-1) }), NOW);
 
     expect(taken).toEqual({ ...known, stored: 'new', isUnsaved: true });
   });
 
-  it('learns nothing from what it has written itself, but that it is stored', () => {
+  it('learns nothing from its own write, except that it is stored', () => {
     const unsaved = { ...known, isUnsaved: true };
     const same = { ...known.state, intent: null };
 
@@ -235,35 +235,35 @@ describe('restoreMemory later on', () => {
     expect(restoreMemory(unsaved, read({ ...same, scaleEvents: [] }, true), NOW).isUnsaved).toBe(true);
   });
 
-  it('is to be stored again where the entry is gone', () => {
+  it('is to be stored again if the entry was deleted', () => {
     const taken = restoreMemory(known, { kind: 'none', text: null, since: at(0) }, NOW);
 
     expect(taken).toEqual({ ...known, stored: null, isUnsaved: true });
   });
 });
 
-describe('since when metrics have failed', () => {
+describe('the time since when a metric has failed', () => {
   const failing = (seconds: number, metric = 'External/load') => new Map([[metric, at(seconds)]]);
   const now = { now: at(0), spec: WITH_FALLBACK };
 
-  it('is restored at the first look', () => {
+  it('is restored in the first cycle', () => {
     const memory = restoreMemory(freshMemory(at(-1000), null), read({ failingSince: failing(-170) }), now);
 
     expect(memory.state.failingSince).toEqual(failing(-170));
   });
 
   it.each([
-    ['the earlier beginning that another replica saw', failing(-10), failing(-20), failing(-20)],
-    ['our own where it is the earlier one', failing(-20), failing(-10), failing(-20)],
-    ['our own of a metric that the other does not know', failing(-10), new Map(), failing(-10)],
-    ['nothing of a metric that has a value for us', new Map(), failing(-20), new Map()],
-  ])('is, later on, %s', (_, ours, theirs, expected) => {
+    ['the earlier start, of another replica', failing(-10), failing(-20), failing(-20)],
+    ['the earlier start, its own', failing(-20), failing(-10), failing(-20)],
+    ['its own if the other replica has none', failing(-10), new Map(), failing(-10)],
+    ['empty if the metric has a value here', new Map(), failing(-20), new Map()],
+  ])('is in later cycles %s', (_, ours, theirs, expected) => {
     const taken = restoreMemory(settledMemory({ failingSince: ours }), read({ failingSince: theirs }), now);
 
     expect(taken.state.failingSince).toEqual(expected);
   });
 
-  it('is taken from the store by a process that has not decided yet', () => {
+  it('is restored by a process that has not decided yet', () => {
     const undecided = settledMemory({ recommendations: null });
 
     expect(restoreMemory(undecided, read({ failingSince: failing(-20) }), now).state.failingSince).toEqual(
@@ -274,7 +274,7 @@ describe('since when metrics have failed', () => {
   it.each([
     ['a document with a fallback', WITH_FALLBACK, failing(-5), true],
     ['a document without', PLAIN, new Map(), false],
-  ])('is stored, and a reason to store, for %s', (_, spec, stored, isChanged) => {
+  ])('is stored, and causes a write, for %s', (_, spec, stored, isChanged) => {
     const before = settledMemory();
     const after = settledMemory({ failingSince: failing(-5) });
 
@@ -290,7 +290,7 @@ describe('since when metrics have failed', () => {
     ['what it knows', WITH_FALLBACK, failing(-5), false],
     ['something else', WITH_FALLBACK, new Map(), true],
     ['nothing, where nothing is to be stored', PLAIN, new Map(), false],
-  ])('leaves nothing unsaved where its own entry has %s', (_, spec, failingSince, isUnsaved) => {
+  ])('leaves nothing unsaved if its own entry has %s', (_, spec, failingSince, isUnsaved) => {
     const memory = { ...settledMemory({ failingSince: failing(-5) }), isUnsaved: true };
 
     expect(restoreMemory(memory, read({ failingSince }, true), { now: at(0), spec }).isUnsaved).toBe(

@@ -4,7 +4,7 @@ import { EMPTY_STATE } from '../../../src/decision/snapshot.js';
 import { at } from '../world.js';
 
 describe('withoutChange', () => {
-  it('keeps recommendations and what fails, and takes back event, times and the claim to a zero', () => {
+  it('keeps recommendations and failing metrics, and removes event, times and the ownership of a 0', () => {
     const before = {
       ...EMPTY_STATE,
       lastScaleUp: at(-50),

@@ -27,13 +27,13 @@ describe('isStateChanged', () => {
     ['it was set to zero by promscaler', { state: { ...before.state, zeroedBySelf: true } }, true],
     ['a change is unresolved', { unresolved: INTENT }, true],
     ['the target is another one', { uid: 'uid-2' }, true],
-  ])('where %s', (_, over, isChanged) => {
+  ])('returns true if %s', (_, over, isChanged) => {
     expect(isStateChanged(before, { ...before, ...over }, PLAIN)).toBe(isChanged);
   });
 });
 
 describe('storedStateOf', () => {
-  it('keeps the state from before the change that is about to be made', () => {
+  it('keeps the state before the change that is about to be made', () => {
     const memory = settledMemory({ lastScaleUp: at(-50) });
 
     expect(storedStateOf(memory, PLAIN, { uid: 'uid-1', intent: INTENT })).toEqual({

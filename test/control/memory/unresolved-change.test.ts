@@ -4,7 +4,7 @@ import type { Memory } from '../../../src/control/memory/memory.js';
 import { at, settledMemory } from '../world.js';
 
 describe('resolveChange', () => {
-  /** From 5 to `to`, sent at second 0 for resourceVersion 100, before that a change of +1 at -50. */
+  /** From 5 to `to`, sent at second 0 for resourceVersion 100, after a change of +1 at -50. */
   function unresolved(to: number): Memory {
     const event = { at: at(-50), change: 1 };
     const memory = settledMemory({ lastScaleUp: at(-50), lastScaleDown: at(-90), scaleEvents: [event] });
@@ -22,7 +22,7 @@ describe('resolveChange', () => {
     };
   }
 
-  it('leaves a memory without a lost answer as it is', () => {
+  it('does not change a memory without a lost answer', () => {
     const memory = settledMemory();
 
     expect(resolveChange(memory, { specReplicas: 8, resourceVersion: '101', generation: 8 }, at(15))).toBe(
@@ -30,7 +30,7 @@ describe('resolveChange', () => {
     );
   });
 
-  it('counts +3 as of now, 15 s after it was announced, when 8 are there', () => {
+  it('counts +3 as of now, 15 s after it was announced, if the count is 8', () => {
     const resolved = resolveChange(
       unresolved(8),
       { specReplicas: 8, resourceVersion: '101', generation: 8 },
@@ -49,7 +49,7 @@ describe('resolveChange', () => {
     });
   });
 
-  it('counts -5 and claims the zero, when 0 are there', () => {
+  it('counts -5 and owns the 0 if the count is 0', () => {
     const resolved = resolveChange(
       unresolved(0),
       { specReplicas: 0, resourceVersion: '101', generation: 8 },
@@ -67,7 +67,7 @@ describe('resolveChange', () => {
     });
   });
 
-  it('counts nothing when 5 are there with another resourceVersion in the same generation 7', () => {
+  it('counts nothing if the count is 5 with another resourceVersion in the same generation 7', () => {
     const memory = unresolved(8);
 
     expect(resolveChange(memory, { specReplicas: 5, resourceVersion: '101', generation: 7 }, at(1))).toEqual({
@@ -76,7 +76,7 @@ describe('resolveChange', () => {
     });
   });
 
-  it('counts -2 and begins the windows of both directions, when another client has set 12', () => {
+  it('counts -2 and begins the windows of both directions if another client has set 12', () => {
     const memory = unresolved(3);
 
     const resolved = resolveChange(
@@ -94,7 +94,7 @@ describe('resolveChange', () => {
     });
   });
 
-  it('counts the widest change of each direction, when 3, 8 and 7 were asked for and another client has set 12', () => {
+  it('counts the widest change of each direction if 3, 8 and 7 were sent and another client has set 12', () => {
     const memory = unresolved(3);
     const intent = memory.unresolved === null ? null : { ...memory.unresolved, earlier: [8, 7] };
 
@@ -111,7 +111,7 @@ describe('resolveChange', () => {
     [59.999, true],
     [60, false],
     [3600, false],
-  ])('with the resourceVersion of then is %d s later still open: %s', (seconds, isOpen) => {
+  ])('with an unchanged resourceVersion is %d s later still open: %s', (seconds, isOpen) => {
     const memory = unresolved(8);
 
     const resolved = resolveChange(
@@ -123,7 +123,7 @@ describe('resolveChange', () => {
     expect(resolved).toEqual(isOpen ? memory : { ...memory, unresolved: null });
   });
 
-  it('stays open when the clock was set back by an hour', () => {
+  it('stays open if the clock was set back by an hour', () => {
     const memory = unresolved(8);
 
     expect(resolveChange(memory, { specReplicas: 5, resourceVersion: '100', generation: 7 }, at(-3600))).toBe(

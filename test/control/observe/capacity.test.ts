@@ -13,7 +13,7 @@ const many = (count: number, over: Partial<ClusterPod> = {}): readonly ClusterPo
 const unready = (count: number, trouble?: PodTrouble): readonly ClusterPod[] =>
   many(count, { ready: false, ...(trouble === undefined ? {} : { trouble }) });
 
-/** The condition `seconds` after the first look at a target set to `wanted` with these pods. */
+/** Returns the condition `seconds` after the first cycle of a target set to `wanted` with these pods. */
 function look(
   wanted: number,
   pods: readonly ClusterPod[],
@@ -27,12 +27,12 @@ function look(
 }
 
 describe('TargetReached', () => {
-  it('is True with 20 of 20 pods ready, and with none where none is wanted', () => {
+  it('is True with 20 of 20 pods ready, and with none if none is wanted', () => {
     expect(look(20, many(20))).toMatchObject({ status: 'True', reason: 'Reached' });
     expect(look(0, [])).toMatchObject({ status: 'True', reason: 'Reached' });
   });
 
-  it('counts what is short: 20 wanted, 12 ready, 6 unschedulable because of cpu', () => {
+  it('counts the missing pods: 20 wanted, 12 ready, 6 unschedulable because of cpu', () => {
     const pods = [...many(12), ...unready(6, CPU), ...unready(1)];
 
     expect(look(20, pods)).toEqual({
@@ -54,18 +54,18 @@ describe('TargetReached', () => {
   it.each([
     [299, 'Starting'],
     [300, 'NotReady'],
-  ])('takes pods for starting 300 s long: after %i s %s', (seconds, reason) => {
+  ])('treats pods as starting for 300 s: after %i s %s', (seconds, reason) => {
     expect(look(3, [...many(2), ...unready(1)], { seconds }).reason).toBe(reason);
   });
 
-  it('does not take a pod that crashes for one that starts', () => {
+  it('does not treat a crashing pod as a starting one', () => {
     expect(look(3, [...many(2), ...unready(1, CRASH)])).toMatchObject({
       reason: 'NotReady',
       message: '3 wanted, 2 ready: 1 in CrashLoopBackOff',
     });
   });
 
-  it('reports a paused rollout from a stuck one, and both from pods without a node', () => {
+  it('distinguishes a paused rollout from a stuck one, and both from pods without a node', () => {
     const pods = [...many(2), ...unready(1, CRASH)];
 
     expect(look(3, pods, { rollout: 'stuck' })).toMatchObject({
@@ -94,13 +94,13 @@ describe('shortfallOf', () => {
     expect(shortfallOf(before, { specReplicas }, { pods, now: at(60) })).toEqual(expected);
   });
 
-  it('is the same value while nothing changes', () => {
+  it('returns the same value while nothing changes', () => {
     expect(shortfallOf(before, { specReplicas: 5 }, { pods, now: at(60) })).toBe(before);
   });
 });
 
 describe('a cycle', () => {
-  it('has the condition, and a Warning Event once when pods find no node', async () => {
+  it('has the condition, and one Warning Event when pods find no node', async () => {
     const world = new World();
     world.cluster.pods.push(...many(4), ...unready(1));
     const first = (await world.cycle()).record;

@@ -9,7 +9,7 @@ describe('a target that cannot be read', () => {
   const kinds: KubernetesErrorKind[] = ['not_found', 'forbidden', 'timeout', 'connection', 'server_error'];
 
   it.each(kinds)(
-    'is FailedGetScale at %s, with the words of the failure, and nothing is thrown',
+    'is FailedGetScale at %s, with the message of the failure, and nothing is thrown',
     async (kind) => {
       const world = new World();
       world.load = 80;
@@ -35,7 +35,7 @@ describe('a target that cannot be read', () => {
     },
   );
 
-  it('is InvalidSelector where it has no selector', async () => {
+  it('is InvalidSelector if it has no selector', async () => {
     const world = new World();
     world.cluster.targetFailure = failure('invalid_selector', 'selector is required');
 
@@ -46,7 +46,7 @@ describe('a target that cannot be read', () => {
     ]);
   });
 
-  it('keeps the memory as it was, and goes on automatically when it can be read', async () => {
+  it('keeps the memory unchanged, and continues automatically when the target is readable', async () => {
     const world = new World();
     const before = settledMemory({ lastScaleUp: at(-100), scaleEvents: [{ at: at(-5), change: 2 }] });
     world.memory = before;
@@ -58,7 +58,7 @@ describe('a target that cannot be read', () => {
     expect((await world.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
   });
 
-  it('lets through what is no failure of the API server', async () => {
+  it('rethrows an error that is not a failure of the API server', async () => {
     const world = new World();
     world.answers = {
       of: () => Promise.reject(new TypeError('our own fault')),
@@ -77,7 +77,7 @@ describe('pods that cannot be read', () => {
 
     const { record, target } = await world.cycle();
 
-    // There is an object to tell of it.
+    // There is an object to report on.
     expect(target).toMatchObject({ uid: 'uid-1' });
     expect(record.decision).toBeNull();
     expect(record.conditions).toEqual([
@@ -92,8 +92,8 @@ describe('pods that cannot be read', () => {
   });
 });
 
-describe('a watch that has gone quiet', () => {
-  it('still lets 5 go down to 3 when it last heard 180 s ago', async () => {
+describe('a stale watch', () => {
+  it('allows a scale-down from 5 to 3 if its last news came 180 s ago', async () => {
     const world = new World();
     world.load = 30;
     world.cluster.ageSeconds = 180;
@@ -101,7 +101,7 @@ describe('a watch that has gone quiet', () => {
     expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', to: 3 });
   });
 
-  it('holds the 5 when it last heard 181 s ago, and says so', async () => {
+  it('holds the 5 if its last news came 181 s ago, and reports that', async () => {
     const world = new World();
     world.load = 30;
     world.cluster.ageSeconds = 181;
@@ -125,7 +125,7 @@ describe('a watch that has gone quiet', () => {
     expect(world.cluster.arrived).toEqual([]);
   });
 
-  it('does not keep 5 from going up to 8 after 181 s', async () => {
+  it('does not prevent a scale-up from 5 to 8 after 181 s', async () => {
     const world = new World();
     world.load = 80;
     world.cluster.ageSeconds = 181;
@@ -133,7 +133,7 @@ describe('a watch that has gone quiet', () => {
     expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', to: 8 });
   });
 
-  it('holds no longer than it is quiet', async () => {
+  it('holds only while it is stale', async () => {
     const world = new World();
     world.load = 30;
     world.cluster.ageSeconds = 500;
@@ -148,7 +148,7 @@ describe('a watch that has gone quiet', () => {
   });
 });
 
-describe('metrics that have only just come back', () => {
+describe('metrics that have just recovered', () => {
   it('hold the scale-down by the snapshot: 300 s for a bare selector, from the first value', async () => {
     const world = new World();
     world.recoveryHoldMaxSeconds = 900;
@@ -161,7 +161,7 @@ describe('metrics that have only just come back', () => {
     expect(record.decision).toMatchObject({ desiredReplicas: 5, limits: [{ limit: 'recovery_hold' }] });
   });
 
-  it('let go after 300 s with an answer each 15 s, and not at 285 s', async () => {
+  it('release it after 300 s with an answer every 15 s, and not at 285 s', async () => {
     const world = new World();
     world.recoveryHoldMaxSeconds = 900;
     world.load = 30;
@@ -196,7 +196,7 @@ describe('metrics that have only just come back', () => {
     expect(record.decision?.action).toBe('none');
   });
 
-  it('hold after a restart of the server that no query saw: it began 10 s ago', async () => {
+  it('hold after a restart of the server that no query detected: it started 10 s ago', async () => {
     const world = new World();
     world.recoveryHoldMaxSeconds = 60;
     for (let count = 0; count < 5; count += 1) await world.nextCycle();
@@ -209,7 +209,7 @@ describe('metrics that have only just come back', () => {
     expect(record.decision?.action).toBe('none');
   });
 
-  it('and a quiet watch hold until the later of both, which is the metrics', async () => {
+  it('and a stale watch hold until the later end of both, which is that of the metrics', async () => {
     const world = new World();
     world.recoveryHoldMaxSeconds = 60;
     world.cluster.ageSeconds = 200;
@@ -242,7 +242,7 @@ describe('the snapshot of a cycle', () => {
     expect(record.snapshot?.scaler).toBe(world.scaler);
   });
 
-  it('reads the pods after the answers have come', async () => {
+  it('has the pods as they are after the answers', async () => {
     const world = new World();
     world.answers = {
       of: () => {

@@ -20,7 +20,7 @@ describe('targetKey', () => {
     ['name', 'shop', ref('apps/v1', 'Deployment', 'api')],
     ['namespace', 'bank', ref('apps/v1')],
     ['group, the core one', 'shop', ref('v1')],
-  ])('is another for another %s', (_, namespace, other) => {
+  ])('is different for another %s', (_, namespace, other) => {
     expect(targetKey(namespace, other)).not.toBe(targetKey('shop', ref('apps/v1')));
   });
 });
@@ -32,7 +32,7 @@ describe('findSharedTargets', () => {
     expect(findSharedTargets([buildScaler(), api])).toEqual(new Map());
   });
 
-  it('names one other for each of 3 on one target, never itself', () => {
+  it('names one other for each of 3 with one target, never itself', () => {
     const shared = findSharedTargets(['a', 'b', 'c'].map((name) => buildScaler({}, name)));
 
     expect(shared).toEqual(
@@ -46,7 +46,7 @@ describe('findSharedTargets', () => {
 });
 
 describe('findOtherScaler', () => {
-  it('names the first one on the target by kind, namespace and name', () => {
+  it('names the first one with the target by kind, namespace and name', () => {
     const others = [
       {
         kind: 'HorizontalPodAutoscaler',

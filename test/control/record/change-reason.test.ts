@@ -5,7 +5,7 @@ import { reasonOf } from '../../../src/telemetry/cycle-record.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import { World } from '../world.js';
 
-/** A world of 7 replicas whose load asks for 9. */
+/** A world of 7 replicas whose load wants 9. */
 function worldOf(annotations: Readonly<Record<string, string>>): World {
   const world = new World();
   world.cluster.setReplicas(7);
@@ -24,7 +24,7 @@ const rescaleOf = (record: CycleRecord): string | undefined =>
   kubernetesEvents(null, record).find(({ reason }) => reason === 'SuccessfulRescale')?.message;
 
 describe('the reason of a change by a pause', () => {
-  it('is the pause, and not what the metrics ask for', async () => {
+  it('is the pause, not the count from the metrics', async () => {
     const { record } = await worldOf({ 'paused-replicas': '3' }).cycle();
 
     expect(reasonOf(record)).toBe('7 -> 3: paused by annotation, kept at 3 (metrics ask for 9)');
@@ -35,7 +35,7 @@ describe('the reason of a change by a pause', () => {
     expect(record.decision?.reason).toBe('load is at 90, target 10 per pod: 7 -> 9');
   });
 
-  it('says until when, why, and what the document holds besides', async () => {
+  it("names the end, the user's reason, and the pause of the document", async () => {
     const world = worldOf({
       'paused-replicas': '3',
       'paused-until': '2026-01-01T02:00:00Z',
@@ -67,7 +67,7 @@ describe('the reason of a change by a pause', () => {
     expect(record.outcome).toMatchObject({ kind: 'paused', from: 3 });
   });
 
-  it('says that no metric has a value, or what the bounds would make of the count', async () => {
+  it('says that no metric has a value, or what the bounds would set', async () => {
     const blind = worldOf({ 'paused-replicas': '3' });
     blind.answers = { of: () => Promise.resolve([NO_SERIES]), ageOf: () => Promise.resolve(UNKNOWN_AGE) };
     const above = worldOf({ 'paused-replicas': '25' });

@@ -7,7 +7,7 @@ import { answersFrom, World } from '../world.js';
 
 const NO_SERIES = answersFrom([{ class: 'missing', message: 'no series' }]);
 
-/** Runs a cycle after each step and gives the events of each. */
+/** Runs a cycle after each step and returns the events of each. */
 async function eventsAfter(
   world: World,
   ...steps: readonly (() => void)[]
@@ -26,11 +26,11 @@ async function eventsAfter(
 const nothing = (): void => undefined;
 
 describe('kubernetesEvents', () => {
-  it('reports nothing for two cycles that change nothing', async () => {
+  it('reports nothing for two cycles without a change', async () => {
     expect(await eventsAfter(new World(), nothing, nothing)).toEqual([[], []]);
   });
 
-  it('reports a change from 5 to 8 once, in the words of the HPA', async () => {
+  it('reports a change from 5 to 8 once, in the wording of the HPA', async () => {
     const world = new World();
 
     const events = await eventsAfter(
@@ -64,7 +64,7 @@ describe('kubernetesEvents', () => {
     ]);
   });
 
-  it('reports two changes one after the other, 5 to 10 and 10 to 12', async () => {
+  it('reports two successive changes, 5 to 10 and 10 to 12', async () => {
     const world = new World();
     world.load = 120;
 
@@ -113,7 +113,7 @@ describe('kubernetesEvents', () => {
     expect(events.map((all) => all.length)).toEqual([1, 1]);
   });
 
-  it('reports a metric that fails when it begins, again after it was well, and not in between', async () => {
+  it('reports a metric when it fails, again after it had recovered, and not in between', async () => {
     const world = new World();
 
     const events = await eventsAfter(
@@ -132,14 +132,14 @@ describe('kubernetesEvents', () => {
     ]);
   });
 
-  it('does not report again a metric that fails after a cycle that asked none, by the conditions in force', async () => {
+  it('does not report a failing metric again after a cycle without queries, by the conditions in force', async () => {
     const world = new World();
     world.answers = NO_SERIES;
     const first = (await world.cycle()).record;
     world.cluster.setReplicas(25);
     const shortCut = (await world.nextCycle()).record;
     const again = (await world.nextCycle()).record;
-    // As the ledger has it: a type that a cycle leaves out keeps its last condition.
+    // As in the ledger: a type that a cycle omits keeps its last condition.
     const standing = [
       ...shortCut.conditions,
       ...first.conditions.filter(({ type }) => type === 'ScalingActive'),
@@ -149,7 +149,7 @@ describe('kubernetesEvents', () => {
     expect(kubernetesEvents({ conditions: standing, outcome: shortCut.outcome }, again)).toEqual([]);
   });
 
-  it('reports nothing for a 0 that a person has set', async () => {
+  it('reports nothing for a 0 that a user has set', async () => {
     const world = new World();
 
     expect(await eventsAfter(world, () => world.cluster.setReplicas(0), nothing)).toEqual([[], []]);
@@ -170,7 +170,7 @@ describe('kubernetesEvents', () => {
     ]);
   });
 
-  it('reports a selector that is none', async () => {
+  it('reports an invalid selector', async () => {
     const world = new World();
 
     const events = await eventsAfter(
@@ -185,7 +185,7 @@ describe('kubernetesEvents', () => {
     ]);
   });
 
-  it('reports another autoscaler when it appears, not while it stays', async () => {
+  it('reports another autoscaler when it appears, not while it exists', async () => {
     const world = new World();
     world.load = 80;
     const hpa = {
@@ -200,7 +200,7 @@ describe('kubernetesEvents', () => {
     expect(events).toMatchObject([[{ type: 'Warning', reason: 'ConflictingScaler' }], []]);
   });
 
-  it('reports once another writer, at the third reversal', async () => {
+  it('reports another writer once, at the third reversal', async () => {
     const world = new World();
     world.load = 80;
     const revert = (): void => world.cluster.setReplicas(5, 'argocd-controller');
@@ -223,14 +223,14 @@ describe('kubernetesEvents', () => {
     ]);
   });
 
-  it('reports nothing for what a dry run would change', async () => {
+  it('reports nothing for the changes of a dry run', async () => {
     const world = new World({ dryRun: true });
     world.load = 80;
 
     expect(await eventsAfter(world, nothing)).toEqual([[]]);
   });
 
-  it('reports a pause once when it begins, once when it ends, and of nothing in between', async () => {
+  it('reports a pause once when it begins, once when it ends, and nothing in between', async () => {
     const world = new World();
 
     const events = await eventsAfter(

@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import { uniqueConditions } from '../../../src/control/record/loop-conditions.js';
 
 describe('uniqueConditions', () => {
-  it('has no condition where no duplicate was ever found', () => {
+  it('has no condition if no duplicate was ever found', () => {
     expect(uniqueConditions(null)).toEqual([]);
   });
 
-  it('is True where duplicates were found earlier and are gone', () => {
+  it('is True if duplicates were found earlier and have disappeared', () => {
     expect(uniqueConditions([])).toEqual([
       {
         type: 'MetricsUnique',

@@ -8,7 +8,7 @@ import { SILENT_LOG } from '../../../src/units/log.js';
 import { World } from '../world.js';
 
 describe('reportCycle', () => {
-  it('records the cycle, and an Event of its change at the target', async () => {
+  it('records the cycle, and an Event for its change of the target', async () => {
     const { ledger, events, observed, ports } = buildPorts();
     const output = await scaleUp();
 

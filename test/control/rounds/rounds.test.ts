@@ -49,7 +49,7 @@ describe('runRounds with a period of 15 s', () => {
 });
 
 describe('runRounds after 40 s without a run', () => {
-  it('counts the 1 slot that passed, makes up for none and says that it is 10 s late', async () => {
+  it('counts the 1 slot that passed, does not make up for it and reports that it is 10 s late', async () => {
     const { clock, rounds } = start(15);
 
     // The timer of the second slot fires 25 s after it was due.

@@ -11,7 +11,7 @@ import { condition, record, scaler } from '../../telemetry/record-builder.js';
 
 export const SPEC = '{"maxReplicas":3}';
 
-/** `shop/web` as the API server has it, of generation 2. */
+/** `shop/web` on the API server, at generation 2. */
 export function object(overrides: Partial<ScalerObject> = {}): ScalerObject {
   return {
     namespace: 'shop',
@@ -25,13 +25,13 @@ export function object(overrides: Partial<ScalerObject> = {}): ScalerObject {
   };
 }
 
-/** The object after it was given this status. */
+/** Returns the object with this status. */
 export function showing(before: ScalerObject, status: ObjectStatus): ScalerObject {
   const resourceVersion = String(Number(before.resourceVersion) + 1);
   return { ...before, resourceVersion, status: JSON.parse(JSON.stringify(status)) as JsonObject };
 }
 
-/** What is in force for `shop/web`. */
+/** The scaler in force for `shop/web`. */
 export const WEB: Scaler = scaler();
 
 export function verdict(overrides: Partial<ObjectVerdict> = {}): ObjectVerdict {
@@ -53,7 +53,7 @@ export function problem(overrides: Partial<Problem> = {}): Problem {
 
 export const ACTIVE = condition({ type: 'ScalingActive', reason: 'ValidMetricFound' });
 
-/** What the ledger has after one cycle of `WEB` with all conditions true. */
+/** The state in the ledger after one cycle of `WEB` with all conditions true. */
 export function cycle(overrides: Partial<CycleRecord> = {}): ScalerStatus {
   const one = record({ scaler: WEB, conditions: [condition(), ACTIVE], ...overrides });
   return createLedger().add(one).after;

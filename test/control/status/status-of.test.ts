@@ -14,7 +14,7 @@ function shown(of: ObjectStatus, type: string): TimedCondition | undefined {
   return of.conditions.find((one) => one.type === type);
 }
 
-/** `True Accepted`. */
+/** Returns for example `True Accepted`. */
 function brief(of: ObjectStatus, type: string): string {
   const found = shown(of, type);
   return found === undefined ? 'none' : `${found.status} ${found.reason}`;
@@ -48,7 +48,7 @@ describe('statusOf, after a cycle', () => {
     });
   });
 
-  it('leaves out counts that are not known, and never says 0 for them', () => {
+  it('omits unknown counts, and never reports 0 for them', () => {
     const unread = condition({ status: 'False', reason: 'FailedGetScale', message: 'forbidden' });
 
     const found = status({ last: cycle({ decision: null, snapshot: null, conditions: [unread] }) });
@@ -57,19 +57,19 @@ describe('statusOf, after a cycle', () => {
     expect(brief(found, 'Ready')).toBe('False FailedGetScale');
   });
 
-  it('leaves out a metric without a value', () => {
+  it('omits a metric without a value', () => {
     const failing = decision({ metrics: [metricResult({ error: 'no series', current: {} })] });
 
     expect(status({ last: cycle({ decision: failing }) })).not.toHaveProperty('currentMetrics');
   });
 
-  it('names the later of the last scale-up and scale-down, cut off to seconds', () => {
+  it('has the later of the last scale-up and scale-down, truncated to seconds', () => {
     const last = { ...cycle(), lastRescale: { up: at(10.25), down: at(7) } };
 
     expect(status({ last }).lastScaleTime).toBe('2026-01-01T00:00:10Z');
   });
 
-  it('keeps the time of a change that an earlier process has made', () => {
+  it('keeps the time of a change by an earlier process', () => {
     const before = object({ status: { lastScaleTime: '2025-12-31T00:00:00Z' } });
 
     expect(status({ object: before }).lastScaleTime).toBe('2025-12-31T00:00:00Z');
@@ -92,7 +92,7 @@ describe('Accepted', () => {
     expect(brief(found, 'Ready')).toBe(`False ${reason}`);
   });
 
-  it('is True with a warning, which it reports', () => {
+  it('is True with a warning in its message', () => {
     const warning = problem({ severity: 'warning', message: 'spec.x does nothing', path: 'spec.x' });
 
     const found = status({ verdict: verdict({ problems: [warning] }) });
@@ -114,37 +114,34 @@ describe('Accepted', () => {
     );
     expect(found.currentReplicas).toBe(3);
     expect(brief(found, 'AbleToScale')).toBe('True ReadyForNewScale');
-    // What was decided is not about the version that is refused.
+    // The decision was not made with the rejected version.
     expect(shown(found, 'AbleToScale')).not.toHaveProperty('observedGeneration');
   });
 
   it.each([
     ['refused', [problem()]],
     ['not decided by yet', []],
-  ])(
-    'leaves each condition the generation that it was decided by while the new one is %s',
-    (_what, problems) => {
-      const before = showing(object(), status());
-      const edited = { ...before, generation: 3, specText: '{}' };
+  ])('leaves each condition the generation of its decision while the new one is %s', (_what, problems) => {
+    const before = showing(object(), status());
+    const edited = { ...before, generation: 3, specText: '{}' };
 
-      const found = status({
-        object: edited,
-        verdict: verdict({ specText: '{}', scaler: scaler(), problems }),
-        last: cycle(),
-      });
+    const found = status({
+      object: edited,
+      verdict: verdict({ specText: '{}', scaler: scaler(), problems }),
+      last: cycle(),
+    });
 
-      expect(found.observedGeneration).toBe(3);
-      expect(shown(found, 'Accepted')?.observedGeneration).toBe(3);
-      expect(['AbleToScale', 'ScalingActive'].map((type) => shown(found, type)?.observedGeneration)).toEqual([
-        2, 2,
-      ]);
-    },
-  );
+    expect(found.observedGeneration).toBe(3);
+    expect(shown(found, 'Accepted')?.observedGeneration).toBe(3);
+    expect(['AbleToScale', 'ScalingActive'].map((type) => shown(found, type)?.observedGeneration)).toEqual([
+      2, 2,
+    ]);
+  });
 
   it.each([
     [1024, 1024],
     [1025, 1024],
-  ])('has of a message of %d characters %d', (length, kept) => {
+  ])('has for a message of %d characters %d', (length, kept) => {
     const problems = [problem({ message: 'x'.repeat(length), path: '' })];
 
     const message = shown(status({ verdict: verdict({ problems, scaler: null }) }), 'Accepted')?.message;
@@ -168,7 +165,7 @@ describe('Ready', () => {
     expect(brief(status({ last: cycle({ conditions }) }), 'Ready')).toBe(expected);
   });
 
-  it('has the message of what fails first', () => {
+  it('has the message of the first failure', () => {
     const conditions = [
       condition({ status: 'False', reason: 'FailedGetScale', message: 'it is not there' }),
       condition({ type: 'ScalingActive', status: 'False', reason: 'InvalidSelector', message: 'no' }),
@@ -185,7 +182,7 @@ describe('Ready', () => {
     expect(found).not.toHaveProperty('currentReplicas');
   });
 
-  it('speaks of the generation that was decided by until the new one was', () => {
+  it('has the generation of the last decision until one for the new generation', () => {
     const before = showing(object(), status());
     const edited = { ...before, generation: 3, specText: '{}' };
     const next = { object: edited, verdict: verdict({ specText: '{}', scaler: scaler() }) };
@@ -198,7 +195,7 @@ describe('Ready', () => {
     expect(shown(decided, 'Ready')?.observedGeneration).toBe(3);
   });
 
-  it('never calls a refused generation ready: it stays refused until the one after it was decided by', () => {
+  it('never becomes True for a rejected generation: it stays rejected until a decision for the next one', () => {
     const wrong = { ...object(), generation: 3 };
     const refused = status({
       object: wrong,
@@ -218,7 +215,7 @@ describe('Ready', () => {
 });
 
 describe('lastTransitionTime', () => {
-  it('stays while the status does, whatever reason and message say, and moves with it', () => {
+  it('stays while the status does, whatever reason and message are, and changes with it', () => {
     const before = showing(object(), status());
     const other = condition({ reason: 'ScaleDownStabilized', message: 'other words' });
     const failing = condition({ status: 'False', reason: 'FailedGetScale' });
@@ -233,8 +230,8 @@ describe('lastTransitionTime', () => {
   });
 });
 
-describe('a process that has just begun to lead', () => {
-  it('leaves everything as an earlier one has shown it until it has decided itself', () => {
+describe('a process that has just become the leader', () => {
+  it('keeps the status of an earlier one until its own first decision', () => {
     const earlier = status({ last: { ...cycle(), lastRescale: { up: at(0), down: null } } });
 
     const found = status({ object: showing(object(), earlier), last: null, now: at(600) });
@@ -242,7 +239,7 @@ describe('a process that has just begun to lead', () => {
     expect(found).toEqual(earlier);
   });
 
-  it('reports a refusal at once, and removes what is no longer in force', () => {
+  it('reports a rejection at once, and removes what is no longer in force', () => {
     const before = showing(object(), status());
     const refused = verdict({ problems: [problem()], scaler: null });
 
@@ -252,7 +249,7 @@ describe('a process that has just begun to lead', () => {
     expect(found).not.toHaveProperty('currentReplicas');
   });
 
-  it('keeps conditions that are not ours', () => {
+  it('keeps conditions of other writers', () => {
     const foreign = { type: 'Synced', status: 'True', reason: 'x', message: '', lastTransitionTime: 'y' };
     const before = object({ status: { conditions: [foreign] } });
 

@@ -16,7 +16,7 @@ afterEach(() => {
   for (const one of stop.splice(0)) one.abort();
 });
 
-/** A writer over a store whose server takes everything unless a test says otherwise. */
+/** A writer with a store whose server accepts everything unless a test changes that. */
 class WriterRig {
   readonly clock = new ManualClock();
   readonly store = createScalerStore([]);
@@ -27,9 +27,9 @@ class WriterRig {
   hasFault = false;
   last: ScalerStatus | null = null;
   mayWrite = true;
-  /** What the next requests fail with; null: they do not. */
+  /** The error of the next requests; null: they succeed. */
   failure: KubernetesError | null = null;
-  /** What the server keeps of a status. */
+  /** Returns the part of a status that the server keeps. */
   keep = (status: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => status;
 
   constructor(...objects: readonly ScalerObject[]) {
@@ -69,7 +69,7 @@ class WriterRig {
     return this.clock.advanceAndSettle(seconds * 1000);
   }
 
-  /** Cycles, 15 s apart. */
+  /** Runs cycles 15 s apart. */
   async cycles(count: number, make: (index: number) => ScalerStatus): Promise<void> {
     for (let index = 0; index < count; index += 1) {
       this.last = make(index);
@@ -78,7 +78,7 @@ class WriterRig {
   }
 }
 
-/** A cycle in which cpu is at this percentage. */
+/** Builds a cycle with cpu at this percentage. */
 function cpuAt(percent: number): ScalerStatus {
   const result = metricResult({ current: { averageUtilization: percent } });
   return cycle({ decision: decision({ metrics: [result] }) });
@@ -93,7 +93,7 @@ describe('writeStatuses', () => {
     expect(rig.sent).toHaveLength(1);
   });
 
-  it('writes metrics that wobble once a minute: 4 times in 16 cycles of 15 s', async () => {
+  it('writes metrics that fluctuate once a minute: 4 times in 16 cycles of 15 s', async () => {
     const rig = new WriterRig();
 
     await rig.cycles(16, (index) => cpuAt(55 + index));
@@ -101,7 +101,7 @@ describe('writeStatuses', () => {
     expect(rig.sent).toHaveLength(4);
   });
 
-  it('writes words of a condition that change once a minute, a status that changes at once', async () => {
+  it('writes changed messages of a condition once a minute, and a changed status at once', async () => {
     const rig = new WriterRig();
     const able = (reason: string, status: 'True' | 'False' = 'True'): ScalerStatus =>
       cycle({ conditions: [condition({ reason, status }), ACTIVE] });
@@ -116,7 +116,7 @@ describe('writeStatuses', () => {
     expect(rig.sent).toHaveLength(2);
   });
 
-  it('writes a count that changes in the next pass', async () => {
+  it('writes a changed count in the next pass', async () => {
     const rig = new WriterRig();
     rig.last = cpuAt(55);
     await rig.after(4);
@@ -127,7 +127,7 @@ describe('writeStatuses', () => {
     expect(rig.sent.map(({ status }) => status['desiredReplicas'])).toEqual([3, 4]);
   });
 
-  it('takes away what is not known any more', async () => {
+  it('removes values that are no longer known', async () => {
     const rig = new WriterRig();
     rig.last = cpuAt(55);
     await rig.after(4);
@@ -139,7 +139,7 @@ describe('writeStatuses', () => {
     expect(rig.sent).toHaveLength(2);
   });
 
-  it('writes nothing without the right to write, and everything once it has it', async () => {
+  it('writes nothing without the permission, and everything once it has it', async () => {
     const rig = new WriterRig();
     rig.last = cpuAt(55);
     rig.mayWrite = false;
@@ -152,7 +152,7 @@ describe('writeStatuses', () => {
     expect(rig.sent).toHaveLength(1);
   });
 
-  it('writes nothing of an object whose document was not judged yet', async () => {
+  it('writes nothing for an object whose document was not validated yet', async () => {
     const rig = new WriterRig();
     rig.verdict = verdict({ specText: 'another one' });
     await rig.after(60);
@@ -164,7 +164,7 @@ describe('writeStatuses', () => {
     expect(rig.sent).toHaveLength(1);
   });
 
-  it('does not send again what the server keeps in another form', async () => {
+  it('does not repeat a status that the server keeps in another form', async () => {
     const rig = new WriterRig();
     rig.keep = (status) => ({ ...status, currentMetrics: [] });
 
@@ -187,8 +187,8 @@ describe('writeStatuses', () => {
   });
 });
 
-describe('writeStatuses of a process that follows one that died', () => {
-  it('writes nothing where the last one was written, whether or not the answer was heard', async () => {
+describe('writeStatuses of a process that follows a dead one', () => {
+  it('writes nothing if the last status was written, whether or not its answer arrived', async () => {
     const first = new WriterRig();
     first.last = cpuAt(55);
     await first.after(4);
@@ -204,7 +204,7 @@ describe('writeStatuses of a process that follows one that died', () => {
     expect(second.sent).toHaveLength(0);
   });
 
-  it('writes what the last one had not written yet, and keeps when each condition came to be so', async () => {
+  it('writes the missing parts of the last status, and keeps the transition times of the conditions', async () => {
     const first = new WriterRig();
     first.last = cpuAt(55);
     await first.after(4);
@@ -225,9 +225,9 @@ describe('writeStatuses of a process that follows one that died', () => {
   });
 });
 
-describe('writeStatuses, where a write fails', () => {
+describe('writeStatuses after a failed write', () => {
   it.each(['conflict', 'not_found'] as const)(
-    'drops it for %s, says nothing, and begins with what the object is then',
+    'drops it for %s, logs nothing, and starts from the object as it is then',
     async (kind) => {
       const rig = new WriterRig();
       rig.last = cpuAt(55);
@@ -244,7 +244,7 @@ describe('writeStatuses, where a write fails', () => {
     },
   );
 
-  it('logs a 403 that lasts 15 s once with its fix, and tries again after 5 minutes', async () => {
+  it('logs a 403 that lasts 15 s once with its fix, and retries after 5 minutes', async () => {
     const rig = new WriterRig(object(), object({ name: 'api', uid: 'u-api' }));
     rig.last = cpuAt(55);
     rig.failure = new KubernetesError('forbidden', 'writing the status: 403 Forbidden');
@@ -265,7 +265,7 @@ describe('writeStatuses, where a write fails', () => {
     ]);
   });
 
-  it('writes within 6 s of a 403 that was of a server that has just started, and says nothing', async () => {
+  it('writes within 6 s of a 403 by a server that had just started, and logs nothing', async () => {
     const rig = new WriterRig(object(), object({ name: 'api', uid: 'u-api' }));
     rig.last = cpuAt(55);
     rig.failure = new KubernetesError('forbidden', 'no');
@@ -301,7 +301,7 @@ describe('writeStatuses, where a write fails', () => {
     },
   );
 
-  it('goes on in another namespace', async () => {
+  it('continues in another namespace', async () => {
     const rig = new WriterRig(object(), object({ namespace: 'lab', uid: 'u-lab' }));
     rig.last = cpuAt(55);
     rig.failure = new KubernetesError('forbidden', 'no');
@@ -311,7 +311,7 @@ describe('writeStatuses, where a write fails', () => {
     expect(rig.sent.map((one) => one.object.namespace)).toEqual(['shop', 'lab']);
   });
 
-  it('ends the pass in an outage, logs it once, and comes back less and less often', async () => {
+  it('ends the pass in an outage, logs it once, and backs off', async () => {
     const rig = new WriterRig(object(), object({ name: 'api', uid: 'u-api' }));
     rig.last = cpuAt(55);
     rig.failure = new KubernetesError('timeout', 'no answer');
@@ -323,7 +323,7 @@ describe('writeStatuses, where a write fails', () => {
     expect(rig.warnings).toHaveLength(1);
   });
 
-  it('goes on a minute after an internal error', async () => {
+  it('continues a minute after an internal error', async () => {
     const rig = new WriterRig();
     rig.last = cpuAt(55);
     rig.hasFault = true;
@@ -336,7 +336,7 @@ describe('writeStatuses, where a write fails', () => {
     expect(rig.sent).toHaveLength(1);
   });
 
-  it('leaves a status that the server refuses alone for 5 minutes', async () => {
+  it('does not repeat a status that the server rejects for 5 minutes', async () => {
     const rig = new WriterRig();
     rig.last = cpuAt(55);
     rig.failure = new KubernetesError('invalid', '422');

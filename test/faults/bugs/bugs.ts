@@ -1,4 +1,4 @@
-/** A fault of our own, planted to see whether the checker finds it. */
+/** A bug of our own, planted to test whether the checker detects it. */
 export interface Bug {
   readonly name: string;
   readonly meant: Meant;
@@ -6,16 +6,16 @@ export interface Bug {
 }
 
 interface Meant {
-  /** The invariants of which at least one must find it. */
+  /** The invariants of which at least one must detect it. */
   readonly by: readonly string[];
-  /** The modes of faults, or groups and modes, that provoke it, which a hunt draws first; none: what befalls everybody does. */
+  /** Fault modes, or groups and modes, that provoke it, which a hunt draws first; empty: the usual faults suffice. */
   readonly when: readonly string[];
-  /** How long the worlds must be in which it shows; left out: as long as the hunt's are. */
+  /** Simulated hours that it needs; default: those of the hunt. */
   readonly hours?: number;
 }
 
 interface Edit {
-  /** Below `dist`. */
+  /** Relative to `dist`. */
   readonly file: string;
   readonly find: string;
   readonly replace: string;
@@ -43,7 +43,7 @@ function withValues(expression: string): Edit {
 
 const ZERO = `{ form: 'values', at: context.now, values: [0], partial: null }`;
 
-/** Every one has happened to somebody, or nearly to us. */
+/** Each of these has happened in some project, or nearly in this one. */
 export const BUGS: readonly Bug[] = [
   bug(
     'empty-read-as-zero',

@@ -4,35 +4,35 @@ import { scheduleFaults } from '../schedule.js';
 import type { Bug } from './bugs.js';
 import { plantBug } from './mutate.js';
 
-/** What became of a hunt. */
+/** The result of a hunt. */
 export interface Catch {
   readonly name: string;
-  /** Null: it was not caught. */
+  /** Null: not detected. */
   readonly caught: {
-    /** The first of the expected invariants that broke. */
+    /** The first expected invariant that was violated. */
     readonly invariant: string;
     readonly seed: number;
     /** Simulated time. */
     readonly atMs: number;
-    /** What the checker said. */
+    /** The message of the checker. */
     readonly message: string;
   } | null;
-  /** All that broke with it. */
+  /** All invariants that were violated with it. */
   readonly broken: readonly string[];
-  /** Of real time. */
+  /** Real time. */
   readonly seconds: number;
 }
 
 export interface HuntOptions {
-  /** Where the compiled service is, and where copies of it may be put. */
+  /** Directory of the compiled service, and parent of its copies. */
   readonly dist: URL;
   readonly copies: URL;
-  /** Worlds to try, and how long each lives. */
+  /** Number of worlds, and simulated hours of each. */
   readonly seeds: number;
   readonly hours: number;
 }
 
-/** Runs worlds full of the faults that provoke a bug until an invariant that ought to notice does. */
+/** Runs worlds with the faults that provoke a bug until an expected invariant is violated. */
 export async function huntBug(bug: Bug, options: HuntOptions): Promise<Catch> {
   const startedMs = performance.now();
   const { dist, copies, seeds } = options;

@@ -14,7 +14,7 @@ function compile(file: string): string {
 }
 
 describe('the planted bugs', () => {
-  it.each(BUGS.map((bug) => [bug.name, bug] as const))('%s finds its place in the code', (_, bug) => {
+  it.each(BUGS.map((bug) => [bug.name, bug] as const))('%s has a matching place in the code', (_, bug) => {
     for (const edit of bug.edits) {
       const text = compile(edit.file);
 
@@ -22,7 +22,7 @@ describe('the planted bugs', () => {
     }
   });
 
-  it('refuses a place that is not there, and one that is there twice', () => {
+  it('throws for a place that does not exist, and for one that occurs twice', () => {
     const edit = { file: 'a.js', find: 'x = 1', replace: 'x = 2' };
 
     expect(() => replaceOnce('y = 1', edit)).toThrow('a.js holds 0 times: x = 1');

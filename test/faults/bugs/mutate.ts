@@ -3,15 +3,16 @@ import { fileURLToPath } from 'node:url';
 import type { Bug } from './bugs.js';
 
 /**
- * Copies the compiled service into a folder of its own beside the simulation and puts a bug into the copy; gives the
- * folder. Throws where the text to be replaced does not occur exactly once: then the code has moved on, and so must the bug.
+ * Copies the compiled service into its own directory next to the simulation and inserts a bug into the copy; returns
+ * the directory. Throws if the text to be replaced does not occur exactly once: then the code has changed, and the bug
+ * must follow.
  */
 export function plantBug(bug: Bug, dist: URL, copies: URL): URL {
   const root = new URL(`${bug.name}/`, copies);
   const copy = new URL('dist/', root);
   rmSync(root, { recursive: true, force: true });
   cpSync(dist, copy, { recursive: true });
-  // The service reads its version from the description above it.
+  // The service reads its version from the package description above it.
   cpSync(new URL('../package.json', dist), new URL('package.json', root));
   for (const { file, find, replace } of bug.edits) {
     const path = fileURLToPath(new URL(file, copy));
@@ -20,7 +21,7 @@ export function plantBug(bug: Bug, dist: URL, copies: URL): URL {
   return copy;
 }
 
-/** White space is as the compiler likes it. */
+/** White space is that of the compiler's output. */
 export function replaceOnce(
   text: string,
   { file, find, replace }: { readonly file: string; readonly find: string; readonly replace: string },

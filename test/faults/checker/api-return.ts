@@ -11,7 +11,7 @@ interface Span {
   readonly toMs: number;
 }
 
-/** Longer than the longest pause of a list or watch after an outage, and than a server that has just started forbids. */
+/** Longer than the longest pause of a list or watch after an outage, and than a new server denies requests. */
 const BACK_MS = 10_500;
 const RETRY_AFTER_MS = 1000;
 /** Two ways over the network, and the read before the PATCH. */
@@ -41,7 +41,7 @@ const backSoon: Invariant = {
     }),
 };
 
-/** The paths of lists and watches that a process had open when the server went. */
+/** Returns the paths of lists and watches that a process had open when the server stopped. */
 function pathsWatched(requests: readonly ApiRecord[], { startMs }: WorldFault): readonly string[] {
   const watches = requests.filter(
     ({ query, sentMs, status }) =>
@@ -78,7 +78,7 @@ const heedsRetryAfter: Invariant = {
     }),
 };
 
-/** What comes later in a row may be given up: a change tries for 5 s. */
+/** Later ones in a row may be abandoned: a change is tried for 5 s. */
 function isFirstOfRow(requests: readonly ApiRecord[], index: number): boolean {
   const isLimited = (record: ApiRecord | undefined): boolean =>
     record?.method === 'PATCH' && record.status === 429;
@@ -89,7 +89,7 @@ function isFirstOfRow(requests: readonly ApiRecord[], index: number): boolean {
     .some((one) => isLimited(one) && record.sentMs - one.sentMs < 10_000);
 }
 
-/** Whether another fault could explain what is seen in a span. */
+/** Returns whether another fault could explain the requests in a span. */
 function isDisturbed({ faults, documents }: History, { fromMs, toMs }: Span, itself: Fault): boolean {
   const isOther = faults.some(
     (fault) => fault !== itself && fault.kind !== 'source' && fault.startMs < toMs && lastMs(fault) > fromMs,
@@ -98,7 +98,7 @@ function isDisturbed({ faults, documents }: History, { fromMs, toMs }: Span, its
 }
 
 function lastMs(fault: Fault): number {
-  // After a refusal that has lasted the next look is up to ten minutes later.
+  // After a lasting 403 the next try is up to ten minutes later.
   return fault.endMs + (fault.kind === 'api' && isRefusal(fault) ? 600_000 : 60_000);
 }
 

@@ -26,7 +26,7 @@ const rightAgain: Invariant = {
     }),
 };
 
-/** What is wrong with a target, looked at once a minute: one report for each spell. */
+/** Checks a target once a minute: one report for each spell of wrong counts. */
 function spellsOf(
   history: History,
   { scaler }: Target,
@@ -61,8 +61,8 @@ function tooMany({ load, plan, ...target }: Target, atMs: number, downMs: number
 }
 
 /**
- * How long it may take until a count is right: what the metrics lag by, 3 periods and 30 s; downwards the stabilization
- * and twice the hold; and where windows or policies let the count go a step at a time, the steps from one end to the other.
+ * Returns how long a correct count may take: the lag of the metrics, 3 periods and 30 s; downwards the stabilization
+ * and twice the hold; and with windows or policies the steps from one end to the other.
  */
 function boundsMs(plan: WorkloadPlan): { readonly upMs: number; readonly downMs: number } {
   const { upWindow, downWindow, downStabilization } = rulesOf(plan);
@@ -75,7 +75,7 @@ function boundsMs(plan: WorkloadPlan): { readonly upMs: number; readonly downMs:
   const upSteps = behavior === null ? 0 : Math.ceil(widest / behavior.up.pods) * behavior.up.periodSeconds;
   const downSteps =
     behavior === null ? 0 : Math.ceil(widest / behavior.down.pods) * behavior.down.periodSeconds;
-  // A first raise in a new process waits for its whole window, as does one after any other change.
+  // A first scale-up in a new process waits for its whole window, as does one after any other change.
   const up =
     slack + Math.max(steps * plan.syncPeriodSeconds, steps * (upWindow + plan.syncPeriodSeconds)) + upSteps;
   const down = slack + Math.max(downStabilization, 2 * downWindow) + 2 * hold + downSteps;
@@ -98,7 +98,7 @@ const promptlyUp: Invariant = {
 
 function isOnUpPath(fault: History['faults'][number]): boolean {
   if (fault.kind === 'watch') return fault.what.mode === 'http-410';
-  // Without the right to watch nobody decides on what was read before.
+  // Without permission to watch, no decision uses what was read before.
   if (fault.kind === 'api' && isRefusal(fault)) return true;
   return !(fault.kind === 'api' && ['events', 'watch', 'lease'].includes(fault.group));
 }
@@ -121,7 +121,7 @@ const leavesOthersAlone: Invariant = {
     ),
 };
 
-/** Spells without a decision of a scaler that nothing disturbed. */
+/** Returns the spells without a decision of an undisturbed scaler. */
 function gaps(history: History, isMeant: (fromMs: number, toMs: number) => boolean): readonly Found[] {
   return history.targets.flatMap((target) => {
     const disturbances = disturbancesOf(history, target);
@@ -133,7 +133,7 @@ function gaps(history: History, isMeant: (fromMs: number, toMs: number) => boole
     const found: Found[] = [];
     [...decisions, history.durationMs].forEach((atMs, index) => {
       const fromMs = index === 0 ? 0 : (decisions[index - 1] ?? 0);
-      // What was disturbed at its beginning needs a while of calm.
+      // A spell that starts with a disturbance needs some calm time first.
       const settleMs = history.isElected ? 45_000 : 20_000;
       const disturbed = disturbances.filter(
         ({ startMs, endMs }) => startMs <= atMs && endMs + settleMs >= fromMs,
@@ -179,7 +179,7 @@ const seesTheTruth: Invariant = {
     }),
 };
 
-/** A silent watch is given up after 150 s, a back-off is at most 60 s, and then comes a list. */
+/** A silent watch is ended after 150 s, a back-off is at most 60 s, and then follows a list. */
 const RECOVERY_MS = 260_000;
 
 function difference(names: readonly string[], seen: readonly string[]): string {

@@ -12,21 +12,23 @@ import {
 import { describeWrite, type Found, type Invariant } from './violation.js';
 
 const CACHE_MS = 180_000;
-/** Between a question and its answer. */
+/** Between a query and its answer. */
 const MOMENT_MS = 500;
 const LONGEST_HOLD_MS = 960_000;
-/** Answers that are older are compared with no more, from a quarter of an hour on. */
+/** Older answers are no longer compared, from a quarter of an hour on. */
 const COMPARED_MS = 600_000;
-/** Silence of a minute is a break; it is seen only at the next two questions. */
+/** Silence of a minute is a gap; it is detected only at the next two queries. */
 const UNSEEN_OUTAGE_MS = 75_000;
-/** Below the exact need by rounding of percents, by tolerance and by the pods of the last rate window. */
+/** Less than the exact need because of rounded percentages, tolerance and the pods of the last rate window. */
 const NEED_SHARE = 0.87;
 
 function lowerings(history: History): readonly Write[] {
   return history.writes.filter((write) => write.to < write.from && !isBoundCorrection(history, write));
 }
 
-/** The answers that the decisions of a scaler had to a metric's query before a write, the write's own last. */
+/**
+ * Returns the answers to a metric's query that the decisions of a scaler had before a write, those of the write last.
+ */
 function answersTo(history: History, write: Write, metric: MetricPlan): readonly QueryRecord[] {
   const own = history.byProcess.get(write.process);
   const fromMs = write.decidedMs - LONGEST_HOLD_MS;
@@ -37,14 +39,14 @@ function answersTo(history: History, write: Write, metric: MetricPlan): readonly
   );
   const timeOf = ({ atMs }: DecisionRecord): number => atMs;
   const decisions = within(own?.decisions.get(write.scaler) ?? [], { fromMs, toMs: write.decidedMs, timeOf });
-  // Those that acted were told of only after that, when others had asked again.
+  // Decisions with a change were reported only after it, when others had queried again.
   const times = [...decisions.filter(({ action }) => action === 'none').map(timeOf), write.decidedMs];
   return times
     .map((ms) => answers.findLast(({ answeredMs }) => (answeredMs ?? 0) <= ms))
     .filter((answer) => answer !== undefined);
 }
 
-/** Those between two times, of records in order. */
+/** Returns the records between two times; records are in order. */
 function within<T>(
   records: readonly T[],
   span: { readonly fromMs: number; readonly toMs: number; readonly timeOf: (record: T) => number },
@@ -118,14 +120,14 @@ function doubtsOf(
       fault.startMs < write.atMs &&
       fault.endMs > sinceMs,
   );
-  // Which of two servers says its start, and which one answers, is chance; a slow one may not say it in time.
+  // Which of two servers answers, or reports its start, is random; a slow one may not report it in time.
   if (young === undefined || isUnclear) return [];
   return [`the server that answered ${metric.query} was younger than its hold`];
 }
 
 /**
- * Whether a process must have found that a server which does not say when it began has lost its data then: it compares
- * with what it was answered before (algorithm.md, section 4).
+ * Returns whether a process must have detected that a server which does not report its start had lost its data by then:
+ * it compares with earlier answers (algorithm.md, section 4).
  */
 function isFound(
   history: History,
@@ -174,10 +176,10 @@ const trueLoad: Invariant = {
 };
 
 /**
- * Data that is too low for a moment while nothing in the answers says so: a server or a pod that was not scraped for a
- * while has a hole in its samples, and a rate is too low by it until the hole has left its window; of two servers behind
- * one address, one has no history. What stands against that is a stabilization or a confirmation; a document without one
- * has to live with it, and `validate` says so.
+ * Returns whether data is too low for a moment without any sign in the answers: a server or a pod that was not scraped
+ * for a while has a gap in its samples, and a rate is too low until the gap has left its window; of two servers behind
+ * one address, one has no history. A stabilization or a confirmation protects against that; a document without one does
+ * not, and `validate` reports that.
  */
 function isHoled(history: History, { scaler, decidedMs }: Write): boolean {
   const { metrics } = targetOf(history, scaler).plan;
@@ -203,7 +205,10 @@ function lagSeconds(plan: {
   );
 }
 
-/** The most that was needed for as long as it takes to be seen, within the stabilization; 0 where it could not be seen. */
+/**
+ * Returns the highest need that lasted long enough to be detected, within the stabilization; 0 if it could not be
+ * detected.
+ */
 function lastingNeed(
   history: History,
   write: Write,

@@ -1,20 +1,20 @@
 import type { Fault } from '../world/faults.js';
 import type { History, Target } from './history.js';
 
-/** A span of time in which something that a scaler depends on was not as it should be. */
+/** A span of time in which a dependency of a scaler was faulty. */
 export interface Disturbance {
   readonly startMs: number;
   readonly endMs: number;
 }
 
-/** A process is itself again this long after its start. */
+/** A process recovers this long after its start. */
 const START_MS = 5000;
-/** A candidate waits for the Lease of a leader that is gone, and tries up to 2.2 periods apart. */
+/** A candidate waits for the Lease of a dead leader, and retries up to 2.2 periods apart. */
 const ELECTION_MS = 25_000;
-/** A refusal of rights is asked about again after half a minute to ten minutes (reliability.md, 1.3). */
+/** A denied permission is requested again after half a minute to ten minutes (reliability.md, 1.3). */
 const REFUSED_MS = 600_000;
 
-/** What disturbed one scaler: faults of its own sources and target, of the API, and of the processes. */
+/** Returns the disturbances of one scaler: faults of its own sources and target, of the API, and of the processes. */
 export function disturbancesOf(history: History, target: Target): readonly Disturbance[] {
   const faults = history.faults
     .filter((fault) => touches(fault, target))
@@ -35,7 +35,7 @@ function aftermathMs(fault: Fault): number {
   return fault.kind === 'api' && isRefusal(fault) ? REFUSED_MS : 0;
 }
 
-/** Whether the right to list or to watch is withheld. */
+/** Returns whether the permission to list or to watch is denied. */
 export function isRefusal({ what, group }: Extract<Fault, { readonly kind: 'api' }>): boolean {
   return what.mode === 'status' && what.status === 403 && ['all', 'list', 'watch'].includes(group);
 }
@@ -65,7 +65,7 @@ function touches(fault: Fault, { plan }: Target): boolean {
   }
 }
 
-/** Whether nothing disturbed between two times. */
+/** Returns whether there was no disturbance between two times. */
 export function isCalm(disturbances: readonly Disturbance[], fromMs: number, toMs: number): boolean {
   return !disturbances.some(({ startMs, endMs }) => startMs <= toMs && endMs >= fromMs);
 }

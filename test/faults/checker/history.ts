@@ -5,7 +5,7 @@ import type { WorkloadPlan } from '../world/scenario.js';
 import type { ReplicaChange } from '../world/workload.js';
 import type { DocumentChange, World } from '../world/world.js';
 
-/** What the checker may see: the request log, the true load and world, the documents. */
+/** Input of the checker: the request log, the true load and world, the documents. */
 export interface History {
   readonly durationMs: number;
   readonly records: readonly LogRecord[];
@@ -13,17 +13,17 @@ export interface History {
   readonly documents: readonly DocumentChange[];
   readonly targets: readonly Target[];
   readonly processes: readonly Life[];
-  /** Whether servers say when they were started. */
+  /** Whether servers report their start time. */
   readonly tellsStart: boolean;
-  /** Whether scale events and times outlive a process, and one of several leads. */
+  /** Whether scale events and times survive a process, and one of several leads. */
   readonly isDurable: boolean;
   readonly isElected: boolean;
-  /** Every write of replicas that was accepted and changed them, in the order of its arrival. */
+  /** Every accepted write that changed replicas, in the order of arrival. */
   readonly writes: readonly Write[];
   readonly byProcess: ReadonlyMap<string, ProcessRecords>;
 }
 
-/** A workload as it really was. */
+/** A workload as it actually was. */
 export interface Target {
   readonly scaler: string;
   readonly plan: WorkloadPlan;
@@ -32,7 +32,7 @@ export interface Target {
   readonly pods: readonly { readonly atMs: number; readonly names: readonly string[] }[];
 }
 
-/** A process from its start to its end; null: it lived on. */
+/** A process from its start to its end; null: it is still alive. */
 export interface Life {
   readonly name: string;
   readonly replica: number;
@@ -48,14 +48,14 @@ export interface Write {
   readonly uid: string;
   readonly from: number;
   readonly to: number;
-  /** When the decision for it had been made: its live read, just before it acted. */
+  /** Time of the decision for it: its live read, just before the change. */
   readonly decidedMs: number;
-  /** Its first request after the decision before: the instant that windows count from is not later. */
+  /** Its first request after the previous decision: the instant that windows count from is not later. */
   readonly begunMs: number;
   readonly record: ApiRecord;
 }
 
-/** The records of one process, by what they are about. */
+/** The records of one process, by their subject. */
 export interface ProcessRecords {
   readonly scale: ReadonlyMap<string, readonly ApiRecord[]>;
   readonly decisions: ReadonlyMap<string, readonly DecisionRecord[]>;
@@ -64,7 +64,7 @@ export interface ProcessRecords {
   readonly requests: readonly ApiRecord[];
 }
 
-/** Puts a world that has run in order. */
+/** Sorts the records of a world that has run. */
 export function historyOf(
   world: World,
   run: {
@@ -133,7 +133,7 @@ function push<T>(map: Map<string, T[]>, key: string, value: T): void {
   else list.push(value);
 }
 
-/** The scaler whose target a request is about: they bear the same name. */
+/** Returns the scaler for the target of a request: they have the same name. */
 export function scalerOf({ namespace, name }: ApiRecord): string {
   return `${namespace ?? ''}/${name ?? ''}`;
 }
@@ -155,7 +155,7 @@ function writesOf(
   return writes.sort((a, b) => a.atMs - b.atMs);
 }
 
-/** When the turn that a PATCH belongs to began, and the live read before its first PATCH: the decision was made just then. */
+/** Returns the start of the turn of a PATCH, and the live read before its first PATCH: the time of the decision. */
 function turnOf(
   requests: readonly ApiRecord[],
   decisions: readonly DecisionRecord[],
@@ -168,7 +168,7 @@ function turnOf(
   return { decidedMs: read.sentMs, begunMs: turn[0]?.sentMs ?? patch.sentMs };
 }
 
-/** The documents of a scaler in force within a span of time, none where there was none. */
+/** Returns the documents of a scaler in force within a span of time, empty if there was none. */
 export function plansWithin(
   history: History,
   scaler: string,
@@ -190,12 +190,12 @@ export function targetOf(history: History, scaler: string): Target {
   return target;
 }
 
-/** `spec.replicas` at a time. */
+/** Returns `spec.replicas` at a time. */
 export function replicasAt({ replicas }: Target, atMs: number): number {
   return lastBefore(replicas, atMs)?.replicas ?? 0;
 }
 
-/** The last entry not after `atMs`; entries are in order. */
+/** Returns the last entry not after `atMs`; entries are in order. */
 export function lastBefore<T extends { readonly atMs: number }>(
   entries: readonly T[],
   atMs: number,
@@ -203,7 +203,7 @@ export function lastBefore<T extends { readonly atMs: number }>(
   return entries[countUntil(entries, atMs) - 1] ?? null;
 }
 
-/** How many entries are not after `atMs`; entries are in order. */
+/** Returns the number of entries not after `atMs`; entries are in order. */
 export function countUntil(entries: readonly { readonly atMs: number }[], atMs: number): number {
   let low = 0;
   let high = entries.length;
@@ -215,7 +215,10 @@ export function countUntil(entries: readonly { readonly atMs: number }[], atMs: 
   return low;
 }
 
-/** Bringing a count from outside the bounds to the nearest one obeys no window and no sample (decision 11). */
+/**
+ * Returns whether a write only moves a count outside the bounds to the nearest one, which obeys no window and no sample
+ * (decision 11).
+ */
 export function isBoundCorrection(history: History, { scaler, decidedMs, atMs, from, to }: Write): boolean {
   return plansWithin(history, scaler, decidedMs - 30_000, atMs).some(
     ({ minReplicas, maxReplicas }) =>
@@ -223,7 +226,7 @@ export function isBoundCorrection(history: History, { scaler, decidedMs, atMs, f
   );
 }
 
-/** The rules of a document that its preset settles, in seconds. Source: contract.md section 2. */
+/** Returns the rules of a document with those of its preset, in seconds. Source: contract.md section 2. */
 export function rulesOf({ preset, behavior }: WorkloadPlan): {
   readonly upWindow: number;
   readonly downWindow: number;
@@ -239,7 +242,10 @@ export function rulesOf({ preset, behavior }: WorkloadPlan): {
   };
 }
 
-/** A wall clock was wrong, or was set, within a span of time: what is measured with it may be off by a minute (F48). */
+/**
+ * Returns the tolerance for a wall clock that was wrong, or was set, within a span of time: measurements with it may be
+ * off by a minute (F48).
+ */
 export function clockSlackMs(history: History, fromMs: number, toMs: number): number {
   const isSet = history.faults.some(
     ({ kind, what, startMs, endMs }) =>
@@ -248,10 +254,12 @@ export function clockSlackMs(history: History, fromMs: number, toMs: number): nu
   return isSet ? 60_000 : CLOCK_SLACK_MS;
 }
 
-/** Two clocks are read apart, the decision's and the server's. */
+/** The clocks of the decision and of the server are read separately. */
 const CLOCK_SLACK_MS = 1500;
 
-/** How long values must come without a break before they may lower a count, in seconds (algorithm.md, section 4). */
+/**
+ * Returns how long values must arrive without a gap before they can scale down, in seconds (algorithm.md, section 4).
+ */
 export function holdSecondsOf(metric: WorkloadPlan['metrics'][number], periodSeconds: number): number {
   return Math.min(900, Math.max(metric.windowSeconds === 0 ? 300 : metric.windowSeconds, 2 * periodSeconds));
 }

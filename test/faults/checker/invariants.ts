@@ -9,7 +9,7 @@ import type { Invariant, Violation } from './violation.js';
 import { WINDOW_INVARIANTS } from './windows.js';
 import { WRITE_INVARIANTS } from './writes.js';
 
-/** All that is checked, in the order of their numbers. */
+/** All invariants, in the order of their numbers. */
 const INVARIANTS: readonly Invariant[] = [
   ...WRITE_INVARIANTS,
   ...DATA_INVARIANTS,
@@ -21,7 +21,7 @@ const INVARIANTS: readonly Invariant[] = [
   ...API_RETURN_INVARIANTS,
 ].sort((a, b) => Number(a.id.slice(1)) - Number(b.id.slice(1)));
 
-/** Everything in a history that breaks an invariant, in the order it happened. */
+/** Returns all violations of a history, in the order of time. */
 export function checkHistory(history: History): readonly Violation[] {
   return INVARIANTS.flatMap(({ id, check }) =>
     check(history).map(({ atMs, message, scaler, process }) => ({

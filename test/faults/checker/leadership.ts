@@ -3,9 +3,9 @@ import type { ApiRecord } from '../world/log.js';
 import { countUntil, type History } from './history.js';
 import { describeWrite, type Found, type Invariant } from './violation.js';
 
-/** Of the service's own defaults: how long after the start of its last renewal a leader may write. */
+/** Default of the service: a leader may write this long after the start of its last renewal. */
 const RENEW_DEADLINE_MS = 10_000;
-/** A write that was sent just before another one took over. */
+/** Tolerance for a write that was sent just before another process took over. */
 const IN_FLIGHT_MS = 15_000;
 
 function leaseWrites(history: History): readonly ApiRecord[] {
@@ -59,7 +59,7 @@ const withinTerm: Invariant = {
   },
 };
 
-/** When its successful renewals were sent and answered, in order. */
+/** Returns when its successful renewals were sent and answered, in order. */
 function renewalsOf(requests: readonly ApiRecord[], process: string) {
   const renewals: { readonly atMs: number; readonly answeredMs: number }[] = [];
   for (const one of requests) {

@@ -20,7 +20,7 @@ const noFaultOfOurs: Invariant = {
     }),
 };
 
-/** Requests of a process in any 10 s: twice what a steady process needs, with room for the first lists of a new one. */
+/** Requests of a process in any 10 s: twice those of a steady process, with room for the first lists of a new one. */
 const API_BUDGETS = [
   { group: 'list', most: 20 },
   { group: 'watch', most: 16 },
@@ -34,7 +34,7 @@ const noHerd: Invariant = {
   check: (history) =>
     [...history.byProcess].flatMap(([process, { requests, queries }]): readonly Found[] => {
       const found: Found[] = [];
-      // Of the Lease there is one request every two seconds, whatever comes: most of a day's.
+      // The Lease causes one request every two seconds in any case: most requests of a day.
       const counted = requests.filter(({ resource }) => resource !== 'leases');
       for (const { group, most } of API_BUDGETS) {
         const times = counted.filter((record) => isInGroup(record, group)).map(({ sentMs }) => sentMs);
@@ -43,7 +43,7 @@ const noHerd: Invariant = {
       for (const source of new Set(queries.map((query) => query.source))) {
         const own = queries.filter((query) => query.source === source);
         const distinct = new Set(own.map(({ query }) => query)).size;
-        // A query that two rhythms share may be asked by both.
+        // A query that two periods share may be sent by both.
         found.push(
           ...crowds(
             own.map(({ sentMs }) => sentMs),
@@ -67,7 +67,7 @@ function crowds(times: readonly number[], most: number, what: string): readonly 
   return [];
 }
 
-/** Timers of a process at rest: one a loop and watch, and the few that guard them; 8 with an election. */
+/** Timers of a process at rest: one per loop and watch, and a few guards; 8 with an election. */
 const MOST_TIMERS = 24;
 const MOST_CONNECTIONS = 2;
 
@@ -126,7 +126,7 @@ function untold(history: History): readonly Found[] {
   });
 }
 
-/** A stopped process tells of what it did when it goes on. */
+/** A stopped process reports its actions when it continues. */
 function isStopped(history: History, atMs: number): boolean {
   return history.faults.some(
     ({ kind, what, startMs, endMs }) =>
@@ -185,7 +185,7 @@ const noTimeTravel: Invariant = {
     }),
 };
 
-/** No world gets that far. */
+/** No world reaches this version. */
 const MOST_VERSION = 900_000_000;
 
 export const SERVICE_INVARIANTS: readonly Invariant[] = [

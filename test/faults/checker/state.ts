@@ -3,15 +3,15 @@ import { WORLD_START_MS } from '../world/process.js';
 import { type History, scalerOf } from './history.js';
 import { describeWrite, type Found, type Invariant } from './violation.js';
 
-/** D of reliability.md, W10, and the way to the server and back. */
+/** D of reliability.md, W10, and the latency to the server and back. */
 const INTENT_MS = 5000 + 100;
-/** A change may be learned of so much later: a lost answer is settled after a minute. */
+/** A change may be detected this much later: a lost answer is resolved after a minute. */
 const LEARNED_MS = 600_000;
 
-/** A PATCH without an answer is over by then. */
+/** A PATCH without an answer has ended by then. */
 const PATCH_OVER_MS = 60_000;
 
-/** An entry of a scaler that was stored, as far as anybody outside may rely on it. */
+/** A stored entry of a scaler, as far as other processes may rely on it. */
 interface Entry {
   readonly record: ApiRecord;
   readonly atMs: number;
@@ -20,14 +20,14 @@ interface Entry {
   readonly lastScaleDown: string | null;
 }
 
-/** Writes that reached the ConfigMaps. */
+/** Returns the writes that reached the ConfigMaps. */
 function storedWrites(history: History): readonly ApiRecord[] {
   return history.records.filter(
     (record) => record.kind === 'api' && record.resource === 'configmaps' && record.written !== null,
   ) as readonly ApiRecord[];
 }
 
-/** What was stored of a scaler, in the order of its arrival. */
+/** Returns the entries of a scaler that were stored, in the order of arrival. */
 function entriesOf(stored: readonly ApiRecord[], scaler: string): readonly Entry[] {
   const key = scaler.replace('/', '.');
   const entries: Entry[] = [];
@@ -75,7 +75,7 @@ const intentFirst: Invariant = {
   },
 };
 
-/** Only a scale-up goes on without its intent, and only while nothing can be stored (W11). */
+/** Returns whether nothing can be stored: only then, a scale-up continues without its intent (W11). */
 function isStoreFailing(history: History, atMs: number): boolean {
   return history.faults.some(
     (fault) =>
@@ -86,7 +86,7 @@ function isStoreFailing(history: History, atMs: number): boolean {
   );
 }
 
-/** What is remembered goes along with a wall clock that is set, and back (F48). */
+/** Returns whether a wall clock was set, which also shifts remembered times (F48). */
 function isClockSet(history: History, fromMs: number, toMs: number): boolean {
   return history.faults.some(
     ({ kind, what, startMs, endMs }) =>
@@ -97,8 +97,8 @@ function isClockSet(history: History, fromMs: number, toMs: number): boolean {
 }
 
 /**
- * Whether a time is that of a PATCH without an answer: the process may count it as happened, at the latest time at which
- * it can have been (W12).
+ * Returns whether a time is that of a PATCH without an answer: the process may count it as applied, at the latest
+ * possible time (W12).
  */
 function isAssumed(history: History, scaler: string, { atMs, lastScaleUp, lastScaleDown }: Entry): boolean {
   const times = [lastScaleUp, lastScaleDown].map((time) =>

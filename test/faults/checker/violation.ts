@@ -1,7 +1,7 @@
 import { formatTime } from '../world/faults.js';
 import type { History } from './history.js';
 
-/** An invariant that did not hold. */
+/** A violated invariant. */
 export interface Violation {
   /** `I4`. */
   readonly invariant: string;
@@ -11,14 +11,14 @@ export interface Violation {
   readonly process: string | null;
 }
 
-/** One invariant: its text in a line, and what of a history breaks it. Source: reliability.md 9.1. */
+/** One invariant: its text in a line, and its check of a history. Source: reliability.md 9.1. */
 export interface Invariant {
   readonly id: string;
   readonly text: string;
   readonly check: (history: History) => readonly Found[];
 }
 
-/** A breach without the name of its invariant. */
+/** A violation without the name of its invariant. */
 export interface Found {
   readonly atMs: number;
   readonly message: string;
@@ -26,7 +26,7 @@ export interface Found {
   readonly process?: string;
 }
 
-/** `6:40:12.120 shop/web: 9 -> 4`. */
+/** Returns for example `6:40:12.120 shop/web: 9 -> 4`. */
 export function describeWrite(write: {
   readonly atMs: number;
   readonly scaler: string;

@@ -16,8 +16,8 @@ function directionOf({ from, to }: Write): Direction {
 }
 
 /**
- * What the window of the later write is measured from: the moment at which the earlier one was decided. Its answer may
- * have come much later, and it may have been done later still.
+ * Returns the gap for the window of the later write: from the decision of the earlier one. Its answer, and its effect,
+ * may have been much later.
  */
 function gapMs(earlier: Write, later: Write): number {
   return later.atMs - earlier.begunMs;
@@ -80,8 +80,8 @@ const stepLimit: Invariant = {
 };
 
 /**
- * From the count at the start of the period, which is the present one less our own changes within it. The instants of
- * decisions are known by the requests about them alone: near the start, a change counts where it widens the limit.
+ * Returns the limit by policies, from the count at the start of the period: the current one minus promscaler's own
+ * changes within it. Decisions are dated by their requests: near the start, a change counts if it widens the limit.
  */
 function policyLimit(history: History, write: Write): number {
   const { behavior } = targetOf(history, write.scaler).plan;

@@ -3,7 +3,7 @@ import type { ApiRecord } from '../world/log.js';
 import { type History, plansWithin, scalerOf } from './history.js';
 import { describeWrite, type Found, type Invariant } from './violation.js';
 
-/** A decision may still be on its way for so long: two slow requests, and a 504 whose work was done late. */
+/** A decision may be in flight for this long: two slow requests, and a late 504. */
 const IN_FLIGHT_MS = 30_000;
 const OTHERS_ASKED_MS = 60_000;
 
@@ -55,7 +55,7 @@ const noIdlePatch: Invariant = {
       const { replicas, uid, resourceVersion } = bodyOf(record);
       const { live } = record;
       if (live === null || replicas !== live.replicas) return [];
-      // A precondition that does not hold any more means that the count came up after it was read.
+      // A failed precondition means that the count changed after it was read.
       const isStale =
         (uid ?? live.uid) !== live.uid || (resourceVersion ?? live.resourceVersion) !== live.resourceVersion;
       if (isStale) return [];
@@ -118,7 +118,7 @@ const otherAutoscaler: Invariant = {
   },
 };
 
-/** HPAs could not be listed: what is not seen cannot be heeded. */
+/** Returns whether HPAs could not be listed: an unreadable HPA cannot be respected. */
 function isUnreadable(history: History, fromMs: number, toMs: number): boolean {
   return history.faults.some(
     (fault) =>

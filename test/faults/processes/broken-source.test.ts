@@ -8,7 +8,7 @@ import type { ProxiedReplica, Stand } from './stand.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
 
-/** Each kind of trouble on the way to a data source of its own; `timeoutSeconds` of each is 2. */
+/** Every fault between the service and a data source; `timeoutSeconds` of each is 2. */
 const TROUBLES: Readonly<Record<string, Effect>> = {
   html: { kind: 'answer', status: 200, contentType: 'text/html', body: '<html>please sign in</html>' },
   internal: { kind: 'answer', status: 500, contentType: 'text/plain', body: 'no' },
@@ -19,11 +19,11 @@ const TROUBLES: Readonly<Record<string, Effect>> = {
   cut: { kind: 'cut', afterBytes: 60 },
 };
 
-/** What every target has and every source says at first; what all sources say while there is trouble. */
+/** Initial replicas of every target and values of every source; values during the faults. */
 const BEFORE = 6;
 const DURING = 3;
 
-describe('a service whose data sources are in every kind of trouble at once', () => {
+describe('a service whose data sources have every kind of fault at once', () => {
   let stand: Stand;
   let service: ProxiedReplica;
   const proxies = new Map<string, Proxy>();
@@ -60,11 +60,11 @@ describe('a service whose data sources are in every kind of trouble at once', ()
     await stand.close();
   });
 
-  it('scales down what has a sound source, nothing else, and the rest when the trouble is over', async () => {
+  it('scales down only targets with a healthy source, and the others after the faults', async () => {
     const mends = Object.entries(TROUBLES).map(([name, effect]) =>
       proxies.get(name)?.add(() => true, effect),
     );
-    // Answers that were on their way are of the old load.
+    // Answers in flight have the old load.
     await pause(2.5);
     for (const name of names) stand.source.set(name, DURING);
 

@@ -8,13 +8,13 @@ jest.setTimeout(E2E_TIMEOUT_MS);
 
 const NO_WINDOW = '  behavior: { scaleDown: { stabilizationWindowSeconds: 0 } }\n';
 
-describe('a real Prometheus that loses its store twice, under a load that does not change', () => {
+describe('a real Prometheus that loses its data twice, under a constant load', () => {
   let world: World;
   let service: ServiceProcess;
 
   beforeAll(async () => {
     world = await startWorld([{ name: 'web', replicas: 6, load: 3.2 }]);
-    // Nothing but the recovery hold stands between the first rates, of a few percent of the truth, and a scale-down.
+    // Only the recovery hold prevents a scale-down by the first rates, of a few percent of the actual load.
     const document = cpuDocument(world, 'web').replace('  downscaleStabilizationSeconds: 10\n', NO_WINDOW);
     await world.writeDocument('web.yaml', document);
     service = await world.startService();
@@ -22,7 +22,7 @@ describe('a real Prometheus that loses its store twice, under a load that does n
 
   afterAll(() => world.close());
 
-  it('costs no replica: 6 they were, 6 they stay', async () => {
+  it('does not change the 6 replicas', async () => {
     const hasValue = async (): Promise<boolean> =>
       (await service.metrics('promscaler_metric_value{')).length > 0;
     await waitFor(hasValue, { what: 'a value' });

@@ -2,17 +2,17 @@ import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { listen, shut } from '../../../src/simulator/sockets.js';
 
-/** A Prometheus that is an hour old and answers `sum(rate(load_NAME[...]))` with the value that a test gave to NAME. */
+/** A Prometheus that is an hour old and answers `sum(rate(load_NAME[...]))` with the test's value of NAME. */
 export interface FakeSource {
   readonly url: string;
   /** Null: no series. */
   readonly set: (name: string, value: number | null) => void;
-  /** `performance.now()` of each query so far. */
+  /** Returns `performance.now()` of each query so far. */
   readonly queriesMs: () => readonly number[];
   readonly close: () => Promise<void>;
 }
 
-/** Starts it on the loopback address, all values at 0. */
+/** Starts it on the loopback address, with all values at 0. */
 export async function startFakeSource(): Promise<FakeSource> {
   const values = new Map<string, number | null>();
   const queriesMs: number[] = [];

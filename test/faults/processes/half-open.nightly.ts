@@ -5,11 +5,13 @@ import type { ProxiedReplica, Stand } from './stand.js';
 
 jest.setTimeout(2 * E2E_TIMEOUT_MS);
 
-/** K12 of reliability.md: silence for 150 s ends a watch; the limits are fixed, so that this test takes them whole. */
+/**
+ * K12 of reliability.md: silence for 150 s ends a watch; the limits are not configurable, so this test waits for them.
+ */
 const WATCHDOG_SECONDS = 150;
 const LATEST_SECONDS = 180;
 
-describe('watches whose connections are half-open: nothing comes, nothing ends', () => {
+describe('watches with half-open connections, without data and without an end', () => {
   let stand: Stand;
   let service: ProxiedReplica;
 
@@ -30,12 +32,13 @@ describe('watches whose connections are half-open: nothing comes, nothing ends',
 
   afterAll(() => stand.close());
 
-  it('are given up after 150 s and made anew, and what was missed is seen within 180 s', async () => {
+  it('are ended after 150 s and restarted, and missed changes are read within 180 s', async () => {
     const isWatch = (query: URLSearchParams): boolean => query.get('watch') === '1';
     const abandoned = service.api.abandon(({ query }) => isWatch(query));
     const brokenMs = performance.now();
     expect(abandoned).toBeGreaterThanOrEqual(2);
-    // Seen only by a watch: for the 2 replicas that the service knows of nothing is to be done, so that it reads nothing.
+    // Only a watch can report this change: for the 2 replicas that the service knows nothing is to be done, so it reads
+    // nothing.
     stand.simulator.setReplicas({ namespace: 'silent', name: 'web' }, 3);
 
     const seen = (): Promise<readonly string[]> => service.metrics('promscaler_current_replicas{', ' 3');

@@ -6,7 +6,7 @@ import type { Stand } from './stand.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
 
-/** leaseDuration + 2 x 2.2 x retryPeriod of the default times: reliability.md, decision 11. */
+/** leaseDuration + 2 x 2.2 x retryPeriod with the default times: reliability.md, decision 11. */
 const HAND_OVER_SECONDS = 15 + 2 * 2.2 * 2;
 
 describe('two replicas with the default times of the Lease', () => {
@@ -26,7 +26,7 @@ describe('two replicas with the default times of the Lease', () => {
     const config = 'leaderElection: { enabled: true }\n';
     const [first, second] = await Promise.all([startReplica({ config }), startReplica({ config })]);
     const standsBy = ({ output }: typeof first): boolean => output().includes('standing by');
-    await waitFor(() => standsBy(first) || standsBy(second), { what: 'one of them to stand by' });
+    await waitFor(() => standsBy(first) || standsBy(second), { what: 'one of them to be the standby' });
     const [leader, next] = standsBy(first) ? [second, first] : [first, second];
 
     await leader.end('SIGKILL');

@@ -9,13 +9,12 @@ jest.setTimeout(E2E_TIMEOUT_MS);
 const SCALERS = 50;
 const WINDOW_SECONDS = 10;
 /**
- * What one recovery costs, however many scalers there are: the 16 ConfigMaps of whoever begins to lead, and lists and
- * watches of pods, Deployments and HPAs. An idle service asks for little more than its Lease, so that twice as much would
- * be less than this.
+ * Cost of one recovery, for any number of scalers: the 16 ConfigMaps for a new leader, and lists and watches of pods,
+ * Deployments and HPAs. An idle service requests little more than its Lease, so twice as much would be less than this.
  */
 const ONCE = 16 + 6;
 
-/** The most requests in any 10 s from `fromMs` on. */
+/** Returns the highest number of requests in any 10 s from `fromMs` on. */
 function busiest(timesMs: readonly number[], fromMs: number): number {
   const late = timesMs.filter((ms) => ms >= fromMs);
   return Math.max(
@@ -60,7 +59,7 @@ describe('50 scalers with a query each, after an outage', () => {
     await stand.close();
   });
 
-  it('asks Prometheus at most twice as often in any 10 s after it is back', async () => {
+  it('sends Prometheus at most twice as many queries in any 10 s after it recovers', async () => {
     const mend = source.add(() => true, {
       kind: 'answer',
       status: 503,
@@ -72,13 +71,13 @@ describe('50 scalers with a query each, after an outage', () => {
     const backMs = performance.now();
     await pause(WINDOW_SECONDS);
 
-    // One query each and one look at the start time a period of 1 s.
+    // One query each and one read of the start time per period of 1 s.
     expect(steady.queries).toBeGreaterThan(SCALERS * 5);
     const most = busiest(queries(), backMs);
     expect(most).toBeLessThanOrEqual(2 * steady.queries);
   });
 
-  it('asks the API server at most twice as often, and 22 times, in any 10 s after it is back', async () => {
+  it('sends the API server at most twice as many requests, plus 22, in any 10 s after it recovers', async () => {
     const mend = stand.simulator.faults.add({}, { kind: 'refuse', status: 503 });
     stand.simulator.watches.close({}, 'destroy');
     await pause(3);

@@ -1,18 +1,18 @@
 import type { LoggedRequest } from '../../../src/simulator/api/request-log.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 
-/** A change of replicas that the API server has carried out. */
+/** A change of replicas that the API server has applied. */
 export interface AcceptedPatch {
-  /** By the clock of the server, seconds of any origin. */
+  /** By the clock of the server, in seconds since any origin. */
   readonly atSeconds: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** Beside the windows, a decision is up to a period old when its PATCH comes. */
+/** In addition to the windows, a decision is up to a period old when its PATCH arrives. */
 const LATENESS_SECONDS = 0.5;
 
-/** The changes of a workload's replicas that were carried out, in their order. `first`: its replicas before them. */
+/** Returns the applied changes of a workload's replicas, in order. `first`: its replicas before them. */
 export function acceptedPatches(
   simulator: Simulator,
   { namespace, name, first }: { readonly namespace: string; readonly name: string; readonly first: number },
@@ -29,9 +29,9 @@ export function acceptedPatches(
 }
 
 /**
- * What the requests about a workload break of I4, I6, I8 and I9 of reliability.md, as sentences: rises and falls of
- * replicas are a window apart, over all processes; each was announced in a ConfigMap before; none sets what is there;
- * each has its preconditions.
+ * Returns the violations of I4, I6, I8 and I9 of reliability.md by the requests for a workload, as messages: scale-ups
+ * and scale-downs are a window apart, over all processes; each was stored in a ConfigMap before; none sets the current
+ * count; each has its preconditions.
  */
 export function findViolations(
   simulator: Simulator,
@@ -76,7 +76,7 @@ function replicasOf({ body }: LoggedRequest): number {
   return parsed.spec?.replicas ?? Number.NaN;
 }
 
-/** Whether a ConfigMap was told of it at most 5 s before (D of reliability.md). */
+/** Returns whether its intent was stored in a ConfigMap at most 5 s before (D of reliability.md). */
 function wasAnnounced(simulator: Simulator, patch: LoggedRequest): boolean {
   const key = `${patch.namespace ?? ''}.${patch.name ?? ''}`;
   return simulator

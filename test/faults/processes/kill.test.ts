@@ -10,7 +10,7 @@ jest.setTimeout(E2E_TIMEOUT_MS);
 const WINDOW_SECONDS = 8;
 const FIRST = 2;
 
-/** What a change of replicas is made of, as a proxy sees it. */
+/** The requests of a change of replicas, as a proxy sees them. */
 const STEPS = {
   'the live read': ({ method, path }: Passing) => method === 'GET' && path.endsWith('/scale'),
   'the intent': ({ method, path, body }: Passing) =>
@@ -30,13 +30,13 @@ interface Outcome {
   readonly wasKilled: boolean;
 }
 
-describe('a service that is killed with SIGKILL in the midst of a change', () => {
+describe('a service that is killed with SIGKILL during a change', () => {
   let stand: Stand;
   let outcomes: readonly Promise<Outcome>[] = [];
 
   beforeAll(async () => {
     stand = await startStand();
-    // Most of the time of each is waiting: they wait together.
+    // Each spends most of its time waiting: they run concurrently.
     outcomes = MOMENTS.map((moment, index) => killAt(stand, moment, `killed-${index}`));
     await Promise.allSettled(outcomes);
   });
@@ -44,13 +44,13 @@ describe('a service that is killed with SIGKILL in the midst of a change', () =>
   afterAll(() => stand.close());
 
   it.each(MOMENTS.map(({ step, when }, index) => ({ step, when, index })))(
-    '$when $step: its successor goes on, and scales up again 8 s after the last rise and not before',
+    '$when $step: is continued by its successor, which scales up again 8 s after the last scale-up, not earlier',
     async ({ index }) => {
       const outcome = await outcomes[index];
 
       expect(outcome?.wasKilled).toBe(true);
       expect(outcome?.violations).toEqual([]);
-      // Each rise doubles: what the dead one has done counts once.
+      // Each scale-up doubles the count: that of the dead process counts once.
       expect(outcome?.counts).toEqual([4, 8]);
     },
   );

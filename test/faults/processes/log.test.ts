@@ -8,7 +8,7 @@ import type { Installation, ProxiedReplica, Stand } from './stand.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
 
-/** The largest that a process may hold back of its log is 1 MiB; a pipe takes 64 KiB of it. */
+/** A process may buffer up to 1 MiB of its log; a pipe holds 64 KiB of it. */
 const DEBUG = 'log: { level: debug }\n';
 
 describe('a service whose log breaks', () => {
@@ -24,7 +24,7 @@ describe('a service whose log breaks', () => {
   const install = async (name: string): Promise<Installation> =>
     stand.install({ namespace: `log-${name}`, targets: targets.filter((target) => target.name === name) });
 
-  /** Sets a load, and waits until the service has done what it asks for. */
+  /** Sets a load, and waits until the service has scaled to it. */
   const expectToScale = async (name: string, service: ProxiedReplica): Promise<void> => {
     const replicas = (): number => stand.simulator.describe({ namespace: `log-${name}`, name }).replicas;
     stand.source.set(name, 4);
@@ -33,7 +33,7 @@ describe('a service whose log breaks', () => {
     expect(service.hasEnded()).toBe(false);
   };
 
-  it('goes on scaling when the reader of the log goes away (EPIPE)', async () => {
+  it('continues to scale when the reader of the log closes it (EPIPE)', async () => {
     const service = await (await install('gone')).startReplica({ config: DEBUG });
     await service.listening();
     service.log.destroy();
@@ -42,7 +42,7 @@ describe('a service whose log breaks', () => {
     expect(await service.end()).toBe(0);
   });
 
-  it('goes on scaling when the reader of the log stops reading', async () => {
+  it('continues to scale when the reader of the log stops reading', async () => {
     const service = await (await install('stuck')).startReplica({ config: DEBUG });
     await service.listening();
     service.log.pause();
@@ -50,7 +50,7 @@ describe('a service whose log breaks', () => {
     await expectToScale('stuck', service);
   });
 
-  it('goes on scaling when the log goes to a full disk (ENOSPC)', async () => {
+  it('continues to scale when the log goes to a full disk (ENOSPC)', async () => {
     const logTo = openSync('/dev/full', 'w');
     const service = await (await install('full')).startReplica({ config: DEBUG, logTo });
     closeSync(logTo);
@@ -62,7 +62,7 @@ describe('a service whose log breaks', () => {
 });
 
 describe('a command whose output goes to a full disk', () => {
-  it('says so and ends with 1', () => {
+  it('reports that and exits with 1', () => {
     const full = openSync('/dev/full', 'w');
     const { status, stderr } = spawnSync(process.execPath, [CLI, 'schema'], {
       stdio: ['ignore', full, 'pipe'],

@@ -10,7 +10,7 @@ jest.setTimeout(E2E_TIMEOUT_MS);
 
 const WINDOW_SECONDS = 6;
 
-/** Every way in which the answer to a PATCH that was carried out does not arrive. */
+/** Every way in which the answer to an applied PATCH can be lost. */
 const WAYS: readonly { readonly name: string; readonly effect: Effect }[] = [
   { name: 'the connection is reset', effect: { kind: 'lose-answer' } },
   { name: 'the answer is cut after 10 bytes', effect: { kind: 'cut', afterBytes: 10 } },
@@ -19,7 +19,7 @@ const WAYS: readonly { readonly name: string; readonly effect: Effect }[] = [
 
 const isChange = ({ method, path }: Passing): boolean => method === 'PATCH' && path.endsWith('/scale');
 
-describe('a PATCH that is carried out while its answer is lost', () => {
+describe('an applied PATCH whose answer is lost', () => {
   let stand: Stand;
   let service: ProxiedReplica;
   const nameOf = (index: number): string => `w${index}`;
@@ -47,7 +47,7 @@ describe('a PATCH that is carried out while its answer is lost', () => {
   afterAll(() => stand.close());
 
   it.each(WAYS.map(({ name }, index) => ({ name, index })))(
-    '($name) is counted once: the next one comes 6 s later, from the count that it set',
+    '($name) is counted once: the next one follows 6 s later, from the count that it set',
     ({ index }) => {
       const workload = { namespace: 'lost', name: nameOf(index), first: 2 };
 

@@ -3,32 +3,32 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { listen, shut } from '../../../src/simulator/sockets.js';
 
-/** A request on its way through the proxy. */
+/** A request in the proxy. */
 export interface Passing {
   readonly method: string;
-  /** Without the query. */
+  /** The path without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly body: string;
-  /** When it came, by `performance.now()`. */
+  /** Its arrival, by `performance.now()`. */
   readonly atMs: number;
 }
 
-/** What happens to a request; all but `answer` and `black-hole` let it reach the server. */
+/** The effect on a request; all but `answer` and `black-hole` let it reach the server. */
 export type Effect =
-  /** The answer comes so much later. */
+  /** Delays the answer. */
   | { readonly kind: 'delay'; readonly ms: number }
-  /** The answer comes a byte at a time. */
+  /** Sends the answer a byte at a time. */
   | { readonly kind: 'drip'; readonly bytesPerSecond: number }
-  /** Taken and never answered. */
+  /** Accepts the request and never answers. */
   | { readonly kind: 'black-hole' }
-  /** After so many bytes of the answer's body the connection is reset (RST). */
+  /** Resets the connection (RST) after this number of bytes of the answer's body. */
   | { readonly kind: 'reset'; readonly afterBytes: number }
-  /** After so many bytes of the answer's body the connection is ended as if all had been said (FIN). */
+  /** Closes the connection (FIN) after this number of bytes of the answer's body, as if it were complete. */
   | { readonly kind: 'cut'; readonly afterBytes: number }
-  /** Carried out by the server; the connection is reset instead of an answer. */
+  /** Lets the server apply the request, and resets the connection instead of answering. */
   | { readonly kind: 'lose-answer' }
-  /** The server hears nothing of it; this is the answer. */
+  /** Answers without the server. */
   | {
       readonly kind: 'answer';
       readonly status: number;
@@ -36,13 +36,16 @@ export type Effect =
       readonly body: string;
     };
 
-/** Which requests are meant. */
+/** Selects requests. */
 export type Match = (passing: Passing) => boolean;
 
-/** Takes a fault back. */
+/** Removes a fault. */
 export type Mend = () => void;
 
-/** Called with each request: before the server has heard of it, and when it has carried it out but before it is told. */
+/**
+ * Called with each request: before the server receives it, and when the server has applied it but the answer was not
+ * sent.
+ */
 export type Hook = (passing: Passing, when: 'before' | 'after') => void;
 
 interface Fault {
@@ -51,7 +54,7 @@ interface Fault {
   left: number;
 }
 
-/** A stream of bytes that goes from the server to a client: the body of an answer. */
+/** A stream of bytes from the server to a client: the body of an answer. */
 interface Flow {
   readonly passing: Passing;
   readonly from: IncomingMessage;
@@ -73,7 +76,7 @@ export class Proxy {
     this.#target = new URL(target);
   }
 
-  /** A proxy for the server at `target`, e.g. `http://127.0.0.1:9090`. */
+  /** Starts a proxy for the server at `target`, e.g. `http://127.0.0.1:9090`. */
   static async start(target: string): Promise<Proxy> {
     const proxy = new Proxy(target);
     proxy.#url = await listen(proxy.#server, 0);
@@ -89,14 +92,14 @@ export class Proxy {
     return this.#passed;
   }
 
-  /** From now on matching requests meet `effect`, `times` times (default: until it is taken back). */
+  /** Applies `effect` to matching requests from now on, `times` times (default: until it is removed). */
   add(match: Match, effect: Effect, times = Number.POSITIVE_INFINITY): Mend {
     const fault = { match, effect, left: times };
     this.#faults.add(fault);
     return () => void this.#faults.delete(fault);
   }
 
-  /** A network that carries nothing: no byte passes, no connection ends, until it is mended. */
+  /** Stops the network: no byte passes, no connection ends, until the fault is removed. */
   freeze(): Mend {
     const frozen = withResolvers();
     this.#frozen = frozen;
@@ -108,7 +111,7 @@ export class Proxy {
     };
   }
 
-  /** Half-open connections: those that carry an answer now carry nothing any more, and stay open. Says how many. */
+  /** Makes connections with a running answer half-open: they stay open without data. Returns their number. */
   abandon(match: Match = () => true): number {
     const flows = [...this.#flows].filter(({ passing }) => match(passing));
     for (const flow of flows) {
@@ -118,7 +121,7 @@ export class Proxy {
     return flows.length;
   }
 
-  /** Resets every connection that carries an answer now: a server that crashed. */
+  /** Resets every connection with a running answer, as a server crash does. */
   resetAll(): void {
     for (const { to } of this.#flows) to.socket?.resetAndDestroy();
   }
@@ -142,12 +145,12 @@ export class Proxy {
       };
       this.#passed.push(passing);
       await this.#frozen?.promise;
-      // Who has hung up meanwhile has closed the connection: the bytes of its request arrive nowhere.
+      // A client that has disconnected meanwhile has closed the connection: its request reaches no server.
       if (request.socket.destroyed) return;
       this.hook(passing, 'before');
       await this.#serve({ passing, body, request, response });
     } catch {
-      // Either end went away: so does the other one.
+      // When either end disconnects, so does the other one.
       request.socket.destroy();
     }
   }
@@ -173,7 +176,7 @@ export class Proxy {
       return;
     }
     if (effect?.kind === 'delay') await pause(effect.ms);
-    // The length is not repeated: what is cut must look whole to the transport.
+    // Without the length: a truncated body must look complete to the transport.
     const headers = { ...from.headers };
     if (effect?.kind === 'cut') delete headers['content-length'];
     response.writeHead(from.statusCode ?? 502, headers);

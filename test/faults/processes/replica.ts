@@ -4,30 +4,30 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { waitFor } from '../../e2e/waiting.js';
 
-/** The built command line: tests and scripts run in the folder of the package. */
+/** The built command line: tests and scripts run in the package directory. */
 const CLI = resolve('dist/cli/main.js');
 
 /** The built service as a process that can be killed, stopped and continued. */
 export interface Replica {
   readonly pid: number;
-  /** All that it has logged; empty where its log goes elsewhere. */
+  /** Its complete log; empty if its log goes elsewhere. */
   readonly output: () => string;
-  /** Stops reading its log, or closes the end that reads it. */
+  /** Stops reading its log, or closes the reading end. */
   readonly log: { readonly pause: () => void; readonly destroy: () => void };
   readonly hasEnded: () => boolean;
-  /** At once, without waiting for what it does. */
+  /** Sends a signal, without waiting. */
   readonly signal: (name: NodeJS.Signals) => void;
-  /** Sends the signal and resolves with the exit code when the process is gone. */
+  /** Sends the signal and resolves with the exit code when the process has ended. */
   readonly end: (name?: NodeJS.Signals) => Promise<number | null>;
-  /** The lines of `/metrics` of the service at this port that hold all of the given texts. */
+  /** Returns the lines of `/metrics` of the service at this port that contain all texts. */
   readonly metrics: (...texts: readonly string[]) => Promise<readonly string[]>;
-  /** What a module that was loaded beside it by `nodeFlags` answers to the message `sample`. */
+  /** Returns the answer of a module that was loaded by `nodeFlags` to the message `sample`. */
   readonly sample: () => Promise<unknown>;
-  /** Resolves when it listens; throws where it ends before. */
+  /** Resolves when it listens; throws if it ends before. */
   readonly listening: () => Promise<void>;
 }
 
-/** Starts `promscaler run` with this config, its log in a pipe or in the file descriptor `logTo`. */
+/** Starts `promscaler run` with this config, and its log in a pipe or in the file descriptor `logTo`. */
 export function startReplica(options: {
   readonly configFile: string;
   readonly port: number;

@@ -12,7 +12,7 @@ import { Proxy } from './proxy.js';
 import { startReplica } from './replica.js';
 import type { Replica } from './replica.js';
 
-/** A workload, and the document that scales it by `load_NAME`, one replica for each unit of it. */
+/** A workload, and the document that scales it by `load_NAME`, one replica per unit. */
 export interface Target {
   readonly name: string;
   readonly replicas: number;
@@ -22,10 +22,10 @@ export interface Target {
   readonly source?: string;
 }
 
-/** One installation of the service: a namespace with workloads, and replicas that scale them. */
+/** An installation of the service: a namespace with workloads, and replicas that scale them. */
 export interface Installation {
   readonly namespace: string;
-  /** Starts a replica that reaches the API server through a proxy of its own. */
+  /** Starts a replica that connects to the API server through its own proxy. */
   readonly startReplica: (options?: ReplicaOptions) => Promise<ProxiedReplica>;
 }
 
@@ -33,39 +33,39 @@ export interface ReplicaOptions {
   readonly nodeFlags?: readonly string[];
   /** A file descriptor for the log; default: a pipe. */
   readonly logTo?: number;
-  /** Of the service config, more of it. */
+  /** More lines of the service config. */
   readonly config?: string;
 }
 
-/** A replica and what stands between it and the API server. */
+/** A replica, and its proxy to the API server. */
 export interface ProxiedReplica extends Replica {
   readonly api: Proxy;
   readonly url: string;
-  /** A new process with the same config, through the same proxy. */
+  /** Starts a new process with the same config and proxy. */
   readonly restart: (options?: Pick<ReplicaOptions, 'logTo' | 'nodeFlags'>) => ProxiedReplica;
 }
 
-/** A cluster, a source of metrics, and installations of the service beside each other. */
+/** A cluster, a source of metrics, and several installations of the service. */
 export interface Stand {
   readonly simulator: Simulator;
   readonly source: FakeSource;
   readonly install: (options: {
     readonly namespace: string;
     readonly targets: readonly Target[];
-    /** Data sources beside `default`, by name: their urls. */
+    /** Data sources in addition to `default`, by name: their urls. */
     readonly sources?: Readonly<Record<string, string>>;
-    /** The url of `default`, where it is not the fake source. */
+    /** The url of `default`, if it is not the fake source. */
     readonly defaultSource?: string;
   }) => Promise<Installation>;
-  /** Ends everything that was started. */
+  /** Stops all processes and servers. */
   readonly close: () => Promise<void>;
 }
 
-/** With these, others lead within 3 + 2 x 2.2 x 1 s. */
+/** With these, another process leads within 3 + 2 x 2.2 x 1 s. */
 export const SHORT_LEASE =
   'leaderElection: { enabled: true, leaseDurationSeconds: 3, renewDeadlineSeconds: 2, retryPeriodSeconds: 1 }\n';
 
-/** Starts cluster and source; nothing runs yet. */
+/** Starts cluster and source, without an installation. */
 export async function startStand(): Promise<Stand> {
   const simulator = await startSimulator({ clock: SYSTEM_CLOCK, requestLogSize: 100_000 });
   const source = await startFakeSource();

@@ -23,7 +23,7 @@ describe('a leader that is stopped (SIGSTOP) between the intent and its PATCH, f
 
   afterAll(() => stand.close());
 
-  it('sends nothing of it when it goes on, while the other replica leads and keeps the window', async () => {
+  it('does not send the PATCH when it continues, while the other replica leads and keeps the window', async () => {
     const spec = `  upscaleForbiddenWindowSeconds: ${WINDOW_SECONDS}\n`;
     const { startReplica } = await stand.install({
       namespace: WEB.namespace,
@@ -34,13 +34,13 @@ describe('a leader that is stopped (SIGSTOP) between the intent and its PATCH, f
       startReplica({ config: SHORT_LEASE }),
     ]);
     const standsBy = ({ output }: typeof first): boolean => output().includes('standing by');
-    await waitFor(() => standsBy(first) || standsBy(second), { what: 'one of them to stand by' });
+    await waitFor(() => standsBy(first) || standsBy(second), { what: 'one of them to be the standby' });
     const [old, next] = standsBy(first) ? [second, first] : [first, second];
     let isStopped = false;
     old.api.hook = (passing, when) => {
       if (isStopped || when !== 'after' || !isIntent(passing)) return;
       isStopped = true;
-      // The answer is on its way: it is the first thing that the process reads when it goes on.
+      // The answer is in flight: the process reads it first when it continues.
       old.signal('SIGSTOP');
     };
     stand.source.set(WEB.name, 100);
@@ -51,7 +51,7 @@ describe('a leader that is stopped (SIGSTOP) between the intent and its PATCH, f
     await waitFor(() => changes().length >= 1, { what: 'a change by the other replica' });
     const sentBefore = old.api.passed.length;
     old.signal('SIGCONT');
-    await waitFor(() => old.output().includes('leadership lost'), { what: 'the old one to stand by' });
+    await waitFor(() => old.output().includes('leadership lost'), { what: 'the old one to be a standby' });
     await waitFor(() => changes().length >= 3, { what: 'two more changes' });
     await pause(1);
 

@@ -1,6 +1,6 @@
 import type { Sample } from './samples.js';
 
-/** A figure that must be flat, and whether it is. */
+/** A value that must not grow, and whether it does. */
 export interface Verdict {
   readonly what: string;
   readonly figure: string;
@@ -8,18 +8,18 @@ export interface Verdict {
   readonly isMet: boolean;
 }
 
-/** Growth over the second two thirds of the soak, as a part of what is there in the middle. */
+/** Growth over the second two thirds of the soak, as a fraction of the value in the middle. */
 const MAX_GROWTH = 0.1;
-/** Less than this is the noise of a garbage collector, whatever part of the heap it is. */
+/** Less than this is garbage collection noise, whatever part of the heap it is. */
 const MAX_GROWTH_BYTES = 3e6;
-/** The history has 480 points of a scaler, one a period of 1 s: until then memory grows as it should. */
+/** The history has 480 points per scaler, one per period of 1 s: until then memory is expected to grow. */
 const FULL_SECONDS = 500;
-/** Sockets that are being opened or closed while one looks. */
+/** Sockets that are being opened or closed at the time of the sample. */
 const MAX_MORE = 3;
 
 /**
  * Judges the samples of a soak: memory by the slope of a least-squares line over the second two thirds (before that,
- * tables of fixed size fill up); what can be counted by the calm at the end against the calm at the start.
+ * tables of fixed size fill up); counts by comparing the calm at the end with the calm at the start.
  */
 export function judge(samples: readonly Sample[]): readonly Verdict[] {
   const seconds = samples.at(-1)?.atSeconds ?? 0;
@@ -42,7 +42,7 @@ export function judge(samples: readonly Sample[]): readonly Verdict[] {
   ];
 }
 
-/** The name of no fault: the time before the first one, and after the last one has been forgotten. */
+/** Not a fault: the time before the first one, and after the last one has ended. */
 export const CALM = 'calm';
 
 function growth(
@@ -72,7 +72,7 @@ function returns(what: string, before: readonly number[], after: readonly number
   };
 }
 
-/** Of the least-squares line, y for each x; 0 where there is no line. */
+/** Returns the slope of the least-squares line, y for each x; 0 without a line. */
 function slopeOf(points: readonly { readonly x: number; readonly y: number }[]): number {
   const [x, y] = [mean(points.map((point) => point.x)), mean(points.map((point) => point.y))];
   let [above, below] = [0, 0];

@@ -10,19 +10,19 @@ import { startSoakStage } from './stage.js';
 import type { SoakStage } from './stage.js';
 
 /**
- * `npm run soak -- --minutes 30`: two replicas at ten times normal speed under faults, one after the other; prints what
- * one of them holds every 10 s, and at the end whether it is flat. Exit code 1 where it is not.
+ * `npm run soak -- --minutes 30`: two replicas at ten times normal speed under faults, one after the other; prints the
+ * resources of one of them every 10 s, and at the end whether they grow. Exit code 1 if they do.
  */
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '30' } } });
 const minutes = Number(values.minutes);
 if (!(minutes >= 3)) throw new Error(`--minutes is ${values.minutes}, must be at least 3`);
 
 const SAMPLE_SECONDS = 10;
-/** Before the first fault; tables fill up and code is compiled. */
+/** Before the first fault, while tables fill up and code is compiled. */
 const WARMUP_SECONDS = 40;
-/** After the last one: half-open watches are given up after 150 s without news. */
+/** After the last fault: half-open watches are ended after 150 s without news. */
 const COOLDOWN_SECONDS = 170;
-/** A fault begins every 15 s and lasts for a third of that: its effects are over when the next one begins. */
+/** A fault begins every 15 s and lasts for a third of that: its effects have ended when the next one begins. */
 const EVERY_SECONDS = 15;
 const LASTS_SECONDS = 5;
 

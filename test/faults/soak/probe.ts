@@ -1,6 +1,6 @@
 /**
- * Loaded beside the service by `--import`, with `--expose-gc`: answers each message with what the process holds. The
- * channel does not keep the process alive.
+ * Loaded into the service by `--import`, with `--expose-gc`: answers each message with the resources of the process.
+ * The channel does not keep the process alive.
  */
 import type { InsideSample } from './samples.js';
 

@@ -2,17 +2,17 @@ import { readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Replica } from '../processes/replica.js';
 
-/** What a process knows of itself, garbage collected. */
+/** Values that a process reports about itself, after garbage collection. */
 export interface InsideSample {
   readonly heapBytes: number;
   readonly residentBytes: number;
-  /** How many of each kind keep it alive: timers, sockets, requests. */
+  /** Number of resources of each kind that keep it alive: timers, sockets, requests. */
   readonly resources: Readonly<Record<string, number>>;
-  /** On `process` itself. */
+  /** Listeners on `process` itself. */
   readonly listeners: number;
 }
 
-/** One look at a process. */
+/** One sample of a process. */
 export interface Sample {
   /** Since the start of the soak. */
   readonly atSeconds: number;
@@ -22,12 +22,12 @@ export interface Sample {
   readonly listeners: number;
   readonly descriptors: number;
   readonly sockets: number;
-  /** That the API server has had so far, of both replicas. */
+  /** Requests that the API server has received so far from both replicas. */
   readonly requests: number;
   readonly fault: string;
 }
 
-/** Looks at a process from inside and, by /proc, from outside. */
+/** Samples a process from inside and, by /proc, from outside. */
 export async function takeSample(
   replica: Replica,
   {
@@ -69,7 +69,7 @@ export function printSample(sample: Sample): void {
   console.log(`${cells.map((cell) => String(cell).padStart(8)).join('')}  ${sample.fault}`);
 }
 
-/** Prints the head of the table. */
+/** Prints the header of the table. */
 export function printHead(): void {
   const names = ['second', 'heap MB', 'rss MB', 'fds', 'sockets', 'timers', 'listen.', 'requests'];
   console.log(`${names.map((name) => name.padStart(8)).join('')}  fault`);

@@ -10,7 +10,7 @@ export interface SoakFault {
 const isWatch = ({ query }: Passing): boolean => query.get('watch') === '1';
 const isChange = ({ method, path }: Passing): boolean => method === 'PATCH' && path.endsWith('/scale');
 
-/** A fault whose end is a plain function, or nothing. */
+/** Builds a fault whose end is a plain function, or nothing. */
 function fault(
   name: string,
   begin: (stage: SoakStage) => (() => unknown) | undefined | Promise<(() => unknown) | undefined>,
@@ -26,13 +26,13 @@ function fault(
   };
 }
 
-/** After what costs the watched replica its Lease: it is to lead again when the next fault comes. */
+/** After a fault that costs the watched replica its Lease: it must lead again before the next one. */
 const KILL_OTHER = fault('other replica killed', (stage) => {
   stage.other().signal('SIGKILL');
   return stage.restartOther;
 });
 
-/** One round of faults; the soak goes through them again and again. */
+/** One round of faults, which the soak repeats. */
 export const FAULTS: readonly SoakFault[] = [
   fault('Prometheus gone, back empty', async (stage) => {
     await stage.stopPrometheus();

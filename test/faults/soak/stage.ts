@@ -21,32 +21,32 @@ export interface SoakedReplica extends Replica {
   readonly url: string;
 }
 
-/** A cluster under a changing load, a real Prometheus, two replicas of the service. */
+/** A cluster under a changing load, a real Prometheus, and two replicas of the service. */
 export interface SoakStage {
   readonly simulator: Simulator;
-  /** The one that is looked at: it lives from the start to the end. */
+  /** The replica that is sampled: it lives from the start to the end. */
   readonly watched: SoakedReplica;
-  /** The other one, which is killed now and then. */
+  /** The other replica, which is killed now and then. */
   readonly other: () => SoakedReplica;
   readonly restartOther: () => Promise<void>;
-  /** Samples of the watched one can be compared while it leads: standing by it does half of the work. */
+  /** Makes the watched replica the leader: samples of a standby, which does half of the work, are not comparable. */
   readonly letWatchedLead: () => Promise<void>;
   readonly stopPrometheus: () => Promise<void>;
-  /** On the same address, with an empty store. */
+  /** Starts it at the same address, without data. */
   readonly startPrometheus: () => Promise<void>;
-  /** Writes all documents anew, with another comment. */
+  /** Rewrites all documents, with another comment. */
   readonly rewriteDocuments: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 const SCALERS = 20;
 const NAMESPACE = 'shop';
-/** Ten times normal speed and more (periods are whole seconds): 1 s for 15 s, 1 s for 30 s, 10 s for 120 s. */
+/** At least ten times normal speed (periods are whole seconds): 1 s for 15 s, 1 s for 30 s, 10 s for 120 s. */
 const PERIOD_SECONDS = 1;
 const WINDOW_SECONDS = 10;
 const LEASE = '{ enabled: true, leaseDurationSeconds: 3, renewDeadlineSeconds: 2, retryPeriodSeconds: 1 }';
 
-/** Starts all of it. `probe`: the module that answers samples. */
+/** Starts all processes. `probe`: the module that answers samples. */
 export async function startSoakStage(probe: string): Promise<SoakStage> {
   const clock = SYSTEM_CLOCK;
   const { env } = process;
@@ -129,7 +129,7 @@ async function leads({ url }: SoakedReplica): Promise<boolean> {
   return /^promscaler_leader 1$/m.test(await response.text());
 }
 
-/** Their loads go up and down, each at its own pace, so that there is always something to scale. */
+/** Their loads change, each with its own period, so that there is always something to scale. */
 function workloads(): readonly WorkloadOptions[] {
   return Array.from({ length: SCALERS }, (_, index) => ({
     namespace: NAMESPACE,

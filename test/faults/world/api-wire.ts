@@ -6,10 +6,10 @@ import type { Timeline } from './timeline.js';
 
 type ApiFault = Extract<Fault, { readonly kind: 'api' }>;
 
-/** How a request ends for who sent it. */
+/** The end of a request, for its sender. */
 export type WireEnd = { readonly kind: 'answer'; readonly answer: WireAnswer } | { readonly kind: 'lost' };
 
-/** The way of requests to the API server and back, with its latency and the faults of that time. */
+/** Transports requests to the API server and back, with latency and the current faults. */
 export class ApiWire {
   readonly faults = new Set<ApiFault>();
   readonly #timeline: Timeline;
@@ -22,7 +22,7 @@ export class ApiWire {
     this.#random = parts.random;
   }
 
-  /** Calls `end` when the answer has arrived, or the connection is gone; never where the request hangs. */
+  /** Calls `end` when the answer has arrived, or the connection is lost; never if the request hangs. */
   take(record: ApiRecord, replica: number, end: (end: WireEnd) => void): void {
     const fault = this.faultFor(record, replica);
     const reply = (answer: WireAnswer, ms = this.latencyMs()): void => {
@@ -44,7 +44,7 @@ export class ApiWire {
     });
   }
 
-  /** The fault that a request meets just now; null: none. */
+  /** Returns the fault that currently affects a request, or null. */
   faultFor(record: ApiRecord, replica: number): ApiFault | null {
     for (const fault of this.faults) {
       if (fault.replica !== null && fault.replica !== replica) continue;
@@ -53,7 +53,7 @@ export class ApiWire {
     return null;
   }
 
-  /** One way over the network. */
+  /** Latency of one way over the network. */
   latencyMs(): number {
     return this.#random.between(1, 12);
   }
@@ -113,7 +113,7 @@ function refusal(status: number, retryAfter: string | null): WireAnswer {
   };
 }
 
-/** Whether a request belongs to a group. */
+/** Returns whether a request belongs to a group. */
 export function isInGroup(record: ApiRecord, group: RequestGroup): boolean {
   const isWatch = record.query['watch'] === '1';
   switch (group) {

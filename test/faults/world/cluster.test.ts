@@ -9,7 +9,7 @@ import { WatchWires } from './watch-wires.js';
 const PATH = '/apis/apps/v1/namespaces/shop/deployments/web';
 const SELECTOR = { app: 'web' };
 
-/** A cluster with the Deployment shop/web of 3 replicas. */
+/** Creates a cluster with the Deployment shop/web of 3 replicas. */
 function makeCluster() {
   const timeline = new Timeline();
   const random = createRandom(1);
@@ -92,7 +92,7 @@ describe('the record of a PATCH of the scale', () => {
 });
 
 describe('a watch', () => {
-  it('has each change, a bookmark a minute, and its end after timeoutSeconds, in this order', async () => {
+  it('sends each change, a bookmark a minute, and its end after timeoutSeconds, in this order', async () => {
     const { timeline, random, cluster } = makeCluster();
     const wires = new WatchWires({ timeline, cluster, random });
     const lines: string[] = [];

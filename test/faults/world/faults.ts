@@ -4,20 +4,20 @@ export type RequestGroup =
 
 export type ApiMode =
   | { readonly mode: 'refused' }
-  /** Taken, never answered, nothing done. */
+  /** Accepted, never answered, not applied. */
   | { readonly mode: 'hang' }
   | { readonly mode: 'slow'; readonly delayMs: number }
   | { readonly mode: 'status'; readonly status: number; readonly retryAfter: string | null }
-  /** 429 with a `Retry-After` of 1 s, as API priority and fairness has it. */
+  /** 429 with a `Retry-After` of 1 s, as from API priority and fairness. */
   | { readonly mode: 'rate-limited' }
-  /** Done, but the answer is lost with the connection. */
+  /** Applied, but the answer is lost with the connection. */
   | { readonly mode: 'applied-lost' }
   | { readonly mode: 'unapplied-lost' }
   | { readonly mode: 'applied-504' }
   | { readonly mode: 'unapplied-504' }
-  /** 504 at once, and done so much later, if its preconditions still hold. */
+  /** 504 at once, and applied this much later, if its preconditions still hold. */
   | { readonly mode: 'late-504'; readonly delayMs: number }
-  /** An admission webhook makes another count of it. */
+  /** An admission webhook sets another count. */
   | { readonly mode: 'override'; readonly replicas: number };
 
 export type WatchMode =
@@ -25,16 +25,16 @@ export type WatchMode =
   | { readonly mode: 'http-410' }
   | { readonly mode: 'error'; readonly code: number; readonly reason: string }
   | { readonly mode: 'garbage' }
-  /** Connected, and nothing comes any more. */
+  /** Connected, without any further data. */
   | { readonly mode: 'silent' }
   | { readonly mode: 'no-bookmarks' }
-  /** Old events come again, after the new ones. */
+  /** Old events are sent again, after the new ones. */
   | { readonly mode: 'replay' };
 
 export type SourceMode =
-  /** Cut off: it neither answers nor scrapes, and goes on afterwards. */
+  /** Disconnected: it neither answers nor scrapes, and continues afterwards. */
   | { readonly mode: 'down' }
-  /** The same, and begins anew with the history it had. */
+  /** The same, and restarts with its history. */
   | { readonly mode: 'restarted' }
   /** Down, then up again without history. */
   | { readonly mode: 'wiped' }
@@ -46,11 +46,11 @@ export type SourceMode =
   | { readonly mode: 'infinite' }
   | { readonly mode: 'negative' }
   | { readonly mode: 'partial' }
-  /** Killed, emptied and back at once, with no more than its scraper had not sent yet. */
+  /** Killed, emptied and restarted at once, with only the unsent samples of its scraper. */
   | { readonly mode: 'emptied' }
   /** A second server behind the same address, without history. */
   | { readonly mode: 'second-replica' }
-  /** So many of a hundred pods are not scraped. */
+  /** This percentage of pods is not scraped. */
   | { readonly mode: 'unscraped'; readonly percent: number }
   | { readonly mode: 'skewed'; readonly seconds: number };
 
@@ -73,13 +73,13 @@ export type WorldMode =
   | { readonly mode: 'hpa-appears' }
   | { readonly mode: 'document-changed'; readonly maxReplicas: number }
   | { readonly mode: 'document-removed' }
-  /** The directory of the documents can be read, and nothing is in it. */
+  /** The directory of the documents is readable and empty. */
   | { readonly mode: 'documents-emptied' }
-  /** The API server is gone, and says 403 to everything for so long when it is back. */
+  /** The API server stops, and answers 403 to everything for this time after it returns. */
   | { readonly mode: 'api-restart'; readonly forbiddenMs: number }
   | { readonly mode: 'compaction' };
 
-/** What goes wrong, from when to when. `target` is a workload, `replica` the number of one of our own processes. */
+/** A fault, and its start and end. `target` is a workload, `replica` the number of a promscaler process. */
 export type Fault = {
   readonly startMs: number;
   readonly endMs: number;
@@ -96,7 +96,7 @@ export type Fault = {
   | { readonly kind: 'world'; readonly replica: number; readonly target: string; readonly what: WorldMode }
 );
 
-/** One line for a report: `watch error 500 from 3:20:11 for 61 s`. */
+/** Returns one line for a report: `watch error 500 from 3:20:11 for 61 s`. */
 export function nameFault(fault: Fault): string {
   const { startMs, endMs, kind, what } = fault;
   const { mode, ...details } = what;
@@ -113,7 +113,7 @@ export function nameFault(fault: Fault): string {
   return `${kind}${place} ${mode}${facts} from ${formatTime(startMs)} for ${seconds} s`;
 }
 
-/** `H:MM:SS.mmm` of simulated time. */
+/** Returns simulated time as `H:MM:SS.mmm`. */
 export function formatTime(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   const two = (value: number): string => String(value).padStart(2, '0');

@@ -3,14 +3,14 @@ import type { Random } from './random.js';
 /** The true demand of a workload over time, in replicas at their target. */
 export interface Load {
   readonly at: (ms: number) => number;
-  /** The largest and the smallest within an interval, both ends included. */
+  /** Returns the largest and the smallest load within an interval, both ends included. */
   readonly extremes: (fromMs: number, toMs: number) => { readonly least: number; readonly most: number };
 }
 
 const STEP_MS = 5000;
 const DAY_MS = 86_400_000;
 
-/** A daily wave with some spikes and calm hours and a little noise, fixed by the seed for the whole run. */
+/** Creates a daily wave with some spikes, calm hours and a little noise, determined by the seed. */
 export function createLoad(
   random: Random,
   { mean, durationMs }: { readonly mean: number; readonly durationMs: number },
@@ -33,7 +33,7 @@ export function createLoad(
   };
 }
 
-/** Up (or down) within a minute or ten, there for some time, and back. */
+/** Adds a rise or fall within one to ten minutes, a plateau, and the return. */
 function addSpike(values: Float64Array, random: Random): void {
   const start = random.integer(0, values.length - 1);
   const ramp = Math.ceil(random.between(12, 120));

@@ -1,4 +1,4 @@
-/** A request to the API server, and what became of it. Times in milliseconds of true time. */
+/** A request to the API server, and its result. Times in milliseconds of true time. */
 export interface ApiRecord {
   readonly kind: 'api';
   readonly process: string;
@@ -11,14 +11,14 @@ export interface ApiRecord {
   readonly name: string | null;
   readonly query: Readonly<Record<string, string>>;
   readonly body: unknown;
-  /** When the server began to work on it; null: it never got there. */
+  /** When the server began to process it; null: it never arrived. */
   arrivedMs: number | null;
   answeredMs: number | null;
   /** Null: no answer. */
   status: number | null;
-  /** The object that a write left behind; null where nothing was written. */
+  /** The object after a write; null without a write. */
   written: Written | null;
-  /** A PATCH of replicas: what the object was when it arrived. */
+  /** A PATCH of replicas: the object when it arrived. */
   live: { readonly uid: string; readonly replicas: number; readonly resourceVersion: string } | null;
 }
 
@@ -31,7 +31,7 @@ export interface Written {
   readonly object: unknown;
 }
 
-/** What a query was answered with, as the world knows it. */
+/** The true class of a query's answer. */
 export type AnswerClass = 'value' | 'partial' | 'missing' | 'nan' | 'invalid' | 'failed';
 
 export interface QueryRecord {
@@ -42,11 +42,11 @@ export interface QueryRecord {
   readonly sentMs: number;
   answeredMs: number | null;
   answer: AnswerClass;
-  /** When the server that answered was started; null: none answered. */
+  /** When the answering server was started; null: no answer. */
   serverStartMs: number | null;
 }
 
-/** A watch event, a bookmark or a finished list reached a process. */
+/** A watch event, a bookmark or a completed list that reached a process. */
 export interface HeardRecord {
   readonly kind: 'heard';
   readonly process: string;
@@ -54,14 +54,14 @@ export interface HeardRecord {
   readonly atMs: number;
 }
 
-/** What the service itself says it decided. */
+/** A decision as the service reported it. */
 export interface DecisionRecord {
   readonly kind: 'decision';
   readonly process: string;
   readonly scaler: string;
   readonly atMs: number;
   readonly specReplicas: number | null;
-  /** Names of the pods it saw. */
+  /** Names of the pods that it read. */
   readonly pods: readonly string[] | null;
   readonly desired: number | null;
   readonly action: string;
@@ -71,7 +71,7 @@ export interface DecisionRecord {
   readonly reason: string;
 }
 
-/** A line of the service's own log. */
+/** A log entry of the service. */
 export interface LineRecord {
   readonly kind: 'line';
   readonly process: string;
@@ -79,7 +79,7 @@ export interface LineRecord {
   readonly text: string;
 }
 
-/** What a process holds, looked at from outside. */
+/** Resources of a process, measured from outside. */
 export interface VitalsRecord {
   readonly kind: 'vitals';
   readonly process: string;
@@ -88,7 +88,7 @@ export interface VitalsRecord {
   readonly connections: number;
 }
 
-/** A snapshot that was recorded and decided once more. */
+/** A recorded snapshot that was decided again. */
 export interface ReplayRecord {
   readonly kind: 'replay';
   readonly process: string;
@@ -100,7 +100,7 @@ export interface ReplayRecord {
 export type LogRecord =
   ApiRecord | QueryRecord | HeardRecord | DecisionRecord | LineRecord | VitalsRecord | ReplayRecord;
 
-/** The time a record is put in order by. */
+/** Returns the time that orders a record. */
 export function timeOf(record: LogRecord): number {
   return record.kind === 'api' || record.kind === 'query' ? record.sentMs : record.atMs;
 }

@@ -3,21 +3,21 @@ import { instantFromMs, type Instant } from '../../../src/units/time.js';
 import type { Random } from './random.js';
 import type { Timeline } from './timeline.js';
 
-/** 2026-01-05T00:00:00Z, a Monday: when every world begins. */
+/** 2026-01-05T00:00:00Z, a Monday: the start of every world. */
 export const WORLD_START_MS = Date.UTC(2026, 0, 5);
 
 /**
- * One run of the service: what time it is for it, and whether it lives. Everything that reaches it comes through
- * `deliver`, so it can be stopped for a while (SIGSTOP) or for ever (SIGKILL) between any two of its steps.
+ * One run of the service: its time, and whether it lives. All its input comes through `deliver`, so it can be stopped
+ * for a while (SIGSTOP) or permanently (SIGKILL) between any two of its steps.
  */
 export class SimulatedProcess {
   readonly name: string;
   readonly startedMs: number;
   readonly clock: Clock;
-  /** Aborted for an orderly stop. */
+  /** Aborted for a graceful stop. */
   readonly stop = new AbortController();
   #endedMs: number | null = null;
-  /** The wall clock of its machine, off by so much. */
+  /** The offset of its machine's wall clock. */
   #wallOffsetMs: () => number;
   #isPaused = false;
   #inbox: (() => void)[] = [];
@@ -59,12 +59,12 @@ export class SimulatedProcess {
     return this.#endedMs;
   }
 
-  /** Timers that are set. */
+  /** Number of pending timers. */
   get timers(): number {
     return this.#timers;
   }
 
-  /** Brings something to the process: at once, when it goes on, or never. */
+  /** Delivers input to the process: at once, when it continues, or never. */
   deliver(run: () => void): void {
     if (!this.isAlive) return;
     if (this.#isPaused) this.#inbox.push(run);

@@ -16,15 +16,15 @@ export interface ClientParts {
   readonly timeline: Timeline;
   readonly random: Random;
   readonly log: (record: LogRecord) => void;
-  /** Whether its servers say when they were started: Thanos and Mimir do not. */
+  /** Whether its servers report their start time: Thanos and Mimir do not. */
   readonly tellsStart: boolean;
 }
 
-/** That are up, whatever the workloads do. */
+/** Targets that are up, whatever the workloads do. */
 const TARGETS = 40;
 const NO_ANSWER_MS = 2_147_483_647;
 
-/** The service's side of a data source: what the real client gives, from the simulated servers. */
+/** Returns the client side of a data source, with the answers of the simulated servers. */
 export function createSourceClient(parts: ClientParts): PrometheusClient {
   const { source, random, process } = parts;
   return {
@@ -61,7 +61,7 @@ function begin(query: string, { process, source, timeline, log }: ClientParts): 
   return record;
 }
 
-/** Whether something is in the data twice, which nothing is; no metric of a document. */
+/** Returns whether a query looks for duplicate data, of which there is none; not a metric of a document. */
 function isLook(query: string): boolean {
   return /^(?:max by \(namespace\) \(count by|topk\()/.test(query);
 }
@@ -154,7 +154,7 @@ function withValue(series: readonly Series[], value: number): readonly Series[] 
   return series.map(({ labels }) => ({ labels, value }));
 }
 
-/** What a query finds on a server just now. */
+/** Evaluates a query on a server at the current time. */
 function evaluate(query: string, server: SourceServer, parts: ClientParts): readonly Series[] {
   if (isLook(query)) return [];
   const offset = /^count\(up offset (\d+)s\)$/.exec(query)?.[1];

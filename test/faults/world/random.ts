@@ -1,4 +1,4 @@
-/** Chance that a seed settles for ever: mulberry32 (Tommy Ettinger, public domain), 32 bits of state. */
+/** Random numbers determined by a seed: mulberry32 (Tommy Ettinger, public domain), 32 bits of state. */
 export interface Random {
   /** At least 0, below 1. */
   readonly next: () => number;
@@ -8,11 +8,11 @@ export interface Random {
   readonly integer: (from: number, to: number) => number;
   readonly chance: (probability: number) => boolean;
   readonly pick: <T>(list: readonly T[]) => T;
-  /** A stream of its own, so that one more number drawn here changes nothing there. */
+  /** Returns an independent stream, so that one more number drawn here changes nothing there. */
   readonly fork: (name: string) => Random;
 }
 
-/** The same seed gives the same numbers on any machine. */
+/** Creates the same numbers for the same seed on any machine. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {

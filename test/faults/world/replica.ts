@@ -9,21 +9,21 @@ import { OWN_NAMESPACE, SERVICE_CONFIG } from './scenario.js';
 import { openTransport, type Step } from './transport.js';
 import type { World } from './world.js';
 
-/** When a process is to be killed: at this step of its next request of this group. */
+/** Kills a process at this step of its next request of this group. */
 export interface CrashPoint {
   readonly step: Step;
   readonly group: RequestGroup;
 }
 
-/** Until a killed process is started again. */
+/** Until a killed process is restarted. */
 const RESTART_MS = 3000;
-/** Every so many cycles a snapshot is decided once more. */
+/** Every 197th cycle, a snapshot is decided again. */
 const REPLAY_EVERY = 197;
 
-/** One replica of promscaler: a row of processes, each of which runs the whole service. */
+/** One replica of promscaler: successive processes, each of which runs the whole service. */
 export class Replica {
   readonly number: number;
-  /** Its machine's wall clock, ahead of the true time. */
+  /** The offset of its machine's wall clock from true time. */
   wallOffsetMs = 0;
   crashPoint: CrashPoint | null = null;
   readonly processes: SimulatedProcess[] = [];
@@ -55,7 +55,7 @@ export class Replica {
     });
   }
 
-  /** Killed on the spot; another process comes in its place a little later. */
+  /** Kills the process; another one replaces it a little later. */
   crash(): void {
     const { process } = this;
     const world = this.#world;
@@ -66,7 +66,7 @@ export class Replica {
     world.timeline.after(RESTART_MS, () => this.start());
   }
 
-  /** Told to stop, and followed by another process when it has. */
+  /** Stops the process gracefully, and starts another one when it has ended. */
   restart(): void {
     const { process } = this;
     if (process?.isAlive !== true) return;
@@ -76,7 +76,7 @@ export class Replica {
     });
   }
 
-  /** Hands the present documents to the running service. */
+  /** Passes the current documents to the running service. */
   reload(): void {
     this.#setDocuments?.();
   }
@@ -170,7 +170,7 @@ function decisionOf(process: string, atMs: number, { record }: CycleOutput): Dec
   };
 }
 
-/** What both of a process's doors to the world are given. */
+/** Builds the dependencies of a process. */
 function partsOf({
   product,
   cluster,

@@ -1,6 +1,6 @@
 import type { Random } from './random.js';
 
-/** One metric of a document, as the world plays it and the checker reads it. */
+/** One metric of a document, for the world and the checker. */
 export interface MetricPlan {
   /** cpu: usage of each pod. pod-rate: a rate of each pod. total-rate: one rate over all pods. gauge: one number. */
   readonly kind: 'cpu' | 'pod-rate' | 'total-rate' | 'gauge';
@@ -9,11 +9,11 @@ export interface MetricPlan {
   readonly perReplica: number;
   /** The rate window of its query; 0 for a gauge. */
   readonly windowSeconds: number;
-  /** As the service sends it; for cpu a piece of it. */
+  /** As the service sends it; for cpu a part of it. */
   readonly query: string;
 }
 
-/** One direction of `behavior`, as it is written. */
+/** One direction of `behavior`, as written. */
 export interface RulePlan {
   readonly stabilizationWindowSeconds: number;
   readonly pods: number;
@@ -35,14 +35,14 @@ export interface WorkloadPlan {
 }
 
 export const NAMESPACE = 'shop';
-/** Where promscaler itself lives. */
+/** The namespace of promscaler itself. */
 export const OWN_NAMESPACE = 'promscaler';
 /** Cores that a pod requests. */
 export const CPU_REQUEST = 0.5;
 export const SCRAPE_SECONDS = 15;
 const CPU_PERCENT = 60;
 
-/** Four workloads that between them use every preset, every kind of metric and policies; figures by the seed. */
+/** Plans four workloads that together use every preset, every kind of metric and policies; numbers by the seed. */
 export function planWorkloads(random: Random): readonly WorkloadPlan[] {
   const size = (): number => random.between(4, 14);
   return [
@@ -102,12 +102,12 @@ function gauge(name: string, perReplica: number): MetricPlan {
   return { kind: 'gauge', source: 'queues', perReplica, windowSeconds: 0, query };
 }
 
-/** The documents as YAML, `---` between them. */
+/** Returns the documents as YAML, separated by `---`. */
 export function writeDocuments(plans: readonly WorkloadPlan[]): string {
   return plans.map(writeDocument).join('---\n');
 }
 
-/** Each text in JSON, which is YAML. */
+/** Writes each document as JSON, which is YAML. */
 function writeDocument(plan: WorkloadPlan): string {
   const { namespace, name, preset, minReplicas, maxReplicas, syncPeriodSeconds, behavior } = plan;
   const spec = {
@@ -147,7 +147,7 @@ function writeMetric({ kind, source, perReplica, query }: MetricPlan): object {
   }
 }
 
-/** The service config: two servers that scrape the same, so that one can fail without the other. */
+/** The service config: two servers with the same targets, so that one can fail without the other. */
 export const SERVICE_CONFIG = `
 prometheus:
   default: { urls: ["http://default:9090"], scrapeIntervalSeconds: ${SCRAPE_SECONDS} }

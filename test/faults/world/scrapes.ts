@@ -5,15 +5,15 @@ export interface Scrape {
   readonly requests: number;
 }
 
-/** Scraped beside the pods: what a workload was asked for in all, by those who stand before it. */
+/** Scraped in addition to the pods: the total requests of a workload at its ingress. */
 export const INGRESS = '';
 
 /** Longer than the longest range of any query. */
 const KEPT_MS = 330_000;
-/** What is too old goes several at a time. */
+/** Old samples are dropped several at a time. */
 const FORGOTTEN_AT_ONCE = 16;
 
-/** What one Prometheus has of one workload: raw counters, as they were when it looked. */
+/** The samples of one workload in one Prometheus: raw counters at scrape time. */
 export class Scrapes {
   readonly #byPod = new Map<string, Scrape[]>();
 
@@ -23,7 +23,7 @@ export class Scrapes {
     else scrapes.push(scrape);
   }
 
-  /** What is younger than `sinceMs`. */
+  /** Returns the samples after `sinceMs`. */
   since(sinceMs: number): Scrapes {
     const young = new Scrapes();
     for (const [pod, scrapes] of this.#byPod)
@@ -31,7 +31,7 @@ export class Scrapes {
     return young;
   }
 
-  /** Drops what no query reaches any more. */
+  /** Drops samples that no query uses any more. */
   forget(nowMs: number): void {
     for (const [pod, scrapes] of this.#byPod) {
       const old = startOf(scrapes, nowMs - KEPT_MS);
@@ -40,7 +40,10 @@ export class Scrapes {
     }
   }
 
-  /** The rate of each pod over a window that ends at `nowMs`; pods with fewer than two scrapes in it have none. */
+  /**
+   * Returns the rate of each pod over a window that ends at `nowMs`, without pods that have fewer than two scrapes in
+   * it.
+   */
   rates(value: 'cpuSeconds' | 'requests', nowMs: number, windowSeconds: number): Map<string, number> {
     const rates = new Map<string, number>();
     for (const [pod, scrapes] of this.#byPod) {
@@ -51,13 +54,13 @@ export class Scrapes {
     return rates;
   }
 
-  /** The rate of requests at the ingress; null without two scrapes. */
+  /** Returns the rate of requests at the ingress; null without two scrapes. */
   ingressRate(nowMs: number, windowSeconds: number): number | null {
     return rate(this.#byPod.get(INGRESS) ?? [], 'requests', { nowMs, windowSeconds });
   }
 }
 
-/** The place of the first scrape after `sinceMs`, searched from the end: windows end at the present. */
+/** Returns the index of the first scrape after `sinceMs`, searched from the end: windows end at the current time. */
 function startOf(scrapes: readonly Scrape[], sinceMs: number): number {
   let start = scrapes.length;
   while (start > 0 && (scrapes[start - 1]?.atMs ?? 0) > sinceMs) start -= 1;
@@ -65,9 +68,9 @@ function startOf(scrapes: readonly Scrape[], sinceMs: number): number {
 }
 
 /**
- * `rate` as Prometheus has it: the increase with resets made good, stretched to the ends of the window where the samples
- * come near them, but not beyond the zero that a counter began at; null with fewer than two scrapes in the window.
- * Source: prometheus promql/functions.go, extrapolatedRate.
+ * Computes `rate` as Prometheus does: the increase corrected for resets, extrapolated to the ends of the window if the
+ * samples are near them, but not beyond the zero that a counter began at; null with fewer than two scrapes in the
+ * window. Source: prometheus promql/functions.go, extrapolatedRate.
  */
 function rate(
   scrapes: readonly Scrape[],

@@ -6,15 +6,15 @@ import { INGRESS, Scrapes } from './scrapes.js';
 import type { Timeline } from './timeline.js';
 import type { Workload } from './workload.js';
 
-/** Two scrapes, which a scraper sends again until they are taken. */
+/** Two scrapes, which a scraper resends until they are accepted. */
 const UNSENT_MS = 2 * SCRAPE_SECONDS * 1000 + 1000;
 
 type SourceFault = Extract<Fault, { readonly kind: 'source' }>;
 
-/** One Prometheus: since when it runs, and what it has scraped since. */
+/** One Prometheus: its start time, and its scrapes since then. */
 export interface SourceServer {
   readonly startedMs: number;
-  /** Since when it has data. */
+  /** The start of its data. */
   readonly sinceMs: number;
   readonly scrapes: ReadonlyMap<string, Scrapes>;
 }
@@ -23,7 +23,7 @@ export interface SourceServer {
 export class Source {
   readonly name: string;
   readonly faults = new Set<SourceFault>();
-  /** Every server that has ever begun, for the checker. */
+  /** Start times of all servers so far, for the checker. */
   readonly starts: number[] = [];
   readonly #timeline: Timeline;
   readonly #random: Random;
@@ -38,12 +38,12 @@ export class Source {
     this.#timeline = parts.timeline;
     this.#random = parts.random;
     this.#workloads = parts.workloads;
-    // It has run for an hour, and knows the last of it.
+    // It has run for an hour, and has the samples of its end.
     this.#servers = [this.#create(-3_600_000)];
     parts.timeline.every(SCRAPE_SECONDS * 1000, () => this.#scrape(), parts.random.between(100, 15_000));
   }
 
-  /** The server that a request reaches. */
+  /** Returns the server that a request reaches. */
   reach(): SourceServer {
     return this.#random.pick(this.#servers);
   }
@@ -66,7 +66,7 @@ export class Source {
     if (fault.what.mode === 'second-replica') this.#servers = this.#servers.slice(0, 1);
   }
 
-  /** Not reachable and not scraping. */
+  /** Neither reachable nor scraping. */
   get isDown(): boolean {
     return this.has('down') || this.has('wiped') || this.has('restarted');
   }
@@ -96,7 +96,7 @@ export class Source {
     return null;
   }
 
-  /** What nobody asks for need not be kept. */
+  /** Samples without a query are not kept. */
   #asks({ plan }: Workload, wanted: MetricPlan['kind']): boolean {
     return plan.metrics.some(({ kind, source }) => kind === wanted && source === this.name);
   }

@@ -8,20 +8,20 @@ interface Entry {
 const STEPS_A_TURN = 64;
 
 /**
- * Simulated time: a queue of what falls due, and a loop that lets the promises of each callback go on before the next
- * one is called, as an event loop does. Nothing here waits for real time.
+ * Simulated time: a queue of due callbacks, and a loop that runs the promises of each callback before the next one is
+ * called, as an event loop does. Nothing here waits for real time.
  */
 export class Timeline {
   #nowMs = 0;
   #order = 0;
   readonly #heap: Entry[] = [];
 
-  /** Milliseconds of true time since the world began. */
+  /** Milliseconds of true time since the start of the world. */
   get nowMs(): number {
     return this.#nowMs;
   }
 
-  /** Calls `run` once, `ms` from now, in whole milliseconds as real timers have them; the answer takes it back. */
+  /** Calls `run` once, `ms` from now, in whole milliseconds like real timers; the returned function cancels it. */
   after(ms: number, run: () => void): () => void {
     const dueMs = this.#nowMs + Math.max(0, Math.ceil(ms));
     const entry: Entry = { dueMs, order: (this.#order += 1), run, isCanceled: false };
@@ -40,7 +40,7 @@ export class Timeline {
     this.after(firstMs, again);
   }
 
-  /** Runs until `endMs`; whatever was due by then has happened, promises included. */
+  /** Runs until `endMs`, including all promises that are due by then. */
   async runUntil(endMs: number): Promise<void> {
     await turned();
     let steps = 0;
@@ -92,12 +92,12 @@ function isBefore(a: Entry, b: Entry): boolean {
   return a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.order < b.order);
 }
 
-/** Comes after every promise that could go on: Node looks at its ticks when no microtask is left. */
+/** Resolves after every promise that could continue: Node runs its ticks when no microtask is left. */
 function settled(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));
 }
 
-/** The same after a whole turn of the event loop, which costs ten times as much: in it Node tells of rejections. */
+/** Resolves after a whole turn of the event loop, which costs ten times as much: in it Node reports rejections. */
 function turned(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -15,13 +15,13 @@ import type { Timeline } from './timeline.js';
 import { WatchPipe } from './watch-pipe.js';
 import type { WatchWires } from './watch-wires.js';
 
-/** A moment in the life of a request at which a process can be killed. */
+/** A step of a request at which a process can be killed. */
 export type Step = 'sending' | 'sent' | 'answered';
 
 export interface TransportParts {
   readonly product: Product;
   readonly process: SimulatedProcess;
-  /** The number of the replica that the process is a run of. */
+  /** The number of the replica that the process belongs to. */
   readonly replica: number;
   readonly cluster: Cluster;
   readonly api: ApiWire;
@@ -35,8 +35,8 @@ export interface TransportParts {
 const MAX_ATTEMPTS = 3;
 
 /**
- * What stands between the service and the simulated API server instead of sockets. It repeats what the real transport
- * repeats: a GET after a 429 or a `Retry-After` up to three times, and once after a lost connection.
+ * Replaces the sockets between the service and the simulated API server. It has the retries of the real transport: a
+ * GET after a 429 or a `Retry-After` up to three times, and once after a lost connection.
  */
 export function openTransport(parts: TransportParts): Transport {
   const { product, process } = parts;
@@ -118,7 +118,7 @@ function exchange(
   });
 }
 
-/** Notes the request and lets it go; null where it does not get that far. */
+/** Records the request and sends it; null if it is not sent. */
 function begin(
   request: KubernetesRequest,
   signal: AbortSignal,
@@ -150,7 +150,7 @@ function begin(
     live: null,
   };
   parts.onStep('sending', record);
-  // Whoever waits for a dead process waits for ever.
+  // A caller in a dead process waits forever.
   if (!process.isAlive) return null;
   log(record);
   return record;
@@ -237,7 +237,7 @@ async function openWatch(
       drop = opened;
       record.status = 200;
       settle(() => {
-        // The signal of the whole watch outlives the deadline for its head.
+        // The signal of the whole watch outlives the deadline for its headers.
         const abort = (): void => {
           drop();
           pipe.fail(new Error('aborted'));

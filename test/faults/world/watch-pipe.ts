@@ -1,6 +1,6 @@
 import type { WatchStream } from '../../../src/kubernetes/requests/watch-stream.js';
 
-/** The body of a watch as its reader sees it: chunks that come when the other side sends them. */
+/** The body of a watch for its reader: chunks arrive when the other side sends them. */
 export class WatchPipe implements WatchStream {
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly #onClose: () => void;
@@ -35,13 +35,13 @@ export class WatchPipe implements WatchStream {
     else this.#answer({ done: false, value: chunk });
   }
 
-  /** The server has said all it wanted to. */
+  /** The server has sent everything. */
   end(): void {
     this.#isEnded = true;
     if (this.#reader !== null) this.#answer({ done: true, value: undefined });
   }
 
-  /** The connection broke. */
+  /** The connection was lost. */
   fail(error: Error): void {
     if (this.#isEnded) return;
     this.#isEnded = true;

@@ -22,9 +22,9 @@ interface Wire {
   /** When its last line arrives: no line overtakes another one. */
   readyMs: number;
   isOpen: boolean;
-  /** Half-open: nothing arrives any more, and no end. */
+  /** Half-open: no further data, and no end. */
   isDead: boolean;
-  /** Tells the API server that the connection is closed. */
+  /** Notifies the API server that the connection is closed. */
   onClose: () => void;
 }
 
@@ -84,12 +84,12 @@ export class WatchWires {
     for (const wire of [...this.#wires]) this.#end(wire);
   }
 
-  /** Closes the connections of a process that is gone. */
+  /** Closes the connections of a dead process. */
   dropAllOf(owner: string): void {
     for (const wire of [...this.#wires]) if (wire.client.owner === owner) this.#drop(wire);
   }
 
-  /** How many connections a process holds. */
+  /** Returns the number of connections of a process. */
   connectionsOf(owner: string): number {
     return [...this.#wires].filter(({ client }) => client.owner === owner).length;
   }
@@ -109,7 +109,7 @@ export class WatchWires {
         return;
       case 'error': {
         const object = { kind: 'Status', code: what.code, reason: what.reason, message: 'a fault' };
-        // A version that no client may take for its own.
+        // A version that no client may adopt as its own.
         const metadata = { resourceVersion: '999999999' };
         this.#write(wire, `${JSON.stringify({ type: 'ERROR', object: { ...object, metadata } })}\n`);
         this.#timeline.after(30, () => this.#end(wire));
@@ -140,7 +140,7 @@ export class WatchWires {
     }
   }
 
-  /** Takes a line of the API server. */
+  /** Transports a line of the API server. */
   #carry(wire: Wire, line: string): void {
     const isBookmark = line.startsWith('{"type":"BOOKMARK"');
     const isQuiet = [...this.faults].some(
@@ -156,7 +156,7 @@ export class WatchWires {
     });
   }
 
-  /** After all lines that are on their way. */
+  /** Runs after all lines in flight. */
   #whenReady(wire: Wire, run: () => void): void {
     this.#timeline.after(wire.readyMs - this.#timeline.nowMs, run);
   }

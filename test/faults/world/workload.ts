@@ -7,7 +7,7 @@ import type { Random } from './random.js';
 import { CPU_REQUEST, type WorkloadPlan } from './scenario.js';
 import type { Timeline } from './timeline.js';
 
-/** A pod as it really is. */
+/** A pod as it actually is. */
 export interface RealPod {
   readonly name: string;
   readonly createdMs: number;
@@ -16,12 +16,12 @@ export interface RealPod {
   isReady: boolean;
   readyChangedMs: number | null;
   isDeleting: boolean;
-  /** Counters since it started. */
+  /** Counters since its start. */
   cpuSeconds: number;
   requests: number;
 }
 
-/** How many of its pods a workload had in the last spans of time, for the checker. */
+/** The number of pods of a workload over time, for the checker. */
 export interface ReplicaChange {
   readonly atMs: number;
   readonly replicas: number;
@@ -33,13 +33,13 @@ export class Workload {
   readonly plan: WorkloadPlan;
   readonly load: Load;
   readonly pods = new Map<string, RealPod>();
-  /** Every change of `spec.replicas`, by whomever. */
+  /** Every change of `spec.replicas`, by any client. */
   readonly history: ReplicaChange[] = [];
   /** The names of its pods after each change. */
   readonly podHistory: { readonly atMs: number; readonly names: readonly string[] }[] = [];
-  /** Requests that came in at the ingress, served or not. */
+  /** Requests at the ingress, served or not. */
   ingressRequests = 0;
-  /** Seconds until a new pod is ready, on top of the usual. */
+  /** Additional seconds until a new pod is ready. */
   slowStartSeconds = 0;
   readonly #timeline: Timeline;
   readonly #cluster: Cluster;
@@ -106,14 +106,14 @@ export class Workload {
     for (const name of [...this.pods.keys()]) this.#remove(name);
   }
 
-  /** Somebody else sets the replicas. */
+  /** Sets the replicas as another client. */
   setReplicas(replicas: number): void {
     const { namespace, name } = this.plan;
     if (this.deployment() === null) return;
     this.#cluster.patch(`/apis/apps/v1/namespaces/${namespace}/deployments/${name}`, { spec: { replicas } });
   }
 
-  /** A new version of the Deployment in which nothing of interest is new. */
+  /** Updates the Deployment without a relevant change. */
   churn(): void {
     const object = this.deployment();
     if (object === null) return;
@@ -125,7 +125,7 @@ export class Workload {
     return this.#cluster.store.get(DEPLOYMENTS, this.plan.namespace, this.plan.name);
   }
 
-  /** So many of a hundred pods stop being ready, but never the last one; `forgets`: their counters begin anew. */
+  /** Makes this percentage of pods unready, but never the last one; `forgets`: their counters restart. */
   crash(percent: number, { forMs, forgets }: { readonly forMs: number; readonly forgets: boolean }): void {
     this.advance();
     for (const pod of this.pods.values()) {
@@ -141,12 +141,12 @@ export class Workload {
     }
   }
 
-  /** Pods that take their share of the load. */
+  /** Returns the pods that share the load. */
   serving(): readonly RealPod[] {
     return [...this.pods.values()].filter(({ isReady, isDeleting }) => isReady && !isDeleting);
   }
 
-  /** Brings the counters of all pods up to the present. */
+  /** Advances the counters of all pods to the current time. */
   advance(): void {
     const nowMs = this.#timeline.nowMs;
     const seconds = (nowMs - this.#advancedMs) / 1000;
@@ -211,7 +211,7 @@ export class Workload {
     });
   }
 
-  /** The pods of the beginning have been ready for long. */
+  /** The initial pods have been ready for long. */
   #becomeReady(pod: RealPod): void {
     pod.phase = 'Running';
     pod.startedMs = -3_600_000;
@@ -244,7 +244,7 @@ export class Workload {
     this.podHistory.push({ atMs: this.#timeline.nowMs, names: [...this.pods.keys()].sort() });
   }
 
-  /** As a controller and the kubelet write it: without a request. */
+  /** Writes as a controller and the kubelet do: without a request. */
   #write(pod: RealPod): void {
     const { namespace, name } = this.plan;
     const { store, random } = this.#cluster;

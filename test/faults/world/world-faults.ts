@@ -4,7 +4,7 @@ import type { World } from './world.js';
 
 export type WorldFault = Extract<Fault, { readonly kind: 'world' }>;
 
-/** What happens to processes, workloads, other writers and documents; `later` is when the fault ends. */
+/** Applies faults of processes, workloads, other writers and documents; `later` is when the fault ends. */
 export function applyWorldFault(world: World, fault: WorldFault, later: (run: () => void) => void): void {
   const { what } = fault;
   const replica = world.replicas[fault.replica];

@@ -26,14 +26,14 @@ export interface WorldOptions {
 const VITALS_MS = 600_000;
 const STATE_MAPS = 16;
 
-/** One document as it stood from a time on; null: it was taken away. */
+/** A document from a time on; null: it was removed. */
 export interface DocumentChange {
   readonly atMs: number;
   readonly scaler: string;
   readonly plan: WorkloadPlan | null;
 }
 
-/** A cluster with its Prometheus servers, its load and the runs of promscaler in it. */
+/** A cluster with its Prometheus servers, its load and its promscaler processes. */
 export class World {
   readonly timeline = new Timeline();
   readonly random: Random;
@@ -45,11 +45,11 @@ export class World {
   readonly replicas: readonly Replica[];
   readonly records: LogRecord[] = [];
   readonly documents: DocumentChange[] = [];
-  /** The faults that have an HPA on their target: it is there until the last of them ends. */
+  /** The faults that have an HPA on their target: it exists until the last of them ends. */
   readonly hpas = new Set<WorldFault>();
-  /** Whether servers say when they were started, by the seed. */
+  /** Whether servers report their start time, by the seed. */
   readonly tellsStart: boolean;
-  /** Several replicas, of which a Lease lets one work. */
+  /** Several replicas with a Lease. */
   readonly isElected: boolean;
   readonly product: Product;
   readonly #read = new Map<string, readonly ReadDocument[]>();
@@ -99,7 +99,9 @@ export class World {
     return [...last.values()].filter((plan) => plan !== null);
   }
 
-  /** A directory with one file as the service reads it, empty where there is no document; each text is read once. */
+  /**
+   * Returns a directory with one file as the service reads it, empty if there is no document; each text is read once.
+   */
   readDirectory(): ReadPath {
     const plans = this.plans();
     const text = plans.length === 0 ? '' : writeDocuments(plans);
@@ -111,13 +113,13 @@ export class World {
     return { contents: { path: 'scalers', files, error: null }, documents: known };
   }
 
-  /** Changes a document (null: takes it away), and every run reads the set anew. */
+  /** Changes a document (null: removes it), and every process reads all documents again. */
   changeDocument(name: string, plan: WorkloadPlan | null): void {
     this.#tellDocument(name, plan);
     for (const replica of this.replicas) replica.reload();
   }
 
-  /** The same for all documents at once. */
+  /** Changes all documents at once. */
   changeDocuments(change: (plan: WorkloadPlan) => WorkloadPlan | null): void {
     for (const { plan } of this.workloads) this.#tellDocument(plan.name, change(plan));
     for (const replica of this.replicas) replica.reload();
@@ -128,7 +130,7 @@ export class World {
     await this.timeline.runUntil(durationMs);
   }
 
-  /** As the chart makes them, an hour before. */
+  /** Creates it as the chart does, an hour before. */
   #createStateMap(bucket: number): void {
     const name = `promscaler-state-${String(bucket).padStart(2, '0')}`;
     const metadata = { name, namespace: OWN_NAMESPACE };

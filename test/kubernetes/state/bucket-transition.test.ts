@@ -21,7 +21,9 @@ const TEXT = writeEntry('1/a', stateOf());
 const OTHER_TEXT = writeEntry('2/b', stateOf());
 const WRITE: BucketWrite = { key: 'shop.web', base: null, text: TEXT };
 
-/** Applies events one after the other, one millisecond apart; returns the last state and the effects of the last event. */
+/**
+ * Applies events one after the other, one millisecond apart; returns the last state and the effects of the last event.
+ */
 function run(
   events: readonly BucketEvent<BucketWrite>[],
   over: Partial<BucketContext> = {},

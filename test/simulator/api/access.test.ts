@@ -21,7 +21,7 @@ const rbac = {
 };
 
 describe('authorization', () => {
-  it('answers 401 without a token and for one that is not known', async () => {
+  it('answers 401 without a token and for an unknown one', async () => {
     const { simulator } = await startCluster({ rbac });
 
     const none = await send(simulator, 'GET', DEPLOYMENTS);
@@ -31,7 +31,7 @@ describe('authorization', () => {
     expect(none.body['reason']).toBe('Unauthorized');
   });
 
-  it('allows what a rule allows and answers 403 in the words of the real server', async () => {
+  it('allows what a rule allows and answers 403 with the message of the real server', async () => {
     const { simulator } = await startCluster({ workloads: [WEB], rbac });
     const token = 'reader';
 
@@ -55,7 +55,7 @@ describe('authorization', () => {
     expect(simulator.describe(WEB).replicas).toBe(3);
   });
 
-  it('holds a rule with resourceNames for those names alone', async () => {
+  it('limits a rule with resourceNames to those names', async () => {
     const { simulator } = await startCluster({ namespaces: ['shop'], rbac });
     const maps = '/api/v1/namespaces/shop/configmaps';
 
@@ -63,7 +63,7 @@ describe('authorization', () => {
     expect((await send(simulator, 'GET', `${maps}/other`, { token: 'reader' })).code).toBe(403);
   });
 
-  it('refuses a watch, too', async () => {
+  it('denies a watch, too', async () => {
     const { simulator } = await startCluster({ rbac });
 
     expect((await send(simulator, 'GET', '/api/v1/pods?watch=1', { token: 'reader' })).code).toBe(403);
@@ -90,7 +90,7 @@ describe('authorization', () => {
     expect([await ask('get'), await ask('patch')]).toEqual([true, false]);
   });
 
-  it('takes new rules while it runs', async () => {
+  it('applies new rules while it runs', async () => {
     const { simulator } = await startCluster({ rbac });
 
     simulator.setRbac({ reader: { user: USER, rules: [] } });

@@ -14,7 +14,7 @@ function configMap(data: JsonObject): JsonObject {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'state' }, data };
 }
 
-/** `MANAGER OPERATION: fieldsV1` of each owner. */
+/** Returns `MANAGER OPERATION: fieldsV1` of each owner. */
 function owners(body: JsonObject): Readonly<Record<string, unknown>> {
   const entries = listAt(body, 'metadata', 'managedFields').map((entry) => [
     `${stringAt(entry, 'manager') ?? ''} ${stringAt(entry, 'operation') ?? ''}`,
@@ -24,7 +24,7 @@ function owners(body: JsonObject): Readonly<Record<string, unknown>> {
 }
 
 describe('server-side apply', () => {
-  it('makes the object, whose applied fields alone are owned', async () => {
+  it('creates the object, and owns only the applied fields', async () => {
     const { simulator } = await startCluster({ namespaces: ['shop'] });
 
     const made = await apply(simulator, `${MAPS}/state`, configMap({ a: '1' }), 'fieldManager=x');
@@ -33,7 +33,7 @@ describe('server-side apply', () => {
     expect(owners(made.body)).toEqual({ 'x Apply': { 'f:data': { 'f:a': {} } } });
   });
 
-  it('shares a field of the same value, removes what its only owner leaves out, and keeps the rest', async () => {
+  it('shares a field with the same value, removes one that its only owner omits, and keeps the rest', async () => {
     const { simulator } = await startCluster({ namespaces: ['shop'] });
     await apply(simulator, `${MAPS}/state`, configMap({ a: '1', b: '2', c: '3' }), 'fieldManager=x');
     await apply(simulator, `${MAPS}/state`, configMap({ a: '1' }), 'fieldManager=y');
@@ -47,7 +47,7 @@ describe('server-side apply', () => {
     });
   });
 
-  it('refuses another value for a field of another manager, and takes it with force', async () => {
+  it('rejects another value for a field of another manager, and accepts it with force', async () => {
     const { simulator } = await startCluster({ namespaces: ['shop'] });
     await apply(simulator, `${MAPS}/state`, configMap({ a: '1' }), 'fieldManager=x');
 
@@ -75,7 +75,7 @@ describe('server-side apply', () => {
     expect(again.body).toEqual(first.body);
   });
 
-  it('names who scaled through /scale, and leaves replicas alone where they are not applied', async () => {
+  it('names the manager that scaled through /scale, and keeps replicas that are not applied', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
     await send(simulator, 'PATCH', `${WEB_PATH}/scale?fieldManager=promscaler`, {
       body: { spec: { replicas: 5 } },
@@ -136,12 +136,12 @@ describe('server-side apply', () => {
     ['under another name', { ...configMap({}), metadata: { name: 'other' } }, 'fieldManager=x', 400],
     ['with an unknown field', { ...configMap({}), datta: {} }, 'fieldManager=x', 400],
     [
-      'with owners of its own',
+      'with its own owners',
       { ...configMap({}), metadata: { name: 'state', managedFields: [{ manager: 'x' }] } },
       'fieldManager=x',
       400,
     ],
-  ])('refuses a configuration %s', async (_, body, query, code) => {
+  ])('rejects a configuration %s', async (_, body, query, code) => {
     const { simulator } = await startCluster({ namespaces: ['shop'] });
 
     const answer =

@@ -38,7 +38,7 @@ describe('discovery', () => {
     ]);
   });
 
-  it('knows nothing of other groups', () => {
+  it('answers 404 for other groups', () => {
     expect(
       ['/apis/other', '/apis/apps/v2', '/api/v2', '/metrics'].map((path) =>
         discover(new Catalog(), path, 'localhost'),
@@ -46,7 +46,7 @@ describe('discovery', () => {
     ).toEqual([null, null, null, null]);
   });
 
-  it('serves a resource that is added, over HTTP, with its scale', async () => {
+  it('serves an added resource, over HTTP, with its scale', async () => {
     const resource = makeResource(
       { group: 'example.com', version: 'v1', plural: 'fleets', kind: 'Fleet' },
       { subresources: ['status', 'scale'], isCustom: true, hasGeneration: true },

@@ -7,7 +7,7 @@ const WEB_PATH = `${DEPLOYMENTS}/web`;
 const DRY = '?dryRun=All';
 
 describe('dryRun=All', () => {
-  it('answers a patch, a create and a delete as if they were carried out, and stores nothing', async () => {
+  it('answers a patch, a create and a delete as if they were applied, and stores nothing', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
     const before = await send(simulator, 'GET', WEB_PATH);
     const manifest = makeManifest({ ...WEB, name: 'new' });
@@ -28,7 +28,7 @@ describe('dryRun=All', () => {
     expect(names((await send(simulator, 'GET', DEPLOYMENTS)).body)).toEqual(['web']);
   });
 
-  it('refuses what would be refused', async () => {
+  it('rejects invalid requests', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
 
     const wrong = await send(simulator, 'PATCH', WEB_PATH + DRY, { body: { spec: { replicas: -1 } } });

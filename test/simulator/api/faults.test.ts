@@ -6,7 +6,7 @@ const SCALE = `${DEPLOYMENTS}/web/scale`;
 const five = { body: { spec: { replicas: 5 } } };
 
 describe('faults on request', () => {
-  it('refuses the next 2 reads of pods with 429 and Retry-After, and nothing else', async () => {
+  it('answers the next 2 reads of pods with 429 and Retry-After, and nothing else', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
     simulator.faults.add(
       { verbs: ['list'], resource: 'pods' },
@@ -24,7 +24,7 @@ describe('faults on request', () => {
     expect(other.code).toBe(200);
   });
 
-  it('drops the connection without carrying out the write', async () => {
+  it('drop the connection without applying the write', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
     simulator.faults.add({ subresource: 'scale' }, { kind: 'drop' }, 1);
 
@@ -33,7 +33,7 @@ describe('faults on request', () => {
     expect(simulator.describe(WEB).replicas).toBe(3);
   });
 
-  it('carries the write out and loses the answer', async () => {
+  it('apply the write and lose the answer', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
     simulator.faults.add({ verbs: ['patch'], subresource: 'scale' }, { kind: 'lose-answer' }, 1);
 
@@ -43,7 +43,7 @@ describe('faults on request', () => {
     expect(simulator.requests().at(-1)).toMatchObject({ code: null, isApplied: true });
   });
 
-  it('answers 504 and carries the write out 20 s later', async () => {
+  it('answer 504 and apply the write 20 s later', async () => {
     const { simulator, clock } = await startCluster({ workloads: [WEB] });
     simulator.faults.add({ verbs: ['patch'] }, { kind: 'apply-late', ms: 20_000 }, 1);
 
@@ -54,7 +54,7 @@ describe('faults on request', () => {
     expect(simulator.describe(WEB).replicas).toBe(5);
   });
 
-  it('delays an answer by 5 s', async () => {
+  it('delay an answer by 5 s', async () => {
     const { simulator, clock } = await startCluster({ workloads: [WEB] });
     await pass(clock, 1);
     simulator.faults.add({ verbs: ['get'] }, { kind: 'delay', ms: 5000 }, 1);
@@ -70,14 +70,14 @@ describe('faults on request', () => {
     expect(code).toBe(200);
   });
 
-  it('stores other replicas than were asked for, as a webhook does', async () => {
+  it('store other replicas than requested, as a webhook does', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
     simulator.faults.add({ subresource: 'scale' }, { kind: 'override-replicas', replicas: 4 }, 1);
 
     expect((await send(simulator, 'PATCH', SCALE, five)).body['spec']).toEqual({ replicas: 4 });
   });
 
-  it('lets everything hang until it is taken back', async () => {
+  it('make everything hang until they are removed', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
     const mend = simulator.stallAll();
     const controller = new AbortController();
@@ -94,7 +94,7 @@ describe('faults on request', () => {
     await hanging;
   });
 
-  it('closes, silences and breaks watches', async () => {
+  it('close, silence and break watches', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
     const pods = await watch(simulator, PODS);
     const deployments = await watch(simulator, DEPLOYMENTS);
@@ -110,7 +110,7 @@ describe('faults on request', () => {
     expect(deployments.events).toHaveLength(1);
   });
 
-  it('sends ERROR events of any code', async () => {
+  it('send ERROR events of any code', async () => {
     const { simulator } = await startCluster();
     const open = await watch(simulator, PODS);
 
@@ -120,7 +120,7 @@ describe('faults on request', () => {
     expect(told(open.events)).toEqual(['ERROR 500']);
   });
 
-  it('swallows one event and sends another twice', async () => {
+  it('drop one event and send another twice', async () => {
     const { simulator } = await startCluster({ namespaces: ['shop'] });
     const maps = '/api/v1/namespaces/shop/configmaps';
     const open = await watch(simulator, maps);
@@ -135,7 +135,7 @@ describe('faults on request', () => {
 });
 
 describe('the request log', () => {
-  it('holds verb, target, code, agent and the body of writes, and only the last of them', async () => {
+  it('has verb, target, code, agent and the body of writes, up to a maximum of entries', async () => {
     const { simulator } = await startCluster({ workloads: [WEB], requestLogSize: 2 });
 
     await send(simulator, 'GET', DEPLOYMENTS);
@@ -159,7 +159,7 @@ describe('the request log', () => {
     ]);
   });
 
-  it('leaves no timer and no connection behind when it closes', async () => {
+  it('leaves no timer and no connection when it closes', async () => {
     const { simulator, clock } = await startCluster({ workloads: [{ ...WEB, podAgeSeconds: null }] });
     const open = await watch(simulator, PODS, 'allowWatchBookmarks=true');
     simulator.faults.add({}, { kind: 'delay', ms: 1000 });

@@ -29,7 +29,7 @@ describe('the form of an answer', () => {
   });
 
   it.each(['text/html', 'application/yaml', 'application/json;as=Chart'])(
-    'is refused for Accept "%s" alone',
+    'is rejected for Accept "%s" alone',
     async (accept) => {
       const { simulator } = await startCluster({ workloads: [WEB] });
 
@@ -43,7 +43,7 @@ describe('the form of an answer', () => {
     ['', 'PartialObjectMetadata'],
     ['?includeObject=Object', 'Pod'],
     ['?includeObject=None', undefined],
-  ])('has rows with the object that "%s" asks for', async (query, kind) => {
+  ])('has rows with the object that "%s" requests', async (query, kind) => {
     const { simulator } = await startCluster({ workloads: [WEB] });
 
     const { body } = await get(simulator, PODS + query, TABLE);
@@ -51,7 +51,7 @@ describe('the form of an answer', () => {
     expect(valueAt(body, 'rows', 0, 'object', 'kind')).toBe(kind);
   });
 
-  it('names kind and apiVersion in items of custom kinds alone', async () => {
+  it('has kind and apiVersion only in items of custom kinds', async () => {
     const { simulator } = await startCluster({ workloads: [WEB, { ...WEB, name: 'x', kind: 'Rollout' }] });
 
     const built = await send(simulator, 'GET', DEPLOYMENTS);
@@ -62,8 +62,8 @@ describe('the form of an answer', () => {
   });
 });
 
-describe('what is not served', () => {
-  it('is a Status within a group that is, and plain text elsewhere', async () => {
+describe('an unknown path', () => {
+  it('answers with a Status within a known group, and with plain text elsewhere', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
 
     const gadget = await send(simulator, 'GET', '/apis/apps/v1/namespaces/shop/gadgets');
@@ -84,7 +84,7 @@ describe('what is not served', () => {
       'status.replicas=1',
       '"status.replicas" is not a known field selector: only "metadata.name", "metadata.namespace"',
     ],
-  ])('refuses the field selector %s', async (selector, message) => {
+  ])('rejects the field selector %s', async (selector, message) => {
     const { simulator } = await startCluster({ workloads: [WEB] });
 
     const answer = await send(
@@ -96,7 +96,7 @@ describe('what is not served', () => {
     expect([answer.code, answer.body['message']]).toEqual([400, message]);
   });
 
-  it('selects pods by phase and node, and refuses what pods cannot be selected by', async () => {
+  it('selects pods by phase and node, and rejects unsupported field selectors', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
     const count = async (selector: string): Promise<number | string> => {
       const { code, body } = await send(

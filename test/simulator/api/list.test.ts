@@ -6,7 +6,7 @@ import { DEPLOYMENTS, PODS, WEB, names, pass, send, startCluster } from '../clus
 const FIVE = Array.from({ length: 5 }, (_, i) => ({ ...WEB, name: `web-${i}`, replicas: 1 }));
 
 describe('reading objects', () => {
-  it('gives a deployment with its status, and 404 with a Status for one that is not there', async () => {
+  it('returns a deployment with its status, and 404 with a Status for a missing one', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
 
     const found = await send(simulator, 'GET', `${DEPLOYMENTS}/web`);
@@ -32,7 +32,7 @@ describe('reading objects', () => {
     });
   });
 
-  it('answers 404 for a path that nothing is served at', async () => {
+  it('answers 404 for an unknown path', async () => {
     const { simulator } = await startCluster();
 
     expect((await send(simulator, 'GET', '/apis/nothing/v1/things')).code).toBe(404);
@@ -69,7 +69,7 @@ describe('reading objects', () => {
     expect(await ask('Pending')).toHaveLength(2);
   });
 
-  it('gives pages of 2 at one revision, even while objects come and go', async () => {
+  it('returns pages of 2 at one revision, even while objects are added and deleted', async () => {
     const { simulator } = await startCluster({ workloads: FIVE });
 
     const first = await send(simulator, 'GET', `${DEPLOYMENTS}?limit=2`);
@@ -113,7 +113,7 @@ describe('reading objects', () => {
     );
   });
 
-  it('refuses a page token together with a resourceVersion', async () => {
+  it('rejects a page token together with a resourceVersion', async () => {
     const { simulator } = await startCluster({ workloads: FIVE });
     const first = await send(simulator, 'GET', `${DEPLOYMENTS}?limit=2`);
     const token = stringAt(first.body, 'metadata', 'continue') ?? '';
@@ -123,7 +123,7 @@ describe('reading objects', () => {
     );
   });
 
-  it('takes resourceVersion unset, 0 and NotOlderThan, and answers 504 for one that is not reached within 3 s', async () => {
+  it('supports resourceVersion unset, 0 and NotOlderThan, and answers 504 for one that is not reached within 3 s', async () => {
     const { simulator, clock } = await startCluster({ workloads: [WEB] });
     const now = Number(
       stringAt((await send(simulator, 'GET', DEPLOYMENTS)).body, 'metadata', 'resourceVersion'),
@@ -145,7 +145,7 @@ describe('reading objects', () => {
     });
   });
 
-  it('answers a read of a version to come as soon as it is reached', async () => {
+  it('answers a read of a future version as soon as it is reached', async () => {
     const { simulator, clock } = await startCluster({ workloads: [WEB] });
     const { body } = await send(simulator, 'GET', DEPLOYMENTS);
     const next = Number(stringAt(body, 'metadata', 'resourceVersion')) + 1;

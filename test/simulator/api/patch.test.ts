@@ -11,7 +11,7 @@ describe('a merge patch', () => {
     [{ a: ['b'] }, { a: ['c', 'd'] }, { a: ['c', 'd'] }],
     [{ a: { b: 1, c: 2 } }, { a: { b: null, d: 3 } }, { a: { c: 2, d: 3 } }],
     [{}, { a: { b: null } }, { a: {} }],
-  ])('turns %j with %j into %j', (target, patch, expected) => {
+  ])('applied to %j as %j results in %j', (target, patch, expected) => {
     expect(mergePatch(target, patch)).toEqual(expected);
   });
 });
@@ -74,11 +74,11 @@ describe('a JSON patch', () => {
     [{ op: 'add', path: '/list/3', value: 2 }, 422],
     [{ op: 'invent', path: '/a' }, 400],
     [{ op: 'add', path: 'a', value: 2 }, 400],
-  ])('refuses %j with %i', (operation, code) => {
+  ])('rejects %j with %i', (operation, code) => {
     expect(() => jsonPatch({ a: 1, list: [1, 2] }, [operation])).toThrow(expect.objectContaining({ code }));
   });
 
-  it('adds behind the last item at index 2 of 2', () => {
+  it('appends an item at index 2 of 2', () => {
     expect(jsonPatch({ list: [1, 2] }, [{ op: 'add', path: '/list/2', value: 3 }])).toEqual({
       list: [1, 2, 3],
     });

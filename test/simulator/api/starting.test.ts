@@ -4,7 +4,7 @@ import { DEPLOYMENTS, PODS, WEB, pass, send, startCluster, told, watch } from '.
 const rules = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
 
 describe('a server that starts', () => {
-  it('answers 403 in the words of RBAC for 1 s, then what its rules say', async () => {
+  it('answers 403 as RBAC does for 1 s, then according to its rules', async () => {
     const rbac = { admin: { user: 'admin', rules } };
     const { simulator, clock } = await startCluster({ workloads: [WEB], rbac, startingSeconds: 1 });
     const read = () => send(simulator, 'GET', `${DEPLOYMENTS}/web`, { token: 'admin' });
@@ -22,7 +22,7 @@ describe('a server that starts', () => {
     expect(simulator.requests().map(({ code }) => code)).toEqual([403, 401, 403, 200]);
   });
 
-  it('does so for some requests alone, as a fault', async () => {
+  it('does so for selected requests, as a fault', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
     const end = simulator.faults.add({ resource: 'pods' }, { kind: 'forbid' });
 
@@ -35,7 +35,7 @@ describe('a server that starts', () => {
 });
 
 describe('API priority and fairness', () => {
-  it('answers 429 in plain text with Retry-After, and carries nothing out', async () => {
+  it('answers 429 in plain text with Retry-After, and applies nothing', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
     simulator.faults.add({ verbs: ['patch'] }, { kind: 'throttle', retryAfterSeconds: 3 }, 1);
     const patch = () =>

@@ -7,14 +7,14 @@ const MAPS = '/api/v1/namespaces/shop/configmaps';
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/shop/leases';
 const AUTOSCALERS = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers';
 
-/** `REASON FIELD` of each cause. */
+/** Returns `REASON FIELD` of each cause. */
 function causes({ body }: Answer): readonly string[] {
   return listAt(body, 'details', 'causes').map(
     (cause) => `${stringAt(cause, 'reason') ?? ''} ${stringAt(cause, 'field') ?? ''}`,
   );
 }
 
-describe('what may not be stored', () => {
+describe('an invalid write', () => {
   const manifest = makeManifest({ ...WEB, name: 'new' });
   const spec = objectAt(manifest, 'spec');
   const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
@@ -128,7 +128,7 @@ describe('what may not be stored', () => {
 describe('fieldValidation', () => {
   const body = { metadata: { name: 'a' }, datta: {}, data: { a: '1' } };
 
-  it('Strict refuses unknown fields, Warn drops them with a warning, Ignore without a word', async () => {
+  it('Strict rejects unknown fields, Warn drops them with a warning, Ignore without one', async () => {
     const { simulator } = await startCluster({ namespaces: ['shop'] });
 
     const strict = await send(simulator, 'POST', `${MAPS}?fieldValidation=Strict`, { body });
@@ -143,7 +143,7 @@ describe('fieldValidation', () => {
     expect(ignored.body['datta']).toBeUndefined();
   });
 
-  it('Warn keeps to what a header can hold, whatever the fields are called', async () => {
+  it('Warn limits the length of the header, whatever the names of the fields', async () => {
     const { simulator } = await startCluster({ namespaces: ['shop'] });
     const names = Array.from({ length: 100 }, (_, index) => `ü\n${'x'.repeat(1000)}${index}`);
 
@@ -155,7 +155,7 @@ describe('fieldValidation', () => {
     expect(answer.headers.get('warning')?.split(', ')).toHaveLength(20);
   });
 
-  it('Strict refuses an unknown field of a scale patch', async () => {
+  it('Strict rejects an unknown field of a scale patch', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
 
     const answer = await send(simulator, 'PATCH', `${DEPLOYMENTS}/web/scale?fieldValidation=Strict`, {
@@ -167,7 +167,7 @@ describe('fieldValidation', () => {
 });
 
 describe('an autoscaler', () => {
-  it('that has not computed yet wants 0 and has no metrics, and is the same in v1', async () => {
+  it('that has not computed yet has 0 desired replicas and no metrics, and is the same in v1', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
     const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
 

@@ -11,7 +11,7 @@ async function shop() {
 }
 
 describe('watching', () => {
-  it('begins with what there is without a resourceVersion, then tells changes', async () => {
+  it('without a resourceVersion sends the existing objects first, then changes', async () => {
     const { simulator } = await shop();
     await send(simulator, 'POST', CONFIG_MAPS, { body: configMap('a') });
 
@@ -24,7 +24,7 @@ describe('watching', () => {
     expect(told(open.events)).toEqual(['ADDED a', 'ADDED b', 'MODIFIED a', 'DELETED b']);
   });
 
-  it('goes on from a resourceVersion with what was missed', async () => {
+  it('continues from a resourceVersion with the missed events', async () => {
     const { simulator } = await shop();
     const created = await send(simulator, 'POST', CONFIG_MAPS, { body: configMap('a') });
     await send(simulator, 'POST', CONFIG_MAPS, { body: configMap('b') });
@@ -36,7 +36,7 @@ describe('watching', () => {
     expect(told(open.events)).toEqual(['ADDED b']);
   });
 
-  it('sends an ERROR event with 410 and ends where the history does not reach back', async () => {
+  it('sends an ERROR event with 410 and ends if the history is too short', async () => {
     const { simulator } = await shop();
     const created = await send(simulator, 'POST', CONFIG_MAPS, { body: configMap('a') });
     simulator.compact();
@@ -49,7 +49,7 @@ describe('watching', () => {
     expect(told(open.events)).toEqual(['ERROR 410']);
   });
 
-  it('forgets history after 300 s, not after 299 s', async () => {
+  it('drops history after 300 s, not after 299 s', async () => {
     const { simulator, clock } = await shop();
     const before = await send(simulator, 'GET', CONFIG_MAPS);
     const version = stringAt(before.body, 'metadata', 'resourceVersion') ?? '';
@@ -64,7 +64,7 @@ describe('watching', () => {
     expect(told([...early.events, ...late.events])).toEqual(['ADDED a', 'ERROR 410']);
   });
 
-  it('tells an object that begins or ceases to match as added or deleted', async () => {
+  it('sends an object that starts or stops matching as added or deleted', async () => {
     const { simulator } = await shop();
     const open = await watch(simulator, CONFIG_MAPS, 'labelSelector=tier%3Dfront');
 
@@ -76,7 +76,7 @@ describe('watching', () => {
     expect(told(open.events)).toEqual(['ADDED a', 'DELETED a']);
   });
 
-  it('sends a bookmark each 60 s to who asks for it, with a version and no object', async () => {
+  it('sends a bookmark every 60 s if requested, with a version and no object', async () => {
     const { simulator, clock } = await shop();
     const open = await watch(simulator, CONFIG_MAPS, 'allowWatchBookmarks=true');
     const plain = await watch(simulator, CONFIG_MAPS);
@@ -103,7 +103,7 @@ describe('watching', () => {
     expect(simulator.watches.count).toBe(0);
   });
 
-  it('ends the initial state with an annotated bookmark where sendInitialEvents asks for it', async () => {
+  it('ends the initial state with an annotated bookmark if sendInitialEvents requests it', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
 
     const open = await watch(

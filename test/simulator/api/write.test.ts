@@ -16,7 +16,7 @@ async function identity(
 }
 
 describe('the scale subresource', () => {
-  it('shows replicas, status and selector, and leaves spec.replicas out when it is 0', async () => {
+  it('has replicas, status and selector, and omits spec.replicas if it is 0', async () => {
     const { simulator } = await startCluster({ workloads: [WEB, { ...WEB, name: 'idle', replicas: 0 }] });
 
     const web = await send(simulator, 'GET', SCALE);
@@ -32,7 +32,7 @@ describe('the scale subresource', () => {
     expect(idle.body['status']).toEqual({ replicas: 0, selector: 'app=idle' });
   });
 
-  it('takes a merge-patch with uid and resourceVersion and counts the generation', async () => {
+  it('accepts a merge-patch with uid and resourceVersion and increments the generation', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
     const metadata = await identity(simulator);
 
@@ -52,7 +52,7 @@ describe('the scale subresource', () => {
     ]);
   });
 
-  it('answers 409 for a stale resourceVersion and for a foreign uid, and changes nothing', async () => {
+  it('answers 409 for a stale resourceVersion and for another uid, and changes nothing', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
     const metadata = await identity(simulator);
     const spec = { replicas: 5 };
@@ -75,7 +75,7 @@ describe('the scale subresource', () => {
     expect((await identity(simulator)).resourceVersion).toBe(metadata.resourceVersion);
   });
 
-  it('keeps the resourceVersion where nothing changes', async () => {
+  it('keeps the resourceVersion if nothing changes', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
     const before = await identity(simulator);
 
@@ -84,7 +84,7 @@ describe('the scale subresource', () => {
     expect(await identity(simulator)).toEqual(before);
   });
 
-  it('refuses -1, 1.5 and text with 422 and the cause of each', async () => {
+  it('rejects -1, 1.5 and a string with 422 and the cause of each', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
 
     const negative = await send(simulator, 'PATCH', SCALE, { body: { spec: { replicas: -1 } } });
@@ -105,7 +105,7 @@ describe('the scale subresource', () => {
     ['ReplicaSet', '/apis/apps/v1/namespaces/shop/replicasets'],
     ['ReplicationController', '/api/v1/namespaces/shop/replicationcontrollers'],
     ['Rollout', '/apis/argoproj.io/v1alpha1/namespaces/shop/rollouts'],
-  ] as const)('is there for a %s, with its selector', async (kind, path) => {
+  ] as const)('exists for a %s, with its selector', async (kind, path) => {
     const { simulator } = await startCluster({ workloads: [{ ...WEB, kind }] });
 
     const answer = await send(simulator, 'PATCH', `${path}/web/scale`, { body: { spec: { replicas: 4 } } });
@@ -116,7 +116,7 @@ describe('the scale subresource', () => {
     });
   });
 
-  it('takes a PUT and a JSON patch; a failed test is 422', async () => {
+  it('accepts a PUT and a JSON patch; a failed test is 422', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
     const scale = (await send(simulator, 'GET', SCALE)).body;
     const type = 'application/json-patch+json';
@@ -137,7 +137,7 @@ describe('the scale subresource', () => {
 describe('writing objects', () => {
   const MAPS = '/api/v1/namespaces/shop/configmaps';
 
-  it('creates once, answers 409 the second time and 404 in a namespace that is not there', async () => {
+  it('creates once, answers 409 the second time and 404 in a missing namespace', async () => {
     const { simulator } = await startCluster({ namespaces: ['shop'] });
     const body = { metadata: { name: 'state' }, data: { a: '1' } };
 
@@ -150,7 +150,7 @@ describe('writing objects', () => {
     expect(nowhere.body['message']).toBe('namespaces "none" not found');
   });
 
-  it('updates a lease only under its resourceVersion', async () => {
+  it('updates a lease only with its resourceVersion', async () => {
     const { simulator } = await startCluster({ namespaces: ['shop'] });
     const leases = '/apis/coordination.k8s.io/v1/namespaces/shop/leases';
     const created = (
@@ -182,7 +182,7 @@ describe('writing objects', () => {
     expect(body['status']).toMatchObject({ replicas: 3, collisionCount: 7 });
   });
 
-  it('merges containers by name in a strategic merge patch, and refuses one for a custom resource', async () => {
+  it('merges containers by name in a strategic merge patch, and rejects one for a custom resource', async () => {
     const { simulator } = await startCluster({
       workloads: [WEB, { ...WEB, kind: 'Rollout', name: 'canary' }],
     });
@@ -205,7 +205,7 @@ describe('writing objects', () => {
     expect(refused.code).toBe(415);
   });
 
-  it('deletes only under its preconditions', async () => {
+  it('deletes only if its preconditions hold', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
 
     const refused = await send(simulator, 'DELETE', `${DEPLOYMENTS}/web`, {

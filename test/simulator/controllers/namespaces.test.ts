@@ -9,8 +9,8 @@ function manifest(name: string): JsonObject {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } };
 }
 
-describe('a namespace that is deleted', () => {
-  it('stands as Terminating while its pods take their 2 s to end, then everything is gone with it', async () => {
+describe('a deleted namespace', () => {
+  it('is Terminating while its pods take 2 s to end, then all its objects are removed with it', async () => {
     const { simulator, clock } = await startCluster({ workloads: [WEB], namespaces: ['other'] });
     await send(simulator, 'POST', CONFIG_MAPS, { body: manifest('settings') });
     const watching = await watch(simulator, '/api/v1/namespaces');
@@ -33,7 +33,7 @@ describe('a namespace that is deleted', () => {
     watching.close();
   });
 
-  it('takes nothing new while it stands, in the words of the real server', async () => {
+  it('rejects new objects while it is Terminating, with the message of the real server', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
     await send(simulator, 'DELETE', SHOP);
 
@@ -45,7 +45,7 @@ describe('a namespace that is deleted', () => {
     );
   });
 
-  it('waits 30 s at most for what its owner does not end', async () => {
+  it('waits 30 s at most for objects whose owner does not delete them', async () => {
     const stuck = { startSeconds: 0, readySeconds: 0, terminationSeconds: Number.POSITIVE_INFINITY };
     const { simulator, clock } = await startCluster({ workloads: [{ ...WEB, behavior: { timing: stuck } }] });
     await send(simulator, 'DELETE', SHOP);
@@ -58,7 +58,7 @@ describe('a namespace that is deleted', () => {
     expect((await send(simulator, 'GET', SHOP)).code).toBe(404);
   });
 
-  it('can be made anew under the same name', async () => {
+  it('can be recreated with the same name', async () => {
     const { simulator, clock } = await startCluster({ namespaces: ['shop'] });
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
     await send(simulator, 'DELETE', SHOP);

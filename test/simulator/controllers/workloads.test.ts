@@ -4,7 +4,7 @@ import { eventually } from '../../support/manual-clock.js';
 import { DEPLOYMENTS, PODS, WEB, names, pass, send, startCluster, told, watch } from '../cluster.js';
 
 describe('a deployment', () => {
-  it('takes pods from Pending over Running to Ready on a scale-up, and tells it to a watch', async () => {
+  it('moves pods from Pending over Running to Ready on a scale-up, and sends that to a watch', async () => {
     const { simulator, clock } = await startCluster({ workloads: [{ ...WEB, replicas: 1 }] });
     const open = await watch(simulator, PODS);
     await eventually(() => open.events.length === 1);
@@ -110,7 +110,7 @@ describe('a deployment', () => {
     expect(simulator.describe(WEB).pods).not.toContain(last);
   });
 
-  it('goes with its ReplicaSets and pods when it is deleted', async () => {
+  it('is deleted with its ReplicaSets and pods', async () => {
     const { simulator, clock } = await startCluster({ workloads: [WEB] });
 
     await send(simulator, 'DELETE', `${DEPLOYMENTS}/web`);
@@ -132,7 +132,7 @@ describe('a deployment', () => {
     expect(simulator.describe(WEB).readyPods).toBe(3);
   });
 
-  it('leaves pods Pending and unscheduled for ever where they never start', async () => {
+  it('leaves pods Pending and unscheduled permanently if they never start', async () => {
     const timing = { startSeconds: Number.POSITIVE_INFINITY };
     const { simulator, clock } = await startCluster({
       workloads: [{ ...WEB, podAgeSeconds: null, behavior: { timing } }],
@@ -163,7 +163,7 @@ describe('other workloads', () => {
     },
   );
 
-  it('puts back a ReplicaSet that a client scaled under its Deployment', async () => {
+  it('reverts a ReplicaSet that a client scaled under its Deployment', async () => {
     const { simulator, clock } = await startCluster({ workloads: [WEB] });
     const [set] = names((await send(simulator, 'GET', '/apis/apps/v1/namespaces/shop/replicasets')).body);
 
@@ -176,7 +176,7 @@ describe('other workloads', () => {
     expect(simulator.describe(WEB).pods).toHaveLength(3);
   });
 
-  it('gives ordered pods their ordinals as names', async () => {
+  it('numbers ordered pods in their names', async () => {
     const { simulator } = await startCluster({ workloads: [{ ...WEB, kind: 'StatefulSet', name: 'db' }] });
 
     expect(names((await send(simulator, 'GET', PODS)).body)).toEqual(['db-0', 'db-1', 'db-2']);

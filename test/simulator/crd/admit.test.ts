@@ -16,7 +16,7 @@ async function startWithFleets(spec: JsonObject | null = { size: 2 }): Promise<S
 const messageOf = ({ body }: Answer): string => stringAt(body, 'message') ?? '';
 
 describe('fields of a custom resource', () => {
-  it('leaves out what the schema does not know, and keeps what is open', async () => {
+  it('drops fields that the schema does not know, and keeps those of open objects', async () => {
     const simulator = await startWithFleets(null);
     const spec = {
       size: 2,
@@ -38,7 +38,7 @@ describe('fields of a custom resource', () => {
     expect(body['extra']).toBeUndefined();
   });
 
-  it('refuses what it does not know where validation is strict: 400 for a body, 422 for a patch', async () => {
+  it('rejects unknown fields if validation is strict: 400 for a body, 422 for a patch', async () => {
     const simulator = await startWithFleets();
     const strict = '?fieldValidation=Strict';
     const body = fleet({ size: 2, sise: 3 }, { metadata: { name: 'other' } });
@@ -71,7 +71,7 @@ describe('fields of a custom resource', () => {
       'spec.size: Invalid value: "number": spec.size in body must be of type integer: "number"',
     ],
     [
-      'a text for an integer',
+      'a string for an integer',
       { size: '2' },
       'spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"',
     ],
@@ -87,7 +87,7 @@ describe('fields of a custom resource', () => {
       'spec.color: Unsupported value: "green": supported values: "red", "blue"',
     ],
     [
-      'a text of 6 where 5 are allowed',
+      'a string of 6 where 5 are allowed',
       { size: 1, note: 'abcdef' },
       'spec.note: Invalid value: "abcdef": spec.note in body should be at most 5 chars long',
     ],
@@ -106,7 +106,7 @@ describe('fields of a custom resource', () => {
       { size: 1, port: 1.5 },
       'spec.port: Invalid value: "number": spec.port in body must be of type integer,string: "number"',
     ],
-  ])('refuses %s with 422', async (_what, spec, sentence) => {
+  ])('rejects %s with 422', async (_what, spec, sentence) => {
     const simulator = await startWithFleets(null);
 
     const answer = await send(simulator, 'POST', FLEETS, { body: fleet(spec) });
@@ -119,8 +119,8 @@ describe('fields of a custom resource', () => {
     ['1 and 9', { size: 9 }],
     ['null where it is nullable', { size: 1, note: null }],
     ['a number for an int-or-string', { size: 1, port: 80 }],
-    ['a text for an int-or-string', { size: 1, port: 'http' }],
-  ])('takes %s', async (_what, spec) => {
+    ['a string for an int-or-string', { size: 1, port: 'http' }],
+  ])('accepts %s', async (_what, spec) => {
     const simulator = await startWithFleets(null);
 
     const { code, body } = await send(simulator, 'POST', FLEETS, { body: fleet(spec) });
@@ -141,7 +141,7 @@ describe('spec and status of a custom resource', () => {
     expect(await generation(HOME, { spec: { size: 3 } })).toBe(2);
   });
 
-  it('writes the status through its path alone, and nothing else through it', async () => {
+  it('writes the status only through its path, and nothing else through it', async () => {
     const simulator = await startWithFleets(null);
     const created = await send(simulator, 'POST', FLEETS, {
       body: fleet({ size: 2 }, { status: { ready: 7 } }),
@@ -156,7 +156,7 @@ describe('spec and status of a custom resource', () => {
     expect([written.body['spec'], written.body['status']]).toEqual([{ size: 2 }, { ready: 1 }]);
   });
 
-  it('checks the status, too, and the uid and resourceVersion of its patch', async () => {
+  it('validates the status, too, and the uid and resourceVersion of its patch', async () => {
     const simulator = await startWithFleets();
     const patch = async (body: JsonObject): Promise<number> =>
       (await send(simulator, 'PATCH', `${HOME}/status`, { body })).code;
@@ -167,7 +167,7 @@ describe('spec and status of a custom resource', () => {
     expect(await patch({ status: { ready: 1 } })).toBe(200);
   });
 
-  it('takes no strategic merge patch: 415', async () => {
+  it('rejects a strategic merge patch: 415', async () => {
     const simulator = await startWithFleets();
     const type = 'application/strategic-merge-patch+json';
 

@@ -22,11 +22,11 @@ describe('the path of a printer column', () => {
     [".metadata.annotations['example.com/a']", ['x']],
     ['.spec.none.deeper', []],
     ['..size', []],
-  ])('%s gives %j', (path, values) => {
+  ])('%s returns %j', (path, values) => {
     expect(valuesAt(object, path)).toEqual(values);
   });
 
-  it('prints a number for a number and nothing for a text in its place', () => {
+  it('prints a number for a number and nothing for a string in its place', () => {
     const cell = (type: string, jsonPath: string): unknown => printedCell(object, { type, jsonPath });
 
     expect(cell('integer', '.spec.size')).toBe(3);

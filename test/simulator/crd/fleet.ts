@@ -5,7 +5,7 @@ import { type Answer, send } from '../cluster.js';
 export const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 export const FLEETS = '/apis/example.com/v1/namespaces/shop/fleets';
 
-/** The schema of a Fleet: a size from 1 to 9 that is needed, a color of two, free labels, a port of either form. */
+/** The schema of a Fleet: a required size from 1 to 9, a color of two, free labels, a port of either form. */
 export const FLEET_SCHEMA: JsonObject = {
   type: 'object',
   required: ['spec'],
@@ -82,12 +82,12 @@ export function fleetDefinition(
   };
 }
 
-/** A Fleet with the spec; the name is `home` unless said otherwise. */
+/** Builds a Fleet with the spec, by default with the name `home`. */
 export function fleet(spec: JsonObject, rest: JsonObject = {}): JsonObject {
   return { apiVersion: 'example.com/v1', kind: 'Fleet', metadata: { name: 'home' }, spec, ...rest };
 }
 
-/** Installs the definition and makes the namespace. */
+/** Installs the definition and creates the namespace. */
 export async function installFleets(simulator: Pick<Simulator, 'url'>): Promise<Answer> {
   await send(simulator, 'POST', '/api/v1/namespaces', {
     body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } },

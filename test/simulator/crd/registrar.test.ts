@@ -26,7 +26,7 @@ describe('a CustomResourceDefinition', () => {
     expect((await send(simulator, 'GET', FLEETS)).body).toMatchObject({ kind: 'FleetList', items: [] });
   });
 
-  it('takes its objects along when it is deleted, and the path is gone', async () => {
+  it('is deleted with its objects, and the path no longer exists', async () => {
     const { simulator } = await startCluster();
     await installFleets(simulator);
     await send(simulator, 'POST', FLEETS, { body: fleet({ size: 2 }) });
@@ -71,7 +71,7 @@ describe('a CustomResourceDefinition', () => {
       { schema: { type: 'object', properties: { spec: {} } } },
       '.properties[spec].type',
     ],
-  ])('is refused with %s', async (_what, change, place) => {
+  ])('is rejected with %s', async (_what, change, place) => {
     const { simulator } = await startCluster();
 
     const { code, body } = await send(simulator, 'POST', DEFINITIONS, { body: fleetDefinition(change) });

@@ -43,7 +43,7 @@ describe('defaults of a schema', () => {
         whole: { size: 4 },
       },
     ],
-  ])('make %j %j', (value, expected) => {
+  ])('turn %j into %j', (value, expected) => {
     expect(withSchemaDefaults(value, schema)).toEqual(expected);
   });
 });
@@ -67,7 +67,7 @@ describe('rules of a schema', () => {
     },
   });
 
-  it('name the object whose rule does not hold, with its message', async () => {
+  it('name the object that violates one, with its message', async () => {
     const schema = ruled('!has(self.min) || self.min <= self.max', 'min must be at most max');
 
     expect(await problems(schema, { spec: { min: 3, max: 3 } })).toEqual([]);
@@ -85,7 +85,7 @@ describe('rules of a schema', () => {
     ]);
   });
 
-  it('with oldSelf hold for a new object', async () => {
+  it('with oldSelf pass for a new object', async () => {
     const schema = ruled('self.max >= oldSelf.max', 'max never falls');
 
     expect(await problems(schema, { spec: { max: 1 } })).toEqual([]);

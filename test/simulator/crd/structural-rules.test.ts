@@ -6,14 +6,14 @@ import { FLEET_SCHEMA } from './fleet.js';
 const TEXT = { type: 'string' } as const;
 const INT_OR_STRING = { 'x-kubernetes-int-or-string': true };
 
-/** The places of the problems of an object with one member `a`, without what leads to it. */
+/** Returns the paths of the problems of an object with one member `a`, relative to it. */
 const found = (a: JsonObject): readonly string[] =>
   structuralProblems({ type: 'object', properties: { a } }).map(({ path }) =>
     path.replace('.properties[a]', ''),
   );
 
 describe('the rules of a structural schema', () => {
-  it('hold for a schema that keeps to them', () => {
+  it('pass for a structural schema', () => {
     expect(structuralProblems(FLEET_SCHEMA)).toEqual([]);
   });
 
@@ -23,7 +23,7 @@ describe('the rules of a structural schema', () => {
       'the two types of an int-or-string',
       { ...INT_OR_STRING, anyOf: [{ type: 'integer' }, { type: 'string' }] },
     ],
-    ['a map of texts', { type: 'object', additionalProperties: TEXT }],
+    ['a map of strings', { type: 'object', additionalProperties: TEXT }],
     ['an exclusive minimum as a boolean', { type: 'number', minimum: 0, exclusiveMinimum: true }],
     ['members that are needed', { type: 'object', properties: { b: TEXT }, anyOf: [{ required: ['b'] }] }],
     [
@@ -44,7 +44,7 @@ describe('the rules of a structural schema', () => {
     ['a word that is not known', { type: 'string', 'x-other': 1 }, ['.x-other']],
     ['an exclusive minimum as a number', { type: 'number', exclusiveMinimum: 0 }, ['.exclusiveMinimum']],
     [
-      'properties beside additionalProperties',
+      'properties next to additionalProperties',
       { type: 'object', properties: {}, additionalProperties: TEXT },
       ['.additionalProperties'],
     ],
@@ -63,11 +63,11 @@ describe('the rules of a structural schema', () => {
       { type: 'object', oneOf: [{ properties: { b: { minLength: 1 } } }] },
       ['.oneOf[0].properties[b]'],
     ],
-  ])('are against %s', (_what, schema, places) => {
+  ])('reject %s', (_what, schema, places) => {
     expect(found(schema)).toEqual(places);
   });
 
-  it('want an object at the root', () => {
+  it('require an object at the root', () => {
     expect(structuralProblems({ type: 'string' })).toEqual([
       { path: '.type', message: 'must be object at the root' },
     ]);

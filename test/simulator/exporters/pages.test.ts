@@ -8,7 +8,7 @@ async function page(simulator: Simulator, path: string): Promise<string> {
   return response.status === 200 ? response.text() : `status ${response.status}`;
 }
 
-/** The values of all series whose line holds each of the texts. */
+/** Returns the values of all series whose line contains each of the parts. */
 function values(text: string, ...parts: readonly string[]): readonly number[] {
   const lines = text
     .split('\n')
@@ -19,7 +19,7 @@ function values(text: string, ...parts: readonly string[]): readonly number[] {
 const BUSY = { ...WEB, behavior: { load: constant(30), cpuSecondsPerRequest: 0.05, idleCores: 0 } };
 
 describe('the exporters', () => {
-  it('count cpu as the integral of use: 30 requests a second on 3 pods at 50 ms is 5 core-seconds each in 10 s', async () => {
+  it('count cpu as the integral of usage: 30 requests a second on 3 pods at 50 ms is 5 core-seconds each in 10 s', async () => {
     const { simulator, clock } = await startCluster({ workloads: [BUSY] });
 
     await pass(clock, 10);
@@ -33,7 +33,7 @@ describe('the exporters', () => {
     expect(text).toContain(`{container="app",image="registry.example/app:1",namespace="shop",pod="`);
   });
 
-  it('begin at 0 for a pod that came later, and share the load anew', async () => {
+  it('begin at 0 for a pod that was added later, and share the load again', async () => {
     const { simulator, clock } = await startCluster({ workloads: [BUSY] });
     simulator.setReplicas(WEB, 5);
     for (let second = 0; second < 15; second += 1) await pass(clock, 1);
@@ -48,7 +48,7 @@ describe('the exporters', () => {
     expect(counters[4]).toBeCloseTo(5.5, 1);
   });
 
-  it('show requests for each pod on a page of its own, that is gone with the pod', async () => {
+  it('have the requests of each pod on its own page, which is removed with the pod', async () => {
     const { simulator, clock } = await startCluster({ workloads: [BUSY] });
     const pods = simulator.describe(WEB).pods;
     await pass(clock, 10);
@@ -63,7 +63,7 @@ describe('the exporters', () => {
     expect(values(await page(simulator, '/cadvisor'), 'container_cpu')).toEqual([]);
   });
 
-  it('tell http_sd which pages there are now', async () => {
+  it('list the current pages in http_sd', async () => {
     const { simulator, clock } = await startCluster({ workloads: [WEB] });
     const targets = async (sort: string) =>
       (await fetch(simulator.sdUrl + sort)).json() as Promise<readonly { readonly labels: object }[]>;

@@ -12,8 +12,8 @@ function typeNamed(apiVersion: string, kind: string): ObjectType {
   return type;
 }
 
-describe('an object that is read', () => {
-  it('loses unknown and empty fields and gains those that are always there', () => {
+describe('a decoded object', () => {
+  it('loses unknown and empty fields and gets the fields that are always set', () => {
     const unknown: string[] = [];
     const spec = { replicas: 0, paused: false, minReadySeconds: 0, wrong: 1 };
 
@@ -37,7 +37,7 @@ describe('an object that is read', () => {
       { metadata: { labels: { a: 1 } } },
       'number into Go struct field ObjectMeta.metadata.labels of type string',
     ],
-  ])('is refused as %j', (sent, message) => {
+  ])('is rejected as %j', (sent, message) => {
     expect(() => decode(scale, sent)).toThrow(`json: cannot unmarshal ${message}`);
   });
 
@@ -76,7 +76,7 @@ describe('an object that is read', () => {
 describe('the fields of a write', () => {
   const type = typeNamed('v1', 'Pod');
 
-  it('are items by their keys, and the item itself where it is new', () => {
+  it('are items by their keys, and the item itself if it is new', () => {
     const condition = { type: 'Ready', status: 'True' };
 
     const { changed, removed } = fieldChanges(

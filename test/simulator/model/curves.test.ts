@@ -34,7 +34,7 @@ describe('load curves', () => {
 });
 
 describe('a trace', () => {
-  it('reads requests per step with a heading, comments and empty lines as rates', () => {
+  it('reads requests per step with a header, comments and empty lines as rates', () => {
     const trace = parseTrace('t_seconds,value\n# recorded\n0,60\n\n60,120\r\n120,0\n');
 
     expect(trace).toEqual({ stepSeconds: 60, ratesPerSecond: [1, 2, 0] });
@@ -49,7 +49,7 @@ describe('a trace', () => {
     ['0,1', 'fewer than two lines'],
     ['0,1\n60,1\n100,1', 'times must rise in equal steps of 60 s (value 3)'],
     ['60,1\n0,1', 'times must rise'],
-  ])('refuses %j', (text, message) => {
+  ])('rejects %j', (text, message) => {
     expect(() => parseTrace(text)).toThrow(message);
   });
 });

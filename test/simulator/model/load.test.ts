@@ -18,7 +18,7 @@ describe('the load of requests', () => {
     expect(load.totals.failedRequests).toBe(0);
   });
 
-  it('caps the cpu of one pod at the limit of 1 core and fails what does not fit: 30 asked, 18 served', () => {
+  it('caps the cpu of one pod at the limit of 1 core and fails the rest: 30 requested, 18 served', () => {
     const capacity = { ...SOURCE.capacity, cpuLimitCores: 1 };
 
     const load = advanceLoad({ ...SOURCE, capacity }, NO_LOAD, 10, 1);
@@ -28,11 +28,11 @@ describe('the load of requests', () => {
     expect(load.totals.failedRequests).toBeCloseTo(120);
   });
 
-  it('serves nobody without ready pods', () => {
+  it('serves no requests without ready pods', () => {
     expect(advanceLoad(SOURCE, NO_LOAD, 10, 0).totals).toMatchObject({ requests: 0 });
   });
 
-  it('gives the same sums in one stride and in many, with a curve that rises', () => {
+  it('has the same sums in one step and in many, with a rising curve', () => {
     const rising = { ...SOURCE, curve: (seconds: number) => seconds };
 
     const once = advanceLoad(rising, NO_LOAD, 10, 1);
@@ -51,7 +51,7 @@ describe('the load of a queue', () => {
     capacity: { ...SOURCE.capacity, requestsPerSecondPerPod: 10, cpuSecondsPerRequest: 0.01 },
   };
 
-  it('grows by what 2 pods at 10 per second leave of 30: 100 after 10 s', () => {
+  it('grows by the part of 30 that 2 pods at 10 per second do not consume: 100 after 10 s', () => {
     expect(advanceLoad(QUEUE, NO_LOAD, 10, 2).backlog).toBeCloseTo(100);
   });
 

@@ -47,7 +47,7 @@ function world(first: WorkloadSpec) {
 }
 
 describe('a rolling workload', () => {
-  it('makes pods that start after 2 s and are ready after 3 s more', () => {
+  it('creates pods that start after 2 s and are ready after 3 s more', () => {
     const web = world({ ...SPEC, replicas: 0 });
 
     web.step(SPEC, 0);
@@ -56,7 +56,7 @@ describe('a rolling workload', () => {
     expect(web.nextAt).toBe(2000);
   });
 
-  it('ends pods on a scale-down: at once not ready, gone after 2 s', () => {
+  it('ends pods on a scale-down: at once not ready, deleted after 2 s', () => {
     const web = world(SPEC);
 
     web.step({ ...SPEC, replicas: 1 }, 10);
@@ -88,7 +88,7 @@ describe('a rolling workload', () => {
     expect(web.names()).toHaveLength(4);
   });
 
-  it('stays with the old pods while new ones never become ready, but for the one that may be missing', () => {
+  it('keeps the old pods while new ones never become ready, except one that may be unavailable', () => {
     const web = world(SPEC);
     const next = {
       ...SPEC,
@@ -140,7 +140,7 @@ describe('an ordered workload', () => {
     expect(db.names()).toEqual(['db-0']);
   });
 
-  it('renews its pods from the top, one after another', () => {
+  it('replaces its pods from the highest, one after another', () => {
     const db = world(DB);
     const order: number[] = [];
 

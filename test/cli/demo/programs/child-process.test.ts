@@ -10,7 +10,7 @@ import { runCommand } from '../../../../src/cli/demo/programs/run-command.js';
 import type { Clock } from '../../../../src/units/clock.js';
 import { eventually } from '../../../support/manual-clock.js';
 
-/** Every timer fires after 50 ms, so that 5 s of patience are over soon. */
+/** Every timer fires after 50 ms, so that a timeout of 5 s ends soon. */
 const HASTY_CLOCK: Clock = { ...SYSTEM_CLOCK, after: (_ms, callback) => SYSTEM_CLOCK.after(50, callback) };
 
 describe('startChild', () => {
@@ -21,7 +21,7 @@ describe('startChild', () => {
     expect(child.endedSignal.aborted).toBe(true);
   });
 
-  it('says by which signal a program ended', async () => {
+  it('reports the signal that ended a program', async () => {
     const child = shell('exec sleep 60');
 
     child.signal('SIGKILL');
@@ -29,7 +29,7 @@ describe('startChild', () => {
     expect(await child.ended).toBe('the shell ended by SIGKILL');
   });
 
-  it('stops a program that heeds SIGTERM, and a stopped one again without harm', async () => {
+  it('stops a program that handles SIGTERM, and may be called for a stopped one', async () => {
     const child = shell('exec sleep 60');
 
     await child.stop();
@@ -38,7 +38,7 @@ describe('startChild', () => {
     expect(await child.ended).toBe('the shell ended by SIGTERM');
   });
 
-  it('kills a program that ignores SIGTERM when its patience is over', async () => {
+  it('kills a program that ignores SIGTERM after the timeout', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'promscaler-child-'));
     const child = shell(`trap "" TERM; : > ${folder}/deaf; exec sleep 60`, HASTY_CLOCK);
     await eventually(() => existsSync(join(folder, 'deaf')), 'the trap');
@@ -49,7 +49,7 @@ describe('startChild', () => {
     expect(await child.ended).toBe('the shell ended by SIGKILL');
   });
 
-  it('gives the program the environment it was given and no more', async () => {
+  it('passes exactly the given environment to the program', async () => {
     const child = startChild({
       title: 'the shell',
       file: '/bin/sh',
@@ -63,21 +63,21 @@ describe('startChild', () => {
 });
 
 describe('runCommand', () => {
-  it('gives standard output', async () => {
+  it('returns standard output', async () => {
     expect(await run('echo out; echo err >&2')).toBe('out\n');
   });
 
-  it('throws what the program said', async () => {
+  it('throws with the error output of the program', async () => {
     await expect(run('echo a; echo "E: no such package" >&2; exit 100')).rejects.toThrow(
       '/bin/sh -c: E: no such package',
     );
   });
 
-  it('ends the program and says so when the time is over', async () => {
+  it('ends the program after the timeout, and reports that', async () => {
     await expect(run('exec sleep 60', HASTY_CLOCK)).rejects.toThrow('/bin/sh -c: timeout after 20000 ms');
   });
 
-  it('says that there is no such program', async () => {
+  it('reports that the program does not exist', async () => {
     const context = { env: {}, clock: SYSTEM_CLOCK };
 
     await expect(

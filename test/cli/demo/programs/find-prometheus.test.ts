@@ -16,14 +16,14 @@ beforeEach(async () => {
 afterEach(() => machine.remove());
 
 describe('findPrometheus', () => {
-  it('takes the one on the PATH before the one in the cache', async () => {
+  it('prefers the one on the PATH to the one in the cache', async () => {
     const onPath = await machine.program('bin/prometheus', '');
     await machine.program(`cache/${IN_CACHE}/usr/bin/prometheus`, '');
 
     expect(await findPrometheus(machine.context())).toBe(onPath);
   });
 
-  it('passes over a folder and a file that cannot be run', async () => {
+  it('skips a directory and a file that is not executable', async () => {
     await mkdir(join(machine.root, 'bin/prometheus'), { recursive: true });
     await chmod(await machine.program('bin2/prometheus', ''), 0o644);
     const cached = await machine.program(`cache/${IN_CACHE}/usr/bin/prometheus`, '');
@@ -35,7 +35,7 @@ describe('findPrometheus', () => {
     ).toBe(cached);
   });
 
-  it('looks into ~/.cache where XDG_CACHE_HOME is not set or not absolute', async () => {
+  it('searches ~/.cache if XDG_CACHE_HOME is unset or not absolute', async () => {
     const cached = await machine.program(`home/.cache/${IN_CACHE}/usr/bin/prometheus`, '');
 
     for (const XDG_CACHE_HOME of [undefined, '', 'relative']) {
@@ -45,7 +45,7 @@ describe('findPrometheus', () => {
     }
   });
 
-  it('unpacks the package into the cache, says so once, and leaves nothing else there', async () => {
+  it('unpacks the package into the cache, reports that once, and leaves nothing else there', async () => {
     await machine.debian();
     const reports: string[] = [];
 
@@ -61,7 +61,7 @@ describe('findPrometheus', () => {
     expect(await machine.calls()).toEqual(['-qq download prometheus']);
   });
 
-  it("fetches package lists of its own when the system's are absent", async () => {
+  it('downloads its own package lists if the system has none', async () => {
     await machine.debian({ needsOwnLists: true });
 
     expect(await findPrometheus(machine.context())).toBe(machine.cached('prometheus'));
@@ -71,7 +71,7 @@ describe('findPrometheus', () => {
     expect((await machine.calls())[1]).toContain('update');
   });
 
-  it('lets three at once have one folder', async () => {
+  it('lets three concurrent runs share one directory', async () => {
     await machine.debian();
 
     const found = await Promise.all([1, 2, 3].map(() => findPrometheus(machine.context())));
@@ -80,7 +80,7 @@ describe('findPrometheus', () => {
     expect(await readdir(join(machine.root, 'cache/promscaler'))).toHaveLength(1);
   });
 
-  it('uses nothing of a package that does not run here, and leaves no rest of it', async () => {
+  it('does not use a package that does not run here, and removes it completely', async () => {
     await machine.debian({ program: 'echo "GLIBC_2.99 not found" >&2; exit 1' });
 
     const finding = findPrometheus(machine.context());
@@ -90,7 +90,7 @@ describe('findPrometheus', () => {
     expect(await readdir(join(machine.root, 'cache/promscaler'))).toEqual([]);
   });
 
-  it('removes what was cut off more than an hour ago, and leaves what may be under way', async () => {
+  it('removes downloads that were interrupted more than an hour ago, and keeps those that may be in progress', async () => {
     await machine.debian();
     const old = join(machine.root, 'cache/promscaler/.partial-old');
     const young = join(machine.root, 'cache/promscaler/.partial-young');
@@ -110,7 +110,7 @@ describe('findPrometheus', () => {
     ['brew', 'brew install prometheus'],
     ['dnf', 'sudo dnf install golang-github-prometheus'],
     ['emerge', 'https://prometheus.io/download/'],
-  ])('names the line that installs it where %s is what there is', async (manager, line) => {
+  ])('prints the command that installs it if there is %s', async (manager, line) => {
     await machine.program(`bin/${manager}`, '');
 
     const finding = findPrometheus(machine.context({ PATH: join(machine.root, 'bin') }));
@@ -120,7 +120,7 @@ describe('findPrometheus', () => {
     );
   });
 
-  it('says that there is no place for it where neither HOME nor XDG_CACHE_HOME is set', async () => {
+  it('reports that it has no cache directory if neither HOME nor XDG_CACHE_HOME is set', async () => {
     const finding = findPrometheus(machine.context({ HOME: undefined, XDG_CACHE_HOME: undefined }));
 
     await expect(finding).rejects.toThrow('neither XDG_CACHE_HOME nor HOME is set');

@@ -10,7 +10,7 @@ import type {
 } from '../../../../src/cli/demo/programs/prometheus-server.js';
 import { SYSTEM_CLOCK } from '../../../../src/cli/system-clock.js';
 
-// The first run on a machine fetches 20 MB; ever after it is in the cache.
+// The first run on a machine downloads 20 MB into the cache.
 jest.setTimeout(300_000);
 
 let binary = '';
@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 describe('startPrometheus', () => {
-  it('answers a query, and leaves no folder when it is stopped', async () => {
+  it('answers a query, and leaves no directory when it is stopped', async () => {
     const prometheus = await start();
 
     const answer = await query(prometheus, 'vector(42)');
@@ -36,14 +36,14 @@ describe('startPrometheus', () => {
     expect(await prometheus.ended).toMatch(/^Prometheus ended /);
   });
 
-  it('gives two at once a port each', async () => {
+  it('gives each of two a port', async () => {
     const [one, two] = await Promise.all([start(), start()]);
 
     expect(one.port).not.toBe(two.port);
     expect(await query(two, 'vector(2)')).toBe('2');
   });
 
-  it('goes on at the same port with the data that was kept', async () => {
+  it('restarts at the same port with the kept data', async () => {
     const first = await start();
     await first.stop({ keepData: true });
 
@@ -53,13 +53,13 @@ describe('startPrometheus', () => {
     expect((await stat(join(second.folder, 'data'))).isDirectory()).toBe(true);
   });
 
-  it('throws with its last lines when the config is wrong, and leaves no folder that it made', async () => {
+  it('throws with its last lines if the config is invalid, and removes its temporary directory', async () => {
     await expect(start({ config: 'nonsense: true\n' })).rejects.toThrow(
       /^Prometheus ended with code \d: .*field nonsense not found/,
     );
   });
 
-  it('does not take another Prometheus at the given port for its own, and keeps the folder it was given', async () => {
+  it('does not mistake another Prometheus at the given port for its own, and keeps the given directory', async () => {
     const first = await start();
     const folder = await mkdtemp(join(tmpdir(), 'promscaler-test-'));
 
@@ -69,13 +69,13 @@ describe('startPrometheus', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('throws when there is no such program', async () => {
+  it('throws if the program does not exist', async () => {
     await expect(start({ binary: '/nowhere/prometheus' })).rejects.toThrow(
       'Prometheus cannot be started: spawn /nowhere/prometheus ENOENT',
     );
   });
 
-  it('tells of a death that nobody asked for', async () => {
+  it('reports that the program ended unexpectedly', async () => {
     const prometheus = await start();
 
     prometheus.signal('SIGKILL');

@@ -15,7 +15,7 @@ import { runCli } from '../../fake-io.js';
 const EXAMPLES = join(import.meta.dirname, '../../../../config/scalers');
 const SCHEMA = at(customResourceDefinition(), 'spec', 'versions', 0, 'schema', 'openAPIV3Schema');
 const FORMATS = { int32: true, int64: true, 'date-time': true } as const;
-/** Two programs that share no line must agree on what is admitted. */
+/** A second, independent validator must agree with the API server. */
 const admits = new Ajv({ strict: false, allErrors: true, formats: FORMATS }).compile(SCHEMA);
 
 function at(value: unknown, ...path: readonly (string | number)[]): JsonObject {
@@ -32,7 +32,7 @@ function read(file: string): unknown {
   return parse(readFileSync(join(EXAMPLES, file), 'utf8'));
 }
 
-/** The paths of all values of a document's spec, lists and mappings not among them. */
+/** Returns the paths of all values of a document's spec, except lists and maps. */
 function leavesOf(value: unknown, path: readonly (string | number)[]): readonly (string | number)[][] {
   if (Array.isArray(value)) return value.flatMap((item, i) => leavesOf(item, [...path, i]));
   if (isPlainObject(value))
@@ -49,14 +49,14 @@ function withValue(document: unknown, path: readonly (string | number)[], value:
   return { ...object, [step]: withValue(object[step], rest, value) };
 }
 
-/** A document with a spec of these fields beside the two that are needed. */
+/** Builds a document with these fields of the spec and the two required ones. */
 function documentOf(spec: Readonly<Record<string, unknown>>): unknown {
   const metadata = { name: 'web', namespace: 'shop' };
   const needed = { scaleTargetRef: { name: 'web' }, maxReplicas: 5 };
   return { apiVersion: 'promscaler.dev/v1', kind: 'Scaler', metadata, spec: { ...needed, ...spec } };
 }
 
-/** The paths of all fields below a schema; an item as `[]`, a free key as `.NAME`. */
+/** Returns the paths of all fields below a schema; an item as `[]`, a free key as `.NAME`. */
 function fieldsOf(schema: unknown, path: string): readonly string[] {
   if (!isPlainObject(schema)) return [];
   const { properties, items, additionalProperties } = schema;
@@ -67,7 +67,7 @@ function fieldsOf(schema: unknown, path: string): readonly string[] {
   return [...inner, ...fieldsOf(items, `${path}[]`), ...fieldsOf(additionalProperties, `${path}.NAME`)];
 }
 
-/** All nodes of a schema with their paths, branches of junctors not among them. */
+/** Returns all nodes of a schema with their paths, except branches of junctors. */
 function nodesOf(schema: unknown, path = ''): readonly (readonly [string, JsonObject])[] {
   if (!isPlainObject(schema)) return [];
   const { properties, items, additionalProperties } = schema;
@@ -89,7 +89,7 @@ describe('the CustomResourceDefinition', () => {
     expect(parse(stdout)).toEqual(customResourceDefinition());
   });
 
-  it('is one that the API server takes: its form, and a structural schema without defaults', () => {
+  it('is accepted by the API server: its form, and a structural schema without defaults', () => {
     expect(manifestProblems(customResourceDefinition())).toEqual([]);
     expect(structuralProblems(SCHEMA)).toEqual([]);
     expect(nodesOf(SCHEMA).filter(([, node]) => 'default' in node)).toEqual([]);
@@ -101,14 +101,14 @@ describe('the CustomResourceDefinition', () => {
 
     expect(fieldsOf(own, 'spec')).toEqual(fieldsOf(spec, 'spec'));
     expect(fieldsOf(own, 'spec').length).toBeGreaterThan(100);
-    // Only metadata and the items of lists are left without.
+    // Only metadata and the items of lists have none.
     const silent = nodesOf(SCHEMA).filter(
       ([path, node]) => !/\[\]$|\.NAME$|^\.metadata$/.test(path) && !node['description'],
     );
     expect(silent).toEqual([]);
   });
 
-  it('has no field by which a document could name another namespace', () => {
+  it('has no field for another namespace', () => {
     const fields = fieldsOf(at(SCHEMA, 'properties', 'spec'), 'spec');
 
     expect(fields.filter((path) => /namespace/i.test(path))).toEqual([]);
@@ -124,20 +124,20 @@ describe('the CustomResourceDefinition', () => {
     expect(field('maxReplicas')).not.toContain('Default');
   });
 
-  it('has rules in CEL for at most 50 items, which is what keeps them cheap', () => {
+  it('has CEL rules for at most 50 items, which limits their cost', () => {
     const places = nodesOf(SCHEMA).filter(([, node]) => 'x-kubernetes-validations' in node);
 
     expect(places.map(([path]) => path)).toEqual(['.spec', '.spec.schedules[]']);
     expect(at(SCHEMA, 'properties', 'spec', 'properties', 'schedules')['maxItems']).toBe(50);
   });
 
-  it('is small enough for the annotation of kubectl apply, which ends at 262144 bytes', () => {
+  it('fits in the annotation of kubectl apply, which ends at 262144 bytes', () => {
     expect(JSON.stringify(customResourceDefinition()).length).toBeLessThan(131_072);
   });
 });
 
 describe('the schema of the CustomResourceDefinition', () => {
-  it.each(readdirSync(EXAMPLES))('admits %s', (file) => {
+  it.each(readdirSync(EXAMPLES))('accepts %s', (file) => {
     const document = read(file);
 
     expect(problemsOf(document)).toEqual([]);
@@ -150,7 +150,7 @@ describe('the schema of the CustomResourceDefinition', () => {
       .map((path) => ({ file, path })),
   );
 
-  it('refuses a object and a list in place of each of the more than 100 values of the examples', () => {
+  it('rejects an object and a list in place of each of the more than 100 values of the examples', () => {
     const admitted = leaves.flatMap(({ file, path }) =>
       [{ wrong: 1 }, [1]]
         .map((wrong) => withValue(read(file), path, wrong))
@@ -164,14 +164,14 @@ describe('the schema of the CustomResourceDefinition', () => {
 
   it.each<[string, Readonly<Record<string, unknown>>]>([
     ['a share as a number', { tolerance: 0.1 }],
-    ['a share as a text', { tolerance: '100m' }],
+    ['a percentage as a string', { tolerance: '100m' }],
     ['paused: true', { paused: true }],
     ['one direction', { paused: 'scale-up' }],
     ['replicas of 2^31-1', { maxReplicas: 2_147_483_647 }],
     ['no metrics at all', { metrics: [] }],
     ['a fraction as a quantity', { metrics: [{ pods: { query: 'a', target: { averageValue: 0.5 } } }] }],
-    ['a quantity as a text', { metrics: [{ pods: { query: 'a', target: { averageValue: '500m' } } }] }],
-  ])('admits %s', (_, spec) => {
+    ['a quantity as a string', { metrics: [{ pods: { query: 'a', target: { averageValue: '500m' } } }] }],
+  ])('accepts %s', (_, spec) => {
     const document = documentOf(spec);
 
     expect(problemsOf(document)).toEqual([]);
@@ -185,7 +185,7 @@ describe('the schema of the CustomResourceDefinition', () => {
     ['no ceiling', { maxReplicas: undefined }, 'spec.maxReplicas'],
     ['a ceiling of 0', { maxReplicas: 0 }, 'spec.maxReplicas'],
     ['a ceiling of 2^31', { maxReplicas: 2_147_483_648 }, 'spec.maxReplicas'],
-    ['a text for a number', { minReplicas: '2' }, 'spec.minReplicas'],
+    ['a string for a number', { minReplicas: '2' }, 'spec.minReplicas'],
     ['a preset that is none', { preset: 'hpa2' }, 'spec.preset'],
     ['a window of 86,401 s', { upscaleForbiddenWindowSeconds: 86_401 }, 'spec.upscaleForbiddenWindowSeconds'],
     ['a target without a name', { scaleTargetRef: {} }, 'spec.scaleTargetRef.name'],
@@ -202,14 +202,14 @@ describe('the schema of the CustomResourceDefinition', () => {
       'spec.metrics[0].external.metric.selector.matchLabels.a',
     ],
     ['policies of none', { behavior: { scaleUp: { policies: [] } } }, 'spec.behavior.scaleUp.policies'],
-  ])('refuses %s', (_, spec, field) => {
+  ])('rejects %s', (_, spec, field) => {
     const document = JSON.parse(JSON.stringify(documentOf(spec))) as unknown;
 
     expect(problemsOf(document)).toEqual([field]);
     expect(admits(document)).toBe(false);
   });
 
-  it('admits a status that says nothing, and one that says all', () => {
+  it('accepts an empty status and a complete one', () => {
     const now = '2026-01-01T00:00:00Z';
     const condition = {
       type: 'Ready',

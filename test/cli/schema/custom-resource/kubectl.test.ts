@@ -25,7 +25,7 @@ spec:
 
 jest.setTimeout(300_000);
 
-/** What a person types, by the real kubectl. */
+/** Runs the commands of a user with the real kubectl. */
 describe('kubectl with the CustomResourceDefinition of schema --crd', () => {
   let simulator: Simulator;
   let home: string;
@@ -58,7 +58,7 @@ describe('kubectl with the CustomResourceDefinition of schema --crd', () => {
     rmSync(home, { recursive: true, force: true });
   });
 
-  it('takes the definition, also a second time, and establishes it', async () => {
+  it('accepts the definition, also a second time, and establishes it', async () => {
     const created = await kubectl('apply -f -', customResourceDefinitionYaml());
     const again = await kubectl('apply -f -', customResourceDefinitionYaml());
     const waited = await kubectl('wait --for=condition=Established crd/scalers.promscaler.dev --timeout=10s');
@@ -80,7 +80,7 @@ describe('kubectl with the CustomResourceDefinition of schema --crd', () => {
 
     expect([first.stderr, second.stderr]).toEqual(['', '']);
     expect(first.stdout.match(/ created\n/g)?.length).toBeGreaterThanOrEqual(readdirSync(EXAMPLES).length);
-    // The server stores no empty labels, so that kubectl patches full.yaml each time; nothing changes by it.
+    // The server does not store empty labels, so kubectl patches full.yaml each time, without a change.
     const lines = second.stdout.trim().split('\n');
     expect(lines).toHaveLength(first.stdout.match(/\n/g)?.length ?? 0);
     expect(lines.filter((line) => !line.endsWith(' unchanged'))).toEqual([
@@ -93,7 +93,7 @@ describe('kubectl with the CustomResourceDefinition of schema --crd', () => {
     await kubectl('apply -f -', WEB);
     const changed = await kubectl('apply -f -', WEB.replace('maxReplicas: 5', 'maxReplicas: 7'));
     const now = '2026-01-01T00:00:00Z';
-    // kubectl waits until the condition is about the generation that is there: the second.
+    // kubectl waits until the condition is for the current generation: the second.
     const condition = { type: 'Ready', status: 'True', lastTransitionTime: now, observedGeneration: 2 };
     const status = { observedGeneration: 2, currentReplicas: 3, desiredReplicas: 4, conditions: [condition] };
     const waiting = kubectl('wait --for=condition=Ready scaler/front --timeout=15s');
@@ -127,7 +127,7 @@ describe('kubectl with the CustomResourceDefinition of schema --crd', () => {
       'unknown field "spec.maxReplica"',
     ],
     [
-      'a text for a number',
+      'a string for a number',
       'minReplicas: 2',
       "minReplicas: '2'",
       'spec.minReplicas in body must be of type integer',

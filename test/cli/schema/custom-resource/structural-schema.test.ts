@@ -5,7 +5,7 @@ const structural = (schema: unknown, additions = {}): unknown =>
   structuralSchema(schema, { path: 'spec', additions });
 
 describe('a JSON Schema as a structural one', () => {
-  it('opens what is closed, and takes a default into the description', () => {
+  it('opens closed objects, and moves a default into the description', () => {
     const size = { type: 'integer', minimum: 1, description: 'How many.', default: 3 };
     const closed = { type: 'object', properties: { size }, additionalProperties: false, required: ['size'] };
 
@@ -30,7 +30,7 @@ describe('a JSON Schema as a structural one', () => {
     expect(structural({ type: 'string', const: 'x' })).toEqual({ type: 'string', enum: ['x'] });
   });
 
-  it('leaves several types open, and refuses what none of them can be', () => {
+  it('leaves several types open, and rejects values of none of them', () => {
     const open = { 'x-kubernetes-preserve-unknown-fields': true };
 
     expect(structural({ type: ['string', 'number'] })).toEqual({
@@ -46,7 +46,7 @@ describe('a JSON Schema as a structural one', () => {
     });
   });
 
-  it('adds what is to be added at a path', () => {
+  it('adds fields at a path', () => {
     const list = { type: 'array', items: { type: 'object', properties: { a: { type: 'string' } } } };
     const schema = { type: 'object', properties: { list } };
 
@@ -55,7 +55,7 @@ describe('a JSON Schema as a structural one', () => {
     });
   });
 
-  it.each(['anyOf', 'oneOf', '$ref', 'exclusiveMinimum', 'format'])('does not pass over %s', (word) => {
+  it.each(['anyOf', 'oneOf', '$ref', 'exclusiveMinimum', 'format'])('does not ignore %s', (word) => {
     expect(() => structural({ type: 'object', properties: { a: { [word]: 0 } } })).toThrow(
       `making a structural schema of spec.a: unknown keyword ${word}`,
     );

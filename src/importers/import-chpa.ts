@@ -1,0 +1,92 @@
+import type { PlainObject } from '../scaler/plain-json.js';
+import { formatValue } from '../scaler/problems/finding.js';
+import { PRESETS } from '../scaler/schema/presets.js';
+import type { ImportContext } from './context.js';
+import { type Draft, type DraftItem, defined } from './draft.js';
+import type { Fields } from './fields.js';
+import { readMetrics } from './hpa/import-hpa.js';
+import type { ReadMetadata } from './metadata.js';
+import { readTarget } from './scale-target.js';
+
+const TOLERANCE = 0.1;
+
+/**
+ * Converts the spec of a CHPA: that of an HPA with the fields of its limits, which are those of promscaler with
+ * `preset: chpa`. Also reads the CustomedHorizontalPodAutoscaler of Huawei Cloud CCE, whose rules have no equivalent.
+ */
+export function importChpa(
+  manifest: Fields,
+  _read: ReadMetadata,
+  context: ImportContext,
+): Omit<Draft, 'metadata'> | null {
+  const spec = manifest.object('spec');
+  if (spec === undefined) {
+    manifest.log.lose(['spec'], 'is missing');
+    return null;
+  }
+  const target = spec.object('scaleTargetRef');
+  const scaleTargetRef = readTarget(target);
+  target?.rest();
+  const minReplicas = spec.integer('minReplicas');
+  const maxReplicas = spec.integer('maxReplicas');
+  const metrics = readMetrics(spec, [], context);
+  const limits = readLimits(spec);
+  const rules = readRules(spec, metrics.length);
+  spec.rest();
+  return {
+    spec: defined({
+      preset: 'chpa',
+      scaleTargetRef,
+      minReplicas: minReplicas === 1 ? undefined : minReplicas,
+      maxReplicas,
+      ...limits,
+    }),
+    metrics: [...metrics, ...rules],
+    schedules: [],
+  };
+}
+
+/** Reads the limits without those that equal the preset. 0 is unset for the controller of CHPA. */
+function readLimits(spec: Fields): PlainObject {
+  const { chpa } = PRESETS;
+  const tolerance = spec.number('tolerance');
+  const differing = (value: number | undefined, preset: number | null): number | undefined =>
+    value === preset || value === 0 ? undefined : value;
+  const cooldown = readDuration(spec);
+  return {
+    tolerance: differing(tolerance, TOLERANCE),
+    scaleUpLimitFactor: differing(spec.number('scaleUpLimitFactor'), chpa.scaleUpLimitFactor),
+    scaleUpLimitMinimum: differing(spec.integer('scaleUpLimitMinimum'), chpa.scaleUpLimitMinimum),
+    upscaleForbiddenWindowSeconds: differing(
+      spec.integer('upscaleForbiddenWindowSeconds') ?? cooldown,
+      chpa.upscaleForbiddenWindowSeconds,
+    ),
+    downscaleForbiddenWindowSeconds: differing(
+      spec.integer('downscaleForbiddenWindowSeconds') ?? cooldown,
+      chpa.downscaleForbiddenWindowSeconds,
+    ),
+  };
+}
+
+const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
+
+/** Reads `coolDownTime` of CCE, such as `3m`: no scaling after any change. */
+function readDuration(spec: Fields): number | undefined {
+  const text = spec.text('coolDownTime');
+  if (text === undefined) return undefined;
+  const [, digits = '', unit = ''] = /^(\d{1,6})([smh])$/.exec(text) ?? [];
+  const factor = UNIT_SECONDS[unit];
+  if (factor !== undefined) return Number(digits) * factor;
+  spec.log.lose([...spec.path, 'coolDownTime'], `is ${formatValue(text)}, must be a duration such as 3m`);
+  return undefined;
+}
+
+/** Rules change the replicas by steps; a metric of promscaler has a target instead. */
+function readRules(spec: Fields, first: number): readonly DraftItem[] {
+  return (spec.list('rules') ?? []).map((rule, index): DraftItem => {
+    const message =
+      'FILL IN a metric with a target: rules that change the replicas by steps have no equivalent';
+    rule.log.at(['spec', 'metrics', first + index]).lose(rule.path, message);
+    return { value: rule.value, from: rule.path, isOff: true };
+  });
+}

@@ -1,0 +1,181 @@
+import type { PlainObject } from '../scaler/plain-json.js';
+import { formatValue } from '../scaler/problems/finding.js';
+import { milliToNumber, parseQuantity } from '../units/quantity.js';
+import type { ImportContext } from './context.js';
+import { type Draft, type DraftItem, defined } from './draft.js';
+import type { Fields } from './fields.js';
+import { readMatchers } from './label-matchers.js';
+import type { ReadMetadata } from './metadata.js';
+import { namedMetricItem, withUniqueNames } from './named-metric.js';
+import { readTarget } from './scale-target.js';
+
+/** Source: api/datadoghq/v1alpha1/watermarkpodautoscaler_default.go */
+const DEFAULTS = { tolerance: 0.01, up: 50, down: 20, upWindow: 60, downWindow: 300 };
+
+const NO_EQUIVALENT = [
+  'downscaleDelayBelowWatermarkSeconds',
+  'upscaleDelayAboveWatermarkSeconds',
+  'replicaScalingAbsoluteModulo',
+  'convergeTowardsWatermark',
+  'minAvailableReplicaPercentage',
+  'recommender',
+];
+
+interface Watermarks {
+  readonly low: number;
+  readonly high: number;
+}
+
+interface ReadMetric {
+  readonly item: DraftItem;
+  readonly marks: Watermarks | null;
+}
+
+/**
+ * Converts the spec of a WatermarkPodAutoscaler. The target is the low watermark, with a tolerance up to the high one:
+ * scale-down is that of the original, and scale-up aims at the low watermark, which is more replicas.
+ */
+export function importWpa(
+  manifest: Fields,
+  _read: ReadMetadata,
+  context: ImportContext,
+): Omit<Draft, 'metadata'> | null {
+  const spec = manifest.object('spec');
+  if (spec === undefined) {
+    manifest.log.lose(['spec'], 'is missing');
+    return null;
+  }
+  const target = spec.object('scaleTargetRef');
+  const scaleTargetRef = readTarget(target);
+  target?.rest();
+  const minReplicas = spec.integer('minReplicas');
+  const maxReplicas = spec.integer('maxReplicas');
+  const isAverage = spec.text('algorithm') === 'average';
+  const read = (spec.list('metrics') ?? []).map((metric, index) =>
+    readMetric(metric.at(['spec', 'metrics', index]), isAverage, context),
+  );
+  const behavior = readBehavior(spec, read);
+  const windows = readWindows(spec);
+  const dryRun = spec.flag('dryRun');
+  const delay = spec.integer('readinessDelaySeconds');
+  spec.skip('tolerateZero');
+  for (const key of NO_EQUIVALENT)
+    if (spec.raw(key) !== undefined)
+      spec.log.lose([...spec.path, key], `is ${formatValue(spec.raw(key))}, which has no equivalent`);
+  spec.rest();
+  return {
+    spec: defined({
+      dryRun: dryRun === true ? true : undefined,
+      scaleTargetRef,
+      minReplicas: minReplicas === 1 ? undefined : minReplicas,
+      maxReplicas,
+      behavior,
+      ...windows,
+      initialReadinessDelaySeconds: delay,
+    }),
+    metrics: withUniqueNames(read.map(({ item }) => item)),
+    schedules: [],
+  };
+}
+
+function readMetric(metric: Fields, isAverage: boolean, context: ImportContext): ReadMetric {
+  const type = metric.text('type');
+  const body = metric.object(type === 'Resource' ? 'resource' : 'external');
+  if (body === undefined) {
+    metric.log.lose(metric.path, 'is not a metric of type External or Resource. FILL IN a metric');
+    return { item: { value: metric.value, from: metric.path, isOff: true }, marks: null };
+  }
+  metric.rest();
+  const low = body.quantity('lowWatermark');
+  const marks = marksOf(low, body.quantity('highWatermark'));
+  const name = body.text('metricName') ?? '';
+  const resource = body.text('name');
+  const selector = readMatchers(body.object('metricSelector'));
+  body.rest();
+  if (marks === null) {
+    metric.log.lose(body.path, 'has no valid lowWatermark and highWatermark. FILL IN the target');
+    return { item: { value: metric.value, from: metric.path, isOff: true }, marks };
+  }
+  if (type === 'Resource') {
+    const value = { resource: { name: resource, target: { averageValue: low } } };
+    return { item: { value, from: metric.path, isOff: false }, marks };
+  }
+  const item = namedMetricItem(
+    {
+      metric: { member: 'external', name, selector, objectKind: null },
+      target: { [isAverage ? 'averageValue' : 'value']: low },
+      from: metric.path,
+      log: metric.log,
+    },
+    context.queries,
+  );
+  return { item, marks };
+}
+
+function marksOf(low: string | number | undefined, high: string | number | undefined): Watermarks | null {
+  const [lowMilli, highMilli] = [low, high].map((one) => (one === undefined ? null : parseQuantity(one)));
+  if (lowMilli === null || highMilli === null || lowMilli === undefined || highMilli === undefined)
+    return null;
+  if (lowMilli <= 0n || highMilli < lowMilli) return null;
+  return { low: milliToNumber(lowMilli), high: milliToNumber(highMilli) };
+}
+
+function readBehavior(spec: Fields, metrics: readonly ReadMetric[]): PlainObject {
+  const tolerance = fractionOf(spec, 'tolerance') ?? DEFAULTS.tolerance;
+  const up = fractionOf(spec, 'scaleUpLimitFactor') ?? DEFAULTS.up;
+  const down = fractionOf(spec, 'scaleDownLimitFactor') ?? DEFAULTS.down;
+  const bands = metrics.flatMap(({ marks }) =>
+    marks === null ? [] : [(marks.high * (1 + tolerance)) / marks.low - 1],
+  );
+  const band = Math.min(1, ...bands);
+  if (bands.length > 0) spec.log.at(['spec', 'behavior']).lose([...spec.path, 'metrics'], SCALE_UP);
+  if (bands.some((one) => one > 1) || new Set(bands).size > 1)
+    spec.log
+      .at(['spec', 'behavior'])
+      .lose(
+        [...spec.path, 'metrics'],
+        `has watermarks of which only a band of ${percent(band)} is carried over`,
+      );
+  return {
+    scaleUp: { ...limitOf(up), ...(bands.length === 0 ? {} : { tolerance: round(band) }) },
+    scaleDown: { ...limitOf(down), ...(bands.length === 0 ? {} : { tolerance: round(tolerance) }) },
+  };
+}
+
+const SCALE_UP =
+  'is compared with the low watermark, and scaled up above the high one: the new count brings the value to the low watermark, which is more replicas than the WatermarkPodAutoscaler takes';
+
+function limitOf(factor: number): PlainObject {
+  const value = Math.floor(factor);
+  return value < 1
+    ? { selectPolicy: 'Disabled' }
+    : { policies: [{ type: 'Percent', value, periodSeconds: 15 }] };
+}
+
+/** A quantity as a plain number. */
+function fractionOf(spec: Fields, key: string): number | undefined {
+  const value = spec.quantity(key);
+  if (typeof value === 'number' || value === undefined) return value;
+  const plain = Number(value);
+  if (Number.isFinite(plain)) return plain;
+  const milli = parseQuantity(value);
+  return milli === null ? undefined : milliToNumber(milli);
+}
+
+function round(value: number): number {
+  return Math.max(0, Math.round(value * 1000) / 1000);
+}
+
+function percent(value: number): string {
+  return `${Math.round(value * 100)} %`;
+}
+
+/** Both windows count from the last change in any direction. */
+function readWindows(spec: Fields): PlainObject {
+  return {
+    upscaleForbiddenWindowSeconds: spec.integer('upscaleForbiddenWindowSeconds') ?? DEFAULTS.upWindow,
+    downscaleForbiddenWindowSeconds: spec.integer('downscaleForbiddenWindowSeconds') ?? DEFAULTS.downWindow,
+    forbiddenWindowsSince: 'AnyRescale',
+    downscaleStabilizationSeconds: 0,
+  };
+}

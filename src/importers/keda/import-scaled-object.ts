@@ -1,0 +1,137 @@
+import type { PlainObject } from '../../scaler/plain-json.js';
+import type { ImportContext } from '../context.js';
+import { type Draft, type DraftItem, defined } from '../draft.js';
+import type { Fields } from '../fields.js';
+import { readBehavior } from '../hpa/behavior.js';
+import type { ReadMetadata } from '../metadata.js';
+import { withUniqueNames } from '../named-metric.js';
+import { readTarget } from '../scale-target.js';
+import { readFallback } from './fallback.js';
+import { readPause } from './pause.js';
+import { readTriggers } from './read-triggers.js';
+
+const DEFAULTS = { minReplicaCount: 0, maxReplicaCount: 100, pollingInterval: 30, cooldownPeriod: 300 };
+
+/** The HPA that KEDA creates decides this often. */
+const HPA_PERIOD_SECONDS = 15;
+
+/** Converts the spec of a ScaledObject of KEDA. */
+export function importScaledObject(
+  manifest: Fields,
+  { annotations }: Pick<ReadMetadata, 'annotations'>,
+  context: ImportContext,
+): Omit<Draft, 'metadata'> | null {
+  const spec = manifest.object('spec');
+  if (spec === undefined) {
+    manifest.log.lose(['spec'], 'is missing');
+    return null;
+  }
+  const target = spec.object('scaleTargetRef');
+  const scaleTargetRef = readScaleTarget(target);
+  const maxReplicas = spec.integer('maxReplicaCount') ?? DEFAULTS.maxReplicaCount;
+  const minimum = readMinimum(spec);
+  const advanced = readAdvanced(spec);
+  const { metrics, schedules } = readTriggers(spec, {
+    sources: context.sources,
+    canBeZero: minimum === 0,
+    maxReplicas,
+    formula: advanced.formula,
+  });
+  const all = withIdleMetric(metrics, schedules, minimum);
+  // CPU and memory have no value without pods: KEDA does not scale to 0 on them either.
+  const isPodsOnly = minimum === 0 && all.length > 0 && all.every(({ value }) => !('external' in value));
+  const minReplicas = isPodsOnly ? 1 : minimum;
+  const times = readTimes(spec, minReplicas);
+  const fallback = readFallback(spec, { minReplicas, maxReplicas });
+  spec.rest();
+  return {
+    spec: defined({
+      ...readPause(annotations, manifest.log),
+      scaleTargetRef,
+      minReplicas: minReplicas === 1 ? undefined : minReplicas,
+      maxReplicas,
+      behavior: advanced.behavior,
+      ...times,
+      fallback,
+    }),
+    metrics: withUniqueNames(all),
+    schedules,
+  };
+}
+
+function readScaleTarget(target: Fields | undefined): PlainObject | undefined {
+  if (target === undefined) return undefined;
+  const read = readTarget(target);
+  // keda.k8s.io/v1alpha1, KEDA 1
+  const old = target.text('deploymentName');
+  target.skip('containerName', 'envSourceContainerName');
+  target.rest();
+  return read?.['name'] === undefined ? { ...read, name: old } : read;
+}
+
+function readMinimum(spec: Fields): number {
+  const minimum = spec.integer('minReplicaCount') ?? DEFAULTS.minReplicaCount;
+  const idle = spec.integer('idleReplicaCount');
+  if (idle !== undefined && idle !== minimum) {
+    const message = `is ${idle}: promscaler has no other count for an idle workload, it keeps ${minimum} replicas`;
+    spec.log.lose([...spec.path, 'idleReplicaCount'], message);
+  }
+  return minimum;
+}
+
+interface Advanced {
+  readonly behavior: PlainObject | undefined;
+  readonly formula: Fields | undefined;
+}
+
+function readAdvanced(spec: Fields): Advanced {
+  const advanced = spec.object('advanced');
+  if (advanced === undefined) return { behavior: undefined, formula: undefined };
+  if (advanced.flag('restoreToOriginalReplicaCount') === true) {
+    const message = 'is true: promscaler leaves the replicas as they are when a document is deleted';
+    spec.log.lose([...advanced.path, 'restoreToOriginalReplicaCount'], message);
+  }
+  const hpa = advanced.object('horizontalPodAutoscalerConfig');
+  hpa?.skip('name');
+  const behavior = readBehavior(hpa?.object('behavior'), ['spec', 'behavior']);
+  hpa?.rest();
+  const modifiers = advanced.object('scalingModifiers');
+  advanced.rest();
+  return { behavior, formula: modifiers?.has('formula') === true ? modifiers : undefined };
+}
+
+/** cooldownPeriod and activation are for the step between 0 and 1 replicas only. */
+function readTimes(spec: Fields, minReplicas: number): PlainObject {
+  const cooldown = spec.integer('cooldownPeriod');
+  const polling = spec.integer('pollingInterval') ?? DEFAULTS.pollingInterval;
+  const initial = spec.integer('initialCooldownPeriod') ?? 0;
+  if (initial > 0)
+    spec.log.lose([...spec.path, 'initialCooldownPeriod'], `is ${initial}, which has no equivalent`);
+  const isZero = minReplicas === 0;
+  if (!isZero && cooldown !== undefined && cooldown !== DEFAULTS.cooldownPeriod)
+    spec.log.note(
+      [...spec.path, 'cooldownPeriod'],
+      `is ${cooldown}: in KEDA, too, it applies only to the step from 1 replica to 0. downscaleStabilizationSeconds delays every scale-down.`,
+    );
+  return {
+    cooldownSeconds: !isZero || cooldown === DEFAULTS.cooldownPeriod ? undefined : cooldown,
+    syncPeriodSeconds: polling > 0 && polling < HPA_PERIOD_SECONDS ? polling : undefined,
+  };
+}
+
+/** With schedules only, KEDA keeps the minimum outside of them. Without metrics, a document scales on CPU. */
+function withIdleMetric(
+  metrics: readonly DraftItem[],
+  schedules: readonly DraftItem[],
+  minimum: number,
+): readonly DraftItem[] {
+  const [first] = schedules;
+  if (metrics.length > 0 || first === undefined) return metrics;
+  const external = defined({
+    metric: { name: 'idle' },
+    query: 'vector(0)',
+    target: { averageValue: 1 },
+    activation: minimum === 0 ? { above: 0 } : undefined,
+  });
+  return [{ value: { external }, from: first.from, isOff: false }];
+}

@@ -1,0 +1,81 @@
+import { metricNames } from '../../promql/metric-names.js';
+import { defined } from '../draft.js';
+import { readQuantity } from '../fields.js';
+import { queryItem } from '../named-metric.js';
+import { DEFAULT_SOURCE, type SourceNames, normalAddress } from '../source-names.js';
+import { type ReadTrigger, type Trigger, metadataText, offMetric, remarkOnRest } from './trigger.js';
+
+/** Settings of the connection, and the field of a data source that has them. */
+const SOURCE_FIELDS: Readonly<Record<string, string>> = {
+  namespace: 'headers, or a matcher of the query',
+  customHeaders: 'headers',
+  cortexOrgID: 'headers (X-Scope-OrgID)',
+  queryParameters: 'flavor',
+  unsafeSsl: 'tls',
+  timeout: 'timeoutSeconds',
+  authModes: 'bearerTokenFile, basicAuth, tls or headers',
+  awsRegion: 'sigv4',
+  identityOwner: 'sigv4, azure or google',
+};
+
+/** Converts a prometheus trigger to an External metric. `canBeZero`: the workload may be scaled to 0. */
+export function readPrometheus(trigger: Trigger, sources: SourceNames, canBeZero: boolean): ReadTrigger {
+  const { metadata, path } = trigger;
+  const { log } = metadata;
+  const query = metadataText(metadata, 'query') ?? '';
+  const written = metadataText(metadata, 'metricName');
+  const threshold = readQuantity(metadataText(metadata, 'threshold'));
+  const name = trigger.name ?? written ?? metricNames(query)[0] ?? `trigger-${trigger.index}`;
+  const source = readSource(trigger, sources);
+  const above = readQuantity(metadataText(metadata, 'activationThreshold') ?? '0');
+  const isNullIgnored = metadataText(metadata, 'ignoreNullValues') !== 'false';
+  remarkOnRest(metadata);
+  const body = {
+    metric: { name },
+    query: query === '' ? 'FILL IN' : query,
+    source: source === DEFAULT_SOURCE ? undefined : source,
+    target: { [trigger.metricType === 'Value' ? 'value' : 'averageValue']: threshold ?? 'FILL IN' },
+    activation: canBeZero ? { above: above ?? 0 } : undefined,
+    onMissing: isNullIgnored ? 'zero' : undefined,
+  };
+  if (query === '' || threshold === undefined) {
+    const field = query === '' ? 'query' : 'threshold';
+    log.lose([...metadata.path, field], `is missing or invalid. FILL IN the ${field}`);
+    return offMetric(trigger, defined(body));
+  }
+  if (isNullIgnored) log.note([...metadata.path, 'ignoreNullValues'], IGNORE_NULL);
+  const external = { ...defined(body), query };
+  return { list: 'metrics', item: queryItem('external', external, { from: path, log }) };
+}
+
+const IGNORE_NULL =
+  'is true, the default of KEDA: a query without a result counts as 0. Remove onMissing to hold the replicas instead.';
+
+function readSource(trigger: Trigger, sources: SourceNames): string {
+  const { metadata, authentication } = trigger;
+  const address = normalAddress(metadataText(metadata, 'serverAddress') ?? '');
+  const source = sources.get(address) ?? DEFAULT_SOURCE;
+  const path = [...metadata.path, 'serverAddress'];
+  if (address !== '') {
+    const message = `is ${withoutCredentials(address)}: it must be a URL of the data source ${source} in the service config`;
+    if (source === DEFAULT_SOURCE) metadata.log.note(path, message);
+    else metadata.log.lose(path, message);
+  }
+  const field = `prometheus.${source}`;
+  if (authentication !== null)
+    metadata.log.lose(
+      [...trigger.path, 'authenticationRef'],
+      `is ${authentication}: configure authentication in the data source ${field} of the service config`,
+    );
+  for (const [key, setting] of Object.entries(SOURCE_FIELDS))
+    if (metadata.raw(key) !== undefined)
+      metadata.log.lose(
+        [...metadata.path, key],
+        `is a setting of the data source: set ${setting} of ${field}`,
+      );
+  return source;
+}
+
+function withoutCredentials(address: string): string {
+  return address.replace(/\/\/[^/@]*@/, '//');
+}

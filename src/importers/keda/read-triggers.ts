@@ -1,0 +1,93 @@
+import { formatValue } from '../../scaler/problems/finding.js';
+import type { DraftItem } from '../draft.js';
+import type { Fields } from '../fields.js';
+import { readCron, readResource, readUnsupported } from './other-triggers.js';
+import { readPrometheus } from './prometheus-trigger.js';
+import type { SourceNames } from '../source-names.js';
+import { type ReadTrigger, type Trigger, metadataText } from './trigger.js';
+
+interface Options {
+  readonly sources: SourceNames;
+  readonly canBeZero: boolean;
+  readonly maxReplicas: number;
+  /** `advanced.scalingModifiers`, if it has a formula. */
+  readonly formula: Fields | undefined;
+}
+
+interface Lists {
+  readonly metrics: DraftItem[];
+  readonly schedules: DraftItem[];
+}
+
+/** Converts the triggers of a ScaledObject to metrics and schedules. */
+export function readTriggers(spec: Fields, options: Options): Lists {
+  const lists: Lists = { metrics: [], schedules: [] };
+  const triggers = spec.list('triggers') ?? [];
+  if (triggers.length === 0)
+    spec.log.lose([...spec.path, 'triggers'], 'is empty: the document scales on CPU');
+  for (const [index, fields] of triggers.entries()) {
+    const type = fields.text('type') ?? '';
+    const list = type === 'cron' ? 'schedules' : 'metrics';
+    const trigger = readTrigger(fields.at(['spec', list, lists[list].length]), { index, type });
+    if (trigger === null) continue;
+    const { item } = convert(trigger, options);
+    lists[list].push(options.formula === undefined ? item : { ...item, isOff: true });
+  }
+  if (options.formula !== undefined) lists.metrics.push(formulaItem(options.formula, lists.metrics.length));
+  return lists;
+}
+
+function readTrigger(
+  fields: Fields,
+  { index, type }: { readonly index: number; readonly type: string },
+): Trigger | null {
+  fields.skip('type', 'useCachedMetrics');
+  const metadata = fields.object('metadata');
+  const reference = fields.object('authenticationRef');
+  const trigger = {
+    index,
+    path: fields.path,
+    type,
+    name: fields.text('name') ?? null,
+    metricType: fields.text('metricType') ?? null,
+    authentication: reference === undefined ? null : (reference.text('name') ?? 'set'),
+  };
+  reference?.skip('kind');
+  reference?.rest();
+  fields.rest();
+  if (metadata !== undefined) return { ...trigger, metadata };
+  fields.log.lose([...fields.path, 'metadata'], 'is missing; the trigger is not carried over');
+  return null;
+}
+
+function convert(trigger: Trigger, { sources, canBeZero, maxReplicas }: Options): ReadTrigger {
+  switch (trigger.type) {
+    case 'prometheus':
+      return readPrometheus(trigger, sources, canBeZero);
+    case 'cpu':
+    case 'memory':
+      return readResource(trigger);
+    case 'cron':
+      return readCron(trigger, maxReplicas);
+    default:
+      return readUnsupported(trigger, canBeZero);
+  }
+}
+
+/** A formula replaces all triggers by one number. */
+function formulaItem(modifiers: Fields, index: number): DraftItem {
+  const formula = modifiers.text('formula') ?? '';
+  const target = metadataText(modifiers, 'target');
+  const above = metadataText(modifiers, 'activationTarget');
+  const metricType = modifiers.text('metricType') ?? 'AverageValue';
+  modifiers.rest();
+  const message = `FILL IN one query that computes ${formatValue(formula)} from the queries of the triggers`;
+  modifiers.log.at(['spec', 'metrics', index]).lose([...modifiers.path, 'formula'], message);
+  const external = {
+    metric: { name: 'formula' },
+    query: 'FILL IN',
+    target: { [metricType === 'Value' ? 'value' : 'averageValue']: target ?? 'FILL IN' },
+    ...(above === undefined ? {} : { activation: { above } }),
+  };
+  return { value: { external }, from: modifiers.path, isOff: true };
+}

@@ -1,0 +1,169 @@
+import { describe, expect, it } from '@jest/globals';
+import { importOne } from './importing.js';
+
+const TARGET = '  scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: api }\n  maxReplicas: 9\n';
+
+function chpa(spec: string, kind = 'CHPA', apiVersion = 'autoscalers.postmates.com/v1beta1'): string {
+  return `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: { name: api, namespace: shop }\nspec:\n${TARGET}${spec.replace(/^/gm, '  ')}`;
+}
+
+describe('a CHPA', () => {
+  it.each([
+    ['CHPA', 'autoscalers.postmates.com/v1alpha1'],
+    ['ConfigurableHorizontalPodAutoscaler', 'autoscalers.example.com/v1'],
+    ['CustomedHorizontalPodAutoscaler', 'autoscaling.example.com/v1alpha1'],
+  ])('%s has the preset chpa, and of its limits those that differ', (kind, apiVersion) => {
+    const { spec, lost } = importOne(
+      chpa(
+        `minReplicas: 2
+downscaleForbiddenWindowSeconds: 300
+upscaleForbiddenWindowSeconds: 301
+scaleUpLimitFactor: 2.5
+scaleUpLimitMinimum: 4
+tolerance: 0.05
+metrics: [{ type: Resource, resource: { name: cpu, targetAverageUtilization: 50 } }]`,
+        kind,
+        apiVersion,
+      ),
+    );
+
+    expect(lost).toEqual([]);
+    expect(spec).toEqual({
+      preset: 'chpa',
+      scaleTargetRef: { name: 'api' },
+      minReplicas: 2,
+      maxReplicas: 9,
+      metrics: [{ resource: { name: 'cpu', target: { averageUtilization: 50 } } }],
+      tolerance: 0.05,
+      scaleUpLimitFactor: 2.5,
+      upscaleForbiddenWindowSeconds: 301,
+    });
+  });
+
+  it('may have a target of the CPU utilization and a reference without apiVersion', () => {
+    const { spec, lost } = importOne(
+      chpa('targetCPUUtilizationPercentage: 60').replace('apiVersion: apps/v1, ', ''),
+    );
+
+    expect(lost).toEqual([]);
+    expect(spec).toMatchObject({
+      metrics: [{ resource: { name: 'cpu', target: { averageUtilization: 60 } } }],
+    });
+  });
+
+  it('of CCE keeps its cooldown, and has its rules to be filled in', () => {
+    const { spec, lost, text } = importOne(
+      chpa(
+        'coolDownTime: 3m\nrules: [{ ruleName: high, ruleType: Metric }]',
+        'CustomedHorizontalPodAutoscaler',
+        'autoscaling.cce.io/v1alpha1',
+      ),
+    );
+
+    expect(lost).toEqual([
+      expect.stringContaining('CHPA shop/api: spec.rules[0]: FILL IN a metric with a target'),
+    ]);
+    expect(spec).toMatchObject({
+      paused: true,
+      upscaleForbiddenWindowSeconds: 180,
+      downscaleForbiddenWindowSeconds: 180,
+    });
+    expect(text).toContain('# - ruleName: high\n');
+  });
+
+  it.each([
+    [
+      'an unknown field',
+      'scaleUpLimitFaktor: 2',
+      'spec.scaleUpLimitFaktor is not a known field; did you mean "scaleUpLimitFactor"?',
+    ],
+    ['a wrong duration', 'coolDownTime: soon', 'spec.coolDownTime is "soon", must be a duration'],
+    ['a factor below 1', 'scaleUpLimitFactor: 0.5', 'spec.scaleUpLimitFactor is not carried over'],
+  ])('says that %s is lost', (_, field, expected) => {
+    const { lost } = importOne(chpa(`targetCPUUtilizationPercentage: 60\n${field}`));
+
+    expect(lost).toEqual([expect.stringContaining(expected)]);
+  });
+});
+
+function wpa(spec: string): string {
+  return chpa(spec, 'WatermarkPodAutoscaler', 'datadoghq.com/v1alpha1');
+}
+
+const METRIC =
+  'metrics: [{ type: External, external: { metricName: rps, metricSelector: { matchLabels: { app: api } }, highWatermark: 150, lowWatermark: 100 } }]';
+const QUERIES = { queries: ({ name }: { readonly name: string }) => ({ query: `sum(${name})`, notes: [] }) };
+
+describe('a WatermarkPodAutoscaler', () => {
+  it('has the low watermark as target, and tolerates values up to the high one', () => {
+    const { spec, lost } = importOne(
+      wpa(`minReplicas: 2\nalgorithm: average\ntolerance: "0.02"\n${METRIC}`),
+      QUERIES,
+    );
+
+    expect(lost).toEqual([
+      expect.stringContaining('WPA shop/api: spec.metrics is compared with the low watermark'),
+    ]);
+    expect(spec).toEqual({
+      scaleTargetRef: { name: 'api' },
+      minReplicas: 2,
+      maxReplicas: 9,
+      metrics: [{ external: { query: 'sum(rps)', target: { averageValue: 100 } } }],
+      behavior: {
+        scaleUp: { policies: [{ type: 'Percent', value: 50, periodSeconds: 15 }], tolerance: 0.53 },
+        scaleDown: { policies: [{ type: 'Percent', value: 20, periodSeconds: 15 }], tolerance: 0.02 },
+      },
+      upscaleForbiddenWindowSeconds: 60,
+      downscaleForbiddenWindowSeconds: 300,
+      forbiddenWindowsSince: 'AnyRescale',
+      downscaleStabilizationSeconds: 0,
+    });
+  });
+
+  it('has its limits, and a direction without any as disabled', () => {
+    const { spec } = importOne(
+      wpa(
+        `scaleUpLimitFactor: "30"\nscaleDownLimitFactor: 0\ndryRun: true\nreadinessDelaySeconds: 60\n${METRIC}`,
+      ),
+      QUERIES,
+    );
+
+    expect(spec).toMatchObject({
+      dryRun: true,
+      metrics: [{ external: { target: { value: 100 } } }],
+      behavior: { scaleUp: { policies: [{ value: 30 }] }, scaleDown: { selectPolicy: 'Disabled' } },
+      initialReadinessDelaySeconds: 60,
+    });
+  });
+
+  it('needs a query for an external metric, and none for a resource', () => {
+    const resource = METRIC.replace(
+      'External, external: { metricName: rps, metricSelector: { matchLabels: { app: api } }',
+      'Resource, resource: { name: cpu',
+    )
+      .replace('150', '800m')
+      .replace('100', '500m');
+
+    expect(importOne(wpa(METRIC)).spec).toMatchObject({ paused: true });
+    expect(importOne(wpa(resource)).spec).toMatchObject({
+      metrics: [{ resource: { name: 'cpu', target: { averageValue: '500m' } } }],
+    });
+  });
+
+  it.each([
+    ['a band of more than 100 %', METRIC.replace('150', '201'), 'only a band of 100 % is carried over'],
+    [
+      'watermarks in the wrong order',
+      METRIC.replace('150', '99'),
+      'has no valid lowWatermark and highWatermark',
+    ],
+    [
+      'a delay',
+      `upscaleDelayAboveWatermarkSeconds: 30\n${METRIC}`,
+      'spec.upscaleDelayAboveWatermarkSeconds is 30, which has no equivalent',
+    ],
+    ['an unknown field', `foo: 1\n${METRIC}`, 'spec.foo is not a known field'],
+  ])('says that %s is lost', (_, text, expected) => {
+    expect(importOne(wpa(text), QUERIES).lost.join('\n')).toContain(expected);
+  });
+});

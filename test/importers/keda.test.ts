@@ -1,0 +1,393 @@
+import { describe, expect, it } from '@jest/globals';
+import { importAll, importOne } from './importing.js';
+
+const SERVER = 'http://prometheus.monitoring:9090';
+
+function scaledObject(spec: string, { annotations = '{}', name = 'worker' } = {}): string {
+  return `apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: { name: ${name}, namespace: shop, annotations: ${annotations} }
+spec:
+  scaleTargetRef: { name: ${name} }
+${spec.replace(/^/gm, '  ')}
+`;
+}
+
+function prometheus(metadata = '', rest = ''): string {
+  return `{ type: prometheus, ${rest} metadata: { serverAddress: ${SERVER}, query: sum(queue_depth), threshold: "30"${metadata} } }`;
+}
+
+function triggers(...list: readonly string[]): string {
+  return `triggers:\n${list.map((one) => `  - ${one}`).join('\n')}`;
+}
+
+const METRIC = { query: 'sum(queue_depth)', target: { averageValue: 30 }, onMissing: 'zero' };
+
+describe('a ScaledObject', () => {
+  it('of one query has the defaults of KEDA: 0 to 100 replicas, and an empty result is 0', () => {
+    const { spec, lost, text } = importOne(scaledObject(triggers(prometheus())));
+
+    expect(lost).toEqual([]);
+    expect(spec).toEqual({
+      scaleTargetRef: { name: 'worker' },
+      minReplicas: 0,
+      maxReplicas: 100,
+      metrics: [{ external: { ...METRIC, activation: { above: 0 } } }],
+    });
+    expect(text).toContain(`serverAddress is ${SERVER}: it must be a URL of the data`);
+  });
+
+  it('has bounds, windows, behavior and fallback', () => {
+    const { spec, lost } = importOne(
+      scaledObject(`minReplicaCount: 0
+maxReplicaCount: 20
+pollingInterval: 5
+cooldownPeriod: 60
+fallback: { failureThreshold: 4, replicas: 6 }
+advanced:
+  restoreToOriginalReplicaCount: false
+  horizontalPodAutoscalerConfig:
+    name: custom
+    behavior: { scaleDown: { stabilizationWindowSeconds: 120 } }
+${triggers(prometheus(', activationThreshold: "5", ignoreNullValues: "false"', 'name: depth,'))}`),
+    );
+
+    expect(lost).toEqual([]);
+    expect(spec).toEqual({
+      scaleTargetRef: { name: 'worker' },
+      minReplicas: 0,
+      maxReplicas: 20,
+      metrics: [
+        {
+          external: {
+            metric: { name: 'depth' },
+            query: METRIC.query,
+            target: METRIC.target,
+            activation: { above: 5 },
+          },
+        },
+      ],
+      behavior: { scaleDown: { stabilizationWindowSeconds: 120 } },
+      cooldownSeconds: 60,
+      syncPeriodSeconds: 5,
+      fallback: { afterSeconds: 60, replicas: 6, mode: 'exact' },
+    });
+  });
+
+  it.each([
+    [14, 14],
+    [15, undefined],
+    [30, undefined],
+  ])('with a polling interval of %i s has the sync period %s', (polling, expected) => {
+    const { spec } = importOne(scaledObject(`pollingInterval: ${polling}\n${triggers(prometheus())}`));
+
+    expect((spec as { syncPeriodSeconds?: number }).syncPeriodSeconds).toBe(expected);
+  });
+
+  it('above 0 replicas has neither activation nor a cooldown', () => {
+    const { spec, lost, text } = importOne(
+      scaledObject(
+        `minReplicaCount: 1\ncooldownPeriod: 60\n${triggers(prometheus(', activationThreshold: "5"'))}`,
+      ),
+    );
+
+    expect(lost).toEqual([]);
+    expect(spec).toEqual({
+      scaleTargetRef: { name: 'worker' },
+      maxReplicas: 100,
+      metrics: [{ external: METRIC }],
+    });
+    expect(text).toContain(
+      'spec.cooldownPeriod is 60: in KEDA, too, it applies only to the step from 1 replica to 0.',
+    );
+  });
+
+  it.each([
+    ['a target for all pods', 'metricType: Value,', { value: 30 }],
+    ['a target per pod', 'metricType: AverageValue,', { averageValue: 30 }],
+    ['no type', '', { averageValue: 30 }],
+  ])('has %s', (_, rest, target) => {
+    expect(importOne(scaledObject(triggers(prometheus('', rest)))).spec).toMatchObject({
+      metrics: [{ external: { target } }],
+    });
+  });
+
+  it.each([
+    [
+      '{ type: cpu, metricType: Utilization, metadata: { value: "60" } }',
+      { resource: { name: 'cpu', target: { averageUtilization: 60 } } },
+    ],
+    [
+      '{ type: memory, metricType: AverageValue, metadata: { value: 500Mi } }',
+      { resource: { name: 'memory', target: { averageValue: '500Mi' } } },
+    ],
+    [
+      '{ type: cpu, metadata: { type: Utilization, value: "60" } }',
+      { resource: { name: 'cpu', target: { averageUtilization: 60 } } },
+    ],
+    [
+      '{ type: cpu, metricType: Utilization, metadata: { value: "60", containerName: app } }',
+      { containerResource: { name: 'cpu', container: 'app', target: { averageUtilization: 60 } } },
+    ],
+  ])('has the trigger %s as a metric, and at least one replica', (trigger, metric) => {
+    const { spec, lost } = importOne(scaledObject(triggers(trigger)));
+
+    expect(lost).toEqual([]);
+    expect(spec).toEqual({ scaleTargetRef: { name: 'worker' }, maxReplicas: 100, metrics: [metric] });
+  });
+
+  it('has a cron trigger as a schedule, next to other metrics', () => {
+    const cron =
+      '{ type: cron, metadata: { timezone: Europe/Warsaw, start: 0 8 * * 1-5, end: 0 18 * * 1-5, desiredReplicas: "10" } }';
+    const { spec, lost } = importOne(scaledObject(triggers(prometheus(), cron)));
+
+    expect(lost).toEqual([]);
+    expect(spec).toMatchObject({
+      metrics: [{ external: METRIC }],
+      schedules: [
+        {
+          name: 'cron-1',
+          start: '0 8 * * 1-5',
+          end: '0 18 * * 1-5',
+          timeZone: 'Europe/Warsaw',
+          minReplicas: 10,
+        },
+      ],
+    });
+  });
+
+  it('of cron triggers only has a metric of 0, so that it does not scale on CPU', () => {
+    const cron =
+      '{ type: cron, metadata: { timezone: UTC, start: 0 8 * * *, end: 0 18 * * *, desiredReplicas: "10" } }';
+    const { spec } = importOne(scaledObject(triggers(cron)));
+
+    expect(spec).toMatchObject({
+      minReplicas: 0,
+      metrics: [{ external: { metric: { name: 'idle' }, query: 'vector(0)', activation: { above: 0 } } }],
+      schedules: [{ minReplicas: 10 }],
+    });
+  });
+
+  it.each([
+    ['paused', '"true"', { paused: true }],
+    ['paused', '"false"', {}],
+    ['paused-scale-in', '"true"', { paused: 'scale-down' }],
+    ['paused-scale-out', '"true"', { paused: 'scale-up' }],
+  ])('with the annotation %s: %s', (name, value, expected) => {
+    const annotations = `{ autoscaling.keda.sh/${name}: ${value}, validations.keda.sh/hpa-ownership: "true" }`;
+    const { spec, lost, text } = importOne(scaledObject(triggers(prometheus()), { annotations }));
+
+    expect(lost).toEqual([]);
+    expect({ paused: undefined, ...(spec as object) }).toMatchObject({ paused: undefined, ...expected });
+    expect(text).not.toContain('keda.sh/hpa-ownership');
+  });
+
+  it.each([
+    ['static', { afterSeconds: 45, replicas: 6, mode: 'exact' }],
+    ['currentReplicasIfHigher', { afterSeconds: 45, replicas: 6, mode: 'currentReplicasIfHigher' }],
+    ['currentReplicas', undefined],
+  ])('with the fallback behavior %s', (behavior, expected) => {
+    const fallback = `fallback: { failureThreshold: 3, replicas: 6, behavior: ${behavior} }`;
+    const { spec, lost } = importOne(scaledObject(`${fallback}\n${triggers(prometheus())}`));
+
+    expect(lost).toEqual([]);
+    expect((spec as { fallback?: unknown }).fallback).toEqual(expected);
+  });
+
+  it('of KEDA 1 names its Deployment in a field of its own', () => {
+    const text = scaledObject(triggers(prometheus()))
+      .replace('keda.sh', 'keda.k8s.io')
+      .replace('{ name: worker }', '{ deploymentName: worker }');
+
+    expect(importOne(text).spec).toMatchObject({ scaleTargetRef: { name: 'worker' } });
+  });
+});
+
+describe('what a ScaledObject loses', () => {
+  it.each([
+    [
+      'initialCooldownPeriod',
+      'initialCooldownPeriod: 60\n',
+      'spec.initialCooldownPeriod is 60, which has no equivalent',
+    ],
+    [
+      'idleReplicaCount',
+      'minReplicaCount: 2\nidleReplicaCount: 0\n',
+      'spec.idleReplicaCount is 0: promscaler has no other count',
+    ],
+    [
+      'restoreToOriginalReplicaCount',
+      'advanced: { restoreToOriginalReplicaCount: true }\n',
+      'spec.advanced.restoreToOriginalReplicaCount is true',
+    ],
+    ['an unknown field', 'maxReplicas: 5\n', 'spec.maxReplicas is not a known field; it is not carried over'],
+    [
+      'a fallback below the minimum',
+      'minReplicaCount: 3\nfallback: { failureThreshold: 3, replicas: 2 }\n',
+      'spec.fallback.replicas is 2, outside of 3 to 100; 3 is used',
+    ],
+    ['an incomplete fallback', 'fallback: { replicas: 2 }\n', 'spec.fallback is incomplete'],
+    [
+      'another fallback',
+      'fallback: { failureThreshold: 3, replicas: 2, behavior: currentReplicasIfLower }\n',
+      'spec.fallback.behavior is currentReplicasIfLower, which has no equivalent',
+    ],
+  ])('%s', (_, fields, expected) => {
+    const { lost, scaler } = importOne(scaledObject(`${fields}${triggers(prometheus())}`));
+
+    expect(lost).toHaveLength(1);
+    expect(lost[0]).toContain(`ScaledObject shop/worker: ${expected}`);
+    expect(scaler).not.toBeNull();
+  });
+
+  it.each([
+    [
+      'authentication',
+      prometheus(
+        ', authModes: bearer',
+        'authenticationRef: { name: token, kind: ClusterTriggerAuthentication },',
+      ),
+      [
+        'spec.triggers[0].authenticationRef is token: configure authentication in the data source prometheus.default of the service config',
+        'spec.triggers[0].metadata.authModes is a setting of the data source: set bearerTokenFile',
+      ],
+    ],
+    [
+      'headers',
+      prometheus(', customHeaders: X-Scope-OrgID=a'),
+      ['spec.triggers[0].metadata.customHeaders is a setting of the data source: set headers'],
+    ],
+    ['an unknown setting', prometheus(', foo: bar'), ['spec.triggers[0].metadata.foo is not a known field']],
+    [
+      'the environment',
+      prometheus(', serverAddressFromEnv: URL'),
+      ['spec.triggers[0].metadata.serverAddressFromEnv is read from the environment'],
+    ],
+  ])('%s of a trigger, whose metric stays in force', (_, trigger, expected) => {
+    const { lost, spec } = importOne(scaledObject(triggers(trigger)));
+
+    expect(lost).toHaveLength(expected.length);
+    expected.forEach((text, index) => expect(lost[index]).toContain(text));
+    expect(spec).toMatchObject({ metrics: [{ external: METRIC }] });
+    expect(spec).not.toHaveProperty('paused');
+  });
+
+  it.each([
+    [
+      'another type',
+      '{ type: kafka, metadata: { bootstrapServers: "k:9092", lagThreshold: "50" } }',
+      'FILL IN a query: the trigger "kafka" does not read Prometheus',
+    ],
+    [
+      'no query',
+      `{ type: prometheus, metadata: { serverAddress: ${SERVER}, threshold: "3" } }`,
+      'FILL IN the query',
+    ],
+    ['no threshold', `{ type: prometheus, metadata: { query: a } }`, 'FILL IN the threshold'],
+    [
+      'a query that is no PromQL',
+      `{ type: prometheus, metadata: { query: "sum(", threshold: "3" } }`,
+      'is commented out',
+    ],
+    [
+      'a query with a dollar',
+      `{ type: prometheus, metadata: { query: 'a{b=~"$name"}', threshold: "3" } }`,
+      'the query contains $name, which would be a variable',
+    ],
+    [
+      'an incomplete cron',
+      '{ type: cron, metadata: { start: 0 8 * * *, desiredReplicas: "3" } }',
+      'is not a complete cron trigger',
+    ],
+    [
+      'a cron of six fields',
+      '{ type: cron, metadata: { start: 0 0 8 * * *, end: 0 0 9 * * *, desiredReplicas: "3" } }',
+      'is commented out',
+    ],
+    [
+      'an unknown time zone',
+      '{ type: cron, metadata: { timezone: Mars, start: 0 8 * * *, end: 0 9 * * *, desiredReplicas: "3" } }',
+      'is commented out',
+    ],
+    ['a cpu trigger without a target', '{ type: cpu, metadata: {} }', 'FILL IN the target'],
+  ])('a trigger with %s is commented out, and the document is paused', (_, trigger, expected) => {
+    const { lost, spec } = importOne(scaledObject(`minReplicaCount: 1\n${triggers(prometheus(), trigger)}`));
+
+    expect(lost).toHaveLength(1);
+    expect(lost[0]).toContain(expected);
+    expect(spec).toMatchObject({ paused: true, metrics: [{ external: METRIC }] });
+  });
+
+  it('a formula replaces all triggers', () => {
+    const { lost, spec, text } = importOne(
+      scaledObject(
+        `advanced: { scalingModifiers: { formula: a + b, target: "5" } }\n${triggers(prometheus('', 'name: a,'), prometheus('', 'name: b,'))}`,
+      ),
+    );
+
+    expect(lost[0]).toContain('FILL IN one query that computes "a + b"');
+    expect(spec).not.toHaveProperty('metrics');
+    expect(text).toContain('#     query: sum(queue_depth)');
+  });
+
+  it('a ScaledJob has no document', () => {
+    const [job] = importAll(
+      'apiVersion: keda.sh/v1alpha1\nkind: ScaledJob\nmetadata: { name: a, namespace: b }\nspec: {}',
+    );
+
+    expect(job).toMatchObject({
+      scaler: null,
+      lost: ['ScaledJob b/a has no replicas: promscaler scales workloads, not Jobs'],
+    });
+  });
+});
+
+describe('servers of several ScaledObjects', () => {
+  it('are data sources: the most frequent is default, the others are named after their host', () => {
+    const other = triggers(prometheus().replace(SERVER, 'https://thanos.example.com:9090/'));
+    const [a, b, c] = importAll(
+      [
+        scaledObject(triggers(prometheus()), { name: 'a' }),
+        scaledObject(triggers(prometheus()), { name: 'b' }),
+        scaledObject(other, { name: 'c' }),
+      ].join('---\n'),
+    );
+
+    expect([a?.lost, b?.lost]).toEqual([[], []]);
+    expect(c?.spec).toMatchObject({ metrics: [{ external: { source: 'thanos-example-com' } }] });
+    expect(c?.lost[0]).toContain(
+      'serverAddress is https://thanos.example.com:9090: it must be a URL of the data source thanos-example-com',
+    );
+  });
+
+  it('have no password in a comment or line', () => {
+    const { text, lost } = importOne(
+      scaledObject(triggers(prometheus().replace('http://', 'http://user:secret@'))),
+    );
+
+    expect(text + lost.join()).not.toContain('secret');
+  });
+});
+
+describe('an HPA that KEDA made', () => {
+  const hpa = `apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: { name: keda-hpa-worker, namespace: shop, ownerReferences: [{ kind: ScaledObject, name: worker, controller: true }] }
+spec: { maxReplicas: 3, scaleTargetRef: { name: worker, kind: Deployment } }
+`;
+
+  it('is left out next to its ScaledObject', () => {
+    expect(
+      importAll(`${hpa}---\n${scaledObject(triggers(prometheus()))}`).map(({ scaler }) => scaler?.name),
+    ).toEqual(['worker']);
+  });
+
+  it('is not imported without it', () => {
+    expect(importAll(hpa)).toMatchObject([
+      {
+        scaler: null,
+        lost: [expect.stringContaining('KEDA made it from ScaledObject shop/worker, import that')],
+      },
+    ]);
+  });
+});
