@@ -25,10 +25,10 @@ describe('src', () => {
 });
 
 /** Directories that the image does not contain. */
-const DEMO_FOLDERS = ['cli/demo', 'simulator'];
+const DEMO_DIRECTORIES = ['cli/demo', 'simulator'];
 
 function isLeftOut(file: string | null): boolean {
-  return DEMO_FOLDERS.some((folder) => file?.startsWith(`src/${folder}/`) === true);
+  return DEMO_DIRECTORIES.some((directory) => file?.startsWith(`src/${directory}/`) === true);
 }
 
 describe('the image', () => {
@@ -37,10 +37,13 @@ describe('the image', () => {
       places.every((place) => isLeftOut(`src/${place}`)) ? [`node_modules/${name}`] : [],
     );
 
-    expect(leftOutOfImage()).toEqual([...DEMO_FOLDERS.map((folder) => `dist/${folder}`), ...packages]);
+    expect(leftOutOfImage()).toEqual([
+      ...DEMO_DIRECTORIES.map((directory) => `dist/${directory}`),
+      ...packages,
+    ]);
     expect(packages).not.toEqual([]);
-    for (const folder of DEMO_FOLDERS)
-      expect(SOURCES.filter(({ file }) => file.startsWith(`src/${folder}/`))).not.toEqual([]);
+    for (const directory of DEMO_DIRECTORIES)
+      expect(SOURCES.filter(({ file }) => file.startsWith(`src/${directory}/`))).not.toEqual([]);
   });
 
   it('has all that `run` loads', () => {
@@ -100,29 +103,37 @@ describe('findBreaches', () => {
     [
       'src/server/a.ts',
       "import { x } from '../decision/b.js';",
-      'server may import types alone from decision',
+      'server may import only types from decision',
     ],
     [
       'src/control/a.ts',
       "import { type X, y } from '../config/b.js';",
-      'control may import types alone from config',
+      'control may import only types from config',
     ],
     ['src/server/a.ts', "export * from '../cli/run.js';", 'server may not import cli'],
     ['src/control/a.ts', "const x = await import('../server/b.js');", 'control may not import server'],
     ['src/units/a.ts', "let x: import('../scaler/b.js').X;", 'units may not import scaler'],
-    ['src/nowhere/a.ts', "import { x } from '../units/b.js';", 'folder nowhere is not in the import table'],
+    [
+      'src/nowhere/a.ts',
+      "import { x } from '../units/b.js';",
+      'directory nowhere is not in the import table',
+    ],
     ['src/cli/a.ts', "import { x } from '../../test/b.js';", '../../test/b.js is not in src'],
     ['src/decision/a.ts', "import { x } from 'node:fs';", 'decision uses no node: module (node:fs)'],
     ['src/cli/a.ts', "import p from 'node:process';", 'node:process is never imported'],
-    ['src/prometheus/planner.ts', "import axios from 'axios';", 'package axios is for prometheus/send.ts'],
+    [
+      'src/prometheus/planner.ts',
+      "import axios from 'axios';",
+      'package axios is only for prometheus/send.ts',
+    ],
     [
       'src/telemetry/ledger.ts',
       "import type { X } from 'prom-client';",
-      'package prom-client is for telemetry',
+      'package prom-client is only for telemetry',
     ],
     ['src/scaler/a.ts', "import x from 'left-pad/y';", 'package left-pad is not in the package table'],
-    ['src/control/a.ts', 'const x = process.env;', 'process is for src/cli/main.ts alone'],
-    ['src/control/a.ts', 'const x = { process };', 'process is for src/cli/main.ts alone'],
+    ['src/control/a.ts', 'const x = process.env;', 'process is only for src/cli/main.ts'],
+    ['src/control/a.ts', 'const x = { process };', 'process is only for src/cli/main.ts'],
     ['src/control/a.ts', 'const x = Date.now();', 'Date.now: take time'],
     ['src/control/a.ts', 'const x = new Date();', 'new Date(): take time'],
     ['src/control/a.ts', 'setTimeout(f, 1);', 'setTimeout: take time'],

@@ -48,7 +48,7 @@ describe('the generated tables of the documentation', () => {
 });
 
 describe('fillPage', () => {
-  it('replaces a block and leaves the rest alone', () => {
+  it('replaces a block and keeps the rest', () => {
     const page = 'a\n<!-- generated: x -->\nold\n<!-- end -->\nb\n';
 
     expect(fillPage(page, { x: 'new' })).toBe('a\n<!-- generated: x -->\n\nnew\n\n<!-- end -->\nb\n');

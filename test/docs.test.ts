@@ -11,8 +11,10 @@ const CONTRACT = page('contract.md');
 
 /** All lines of `src` and `test` that cite a page, with the line behind each, for a citation may go on there. */
 const CITATIONS = ['src', 'test']
-  .flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  .flatMap((directory) =>
+    readdirSync(join(ROOT, directory), { recursive: true, encoding: 'utf8' }).map((name) =>
+      join(directory, name),
+    ),
   )
   .filter((name) => name.endsWith('.ts') && !/^test\/docs[./-]/.test(name))
   .flatMap((name) => {

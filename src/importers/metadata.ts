@@ -87,6 +87,9 @@ function isName(value: string | undefined, type: typeof objectName, { log }: Fie
   return false;
 }
 
+/** A prefix of 253 characters, a slash and a name of 63. A key of YAML has at most 1,024. */
+const LONGEST_KEY = 317;
+
 function textMap(key: string, value: unknown, { log }: Fields): PlainObject {
   if (value === undefined) return {};
   if (!isPlainObject(value)) {
@@ -95,7 +98,11 @@ function textMap(key: string, value: unknown, { log }: Fields): PlainObject {
   }
   const entries = Object.entries(value).filter(([name, text]) => {
     if (TOOL_KEYS.some((pattern) => pattern.test(name))) return false;
-    if (typeof text === 'string') return true;
+    if (typeof text === 'string' && name.length <= LONGEST_KEY) return true;
+    if (name.length > LONGEST_KEY) {
+      log.lose(['metadata', key], `has a key of ${name.length} characters; it is not carried over`);
+      return false;
+    }
     log.lose(['metadata', key, name], `is ${formatValue(text)}, must be a string; it is not carried over`);
     return false;
   });

@@ -38,7 +38,8 @@ export function normalAddress(address: string): string {
 }
 
 function hostName(address: string): string {
-  const host = URL.canParse(address) ? new URL(address).hostname : address;
+  // Anything else than a URL may contain a password.
+  const host = URL.canParse(address) ? new URL(address).hostname : '';
   const name = host
     .toLowerCase()
     .replaceAll(/[^a-z0-9-]/g, '-')

@@ -4,8 +4,8 @@ import type { Import, Source } from './sources.js';
 /** `types`: only `import type`. Unset: not at all. */
 type Access = 'all' | 'types';
 
-/** Who may import whom, folder by folder of `src`; its own files always. A folder that is not here is a breach. */
-export const FOLDER_TABLE: Readonly<Record<string, Readonly<Record<string, Access>>>> = {
+/** Allowed imports of each directory of `src`; its own files always. A missing directory is a violation. */
+export const DIRECTORY_TABLE: Readonly<Record<string, Readonly<Record<string, Access>>>> = {
   units: {},
   promql: {},
   files: { units: 'all' },
@@ -35,7 +35,7 @@ export const FOLDER_TABLE: Readonly<Record<string, Readonly<Record<string, Acces
 /** Imports everything; no other directory imports it. */
 const TOP = 'cli';
 
-/** Package -> the files and folders below `src` that may import it. A package that is not here is a breach. */
+/** Package -> the files and directories below `src` that may import it. A missing package is a violation. */
 export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
   axios: ['prometheus/send.ts', 'prometheus/http-adapter.ts', 'kubernetes/requests/transport.ts', 'cli/'],
   express: ['server/', 'simulator/'],
@@ -85,22 +85,22 @@ function at(source: Source, line: number, breach: string | null): readonly strin
 }
 
 function importBreach(source: Source, { specifier, file, isTypeOnly }: Import): string | null {
-  const folder = folderOf(source.file);
+  const directory = directoryOf(source.file);
   if (specifier.startsWith('node:')) {
     if (specifier === 'node:process' || specifier.startsWith('node:timers'))
       return `${specifier} is never imported`;
-    return WITHOUT_NODE.has(folder) ? `${folder} uses no node: module (${specifier})` : null;
+    return WITHOUT_NODE.has(directory) ? `${directory} uses no node: module (${specifier})` : null;
   }
   if (file === null) return packageBreach(source.file, packageOf(specifier));
   if (!file.startsWith('src/')) return `${specifier} is not in src`;
-  const other = folderOf(file);
-  if (folder === TOP || other === folder) return null;
-  const allowed = FOLDER_TABLE[folder];
-  if (allowed === undefined) return `folder ${folder} is not in the import table`;
+  const other = directoryOf(file);
+  if (directory === TOP || other === directory) return null;
+  const allowed = DIRECTORY_TABLE[directory];
+  if (allowed === undefined) return `directory ${directory} is not in the import table`;
   const access = allowed[other];
-  if (access === undefined) return `${folder} may not import ${other} (${specifier})`;
+  if (access === undefined) return `${directory} may not import ${other} (${specifier})`;
   return access === 'types' && !isTypeOnly
-    ? `${folder} may import types alone from ${other} (${specifier})`
+    ? `${directory} may import only types from ${other} (${specifier})`
     : null;
 }
 
@@ -109,14 +109,12 @@ function packageBreach(file: string, name: string): string | null {
   if (places === undefined) return `package ${name} is not in the package table`;
   const below = file.slice('src/'.length);
   const isAllowed = places.some((place) => (place.endsWith('/') ? below.startsWith(place) : below === place));
-  return isAllowed ? null : `package ${name} is for ${places.join(', ')} alone`;
+  return isAllowed ? null : `package ${name} is only for ${places.join(', ')}`;
 }
 
 function globalBreach(file: string, name: string): string | null {
-  if (name.endsWith('process')) return file === PROCESS_FILE ? null : `${name} is for ${PROCESS_FILE} alone`;
-  return file === CLOCK_FILE
-    ? null
-    : `${name}: take time, timers and chance from the Clock that is handed in`;
+  if (name.endsWith('process')) return file === PROCESS_FILE ? null : `${name} is only for ${PROCESS_FILE}`;
+  return file === CLOCK_FILE ? null : `${name}: take time, timers and chance from the Clock parameter`;
 }
 
 function nameBreach(file: string): string | null {
@@ -126,7 +124,7 @@ function nameBreach(file: string): string | null {
   return wrong === undefined ? null : `${wrong} is not kebab-case`;
 }
 
-function folderOf(file: string): string {
+function directoryOf(file: string): string {
   return file.split('/')[1] ?? '';
 }
 
@@ -138,24 +136,26 @@ function packageOf(specifier: string): string {
 }
 
 /**
- * The import cycles among the files and folders of each folder, `src` included, as `src/x: a -> b.ts -> a`: an import
- * counts between the two entries of the innermost folder that holds both files. Types count as well.
+ * The import cycles among the files and directories of each directory, `src` included, as `src/x: a -> b.ts -> a`: an import
+ * counts between the two entries of the innermost directory with both files. Types count as well.
  */
 export function findCycles(sources: readonly Source[]): readonly string[] {
-  const folders = new Map<string, Map<string, Set<string>>>();
+  const directories = new Map<string, Map<string, Set<string>>>();
   for (const { file, imports } of sources)
-    for (const { file: target } of imports) if (target !== null) addEdge(folders, file, target);
-  return [...folders].flatMap(([folder, edges]) => cyclesOf(edges).map((cycle) => `${folder}: ${cycle}`));
+    for (const { file: target } of imports) if (target !== null) addEdge(directories, file, target);
+  return [...directories].flatMap(([directory, edges]) =>
+    cyclesOf(edges).map((cycle) => `${directory}: ${cycle}`),
+  );
 }
 
-function addEdge(folders: Map<string, Map<string, Set<string>>>, from: string, to: string): void {
+function addEdge(directories: Map<string, Map<string, Set<string>>>, from: string, to: string): void {
   const [source, target] = [from.split('/'), to.split('/')];
   const depth = source.findIndex((part, index) => part !== target[index]);
   const [entry, other] = [source[depth], target[depth]];
   if (entry === undefined || other === undefined) return;
-  const folder = source.slice(0, depth).join('/');
-  const edges = folders.get(folder) ?? new Map<string, Set<string>>();
-  folders.set(folder, edges.set(entry, (edges.get(entry) ?? new Set()).add(other)));
+  const directory = source.slice(0, depth).join('/');
+  const edges = directories.get(directory) ?? new Map<string, Set<string>>();
+  directories.set(directory, edges.set(entry, (edges.get(entry) ?? new Set()).add(other)));
 }
 
 /** The first cycle found from each entry on; each cycle once. */

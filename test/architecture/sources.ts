@@ -29,9 +29,11 @@ export interface Source {
   readonly globals: readonly GlobalUse[];
 }
 
-/** Reads the imports, names and global uses of all TypeScript files below `folder` of the repository. */
-export function readSources(root: string, folder: string): readonly Source[] {
-  return listSources(root, folder).map((file) => parseSource(file, readFileSync(join(root, file), 'utf8')));
+/** Reads the imports, names and global uses of all TypeScript files below `directory` of the repository. */
+export function readSources(root: string, directory: string): readonly Source[] {
+  return listSources(root, directory).map((file) =>
+    parseSource(file, readFileSync(join(root, file), 'utf8')),
+  );
 }
 
 /** Parses one source text. */

@@ -9,7 +9,7 @@ import type { ClusterAddresses, RequestCounts } from './cluster.js';
 import { allWorkloads, PODS_PER_WORKLOAD, REQUESTS_PER_SECOND_PER_POD } from './workloads.js';
 
 /**
- * The cluster in a process of its own, so that its cpu time is not the service's. Tells its addresses, answers every
+ * Runs the cluster in its own process, so that its cpu time is not the service's. Sends its addresses, answers every
  * message with the requests counted so far, and ends with its parent, however that ends.
  */
 process.on('disconnect', () => process.exit());
@@ -41,8 +41,8 @@ function countRequests({ requests }: Simulator): RequestCounts {
 }
 
 /**
- * The requests of all pods on one page, as the exporter of a gateway has them: 5,000 targets that Prometheus scrapes
- * one by one would leave no cpu for what is measured.
+ * Serves the requests of all pods on one page, as the exporter of a gateway does: 5,000 targets that Prometheus scrapes
+ * one by one would leave no cpu for the measured service.
  */
 function gatewayOf({ describe }: Simulator): Server {
   const startMs = performance.now();

@@ -2,17 +2,17 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** Where the parts of the cluster listen. */
+/** Addresses of the parts of the cluster. */
 export interface ClusterAddresses {
-  /** Of the Kubernetes API. */
+  /** The Kubernetes API. */
   readonly url: string;
-  /** For `http_sd_configs`: cAdvisor. */
+  /** cAdvisor, for `http_sd_configs`. */
   readonly sdUrl: string;
-  /** The requests of all pods, to be scraped. */
+  /** The requests of all pods, for a scrape. */
   readonly gatewayUrl: string;
 }
 
-/** How often each thing was asked of the API server since its start, as `watch pods`. */
+/** Number of requests of each kind to the API server since its start, as `watch pods`. */
 export type RequestCounts = Readonly<Record<string, number>>;
 
 /** The cluster in its process. */
@@ -21,18 +21,18 @@ export interface RunningCluster extends ClusterAddresses {
   readonly stop: () => Promise<void>;
 }
 
-/** Starts the cluster; resolves when all its pods are there. */
+/** Starts the cluster; resolves when all its pods exist. */
 export async function startCluster(): Promise<RunningCluster> {
   const child = fork(fileURLToPath(new URL('cluster-process.js', import.meta.url)));
   const ended = once(child, 'exit').then(() => {
-    throw new Error('the cluster has ended by itself');
+    throw new Error('the cluster has ended unexpectedly');
   });
   ended.catch(() => undefined);
   const next = async (): Promise<unknown> => {
     const [message] = (await Promise.race([once(child, 'message'), ended])) as [unknown];
     return message;
   };
-  // The other side of the channel is our own file.
+  // The other end of the channel is our own file.
   const addresses = (await next()) as ClusterAddresses;
   return {
     ...addresses,

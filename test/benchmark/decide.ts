@@ -4,7 +4,7 @@ import type { Snapshot } from '../../src/decision/snapshot.js';
 import { aDocument } from '../support/builders.js';
 import { median, print } from './report.js';
 
-/** How long one decision takes: a cpu utilization and requests per pod, with the pods given. */
+/** Measures one decision: a cpu utilization and requests per pod, with the given pods. */
 export function benchDecide(): void {
   for (const { pods, limitUs } of [
     { pods: 10, limitUs: 30 },

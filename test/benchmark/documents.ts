@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { allWorkloads, CPU_PERCENT, REQUESTS_PER_SECOND_PER_POD } from './workloads.js';
 import type { Workload } from './workloads.js';
 
-/** Which documents the service is given. */
+/** The documents of the service. */
 export interface Variant {
   readonly title: string;
-  /** How many scalers also have a Pods metric whose query, without variables, is the same for all. */
+  /** Number of scalers that also have a Pods metric with a query that is the same for all, without variables. */
   readonly shared: number;
-  /** How many also have a Pods metric with a query of their own. */
+  /** Number of scalers that also have a Pods metric with their own query. */
   readonly own: number;
 }
 
@@ -16,17 +16,17 @@ export const SCRAPE_SECONDS = 2;
 export const PERIOD_SECONDS = 4;
 const RATE_SECONDS = 10;
 
-/** What Prometheus is asked in a round: cpu once for all namespaces, the shared query once, the others each. */
+/** Returns the queries of a round: cpu once for all namespaces, the shared query once, the others each. */
 export function distinctQueries({ shared, own }: Variant): number {
   return 1 + Math.min(shared, 1) + own;
 }
 
-/** How many metrics the documents of a variant have in all. */
+/** Returns the number of metrics of all documents of a variant. */
 export function metricsOf({ shared, own }: Variant): number {
   return allWorkloads().length + shared + own;
 }
 
-/** Writes service config and documents, one file each, into `folder`; gives the path of the config. */
+/** Writes service config and documents, one file each, into a directory; returns the path of the config. */
 export async function writeDocuments(
   folder: string,
   variant: Variant,
@@ -55,7 +55,7 @@ log: { level: warn }
   return config;
 }
 
-/** Those with a shared query are every other one, so that they are in all namespaces. */
+/** Builds a document; every other one has the shared query, so that all namespaces have it. */
 function documentOf({ namespace, name }: Workload, index: number, { shared, own }: Variant): string {
   const hasShared = index % 2 === 0 && index / 2 < shared;
   const hasOwn = index % 100 === 1 && (index - 1) / 100 < own;

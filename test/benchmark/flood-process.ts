@@ -2,8 +2,8 @@ import { connect } from 'node:net';
 import type { Flood, FloodUse } from './flood.js';
 
 /**
- * A client that asks and never reads, in a process of its own so that its cpu time is not the service's. Each of its
- * connections sends all its requests at once; one that the service drops is opened again. Ends with its parent.
+ * A client that sends requests and never reads, in its own process so that its cpu time is not the service's. Each of
+ * its connections sends all its requests at once; a dropped one is opened again. Ends with its parent.
  */
 process.on('disconnect', () => process.exit());
 process.on('message', (message: Flood | 'use') => {
@@ -29,7 +29,7 @@ function open(flood: Flood): void {
   });
   socket.on('error', () => undefined);
   socket.on('close', () => setTimeout(() => open(flood), REOPEN_MS));
-  // Without a reader the end of a connection that still has data is never seen: what a write meets tells.
+  // Without a reader the end of a connection that still has data is never reported: a write detects it.
   const probe = setInterval(() => socket.write(request), 1000);
   socket.on('close', () => clearInterval(probe));
   socket.pause();

@@ -18,7 +18,7 @@ export interface Flood {
   readonly port: number;
   readonly path: string;
   readonly connections: number;
-  /** Of each connection. */
+  /** Requests of each connection. */
   readonly requests: number;
 }
 
@@ -29,11 +29,14 @@ const FLOODS = [
   { path: '/metrics', connections: 300, requests: 12 },
 ] as const;
 
-/** Whole rounds, of which each figure is the worst. */
+/** Complete rounds; each figure is the worst of them. */
 const ROUNDS = 3;
 const PROBE_MS = 100;
 
-/** What clients that never read do to decisions, probes and memory, beside the same time without them. */
+/**
+ * Measures the effect of clients that never read on decisions, probes and memory, compared with the same time without
+ * them.
+ */
 export async function benchFlood(stage: Stage): Promise<void> {
   console.log('\n1,000 scalers: a quiet run, and clients that never read');
   const scalers = { title: '', shared: 0, own: 0 };
@@ -68,11 +71,11 @@ interface Figures {
   readonly healthSeconds: number;
   readonly afterSeconds: number;
   readonly peakBytes: number;
-  /** Of the clients; null where there are none. */
+  /** Resources of the clients; null without clients. */
   readonly client: FloodUse | null;
 }
 
-/** What the clients have done and spent. */
+/** Requests and resources of the clients. */
 export interface FloodUse {
   readonly cpuMs: number;
   readonly connections: number;
@@ -110,7 +113,7 @@ async function startFlood(
   };
 }
 
-/** The slowest of the answers to /healthz within so long, each asked for over a connection of its own. */
+/** Returns the slowest of the answers to /healthz within `ms`, each on its own connection. */
 async function slowestProbe(url: string, ms: number, signal: AbortSignal): Promise<number> {
   const endMs = performance.now() + ms;
   let slowest = 0;
@@ -127,7 +130,7 @@ async function slowestProbe(url: string, ms: number, signal: AbortSignal): Promi
   return slowest;
 }
 
-/** Seconds until /healthz has answered; infinite where it was turned away. */
+/** Returns the seconds until /healthz has answered; infinite if it was rejected. */
 async function probe(url: string): Promise<number> {
   const startMs = performance.now();
   try {
@@ -142,7 +145,7 @@ async function probe(url: string): Promise<number> {
   }
 }
 
-/** The most memory that a process ever had, where the system tells (Linux). */
+/** Returns the peak memory of a process, if the system reports it (Linux). */
 function peakMemory(pid: number): number {
   try {
     return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;

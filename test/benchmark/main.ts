@@ -24,7 +24,7 @@ if (given.includes('--help')) console.log(USAGE);
 else
   await (given[0] === 'scale' ? benchScale(given.slice(1), readVersion(), stop.signal) : benchAll()).catch(
     (error: unknown) => {
-      // What was interrupted has ended everything that it started.
+      // After an interruption, everything that was started has been stopped.
       if (!stop.signal.aborted) throw error;
       process.exitCode = 1;
     },
@@ -50,7 +50,7 @@ function isWanted(section: 'rounds' | 'flood' | 'decide' | 'schedules'): boolean
   return only === undefined || only === section;
 }
 
-/** From the checkout: the compiled benchmark has no package description beside it. */
+/** From the checkout: there is no package description next to the compiled benchmark. */
 function readVersion(): string {
   const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { version: string }).version;

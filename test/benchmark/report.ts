@@ -16,7 +16,7 @@ export function describeMachine(versions: Readonly<Record<string, string>>): str
   return `${machine}; ${parts.join(', ')}`;
 }
 
-/** One figure beside what is promised for it. */
+/** Prints one figure next to its promised value. */
 export function print(what: string, figure: string, promised: string): void {
   console.log(`${what.padEnd(58)} ${figure.padStart(14)}   ${promised}`.trimEnd());
 }

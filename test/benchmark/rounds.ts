@@ -17,19 +17,19 @@ import { startService } from './service.js';
 import type { RunningService } from './service.js';
 import { PODS } from './workloads.js';
 
-/** What the service runs beside, and who ends it. */
+/** The environment of the service, and its end. */
 export interface Stage {
   readonly cluster: RunningCluster;
   readonly prometheus: RunningPrometheus;
-  /** For files; removed at the end. */
+  /** Directory for files; removed at the end. */
   readonly folder: string;
-  /** Flags for node, with which the service is started. */
+  /** Flags of node for the service. */
   readonly nodeFlags: readonly string[];
-  /** Aborted when the benchmark is to end before its time. */
+  /** Aborted to end the benchmark early. */
   readonly signal: AbortSignal;
 }
 
-/** Starts cluster and Prometheus for `work`, and ends both whatever becomes of it. */
+/** Starts cluster and Prometheus for `work`, and stops both in any case. */
 export async function onStage(
   { nodeFlags, signal }: Pick<Stage, 'nodeFlags' | 'signal'>,
   work: (stage: Stage) => Promise<void>,
@@ -68,13 +68,13 @@ scrape_configs:
 `;
 }
 
-/** Of a running Prometheus. */
+/** Returns the version of a running Prometheus. */
 export async function versionOf({ url }: RunningPrometheus): Promise<string> {
   const info = /^prometheus_build_info\{.*version="([^"]*)"/m.exec(await readPage(`${url}/metrics`));
   return info?.[1] ?? 'unknown';
 }
 
-/** Until each pod has a rate: before that the first decision would be one without metrics. */
+/** Waits until each pod has a rate: otherwise the first decision would have no metrics. */
 async function waitForRates(url: string, signal: AbortSignal): Promise<void> {
   const rates = ['container_cpu_usage_seconds_total{container="app"}', 'http_requests_total'];
   const query = rates.map((name) => `count(rate(${name}[10s])) == ${PODS}`).join(' and ');
@@ -90,7 +90,7 @@ async function waitForRates(url: string, signal: AbortSignal): Promise<void> {
 const WARMUP_ROUNDS = 2;
 const ROUNDS = 5;
 
-/** Start, rounds and idle traffic of a service with the documents of one variant. */
+/** Measures start, rounds and idle traffic of a service with the documents of one variant. */
 export async function benchRounds(stage: Stage, variant: Variant): Promise<void> {
   console.log(`\n${variant.title}`);
   const port = await freePort();
@@ -100,7 +100,7 @@ export async function benchRounds(stage: Stage, variant: Variant): Promise<void>
   const { nodeFlags, signal } = stage;
   const service = await startService({ configFile, port, nodeFlags, signal });
   try {
-    // Half a period away from the rounds, so that each interval holds one of them whole.
+    // Half a period away from the rounds, so that each interval contains exactly one of them.
     await pause((WARMUP_ROUNDS + 0.5) * PERIOD_SECONDS * 1000, signal);
     const figures = await measure(stage, service);
     checkWork(figures.page, variant);
@@ -149,12 +149,13 @@ async function measure({ cluster, prometheus, signal }: Stage, { url }: RunningS
   };
 }
 
-/** A page is kept for 1 s and the same for all who ask meanwhile. */
+/** A page is cached for 1 s for all clients. */
 const PAGE_KEPT_MS = 1100;
 
 /**
- * Two pages, 1.1 s apart and between two rounds. The cpu counter is read first thing of a page, so the second one shows
- * what the first one cost, and the cost of the second one, taken to be the same, must come off the round that follows.
+ * Reads two pages, 1.1 s apart and between two rounds. The cpu counter is read at the start of a page, so the second
+ * page has the cost of the first one; the cost of the second one, assumed equal, must be subtracted from the round that
+ * follows.
  */
 async function look(
   url: string,
@@ -177,7 +178,7 @@ async function look(
 
 const CPU = 'process_cpu_seconds_total';
 
-/** As Prometheus itself counts them. */
+/** Returns the number of queries as Prometheus counts them. */
 async function queriesOf({ url }: RunningPrometheus): Promise<number> {
   return sumOf(await readPage(`${url}/metrics`), 'prometheus_http_requests_total', 'handler="/api/v1/query"');
 }
@@ -187,7 +188,7 @@ function difference(after: RequestCounts, before: RequestCounts): RequestCounts 
   return Object.fromEntries(changed.filter(([, count]) => count > 0));
 }
 
-/** Figures of a service that does not do its work would be good ones. */
+/** Throws if the service does not do its work: its figures would be too good. */
 function checkWork(page: string, variant: Variant): void {
   const proposals = countOf(page, 'promscaler_metric_proposal_replicas');
   if (proposals !== metricsOf(variant))

@@ -5,13 +5,13 @@ import { readPage, sumOf } from './exposition.js';
 import { pause } from './pause.js';
 import { allWorkloads } from './workloads.js';
 
-/** A service in its process, and how long it took from the start of the process to its decisions. */
+/** A service in its process, and the time from the start of the process to its decisions. */
 export interface RunningService {
   readonly url: string;
   readonly pid: number;
   readonly firstDecisionSeconds: number;
   readonly lastDecisionSeconds: number;
-  /** What the process has spent until then. */
+  /** Cpu time of the process until then. */
   readonly startCpuSeconds: number;
   readonly stop: () => Promise<void>;
 }
@@ -65,7 +65,7 @@ export async function startService(options: {
   }
 }
 
-/** Null where nobody listens yet. */
+/** Returns null while nothing listens. */
 async function statusOf(url: string): Promise<number | null> {
   try {
     const response = await fetch(url);

@@ -3,8 +3,9 @@ import { Histogram } from 'prom-client';
 import type { Watched } from './watch.js';
 
 /**
- * Loaded before the service (`--import`), into its process: notes the exact values of which `/metrics` has the buckets
- * alone, and how late the event loop is. Writes all of it to the file named by its own URL when the process is asked to end.
+ * Loaded before the service (`--import`), into its process: records the exact values that `/metrics` has only as
+ * buckets, and the delays of the event loop. Writes them to the file named by its own URL when the process is asked to
+ * end.
  */
 const TICK_MS = 20;
 const file = new URL(import.meta.url).searchParams.get('file');
@@ -47,12 +48,12 @@ setInterval(() => {
   dueMs = now + TICK_MS;
 }, TICK_MS).unref();
 
-// When it is asked to end: its last seconds are not measured, and may be cut short.
+// On SIGTERM: its last seconds are not measured, and may be truncated.
 process.once('SIGTERM', () => {
   if (file !== null) writeFileSync(file, JSON.stringify(watched));
 });
 
-/** How long the main thread could have run but had no processor, where the system tells (Linux). */
+/** Returns how long the main thread was runnable without a processor, if the system reports it (Linux). */
 function waitedMs(): number {
   try {
     return Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[1]) / 1e6;

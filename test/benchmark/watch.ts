@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 
-/** What the process of the service has noted of itself, each list by time. */
+/** Values that the process of the service has recorded, each list by time. */
 export interface Watched {
-  /** Starts of rounds; `ms`: behind the instant they were due. */
+  /** Starts of rounds; `ms`: after the instant they were due. */
   readonly rounds: readonly Noted[];
-  /** Ends of cycles, and how long they took. */
+  /** Ends of cycles, and their durations. */
   readonly cycles: readonly Noted[];
-  /** Ends of queries, and how long they took. */
+  /** Ends of queries, and their durations. */
   readonly queries: readonly Noted[];
-  /** Of the event loop, each 20 ms; `ms`: behind the instant it was due. */
+  /** Delays of the event loop, every 20 ms; `ms`: after the instant it was due. */
   readonly ticks: readonly Tick[];
 }
 
@@ -21,41 +21,41 @@ interface Noted {
 interface Tick extends Noted {
   /** Of the whole process, since its start. */
   readonly cpuMs: number;
-  /** How long the main thread has waited for a processor, since its start; null where the system does not tell. */
+  /** How long the main thread has waited for a processor, since its start; null if the system does not report it. */
   readonly waitedMs: number | null;
 }
 
-/** Flags for node, with which a process writes what it notes of itself to `file` when it ends. */
+/** Returns flags for node, with which a process writes its recorded values to `file` when it ends. */
 export function watchFlags(file: string): readonly string[] {
   const module = new URL('watch-process.js', import.meta.url);
   module.searchParams.set('file', file);
   return ['--import', module.href];
 }
 
-/** Of the interval, or NaN where nothing was noted in it. */
+/** Figures of an interval, or NaN if nothing was recorded in it. */
 export interface WatchFigures {
-  /** From the instant a round was due to the end of a cycle of it, the latest one. */
+  /** From the due time of a round to the end of its last cycle. */
   readonly decisionMs: number;
-  /** The same without the time in which the main thread waited for a processor, which others had. */
+  /** The same without the time in which the main thread waited for a processor. */
   readonly ownDecisionMs: number;
-  /** From the instant a round was due to its start. */
+  /** From the due time of a round to its start. */
   readonly roundMs: number;
   readonly queryMs: number;
   readonly cycles: number;
-  /** From the instant a timer was due to its call, and without the wait for a processor. */
+  /** From the due time of a timer to its call, without the wait for a processor. */
   readonly loopDelayMs: number;
   readonly ownLoopDelayMs: number;
   readonly cpuMs: number;
-  /** Of the main thread for a processor. */
+  /** Wait of the main thread for a processor. */
   readonly waitedMs: number;
 }
 
-/** Reads what `watchFlags` has had written. */
+/** Reads the file of `watchFlags`. */
 export function readWatched(file: string): Watched {
   return JSON.parse(readFileSync(file, 'utf8')) as Watched;
 }
 
-/** What happened within an interval of wall time. */
+/** Returns the figures within an interval of wall time. */
 export function figuresOf(
   watched: Watched,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
@@ -91,12 +91,12 @@ function largest(values: readonly number[]): number {
   return values.length === 0 ? Number.NaN : Math.max(...values);
 }
 
-/** Between two instants, as far as the ticks tell: they come later when the process waits. */
+/** Returns the wait between two instants, estimated from the ticks, which are late when the process waits. */
 function waitedBetween(ticks: readonly Tick[], fromMs: number, toMs: number): number {
   return waitedUntil(ticks, toMs) - waitedUntil(ticks, fromMs);
 }
 
-/** Linear between two ticks. */
+/** Interpolates linearly between two ticks. */
 function waitedUntil(ticks: readonly Tick[], atMs: number): number {
   const index = ticks.findIndex((tick) => tick.atMs >= atMs);
   const [before, after] = [ticks.at(Math.max(0, index - 1)), ticks.at(index)];

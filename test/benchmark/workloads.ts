@@ -13,7 +13,7 @@ export const PODS = NAMESPACES * WORKLOADS_PER_NAMESPACE * PODS_PER_WORKLOAD;
 export const REQUESTS_PER_SECOND_PER_POD = 5.9;
 export const CPU_PERCENT = 60;
 
-/** `team-0/app-00` to `team-9/app-99`. */
+/** Returns `team-0/app-00` to `team-9/app-99`. */
 export function allWorkloads(): readonly Workload[] {
   return Array.from({ length: NAMESPACES * WORKLOADS_PER_NAMESPACE }, (_, index) => ({
     namespace: `team-${Math.floor(index / WORKLOADS_PER_NAMESPACE)}`,

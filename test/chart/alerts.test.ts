@@ -23,7 +23,7 @@ import type { Rendered } from './helm.js';
 
 jest.setTimeout(HELM_TIMEOUT_MS);
 
-const folder = mkdtempSync(join(tmpdir(), 'alerts-'));
+const directory = mkdtempSync(join(tmpdir(), 'alerts-'));
 let promtool = '';
 let rules: Rendered = {};
 
@@ -33,13 +33,13 @@ beforeAll(async () => {
   const spec = pick(render(await startHelm(), values), 'PrometheusRule')['spec'];
   if (!isMapping(spec)) throw new Error('there are no rules');
   rules = spec;
-  writeFileSync(join(folder, 'rules.yaml'), stringify(spec));
+  writeFileSync(join(directory, 'rules.yaml'), stringify(spec));
 });
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 function run(...args: readonly string[]): { readonly status: number | null; readonly said: string } {
-  const { status, stdout, stderr } = spawnSync(promtool, args, { cwd: folder, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(promtool, args, { cwd: directory, encoding: 'utf8' });
   return { status, said: `${stdout}${stderr}` };
 }
 
@@ -237,7 +237,7 @@ describe('the alerts of the chart', () => {
       ],
     };
     writeFileSync(
-      join(folder, 'test.yaml'),
+      join(directory, 'test.yaml'),
       stringify({ rule_files: ['rules.yaml'], evaluation_interval: '1m', tests: [test] }),
     );
 
@@ -274,7 +274,7 @@ describe('the alerts of the chart', () => {
   it('are for the configured job, in PromQL that is still valid', async () => {
     const values = { prometheusRule: { enabled: true, job: 'a "b" #c: d' } };
     const { spec } = pick(render(await startHelm(), values), 'PrometheusRule');
-    writeFileSync(join(folder, 'other.yaml'), stringify(spec));
+    writeFileSync(join(directory, 'other.yaml'), stringify(spec));
 
     expect(run('check', 'rules', 'other.yaml').status).toBe(0);
     expect(JSON.stringify(spec)).not.toContain('rel-promscaler\\"');
@@ -312,7 +312,7 @@ describe('rules in the documentation', () => {
   });
 
   it.each(PAGES_WITH_RULES)('%s: promtool accepts them', (_, text) => {
-    writeFileSync(join(folder, 'manual.yaml'), text);
+    writeFileSync(join(directory, 'manual.yaml'), text);
 
     expect(run('check', 'rules', 'manual.yaml')).toMatchObject({ status: 0 });
   });
@@ -323,7 +323,7 @@ describe('rules in the documentation', () => {
     ['keeps quiet while pods start', '30m', 'Starting', false],
   ])('WorkloadShortOfPods %s', (_, eval_time, reason, fires) => {
     const [, text = ''] = PAGES_WITH_RULES.find(([page]) => page === 'docs/guides/monitoring.md, 1') ?? [];
-    writeFileSync(join(folder, 'manual.yaml'), text);
+    writeFileSync(join(directory, 'manual.yaml'), text);
     const alert = {
       exp_labels: { ...WEB, job: 'rel-promscaler', type: 'TargetReached', status: 'False', reason },
       exp_annotations: { summary: 'shop/web lacks pods: Unschedulable' },
@@ -334,7 +334,7 @@ describe('rules in the documentation', () => {
       alert_rule_test: [{ eval_time, alertname: 'WorkloadShortOfPods', exp_alerts: fires ? [alert] : [] }],
     };
     writeFileSync(
-      join(folder, 'manual-test.yaml'),
+      join(directory, 'manual-test.yaml'),
       stringify({ rule_files: ['manual.yaml'], evaluation_interval: '1m', tests: [test] }),
     );
 

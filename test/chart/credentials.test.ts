@@ -61,45 +61,45 @@ describe('credentials', () => {
 
   it('are named in the service config, each as a mounted file', () => {
     const objects = render(helm, CREDENTIALS);
-    const folder = '/etc/promscaler/credentials';
+    const directory = '/etc/promscaler/credentials';
 
     expect(at(configOf(objects), 'prometheus')).toEqual({
-      default: { bearerTokenFile: `${folder}/default/token` },
+      default: { bearerTokenFile: `${directory}/default/token` },
       mimir: {
         urls: ['https://mimir.example.com'],
         flavor: 'mimir',
-        basicAuth: { username: 'team-a', passwordFile: `${folder}/mimir/password` },
+        basicAuth: { username: 'team-a', passwordFile: `${directory}/mimir/password` },
         tls: {
-          caFile: `${folder}/mimir/ca.crt`,
-          certFile: `${folder}/mimir/tls.crt`,
-          keyFile: `${folder}/mimir/tls.key`,
+          caFile: `${directory}/mimir/ca.crt`,
+          certFile: `${directory}/mimir/tls.crt`,
+          keyFile: `${directory}/mimir/tls.key`,
         },
       },
     });
     const files = filesOf(podOf(objects));
     expect(files).toEqual({
-      [`${folder}/default/token`]: 'rel-promscaler-credentials default.token',
-      [`${folder}/mimir/ca.crt`]: 'rel-promscaler-credentials mimir.ca.crt',
-      [`${folder}/mimir/tls.crt`]: 'rel-promscaler-credentials mimir.tls.crt',
-      [`${folder}/mimir/tls.key`]: 'rel-promscaler-credentials mimir.tls.key',
-      [`${folder}/mimir/password`]: 'rel-promscaler-credentials mimir.password',
+      [`${directory}/default/token`]: 'rel-promscaler-credentials default.token',
+      [`${directory}/mimir/ca.crt`]: 'rel-promscaler-credentials mimir.ca.crt',
+      [`${directory}/mimir/tls.crt`]: 'rel-promscaler-credentials mimir.tls.crt',
+      [`${directory}/mimir/tls.key`]: 'rel-promscaler-credentials mimir.tls.key',
+      [`${directory}/mimir/password`]: 'rel-promscaler-credentials mimir.password',
     });
     expect([...namedFiles(configOf(objects))].sort()).toEqual(Object.keys(files).sort());
   });
 
   it('of an existing Secret are mounted with the configured keys, and the chart creates none', () => {
     const objects = render(helm, EXISTING);
-    const folder = '/etc/promscaler/credentials/default';
+    const directory = '/etc/promscaler/credentials/default';
 
     expect(objects.map(({ kind }) => kind)).not.toContain('Secret');
     expect(filesOf(podOf(objects))).toEqual({
-      [`${folder}/ca.crt`]: 'prometheus-auth ca.pem',
-      [`${folder}/password`]: 'prometheus-auth pass',
+      [`${directory}/ca.crt`]: 'prometheus-auth ca.pem',
+      [`${directory}/password`]: 'prometheus-auth pass',
     });
     expect(at(configOf(objects), 'prometheus', 'default')).toEqual({
       urls: ['https://p.example.com'],
-      basicAuth: { username: 'prom', passwordFile: `${folder}/password` },
-      tls: { caFile: `${folder}/ca.crt` },
+      basicAuth: { username: 'prom', passwordFile: `${directory}/password` },
+      tls: { caFile: `${directory}/ca.crt` },
     });
   });
 

@@ -82,7 +82,7 @@ describe('the Deployment', () => {
     ['one pod at a time', {}, { maxUnavailable: 1 }],
     ['none', { maxUnavailable: 0 }, { maxUnavailable: 0 }],
     ['a share', { maxUnavailable: '50%' }, { maxUnavailable: '50%' }],
-    ['what must remain', { minAvailable: 1 }, { minAvailable: 1 }],
+    ['all but one pod', { minAvailable: 1 }, { minAvailable: 1 }],
     [
       'pods that are not ready, too',
       { unhealthyPodEvictionPolicy: 'AlwaysAllow' },

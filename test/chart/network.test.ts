@@ -113,11 +113,11 @@ describe('the NetworkPolicy', () => {
       ['9000/TCP -> *', '443/TCP -> *', '988/TCP -> 169.254.169.252/32', '80/TCP -> 169.254.169.254/32'],
     ],
     [
-      'what is given in their place',
+      'the configured addresses instead',
       google({ tokenEndpoints: { google: [{ port: 3128, cidr: '10.0.0.7/32' }] } }),
       ['9000/TCP -> *', '3128/TCP -> 10.0.0.7/32'],
     ],
-    ['nothing where they are taken out', google({ tokenEndpoints: { google: [] } }), ['9000/TCP -> *']],
+    ['nothing if they are removed', google({ tokenEndpoints: { google: [] } }), ['9000/TCP -> *']],
     [
       'all ways at once, each address once',
       MANAGED,
@@ -155,7 +155,7 @@ describe('the NetworkPolicy', () => {
   const ports = [{ port: 8080, protocol: 'TCP' }];
 
   it.each<[string, Values, readonly string[]]>([
-    ['no data source is given', {}, ['ops']],
+    ['there is no data source', {}, ['ops']],
     ['Prometheus is in another namespace', urls('http://p.monitoring:9090'), ['monitoring', 'ops']],
     ['Prometheus is in that of the release', urls('http://p.ops.svc.cluster.local:9090'), ['ops']],
     ['Prometheus is outside of the cluster', urls('https://p.example.com', 'http://10.0.0.7:9090'), ['ops']],

@@ -189,7 +189,7 @@ describe('manifestProblems', () => {
     ],
     ['a string for a number', () => inSpec({ replicas: '3' }), 'data/spec/replicas must be integer'],
     [
-      'a value that is none of those allowed',
+      'a value that is not allowed',
       () => inSpec({ strategy: { type: 'Recrate' } }),
       'data/spec/strategy/type must be equal to one of the allowed values',
     ],
@@ -209,7 +209,7 @@ describe('manifestProblems', () => {
       '/metadata/name: Web is no name',
     ],
     [
-      'a label that is none',
+      'an invalid label',
       () => ({ ...deployment, metadata: { name: 'web', labels: { a: '-x' } } }),
       '/metadata/labels/a: -x is no label',
     ],

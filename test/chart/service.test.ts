@@ -48,7 +48,7 @@ const RARE: Readonly<Record<string, string>> = {
 
 describe('the service with the permissions and the config of the chart', () => {
   let helm: Helm;
-  let folder: string;
+  let directory: string;
   let simulator: Simulator;
 
   beforeAll(async () => {
@@ -56,12 +56,12 @@ describe('the service with the permissions and the config of the chart', () => {
   });
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'promscaler-chart-'));
+    directory = await mkdtemp(join(tmpdir(), 'promscaler-chart-'));
   });
 
   afterEach(async () => {
     await simulator.close();
-    await rm(folder, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
   });
 
   /** Runs the service with the rendered objects until `isOver`, and returns its requests to the API server. */
@@ -79,11 +79,11 @@ describe('the service with the permissions and the config of the chart', () => {
     // The service creates the Lease.
     for (const state of statesOf(objects))
       simulator.addObject(JSON.parse(JSON.stringify(state)) as JsonObject);
-    const kubeconfig = join(folder, 'kubeconfig');
+    const kubeconfig = join(directory, 'kubeconfig');
     await writeFile(kubeconfig, simulator.kubeconfig({ token: TOKEN, isForKubectl: true }));
-    await mountConfigMap(pick(objects, 'ConfigMap', '-scalers'), join(folder, 'scalers'));
+    await mountConfigMap(pick(objects, 'ConfigMap', '-scalers'), join(directory, 'scalers'));
     const config = textAt(pick(objects, 'ConfigMap', '-config'), 'data', 'promscaler.yaml');
-    await writeFile(join(folder, 'promscaler.yaml'), placed(config, join(folder, 'scalers')));
+    await writeFile(join(directory, 'promscaler.yaml'), placed(config, join(directory, 'scalers')));
     await runUntil(isOver, { KUBECONFIG: kubeconfig, ...podEnv(objects) });
     const asked = simulator
       .requests()
@@ -94,7 +94,7 @@ describe('the service with the permissions and the config of the chart', () => {
   };
 
   const runUntil = async (isOver: () => boolean, podEnv: Readonly<Record<string, string>>): Promise<void> => {
-    const args = [...nodeFlags(), CLI, 'run', '--config', join(folder, 'promscaler.yaml')];
+    const args = [...nodeFlags(), CLI, 'run', '--config', join(directory, 'promscaler.yaml')];
     const env = { ...process.env, KUBERNETES_SERVICE_HOST: '', ...podEnv };
     const child = spawn(process.execPath, args, { env });
     const exit = once(child, 'exit');
@@ -132,9 +132,9 @@ describe('the service with the permissions and the config of the chart', () => {
 
     const asked = await run(values, hasScaled, of);
 
-    const needed = [...new Set(asked.map(rightOf))].filter((right) => right !== DISCOVERY);
+    const needed = [...new Set(asked.map(permissionOf))].filter((right) => right !== DISCOVERY);
     expect(asked.filter((line) => !/ 20[01]$/.test(line))).toEqual([NO_LEASE_YET]);
-    const granted = grantedRights(render(helm, { prometheus: { url: 'http://p' }, ...values }));
+    const granted = grantedPermissions(render(helm, { prometheus: { url: 'http://p' }, ...values }));
     expect([...granted].sort()).toEqual([...needed, ...Object.keys(RARE)].sort());
   });
 
@@ -173,12 +173,12 @@ const ASKED = [
 ];
 
 /** Returns `list pods` of `list pods 200`. */
-function rightOf(request: string): string {
+function permissionOf(request: string): string {
   return request.split(' ').slice(0, 2).join(' ');
 }
 
 /** Returns `VERB RESOURCE` of all that the rendered roles grant. */
-function grantedRights(objects: readonly Rendered[]): ReadonlySet<string> {
+function grantedPermissions(objects: readonly Rendered[]): ReadonlySet<string> {
   return new Set(
     rulesOf(objects).flatMap(({ verbs, resources }) =>
       verbs.flatMap((verb) => resources.map((resource) => `${verb} ${resource}`)),
@@ -244,11 +244,11 @@ function placed(config: string, scalers: string): string {
 }
 
 /** Writes a ConfigMap to a directory, as the kubelet mounts it. */
-async function mountConfigMap({ data }: Rendered, folder: string): Promise<void> {
-  await mkdir(join(folder, '..generation'), { recursive: true });
-  await symlink('..generation', join(folder, '..data'));
+async function mountConfigMap({ data }: Rendered, directory: string): Promise<void> {
+  await mkdir(join(directory, '..generation'), { recursive: true });
+  await symlink('..generation', join(directory, '..data'));
   for (const name of isMapping(data) ? Object.keys(data) : []) {
-    await writeFile(join(folder, '..generation', name), textAt(data, name));
-    await symlink(join('..data', name), join(folder, name));
+    await writeFile(join(directory, '..generation', name), textAt(data, name));
+    await symlink(join('..data', name), join(directory, name));
   }
 }

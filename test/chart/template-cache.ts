@@ -24,16 +24,16 @@ export interface TemplateCache {
 /** Opens the cache of a helm and a chart as they are now. */
 export function openTemplateCache(helm: string, chart: string): TemplateCache {
   const { mtimeMs, size } = statSync(helm);
-  const folder = join(CACHE, digest(JSON.stringify([helm, mtimeMs, size, digestOfFiles(chart)])));
-  mkdirSync(folder, { recursive: true });
+  const directory = join(CACHE, digest(JSON.stringify([helm, mtimeMs, size, digestOfFiles(chart)])));
+  mkdirSync(directory, { recursive: true });
   const now = new Date();
-  utimesSync(folder, now, now);
+  utimesSync(directory, now, now);
   removeOld(now.getTime() - KEPT_MS);
   return {
     run: (args, input, run) => {
       // The key does not include the contents of other files.
       if (args.includes('--set-file')) return run();
-      const path = join(folder, `${digest(JSON.stringify([args, input]))}.json`);
+      const path = join(directory, `${digest(JSON.stringify([args, input]))}.json`);
       const known = read(path);
       if (known !== null) return known;
       const result = run();
@@ -48,8 +48,8 @@ function digest(text: string | Buffer): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-function digestOfFiles(folder: string): string {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+function digestOfFiles(directory: string): string {
+  const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   return digest(JSON.stringify(files.sort().map((file) => [file, digest(readFileSync(file))])));
 }
@@ -72,8 +72,8 @@ function write(path: string, result: HelmResult): void {
 /** Removes results of charts that were last used a day ago. */
 function removeOld(endMs: number): void {
   for (const name of readdirSync(CACHE)) {
-    const folder = join(CACHE, name);
-    const usedMs = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
-    if (usedMs < endMs) rmSync(folder, { recursive: true, force: true });
+    const directory = join(CACHE, name);
+    const usedMs = statSync(directory, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+    if (usedMs < endMs) rmSync(directory, { recursive: true, force: true });
   }
 }

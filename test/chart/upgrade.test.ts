@@ -47,30 +47,30 @@ const RESOURCES = [
 const STATE = { 'shop.web': '{"lastScaleUp":"2026-01-01T00:00:00Z"}' };
 
 describe.each(HELMS)('a release on a cluster, with %s', (which) => {
-  let folder: string;
+  let directory: string;
   let simulator: Simulator;
   let gateway: Gateway;
   let file: string;
 
   beforeEach(async () => {
     file = await helmFile(which);
-    folder = await mkdtemp(join(tmpdir(), 'promscaler-helm-'));
+    directory = await mkdtemp(join(tmpdir(), 'promscaler-helm-'));
     simulator = await startSimulator({ clock: SYSTEM_CLOCK, namespaces: ['ops'], resources: RESOURCES });
     gateway = await startSecretGateway(simulator.url);
     const kubeconfig = simulator.kubeconfig().replaceAll(simulator.url, gateway.url);
-    await writeFile(join(folder, 'kubeconfig'), kubeconfig);
+    await writeFile(join(directory, 'kubeconfig'), kubeconfig);
   });
 
   afterEach(async () => {
     await gateway.close();
     await simulator.close();
-    await rm(folder, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
   });
 
   /** Runs helm in the namespace `ops`, without blocking: the simulator must answer meanwhile. */
   const helm = async (args: readonly string[], values: Values = {}): Promise<HelmResult> => {
-    await writeFile(join(folder, 'values.yaml'), JSON.stringify(values));
-    const places = { PATH: process.env['PATH'], HOME: folder, KUBECONFIG: join(folder, 'kubeconfig') };
+    await writeFile(join(directory, 'values.yaml'), JSON.stringify(values));
+    const places = { PATH: process.env['PATH'], HOME: directory, KUBECONFIG: join(directory, 'kubeconfig') };
     const env = { ...places, ...SHORT_LIVED };
     return new Promise((resolve) => {
       const options = { env, encoding: 'utf8', timeout: 60_000 } as const;
@@ -83,7 +83,7 @@ describe.each(HELMS)('a release on a cluster, with %s', (which) => {
   /** The simulator does not support server-side apply, the default of helm 4; helm 3 behaves the same in both. */
   const clientSide = which === 'helm 3' ? [] : ['--server-side=false'];
   const put = (command: readonly string[], values: Values = {}): Promise<HelmResult> =>
-    helm([...command, CHART, ...clientSide, '-f', join(folder, 'values.yaml')], values);
+    helm([...command, CHART, ...clientSide, '-f', join(directory, 'values.yaml')], values);
 
   const stateOf = (bucket: string): unknown =>
     simulator.getObject('/configmaps', 'ops', `promscaler-state-${bucket}`);

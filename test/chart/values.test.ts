@@ -11,7 +11,7 @@ jest.setTimeout(HELM_TIMEOUT_MS);
 
 function read(path: string): Rendered {
   const value: unknown = parse(readFileSync(path, 'utf8'));
-  if (!isMapping(value)) throw new Error(`${path} holds no mapping`);
+  if (!isMapping(value)) throw new Error(`${path} is not a map`);
   return value;
 }
 
@@ -30,27 +30,27 @@ describe('an invalid value', () => {
     ['an unknown value', { replicasCount: 2 }, "additional properties 'replicasCount' not allowed"],
     ['an unknown value of a map', { image: { name: 'x' } }, "at '/image'"],
     ['a number for a tag', { image: { tag: 1.1 } }, "at '/image/tag': got number, want string"],
-    ['a tag that is none', { image: { tag: 'a b' } }, "at '/image/tag'"],
+    ['an invalid tag', { image: { tag: 'a b' } }, "at '/image/tag'"],
     ['a string for a boolean', { dryRun: 'true' }, "at '/dryRun': got string, want boolean"],
     ['a URL with a password', { prometheus: { url: 'http://u:p@host' } }, "at '/prometheus/url'"],
-    ['a URL that is none', { prometheus: { url: 'host:9090' } }, "at '/prometheus/url'"],
+    ['an invalid URL', { prometheus: { url: 'host:9090' } }, "at '/prometheus/url'"],
     ['no kinds', { targets: [] }, "at '/targets'"],
     ['pods as a kind', { targets: ['pods'] }, "at '/targets/0'"],
     ['a kind of apps with its group', { targets: ['deployments.apps'] }, "at '/targets/0'"],
     ['a wildcard', { targets: ['*.example.com'] }, "at '/targets/0'"],
     ['one namespace for a list', { namespaces: 'shop' }, "at '/namespaces': got string, want array"],
-    ['a namespace that is none', { namespaces: ['Shop'] }, "at '/namespaces/0'"],
+    ['an invalid namespace', { namespaces: ['Shop'] }, "at '/namespaces/0'"],
     ['a misspelt setting', { config: { promtheus: {} } }, "additional properties 'promtheus' not allowed"],
     ['a misspelt setting of a source', source({ url: 'http://p' }), "'url' not allowed"],
     ['a timeout of 0 s', source({ timeoutSeconds: 0 }), 'minimum: got 0, want 1'],
     ['a header that is a number', source({ headers: { X: 1 } }), 'got number, want string'],
     ['a header of two lines', source({ headers: { X: 'a\nb' } }), '/headers/X'],
-    ['what the chart settles', { config: { kubernetes: {} } }, "'kubernetes' not allowed"],
+    ['a setting of the chart', { config: { kubernetes: {} } }, "'kubernetes' not allowed"],
     ['a port', { config: { server: { port: 1 } } }, "'server' not allowed"],
     ['a number for a scaler', { scalers: { web: 3 } }, "at '/scalers/web'"],
     ['a scaler of another kind', { scalers: { web: { ...SCALER, kind: 'ScaledObject' } } }, 'Scaler'],
     ['a scaler whose name is no file name', { scalers: { 'a/b': 'x' } }, "invalid propertyName 'a/b'"],
-    ['a secret that is no name', { secrets: ['../x'] }, "at '/secrets/0'"],
+    ['an invalid secret name', { secrets: ['../x'] }, "at '/secrets/0'"],
     ['an annotation that is a boolean', { podAnnotations: { a: true } }, "at '/podAnnotations/a'"],
     ['nothing instead of a map', { service: null }, "missing property 'service'"],
     ['a string for a count', { replicas: '2' }, "at '/replicas': got string, want integer"],
@@ -68,11 +68,7 @@ describe('an invalid value', () => {
       { securityContext: [] },
       "at '/securityContext': got array, want object",
     ],
-    [
-      'a scrape timeout that is none',
-      { serviceMonitor: { scrapeTimeout: 5 } },
-      '/serviceMonitor/scrapeTimeout',
-    ],
+    ['an invalid scrape timeout', { serviceMonitor: { scrapeTimeout: 5 } }, '/serviceMonitor/scrapeTimeout'],
     [
       'a lease of 0 s',
       { leaderElection: { leaseDurationSeconds: 0 } },
@@ -90,16 +86,16 @@ describe('an invalid value', () => {
     ['no credentials', { credentials: { default: {} } }, "at '/credentials/default'"],
     ['misspelt credentials', { credentials: { default: { token: 'x' } } }, "'token' not allowed"],
     ['a token of two lines', { credentials: { default: { bearerToken: 'a\nb' } } }, '/bearerToken'],
-    ['a certificate that is none', { credentials: { default: { ca: 'x' } } }, '/credentials/default/ca'],
+    ['an invalid certificate', { credentials: { default: { ca: 'x' } } }, '/credentials/default/ca'],
     [
       'a key that no Secret can have',
       { credentials: { default: { existingSecret: 'x', keys: { ca: 'a/b' } } } },
       '/credentials/default/keys/ca',
     ],
-    ['a ConfigMap that is no name', { scalerConfigMaps: ['A'] }, "at '/scalerConfigMaps/0'"],
-    ['a label that is none', { commonLabels: { a: 'b c' } }, "at '/commonLabels/a'"],
+    ['an invalid ConfigMap name', { scalerConfigMaps: ['A'] }, "at '/scalerConfigMaps/0'"],
+    ['an invalid label', { commonLabels: { a: 'b c' } }, "at '/commonLabels/a'"],
     ['a number for a label', { podLabels: { a: 1 } }, "at '/podLabels/a': got number, want string"],
-    ['an interval that is none', { serviceMonitor: { interval: '30' } }, "at '/serviceMonitor/interval'"],
+    ['an invalid interval', { serviceMonitor: { interval: '30' } }, "at '/serviceMonitor/interval'"],
     ['a string for the alerts', { prometheusRule: { enabled: 'yes' } }, "at '/prometheusRule/enabled'"],
     ['a misspelt member of the alerts', { prometheusRule: { jobs: 'x' } }, "'jobs' not allowed"],
     ['no port of the API server', { networkPolicy: { apiServerPorts: [] } }, '/networkPolicy/apiServerPorts'],

@@ -71,9 +71,9 @@ describe('withCluster', () => {
 /** Returns the suggestions of bash for the last word. */
 async function suggest(...words: readonly string[]): Promise<readonly string[]> {
   const { stdout: script } = await runCli(['completion', 'bash']);
-  const folder = folderOf({ script });
+  const directory = folderOf({ script });
   const quoted = words.map((word) => `'${word}'`).join(' ');
-  const asked = `source ${join(folder, 'script')}; COMP_WORDS=(${quoted}); COMP_CWORD=${words.length - 1}; _promscaler; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const asked = `source ${join(directory, 'script')}; COMP_WORDS=(${quoted}); COMP_CWORD=${words.length - 1}; _promscaler; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', asked], { encoding: 'utf8' });
   expect(stderr).toBe('');
   return stdout.split('\n').filter((line) => line !== '');

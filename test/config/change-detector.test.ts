@@ -63,7 +63,7 @@ describe('a plain directory', () => {
         await utimes(join(directory, 'a.yaml'), 1, 1);
       },
     ],
-    ['a directory that is gone', () => rm(directory, { recursive: true })],
+    ['a deleted directory', () => rm(directory, { recursive: true })],
   ])('may have changed after %s', async (_, change) => {
     await mkdir(join(directory, 'sub'));
     await writeFile(join(directory, 'sub', 'c.yaml'), 'c');

@@ -5,7 +5,7 @@ import type { ServiceConfig } from '../../src/config/resolve-service-config.js';
 import type { SourceConfig } from '../../src/prometheus/source-config.js';
 import { formatProblem } from '../../src/scaler/problems/format-problem.js';
 
-const FOLDER = new URL('./bad/', import.meta.url);
+const BAD_CONFIGS = new URL('./bad/', import.meta.url);
 
 function configOf(text: string, file = 'conf/promscaler.yaml'): ServiceConfig {
   const { config, problems } = readServiceConfig(text, file);
@@ -173,22 +173,22 @@ scalers: { paths: [a.yaml, /srv/scalers] }
     expect(problems.map(({ code }) => code)).toEqual(codes);
   });
 
-  it.each(readdirSync(FOLDER))(
+  it.each(readdirSync(BAD_CONFIGS))(
     'for %s reports exactly the problems that the file lists, and no secret',
     (file) => {
-      const text = readFileSync(new URL(file, FOLDER), 'utf8');
+      const text = readFileSync(new URL(file, BAD_CONFIGS), 'utf8');
       const expected = Array.from(text.matchAll(/^# expect: (\S+) (\S+) (.+)$/gm), (match) => match.slice(1));
 
       const { config, problems } = readServiceConfig(text, file);
 
       expect(expected.length).toBeGreaterThan(0);
       expect(config).toBeNull();
-      const told = problems.map(({ code, place, message }, index) => {
+      const reported = problems.map(({ code, place, message }, index) => {
         const part = expected[index]?.[2] ?? 'nothing more';
         const where = place === null ? 'nowhere' : `${place.line}:${place.column}`;
         return [code, where, message.includes(part) ? part : message];
       });
-      expect(told).toEqual(expected);
+      expect(reported).toEqual(expected);
       expect(problems.map(formatProblem).join('\n')).not.toContain('canary');
     },
   );

@@ -12,7 +12,7 @@ const HPA = {
 };
 
 /** A dry run that wants 8, next to an HPA that wants `desiredReplicas`. */
-function besideHpa(desiredReplicas: number | undefined, spec: Readonly<Record<string, unknown>> = {}): World {
+function nextToHpa(desiredReplicas: number | undefined, spec: Readonly<Record<string, unknown>> = {}): World {
   const world = new World({ dryRun: true, ...spec });
   world.load = 80;
   world.cluster.others.push(desiredReplicas === undefined ? HPA : { ...HPA, desiredReplicas });
@@ -28,7 +28,7 @@ describe('a dry run next to an HPA', () => {
     [10, -2],
     [0, 8],
   ])('that wants %i differs by %i', async (desiredReplicas, difference) => {
-    const { record } = await besideHpa(desiredReplicas).cycle();
+    const { record } = await nextToHpa(desiredReplicas).cycle();
 
     expect(record.shadow).toEqual({
       beside: 'HorizontalPodAutoscaler shop/web-hpa',
@@ -40,7 +40,7 @@ describe('a dry run next to an HPA', () => {
   });
 
   it('is held by DryRun, names the HPA and patches nothing', async () => {
-    const world = besideHpa(5);
+    const world = nextToHpa(5);
 
     const { record } = await world.cycle();
 
@@ -54,7 +54,7 @@ describe('a dry run next to an HPA', () => {
   });
 
   it('is the same for a dry run of the whole service', async () => {
-    const world = besideHpa(5, { dryRun: false });
+    const world = nextToHpa(5, { dryRun: false });
     world.dryRun = true;
 
     expect((await world.cycle()).record.shadow?.difference).toBe(3);
@@ -63,9 +63,9 @@ describe('a dry run next to an HPA', () => {
 
 describe('no difference is reported', () => {
   it.each([
-    ['where the HPA has not said what it wants', () => besideHpa(undefined)],
-    ['while paused', () => besideHpa(5, { paused: true })],
-    ['without a dry run', () => besideHpa(5, { dryRun: false })],
+    ['while the HPA has no desired replicas', () => nextToHpa(undefined)],
+    ['while paused', () => nextToHpa(5, { paused: true })],
+    ['without a dry run', () => nextToHpa(5, { dryRun: false })],
     ['without an HPA', () => new World({ dryRun: true })],
   ])('%s', async (_, build) => {
     const { record } = await build().cycle();
@@ -75,7 +75,7 @@ describe('no difference is reported', () => {
   });
 
   it('next to a second document, which is a conflict also in a dry run', async () => {
-    const { record } = await besideHpa(5).cycle({ sharesTargetWith: 'Scaler shop/web-2' });
+    const { record } = await nextToHpa(5).cycle({ sharesTargetWith: 'Scaler shop/web-2' });
 
     expect(record.shadow).toBeUndefined();
     expect(heldOf(record)?.reason).toBe('ConflictingScaler');

@@ -276,7 +276,7 @@ describe('a degraded state store', () => {
 });
 
 describe('another client that changes the count during a change', () => {
-  it('begins the window of the direction, because it may have been the own late PATCH', async () => {
+  it('begins the window of the direction, because that may have been its own late PATCH', async () => {
     const { world } = storedWorld({ upscaleForbiddenWindowSeconds: 300 });
     world.load = 80;
     world.cluster.patchScripts.push((apply) => {

@@ -56,12 +56,12 @@ describe('in any of 500 snapshots with schedules, a limit', () => {
     check((_, { reason, limits, recommendedReplicas, metrics }) => {
       if (recommendedReplicas === null || limits.some(({ limit }) => limit === 'untrusted_metric')) return;
       const isOver = limits.some(({ limit }) => limit === 'max_replicas');
-      const told = limits.filter(
+      const named = limits.filter(
         ({ limit }) => !isOver || (limit !== 'recovery_hold' && limit !== 'downscale_confirmation'),
       );
       const found = [...reason.matchAll(/(\d+) by ([a-z]+_[a-z_]+|policy|stabilization) \(/g)];
       expect(found.map(([, to, limit]) => [limit, Number(to)])).toEqual(
-        told.map(({ limit, to }) => [limit, to]),
+        named.map(({ limit, to }) => [limit, to]),
       );
       expect(metrics.length).toBeGreaterThan(0);
     });

@@ -113,11 +113,11 @@ describe('the reason of a decision', () => {
       fc.property(inputs, (input) => {
         const { reason, recommendedReplicas } = decisionOn(input);
         if (recommendedReplicas === null) return;
-        const told = readReason(reason);
-        expect([reason, told?.wanted]).toEqual([reason, BigInt(recommendedReplicas)]);
+        const stated = readReason(reason);
+        expect([reason, stated?.wanted]).toEqual([reason, BigInt(recommendedReplicas)]);
         // The change by activation follows the value.
         if (!/; (?:not )?active|; at least 1/.test(reason))
-          expect([reason, told?.count]).toEqual([reason, BigInt(recommendedReplicas)]);
+          expect([reason, stated?.count]).toEqual([reason, BigInt(recommendedReplicas)]);
         for (const [name, clause] of Object.entries(CLAUSES))
           if (clause.test(reason)) seen.set(name, (seen.get(name) ?? 0) + 1);
       }),
@@ -131,9 +131,9 @@ describe('the reason of a decision', () => {
     ['with schedules', scheduledSnapshots],
   ])('is consistent in 500 arbitrary snapshots, %s', (_, json) => {
     checkAll(json, (_snapshot, { reason, recommendedReplicas }) => {
-      const told = readReason(reason);
-      if (told === null || recommendedReplicas === null) return;
-      expect([reason, told.count]).toEqual([reason, BigInt(recommendedReplicas)]);
+      const stated = readReason(reason);
+      if (stated === null || recommendedReplicas === null) return;
+      expect([reason, stated.count]).toEqual([reason, BigInt(recommendedReplicas)]);
     });
   });
 });

@@ -34,8 +34,8 @@ interface ExpectedMetric {
   readonly podReasons?: Readonly<Record<string, string>>;
 }
 
-const FOLDER = join(import.meta.dirname, '../vectors');
-const FILES = readdirSync(FOLDER).filter((file) => file.endsWith('.json'));
+const VECTORS = join(import.meta.dirname, '../vectors');
+const FILES = readdirSync(VECTORS).filter((file) => file.endsWith('.json'));
 const UPSTREAM = [
   'chpa.json',
   'derived.json',
@@ -46,7 +46,7 @@ const UPSTREAM = [
 ];
 
 function readVectors(file: string): readonly Vector[] {
-  return JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as readonly Vector[];
+  return JSON.parse(readFileSync(join(VECTORS, file), 'utf8')) as readonly Vector[];
 }
 
 it('has 222 cases of HPA and CHPA', () => {
@@ -146,7 +146,7 @@ function expectLimitsAndState(printed: Printed, expected: Vector['expect']): voi
     expect(printed.limits).toMatchObject(expected.limits);
   }
   for (const [field, value] of Object.entries(expected.state ?? {})) {
-    // 'absent' is a value of its own: for recommendations it differs from an empty list.
+    // 'absent' is a separate value: for recommendations it differs from an empty list.
     if (value === 'absent') expect(printed.state[field]).toBeUndefined();
     else expect(printed.state[field]).toEqual(value);
   }

@@ -1,6 +1,6 @@
 import { BUILT_IN, PRESETS } from '../../src/scaler/schema/presets.js';
 import { METRIC_TABLE } from '../../src/telemetry/metric-table.js';
-import { FOLDER_TABLE, PACKAGE_TABLE } from '../architecture/rules.js';
+import { DIRECTORY_TABLE, PACKAGE_TABLE } from '../architecture/rules.js';
 import { commandTables } from './command-tables.js';
 import { fieldTables } from './field-tables.js';
 import { httpTables } from './http-tables.js';
@@ -55,7 +55,7 @@ function bucketTable(): string {
 function importTable(sources: readonly string[]): string {
   return markdownTable(
     ['directory', 'may import'],
-    Object.entries(FOLDER_TABLE)
+    Object.entries(DIRECTORY_TABLE)
       .filter(([directory]) => sources.includes(directory))
       .map(([directory, others]) => [
         code(directory),
@@ -68,11 +68,11 @@ function importTable(sources: readonly string[]): string {
 }
 
 function packageTable(sources: readonly string[]): string {
-  const isThere = (place: string): boolean => sources.includes(place.split('/')[0] ?? '');
+  const exists = (place: string): boolean => sources.includes(place.split('/')[0] ?? '');
   return markdownTable(
     ['package', 'imported by'],
     Object.entries(PACKAGE_TABLE).flatMap(([name, places]) => {
-      const real = places.filter(isThere);
+      const real = places.filter(exists);
       return real.length === 0 ? [] : [[code(name), real.map((place) => code(`src/${place}`)).join(', ')]];
     }),
   );

@@ -1,22 +1,22 @@
 import type { Kubectl } from './run-namespace.js';
 
-/** What a kubeconfig may do on a cluster beyond what every test needs. */
+/** A permission of the kubeconfig that only some tests need. */
 export type Ability = 'state' | 'election' | 'pause' | 'objects' | 'hpa';
 
-/** One question to the API server. */
+/** One access review of the API server. */
 interface Access {
   readonly group: string;
   readonly resource: string;
   readonly subresource?: string;
   readonly verbs: readonly string[];
-  /** Asked for the whole cluster instead of the namespace of the run. */
+  /** For the whole cluster instead of the namespace of the run. */
   readonly isClusterWide?: boolean;
 }
 
 const CRDS = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions', isClusterWide: true };
 const HPAS = { group: 'autoscaling', resource: 'horizontalpodautoscalers' };
 
-/** What each ability takes. */
+/** Permissions for each ability. */
 const ACCESS: Readonly<Record<Exclude<Ability, 'hpa'>, readonly Access[]>> = {
   state: [{ group: '', resource: 'configmaps', verbs: ['create', 'get', 'patch', 'delete'] }],
   election: [
@@ -34,7 +34,7 @@ const ACCESS: Readonly<Record<Exclude<Ability, 'hpa'>, readonly Access[]>> = {
   ],
 };
 
-/** What an HPA takes, and a metrics API of the test's own behind an APIService. */
+/** Permissions for an HPA, and for the test's own metrics API behind an APIService. */
 const HPA_ACCESS: readonly Access[] = [{ ...HPAS, verbs: ['create', 'get', 'delete'] }];
 const METRICS_API_ACCESS: readonly Access[] = [
   { group: '', resource: 'services', verbs: ['create', 'delete'] },
@@ -47,16 +47,16 @@ const METRICS_API_ACCESS: readonly Access[] = [
   },
 ];
 
-/** What skipped tests would need, in words for their names. */
+/** Missing requirements of skipped tests, for their names. */
 export const NEEDS: Readonly<Record<Ability, string>> = {
   state: 'the kubeconfig may not create and patch ConfigMaps',
   election: 'the kubeconfig may not create and update Leases',
   pause: 'the kubeconfig may not patch Deployments',
   objects: 'the kubeconfig may not create a CustomResourceDefinition and Scalers',
-  hpa: 'no metrics-server answers, and PROMSCALER_E2E_METRICS_ADDRESS with the right to create an APIService is not given',
+  hpa: 'no metrics-server answers, and PROMSCALER_E2E_METRICS_ADDRESS with permission to create an APIService is not set',
 };
 
-/** Asks the API server by SelfSubjectAccessReviews; whether anything answers for metrics.k8s.io is asked by the caller. */
+/** Checks permissions by SelfSubjectAccessReviews; the caller checks whether a server answers for metrics.k8s.io. */
 export async function readAbilities(
   kubectl: Kubectl,
   options: {

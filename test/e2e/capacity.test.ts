@@ -9,7 +9,7 @@ jest.setTimeout(E2E_TIMEOUT_MS);
 
 const run = promisify(execFile);
 
-describe('a workload whose 2 pods ask for more cpu than any node has', () => {
+describe('a workload whose 2 pods request more cpu than any node has', () => {
   let world: World;
   let service: ServiceProcess;
 
@@ -27,7 +27,7 @@ describe('a workload whose 2 pods ask for more cpu than any node has', () => {
   const cli = async (...args: readonly string[]): Promise<string> =>
     (await run(process.execPath, [CLI, ...args, '--url', service.url])).stdout;
 
-  it('does not reach its target: metric, explain, status and one Event say so, and of web beside it nothing', async () => {
+  it('does not reach its target: metric, explain, status and one Event report it, and none of them reports web', async () => {
     await waitFor(
       async () =>
         (await service.metrics('promscaler_condition{', 'scaler="huge"', 'type="TargetReached"', '} 1'))

@@ -10,9 +10,9 @@ import { ReplicaHistory } from './replica-history.js';
 import type { GivenCluster } from './waiting.js';
 import { waitFor } from './waiting.js';
 
-/** The API of a real cluster, as far as one namespace and the APIService of the metrics API go. */
+/** The API of a real cluster, restricted to one namespace and the APIService of the metrics API. */
 export interface ClusterApi {
-  /** Sends a request to a path below the namespace; gives the body. Throws with the code and the body from 400 on. */
+  /** Sends a request to a path below the namespace; returns the body. Throws with the code and the body from 400 on. */
   readonly send: (method: string, path: string, body?: unknown) => Promise<unknown>;
   /** Records the changes of a Deployment's replicas from now on, until the API is closed. */
   readonly recordReplicas: (name: string) => ReplicaHistory;
@@ -23,15 +23,15 @@ const DEADLINE_MS = 20_000;
 const API_SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices';
 
 /**
- * Opens the API through `kubectl proxy`, which knows every way to log in. It listens on a socket in `folder` and lets
- * nothing through but the namespace: nobody else on this machine gets at the cluster by it.
+ * Opens the API through `kubectl proxy`, which supports every login method. It listens on a socket in `directory` and
+ * admits only the namespace: no other user of this machine can access the cluster with it.
  */
-export async function openClusterApi(cluster: GivenCluster, folder: string): Promise<ClusterApi> {
+export async function openClusterApi(cluster: GivenCluster, directory: string): Promise<ClusterApi> {
   const { kubeconfig, namespace } = cluster;
-  const socketPath = join(folder, 's');
+  const socketPath = join(directory, 's');
   const groups = 'api/v1|apis/apps/v1|apis/autoscaling/v2|apis/coordination.k8s.io/v1';
   const paths = `^/(${groups})/namespaces/${namespace}/,^${API_SERVICES}(/${METRICS_API_SERVICE})?$`;
-  // A cluster behind a gateway has a path in its address, which kubectl proxy drops unless told otherwise.
+  // A cluster behind a gateway has a path in its address, which kubectl proxy drops by default.
   const options = ['--append-server-path', '--unix-socket', socketPath, '--accept-paths', paths];
   const args = ['proxy', '--kubeconfig', kubeconfig, ...options];
   const proxy = spawn(await kubectlFile(), args, { stdio: ['ignore', 'pipe', 'pipe'] });

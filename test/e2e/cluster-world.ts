@@ -16,7 +16,7 @@ import { pause, waitFor } from './waiting.js';
 import type { GivenCluster } from './waiting.js';
 import type { Workload, World } from './world.js';
 
-/** Small enough for twelve pods beside each other on the smallest cluster. */
+/** Small enough for twelve pods on the smallest cluster. */
 const REQUEST_CORES = 0.01;
 /** Ten thousand cores: no machine has them. */
 const TOO_MANY_MILLICORES = 10_000_000;
@@ -24,8 +24,9 @@ const TOO_MANY_MILLICORES = 10_000_000;
 const FIRST_WINDOW_SECONDS = 12;
 
 /**
- * A world in one namespace of a real cluster. Its pods do nothing; what they use is told by an exporter of this process,
- * which a Prometheus on this machine scrapes. The service runs on this machine, too, with the rights of the kubeconfig.
+ * Starts a world in one namespace of a real cluster. Its pods do nothing; an exporter of this process reports their
+ * usage, and a Prometheus on this machine scrapes it. The service runs on this machine, too, with the permissions of
+ * the kubeconfig.
  */
 export async function startClusterWorld(
   cluster: GivenCluster,
@@ -76,7 +77,7 @@ export async function startClusterWorld(
   }
 }
 
-/** ConfigMaps for the state of the service, in the namespace of the run. */
+/** Creates ConfigMaps for the state of the service, in the namespace of the run. */
 async function createState(
   api: ClusterApi,
   namespace: string,
@@ -95,7 +96,7 @@ function views(api: ClusterApi): Pick<World, 'replicas' | 'changes' | 'events' |
     numberAt(await api.send('GET', `/deployments/${name}`), field);
   return {
     replicas: (name) => read(name, ['spec', 'replicas']),
-    // The generation counts changes of the spec, and nobody changes anything else in it.
+    // The generation counts changes of the spec; only the replicas change.
     changes: async (name) => (await read(name, ['metadata', 'generation'])) - 1,
     events: async () => JSON.stringify(await api.send('GET', '/events')),
     leaseHolder: async () => {
@@ -105,7 +106,7 @@ function views(api: ClusterApi): Pick<World, 'replicas' | 'changes' | 'events' |
   };
 }
 
-/** An HPA wants something once it has metrics of the pods; those here use next to nothing. */
+/** Creates HPAs. An HPA has desired replicas once it has metrics of the pods; those here use almost nothing. */
 function hpaAdder({ api, cluster, exporter, closers }: HpaParts): World['addHpa'] {
   const { namespace, metricsAddress } = cluster;
   return async (name, min) => {
@@ -128,7 +129,7 @@ interface HpaParts {
   readonly closers: (() => Promise<void>)[];
 }
 
-/** Puts a metrics API of this process behind an APIService, until the world is closed. */
+/** Registers a metrics API of this process with an APIService, until the world is closed. */
 async function registerMetricsApi({ api, cluster, exporter, closers }: HpaParts): Promise<void> {
   const { namespace, metricsAddress } = cluster;
   const metricsApi = await startMetricsApi(namespace, metricsAddress, exporter.readyPods);
@@ -178,16 +179,16 @@ async function waitUntilReady(api: ClusterApi, workloads: readonly Workload[]): 
   await pause(FIRST_WINDOW_SECONDS);
 }
 
-/** The next world may use the same names. What can't be removed here goes with the namespace. */
+/** Removes workloads, because the next world may use the same names. The namespace removal deletes the rest. */
 async function removeWorkloads(api: ClusterApi, workloads: readonly Workload[]): Promise<void> {
   const names = new Set(workloads.map(({ name }) => name));
   for (const name of names) await api.send('DELETE', `/deployments/${name}`).catch(() => undefined);
   const areGone = async (): Promise<boolean> =>
     !(await listPods(api)).some(({ workload }) => names.has(workload));
-  await waitFor(areGone, { what: 'the pods to be gone' }).catch(() => undefined);
+  await waitFor(areGone, { what: 'the pods to be deleted' }).catch(() => undefined);
 }
 
-/** Pods that do nothing, in a form that the restricted Pod Security Standard lets through. */
+/** Builds pods that do nothing and meet the restricted Pod Security Standard. */
 function deploymentOf({ name, replicas, isTooLarge = false }: Workload): unknown {
   const millicores = isTooLarge ? TOO_MANY_MILLICORES : REQUEST_CORES * 1000;
   const manifest: unknown = parse(`

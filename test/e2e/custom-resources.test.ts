@@ -17,7 +17,7 @@ describe('documents that are objects of the cluster', () => {
 
   afterAll(() => world.close());
 
-  /** Real kubectl; standard output. Throws with what it said where it fails. */
+  /** Runs the real kubectl and returns standard output. Throws with its error output if it fails. */
   async function kubectl(line: string, input = ''): Promise<string> {
     const args = [...line.split(' '), '-n', world.namespace];
     const { code, stdout, stderr } = await runKubectl(args, {
@@ -30,46 +30,50 @@ describe('documents that are objects of the cluster', () => {
     return stdout;
   }
 
-  itWhereAble('objects', 'are applied, scale, are waited for, refused when wrong, and deleted', async () => {
-    const config = await readFile(join(world.folder, 'promscaler.yaml'), 'utf8');
-    const file = join(world.folder, 'with-objects.yaml');
-    await writeFile(file, `${config}scalers: { paths: [], customResources: true }\n`);
-    // On a cluster the run has brought the definition: it outlives this test.
-    if (world.simulator !== null)
+  itWhereAble(
+    'objects',
+    'are applied, scale, are waited for, are rejected if invalid, and are deleted',
+    async () => {
+      const config = await readFile(join(world.folder, 'promscaler.yaml'), 'utf8');
+      const file = join(world.folder, 'with-objects.yaml');
+      await writeFile(file, `${config}scalers: { paths: [], customResources: true }\n`);
+      // On a cluster the run has created the definition: it outlives this test.
+      if (world.simulator !== null)
+        await kubectl(
+          'apply -f -',
+          execFileSync(process.execPath, [CLI, 'schema', '--crd'], { encoding: 'utf8' }),
+        );
+      const service = await world.startService(['--config', file]);
+
+      await kubectl('apply -f -', cpuDocument(world, 'web'));
+      await kubectl('wait --for=condition=Ready scaler/web --timeout=60s');
+      // 6 times the request of a pod is 60 % of the requests of 10 pods.
+      await waitFor(async () => (await world.replicas('web')) >= 10, { what: '10 replicas' });
+      await waitFor(
+        async () => /^web +web +2 +12 +1[0-2] +1[0-2] +True/m.test(await kubectl('get scaler web')),
+        {
+          what: 'kubectl get to show the counts',
+        },
+      );
+
       await kubectl(
         'apply -f -',
-        execFileSync(process.execPath, [CLI, 'schema', '--crd'], { encoding: 'utf8' }),
+        cpuDocument(
+          world,
+          'web',
+          '  schedules: [{ name: x, dates: [{ start: a, end: b }], minReplicas: 3 }]\n',
+        ),
       );
-    const service = await world.startService(['--config', file]);
+      await kubectl('wait --for=condition=Accepted=false scaler/web --timeout=30s');
+      expect(await kubectl('describe scaler web')).toContain('the last valid version stays in force');
+      expect(await service.metrics('promscaler_current_replicas{', 'scaler="web"')).toHaveLength(1);
 
-    await kubectl('apply -f -', cpuDocument(world, 'web'));
-    await kubectl('wait --for=condition=Ready scaler/web --timeout=60s');
-    // What 6 pods request is 60 % of what 10 do.
-    await waitFor(async () => (await world.replicas('web')) >= 10, { what: '10 replicas' });
-    await waitFor(
-      async () => /^web +web +2 +12 +1[0-2] +1[0-2] +True/m.test(await kubectl('get scaler web')),
-      {
-        what: 'kubectl get to show the counts',
-      },
-    );
-
-    await kubectl(
-      'apply -f -',
-      cpuDocument(
-        world,
-        'web',
-        '  schedules: [{ name: x, dates: [{ start: a, end: b }], minReplicas: 3 }]\n',
-      ),
-    );
-    await kubectl('wait --for=condition=Accepted=false scaler/web --timeout=30s');
-    expect(await kubectl('describe scaler web')).toContain('the last valid version stays in force');
-    expect(await service.metrics('promscaler_current_replicas{', 'scaler="web"')).toHaveLength(1);
-
-    await kubectl('delete scaler web');
-    await waitFor(async () => (await service.metrics('scaler="web"')).length === 0, {
-      what: 'the scaler to go',
-    });
-    expect(await world.replicas('web')).toBeGreaterThanOrEqual(10);
-    expect(await service.stop()).toBe(0);
-  });
+      await kubectl('delete scaler web');
+      await waitFor(async () => (await service.metrics('scaler="web"')).length === 0, {
+        what: 'the scaler to go',
+      });
+      expect(await world.replicas('web')).toBeGreaterThanOrEqual(10);
+      expect(await service.stop()).toBe(0);
+    },
+  );
 });

@@ -7,22 +7,22 @@ import { kubectlFile } from '../support/kubectl.js';
 import { CLI } from './service-process.js';
 import { waitFor } from './waiting.js';
 
-/** A demo in a folder for temporary files of its own. */
+/** A demo with its own directory for temporary files. */
 export interface DemoProcess {
   readonly child: ChildProcess;
-  /** What it has written so far. */
+  /** Its output so far. */
   readonly output: () => string;
-  /** Resolves when the introduction is there. */
+  /** Resolves when the introduction is printed. */
   readonly opened: () => Promise<void>;
   /** The commands that it prints, without the one that opens an editor. */
   readonly commands: () => readonly string[];
-  /** What is left in its folder, and the processes that were started with a path in it. */
+  /** Files left in its directory, and processes that were started with a path in it. */
   readonly leftovers: () => readonly string[];
-  /** Ends it by force and removes the folder. */
+  /** Kills it and removes the directory. */
   readonly dispose: () => void;
 }
 
-/** Starts `demo --port 0`, or a line of bash in which $DEMO stands for it. */
+/** Starts `demo --port 0`, or a line of bash in which $DEMO is replaced by it. */
 export function startDemo(line: string | null = null): DemoProcess {
   const folder = mkdtempSync(join(tmpdir(), 'promscaler-demo-test-'));
   const demo = `${process.execPath} ${CLI} demo --port 0`;
@@ -61,19 +61,19 @@ function processesWith(folder: string): readonly string[] {
       const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
       return /^\d+$/.test(pid) && line.includes(folder) ? [line] : [];
     } catch {
-      // It has ended meanwhile, or is none of ours.
+      // It has ended meanwhile, or belongs to another user.
       return [];
     }
   });
 }
 
-/** Waits for its end; its exit code. */
+/** Waits for its end, and returns its exit code. */
 export async function endOf(child: ChildProcess): Promise<number | null> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   return child.exitCode;
 }
 
-/** What a command line left behind; `seconds`: it is ended after that, for one that goes on by itself. */
+/** Returns the result of a command line; `seconds`: kills it after that, for one that does not end. */
 export async function runLine(
   line: string,
   seconds = 30,

@@ -8,7 +8,7 @@ import { itOnSimulator } from './world.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
 
-const OWN_CLUSTER = 'the demo brings a cluster of its own';
+const OWN_CLUSTER = 'the demo starts its own cluster';
 
 describe('promscaler demo', () => {
   let demo: DemoProcess;
@@ -16,7 +16,7 @@ describe('promscaler demo', () => {
   afterEach(() => demo.dispose());
 
   const name =
-    'begins healthy, answers every command that it prints, tells what is done to it, and leaves nothing';
+    'is healthy, answers every command that it prints, reports each change to it, and leaves nothing';
   itOnSimulator(OWN_CLUSTER, name, async () => {
     demo = startDemo();
     await demo.opened();
@@ -84,7 +84,7 @@ describe('promscaler demo', () => {
     expect([await endOf(demo.child), demo.leftovers()]).toEqual([0, []]);
   });
 
-  it('asked twice ends at once with 1, and leaves nothing', async () => {
+  it('ends at once with 1 after a second signal, and leaves nothing', async () => {
     demo = startDemo();
     await demo.opened();
 
@@ -95,7 +95,7 @@ describe('promscaler demo', () => {
     await waitFor(() => demo.leftovers().length === 0, { what: 'the end of Prometheus' });
   });
 
-  it('ends with 0 when the reader goes away (| head), and leaves nothing', async () => {
+  it('ends with 0 when its reader closes the pipe (| head), and leaves nothing', async () => {
     demo = startDemo('$DEMO --duration 100 | head -3; echo "demo: ${PIPESTATUS[0]}"');
 
     expect(await endOf(demo.child)).toBe(0);

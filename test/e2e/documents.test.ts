@@ -21,7 +21,7 @@ describe('documents that change while the service runs', () => {
 
   afterAll(() => world.close());
 
-  it('refuses a bad one alone, keeps its last good version, and takes a good one up within 15 s', async () => {
+  it('rejects only an invalid one, keeps its last valid version, and applies a valid one within 15 s', async () => {
     await world.writeDocument('web.yaml', cpuDocument(world, 'web'));
     await world.writeDocument('bad.yaml', cpuDocument(world, 'api').replace('maxReplicas', 'maxReplica'));
     const service = await world.startService();
@@ -31,11 +31,11 @@ describe('documents that change while the service runs', () => {
     await waitFor(
       async () => (await service.metrics('promscaler_current_replicas{', 'scaler="web"')).length === 1,
       {
-        what: 'the good document to be at work',
+        what: 'the valid document to be in force',
       },
     );
     expect(await service.metrics('promscaler_current_replicas{', 'scaler="api"')).toEqual([]);
-    // The field that is not known, and the one that is missing for it.
+    // The unknown field, and the required one that is missing instead.
     expect(await service.metrics('promscaler_config_problems')).toContain('promscaler_config_problems 2');
 
     await world.writeDocument(
@@ -43,7 +43,7 @@ describe('documents that change while the service runs', () => {
       cpuDocument(world, 'api').replace('minReplicas: 2', 'minReplicas: 5'),
     );
     await waitFor(async () => (await world.replicas('api')) === 5, {
-      what: 'the minimum of 5 after the mend',
+      what: 'the minimum of 5 after the fix',
       seconds: 15,
     });
 
@@ -73,7 +73,7 @@ describe('documents that change while the service runs', () => {
     expect(await service.stop()).toBe(0);
   });
 
-  it('ends with exit code 1 and all problems on a wrong service config, and runs nothing', async () => {
+  it('exits with 1 and prints all problems if the service config is invalid, without starting', async () => {
     const file = join(world.folder, 'wrong.yaml');
     await writeFile(
       file,

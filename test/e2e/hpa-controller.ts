@@ -1,7 +1,7 @@
-/** Where the simulator keeps HorizontalPodAutoscalers. */
+/** Store of HorizontalPodAutoscalers in the simulator. */
 export const HPAS = 'autoscaling/horizontalpodautoscalers';
 
-/** What the HPA controller writes once it has metrics. */
+/** Written by the HPA controller once it has metrics. */
 export const COMPUTED = {
   currentReplicas: 2,
   desiredReplicas: 2,

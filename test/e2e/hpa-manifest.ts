@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/simulator/json.js';
 
-/** A HorizontalPodAutoscaler that keeps a Deployment at 60 % of its cpu requests. */
+/** Builds a HorizontalPodAutoscaler that keeps a Deployment at 60 % of its cpu requests. */
 export function hpaManifest(namespace: string, name: string, min: number): JsonObject {
   return {
     apiVersion: 'autoscaling/v2',

@@ -7,24 +7,24 @@ import type { Simulator } from '../../src/simulator/simulator.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const MAIN = join(ROOT, 'dist-e2e/test/e2e/main.js');
-/** Where the run within the run keeps what it has transformed. */
+/** Transform cache of the inner run. */
 const CACHE = 'promscaler-e2e-jest';
 
-/** `npm run test:e2e` on a cluster of its own choice: a run within a run. */
+/** `npm run test:e2e` with its own cluster: a run within a run. */
 export interface InnerRun {
   readonly child: ChildProcess;
   readonly output: () => string;
 }
 
-/** A place for inner runs: all that they have of the cluster is a kubeconfig. */
+/** The environment of inner runs, which know the cluster only by a kubeconfig. */
 export interface InnerRuns {
-  /** Their folder for temporary files, with nothing in it but the kubeconfig and the cache. */
+  /** Their directory for temporary files, with only the kubeconfig and the cache. */
   readonly folder: string;
   readonly start: (args: readonly string[], variables?: Readonly<Record<string, string>>) => InnerRun;
   readonly close: () => Promise<void>;
 }
 
-/** Writes the kubeconfig of a simulator. The cache is that of all runs: else each transforms every file again. */
+/** Writes the kubeconfig of a simulator. All runs share the cache: otherwise each transforms every file again. */
 export async function openInnerRuns(simulator: Simulator, name: string): Promise<InnerRuns> {
   const folder = await mkdtemp(join(tmpdir(), `promscaler-${name}-`));
   await writeFile(join(folder, 'kubeconfig'), simulator.kubeconfig({ isForKubectl: true }));

@@ -2,21 +2,21 @@ import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What jest starts (Prometheus, the service, kubectl) is given so long to end by itself. */
+/** The processes that jest starts (Prometheus, the service, kubectl) have this time to end. */
 const GRACE_MS = 10_000;
 
-/** How jest is to be run. */
+/** Options of a jest run. */
 export interface JestRun {
   /** Patterns and options of the command line. */
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** Ends jest and all that it has started. */
+  /** Ends jest and all its processes. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Runs the tests of this folder: jest's exit code, null where a signal ended it. jest has a process group of its own, so
- * that Ctrl-C reaches the caller alone and nothing is left running when this resolves.
+ * Runs the tests of this directory; returns jest's exit code, null if a signal ended it. jest has its own process
+ * group, so that Ctrl-C reaches only the caller and no process is left when this resolves.
  */
 export async function runJest({ args, env, signal }: JestRun): Promise<number | null> {
   if (signal.aborted) return null;
@@ -39,7 +39,7 @@ export async function runJest({ args, env, signal }: JestRun): Promise<number | 
   }
 }
 
-/** Apart from the folder for temporary files, which is removed after each run. */
+/** Not in the directory for temporary files, which is removed after each run. */
 const CACHE = join(tmpdir(), 'promscaler-e2e-jest');
 
 async function endGroup(pid: number | undefined): Promise<void> {
@@ -53,7 +53,7 @@ function signalGroup(pid: number | undefined, signal: NodeJS.Signals | 0): boole
   try {
     return pid !== undefined && process.kill(-pid, signal);
   } catch {
-    // Nobody is left in it.
+    // The process group is empty.
     return false;
   }
 }

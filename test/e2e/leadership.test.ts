@@ -8,13 +8,13 @@ import type { World } from './world.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
 
-/** Others take over within 3 + 2 x 2.2 x 1 s; the rest is for a machine that has other things to do. */
+/** Another replica takes over within 3 + 2 x 2.2 x 1 s; the rest is for a busy machine. */
 const ELECTION =
   'leaderElection: { enabled: true, leaseDurationSeconds: 3, renewDeadlineSeconds: 2, retryPeriodSeconds: 1 }\n';
 const HAND_OVER_SECONDS = 7.4;
 const SLACK_SECONDS = 6;
 
-const REASON = 'nobody but the simulator refuses requests when asked to';
+const REASON = 'only the simulator can reject requests on demand';
 
 const leads = async (service: ServiceProcess): Promise<boolean> =>
   (await service.metrics('promscaler_leader 1')).length === 1;
@@ -24,7 +24,7 @@ describeWhereAble('election', 'two replicas', () => {
   let leader: ServiceProcess;
   let standby: ServiceProcess;
 
-  /** The counts that the API server has carried out. */
+  /** The counts that the API server has applied. */
   const patched = (): readonly number[] => world.history('web').map(({ replicas }) => replicas);
 
   beforeAll(async () => {
@@ -34,12 +34,12 @@ describeWhereAble('election', 'two replicas', () => {
     leader = await world.startService();
     await waitFor(() => leads(leader), { what: 'the first replica to lead' });
     standby = await world.startService();
-    await waitFor(() => standby.output().includes('standing by'), { what: 'the second one to stand by' });
+    await waitFor(() => standby.output().includes('standing by'), { what: 'the second one to be a standby' });
   });
 
   afterAll(() => world.close());
 
-  it('do the work once: the standby is ready, asks nothing, and shows no scaler', async () => {
+  it('scale once: the standby is ready, sends no queries, and exposes no scaler', async () => {
     await waitFor(async () => (await leader.metrics('promscaler_metric_value{')).length > 0, {
       what: 'a value',
     });
@@ -79,9 +79,9 @@ describeWhereAble('election', 'two replicas', () => {
     leader = standby;
   });
 
-  it('hand over at once when the leader is stopped, and its series go with it', async () => {
+  it('hand over at once when the leader is stopped, and its series disappear', async () => {
     const next = await world.startService();
-    await waitFor(() => next.output().includes('standing by'), { what: 'the third one to stand by' });
+    await waitFor(() => next.output().includes('standing by'), { what: 'the third one to be a standby' });
     const stoppedAt = performance.now();
     const code = await leader.stop();
     await waitFor(() => leads(next), { what: 'the third one to lead' });
@@ -97,16 +97,18 @@ describeWhereAble('election', 'two replicas', () => {
 
   itOnSimulator(
     REASON,
-    'stop within 2 s where no renewal goes through, live on, and go on when the server is back',
+    'stop scaling within 2 s if no renewal succeeds, stay alive, and continue when the server recovers',
     async () => {
       const services = [leader, await world.startService()];
       await waitFor(() => services[1]?.output().includes('standing by'), {
-        what: 'the fourth one to stand by',
+        what: 'the fourth one to be a standby',
       });
       const { simulator } = world;
       if (simulator === null) throw new Error('this is a test of the simulator');
-      const mend = simulator.faults.add({ resource: 'leases' }, { kind: 'refuse', status: 503 });
-      await waitFor(() => leader.output().includes('leadership lost'), { what: 'the leader to stand by' });
+      const removeFault = simulator.faults.add({ resource: 'leases' }, { kind: 'refuse', status: 503 });
+      await waitFor(() => leader.output().includes('leadership lost'), {
+        what: 'the leader to be a standby',
+      });
       const writes = patched().length;
       world.setLoad('web', 1);
       await pause(5);
@@ -117,7 +119,7 @@ describeWhereAble('election', 'two replicas', () => {
       expect(probes.map(({ status }) => status)).toEqual([200, 200]);
       expect(patched().length).toBe(writes);
 
-      mend();
+      removeFault();
       await waitFor(async () => (await Promise.all(services.map(leads))).filter(Boolean).length === 1, {
         what: 'one of them to lead again',
       });

@@ -9,14 +9,14 @@ describe('the service on a cluster and a real Prometheus', () => {
   let world: World;
 
   beforeAll(async () => {
-    // 50 % of what 2 pods request, where 60 % is asked for: as few as may be.
+    // 50 % of the requests of 2 pods, with a target of 60 %: the minimum.
     world = await startWorld([{ name: 'web', replicas: 2, load: 1 }]);
     await world.writeDocument('web.yaml', cpuDocument(world, 'web'));
   });
 
   afterAll(() => world.close());
 
-  it('scales up under load, down after the window and not before, and patches nothing in between', async () => {
+  it('scales up under load, scales down after the window and not before, and patches nothing in between', async () => {
     const service = await world.startService();
     await waitFor(async () => (await service.metrics('promscaler_metric_value{', 'cpu')).length > 0, {
       what: 'a first value of cpu',
@@ -25,7 +25,7 @@ describe('the service on a cluster and a real Prometheus', () => {
     expect(await world.changes('web')).toBe(0);
 
     world.setLoad('web', 6);
-    // What 6 pods request is 60 % of what 10 do.
+    // 6 times the request of a pod is 60 % of the requests of 10 pods.
     await waitFor(async () => (await world.replicas('web')) >= 10, { what: '10 replicas' });
     expect(await world.replicas('web')).toBeLessThanOrEqual(12);
 

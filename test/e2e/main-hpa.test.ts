@@ -11,7 +11,7 @@ import { CLUSTER, E2E_TIMEOUT_MS } from './waiting.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
 
-/** What metrics-server brings: that it is there is all that is asked. */
+/** Represents metrics-server: only its presence matters. */
 const POD_METRICS = makeResource({
   group: 'metrics.k8s.io',
   version: 'v1beta1',
@@ -19,7 +19,7 @@ const POD_METRICS = makeResource({
   kind: 'PodMetrics',
 });
 
-/** The simulator stands for a cluster with metrics-server, this test for its HPA controller. */
+/** The simulator replaces a cluster with metrics-server, and this test its HPA controller. */
 (CLUSTER === null ? describe : describe.skip)('npm run test:e2e on a cluster with metrics-server', () => {
   let simulator: Simulator;
   let runs: InnerRuns;
@@ -34,7 +34,7 @@ const POD_METRICS = makeResource({
     await runs.close();
   });
 
-  /** What the controller writes at its first sync. */
+  /** Writes the status as the controller does at its first sync. */
   const answerHpas = async (): Promise<void> => {
     for (const { metadata } of simulator.listObjects(HPAS)) {
       const path = `/apis/autoscaling/v2/namespaces/${metadata.namespace ?? ''}/horizontalpodautoscalers`;
@@ -46,7 +46,7 @@ const POD_METRICS = makeResource({
     }
   };
 
-  it('tries the dry run beside an HPA, which is gone with the namespace afterwards', async () => {
+  it('tests the dry run next to an HPA, which is deleted with the namespace afterwards', async () => {
     const { child, output } = runs.start(['shadow']);
     const timer = setInterval(() => void answerHpas().catch(() => undefined), 500);
     await once(child, 'close').finally(() => clearInterval(timer));

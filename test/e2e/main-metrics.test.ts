@@ -16,7 +16,7 @@ jest.setTimeout(E2E_TIMEOUT_MS);
 
 const DEFINITIONS = 'apiextensions.k8s.io/customresourcedefinitions';
 
-/** What a metrics API of the run's own takes. */
+/** Permissions for the run's own metrics API. */
 const AGGREGATION = [
   makeResource(
     { group: 'apiregistration.k8s.io', version: 'v1', plural: 'apiservices', kind: 'APIService' },
@@ -26,8 +26,8 @@ const AGGREGATION = [
   makeResource({ group: '', version: 'v1', plural: 'endpoints', kind: 'Endpoints' }),
 ];
 
-/** The simulator stands for a cluster without metrics-server; this test for its aggregator and its HPA controller. */
-(CLUSTER === null ? describe : describe.skip)('npm run test:e2e with a metrics API of its own', () => {
+/** The simulator replaces a cluster without metrics-server, and this test its aggregator and its HPA controller. */
+(CLUSTER === null ? describe : describe.skip)('npm run test:e2e with its own metrics API', () => {
   let simulator: Simulator;
   let runs: InnerRuns;
 
@@ -49,7 +49,7 @@ const AGGREGATION = [
     });
   };
 
-  /** What the aggregator finds behind the APIService; null while there is none. */
+  /** Returns the answer of the API behind the APIService, as the aggregator reads it; null without an APIService. */
   const ask = async (path: string): Promise<string | null> => {
     const [endpoints] = simulator.listObjects('/endpoints') as readonly {
       subsets?: readonly { addresses: readonly { ip: string }[]; ports: readonly { port: number }[] }[];
@@ -66,7 +66,7 @@ const AGGREGATION = [
     return response.statusCode === 200 ? text(response) : null;
   };
 
-  it('registers it, has the HPA answered by it, and removes it and the definition of Scalers', async () => {
+  it('registers it, lets the HPA use it, and removes it and the definition of Scalers', async () => {
     const { child, output } = runs.start(['shadow', 'pause', 'custom-resources'], {
       PROMSCALER_E2E_METRICS_ADDRESS: '127.0.0.1',
     });

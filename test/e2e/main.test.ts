@@ -14,7 +14,7 @@ import { describeOnSimulator } from './world.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
 
-/** No more than what README.md of this folder says. */
+/** Exactly the permissions in README.md of this directory. */
 const TESTER: Subject = {
   user: 'tester',
   rules: [
@@ -31,8 +31,8 @@ const TESTER: Subject = {
   ],
 };
 
-/** The simulator stands for any cluster: all that the run has of it is a kubeconfig. */
-describeOnSimulator('it is a run within a run', 'npm run test:e2e on a cluster of its own choice', () => {
+/** The simulator replaces any cluster: the run knows it only by a kubeconfig. */
+describeOnSimulator('it is a run within a run', 'npm run test:e2e with a configured cluster', () => {
   let simulator: Simulator;
   let runs: InnerRuns;
   let ageSeconds = 0;
@@ -58,7 +58,7 @@ describeOnSimulator('it is a run within a run', 'npm run test:e2e on a cluster o
     simulator.listObjects('/namespaces').map(({ metadata }) => metadata.name);
   const ofRun = { 'promscaler.dev/e2e': 'run' };
 
-  it('removes its namespace on Ctrl-C in the middle of a test, ends with 130, and sweeps what is an hour old', async () => {
+  it('removes its namespace on Ctrl-C during a test, exits with 130, and removes namespaces that are an hour old', async () => {
     leaveBehind('promscaler-e2e-old', 3660, ofRun);
     leaveBehind('promscaler-e2e-young', 3540, ofRun);
     leaveBehind('promscaler-e2e-foreign', 7200, {});
@@ -88,15 +88,15 @@ describeOnSimulator('it is a run within a run', 'npm run test:e2e on a cluster o
     expect(simulator.requests().filter(({ code }) => code === 403)).toEqual([]);
   });
 
-  it('removes its namespace after a test that failed, and ends with 1; it need not be allowed to list namespaces', async () => {
-    const mends = [
+  it('removes its namespace after a failed test, and exits with 1; it needs no permission to list namespaces', async () => {
+    const removals = [
       simulator.faults.add({ resource: 'deployments' }, { kind: 'refuse', status: 500 }),
       simulator.faults.add({ resource: 'namespaces', verbs: ['list'] }, { kind: 'refuse', status: 403 }),
     ];
     const before = namespaces();
-    const { child, output } = start(['documents', '-t', 'refuses a bad one']);
+    const { child, output } = start(['documents', '-t', 'rejects only an invalid one']);
     await once(child, 'close');
-    for (const mend of mends) mend();
+    for (const remove of removals) remove();
 
     expect(child.exitCode).toBe(1);
     expect(output()).toContain('namespaces of earlier runs are not looked for');
@@ -104,7 +104,7 @@ describeOnSimulator('it is a run within a run', 'npm run test:e2e on a cluster o
     expect(namespaces()).toEqual(before);
   });
 
-  it('skips what the kubeconfig may not do, and says what that is', async () => {
+  it('skips tests without permission in the kubeconfig, and prints which permission that is', async () => {
     const { child, output } = start(['shadow', 'restart', 'leadership', 'pause', 'custom-resources']);
     await once(child, 'close');
 
@@ -113,7 +113,7 @@ describeOnSimulator('it is a run within a run', 'npm run test:e2e on a cluster o
     expect(child.exitCode).toBe(0);
   });
 
-  it('ends with 1 and the words of the cluster where it may not create a namespace', async () => {
+  it('exits with 1 and the error of the cluster if it cannot create a namespace', async () => {
     const refuse = simulator.faults.add({ resource: 'namespaces' }, { kind: 'refuse', status: 403 });
     const { child, output } = start(['documents']);
     await once(child, 'close');

@@ -19,7 +19,7 @@ import type { Kubectl, RunNamespace } from './run-namespace.js';
 
 /**
  * `npm run test:e2e`: the end-to-end tests on the simulator, or on the cluster of PROMSCALER_E2E_KUBECONFIG in a
- * namespace that is made for the run. This process owns the namespace, and removes it however the run ends.
+ * namespace that is created for the run. This process owns the namespace, and removes it however the run ends.
  */
 const CLI = resolve('dist/cli/main.js');
 const stop = new AbortController();
@@ -27,7 +27,7 @@ const received: NodeJS.Signals[] = [];
 let receivedMs = 0;
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(name, () => {
-    // npm hands on what the terminal has sent already: only a second Ctrl-C of a person is answered.
+    // npm forwards a signal that the terminal has sent already: only a user's second Ctrl-C is handled.
     if (received.length > 0 && performance.now() - receivedMs > 500)
       say('still cleaning up, it takes three minutes at most');
     received.push(name);
@@ -48,9 +48,9 @@ try {
 const [first] = received;
 if (first !== undefined) process.exitCode = 128 + constants.signals[first];
 
-/** Whether all tests passed, and nothing of the run is left. */
+/** Returns whether all tests passed, and everything of the run is removed. */
 async function run(args: readonly string[]): Promise<boolean> {
-  // What the tests write goes with the folder, also where they are killed.
+  // The files of the tests are removed with the directory, also if the tests are killed.
   const env: NodeJS.ProcessEnv = { ...process.env, TMPDIR: folder };
   const given = env['PROMSCALER_E2E_KUBECONFIG'] ?? '';
   if (given === '') return (await runJest({ args, env, signal: stop.signal })) === 0;
@@ -61,7 +61,7 @@ async function run(args: readonly string[]): Promise<boolean> {
     if (!(await prepare(kubectl, name))) return false;
     const variables = await readVariables(kubectl, name);
     const names = { PROMSCALER_E2E_KUBECONFIG: kubeconfig, PROMSCALER_E2E_NAMESPACE: name, ...variables };
-    // One test file after the other: they share the namespace. Verbose: what is skipped is told with its reason.
+    // One test file after the other: they share the namespace. Verbose: skipped tests are listed with their reason.
     const options = [...args, '--runInBand', '--verbose'];
     const tests = async (): Promise<boolean> =>
       (await runJest({ args: options, env: { ...env, ...names }, signal: stop.signal })) === 0;
@@ -72,11 +72,11 @@ async function run(args: readonly string[]): Promise<boolean> {
   }
 }
 
-/** Whether the namespace is there. One whose creation was not answered may be there all the same. */
+/** Returns whether the namespace exists. It may exist even if its creation was not answered. */
 async function prepare(kubectl: Kubectl, name: string): Promise<boolean> {
   try {
     const own = await createNamespace(kubectl, name);
-    say(`namespace ${name} is there for this run`);
+    say(`created namespace ${name} for this run`);
     await sweep(kubectl, own);
     return true;
   } catch (error) {
@@ -85,7 +85,7 @@ async function prepare(kubectl: Kubectl, name: string): Promise<boolean> {
   }
 }
 
-/** What the tests may use, as variables for them; what is skipped for want of it is said. */
+/** Returns the abilities of the tests as environment variables, and prints which tests are skipped. */
 async function readVariables(kubectl: Kubectl, namespace: string): Promise<Readonly<Record<string, string>>> {
   const hasMetrics = await hasMetricsServer(kubectl);
   const metricsAddress = hasMetrics ? '' : (process.env['PROMSCALER_E2E_METRICS_ADDRESS'] ?? '');
@@ -94,7 +94,7 @@ async function readVariables(kubectl: Kubectl, namespace: string): Promise<Reado
     say(`what the kubeconfig may do is unknown: ${messageOf(error)}`);
     return new Set<Ability>();
   });
-  // A file of which everything is skipped is left out of jest's own list.
+  // jest's own list omits a file whose tests are all skipped.
   for (const [ability, reason] of Object.entries(NEEDS))
     if (!abilities.has(ability as Ability)) say(`tests are skipped: ${reason}`);
   return {
@@ -103,7 +103,7 @@ async function readVariables(kubectl: Kubectl, namespace: string): Promise<Reado
   };
 }
 
-/** Any failure is a no. */
+/** Returns whether metrics-server answers; any failure means no. */
 async function hasMetricsServer(kubectl: Kubectl): Promise<boolean> {
   try {
     await kubectl(['get', '--raw', '/apis/metrics.k8s.io/v1beta1', '--request-timeout=30s']);
@@ -113,7 +113,9 @@ async function hasMetricsServer(kubectl: Kubectl): Promise<boolean> {
   }
 }
 
-/** Runs `tests` while the cluster has the CustomResourceDefinition of Scalers; what was not there before goes again. */
+/**
+ * Runs `tests` while the cluster has the CustomResourceDefinition of Scalers; removes it if it did not exist before.
+ */
 async function withDefinition<T>(kubectl: Kubectl, namespace: string, tests: () => Promise<T>): Promise<T> {
   const { stdout } = await promisify(execFile)(process.execPath, [CLI, 'schema', '--crd']);
   if (!(await createDefinition(kubectl, stdout))) return tests();
@@ -125,7 +127,7 @@ async function withDefinition<T>(kubectl: Kubectl, namespace: string, tests: () 
   }
 }
 
-/** Who may not list namespaces can still run the tests. */
+/** Removes old namespaces. A user without permission to list namespaces can still run the tests. */
 async function sweep(kubectl: Kubectl, own: RunNamespace): Promise<void> {
   try {
     for (const old of await sweepNamespaces(kubectl, own)) say(`removing ${old}, left by an earlier run`);

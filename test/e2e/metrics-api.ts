@@ -3,24 +3,24 @@ import { createServer } from 'node:https';
 import { TEST_CERTIFICATE, TEST_KEY } from '../prometheus/tls-fixture.js';
 import type { PresentPod } from './pod-exporter.js';
 
-/** The name of the APIService: the one that metrics-server has. */
+/** The name of the APIService: that of metrics-server. */
 export const METRICS_API_SERVICE = 'v1beta1.metrics.k8s.io';
 
 const GROUP_VERSION = 'metrics.k8s.io/v1beta1';
 const NAME = 'promscaler-e2e-metrics';
 
-/** Next to nothing of the 10m that a pod requests: an HPA wants its minimum. */
+/** Almost nothing of the 10m that a pod requests: an HPA wants its minimum. */
 const USAGE = { cpu: '1m', memory: '1Mi' };
 
-/** The metrics API as far as the HPA controller reads it. */
+/** The part of the metrics API that the HPA controller reads. */
 export interface MetricsApi {
   readonly port: number;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Serves PodMetrics of the pods that `list` gives, on `address`, by which the API server of the cluster reaches this
- * machine. What it serves is made up and no secret.
+ * Serves PodMetrics of the pods that `list` returns, on `address`, by which the API server of the cluster reaches this
+ * machine. Its values are artificial and not secret.
  */
 export async function startMetricsApi(
   namespace: string,
@@ -47,7 +47,10 @@ export async function startMetricsApi(
   };
 }
 
-/** The objects that make the API server of the cluster ask `address`:`port` for metrics, in the order of their creation. */
+/**
+ * Returns the objects with which the API server of the cluster requests metrics from `address`:`port`, in the order of
+ * their creation.
+ */
 export function metricsApiObjects(
   namespace: string,
   address: string,

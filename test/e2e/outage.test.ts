@@ -6,7 +6,7 @@ import type { World } from './world.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
 
-describe('when Prometheus goes and comes back with an empty store', () => {
+describe('when Prometheus restarts without data', () => {
   let world: World;
   let service: ServiceProcess;
 
@@ -18,7 +18,7 @@ describe('when Prometheus goes and comes back with an empty store', () => {
 
   afterAll(() => world.close());
 
-  it('holds 6 replicas while it is away and until the data can be believed again, then scales down', async () => {
+  it('holds 6 replicas during the outage and until the data can be trusted again, then scales down', async () => {
     await waitFor(async () => (await service.metrics('promscaler_metric_value{')).length > 0, {
       what: 'a value',
     });
@@ -45,27 +45,31 @@ describe('when Prometheus goes and comes back with an empty store', () => {
     );
     expect(await world.replicas('web')).toBe(6);
     await waitFor(async () => (await world.replicas('web')) < 6, { what: 'a scale-down after the hold' });
-    // A server must be 10 s old (the range of the query), and give values for 10 s from then on.
+    // A server must be 10 s old (the range of the query), and return values for 10 s from then on.
     expect((performance.now() - backAt) / 1000).toBeGreaterThan(19);
     expect(service.output()).toContain('metric has a value again');
   });
 
-  const reason = 'nobody but the simulator refuses requests when asked to';
-  itOnSimulator(reason, 'holds while the API server is away, and goes on by itself', async () => {
-    const { simulator } = world;
-    if (simulator === null) throw new Error('this is a test of the simulator');
-    const before = await world.replicas('web');
-    const mend = simulator.faults.add({}, { kind: 'refuse', status: 503 });
-    simulator.watches.close({}, 'destroy');
-    world.setLoad('web', 6);
-    await pause(8);
-    expect(await world.replicas('web')).toBe(before);
-    expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
+  const reason = 'only the simulator can reject requests on demand';
+  itOnSimulator(
+    reason,
+    'holds while the API server is unavailable, and continues automatically',
+    async () => {
+      const { simulator } = world;
+      if (simulator === null) throw new Error('this is a test of the simulator');
+      const before = await world.replicas('web');
+      const removeFault = simulator.faults.add({}, { kind: 'refuse', status: 503 });
+      simulator.watches.close({}, 'destroy');
+      world.setLoad('web', 6);
+      await pause(8);
+      expect(await world.replicas('web')).toBe(before);
+      expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
 
-    mend();
-    await waitFor(async () => (await world.replicas('web')) >= 10, {
-      what: '10 replicas after the API server is back',
-    });
-    expect(await service.stop()).toBe(0);
-  });
+      removeFault();
+      await waitFor(async () => (await world.replicas('web')) >= 10, {
+        what: '10 replicas after the API server is back',
+      });
+      expect(await service.stop()).toBe(0);
+    },
+  );
 });

@@ -20,7 +20,7 @@ describe('a pause on the command line while the service runs', () => {
 
   itWhereAble(
     'pause',
-    'keeps 2 replicas while the load asks for 10, shows that, and lets go on resume',
+    'keeps 2 replicas while the load needs 10, reports that, and releases them on resume',
     async () => {
       const service = await world.startService();
       await waitFor(async () => (await service.metrics('promscaler_metric_value{', 'cpu')).length > 0, {

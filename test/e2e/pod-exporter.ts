@@ -2,20 +2,20 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { pause } from './waiting.js';
 
-/** A pod that is there. */
+/** A pod that exists. */
 export interface PresentPod {
   readonly name: string;
   readonly workload: string;
   readonly isReady: boolean;
 }
 
-/** What stands for cAdvisor where the pods do nothing but pause. */
+/** Replaces cAdvisor for pods that do nothing. */
 export interface PodExporter {
   /** `127.0.0.1:PORT`; its page is `/metrics`. */
   readonly address: string;
-  /** The cpu of all pods of a workload together, shared evenly among those that are ready. */
+  /** Sets the total cpu of all pods of a workload, shared evenly among the ready ones. */
   readonly setCores: (workload: string, cores: number) => void;
-  /** The pods that are there and ready. */
+  /** Returns the existing and ready pods. */
   readonly readyPods: () => readonly PresentPod[];
   readonly close: () => Promise<void>;
 }
@@ -23,7 +23,7 @@ export interface PodExporter {
 const CONTAINER = 'app';
 const MEMORY_BYTES = 1024 * 1024;
 
-/** Starts an exporter of cpu and memory of the pods that `list` gives, asked every second. */
+/** Starts an exporter of cpu and memory of the pods that `list` returns, called every second. */
 export async function startPodExporter(
   namespace: string,
   list: () => Promise<readonly PresentPod[]>,
@@ -34,7 +34,7 @@ export async function startPodExporter(
   let countedMs = performance.now();
   let isOpen = true;
 
-  // At every look at the pods and at every scrape: the counters are exact at any moment, so that rates are smooth.
+  // At every list of the pods and at every scrape: the counters are exact at any moment, so that rates are smooth.
   const count = (): void => {
     const nowMs = performance.now();
     const elapsedSeconds = (nowMs - countedMs) / 1000;
@@ -53,7 +53,7 @@ export async function startPodExporter(
   };
   const run = async (): Promise<void> => {
     while (isOpen) {
-      // While the API server does not answer, the pods that were there go on as they were.
+      // While the API server does not answer, the last known pods continue unchanged.
       await list().then(look, () => undefined);
       await pause(1);
     }

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 
 /** One change of `spec.replicas`. */
 export interface ReplicaChange {
-  /** Monotonic seconds, of no meaning but their differences. */
+  /** Monotonic seconds; only differences are meaningful. */
   readonly seconds: number;
   readonly replicas: number;
 }
@@ -46,7 +46,7 @@ export class ReplicaHistory {
     };
     const replicas = event.object?.spec?.replicas;
     if (typeof replicas !== 'number' || replicas === this.#present) return;
-    // The first one is what is there.
+    // The first one is the initial count.
     if (this.#present !== null) this.#changes.push({ seconds: performance.now() / 1000, replicas });
     this.#present = replicas;
   }

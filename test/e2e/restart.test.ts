@@ -12,7 +12,7 @@ describeWhereAble('state', 'a service that is killed within its window', () => {
   let world: World;
 
   beforeAll(async () => {
-    // 300 % of what 2 pods request: 10 are wanted, and at most 4 are what the first scale-up may reach.
+    // 300 % of the requests of 2 pods: 10 are wanted, and the first scale-up can reach 4 at most.
     world = await startWorld([{ name: 'web', replicas: 2, load: 6 }]);
     const window = `  upscaleForbiddenWindowSeconds: ${WINDOW_SECONDS}\n`;
     await world.writeDocument('web.yaml', cpuDocument(world, 'web', window));
@@ -37,7 +37,7 @@ describeWhereAble('state', 'a service that is killed within its window', () => {
     const [first, second] = changes();
     expect(first?.replicas).toBeLessThanOrEqual(4);
     expect(second?.replicas).toBeGreaterThan(first?.replicas ?? Infinity);
-    // The window begins with the decision, and its PATCH comes up to a second later on a busy machine.
+    // The window begins with the decision, and its PATCH is sent up to a second later on a busy machine.
     expect((second?.seconds ?? 0) - (first?.seconds ?? 0)).toBeGreaterThan(WINDOW_SECONDS - 1);
     expect(await (await fetch(`${next.url}/api/v1/scalers`)).text()).toContain('"NotHeld"');
     expect(await next.stop()).toBe(0);

@@ -2,7 +2,9 @@ import type { Kubectl } from './run-namespace.js';
 
 const NAME = 'scalers.promscaler.dev';
 
-/** Creates the CustomResourceDefinition of Scalers, unless the cluster has one; gives whether this run has created it. */
+/**
+ * Creates the CustomResourceDefinition of Scalers, unless the cluster has one; returns whether this run has created it.
+ */
 export async function createDefinition(kubectl: Kubectl, manifest: string): Promise<boolean> {
   if ((await kubectl(['get', 'crd', NAME, '--ignore-not-found', '-o', 'name'])) !== '') return false;
   await kubectl(['create', '-f', '-', '--request-timeout=30s'], manifest);
@@ -10,7 +12,9 @@ export async function createDefinition(kubectl: Kubectl, manifest: string): Prom
   return true;
 }
 
-/** Deletes a definition that this run has created. While Scalers of others exist it stays: they would go with it. */
+/**
+ * Deletes a definition that this run has created, except while Scalers of others exist: they would be deleted with it.
+ */
 export async function deleteDefinition(kubectl: Kubectl, namespace: string): Promise<string | null> {
   const list = ['get', 'scalers', '-A', '-o', 'jsonpath={.items[*].metadata.namespace}'];
   const others = (await kubectl(list)).split(/\s+/).filter((name) => name !== '' && name !== namespace);

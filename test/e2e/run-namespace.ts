@@ -3,24 +3,24 @@ import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 
 const PREFIX = 'promscaler-e2e-';
-/** Every namespace of a run carries it; the sweep goes by it. */
+/** Every namespace of a run has this label, by which old ones are found. */
 const LABEL = 'promscaler.dev/e2e';
-/** No run takes this long: what is older was left by one that was killed. */
+/** No run takes this long: an older namespace is from a killed run. */
 const OLD_MS = 3_600_000;
-/** A real cluster takes its time to end pods and to notice. */
+/** A real cluster needs time to end pods and to report it. */
 const REMOVAL_SECONDS = 180;
 
-/** Runs kubectl on the given cluster: standard output. Throws with what it said where it fails. */
+/** Runs kubectl on the given cluster and returns standard output. Throws with its error output if it fails. */
 export type Kubectl = (args: readonly string[], input?: string) => Promise<string>;
 
-/** A namespace that was made for one run. */
+/** A namespace that was created for one run. */
 export interface RunNamespace {
   readonly name: string;
   /** By the cluster's own clock. */
   readonly createdMs: number;
 }
 
-/** kubectl from `file` with a kubeconfig. Out of reach of Ctrl-C: what it was told to remove, it removes. */
+/** Returns kubectl from `file` with a kubeconfig. Ctrl-C does not reach it, so that removals are completed. */
 export function kubectlOf(file: string, kubeconfig: string): Kubectl {
   return async (args, input = '') => {
     const child = spawn(file, ['--kubeconfig', kubeconfig, ...args], { detached: true });
@@ -35,7 +35,7 @@ export function kubectlOf(file: string, kubeconfig: string): Kubectl {
   };
 }
 
-/** A name that no other run has. */
+/** Returns a name that no other run has. */
 export function nameNamespace(): string {
   return PREFIX + randomBytes(4).toString('hex');
 }
@@ -49,8 +49,8 @@ export async function createNamespace(kubectl: Kubectl, name: string): Promise<R
 }
 
 /**
- * Removes a namespace and waits until it is gone; one that is gone already is no failure. (`kubectl delete --wait` lists
- * and watches, which not everybody may.)
+ * Removes a namespace and waits until it is deleted; a missing one is not a failure. (`kubectl delete --wait` lists and
+ * watches, which needs more permissions.)
  */
 export async function removeNamespace(kubectl: Kubectl, name: string): Promise<void> {
   const end = performance.now() + REMOVAL_SECONDS * 1000;
@@ -63,7 +63,7 @@ export async function removeNamespace(kubectl: Kubectl, name: string): Promise<v
   }
 }
 
-/** Removes what runs left behind that were killed an hour before `own` began, or earlier: the names. */
+/** Removes the namespaces of runs that were killed at least an hour before `own` began; returns their names. */
 export async function sweepNamespaces(kubectl: Kubectl, own: RunNamespace): Promise<readonly string[]> {
   const args = ['get', 'namespaces', '-l', `${LABEL}=run`, '-o', 'json', '--request-timeout=30s'];
   const list: unknown = JSON.parse(await kubectl(args));
@@ -87,7 +87,7 @@ function readNamespace(value: unknown): RunNamespace {
   const metadata = isObject(value) && isObject(value['metadata']) ? value['metadata'] : {};
   const { name, creationTimestamp } = metadata;
   if (typeof name !== 'string' || typeof creationTimestamp !== 'string')
-    throw new Error('kubectl gave a namespace without a name or a time');
+    throw new Error('kubectl returned a namespace without a name or a time');
   return { name, createdMs: Date.parse(creationTimestamp) };
 }
 

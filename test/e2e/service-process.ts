@@ -10,18 +10,18 @@ export const CLI = join(import.meta.dirname, '../../dist/cli/main.js');
 /** `promscaler run` as a process. */
 export interface ServiceProcess {
   readonly url: string;
-  /** All that it has written. */
+  /** Its complete output. */
   readonly output: () => string;
-  /** The lines of `/metrics` that hold all of the given texts. */
+  /** Returns the lines of `/metrics` that contain all strings. */
   readonly metrics: (...texts: readonly string[]) => Promise<readonly string[]>;
-  /** Sends the signal and gives the exit code. */
+  /** Sends the signal and returns the exit code. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>;
 }
 
-/** Flags of Node itself, as the image has them: `--disable-proto=delete`. */
+/** Flags of Node itself, as in the image: `--disable-proto=delete`. */
 const NODE_FLAGS = (process.env['PROMSCALER_E2E_NODE_FLAGS'] ?? '').split(' ').filter((flag) => flag !== '');
 
-/** Starts the command line with these arguments and waits until it listens; throws with its output where it ends. */
+/** Starts the command line with these arguments and waits until it listens; throws with its output if it ends. */
 export async function startService(
   args: readonly string[],
   variables: Readonly<Record<string, string>> = {},

@@ -8,7 +8,7 @@ jest.setTimeout(E2E_TIMEOUT_MS);
 
 const run = promisify(execFile);
 
-describe('a dry run beside an HPA', () => {
+describe('a dry run next to an HPA', () => {
   let world: World;
 
   beforeAll(async () => {
@@ -18,7 +18,8 @@ describe('a dry run beside an HPA', () => {
 
   afterAll(() => world.close());
 
-  // What 6 pods request is 300 % of what 2 do: 10 are recommended, and one step goes to 4. The HPA wants its minimum of 2.
+  // 6 times the request of a pod is 300 % of the requests of 2: 10 are recommended, and one step goes to 4. The HPA
+  // wants its minimum of 2.
   itWhereAble(
     'hpa',
     'differs by +2 in the metric and in status, names the HPA and patches nothing',

@@ -10,12 +10,15 @@ import { startStage } from './stage.js';
 import type { Workload, World } from './world.js';
 
 const NAMESPACE = 'shop';
-/** Of the service itself: its Lease and its state. */
+/** The namespace of the service, for its Lease and its state. */
 const OWN_NAMESPACE = 'default';
-/** A request takes 50 ms of a core and a pod requests 0.5 cores: 10 requests/s are what one pod requests. */
+/** A request takes 50 ms of a core and a pod requests 0.5 cores: 10 requests/s use the request of one pod. */
 const REQUESTS_PER_SECOND = 10;
 
-/** A world on the embedded cluster, its pods an hour old and ready, with ConfigMaps for the state of the service. */
+/**
+ * Starts a world on the embedded cluster, with ready pods that are an hour old and ConfigMaps for the state of the
+ * service.
+ */
 export async function startSimulatorWorld(workloads: readonly Workload[]): Promise<World> {
   const simulator = await startSimulator({
     clock: SYSTEM_CLOCK,
@@ -75,7 +78,7 @@ export async function startSimulatorWorld(workloads: readonly Workload[]): Promi
       return Promise.resolve((lease?.['spec'] as { holderIdentity?: string } | undefined)?.holderIdentity);
     },
     addHpa: (name, min) => {
-      // Nobody plays the HPA: it has said what it wants, and stays with that.
+      // There is no HPA controller: its status does not change.
       simulator.addObject({
         ...hpaManifest(NAMESPACE, name, min),
         status: {

@@ -7,26 +7,27 @@ import { startPrometheus } from '../../src/cli/demo/programs/prometheus-server.j
 import { startService } from './service-process.js';
 import type { ServiceProcess } from './service-process.js';
 
-/** What every world has: a real Prometheus that scrapes every second, and a folder for config and documents. */
+/**
+ * The common part of all worlds: a real Prometheus that scrapes every second, and a directory for config and documents.
+ */
 export interface Stage {
   readonly folder: string;
   readonly stopPrometheus: () => Promise<void>;
-  /** On the same address, with an empty store. */
+  /** Starts it at the same address, without data. */
   readonly startPrometheusAgain: () => Promise<void>;
   readonly writeDocument: (file: string, text: string) => Promise<void>;
   readonly removeDocument: (file: string) => Promise<void>;
   readonly startService: (args?: readonly string[]) => Promise<ServiceProcess>;
-  /** Ends everything that was started. */
+  /** Stops all processes and servers. */
   readonly close: () => Promise<void>;
 }
 
-/** What a stage is made for. */
 export interface StageOptions {
   /** The list below `scrape_configs`, as YAML or JSON. */
   readonly scrapeConfigs: string;
   /** The value of `kubernetes` in the service config. */
   readonly kubernetes: Readonly<Record<string, unknown>>;
-  /** Whether what the service remembers outlives it, in ConfigMaps that are there. */
+  /** Whether the state of the service survives it, in existing ConfigMaps. */
   readonly keepsState: boolean;
   /** The namespace of the service itself, for its Lease and its state. */
   readonly ownNamespace: string;

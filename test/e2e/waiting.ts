@@ -1,17 +1,20 @@
 import type { Ability } from './abilities.js';
 
-/** What only `npm run test:e2e` sets, once it has made a namespace: then the tests run on a real cluster. */
+/** Set only by `npm run test:e2e` after it has created a namespace: then the tests run on a real cluster. */
 export const CLUSTER = clusterOf(process.env);
 
-/** A cluster that the tests were given. */
+/** The cluster for the tests. */
 export interface GivenCluster {
   /** The path of a kubeconfig. */
   readonly kubeconfig: string;
-  /** The only namespace that is touched. */
+  /** The only namespace that is modified. */
   readonly namespace: string;
-  /** What the kubeconfig may do beyond what every test needs. */
+  /** Permissions of the kubeconfig that only some tests need. */
   readonly abilities: ReadonlySet<Ability>;
-  /** Where the API server of the cluster reaches this machine, for a metrics API of the test's own; empty: metrics-server. */
+  /**
+   * Address at which the API server of the cluster reaches this machine, for the test's own metrics API; empty:
+   * metrics-server.
+   */
   readonly metricsAddress: string;
 }
 
@@ -28,15 +31,15 @@ function clusterOf(env: NodeJS.ProcessEnv): GivenCluster | null {
   };
 }
 
-/** A real cluster pulls images and starts pods in its own time: what is waited for may take so many times as long. */
+/** A real cluster pulls images and starts pods: waits may take this many times as long. */
 const PATIENCE = CLUSTER === null ? 1 : 4;
 
-/** Bringing Prometheus on a fresh machine is part of the first test's time. */
+/** Downloading Prometheus on a fresh machine counts toward the first test. */
 export const E2E_TIMEOUT_MS = 240_000 * PATIENCE;
 
 /**
- * The first answer of `look` that is neither undefined nor false; throws when it does not come in time. `seconds` are
- * those of the simulator.
+ * Returns the first result of `look` that is neither undefined nor false; throws after the timeout, in `seconds` of the
+ * simulator.
  */
 export async function waitFor<T>(
   look: () => T | undefined | false | Promise<T | undefined | false>,
@@ -52,7 +55,7 @@ export async function waitFor<T>(
   }
 }
 
-/** Real seconds: what is tested here lives in real time. */
+/** Waits real seconds: these tests run in real time. */
 export function pause(seconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 }

@@ -16,24 +16,24 @@ const MANIFESTS = join(ROOT, 'test/e2e/manifests');
 /** kind is not installed here: scripts replace it, kubectl and helm, and record their arguments. */
 describe('kind.sh', () => {
   let helm: string;
-  let folder: string;
+  let directory: string;
 
   beforeAll(async () => {
     helm = await findHelm({ env: process.env, clock: SYSTEM_CLOCK });
   });
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'kind-'));
+    directory = mkdtempSync(join(tmpdir(), 'kind-'));
   });
 
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
   const stub = (name: string, body: string): void => {
-    const file = join(folder, name);
-    writeFileSync(file, `#!/bin/sh\nprintf '%s\\n' "${name} $*" >> "${folder}/calls"\n${body}\n`);
+    const file = join(directory, name);
+    writeFileSync(file, `#!/bin/sh\nprintf '%s\\n' "${name} $*" >> "${directory}/calls"\n${body}\n`);
     chmodSync(file, 0o755);
   };
-  /** The script on a cluster where `checkout` has so many replicas; helm renders what it is to install. */
+  /** Runs the script on a cluster where `checkout` has this number of replicas; helm renders the objects to install. */
   const run = (replicas: number): { code: number | null; calls: readonly string[]; rendered: string } => {
     stub('kind', 'test "$1" = get && echo "{}"; true');
     stub('kubectl', `case "$*" in *jsonpath*) echo ${replicas};; esac`);
@@ -41,14 +41,14 @@ describe('kind.sh', () => {
     stub(
       'helm',
       `case "$1" in
-upgrade) shift 2; exec "${helm}" template "$@" > "${folder}/rendered";;
+upgrade) shift 2; exec "${helm}" template "$@" > "${directory}/rendered";;
 template) test -d "${ROOT}/charts/promscaler/templates" ;;
 esac`,
     );
-    const env = { ...process.env, PATH: `${folder}:${process.env['PATH'] ?? ''}`, TMPDIR: folder };
+    const env = { ...process.env, PATH: `${directory}:${process.env['PATH'] ?? ''}`, TMPDIR: directory };
     const { status } = spawnSync('bash', [SCRIPT, 'lab', 'registry.example/promscaler:7'], { env });
-    const calls = readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n');
-    return { code: status, calls, rendered: readFileSync(join(folder, 'rendered'), 'utf8') };
+    const calls = readFileSync(join(directory, 'calls'), 'utf8').trim().split('\n');
+    return { code: status, calls, rendered: readFileSync(join(directory, 'rendered'), 'utf8') };
   };
   const indexOf = (calls: readonly string[], start: string): number =>
     calls.findIndex((call) => call.startsWith(start));
@@ -73,7 +73,7 @@ esac`,
     expect(rendered).toContain('http://prometheus.promscaler-kind:9090');
     expect(rendered).toMatch(/resourceWindowSeconds: 60\b/);
     expect(rendered).toContain('name: checkout, namespace: shop');
-    expect(readdirSync(folder).filter((name) => name.startsWith('tmp.'))).toEqual([]);
+    expect(readdirSync(directory).filter((name) => name.startsWith('tmp.'))).toEqual([]);
   });
 
   it('fails if 2 replicas do not become 3 within 100 polls, and removes everything as well', () => {

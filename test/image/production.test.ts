@@ -15,7 +15,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const USER = 65532;
 
 /** Builds the contents of the image as its Dockerfile does: only production packages, nothing writable. */
-describe('the program as the image has it', () => {
+describe('the program in the image', () => {
   let app: string;
   let simulator: Simulator;
 

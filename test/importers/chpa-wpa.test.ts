@@ -40,7 +40,7 @@ metrics: [{ type: Resource, resource: { name: cpu, targetAverageUtilization: 50 
     });
   });
 
-  it('may have a target of the CPU utilization and a reference without apiVersion', () => {
+  it('can have a target of the CPU utilization and a reference without apiVersion', () => {
     const { spec, lost } = importOne(
       chpa('targetCPUUtilizationPercentage: 60').replace('apiVersion: apps/v1, ', ''),
     );
@@ -77,9 +77,9 @@ metrics: [{ type: Resource, resource: { name: cpu, targetAverageUtilization: 50 
       'scaleUpLimitFaktor: 2',
       'spec.scaleUpLimitFaktor is not a known field; did you mean "scaleUpLimitFactor"?',
     ],
-    ['a wrong duration', 'coolDownTime: soon', 'spec.coolDownTime is "soon", must be a duration'],
+    ['an invalid duration', 'coolDownTime: soon', 'spec.coolDownTime is "soon", must be a duration'],
     ['a factor below 1', 'scaleUpLimitFactor: 0.5', 'spec.scaleUpLimitFactor is not carried over'],
-  ])('says that %s is lost', (_, field, expected) => {
+  ])('reports that %s is lost', (_, field, expected) => {
     const { lost } = importOne(chpa(`targetCPUUtilizationPercentage: 60\n${field}`));
 
     expect(lost).toEqual([expect.stringContaining(expected)]);
@@ -163,7 +163,7 @@ describe('a WatermarkPodAutoscaler', () => {
       'spec.upscaleDelayAboveWatermarkSeconds is 30, which has no equivalent',
     ],
     ['an unknown field', `foo: 1\n${METRIC}`, 'spec.foo is not a known field'],
-  ])('says that %s is lost', (_, text, expected) => {
+  ])('reports that %s is lost', (_, text, expected) => {
     expect(importOne(wpa(text), QUERIES).lost.join('\n')).toContain(expected);
   });
 });

@@ -7,6 +7,9 @@ import { NO_QUERIES } from '../../src/importers/metric-queries.js';
 import { readManifests } from '../../src/importers/read-manifests.js';
 import { check } from './importing.js';
 
+/** Change it to try other cases: `npm test` must not fail by chance. */
+const SEED = 20_261_122;
+
 const RULES = {
   rules: [
     {
@@ -241,7 +244,7 @@ describe('a hostile manifest', () => {
         });
         for (const object of objects) check(object);
       }),
-      { numRuns: 400 },
+      { seed: SEED, numRuns: 400 },
     );
   });
 
@@ -258,11 +261,11 @@ describe('a hostile manifest', () => {
         const { objects } = importObjects([{ file: 'x', value: list }], { ...CONTEXT, queries: NO_QUERIES });
         for (const object of objects) check(object);
       }),
-      { numRuns: 200 },
+      { seed: SEED, numRuns: 200 },
     );
   });
 
-  it('has values of the file only where a value of YAML can be, whatever its characters', () => {
+  it('uses values of the file only as YAML values, whatever their characters', () => {
     const manifest = (query: string) =>
       replaceAt(MANIFESTS[2], ['spec', 'triggers', '0', 'metadata', 'query'], query);
     fc.assert(
@@ -277,7 +280,7 @@ describe('a hostile manifest', () => {
         const [metric] = scaler?.spec.metrics ?? [];
         if (metric !== undefined && 'query' in metric) expect(metric.query).toBe(query.trim());
       }),
-      { numRuns: 300 },
+      { seed: SEED, numRuns: 300 },
     );
   });
 });
@@ -294,7 +297,7 @@ describe('a hostile config of prometheus-adapter', () => {
         });
         for (const object of objects) check(object);
       }),
-      { numRuns: 400 },
+      { seed: SEED, numRuns: 400 },
     );
   });
 });
@@ -338,7 +341,7 @@ describe('a hostile text', () => {
         const { values } = readManifests(pieces.join(''), 'x');
         importObjects(values, { ...CONTEXT, queries: NO_QUERIES });
       }),
-      { numRuns: 500 },
+      { seed: SEED, numRuns: 500 },
     );
   });
 });

@@ -47,7 +47,7 @@ describe('settings without an equivalent', () => {
       'spec.metrics[1] is commented out',
     ],
     [
-      'a wrong type',
+      'an invalid type',
       hpa('behavior: { scaleUp: { stabilizationWindowSeconds: "60" } }'),
       'spec.behavior.scaleUp.stabilizationWindowSeconds is "60", must be a whole number',
     ],

@@ -1,25 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { importAll, importOne } from './importing.js';
-
-const SERVER = 'http://prometheus.monitoring:9090';
-
-function scaledObject(spec: string, { annotations = '{}', name = 'worker' } = {}): string {
-  return `apiVersion: keda.sh/v1alpha1
-kind: ScaledObject
-metadata: { name: ${name}, namespace: shop, annotations: ${annotations} }
-spec:
-  scaleTargetRef: { name: ${name} }
-${spec.replace(/^/gm, '  ')}
-`;
-}
-
-function prometheus(metadata = '', rest = ''): string {
-  return `{ type: prometheus, ${rest} metadata: { serverAddress: ${SERVER}, query: sum(queue_depth), threshold: "30"${metadata} } }`;
-}
-
-function triggers(...list: readonly string[]): string {
-  return `triggers:\n${list.map((one) => `  - ${one}`).join('\n')}`;
-}
+import { SERVER, prometheus, scaledObject, triggers } from './scaled-objects.js';
 
 const METRIC = { query: 'sum(queue_depth)', target: { averageValue: 30 }, onMissing: 'zero' };
 
@@ -194,7 +175,7 @@ ${triggers(prometheus(', activationThreshold: "5", ignoreNullValues: "false"', '
     expect((spec as { fallback?: unknown }).fallback).toEqual(expected);
   });
 
-  it('of KEDA 1 names its Deployment in a field of its own', () => {
+  it('of KEDA 1 names its Deployment in another field', () => {
     const text = scaledObject(triggers(prometheus()))
       .replace('keda.sh', 'keda.k8s.io')
       .replace('{ name: worker }', '{ deploymentName: worker }');
@@ -203,7 +184,7 @@ ${triggers(prometheus(', activationThreshold: "5", ignoreNullValues: "false"', '
   });
 });
 
-describe('what a ScaledObject loses', () => {
+describe('settings of a ScaledObject without an equivalent', () => {
   it.each([
     [
       'initialCooldownPeriod',
@@ -285,7 +266,7 @@ describe('what a ScaledObject loses', () => {
     ],
     ['no threshold', `{ type: prometheus, metadata: { query: a } }`, 'FILL IN the threshold'],
     [
-      'a query that is no PromQL',
+      'a query that is not PromQL',
       `{ type: prometheus, metadata: { query: "sum(", threshold: "3" } }`,
       'is commented out',
     ],
@@ -339,55 +320,5 @@ describe('what a ScaledObject loses', () => {
       scaler: null,
       lost: ['ScaledJob b/a has no replicas: promscaler scales workloads, not Jobs'],
     });
-  });
-});
-
-describe('servers of several ScaledObjects', () => {
-  it('are data sources: the most frequent is default, the others are named after their host', () => {
-    const other = triggers(prometheus().replace(SERVER, 'https://thanos.example.com:9090/'));
-    const [a, b, c] = importAll(
-      [
-        scaledObject(triggers(prometheus()), { name: 'a' }),
-        scaledObject(triggers(prometheus()), { name: 'b' }),
-        scaledObject(other, { name: 'c' }),
-      ].join('---\n'),
-    );
-
-    expect([a?.lost, b?.lost]).toEqual([[], []]);
-    expect(c?.spec).toMatchObject({ metrics: [{ external: { source: 'thanos-example-com' } }] });
-    expect(c?.lost[0]).toContain(
-      'serverAddress is https://thanos.example.com:9090: it must be a URL of the data source thanos-example-com',
-    );
-  });
-
-  it('have no password in a comment or line', () => {
-    const { text, lost } = importOne(
-      scaledObject(triggers(prometheus().replace('http://', 'http://user:secret@'))),
-    );
-
-    expect(text + lost.join()).not.toContain('secret');
-  });
-});
-
-describe('an HPA that KEDA made', () => {
-  const hpa = `apiVersion: autoscaling/v2
-kind: HorizontalPodAutoscaler
-metadata: { name: keda-hpa-worker, namespace: shop, ownerReferences: [{ kind: ScaledObject, name: worker, controller: true }] }
-spec: { maxReplicas: 3, scaleTargetRef: { name: worker, kind: Deployment } }
-`;
-
-  it('is left out next to its ScaledObject', () => {
-    expect(
-      importAll(`${hpa}---\n${scaledObject(triggers(prometheus()))}`).map(({ scaler }) => scaler?.name),
-    ).toEqual(['worker']);
-  });
-
-  it('is not imported without it', () => {
-    expect(importAll(hpa)).toMatchObject([
-      {
-        scaler: null,
-        lost: [expect.stringContaining('KEDA made it from ScaledObject shop/worker, import that')],
-      },
-    ]);
   });
 });

@@ -17,8 +17,8 @@ import { eventually, ManualClock } from '../support/manual-clock.js';
 import { failureOf } from './cluster-rig.js';
 import { FakeApiServer, json, status } from './fake-api-server.js';
 
-const FOLDER = '/apis/coordination.k8s.io/v1/namespaces/monitoring/leases';
-const PLACE = `${FOLDER}/promscaler`;
+const LEASES = '/apis/coordination.k8s.io/v1/namespaces/monitoring/leases';
+const PLACE = `${LEASES}/promscaler`;
 
 const SPEC: LeaseSpec = {
   holderIdentity: 'a_1',

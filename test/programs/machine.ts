@@ -8,7 +8,7 @@ import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 export const IN_CACHE = `promscaler/prometheus-debian-${arch()}`;
 const SYSTEM_PATH = '/bin:/usr/bin';
 
-/** A machine without programs of its own: those in `bin` are the only ones on its PATH. */
+/** A machine without installed programs: only those in `bin` are on its PATH. */
 export interface Machine {
   readonly root: string;
   /** `reports` collects the lines before downloads. */

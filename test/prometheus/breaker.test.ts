@@ -151,7 +151,7 @@ describe('an answer', () => {
   it.each([
     ['a value', VALUE],
     ['no series', { class: 'missing', message: 'no series' }],
-    ['what is no vector', { class: 'invalid', message: 'a matrix' }],
+    ['a result other than a vector', { class: 'invalid', message: 'a matrix' }],
     ['an invalid query', failure('bad_query')],
     ['a query that cannot be executed', failure('execution')],
     ['an answer that is too large', failure('too_large')],

@@ -50,7 +50,7 @@ describe('classifyAnswer of success', () => {
     ['native histogram', vector({ metric: {}, histogram: [SECONDS, {}] })],
     ['no value', vector({ metric: {} })],
     ['no labels', vector({ value: [SECONDS, '1'] })],
-    ['label that is no string', vector(element('1', { pod: 1 }))],
+    ['label that is not a string', vector(element('1', { pod: 1 }))],
     ['no time', vector({ metric: {}, value: [null, '1'] })],
     ['number instead of text', vector(element(1))],
     ['null', vector(element(null))],

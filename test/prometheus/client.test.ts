@@ -27,9 +27,9 @@ const serveText = (status: number, body: string, headers: Record<string, string>
   serve((response) => response.writeHead(status, headers).end(body));
 
 async function aFile(content: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'client-test-'));
-  cleanups.push(() => rm(folder, { recursive: true }));
-  const path = join(folder, 'secret');
+  const directory = await mkdtemp(join(tmpdir(), 'client-test-'));
+  cleanups.push(() => rm(directory, { recursive: true }));
+  const path = join(directory, 'secret');
   await writeFile(path, content);
   return path;
 }

@@ -21,13 +21,13 @@ const NO_TLS: SourceTls = {
 };
 
 let server: Server;
-let folder: string;
+let directory: string;
 let caFile: string;
 let url: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'connection-test-'));
-  caFile = join(folder, 'ca.pem');
+  directory = await mkdtemp(join(tmpdir(), 'connection-test-'));
+  caFile = join(directory, 'ca.pem');
   await writeFile(caFile, TEST_CERTIFICATE);
   server = createServer({ cert: TEST_CERTIFICATE, key: TEST_KEY }, (_request, response) =>
     response.end(vectorBody([{ labels: {}, value: 1 }])),
@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(async () => {
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
-  await rm(folder, { recursive: true });
+  await rm(directory, { recursive: true });
 });
 
 const ask = (tls: Partial<SourceTls>) =>
@@ -71,7 +71,7 @@ describe('a query over TLS', () => {
   });
 
   it('names the missing file', async () => {
-    await expect(ask({ caFile: join(folder, 'nosuch') })).resolves.toMatchObject({
+    await expect(ask({ caFile: join(directory, 'nosuch') })).resolves.toMatchObject({
       reason: 'unauthorized',
       message: expect.stringContaining('tls.caFile'),
     });
@@ -82,8 +82,8 @@ describe('createConnection', () => {
   it('keeps the last valid certificate and token while the files are invalid, and uses new ones after 10 s', async () => {
     let nowMs = 0;
     const clock: Clock = { ...realClock, monotonicMs: () => nowMs, after: () => () => undefined };
-    const tokenFile = join(folder, 'token');
-    const ca = join(folder, 'changing-ca.pem');
+    const tokenFile = join(directory, 'token');
+    const ca = join(directory, 'changing-ca.pem');
     await writeFile(tokenFile, 'token-1');
     await writeFile(ca, TEST_CERTIFICATE);
     const connect = createConnection(

@@ -18,8 +18,8 @@ const BYTES = 1000;
 type Labels = Readonly<Record<string, string>>;
 
 /** The cpu and memory of one container of `namespace`, once for each set of labels. */
-function containerOf(namespace: string, ...told: readonly Labels[]): readonly WrittenSeries[] {
-  return told.flatMap((labels) => {
+function containerOf(namespace: string, ...reported: readonly Labels[]): readonly WrittenSeries[] {
+  return reported.flatMap((labels) => {
     const of = { namespace, pod: 'web-1', container: 'app', ...labels };
     return [
       {
@@ -62,7 +62,7 @@ const SHAPES: Readonly<Record<string, readonly Labels[]>> = {
 };
 
 const SERIES = [
-  ...Object.entries(SHAPES).flatMap(([namespace, told]) => containerOf(namespace, ...told)),
+  ...Object.entries(SHAPES).flatMap(([namespace, reported]) => containerOf(namespace, ...reported)),
   ...requestsOf('requests_of_one_total', ['p0']),
   ...requestsOf('requests_of_two_total', ['p0', 'p1']),
 ];
@@ -76,7 +76,7 @@ async function found(
 ): Promise<{
   readonly cores: readonly number[];
   readonly bytes: readonly number[];
-  readonly told: readonly string[] | null;
+  readonly reported: readonly string[] | null;
   readonly times: number;
 }> {
   let times = 0;
@@ -107,7 +107,7 @@ async function found(
   };
   const again = metrics.startRound([], new AbortController().signal);
   await again.ageOf('default');
-  return { cores: valuesOf(0), bytes: valuesOf(1), told: round.duplicates?.(key) ?? null, times };
+  return { cores: valuesOf(0), bytes: valuesOf(1), reported: round.duplicates?.(key) ?? null, times };
 }
 
 describe.each(['Prometheus', 'VictoriaMetrics'])('duplicate series in the data of %s', (engine) => {
@@ -142,7 +142,7 @@ describe.each(['Prometheus', 'VictoriaMetrics'])('duplicate series in the data o
 
     expect(seen).toMatchObject({ cores: [CORES], bytes: [BYTES], times });
     const words = `is in the data ${times} times, by ${label}: counted once, the largest`;
-    expect(seen.told).toEqual([
+    expect(seen.reported).toEqual([
       `metric "cpu": each container's cpu ${words}`,
       `metric "memory": each container's memory ${words}`,
     ]);
@@ -151,7 +151,7 @@ describe.each(['Prometheus', 'VictoriaMetrics'])('duplicate series in the data o
   it.each(['once', 'restarted'])('are not detected for a container %s', async (shape) => {
     const seen = await found(server.url, shape);
 
-    expect([seen.told, seen.times]).toEqual([null, 1]);
+    expect([seen.reported, seen.times]).toEqual([null, 1]);
   });
 
   it.each([

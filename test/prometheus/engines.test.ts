@@ -76,7 +76,7 @@ describe('startTime', () => {
   it.each([
     ['vmauth or vmselect', 'vm_app_start_timestamp 1767225600\n', 200],
     ['a Thanos', 'process_start_time_seconds 1767225600\n', 200],
-    ['a page that is no number', 'vm_data_size_bytes{} 1\nvm_app_start_timestamp x\n', 200],
+    ['a page that is not a number', 'vm_data_size_bytes{} 1\nvm_app_start_timestamp x\n', 200],
     ['a refusal', METRICS, 401],
     ['nothing', '', 200],
   ])(

@@ -85,7 +85,7 @@ describe('a sample of a resource', () => {
     expect(sampleOf(memoryMetric, values([usage('a', 'app', 5)]))).toMatchObject({ windowSeconds: 0 });
   });
 
-  it('holds only its container for ContainerResource', () => {
+  it('has only its container for ContainerResource', () => {
     const answer = values([usage('a', 'app', 0.5), usage('a', 'proxy', NaN), usage('b', 'proxy', 1)]);
 
     expect(sampleOf(appCpu, answer)).toMatchObject({

@@ -69,7 +69,7 @@ describe('the age of a source', () => {
     ['4 of 10 targets are left', targets(4), 'lost'],
     ['5 of 10 targets are left', targets(5), 'kept'],
     ['11 of 10 targets are left', targets(11), 'kept'],
-    ['it cannot be asked', failure, 'unknown'],
+    ['it cannot be queried', failure, 'unknown'],
     ['it answers in part', { ...targets(9), class: 'partial', why: 'x' } as Answer, 'unknown'],
     ['it answers NaN', targets(NaN), 'unknown'],
   ])('with %s is %s', async (_, answer, state) => {

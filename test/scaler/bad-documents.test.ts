@@ -4,8 +4,8 @@ import { PROBLEM_CLASSES, type ProblemCode } from '../../src/scaler/problems/pro
 import { readScalers } from '../../src/scaler/read/read-scalers.js';
 
 /** Each file starts with its expected problems, one per line: `# expect: CODE LINE:COLUMN PART OF THE MESSAGE`. */
-const FOLDER = new URL('./bad/', import.meta.url);
-const FILES = readdirSync(FOLDER);
+const BAD_DOCUMENTS = new URL('./bad/', import.meta.url);
+const FILES = readdirSync(BAD_DOCUMENTS);
 
 /** Codes for the service config and directories, and codes that need a large file or a bug: tested elsewhere. */
 const ELSEWHERE: readonly ProblemCode[] = [
@@ -46,7 +46,7 @@ function expectedOf(text: string): readonly Expected[] {
 
 describe('an invalid document', () => {
   it.each(FILES)('has exactly the problems that it lists: %s', (file) => {
-    const text = readFileSync(new URL(file, FOLDER), 'utf8');
+    const text = readFileSync(new URL(file, BAD_DOCUMENTS), 'utf8');
     const expected = expectedOf(text);
 
     const { scalers, problems } = readScalers(
@@ -69,7 +69,7 @@ describe('an invalid document', () => {
 
   it('exists for each code', () => {
     const covered = new Set(
-      FILES.flatMap((file) => expectedOf(readFileSync(new URL(file, FOLDER), 'utf8'))).map(
+      FILES.flatMap((file) => expectedOf(readFileSync(new URL(file, BAD_DOCUMENTS), 'utf8'))).map(
         ({ code }) => code,
       ),
     );

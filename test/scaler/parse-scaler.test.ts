@@ -299,11 +299,11 @@ describe('parseScaler', () => {
     expect(Object.isFrozen(scaler?.document.spec['metrics'])).toBe(true);
   });
 
-  const folder = new URL('../vectors/', import.meta.url);
-  it.each(readdirSync(folder).filter((file) => file.endsWith('.json')))(
+  const directory = new URL('../vectors/', import.meta.url);
+  it.each(readdirSync(directory).filter((file) => file.endsWith('.json')))(
     'reads every scaler of %s',
     (file) => {
-      const vectors = JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as {
+      const vectors = JSON.parse(readFileSync(new URL(file, directory), 'utf8')) as {
         snapshot: { scaler: unknown };
       }[];
 

@@ -3,7 +3,7 @@ import { readScalers } from '../../src/scaler/read/read-scalers.js';
 import { FAULTY_QUERIES } from './faulty-queries.js';
 import { type Member, VALID_QUERIES } from './valid-queries.js';
 
-interface Told {
+interface ReportedProblem {
   readonly code: string;
   readonly message: string;
 }
@@ -12,7 +12,7 @@ function problemsOf(
   member: Member,
   query: string,
   { flavor, more = {} }: { flavor?: string; more?: object } = {},
-): readonly Told[] {
+): readonly ReportedProblem[] {
   const body = {
     metric: { name: 'load' },
     query,

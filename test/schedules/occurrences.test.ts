@@ -25,7 +25,7 @@ describe('recurringAround', () => {
     );
   });
 
-  it('omits a start on an exception, by the date of its own zone', () => {
+  it('omits a start on an exception, by the date in its time zone', () => {
     const tokyo = schedule({
       recurring: { start: '0 1 * * *', end: '0 5 * * *' },
       timeZone: 'Asia/Tokyo',

@@ -134,7 +134,7 @@ describe('/api/v1/events', () => {
   });
 
   it.each([
-    ['says that there is a gap', 'more', 16_500, ['gap']],
+    ['reports a gap', 'more', 16_500, ['gap']],
     ['goes on', 'less', 16_000, ['failure', 'failure']],
   ])('%s if the missed events are %s than 32 KiB', async (_what, _size, length, types) => {
     const world = await start();

@@ -101,7 +101,7 @@ export async function watch(simulator: Pick<Simulator, 'url'>, path: string, que
 }
 
 /** Returns `TYPE NAME` of each event; of an ERROR its code. */
-export function told(events: readonly JsonObject[]): readonly string[] {
+export function namesOfEvents(events: readonly JsonObject[]): readonly string[] {
   return events.map((event) => {
     const type = stringAt(event, 'type') ?? '';
     const what =

@@ -15,7 +15,7 @@ const WEB = { namespace: 'shop', name: 'web', replicas: 2 } as const;
 jest.setTimeout(300_000);
 
 /** Real kubectl is the reference: it shares no code with the simulator. */
-describe('what kubectl writes to the simulator', () => {
+describe('kubectl, writing to the simulator,', () => {
   let simulator: Simulator;
   let home: string;
 

@@ -2,7 +2,7 @@
 export default class PlainLineReporter {
   onRunComplete(_contexts, results) {
     const skipped = results.numPendingTests + results.numTodoTests;
-    // A test file that cannot even be loaded has no test of its own to count.
+    // A test file that cannot be loaded has no tests to count.
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
     // Jest's own summary comes after its reporters: only the end of the process is late enough for the last line.
     process.once('exit', () => {

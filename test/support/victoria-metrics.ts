@@ -28,13 +28,13 @@ export async function startVictoriaMetrics({
   const [env, clock] = [process.env, SYSTEM_CLOCK];
   const file = await findVictoriaMetrics({ env, clock });
   const port = wanted === 0 ? await freePort() : wanted;
-  const folder = await mkdtemp(join(tmpdir(), 'promscaler-victoria-metrics-'));
+  const directory = await mkdtemp(join(tmpdir(), 'promscaler-victoria-metrics-'));
   const url = `http://127.0.0.1:${port}`;
   const child = startChild({
     title: 'VictoriaMetrics',
     file,
     args: [
-      `-storageDataPath=${folder}`,
+      `-storageDataPath=${directory}`,
       `-httpListenAddr=127.0.0.1:${port}`,
       '-retentionPeriod=1',
       '-loggerLevel=ERROR',
@@ -48,7 +48,7 @@ export async function startVictoriaMetrics({
   const kill = async (): Promise<void> => {
     child.signal('SIGKILL');
     await child.ended;
-    await rm(folder, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
   };
   const startMs = clock.monotonicMs();
   while (!(await isReady(url))) {

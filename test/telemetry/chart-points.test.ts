@@ -64,7 +64,7 @@ describe('createChartPoints', () => {
   it.each([
     [37, [0, 52]],
     [38, [0, 15, 53]],
-  ])('with a period of 15 s takes a pause of %i s for %j', (pause, times) => {
+  ])('with a period of 15 s and a gap of %i s keeps the points %j', (pause, times) => {
     const chartPoints = createChartPoints();
 
     for (const seconds of [0, 15, 15 + pause]) chartPoints.add(cycle(seconds, 55));

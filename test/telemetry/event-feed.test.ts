@@ -50,7 +50,7 @@ describe('createEventFeed', () => {
 
 describe('eventsOfCycle', () => {
   /** Returns `TYPE SUBJECT-OR-OUTCOME` of each event of these cycles, cycle by cycle. */
-  function told(...records: readonly ReturnType<typeof record>[]): readonly (readonly string[])[] {
+  function eventsOf(...records: readonly ReturnType<typeof record>[]): readonly (readonly string[])[] {
     const ledger = createLedger();
     return records.map((one) => {
       const { before, after } = ledger.add(one);
@@ -64,7 +64,7 @@ describe('eventsOfCycle', () => {
   it('reports each change of replicas, and nothing for cycles without one', () => {
     const patched = { kind: 'patched', from: 3, to: 5, message: '' } as const;
 
-    expect(told(record(), record({ outcome: patched }), record({ outcome: patched }), record())).toEqual([
+    expect(eventsOf(record(), record({ outcome: patched }), record({ outcome: patched }), record())).toEqual([
       [],
       ['decision patched'],
       ['decision patched'],
@@ -78,7 +78,7 @@ describe('eventsOfCycle', () => {
       return record({ conditions: [condition] });
     };
 
-    expect(told(short('Starting'), short('Unschedulable'), short('RolloutPaused'))).toEqual([
+    expect(eventsOf(short('Starting'), short('Unschedulable'), short('RolloutPaused'))).toEqual([
       [],
       ['failing TargetReached'],
       ['over TargetReached'],
@@ -90,7 +90,7 @@ describe('eventsOfCycle', () => {
       conflictingWriter: { managers: [], since: '', message: 'another client does it' },
     });
 
-    expect(told(found, found, record())).toEqual([
+    expect(eventsOf(found, found, record())).toEqual([
       ['failing ConflictingWriter'],
       [],
       ['over ConflictingWriter'],
@@ -101,14 +101,14 @@ describe('eventsOfCycle', () => {
     const held = { kind: 'dry-run', from: 3, to: 5, message: '' } as const;
 
     expect(
-      told(record({ outcome: held }), record({ outcome: held }), record({ outcome: { ...held, to: 6 } })),
+      eventsOf(record({ outcome: held }), record({ outcome: held }), record({ outcome: { ...held, to: 6 } })),
     ).toEqual([['decision dry-run'], [], ['decision dry-run']]);
   });
 
   it('reports when a metric fails and when it recovers', () => {
     const failed = record({ decision: decision({ metrics: [metricResult({ error: 'no series' })] }) });
 
-    expect(told(record(), failed, failed, record())).toEqual([
+    expect(eventsOf(record(), failed, failed, record())).toEqual([
       [],
       ['failing Resource/cpu'],
       [],
@@ -121,7 +121,7 @@ describe('eventsOfCycle', () => {
     const window = condition({ status: 'False', reason: 'BackoffDownscale' });
 
     expect(
-      told(
+      eventsOf(
         record(),
         record({ conditions: [bad] }),
         record({ conditions: [bad] }),
@@ -133,6 +133,9 @@ describe('eventsOfCycle', () => {
   it('reports a failed change once', () => {
     const failed = { kind: 'failed', from: 3, to: 5, message: 'forbidden' } as const;
 
-    expect(told(record({ outcome: failed }), record({ outcome: failed }))).toEqual([['failing change'], []]);
+    expect(eventsOf(record({ outcome: failed }), record({ outcome: failed }))).toEqual([
+      ['failing change'],
+      [],
+    ]);
   });
 });

@@ -44,7 +44,7 @@ describe('createLedger', () => {
     expect(ledger.get('shop/web')?.history).toHaveLength(2);
   });
 
-  it('gives each change of replicas a separate entry, newest first', () => {
+  it('stores each change of replicas as a separate entry, newest first', () => {
     const ledger = createLedger();
 
     ledger.add(record({ at: at(0), outcome: PATCHED }));

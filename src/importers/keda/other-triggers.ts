@@ -67,12 +67,31 @@ const EXAMPLES: Readonly<Record<string, { readonly target: string; readonly quer
   redis: { target: 'listLength', query: 'sum(redis_key_size{key="LIST"})' },
 };
 
+/** Settings whose values are shown. Others may be credentials, or addresses that contain them. */
+const SHOWN: ReadonlySet<string> = new Set([
+  'activationLagThreshold',
+  'consumerGroup',
+  'lagThreshold',
+  'listLength',
+  'listName',
+  'mode',
+  'queueLength',
+  'queueName',
+  'stream',
+  'subscriptionName',
+  'targetQueryValue',
+  'topic',
+  'value',
+]);
+
 /** A trigger that reads another system: its number must come from Prometheus. */
 export function readUnsupported(trigger: Trigger, canBeZero: boolean): ReadTrigger {
   const { type, name, metadata, path } = trigger;
   const example = Object.hasOwn(EXAMPLES, type) ? EXAMPLES[type] : undefined;
   const threshold = example === undefined ? undefined : readQuantity(metadataText(metadata, example.target));
-  const settings = Object.entries(metadata.value).map(([key, value]) => `  ${key}: ${formatValue(value)}`);
+  const settings = Object.entries(metadata.value).map(([key, value]) =>
+    SHOWN.has(key) ? `  ${key}: ${formatValue(value)}` : `  ${key}`,
+  );
   const lines = [
     `FILL IN a query: the trigger ${formatValue(type)} does not read Prometheus`,
     ...(example === undefined ? [] : ['An exporter may provide the number, such as:', `  ${example.query}`]),

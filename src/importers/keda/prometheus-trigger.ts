@@ -76,6 +76,9 @@ function readSource(trigger: Trigger, sources: SourceNames): string {
   return source;
 }
 
+/** Returns an address without user, password and parameters. */
 function withoutCredentials(address: string): string {
-  return address.replace(/\/\/[^/@]*@/, '//');
+  if (!URL.canParse(address)) return 'not a URL';
+  const { protocol, host, pathname } = new URL(address);
+  return host === '' ? 'not a URL' : `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
 }

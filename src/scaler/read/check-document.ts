@@ -70,16 +70,17 @@ function isTypeField([first, second]: Path): boolean {
   return second === undefined && (first === 'kind' || first === 'apiVersion');
 }
 
-const HPA_HINT = ': change these two lines, the spec can stay; a metric that is not a resource needs a query';
-const CHPA_HINT = ': change these two lines, the spec can stay; add preset: chpa for its defaults';
+const IMPORT = '; promscaler import converts it';
 
 const KIND_HINTS: ReadonlyMap<string, string> = new Map([
-  ['HorizontalPodAutoscaler', HPA_HINT],
-  ['CHPA', CHPA_HINT],
-  ['ConfigurableHorizontalPodAutoscaler', CHPA_HINT],
+  ['HorizontalPodAutoscaler', IMPORT],
+  ['CHPA', IMPORT],
+  ['ConfigurableHorizontalPodAutoscaler', IMPORT],
+  ['CustomedHorizontalPodAutoscaler', IMPORT],
+  ['WatermarkPodAutoscaler', IMPORT],
+  ['ScaledObject', IMPORT],
   [
-    'ScaledObject',
-    '; its minReplicaCount, maxReplicaCount and prometheus triggers become minReplicas, maxReplicas and external metrics, each a query with a target.averageValue',
+    'List',
+    '; write its items as documents, with --- between them. promscaler import converts a list of autoscalers',
   ],
-  ['List', '; write its items as documents, with --- between them'],
 ]);

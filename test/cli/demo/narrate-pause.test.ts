@@ -5,8 +5,8 @@ import { World } from '../../control/world.js';
 it('narrates a pause that sets 3 replicas, and the first change after it, with their reasons', async () => {
   const world = new World();
   world.load = 90;
-  let told = '';
-  const stdout = { isTerminal: false, write: (text: string) => void (told += text) };
+  let output = '';
+  const stdout = { isTerminal: false, write: (text: string) => void (output += text) };
   const narrator = createNarrator({ stdout, env: {}, clock: world.clock });
   world.cluster.annotations = { 'promscaler.dev/paused-replicas': '3' };
   narrator.printCycle(await world.cycle());
@@ -14,6 +14,6 @@ it('narrates a pause that sets 3 replicas, and the first change after it, with t
   world.load = 60;
   narrator.printCycle(await world.nextCycle());
 
-  expect(told).toContain('5 -> 3     5 -> 3: paused by annotation, kept at 3 (metrics ask for 9)\n');
-  expect(told).toContain('3 -> 6     resumed: load is at 60, target 10 per pod: 3 -> 6\n');
+  expect(output).toContain('5 -> 3     5 -> 3: paused by annotation, kept at 3 (metrics ask for 9)\n');
+  expect(output).toContain('3 -> 6     resumed: load is at 60, target 10 per pod: 3 -> 6\n');
 });

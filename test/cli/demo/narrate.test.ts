@@ -19,7 +19,7 @@ function narrating(): { readonly narrator: Narrator; readonly lines: () => reado
   return { narrator, lines: () => text.split('\n').filter((line) => line !== '') };
 }
 
-function tell(narrator: Narrator, record: CycleRecord): void {
+function narrateCycle(narrator: Narrator, record: CycleRecord): void {
   narrator.printCycle({ record, decidedState: null } as unknown as Parameters<Narrator['printCycle']>[0]);
 }
 
@@ -36,7 +36,7 @@ describe('the narration of a pause', () => {
     const { narrator, lines } = narrating();
     const steady = cpuSnapshot(60);
     for (const pause of [null, PAUSE, PAUSE, { ...PAUSE, facts: ['scale-up is paused'] }, null, null])
-      tell(narrator, recordOf(steady, { pause }));
+      narrateCycle(narrator, recordOf(steady, { pause }));
 
     expect(lines()).toEqual([
       '   +0 s  shop/web                   scaling is paused by annotation; incident 7',
@@ -48,8 +48,8 @@ describe('the narration of a pause', () => {
   it('reports a pause that has already ended', () => {
     const { narrator, lines } = narrating();
     const until = parseInstant('2026-01-01T00:00:00Z');
-    tell(narrator, recordOf(cpuSnapshot(60), { pause: { ...PAUSE, until } }));
-    tell(narrator, recordOf(cpuSnapshot(60)));
+    narrateCycle(narrator, recordOf(cpuSnapshot(60), { pause: { ...PAUSE, until } }));
+    narrateCycle(narrator, recordOf(cpuSnapshot(60)));
 
     expect(lines()[1]).toContain('pause ended');
   });
@@ -67,7 +67,7 @@ describe('the narration of a target', () => {
       },
     ] as const;
     for (let cycle = 0; cycle < 3; cycle += 1)
-      tell(narrator, recordOf(cpuSnapshot(60), { decision: null, conditions }));
+      narrateCycle(narrator, recordOf(cpuSnapshot(60), { decision: null, conditions }));
 
     expect(lines()).toEqual(['   +0 s  shop/web                   there is no such deployment']);
   });
@@ -81,9 +81,9 @@ spec: { scaleTargetRef: { name: web }, maxReplicas: 5 }
 `;
 
   it('reports one that changes, becomes invalid, is fixed, is added and is removed', async () => {
-    const folder = folderOf({ 'web.yaml': WEB });
-    const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
-    const files = createScalerFiles({ paths: [folder], clock: SYSTEM_CLOCK });
+    const directory = folderOf({ 'web.yaml': WEB });
+    const write = (name: string, text: string): void => writeFileSync(join(directory, name), text);
+    const files = createScalerFiles({ paths: [directory], clock: SYSTEM_CLOCK });
     const { narrator, lines } = narrating();
     const steps: readonly (() => void)[] = [
       () => undefined,
@@ -93,7 +93,7 @@ spec: { scaleTargetRef: { name: web }, maxReplicas: 5 }
       () => write('web.yaml', WEB.replace('5', 'six')),
       () => write('web.yaml', WEB.replace('5', '6')),
       () => write('api.yaml', WEB.replaceAll('name: web', 'name: api')),
-      () => rmSync(join(folder, 'web.yaml')),
+      () => rmSync(join(directory, 'web.yaml')),
     ];
 
     for (const step of steps) {

@@ -35,23 +35,23 @@ function diagnose(
   return diagnosed({ prometheus: url, kubernetes: `${simulator.url}/as/secret`, config, namespaces });
 }
 
-function told({ results }: Diagnosis): readonly CheckResult[] {
+function resultsOf({ results }: Diagnosis): readonly CheckResult[] {
   return results.filter(({ check }) => check === 'custom-resources');
 }
 
 describe('custom-resources', () => {
   it('is checked only if documents are read from the cluster', async () => {
-    expect(told(await diagnose([], ''))).toEqual([]);
+    expect(resultsOf(await diagnose([], ''))).toEqual([]);
   });
 
   it('succeeds with the CRD and the permissions that the chart grants', async () => {
     define();
 
-    expect(told(await diagnose())).toMatchObject([{ status: 'ok' }]);
+    expect(resultsOf(await diagnose())).toMatchObject([{ status: 'ok' }]);
   });
 
   it('fails without the CRD, and prints the command that installs it', async () => {
-    expect(told(await diagnose())).toMatchObject([
+    expect(resultsOf(await diagnose())).toMatchObject([
       { status: 'failed', fix: expect.stringContaining('crd.enabled: true') },
     ]);
   });
@@ -62,7 +62,7 @@ describe('custom-resources', () => {
   ])('fails without %s', async (verb, rule) => {
     define();
 
-    const [found, ...others] = told(await diagnose([rule, write]));
+    const [found, ...others] = resultsOf(await diagnose([rule, write]));
 
     expect(others).toEqual([]);
     expect(found).toMatchObject({ status: 'failed', fix: expect.stringContaining('rbac.create: true') });
@@ -71,12 +71,12 @@ describe('custom-resources', () => {
 
   it.each([
     [
-      'names an object of a namespace that is left out',
+      'names an object of a namespace that is not watched',
       '[shop]',
       ['lab/web', 'lab/x', 'shop/api'],
       'lab/web, lab/x',
     ],
-    ['names none where all namespaces are watched', '[]', ['lab/web'], null],
+    ['names none if all namespaces are watched', '[]', ['lab/web'], null],
     ['names none of the namespaces that are watched', '[shop, lab]', ['lab/web', 'shop/api'], null],
   ])('%s', async (_what, namespaces, keys, named) => {
     define();
@@ -91,7 +91,7 @@ describe('custom-resources', () => {
       });
     }
 
-    const found = told(await diagnose([read, write], ON, namespaces));
+    const found = resultsOf(await diagnose([read, write], ON, namespaces));
 
     const warning = {
       status: 'warning',
@@ -103,7 +103,7 @@ describe('custom-resources', () => {
   it('warns if the status cannot be written', async () => {
     define();
 
-    expect(told(await diagnose([read]))).toMatchObject([
+    expect(resultsOf(await diagnose([read]))).toMatchObject([
       {
         status: 'warning',
         message:

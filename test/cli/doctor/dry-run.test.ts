@@ -19,7 +19,7 @@ describe('other-scaler, next to a dry run', () => {
     currentMetrics: [{ type: 'Resource', resource: { name: 'cpu', current: { averageValue: '1m' } } }],
     lastScaleTime: '2026-01-01T00:00:00Z',
   };
-  const besideHpa = async (status: JsonObject): Promise<Simulator> => {
+  const nextToHpa = async (status: JsonObject): Promise<Simulator> => {
     const simulator = await cluster({ workloads: [{ namespace: 'shop', name: 'web', replicas: 2 }] });
     simulator.addObject({
       apiVersion: 'autoscaling/v2',
@@ -56,7 +56,7 @@ describe('other-scaler, next to a dry run', () => {
       ', which has no desired replicas yet',
     ],
   ])('%s is only compared, and the check succeeds', async (_what, spec, args, status, wanted) => {
-    const simulator = await besideHpa(status);
+    const simulator = await nextToHpa(status);
 
     const report = await diagnose(simulator, { web: document('web', spec) }, args);
 
@@ -65,7 +65,7 @@ describe('other-scaler, next to a dry run', () => {
   });
 
   it('is missing without an HPA: that is a failure, which names the dry run', async () => {
-    const simulator = await besideHpa(HELD);
+    const simulator = await nextToHpa(HELD);
 
     const { of } = await diagnose(simulator, { web: document('web') });
 

@@ -43,8 +43,8 @@ describe('the flavor of a data source', () => {
     ['Prometheus', 'prometheus', PROMETHEUS],
     ['Prometheus', 'thanos', PROMETHEUS],
     ['Prometheus', null, PROMETHEUS],
-    ['server that does not say what it is', 'victoriametrics', {}],
-  ] as const)('of a %s may be %s', async (_, flavor, build) => {
+    ['server of an unknown kind', 'victoriametrics', {}],
+  ] as const)('of a %s can be %s', async (_, flavor, build) => {
     const { results } = await flavorResults(build, { flavor });
 
     expect(results).toEqual([]);

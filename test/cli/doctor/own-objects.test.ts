@@ -49,13 +49,13 @@ function diagnose(rules: readonly Rule[] = [create, renew, keep], config = ON): 
   return diagnosed({ prometheus: url, kubernetes, config, documents: { web: document('web') } });
 }
 
-function told({ results }: Diagnosis, check: CheckName): readonly CheckResult[] {
+function resultsOf({ results }: Diagnosis, check: CheckName): readonly CheckResult[] {
   return results.filter((one) => one.check === check);
 }
 
 describe('lease', () => {
   it('succeeds if the Lease does not exist and can be created', async () => {
-    expect(told(await diagnose(), 'lease')).toMatchObject([
+    expect(resultsOf(await diagnose(), 'lease')).toMatchObject([
       { status: 'ok', message: 'Lease default/promscaler does not exist yet' },
     ]);
     expect(simulator.getObject('coordination.k8s.io/leases', 'default', 'promscaler')).toBeNull();
@@ -66,7 +66,7 @@ describe('lease', () => {
     const spec = { holderIdentity: 'pod-7', renewTime: '2026-01-01T00:00:00.000000Z' };
     simulator.addObject({ ...LEASE, metadata, spec });
 
-    expect(told(await diagnose([renew, keep]), 'lease')).toMatchObject([
+    expect(resultsOf(await diagnose([renew, keep]), 'lease')).toMatchObject([
       {
         status: 'ok',
         message: 'Lease default/promscaler is held by pod-7, renewed 2026-01-01T00:00:00.000000Z',
@@ -75,7 +75,7 @@ describe('lease', () => {
   });
 
   it('fails if the Lease does not exist and cannot be created', async () => {
-    expect(told(await diagnose([renew, keep]), 'lease')).toMatchObject([
+    expect(resultsOf(await diagnose([renew, keep]), 'lease')).toMatchObject([
       {
         status: 'failed',
         message:
@@ -91,7 +91,7 @@ describe('lease', () => {
   ])('fails without %s', async (verb, words) => {
     const less = { ...renew, verbs: renew.verbs.filter((one) => one !== verb) };
 
-    const [found, ...others] = told(await diagnose([create, less, keep]), 'lease');
+    const [found, ...others] = resultsOf(await diagnose([create, less, keep]), 'lease');
 
     expect(others).toEqual([]);
     expect(found?.status).toBe('failed');
@@ -104,13 +104,13 @@ describe('state', () => {
   it('succeeds with all 16 ConfigMaps and the rules of the chart', async () => {
     addStates();
 
-    expect(told(await diagnose(), 'state')).toMatchObject([
+    expect(resultsOf(await diagnose(), 'state')).toMatchObject([
       { status: 'ok', message: 'state in 16 ConfigMaps in namespace default' },
     ]);
   });
 
   it('fails once if no ConfigMap exists, with the command that creates them', async () => {
-    const [found, ...others] = told(await diagnose(), 'state');
+    const [found, ...others] = resultsOf(await diagnose(), 'state');
 
     expect(others).toEqual([]);
     expect(found?.message).toContain('has no ConfigMap promscaler-state-00, ');
@@ -123,7 +123,7 @@ describe('state', () => {
   it('names the two missing ConfigMaps', async () => {
     addStates(NAMES.filter((name) => !/0[39]$/.test(name)));
 
-    expect(told(await diagnose(), 'state')).toMatchObject([
+    expect(resultsOf(await diagnose(), 'state')).toMatchObject([
       {
         status: 'failed',
         message:
@@ -137,7 +137,7 @@ describe('state', () => {
     addStates();
     const less = { ...keep, verbs: keep.verbs.filter((one) => one !== verb) };
 
-    const [found, ...others] = told(await diagnose([create, renew, less]), 'state');
+    const [found, ...others] = resultsOf(await diagnose([create, renew, less]), 'state');
 
     expect(others).toEqual([]);
     expect(found).toMatchObject({
@@ -154,7 +154,7 @@ describe('state', () => {
       'promscaler-state-06': { 'shop.well': '{"v":1,"epoch":"x","uid":"u"}' },
     });
 
-    const found = told(await diagnose(), 'state');
+    const found = resultsOf(await diagnose(), 'state');
 
     expect(found.map(({ status }) => status)).toEqual(['failed', 'warning']);
     expect(found[0]?.message).toContain(
@@ -173,7 +173,7 @@ describe('lease and state', () => {
     async (config) => {
       const report = await diagnose([], config);
 
-      expect([...told(report, 'lease'), ...told(report, 'state')]).toEqual([]);
+      expect([...resultsOf(report, 'lease'), ...resultsOf(report, 'state')]).toEqual([]);
       const asked = simulator.requests().map(({ resource }) => resource);
       expect(asked).not.toContain('leases');
       expect(asked).not.toContain('configmaps');

@@ -18,7 +18,7 @@ describe('fixForFailure', () => {
       'group_left ()',
     ],
     ['multiple matches for labels: grouping labels must ensure unique matches', 'aggregate the side'],
-  ])('says what to do about 422: %s', (text, fix) => {
+  ])('explains how to fix a 422: %s', (text, fix) => {
     expect(fixForFailure('execution', `HTTP 422 "execution": ${text}`)).toContain(fix);
   });
 

@@ -237,7 +237,7 @@ describe('a query with an invalid answer', () => {
       '"svc.name"="web"',
     ],
     [
-      'a UTF-8 metric that is not there',
+      'a missing UTF-8 metric',
       metric('external', 'sum({"http.requests"})'),
       [],
       'Prometheus has no metric http.requests',

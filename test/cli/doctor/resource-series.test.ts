@@ -259,7 +259,7 @@ describe('resource-series', () => {
     ],
     ['/metrics/resource without its path', { id: '/a', image: 'i' }, {}, 'id (none), /a', 'id!=""'],
     [
-      'a label that nobody named',
+      'an unnamed label',
       { zone_of_scrape: 'p' },
       { zone_of_scrape: 'q' },
       'zone_of_scrape p, q',

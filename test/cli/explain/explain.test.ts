@@ -185,9 +185,9 @@ Last scale-up: none; last scale-down: none
   });
 
   it('prints decision and snapshot as JSON, without a status', async () => {
-    const folder = folderOf({ 'one.json': JSON.stringify(cpuSnapshot(83)) });
+    const directory = folderOf({ 'one.json': JSON.stringify(cpuSnapshot(83)) });
 
-    const { stdout } = await runCli(['explain', '--snapshot', 'one.json', '-o', 'json'], { cwd: folder });
+    const { stdout } = await runCli(['explain', '--snapshot', 'one.json', '-o', 'json'], { cwd: directory });
 
     expect(JSON.parse(stdout)).toMatchObject({
       decision: { desiredReplicas: 6 },

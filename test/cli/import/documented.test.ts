@@ -25,7 +25,7 @@ describe('the migration guide', () => {
     ['hpa adapted', 'hpa input', 'hpa adapter'],
     ['keda output', 'keda input', null],
     ['chpa output', 'chpa input', null],
-  ])('has as %s what import prints, which is valid', async (output, input, adapter) => {
+  ])('has as %s the output of import, which is valid', async (output, input, adapter) => {
     const cwd = folderOf(adapter === null ? {} : { 'adapter.yaml': block(adapter) });
     const options = adapter === null ? [] : ['--adapter-config', 'adapter.yaml'];
     const ran = await runCli(['import', '-', ...options], { cwd, stdin: block(input) });

@@ -150,11 +150,11 @@ describe('new, with a cluster', () => {
 describe('new, without an answer from the cluster', () => {
   it('reports in one line that nothing listens, and continues', async () => {
     const gone = await startSimulator({ clock: SYSTEM_CLOCK });
-    const folder = folderOf({ kubeconfig: gone.kubeconfig() });
+    const directory = folderOf({ kubeconfig: gone.kubeconfig() });
     await gone.close();
 
     const ran = await runCli(['new', 'web', '--max', '5'], {
-      env: { KUBECONFIG: join(folder, 'kubeconfig') },
+      env: { KUBECONFIG: join(directory, 'kubeconfig') },
     });
 
     expect(ran.exitCode).toBe(0);
@@ -167,10 +167,10 @@ describe('new, without an answer from the cluster', () => {
     ['the kubeconfig cannot be read', '{', 'not valid YAML'],
     ['the kubeconfig has no context', '{}', 'no current-context is set'],
   ])('reports in one line that %s', async (_, text, sentence) => {
-    const folder = folderOf(text === null ? {} : { kubeconfig: text });
+    const directory = folderOf(text === null ? {} : { kubeconfig: text });
 
     const ran = await runCli(['new', 'web', '--max', '5'], {
-      env: { KUBECONFIG: join(folder, 'kubeconfig') },
+      env: { KUBECONFIG: join(directory, 'kubeconfig') },
     });
 
     expect(ran.exitCode).toBe(0);
@@ -182,10 +182,10 @@ describe('new, without an answer from the cluster', () => {
   it('reports in one line that it is not authorized', async () => {
     const rbac = { token: { user: 'me', rules: [] } };
     const closed = await startSimulator({ clock: SYSTEM_CLOCK, rbac });
-    const folder = folderOf({ kubeconfig: closed.kubeconfig() });
+    const directory = folderOf({ kubeconfig: closed.kubeconfig() });
 
     const ran = await runCli(['new', 'web', '--max', '5'], {
-      env: { KUBECONFIG: join(folder, 'kubeconfig') },
+      env: { KUBECONFIG: join(directory, 'kubeconfig') },
     });
     await closed.close();
 
@@ -197,7 +197,7 @@ describe('new, without an answer from the cluster', () => {
   it('waits 5 seconds for a cluster that hangs, and continues', async () => {
     const hanging = await startSimulator({ clock: SYSTEM_CLOCK });
     hanging.stallAll();
-    const folder = folderOf({ kubeconfig: hanging.kubeconfig() });
+    const directory = folderOf({ kubeconfig: hanging.kubeconfig() });
     const waits: number[] = [];
     const clock: Clock = {
       ...SYSTEM_CLOCK,
@@ -207,7 +207,7 @@ describe('new, without an answer from the cluster', () => {
       },
     };
 
-    const kubeconfig = { KUBECONFIG: join(folder, 'kubeconfig') };
+    const kubeconfig = { KUBECONFIG: join(directory, 'kubeconfig') };
     const web = await runCli(['new', 'web', '--max', '5'], { env: kubeconfig, clock });
     const rollout = await runCli(['new', 'ro/web', '--max', '5'], { env: kubeconfig, clock });
     await hanging.close();

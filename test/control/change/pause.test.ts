@@ -150,7 +150,7 @@ describe('stops', () => {
     expect(stops(pause('both'), 'none')).toBe(false);
   });
 
-  it('returns false if the pause keeps a count: that is a change of its own', () => {
+  it('returns false if the pause keeps a count: that is a separate change', () => {
     expect(stops({ ...pause('both'), replicas: 3 }, 'scale-down')).toBe(false);
   });
 });

@@ -128,14 +128,14 @@ describe('a scale-down from 5 to 3 of a Deployment with podDeletionCost', () => 
   it('continues after 1000 ms if the API server does not answer, and sends no cost after that', async () => {
     const rig = await start();
     const { ranking } = valued(rig);
-    const mend = rig.simulator.faults.add({ verbs: ['patch'], resource: 'pods' }, { kind: 'stall' });
+    const removeFault = rig.simulator.faults.add({ verbs: ['patch'], resource: 'pods' }, { kind: 'stall' });
     const cycle = rig.cycle(3, { ranking });
     await rig.clock.advanceAndSettle(999);
     const before = rig.simulator.describe(WEB).replicas;
 
     rig.clock.advance(1);
     const { record } = await cycle;
-    mend();
+    removeFault();
     await rig.pass(5);
 
     expect(before).toBe(5);
@@ -162,12 +162,12 @@ describe('a cost that promscaler set on a pod that was not removed', () => {
   async function interrupted(): Promise<CostRig> {
     const rig = await start();
     const { ranking } = valued(rig);
-    const mend = rig.simulator.faults.add(
+    const removeFault = rig.simulator.faults.add(
       { verbs: ['patch'], resource: 'deployments' },
       { kind: 'refuse', status: 500 },
     );
     await rig.cycle(3, { ranking });
-    mend();
+    removeFault();
     await rig.watched();
     expect(Object.keys(rig.annotations())).toHaveLength(2);
     return rig;
@@ -247,7 +247,7 @@ describe('no pod is ever written to', () => {
     ['without the field', { spec: {} }],
     ['with an empty one', { spec: { podDeletionCost: {} } }],
     ['in a dry run', { spec: { ...RANKED, dryRun: true } }],
-    ['where the scaler is gone by now', { input: { isCurrent: () => false } }],
+    ['if the scaler was removed meanwhile', { input: { isCurrent: () => false } }],
     ['with another document on the same target', { input: { sharesTargetWith: 'shop/other' } }],
   ])('%s', async (_, options) => {
     const rig = await start();

@@ -54,12 +54,12 @@ describe('deletion costs next to kubectl annotate', () => {
   /** Ranks pods 0 to 4 in the order of their names, for a scale-down to `to` whose change of replicas fails. */
   const markFor = async (to: number): Promise<readonly string[]> => {
     const pods = rig.pods();
-    const mend = rig.simulator.faults.add(
+    const removeFault = rig.simulator.faults.add(
       { verbs: ['patch'], resource: 'deployments' },
       { kind: 'refuse', status: 500 },
     );
     await rig.cycle(to, { ranking: rankingOf(Object.fromEntries(pods.map((pod, value) => [pod, value]))) });
-    mend();
+    removeFault();
     await rig.watched();
     return pods;
   };

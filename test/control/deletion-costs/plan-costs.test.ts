@@ -24,12 +24,12 @@ function plan(
 const FOUR = ['a', 'b', 'c', 'd'].map((name) => costed(name));
 
 describe('planCosts', () => {
-  it('gives -1 to the smallest of four values if one pod is to be removed, and nothing if none is', () => {
+  it('assigns -1 to the smallest of four values if one pod is to be removed, and nothing if none is', () => {
     expect(plan(FOUR, 3, { a: 5, b: -Infinity, c: 7, d: Infinity })).toEqual([['b', -1]]);
     expect(plan(FOUR, 4, { a: 5, b: 1, c: 7, d: 2 })).toEqual([]);
   });
 
-  it('gives nothing if all values are equal, and something if one is missing', () => {
+  it('assigns nothing if all values are equal, and something if one is missing', () => {
     expect(plan(FOUR, 2, { a: 1, b: 1, c: 1, d: 1 })).toEqual([]);
     expect(plan(FOUR, 2, { a: 1, b: 1, c: 1 })).toEqual([
       ['a', -2],

@@ -137,8 +137,8 @@ describe('two processes that both believe they lead', () => {
     ['with two pauses of 6 s anywhere', { pauses: { count: 2, seconds: 6 } }],
     ['with a pause of 70 s anywhere', { pauses: { count: 1, seconds: 70 } }],
     ['with a change of the status anywhere', { touches: 1 }],
-    ['where one raises to 7 and the other to 9', { loads: [70, 90], cycles: 2 }],
-    ['where both lower', { loads: [10, 30], cycles: 2 }],
+    ['if one scales up to 7 and the other to 9', { loads: [70, 90], cycles: 2 }],
+    ['if both scale down', { loads: [10, 30], cycles: 2 }],
   ])(
     'never scale up or down twice within 300 s %s',
     async (_, over) => {

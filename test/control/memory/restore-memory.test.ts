@@ -287,9 +287,9 @@ describe('the time since when a metric has failed', () => {
   });
 
   it.each([
-    ['what it knows', WITH_FALLBACK, failing(-5), false],
-    ['something else', WITH_FALLBACK, new Map(), true],
-    ['nothing, where nothing is to be stored', PLAIN, new Map(), false],
+    ['the same values', WITH_FALLBACK, failing(-5), false],
+    ['other values', WITH_FALLBACK, new Map(), true],
+    ['nothing, if nothing is to be stored', PLAIN, new Map(), false],
   ])('leaves nothing unsaved if its own entry has %s', (_, spec, failingSince, isUnsaved) => {
     const memory = { ...settledMemory({ failingSince: failing(-5) }), isUnsaved: true };
 

@@ -87,9 +87,9 @@ describe('shortfallOf', () => {
   const before = { since: at(0), wanted: 5 };
 
   it.each([
-    ['restarts where more are wanted', 6, { since: at(60), wanted: 6 }],
-    ['goes on where fewer are wanted', 4, { since: at(0), wanted: 4 }],
-    ['is over where as many are wanted as are ready', 2, null],
+    ['restarts if more are wanted', 6, { since: at(60), wanted: 6 }],
+    ['continues if fewer are wanted', 4, { since: at(0), wanted: 4 }],
+    ['ends if as many are wanted as are ready', 2, null],
   ])('%s', (_, specReplicas, expected) => {
     expect(shortfallOf(before, { specReplicas }, { pods, now: at(60) })).toEqual(expected);
   });

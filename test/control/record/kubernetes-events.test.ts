@@ -140,13 +140,13 @@ describe('kubernetesEvents', () => {
     const shortCut = (await world.nextCycle()).record;
     const again = (await world.nextCycle()).record;
     // As in the ledger: a type that a cycle omits keeps its last condition.
-    const standing = [
+    const inForce = [
       ...shortCut.conditions,
       ...first.conditions.filter(({ type }) => type === 'ScalingActive'),
     ];
 
     expect(shortCut.conditions.some(({ type }) => type === 'ScalingActive')).toBe(false);
-    expect(kubernetesEvents({ conditions: standing, outcome: shortCut.outcome }, again)).toEqual([]);
+    expect(kubernetesEvents({ conditions: inForce, outcome: shortCut.outcome }, again)).toEqual([]);
   });
 
   it('reports nothing for a 0 that a user has set', async () => {
@@ -207,7 +207,7 @@ describe('kubernetesEvents', () => {
 
     const events = await eventsAfter(world, nothing, revert, revert, revert, revert);
 
-    expect(events.map((told) => told.filter(({ reason }) => reason === 'ConflictingWriter'))).toEqual([
+    expect(events.map((list) => list.filter(({ reason }) => reason === 'ConflictingWriter'))).toEqual([
       [],
       [],
       [],

@@ -201,10 +201,10 @@ describe('Ready', () => {
       object: wrong,
       verdict: verdict({ problems: [problem({ code: 'replica-bounds' })] }),
     });
-    const mended = { ...showing(wrong, refused), generation: 4, specText: '{}' };
+    const fixed = { ...showing(wrong, refused), generation: 4, specText: '{}' };
 
     const waiting = status({
-      object: mended,
+      object: fixed,
       verdict: verdict({ specText: '{}', scaler: scaler() }),
       last: cycle(),
     });

@@ -192,7 +192,7 @@ export const BUGS: readonly Bug[] = [
     ),
   ),
   bug(
-    'patches-what-is-there',
+    'patches-the-current-count',
     { by: ['I8'], when: [] },
     edit(
       'control/change/carry-out.js',
@@ -287,7 +287,7 @@ export const BUGS: readonly Bug[] = [
     edit('kubernetes/requests/backoff.js', 'return waitMs;', 'return 0;'),
   ),
   bug(
-    'a-failure-ends-the-rhythm',
+    'a-failure-ends-the-loop',
     { by: ['I22'], when: ['applied-lost', 'unapplied-lost'] },
     edit(
       'control/controller.js',
@@ -305,7 +305,7 @@ export const BUGS: readonly Bug[] = [
     ),
   ),
   bug(
-    'each-reload-starts-another-rhythm',
+    'each-reload-starts-another-loop',
     { by: ['I17', 'I16'], when: ['document-changed'] },
     edit('control/controller.js', 'if (!loops.has(period))', 'if (true)'),
   ),

@@ -99,7 +99,7 @@ const sameAgain: Invariant = {
 
 const MOST_EVENTS = 26;
 
-const told: Invariant = {
+const reportedOnce: Invariant = {
   id: 'I25',
   text: 'each write that was answered has one decision record with a reason; Events stay within their budget',
   check: (history) => [...untold(history), ...tooManyEvents(history)],
@@ -112,7 +112,7 @@ function untold(history: History): readonly Found[] {
     if (answeredMs === null || status !== 200 || answeredMs + 1000 > history.durationMs) return [];
     if (life?.endMs != null && life.endMs < answeredMs + 1000) return [];
     const records = history.byProcess.get(write.process)?.decisions.get(write.scaler) ?? [];
-    const telling = records.filter(
+    const decisionRecords = records.filter(
       ({ atMs, from, outcome, reason }) =>
         atMs >= write.atMs &&
         atMs <= answeredMs + 1000 &&
@@ -120,8 +120,8 @@ function untold(history: History): readonly Found[] {
         ['patched', 'replaced'].includes(outcome) &&
         reason !== '',
     );
-    if (telling.length === 1 || isStopped(history, write.atMs)) return [];
-    const message = `${describeWrite(write)} has ${telling.length} decision records`;
+    if (decisionRecords.length === 1 || isStopped(history, write.atMs)) return [];
+    const message = `${describeWrite(write)} has ${decisionRecords.length} decision records`;
     return [{ atMs: write.atMs, message, scaler: write.scaler, process: write.process }];
   });
 }
@@ -193,6 +193,6 @@ export const SERVICE_INVARIANTS: readonly Invariant[] = [
   noHerd,
   bounded,
   sameAgain,
-  told,
+  reportedOnce,
   noTimeTravel,
 ];

@@ -61,7 +61,7 @@ describe('a service whose data sources have every kind of fault at once', () => 
   });
 
   it('scales down only targets with a healthy source, and the others after the faults', async () => {
-    const mends = Object.entries(TROUBLES).map(([name, effect]) =>
+    const removals = Object.entries(TROUBLES).map(([name, effect]) =>
       proxies.get(name)?.add(() => true, effect),
     );
     // Answers in flight have the old load.
@@ -73,7 +73,7 @@ describe('a service whose data sources have every kind of fault at once', () => 
     expect(names.filter(lowered)).toEqual(['sound']);
     expect(await service.metrics('type="ScalingActive",status="False"')).toHaveLength(names.length - 1);
 
-    for (const mend of mends) mend?.();
+    for (const remove of removals) remove?.();
     await waitFor(() => names.every(lowered), { what: 'a scale-down of all of them' });
     expect(service.hasEnded()).toBe(false);
   });

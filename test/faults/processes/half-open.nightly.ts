@@ -51,7 +51,7 @@ describe('watches with half-open connections, without data and without an end', 
     const again = service.api.passed.filter(
       ({ query, atMs }) => isWatch(query) && atMs > brokenMs + WATCHDOG_SECONDS * 900,
     );
-    console.info(`half-open watches: seen after ${seconds.toFixed(0)} s, ${again.length} watches made anew`);
+    console.info(`half-open watches: seen after ${seconds.toFixed(0)} s, ${again.length} watches restarted`);
     expect(again.length).toBeGreaterThanOrEqual(abandoned);
     expect(seconds).toBeLessThan(LATEST_SECONDS);
     expect(service.hasEnded()).toBe(false);

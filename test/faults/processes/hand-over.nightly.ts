@@ -25,9 +25,9 @@ describe('two replicas with the default times of the Lease', () => {
     });
     const config = 'leaderElection: { enabled: true }\n';
     const [first, second] = await Promise.all([startReplica({ config }), startReplica({ config })]);
-    const standsBy = ({ output }: typeof first): boolean => output().includes('standing by');
-    await waitFor(() => standsBy(first) || standsBy(second), { what: 'one of them to be the standby' });
-    const [leader, next] = standsBy(first) ? [second, first] : [first, second];
+    const isStandby = ({ output }: typeof first): boolean => output().includes('standing by');
+    await waitFor(() => isStandby(first) || isStandby(second), { what: 'one of them to be the standby' });
+    const [leader, next] = isStandby(first) ? [second, first] : [first, second];
 
     await leader.end('SIGKILL');
     const killedMs = performance.now();

@@ -60,14 +60,14 @@ describe('50 scalers with a query each, after an outage', () => {
   });
 
   it('sends Prometheus at most twice as many queries in any 10 s after it recovers', async () => {
-    const mend = source.add(() => true, {
+    const removeFault = source.add(() => true, {
       kind: 'answer',
       status: 503,
       contentType: 'text/plain',
       body: 'Service Unavailable',
     });
     await pause(3);
-    mend();
+    removeFault();
     const backMs = performance.now();
     await pause(WINDOW_SECONDS);
 
@@ -78,10 +78,10 @@ describe('50 scalers with a query each, after an outage', () => {
   });
 
   it('sends the API server at most twice as many requests, plus 22, in any 10 s after it recovers', async () => {
-    const mend = stand.simulator.faults.add({}, { kind: 'refuse', status: 503 });
+    const removeFault = stand.simulator.faults.add({}, { kind: 'refuse', status: 503 });
     stand.simulator.watches.close({}, 'destroy');
     await pause(3);
-    mend();
+    removeFault();
     const backMs = performance.now();
     await pause(WINDOW_SECONDS);
 

@@ -40,7 +40,7 @@ export type Effect =
 export type Match = (passing: Passing) => boolean;
 
 /** Removes a fault. */
-export type Mend = () => void;
+export type RemoveFault = () => void;
 
 /**
  * Called with each request: before the server receives it, and when the server has applied it but the answer was not
@@ -93,14 +93,14 @@ export class Proxy {
   }
 
   /** Applies `effect` to matching requests from now on, `times` times (default: until it is removed). */
-  add(match: Match, effect: Effect, times = Number.POSITIVE_INFINITY): Mend {
+  add(match: Match, effect: Effect, times = Number.POSITIVE_INFINITY): RemoveFault {
     const fault = { match, effect, left: times };
     this.#faults.add(fault);
     return () => void this.#faults.delete(fault);
   }
 
   /** Stops the network: no byte passes, no connection ends, until the fault is removed. */
-  freeze(): Mend {
+  freeze(): RemoveFault {
     const frozen = withResolvers();
     this.#frozen = frozen;
     for (const { from } of this.#flows) from.pause();

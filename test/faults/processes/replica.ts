@@ -19,7 +19,7 @@ export interface Replica {
   readonly signal: (name: NodeJS.Signals) => void;
   /** Sends the signal and resolves with the exit code when the process has ended. */
   readonly end: (name?: NodeJS.Signals) => Promise<number | null>;
-  /** Returns the lines of `/metrics` of the service at this port that contain all texts. */
+  /** Returns the lines of `/metrics` of the service at this port that contain all strings. */
   readonly metrics: (...texts: readonly string[]) => Promise<readonly string[]>;
   /** Returns the answer of a module that was loaded by `nodeFlags` to the message `sample`. */
   readonly sample: () => Promise<unknown>;

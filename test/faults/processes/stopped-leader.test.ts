@@ -33,9 +33,9 @@ describe('a leader that is stopped (SIGSTOP) between the intent and its PATCH, f
       startReplica({ config: SHORT_LEASE }),
       startReplica({ config: SHORT_LEASE }),
     ]);
-    const standsBy = ({ output }: typeof first): boolean => output().includes('standing by');
-    await waitFor(() => standsBy(first) || standsBy(second), { what: 'one of them to be the standby' });
-    const [old, next] = standsBy(first) ? [second, first] : [first, second];
+    const isStandby = ({ output }: typeof first): boolean => output().includes('standing by');
+    await waitFor(() => isStandby(first) || isStandby(second), { what: 'one of them to be the standby' });
+    const [old, next] = isStandby(first) ? [second, first] : [first, second];
     let isStopped = false;
     old.api.hook = (passing, when) => {
       if (isStopped || when !== 'after' || !isIntent(passing)) return;

@@ -37,9 +37,9 @@ export async function takeSample(
   }: { readonly startMs: number; readonly requests: number; readonly fault: string },
 ): Promise<Sample> {
   const inside = (await replica.sample()) as InsideSample;
-  const folder = `/proc/${replica.pid}/fd`;
+  const directory = `/proc/${replica.pid}/fd`;
   const links = await Promise.all(
-    (await readdir(folder)).map((name) => readlink(join(folder, name)).catch(() => null)),
+    (await readdir(directory)).map((name) => readlink(join(directory, name)).catch(() => null)),
   );
   return {
     atSeconds: (performance.now() - startMs) / 1000,

@@ -50,8 +50,8 @@ export const FAULTS: readonly SoakFault[] = [
   }),
   fault('watches are half-open', ({ watched }) => void watched.api.abandon(isWatch)),
   fault('answers to changes are lost', ({ watched, other }) => {
-    const mends = [watched, other()].map(({ api }) => api.add(isChange, { kind: 'lose-answer' }));
-    return () => mends.forEach((mend) => mend());
+    const removals = [watched, other()].map(({ api }) => api.add(isChange, { kind: 'lose-answer' }));
+    return () => removals.forEach((remove) => remove());
   }),
   fault('history compacted, watches ended', ({ simulator }) => {
     simulator.compact();

@@ -108,7 +108,7 @@ function exchange(
         if (!process.isAlive) return;
         signal.removeEventListener('abort', onAbort);
         if (signal.aborted) return;
-        tellReport(parts, request, record);
+        reportEnd(parts, request, record);
         const error = errorOf(request, end, parts);
         if (error !== null) reject(error);
         else if (end.kind === 'answer') resolve(answerOf(end, { record, parts }));
@@ -183,7 +183,7 @@ function errorOf(
   return product.refusalError({ doing, status, body, retryAfter, now, secret: null });
 }
 
-function tellReport(
+function reportEnd(
   { onRequest, timeline }: TransportParts,
   { verb, resource }: KubernetesRequest,
   record: ApiRecord,

@@ -55,15 +55,15 @@ function setUp(outcomes: readonly Awaited<ReturnType<RunPlugin>>[] = [], exec = 
 describe('a credential plugin', () => {
   it('is run with its arguments, its environment and the cluster info that it requests', async () => {
     const { runs, read } = setUp();
-    const told = setUp([], { provideClusterInfo: true });
+    const informed = setUp([], { provideClusterInfo: true });
 
     await read();
-    await told.read();
+    await informed.read();
 
     const info = { kind: 'ExecCredential', apiVersion: V1, spec: { interactive: false } };
     const run = { command: 'login', args: ['--cluster', 'dev'], timeoutMs: 30_000 };
     expect(runs).toEqual([{ ...run, env: { PROFILE: 'x', KUBERNETES_EXEC_INFO: JSON.stringify(info) } }]);
-    expect(JSON.parse(told.runs[0]?.env['KUBERNETES_EXEC_INFO'] ?? '')).toMatchObject({
+    expect(JSON.parse(informed.runs[0]?.env['KUBERNETES_EXEC_INFO'] ?? '')).toMatchObject({
       spec: { cluster: { server: 'https://api' } },
     });
   });
@@ -132,11 +132,11 @@ describe('a credential plugin', () => {
 });
 
 describe('a kubeconfig with a plugin', () => {
-  let folder: string;
+  let directory: string;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'promscaler-plugin-'));
+    directory = await mkdtemp(join(tmpdir(), 'promscaler-plugin-'));
   });
-  afterEach(() => rm(folder, { recursive: true }));
+  afterEach(() => rm(directory, { recursive: true }));
 
   const connect = async (runPlugin: RunPlugin, exec: object = {}) => {
     const kubeconfig = {
@@ -154,7 +154,7 @@ describe('a kubeconfig with a plugin', () => {
       ],
       users: [{ name: 'dev', user: { exec: { apiVersion: V1, command: './bin/login', ...exec } } }],
     };
-    const path = join(folder, 'config');
+    const path = join(directory, 'config');
     await writeFile(path, JSON.stringify(kubeconfig));
     const settings = { kubeconfig: path };
     return findConnection({
@@ -183,7 +183,7 @@ describe('a kubeconfig with a plugin', () => {
     const tls = await connection.tls();
     expect(tls).toMatchObject({ ca: CA, certificate: CLIENT_CERTIFICATE, key: CLIENT_KEY, verify: true });
     expect(await connection.tls()).toBe(tls);
-    expect(runs.map(({ command }) => command)).toEqual([join(folder, 'bin/login')]);
+    expect(runs.map(({ command }) => command)).toEqual([join(directory, 'bin/login')]);
     expect(JSON.parse(runs[0]?.env['KUBERNETES_EXEC_INFO'] ?? '')).toMatchObject({
       spec: {
         cluster: {

@@ -271,8 +271,8 @@ describe('retries', () => {
   );
 
   it.each([
-    ['1 s, then 2 s, where each names 1 s', '1', [1000, 2000]],
-    ['3 s each where each names 3 s', '3', [3000, 3000]],
+    ['1 s, then 2 s, if each names 1 s', '1', [1000, 2000]],
+    ['3 s each, if each names 3 s', '3', [3000, 3000]],
   ])('send a GET three times if every answer is 429: after %s', async (_, seconds, waitsMs) => {
     fake.on('GET', PATH, status(429, 'busy', { 'retry-after': seconds }));
     const failing = failure(READ);

@@ -337,7 +337,7 @@ describe('a watch that fails', () => {
 
   it.each([
     ['its Retry-After of 3 s', { 'retry-after': '3' }, 3000],
-    ['1 s where it names none', {}, 1000],
+    ['1 s without a Retry-After', {}, 1000],
   ])(
     'waits after a 429 exactly %s, and longer after each further one in a row',
     async (_what, headers, ms) => {

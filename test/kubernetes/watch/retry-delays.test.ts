@@ -12,7 +12,7 @@ const busy = (retryAfterSeconds: number | null): KubernetesError =>
 
 interface Rig {
   readonly pauses: RetryDelays;
-  /** The waits after so many 429 in a row, in milliseconds. */
+  /** Returns the waits after `count` 429 in a row, in milliseconds. */
   readonly waits: (verb: Verb, count: number, retryAfterSeconds: number | null) => readonly number[];
 }
 
@@ -46,7 +46,7 @@ describe('the pauses after 429 in a row', () => {
     expect(waits('watch', 4, 3)).toEqual([3000, 3000, 3000, 4800]);
   });
 
-  it('of a watch begin with the Retry-After alone again after a success', () => {
+  it('of a watch start with only the Retry-After again after a success', () => {
     const { pauses, waits } = setUp();
     waits('watch', 5, null);
 
@@ -55,7 +55,7 @@ describe('the pauses after 429 in a row', () => {
     expect(waits('watch', 2, null)).toEqual([1000, 19_200]);
   });
 
-  it('of a list are as long where a list succeeded in between, for two minutes', () => {
+  it('of a list are as long if a list succeeded in between, for two minutes', () => {
     const { pauses, waits } = setUp();
     waits('list', 5, null);
 

@@ -13,7 +13,7 @@ import { movableClock } from './endpoints.js';
 const ANY = { method: 'GET', url: 'http://localhost/', body: null, contentType: null } as const;
 const SIGNAL = new AbortController().signal;
 
-let folder: string;
+let directory: string;
 let tokenFile: string;
 let server: FakeServer;
 let status: number;
@@ -21,10 +21,10 @@ const asked: string[] = [];
 const environment = { ...process.env };
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'azure-test-'));
-  tokenFile = join(folder, 'token');
+  directory = await mkdtemp(join(tmpdir(), 'azure-test-'));
+  tokenFile = join(directory, 'token');
 });
-afterAll(() => rm(folder, { recursive: true }));
+afterAll(() => rm(directory, { recursive: true }));
 
 beforeEach(async () => {
   status = 200;

@@ -5,7 +5,7 @@ import { CredentialError } from '../../../src/prometheus/credential-files.js';
 import { loadPackage } from '../../../src/prometheus/sign-in/load-package.js';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const FOLDER = join(ROOT, 'src/prometheus/sign-in');
+const SIGN_IN = join(ROOT, 'src/prometheus/sign-in');
 const { optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   readonly optionalDependencies: Readonly<Record<string, string>>;
 };
@@ -30,7 +30,7 @@ describe('loadPackage', () => {
 });
 
 describe('the optional dependencies', () => {
-  const texts = readdirSync(FOLDER).map((name) => readFileSync(join(FOLDER, name), 'utf8'));
+  const texts = readdirSync(SIGN_IN).map((name) => readFileSync(join(SIGN_IN, name), 'utf8'));
 
   // The exception evaluates the rules of custom resources in the simulator.
   it.each(Object.keys(optionalDependencies).filter((name) => name !== '@marcbachmann/cel-js'))(

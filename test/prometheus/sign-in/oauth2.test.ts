@@ -11,7 +11,7 @@ type Reply = Parameters<Parameters<typeof startServer>[0]>[0];
 
 const CANARY = 'canary:secret/1 %';
 
-let folder: string;
+let directory: string;
 let secretFile: string;
 let idp: FakeServer;
 let prometheus: FakeServer;
@@ -20,10 +20,10 @@ let respond: (response: Reply, request: RecordedRequest) => void;
 let accepted: (token: string) => boolean;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'oauth2-test-'));
-  secretFile = join(folder, 'secret');
+  directory = await mkdtemp(join(tmpdir(), 'oauth2-test-'));
+  secretFile = join(directory, 'secret');
 });
-afterAll(() => rm(folder, { recursive: true }));
+afterAll(() => rm(directory, { recursive: true }));
 
 beforeEach(async () => {
   await writeFile(secretFile, `${CANARY}\n`);
@@ -310,7 +310,7 @@ describe('a token endpoint that issues no token', () => {
   });
 
   it('gets no request while the secret file cannot be read', async () => {
-    const { client } = aClient({ clientSecretFile: join(folder, 'nosuch') });
+    const { client } = aClient({ clientSecretFile: join(directory, 'nosuch') });
 
     await expect(ask(client)).resolves.toMatchObject({
       reason: 'unauthorized',

@@ -13,15 +13,15 @@ import { ask, clientFor, movableClock } from './endpoints.js';
 const SUITE_KEYS = keysFile('AKIDEXAMPLE', 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY');
 const SUITE_DATE = parseInstant('2015-08-30T12:36:00Z');
 
-let folder: string;
+let directory: string;
 let credentialsFile: string;
 const environment = { ...process.env };
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sigv4-test-'));
-  credentialsFile = join(folder, 'credentials');
+  directory = await mkdtemp(join(tmpdir(), 'sigv4-test-'));
+  credentialsFile = join(directory, 'credentials');
 });
-afterAll(() => rm(folder, { recursive: true }));
+afterAll(() => rm(directory, { recursive: true }));
 beforeEach(() => writeFile(credentialsFile, SUITE_KEYS));
 afterEach(() => {
   process.env = { ...environment };
@@ -240,7 +240,7 @@ describe('sigv4 through a token service', () => {
   });
 
   it('uses the web identity of the service account (IRSA), read again for each renewal', async () => {
-    const tokenFile = join(folder, 'web-identity');
+    const tokenFile = join(directory, 'web-identity');
     await writeFile(tokenFile, 'canary-web-1');
     Object.assign(process.env, {
       AWS_ROLE_ARN: 'arn:aws:iam::123456789012:role/pod',

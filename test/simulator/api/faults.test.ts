@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { eventually, settle } from '../../support/manual-clock.js';
-import { DEPLOYMENTS, PODS, WEB, pass, send, startCluster, told, watch } from '../cluster.js';
+import { DEPLOYMENTS, PODS, WEB, pass, send, startCluster, namesOfEvents, watch } from '../cluster.js';
 
 const SCALE = `${DEPLOYMENTS}/web/scale`;
 const five = { body: { spec: { replicas: 5 } } };
@@ -79,7 +79,7 @@ describe('faults on request', () => {
 
   it('make everything hang until they are removed', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
-    const mend = simulator.stallAll();
+    const resume = simulator.stallAll();
     const controller = new AbortController();
     let hasAnswered = false;
     const hanging = fetch(simulator.url + DEPLOYMENTS, { signal: controller.signal })
@@ -88,7 +88,7 @@ describe('faults on request', () => {
 
     await eventually(() => simulator.requests().length === 1);
     expect(hasAnswered).toBe(false);
-    mend();
+    resume();
     expect((await send(simulator, 'GET', DEPLOYMENTS)).code).toBe(200);
     controller.abort();
     await hanging;
@@ -117,7 +117,7 @@ describe('faults on request', () => {
     simulator.watches.sendError(500, 'InternalError');
 
     await eventually(open.hasEnded);
-    expect(told(open.events)).toEqual(['ERROR 500']);
+    expect(namesOfEvents(open.events)).toEqual(['ERROR 500']);
   });
 
   it('drop one event and send another twice', async () => {
@@ -130,7 +130,7 @@ describe('faults on request', () => {
     for (const name of ['a', 'b', 'c']) await send(simulator, 'POST', maps, { body: { metadata: { name } } });
 
     await eventually(() => open.events.length === 3);
-    expect(told(open.events)).toEqual(['ADDED b', 'ADDED b', 'ADDED c']);
+    expect(namesOfEvents(open.events)).toEqual(['ADDED b', 'ADDED b', 'ADDED c']);
   });
 });
 

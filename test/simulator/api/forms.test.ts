@@ -29,7 +29,7 @@ describe('the form of an answer', () => {
   });
 
   it.each(['text/html', 'application/yaml', 'application/json;as=Chart'])(
-    'is rejected for Accept "%s" alone',
+    'is rejected if Accept is only "%s"',
     async (accept) => {
       const { simulator } = await startCluster({ workloads: [WEB] });
 

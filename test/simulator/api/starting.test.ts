@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { DEPLOYMENTS, PODS, WEB, pass, send, startCluster, told, watch } from '../cluster.js';
+import { DEPLOYMENTS, PODS, WEB, pass, send, startCluster, namesOfEvents, watch } from '../cluster.js';
 
 const rules = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
 
@@ -58,6 +58,6 @@ describe('a watch from before a compaction', () => {
     const opened = await watch(simulator, PODS, 'resourceVersion=1');
     while (!opened.hasEnded()) await new Promise((resolve) => setImmediate(resolve));
 
-    expect([opened.code, told(opened.events)]).toEqual([200, ['ERROR 410']]);
+    expect([opened.code, namesOfEvents(opened.events)]).toEqual([200, ['ERROR 410']]);
   });
 });

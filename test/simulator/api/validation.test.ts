@@ -21,15 +21,20 @@ describe('an invalid write', () => {
   const bounds = { minReplicas: 1, maxReplicas: 5, scaleTargetRef: target };
 
   it.each<[string, string, JsonObject, readonly string[]]>([
-    ['a bad name', MAPS, { metadata: { name: 'A_b' } }, ['FieldValueInvalid metadata.name']],
+    ['an invalid name', MAPS, { metadata: { name: 'A_b' } }, ['FieldValueInvalid metadata.name']],
     ['no name', MAPS, { metadata: {} }, ['FieldValueRequired metadata.name']],
     [
-      'a bad label',
+      'an invalid label',
       MAPS,
       { metadata: { name: 'a', labels: { x: 'a b' } } },
       ['FieldValueInvalid metadata.labels'],
     ],
-    ['a bad key', MAPS, { metadata: { name: 'a' }, data: { 'a/b': '' } }, ['FieldValueInvalid data[a/b]']],
+    [
+      'an invalid key',
+      MAPS,
+      { metadata: { name: 'a' }, data: { 'a/b': '' } },
+      ['FieldValueInvalid data[a/b]'],
+    ],
     [
       'a lease of 0 s',
       LEASES,
@@ -67,7 +72,7 @@ describe('an invalid write', () => {
       ['FieldValueRequired spec.metrics[0].pods'],
     ],
     [
-      'a deletion cost that is no number',
+      'a deletion cost that is not a number',
       PODS,
       {
         metadata: { name: 'a', annotations: { 'controller.kubernetes.io/pod-deletion-cost': '1.5' } },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { stringAt } from '../../../src/simulator/json.js';
 import { eventually } from '../../support/manual-clock.js';
-import { DEPLOYMENTS, WEB, pass, send, startCluster, told, watch } from '../cluster.js';
+import { DEPLOYMENTS, WEB, pass, send, startCluster, namesOfEvents, watch } from '../cluster.js';
 
 const CONFIG_MAPS = '/api/v1/namespaces/shop/configmaps';
 const configMap = (name: string, labels: Record<string, string> = {}) => ({ metadata: { name, labels } });
@@ -21,7 +21,7 @@ describe('watching', () => {
     await send(simulator, 'DELETE', `${CONFIG_MAPS}/b`);
 
     await eventually(() => open.events.length === 4);
-    expect(told(open.events)).toEqual(['ADDED a', 'ADDED b', 'MODIFIED a', 'DELETED b']);
+    expect(namesOfEvents(open.events)).toEqual(['ADDED a', 'ADDED b', 'MODIFIED a', 'DELETED b']);
   });
 
   it('continues from a resourceVersion with the missed events', async () => {
@@ -33,7 +33,7 @@ describe('watching', () => {
     const open = await watch(simulator, CONFIG_MAPS, `resourceVersion=${version}`);
 
     await eventually(() => open.events.length === 1);
-    expect(told(open.events)).toEqual(['ADDED b']);
+    expect(namesOfEvents(open.events)).toEqual(['ADDED b']);
   });
 
   it('sends an ERROR event with 410 and ends if the history is too short', async () => {
@@ -46,7 +46,7 @@ describe('watching', () => {
 
     await eventually(open.hasEnded);
     expect(open.code).toBe(200);
-    expect(told(open.events)).toEqual(['ERROR 410']);
+    expect(namesOfEvents(open.events)).toEqual(['ERROR 410']);
   });
 
   it('drops history after 300 s, not after 299 s', async () => {
@@ -61,7 +61,7 @@ describe('watching', () => {
     const late = await watch(simulator, CONFIG_MAPS, `resourceVersion=${version}`);
 
     await eventually(() => early.events.length === 1 && late.events.length === 1);
-    expect(told([...early.events, ...late.events])).toEqual(['ADDED a', 'ERROR 410']);
+    expect(namesOfEvents([...early.events, ...late.events])).toEqual(['ADDED a', 'ERROR 410']);
   });
 
   it('sends an object that starts or stops matching as added or deleted', async () => {
@@ -73,7 +73,7 @@ describe('watching', () => {
     await send(simulator, 'PATCH', `${CONFIG_MAPS}/a`, { body: { metadata: { labels: { tier: null } } } });
 
     await eventually(() => open.events.length === 2);
-    expect(told(open.events)).toEqual(['ADDED a', 'DELETED a']);
+    expect(namesOfEvents(open.events)).toEqual(['ADDED a', 'DELETED a']);
   });
 
   it('sends a bookmark every 60 s if requested, with a version and no object', async () => {
@@ -86,7 +86,7 @@ describe('watching', () => {
     await pass(clock, 1);
     await eventually(() => open.events.length === 1);
 
-    expect(told(open.events)).toEqual(['BOOKMARK']);
+    expect(namesOfEvents(open.events)).toEqual(['BOOKMARK']);
     expect(open.events[0]).toMatchObject({ object: { kind: 'ConfigMap', apiVersion: 'v1' } });
     expect(plain.events).toEqual([]);
   });
@@ -113,7 +113,7 @@ describe('watching', () => {
     );
 
     await eventually(() => open.events.length === 2);
-    expect(told(open.events)).toEqual(['ADDED web', 'BOOKMARK']);
+    expect(namesOfEvents(open.events)).toEqual(['ADDED web', 'BOOKMARK']);
     expect(stringAt(open.events[1], 'object', 'metadata', 'annotations', 'k8s.io/initial-events-end')).toBe(
       'true',
     );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type JsonObject, stringAt } from '../../../src/simulator/json.js';
-import { WEB, names, pass, send, startCluster, told, watch } from '../cluster.js';
+import { WEB, names, pass, send, startCluster, namesOfEvents, watch } from '../cluster.js';
 
 const SHOP = '/api/v1/namespaces/shop';
 const CONFIG_MAPS = `${SHOP}/configmaps`;
@@ -29,7 +29,7 @@ describe('a deleted namespace', () => {
     for (const resource of ['/pods', 'apps/replicasets', 'apps/deployments', '/configmaps', '/events'])
       expect({ resource, left: simulator.listObjects(resource, 'shop') }).toEqual({ resource, left: [] });
     expect(names((await send(simulator, 'GET', '/api/v1/namespaces')).body)).toContain('other');
-    expect(told(watching.events).slice(-2)).toEqual(['MODIFIED shop', 'DELETED shop']);
+    expect(namesOfEvents(watching.events).slice(-2)).toEqual(['MODIFIED shop', 'DELETED shop']);
     watching.close();
   });
 

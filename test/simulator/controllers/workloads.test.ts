@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { listAt, numberAt, objectAt, stringAt, valueAt } from '../../../src/simulator/json.js';
 import { eventually } from '../../support/manual-clock.js';
-import { DEPLOYMENTS, PODS, WEB, names, pass, send, startCluster, told, watch } from '../cluster.js';
+import { DEPLOYMENTS, PODS, WEB, names, pass, send, startCluster, namesOfEvents, watch } from '../cluster.js';
 
 describe('a deployment', () => {
   it('moves pods from Pending over Running to Ready on a scale-up, and sends that to a watch', async () => {
@@ -45,7 +45,7 @@ describe('a deployment', () => {
 
     await eventually(() => open.events.length === 5);
     expect(
-      told(open.events)
+      namesOfEvents(open.events)
         .map((text) => text.split(' ')[0])
         .slice(3),
     ).toEqual(['MODIFIED', 'DELETED']);

@@ -76,13 +76,13 @@ describe('fields of a custom resource', () => {
       'spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"',
     ],
     [
-      'null where it is not nullable',
+      'null for a field that is not nullable',
       { size: null },
       'spec.size: Invalid value: "null": spec.size in body must be of type integer: "null"',
     ],
     ['a missing field', {}, 'spec.size: Required value'],
     [
-      'a color that is not known',
+      'an unknown color',
       { size: 1, color: 'green' },
       'spec.color: Unsupported value: "green": supported values: "red", "blue"',
     ],
@@ -117,7 +117,7 @@ describe('fields of a custom resource', () => {
 
   it.each<[string, JsonObject]>([
     ['1 and 9', { size: 9 }],
-    ['null where it is nullable', { size: 1, note: null }],
+    ['null for a nullable field', { size: 1, note: null }],
     ['a number for an int-or-string', { size: 1, port: 80 }],
     ['a string for an int-or-string', { size: 1, port: 'http' }],
   ])('accepts %s', async (_what, spec) => {

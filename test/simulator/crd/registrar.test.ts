@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { listAt, objectAt, stringAt } from '../../../src/simulator/json.js';
 import { settle } from '../../support/manual-clock.js';
-import { names, send, startCluster, told, watch } from '../cluster.js';
+import { names, send, startCluster, namesOfEvents, watch } from '../cluster.js';
 import { DEFINITIONS, FLEETS, fleet, fleetDefinition, installFleets } from './fleet.js';
 
 const DEFINITION = `${DEFINITIONS}/fleets.example.com`;
@@ -37,7 +37,7 @@ describe('a CustomResourceDefinition', () => {
     await settle(20);
 
     expect(deleted.code).toBe(200);
-    expect(told(watching.events)).toEqual(['ADDED home', 'DELETED home']);
+    expect(namesOfEvents(watching.events)).toEqual(['ADDED home', 'DELETED home']);
     expect(watching.hasEnded()).toBe(true);
     expect((await send(simulator, 'GET', FLEETS)).code).toBe(404);
     expect(names((await send(simulator, 'GET', DEFINITIONS)).body)).toEqual([]);

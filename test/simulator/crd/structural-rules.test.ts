@@ -30,7 +30,7 @@ describe('the rules of a structural schema', () => {
       'a limit on a declared member in a junctor',
       { type: 'object', properties: { b: TEXT }, oneOf: [{ properties: { b: { enum: ['x'] } } }] },
     ],
-    ['an object that is open', { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }],
+    ['an open object', { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }],
   ])('allow %s', (_what, schema) => {
     expect(found(schema)).toEqual([]);
   });
@@ -41,7 +41,7 @@ describe('the rules of a structural schema', () => {
     ['an int-or-string with a type', { ...INT_OR_STRING, type: 'string' }, ['.type']],
     ['a reference', { type: 'string', $ref: '#/x' }, ['.$ref']],
     ['a const', { type: 'string', const: 'x' }, ['.const']],
-    ['a word that is not known', { type: 'string', 'x-other': 1 }, ['.x-other']],
+    ['an unknown keyword', { type: 'string', 'x-other': 1 }, ['.x-other']],
     ['an exclusive minimum as a number', { type: 'number', exclusiveMinimum: 0 }, ['.exclusiveMinimum']],
     [
       'properties next to additionalProperties',

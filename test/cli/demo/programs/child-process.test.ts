@@ -39,10 +39,10 @@ describe('startChild', () => {
   });
 
   it('kills a program that ignores SIGTERM after the timeout', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'promscaler-child-'));
-    const child = shell(`trap "" TERM; : > ${folder}/deaf; exec sleep 60`, HASTY_CLOCK);
-    await eventually(() => existsSync(join(folder, 'deaf')), 'the trap');
-    await rm(folder, { recursive: true });
+    const directory = await mkdtemp(join(tmpdir(), 'promscaler-child-'));
+    const child = shell(`trap "" TERM; : > ${directory}/deaf; exec sleep 60`, HASTY_CLOCK);
+    await eventually(() => existsSync(join(directory, 'deaf')), 'the trap');
+    await rm(directory, { recursive: true });
 
     await child.stop();
 

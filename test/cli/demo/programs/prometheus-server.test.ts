@@ -36,7 +36,7 @@ describe('startPrometheus', () => {
     expect(await prometheus.ended).toMatch(/^Prometheus ended /);
   });
 
-  it('gives each of two a port', async () => {
+  it('uses a different port for each of two', async () => {
     const [one, two] = await Promise.all([start(), start()]);
 
     expect(one.port).not.toBe(two.port);

@@ -180,13 +180,13 @@ describe('the schema of the CustomResourceDefinition', () => {
 
   it.each<[string, Readonly<Record<string, unknown>>, string]>([
     ['a boolean for a share', { tolerance: true }, 'spec.tolerance'],
-    ['a direction that is none', { paused: 'scale-sideways' }, 'spec.paused'],
+    ['an invalid direction', { paused: 'scale-sideways' }, 'spec.paused'],
     ['a number for paused', { paused: 1 }, 'spec.paused'],
     ['no ceiling', { maxReplicas: undefined }, 'spec.maxReplicas'],
     ['a ceiling of 0', { maxReplicas: 0 }, 'spec.maxReplicas'],
     ['a ceiling of 2^31', { maxReplicas: 2_147_483_648 }, 'spec.maxReplicas'],
     ['a string for a number', { minReplicas: '2' }, 'spec.minReplicas'],
-    ['a preset that is none', { preset: 'hpa2' }, 'spec.preset'],
+    ['an unknown preset', { preset: 'hpa2' }, 'spec.preset'],
     ['a window of 86,401 s', { upscaleForbiddenWindowSeconds: 86_401 }, 'spec.upscaleForbiddenWindowSeconds'],
     ['a target without a name', { scaleTargetRef: {} }, 'spec.scaleTargetRef.name'],
     ['a name in capitals', { scaleTargetRef: { name: 'Web' } }, 'spec.scaleTargetRef.name'],
