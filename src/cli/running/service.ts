@@ -7,6 +7,7 @@ import { runCycle } from '../../control/cycle.js';
 import { reportCycle } from '../../control/record/report-cycle.js';
 import { runTerm } from '../../control/run-term.js';
 import { createDeletionCosts } from '../../control/deletion-costs/deletion-costs.js';
+import { createAdmission } from '../../control/rounds/admission.js';
 import { metricObserver } from '../../control/observe/observe-metrics.js';
 import type { CycleOutput } from '../../control/ports.js';
 import { snapshotToJson, decisionToJson } from '../../decision/write-json.js';
@@ -114,7 +115,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       }),
     ...(options.createClient === undefined ? {} : { createClient: options.createClient }),
   });
-  const observeMetrics = metricObserver({ sources, recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds });
+  const observeMetrics = metricObserver({
+    sources,
+    recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds,
+    admission: createAdmission(clock, DECISIONS_AT_ONCE),
+  });
   const turns = createTurns(() => election.untilSteady());
   const election = openElection(options, { transport, metrics, isIdle: turns.isIdle });
   const state = openState(options, transport, election);
@@ -229,6 +234,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     },
   };
 }
+
+/** About 5 ms of work. */
+const DECISIONS_AT_ONCE = 32;
 
 /** Outside of a cluster, other hosts on the network must not read which workloads are scaled. */
 const LOOPBACK = '127.0.0.1';
