@@ -190,7 +190,7 @@ describe('a ConfigMap with other writers', () => {
     expect(rig.maps.count('PATCH')).toBe(4);
   });
 
-  it('does not fail for the rest of a batch if a newer leader overwrote one of its entries', async () => {
+  it('causes no failure for the other entries of a batch if another leader overwrote one', async () => {
     const rig = new StateRig();
     const second = { namespace: 'shop', name: 'web' };
     await rig.store.load();
