@@ -310,7 +310,7 @@ describe('two documents for one target', () => {
     expect(rig.outputs[2]?.record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
   });
 
-  it("hold each other from the second one's appearance", async () => {
+  it('hold each other as soon as the second one appears', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB);
     rig.world.load = 80;
