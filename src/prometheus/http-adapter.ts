@@ -49,7 +49,7 @@ function open(
   const { httpAgent, httpsAgent } = config as Agents;
   const options = {
     method: method.toUpperCase(),
-    headers: { ...headers.toJSON(), 'Accept-Encoding': 'gzip' } as Record<string, string>,
+    headers: headers.toJSON() as Record<string, string>,
     agent: isHttps ? httpsAgent : httpAgent,
     ...(signal instanceof AbortSignal ? { signal } : {}),
   };

@@ -32,6 +32,8 @@ export interface Request {
   /** Its reason distinguishes a timeout (`DeadlineError`) from a cancellation. */
   readonly signal: AbortSignal;
   readonly accept?: string;
+  /** Whether the server may compress the answer; default true. */
+  readonly mayCompress?: boolean;
 }
 
 /** A complete HTTP answer of any status, or why there is none, without secrets. */
@@ -117,6 +119,7 @@ async function exchange(
       ...connection.headers,
       ...signed.headers,
       Accept: request.accept ?? 'application/json',
+      'Accept-Encoding': request.mayCompress === false ? 'identity' : 'gzip',
       ...(contentType === null ? {} : { 'Content-Type': contentType }),
     },
     signal,

@@ -10,6 +10,7 @@ import type { GetPage, QueryOptions } from './request-options.js';
 import { type Connection, send, type SendResult } from './send.js';
 import { createStartTimeReader } from './start-time.js';
 import type { Flavor, SourceConfig } from './source-config.js';
+import { createSmallAnswers } from './small-answers.js';
 import { withoutTrailingSlashes } from '../units/base-url.js';
 
 /** Queries one url of a data source and keeps what its answers reveal. No method throws. */
@@ -57,6 +58,7 @@ export function createUrlClient(
   /** When the next query may try this url first; null: it has not failed. */
   let nextTryMs: number | null = null;
   let silentUntilMs = -Infinity;
+  const smallAnswers = createSmallAnswers();
 
   const query: UrlClient['query'] = async (text, { timeoutMs, signal: parent }) => {
     if (silentUntilMs > clock.monotonicMs()) {
@@ -65,7 +67,7 @@ export function createUrlClient(
     const ms = Math.ceil(timeoutMs);
     const parameters = { query: text, timeout: `${ms}ms`, ...FLAVOR_PARAMETERS[engine.config().flavor] };
     const { result, secrets } = await withDeadline(clock, { ms, parent }, (signal) =>
-      request({ path: QUERY_PATH, parameters, signal }),
+      request({ path: QUERY_PATH, parameters, signal, mayCompress: !smallAnswers.has(text) }),
     );
     if (result.kind === 'failed' && isServerFailure(result.reason)) {
       nextTryMs = clock.monotonicMs() + DOUBTFUL_MS;
@@ -74,6 +76,7 @@ export function createUrlClient(
     const answer = redact(classifyByEngine(result), secrets);
     if (isVictoriaMetricsAnswer(result.body)) engine.recognize();
     if (answer.class !== 'failed') {
+      smallAnswers.note(text, result.body.length);
       nextTryMs = null;
       return answer;
     }
@@ -116,6 +119,7 @@ interface Call {
   readonly signal: AbortSignal;
   /** The media types to accept; default: JSON. */
   readonly accept?: string;
+  readonly mayCompress?: boolean;
 }
 
 interface CallResult {

@@ -65,7 +65,7 @@ describe('NOTES.txt', () => {
     expect(text).not.toContain('canary');
   });
 
-  it('warns about replicas without leader election', () => {
+  it('warns about several replicas without stored state', () => {
     const state = { enabled: false };
 
     expect(notes({ replicas: 2, state })).toContain('WARNING: state.enabled is false');

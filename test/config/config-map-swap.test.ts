@@ -66,7 +66,7 @@ it.each([
   },
 );
 
-it('is unreadable, not empty, if generations change faster than they can be read', async () => {
+it('a directory is unreadable, not empty, if generations change faster than they can be read', async () => {
   await addGeneration(1, ['a.yaml']);
   let number = 1;
   onRead = async (read) => {

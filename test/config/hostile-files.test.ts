@@ -150,7 +150,7 @@ describe('a large file', () => {
   });
 });
 
-it('is read in a directory with 5,000 entries', async () => {
+it('a directory with 5,000 entries is read', async () => {
   const names = Array.from({ length: 5000 }, (_, index) => `n${index}`);
   await Promise.all(names.map((name) => writeFile(join(directory, name), '')));
 

@@ -6,8 +6,9 @@ import { at, buildScaler } from './world.js';
 const WEB = buildScaler();
 const API = buildScaler({ scaleTargetRef: { name: 'api' } }, 'api');
 /** Builds the same document as a new object at each call. */
-const slowApi = (syncPeriodSeconds: number) =>
-  buildScaler({ scaleTargetRef: { name: 'api' }, syncPeriodSeconds }, 'api');
+const slowApi = (syncPeriodSeconds: number) => ({
+  ...buildScaler({ scaleTargetRef: { name: 'api' }, syncPeriodSeconds }, 'api'),
+});
 /** Another document for the target of WEB, with its API version written differently. */
 const WEB_2 = buildScaler(
   { scaleTargetRef: { apiVersion: 'apps/v1beta2', kind: 'Deployment', name: 'web' } },
@@ -310,7 +311,7 @@ describe('two documents for one target', () => {
     expect(rig.outputs[2]?.record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
   });
 
-  it("hold each other from the second one's appearance", async () => {
+  it('hold each other as soon as the second one appears', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB);
     rig.world.load = 80;

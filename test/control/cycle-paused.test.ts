@@ -287,7 +287,7 @@ describe('paused-replicas', () => {
     expect(world.cluster.arrived).toHaveLength(1);
   });
 
-  it('leaves the count from the metrics to the next decision', async () => {
+  it('keeps the recommendation from the metrics for the next decision', async () => {
     const world = worldOf(8, { 'paused-replicas': '3' });
     world.memory = settledMemory({ lastScaleUp: at(-60) });
 

@@ -244,7 +244,7 @@ describe('a degraded state store', () => {
     expect(world.cluster.arrived).toEqual([]);
   });
 
-  it.each(causes)('that %s waits for a window of 60 s, twice', async (_, spoil) => {
+  it.each(causes)('that %s delays each scale-up by a window of 60 s', async (_, spoil) => {
     const { world, maps } = storedWorld({ upscaleForbiddenWindowSeconds: 60, maxReplicas: 100 });
     maps.createdAt = '2026-01-01T00:00:00Z';
     spoil(maps);
@@ -260,7 +260,7 @@ describe('a degraded state store', () => {
       expect(seconds - (raised[index - 1] ?? 0)).toBeGreaterThan(60);
   });
 
-  it('ends once the store is usable again: later scale-downs are stored', async () => {
+  it('is forgotten once the store is usable again: later scale-downs are stored', async () => {
     const { world, maps } = storedWorld();
     maps.failures.set('GET', 'forbidden');
     await world.cycle();

@@ -49,7 +49,7 @@ function readVectors(file: string): readonly Vector[] {
   return JSON.parse(readFileSync(join(VECTORS, file), 'utf8')) as readonly Vector[];
 }
 
-it('has 222 cases of HPA and CHPA', () => {
+it('the vectors have 222 cases of HPA and CHPA', () => {
   const count = UPSTREAM.reduce((sum, file) => sum + readVectors(file).length, 0);
 
   expect(count).toBe(222);

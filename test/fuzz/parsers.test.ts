@@ -321,7 +321,7 @@ describe('for any input', () => {
     300_000,
   );
 
-  it('is tried 10,000 times', () => {
+  it('each parser is tried 10,000 times', () => {
     const runs = Object.values(PARSERS).reduce((sum, parser) => sum + parser.runs, 2 * CLI_RUNS);
 
     expect(runs).toBe(10_000);

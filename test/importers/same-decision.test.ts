@@ -130,7 +130,7 @@ function hasHugeTolerance({ behavior }: Spec): boolean {
   return /"tolerance":"?[2-9]/.test(JSON.stringify(behavior ?? {}));
 }
 
-describe.each(['HPA', 'CHPA'] as const)('an imported %s decides like the original', (kind) => {
+describe.each(['HPA', 'CHPA'] as const)('an imported %s has the decision of the original', (kind) => {
   it.each(cases(kind))('%s', (_, spec) => {
     const { spec: imported, lost } = importOne(JSON.stringify(manifestOf(spec, kind)), {
       queries: queriesOf(spec),

@@ -81,7 +81,7 @@ describe('a source that fails', () => {
     expect(source.asked).toHaveLength(9);
   });
 
-  it('fails the queries that are not sent with the reason of the failure', async () => {
+  it('passes the reason of the failure to queries that are not sent', async () => {
     const { round } = setUp(failure('timeout'));
     await round(1, 5);
 

@@ -75,12 +75,21 @@ describe('a query', () => {
     expect(Object.fromEntries(server.requests[0]?.form ?? [])).toMatchObject(parameters);
   });
 
-  it('accepts gzip', async () => {
-    const server = await serveText(200, BODY);
+  it.each([
+    [4096, 'identity'],
+    [4097, 'gzip'],
+  ])('accepts gzip, and after an answer of %d characters %s', async (length, expected) => {
+    const server = await serveText(200, BODY.padEnd(length));
+    const client = clientOf({ urls: [server.url] });
 
-    await ask({ urls: [server.url] });
+    for (const query of ['up', 'up', 'down'])
+      await client.query(query, { timeoutMs: 5000, signal: new AbortController().signal });
 
-    expect(server.requests[0]?.headers).toMatchObject({ 'accept-encoding': 'gzip' });
+    expect(server.requests.map(({ headers }) => headers['accept-encoding'])).toEqual([
+      'gzip',
+      expected,
+      'gzip',
+    ]);
   });
 
   it.each([

@@ -13,7 +13,7 @@ describe('metricNames', () => {
     ['count(up{job="rabbitmq"} == 1) >= 1', ['up']],
     ['constructor / __proto__', ['constructor', '__proto__']],
     ['', []],
-  ])('returns for %j the names %j', (query, names) => {
+  ])('returns the names in %j: %j', (query, names) => {
     expect(metricNames(query)).toEqual(names);
   });
 });

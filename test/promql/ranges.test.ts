@@ -25,7 +25,7 @@ describe('largestRangeSeconds', () => {
     ['rate(x[1m]', 300],
     ['rate(x[10m]', 600],
     ['x{a="[1h]"} # [2h]', 300],
-  ])('returns for %j %d s', (query, seconds) => {
+  ])('returns the range in %j: %d s', (query, seconds) => {
     expect(largestRangeSeconds(query)).toBe(seconds);
   });
 });

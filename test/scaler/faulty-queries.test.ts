@@ -97,7 +97,7 @@ describe('a document with many problems', () => {
   });
 });
 
-it('is read if it is among the first 20,000 documents of its file', () => {
+it('only the first 20,000 documents of a file are read', () => {
   const documents = readYaml('--- a\n'.repeat(MAX_DOCUMENTS + 2), 'f');
 
   expect(documents).toHaveLength(MAX_DOCUMENTS + 1);

@@ -28,14 +28,14 @@ describe('viewProblems', () => {
   it.each([
     [100, 100],
     [101, 100],
-  ])('returns of %d problems %d', (count, shown) => {
+  ])('returns, of %d problems, the first %d', (count, shown) => {
     expect(viewProblems(Array.from({ length: count }, () => problem()))).toHaveLength(shown);
   });
 
   it.each([
     [1000, 1000],
     [1001, 1000],
-  ])('returns of a message of %d characters %d', (length, shown) => {
+  ])('truncates a message of %d characters to %d', (length, shown) => {
     const [view] = viewProblems([problem({ message: 'x'.repeat(length) })]);
 
     expect(view?.message).toHaveLength(shown);

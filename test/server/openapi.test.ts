@@ -64,7 +64,7 @@ function openObjects(schema: unknown, path = ''): readonly string[] {
   return isOpen ? [path, ...inside] : inside;
 }
 
-describe('the answers of a running service', () => {
+describe('the API of a running service', () => {
   let world: LiveWorld;
   const validators = new Map<string, ValidateFunction>();
   const ajv = ajvFormats.default(new Ajv2020({ strict: false, allErrors: true }));

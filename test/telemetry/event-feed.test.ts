@@ -38,7 +38,7 @@ describe('createEventFeed', () => {
     ]);
   });
 
-  it('sends all events to listeners added before the first one', () => {
+  it('returns all events after the id before the first one', () => {
     const feed = createEventFeed('run');
     const id = feed.lastId();
 

@@ -7,6 +7,6 @@ it.each([
   ['http://p:9090/a//b///', 'http://p:9090/a//b'],
   ['', ''],
   ['///', ''],
-])('converts %j to %j', (url, base) => {
+])('converts base URL %j to %j', (url, base) => {
   expect(withoutTrailingSlashes(url)).toBe(base);
 });

@@ -7,6 +7,7 @@ import { runCycle } from '../../control/cycle.js';
 import { reportCycle } from '../../control/record/report-cycle.js';
 import { runTerm } from '../../control/run-term.js';
 import { createDeletionCosts } from '../../control/deletion-costs/deletion-costs.js';
+import { createAdmission } from '../../control/rounds/admission.js';
 import { metricObserver } from '../../control/observe/observe-metrics.js';
 import type { CycleOutput } from '../../control/ports.js';
 import { snapshotToJson, decisionToJson } from '../../decision/write-json.js';
@@ -117,7 +118,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       }),
     ...(options.createClient === undefined ? {} : { createClient: options.createClient }),
   });
-  const observeMetrics = metricObserver({ sources, recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds });
+  const observeMetrics = metricObserver({
+    sources,
+    recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds,
+    admission: createAdmission(clock, DECISIONS_AT_ONCE),
+  });
   const turns = createTurns(() => shards.untilSteady());
   let scalers: readonly Scaler[] = [];
   let address: string | null = null;
@@ -257,9 +262,14 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   };
 }
 
+<<<<<<< HEAD
 function addressOf(ip: string, port: number): string {
   return `http://${ip.includes(':') ? `[${ip}]` : ip}:${port}`;
 }
+=======
+/** About 5 ms of work. */
+const DECISIONS_AT_ONCE = 32;
+>>>>>>> main
 
 /** Outside of a cluster, other hosts on the network must not read which workloads are scaled. */
 const LOOPBACK = '127.0.0.1';

@@ -3,6 +3,7 @@ import { toSamples } from '../../prometheus/samples.js';
 import type { SourceConfig } from '../../prometheus/source-config.js';
 import { scalerKey } from '../../scaler/spec.js';
 import type { ObserveMetrics } from '../ports.js';
+import type { Admission } from '../rounds/admission.js';
 
 /**
  * Returns a function that waits for the query results of a scaler, converts them to samples with the pods of that
@@ -11,8 +12,10 @@ import type { ObserveMetrics } from '../ports.js';
 export function metricObserver(settings: {
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly recoveryHoldMaxSeconds: number;
+  /** Lets the cycles that one answer ends take turns. Default: they all go on at once. */
+  readonly admission?: Admission;
 }): ObserveMetrics {
-  const { sources, recoveryHoldMaxSeconds } = settings;
+  const { sources, recoveryHoldMaxSeconds, admission } = settings;
   return async ({ scaler, memory, answers, now, readPods }) => {
     const results = await answers.of(scalerKey(scaler));
     const working = scaler.spec.metrics.filter((_, index) => results[index]?.class !== 'failed');
@@ -20,6 +23,7 @@ export function metricObserver(settings: {
     // Read after the results: an earlier age could be that of a server that has restarted since, and would vouch for
     // the results of the new one.
     const ages = await Promise.all(names.map(async (name) => [name, await answers.ageOf(name)] as const));
+    await admission?.();
     const pods = readPods();
     const { samples } = toSamples(scaler, results, { pods, now, sources });
     const { holds, holdScaleDownUntil, holdReason } = advanceHolds(memory.holds, {

@@ -87,7 +87,7 @@ describe('cluster-clock', () => {
     [4, []],
     [20, ['warning']],
     [45, ['failed']],
-  ])('with the cluster %d s ahead', async (seconds, statuses) => {
+  ])('with the local clock %d s ahead', async (seconds, statuses) => {
     const { url: kubernetes } = await cluster({});
     const clock = { ...SYSTEM_CLOCK, now: () => addSeconds(SYSTEM_CLOCK.now(), seconds) };
 

@@ -13,7 +13,7 @@ async function diagnose(
   return diagnosed({ prometheus: url, kubernetes: simulator.url, documents, args });
 }
 
-describe('other-scaler, next to a dry run', () => {
+describe('other-scaler with a dry run', () => {
   const HELD = {
     desiredReplicas: 5,
     currentMetrics: [{ type: 'Resource', resource: { name: 'cpu', current: { averageValue: '1m' } } }],
@@ -55,7 +55,7 @@ describe('other-scaler, next to a dry run', () => {
       { desiredReplicas: 0 },
       ', which has no desired replicas yet',
     ],
-  ])('%s is only compared, and the check succeeds', async (_what, spec, args, status, wanted) => {
+  ])('%s is compared with the HPA, and the check succeeds', async (_what, spec, args, status, wanted) => {
     const simulator = await nextToHpa(status);
 
     const report = await diagnose(simulator, { web: document('web', spec) }, args);
@@ -64,7 +64,7 @@ describe('other-scaler, next to a dry run', () => {
     expect(messagesOf(report)).toEqual([`dry run next to HorizontalPodAutoscaler shop/web-hpa${wanted}`]);
   });
 
-  it('is missing without an HPA: that is a failure, which names the dry run', async () => {
+  it('fails for an HPA next to a scaler without dry run, and suggests dryRun', async () => {
     const simulator = await nextToHpa(HELD);
 
     const { of } = await diagnose(simulator, { web: document('web') });

@@ -50,19 +50,22 @@ describe('the flavor of a data source', () => {
     expect(results).toEqual([]);
   });
 
-  it.each(['', '/select/0/prometheus'])('is required for a VictoriaMetrics under "%s"', async (path) => {
-    const { url, results } = await flavorResults(VICTORIA_METRICS, { path });
+  it.each(['', '/select/0/prometheus'])(
+    'is reported as unset for a VictoriaMetrics under "%s"',
+    async (path) => {
+      const { url, results } = await flavorResults(VICTORIA_METRICS, { path });
 
-    expect(results).toMatchObject([
-      {
-        status: 'warning',
-        message: expect.stringContaining(
-          `${url} is VictoriaMetrics and prometheus.default.flavor is not set`,
-        ),
-        fix: 'prometheus.default.flavor: victoriametrics',
-      },
-    ]);
-  });
+      expect(results).toMatchObject([
+        {
+          status: 'warning',
+          message: expect.stringContaining(
+            `${url} is VictoriaMetrics and prometheus.default.flavor is not set`,
+          ),
+          fix: 'prometheus.default.flavor: victoriametrics',
+        },
+      ]);
+    },
+  );
 
   it.each(['prometheus', 'thanos', 'mimir'])('is invalid as %s for a VictoriaMetrics', async (flavor) => {
     const { url, results } = await flavorResults(VICTORIA_METRICS, { flavor });

@@ -75,7 +75,7 @@ describe('target', () => {
     expect(fix).toContain('kubectl api-resources --api-group=apps.kruise.io');
   });
 
-  it('that a Deployment owns fails: the Deployment is to be scaled', async () => {
+  it('that a Deployment owns fails: the Deployment must be scaled', async () => {
     const owned = simulator.listObjects('apps/replicasets', 'shop')[0]?.metadata.name ?? '';
 
     const { message } = await result(

@@ -195,7 +195,7 @@ describe('a change whose intent cannot be stored', () => {
 });
 
 describe('a changed count', () => {
-  it('is not visible after a conflict if it changed before the PATCH', async () => {
+  it('is detected without a conflict if it changed before the live read', async () => {
     const rig = new Rig();
     rig.cluster.setReplicas(7);
 
@@ -203,7 +203,7 @@ describe('a changed count', () => {
     expect(rig.intents).toEqual([]);
   });
 
-  it('is visible if it changed between the intent and the PATCH', async () => {
+  it('is detected by a conflict if it changed between the intent and the PATCH', async () => {
     const rig = new Rig();
     rig.announce = () => {
       rig.cluster.setReplicas(7);

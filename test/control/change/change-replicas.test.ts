@@ -210,7 +210,7 @@ describe('changeReplicas from 5 to 8 with failures', () => {
     },
   );
 
-  describe('changeReplicas from 5 to 8 with rate limits (429)', () => {
+  describe('and rate limits (429)', () => {
     const busyFor = (times: number, retryAfterSeconds: number | null): FakeCluster => {
       const cluster = new FakeCluster();
       const error = new KubernetesError('rate_limited', 'too many requests', { retryAfterSeconds });

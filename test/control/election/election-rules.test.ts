@@ -65,7 +65,7 @@ describe('observeLease', () => {
 });
 
 describe('the records', () => {
-  it('of a new term increment the count, that of a renewal changes only the time, that of a release empties the holder', () => {
+  it('of a new term increment the transitions, of a renewal change only the time, of a release empty the holder', () => {
     const taken = acquiredSpec(SPEC, { identity: 'me', now: at(60), times: TIMES });
     const renewed = renewedSpec(taken, at(62), TIMES);
 

@@ -98,7 +98,7 @@ describe('a candidate with an existing Lease', () => {
     expect(a.terms).toEqual([]);
   });
 
-  it('restarts the wait with each change of a character, also if the time is unchanged', async () => {
+  it('restarts the wait with each change of the Lease, also if its renewTime is unchanged', async () => {
     const world = new Candidates();
     world.edit(HELD);
     const a = world.add('a').start();

@@ -216,7 +216,7 @@ describe('restoreMemory in later cycles', () => {
     expect(taken.state.lastScaleDown).toBe(at(-5));
   });
 
-  it('keeps its own memory of another target', () => {
+  it('ignores the stored state of another target', () => {
     const taken = restoreMemory(known, read({ uid: 'uid-0', lastScaleUp: at(-1) }), NOW);
 
     expect(taken).toEqual({ ...known, stored: 'new', isUnsaved: true });

@@ -383,7 +383,7 @@ describe('kubeconfig', () => {
 });
 
 describe('connectTo', () => {
-  it('accepts an address without a trailing slash', async () => {
+  it('removes a trailing slash from the address', async () => {
     const connection = connectTo('http://127.0.0.1:8001/base/');
 
     expect(connection.url).toBe('http://127.0.0.1:8001/base');

@@ -121,7 +121,7 @@ describe('a credential plugin', () => {
     ['returned neither a token nor a certificate', credential({ user: CANARY })],
     ['returned only one of clientCertificateData', credential({ clientKeyData: CANARY })],
     ['returned an invalid expirationTimestamp', credential({ token: CANARY, expirationTimestamp: CANARY })],
-  ])('%s: the error has no secret', async (words, stdout) => {
+  ])('%s: the error contains no secret', async (words, stdout) => {
     const { read } = setUp([done(stdout)]);
 
     const error: unknown = await read().catch((caught: unknown) => caught);

@@ -142,7 +142,7 @@ describe('a write', () => {
     expect(effects).toMatchObject([answerOf({ kind: 'refused' })]);
   });
 
-  it('without an answer is unknown and requires a read; the second in a row fails', () => {
+  it('without an answer is refused and requires a read; the second in a row fails', () => {
     const first = run([read(), write(WRITE), patchFailed('timeout')]);
     const second = run([
       read(),

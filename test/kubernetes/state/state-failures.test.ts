@@ -190,7 +190,7 @@ describe('a ConfigMap with other writers', () => {
     expect(rig.maps.count('PATCH')).toBe(4);
   });
 
-  it('does not fail for the rest of a batch if a newer leader overwrote one of its entries', async () => {
+  it('causes no failure for the other entries of a batch if another leader overwrote one', async () => {
     const rig = new StateRig();
     const second = { namespace: 'shop', name: 'web' };
     await rig.store.load();
@@ -206,7 +206,7 @@ describe('a ConfigMap with other writers', () => {
   });
 });
 
-describe('terms', () => {
+describe('a leader of term 3', () => {
   /** A store of epoch 3 that has read an entry of `shop/web` changed to one of `epoch`. */
   async function overtakenBy(epoch: string): Promise<{ readonly rig: StateRig; readonly base: string }> {
     const rig = new StateRig({ epoch: '3/a' });
@@ -223,7 +223,7 @@ describe('terms', () => {
     ['3/b', 'written'],
     ['2/b', 'written'],
     ['of old', 'written'],
-  ])('a leader of term 3 that knows an entry of %s is %s', async (epoch, kind) => {
+  ])('that knows an entry of %s is %s', async (epoch, kind) => {
     const { rig, base } = await overtakenBy(epoch);
 
     expect((await rig.store.put({ scaler: WEB, base, state: STATE })).kind).toBe(kind);
@@ -239,14 +239,14 @@ describe('terms', () => {
     expect((await rig.store.put({ scaler: WEB, base, state: STATE })).kind).toBe(kind);
   });
 
-  it('can overwrite the entries that another replica wrote before this process became the leader', async () => {
+  it('can overwrite the entries that another replica wrote before its term', async () => {
     const { rig, base } = await overtakenBy('4/b');
     await rig.store.reload();
 
     expect((await rig.store.put({ scaler: WEB, base, state: STATE })).kind).toBe('written');
   });
 
-  it('are also checked at the first start: a recreated Lease begins at 0 again', async () => {
+  it('can do so at its first start, too: a recreated Lease begins at term 0', async () => {
     const rig = new StateRig({ epoch: '0/a' });
     rig.maps.edit(WEB_MAP, WEB_KEY, writeEntry('7/b', stateOf()));
     const { text } = await rig.store.read(WEB);
@@ -254,7 +254,7 @@ describe('terms', () => {
     expect((await rig.store.put({ scaler: WEB, base: text, state: STATE })).kind).toBe('written');
   });
 
-  it('allow no write if this process is not the leader', async () => {
+  it('writes nothing once another replica leads', async () => {
     const rig = new StateRig();
     rig.mayWrite = false;
 
@@ -265,7 +265,7 @@ describe('terms', () => {
     expect(rig.maps.count('PATCH')).toBe(0);
   });
 
-  it('read the entries of another leader again, at a reload', async () => {
+  it('reads the entries of another leader again, at a reload', async () => {
     const rig = new StateRig();
     await rig.store.load();
     rig.maps.edit(WEB_MAP, WEB_KEY, writeEntry('2/b', stateOf({ lastScaleUp: at(5) })));

@@ -101,7 +101,7 @@ describe('the stream', () => {
   });
 });
 
-describe('freshness', () => {
+describe('liveness', () => {
   it('is the age of the last event, bookmark or list', async () => {
     const { watch, send } = heldWatch();
     const rig = await startReflector({ watches: [watch] });

@@ -33,7 +33,7 @@ describe('findYamlLimit', () => {
   });
 });
 
-it('rejects a file of 60,000 keys with one problem', () => {
+it('a file of 60,000 keys is rejected with one problem', () => {
   const [document, ...others] = readYaml(keys(60_000), 'wide.yaml');
 
   expect(others).toEqual([]);

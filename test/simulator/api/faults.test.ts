@@ -6,7 +6,7 @@ const SCALE = `${DEPLOYMENTS}/web/scale`;
 const five = { body: { spec: { replicas: 5 } } };
 
 describe('faults on request', () => {
-  it('answers the next 2 reads of pods with 429 and Retry-After, and nothing else', async () => {
+  it('answer the next 2 reads of pods with 429 and Retry-After, and nothing else', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
     simulator.faults.add(
       { verbs: ['list'], resource: 'pods' },

@@ -62,7 +62,7 @@ describe('the form of an answer', () => {
   });
 });
 
-describe('an unknown path', () => {
+describe('the server, for unsupported requests,', () => {
   it('answers with a Status within a known group, and with plain text elsewhere', async () => {
     const { simulator } = await startCluster({ workloads: [WEB] });
 

@@ -11,7 +11,7 @@ describe('a merge patch', () => {
     [{ a: ['b'] }, { a: ['c', 'd'] }, { a: ['c', 'd'] }],
     [{ a: { b: 1, c: 2 } }, { a: { b: null, d: 3 } }, { a: { c: 2, d: 3 } }],
     [{}, { a: { b: null } }, { a: {} }],
-  ])('applied to %j as %j results in %j', (target, patch, expected) => {
+  ])('changes %j with %j to %j', (target, patch, expected) => {
     expect(mergePatch(target, patch)).toEqual(expected);
   });
 });

@@ -14,7 +14,7 @@ function causes({ body }: Answer): readonly string[] {
   );
 }
 
-describe('an invalid write', () => {
+describe('a rejected write:', () => {
   const manifest = makeManifest({ ...WEB, name: 'new' });
   const spec = objectAt(manifest, 'spec');
   const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };

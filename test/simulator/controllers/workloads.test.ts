@@ -120,7 +120,7 @@ describe('a deployment', () => {
     expect(simulator.listObjects('apps/replicasets')).toEqual([]);
   });
 
-  it('shows a broken pod as not ready until it is healed', async () => {
+  it('marks a broken pod as not ready until it recovers', async () => {
     const { simulator, clock } = await startCluster({ workloads: [WEB] });
     const [first = ''] = simulator.describe(WEB).pods;
 

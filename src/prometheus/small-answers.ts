@@ -1,0 +1,24 @@
+/** Remembers which queries have small answers: to compress and decompress 1 KiB costs both sides more than to send it. */
+export interface SmallAnswers {
+  readonly has: (query: string) => boolean;
+  /** `length`: of the answer, decompressed. */
+  readonly note: (query: string, length: number) => void;
+}
+
+const MAX_LENGTH = 4096;
+/** Queries of documents that are gone are forgotten with all others. */
+const MAX_QUERIES = 20_000;
+
+export function createSmallAnswers(): SmallAnswers {
+  const queries = new Set<string>();
+  return {
+    has: (query) => queries.has(query),
+    note: (query, length) => {
+      if (length > MAX_LENGTH) queries.delete(query);
+      else {
+        if (queries.size >= MAX_QUERIES && !queries.has(query)) queries.clear();
+        queries.add(query);
+      }
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import { describe, expect, it } from '@jest/globals';
+import { createAdmission } from '../../../src/control/rounds/admission.js';
+import { ManualClock } from '../../support/manual-clock.js';
+
+/** Calls that wait, and the numbers of those that went on. */
+function start(atOnce: number): {
+  readonly clock: ManualClock;
+  readonly call: (count: number) => Promise<void>;
+  /** Later turns of the event loop. */
+  readonly turns: (() => void)[];
+  readonly admitted: number[];
+} {
+  const clock = new ManualClock();
+  const turns: (() => void)[] = [];
+  const after = (_ms: number, callback: () => void): (() => void) => {
+    turns.push(callback);
+    return () => undefined;
+  };
+  const { now, monotonicMs, random } = clock;
+  const admit = createAdmission({ now, monotonicMs, random, after }, atOnce);
+  const admitted: number[] = [];
+  let calls = 0;
+  const call = async (count: number): Promise<void> => {
+    for (let index = 0; index < count; index += 1) {
+      const number = (calls += 1);
+      void admit().then(() => admitted.push(number));
+    }
+    await settle();
+  };
+  return { clock, call, turns, admitted };
+}
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
+}
+
+describe('createAdmission', () => {
+  it('admits as many as it may at once, without a timer', async () => {
+    const { call, turns, admitted } = start(3);
+    await call(3);
+    expect([admitted, turns]).toEqual([[1, 2, 3], []]);
+  });
+
+  it('admits the others in order, three in each later turn', async () => {
+    const { call, turns, admitted } = start(3);
+    await call(8);
+    const lengths = [admitted.length];
+    for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) {
+      turn();
+      await settle();
+      lengths.push(admitted.length);
+    }
+    expect([lengths, admitted]).toEqual([
+      [3, 6, 8],
+      [1, 2, 3, 4, 5, 6, 7, 8],
+    ]);
+  });
+
+  it('does not let a later caller go before those that wait', async () => {
+    const { call, turns, admitted } = start(1);
+    await call(3);
+    turns.shift()?.();
+    await call(1);
+    expect([admitted, turns.length]).toEqual([[1, 2], 1]);
+    for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) turn();
+    await settle();
+    expect(admitted).toEqual([1, 2, 3, 4]);
+  });
+
+  it.each([
+    [19, 2],
+    [20, 3],
+  ])('counts anew after %d ms without a caller: %d of 3 go on at once', async (ms, expected) => {
+    const { clock, call, admitted } = start(2);
+    await call(1);
+    clock.advance(ms);
+    await call(2);
+    expect(admitted).toHaveLength(expected);
+  });
+});
