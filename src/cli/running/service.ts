@@ -262,14 +262,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-<<<<<<< HEAD
 function addressOf(ip: string, port: number): string {
   return `http://${ip.includes(':') ? `[${ip}]` : ip}:${port}`;
 }
-=======
 /** About 5 ms of work. */
 const DECISIONS_AT_ONCE = 32;
->>>>>>> main
 
 /** Outside of a cluster, other hosts on the network must not read which workloads are scaled. */
 const LOOPBACK = '127.0.0.1';
