@@ -22,6 +22,8 @@ export interface Fields {
   readonly flag: (key: string) => boolean | undefined;
   readonly quantity: (key: string) => string | number | undefined;
   readonly object: (key: string) => Fields | undefined;
+  /** Reads an object without which nothing can be converted: a missing one is a loss. */
+  readonly required: (key: string) => Fields | undefined;
   readonly list: (key: string) => readonly Fields[] | undefined;
   /** Marks fields as read that have no meaning for a scaler document. */
   readonly skip: (...keys: readonly string[]) => void;
@@ -67,6 +69,10 @@ function fieldsOf(given: PlainObject, path: Path, { log, options }: Rest): Field
       log.lose([...path, key], `is ${formatValue(found)}, must be ${rule}; it is not carried over`);
     return result;
   };
+  const object: Fields['object'] = (key) =>
+    readAs(key, 'an object', (found) =>
+      isPlainObject(found) ? fieldsOf(found, [...path, key], { log, options }) : undefined,
+    );
   return {
     path,
     value,
@@ -80,10 +86,12 @@ function fieldsOf(given: PlainObject, path: Path, { log, options }: Rest): Field
     number: (key) => readAs(key, 'a number', (found) => (typeof found === 'number' ? found : undefined)),
     flag: (key) => readAs(key, 'true or false', (found) => (typeof found === 'boolean' ? found : undefined)),
     quantity: (key) => readAs(key, 'a quantity', readQuantity),
-    object: (key) =>
-      readAs(key, 'an object', (found) =>
-        isPlainObject(found) ? fieldsOf(found, [...path, key], { log, options }) : undefined,
-      ),
+    object,
+    required: (key) => {
+      const found = object(key);
+      if (found === undefined) log.lose([...path, key], 'is missing');
+      return found;
+    },
     list: (key) =>
       readAs(key, 'a list', (found) =>
         Array.isArray(found)

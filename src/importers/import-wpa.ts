@@ -40,11 +40,8 @@ export function importWpa(
   _read: ReadMetadata,
   context: ImportContext,
 ): Omit<Draft, 'metadata'> | null {
-  const spec = manifest.object('spec');
-  if (spec === undefined) {
-    manifest.log.lose(['spec'], 'is missing');
-    return null;
-  }
+  const spec = manifest.required('spec');
+  if (spec === undefined) return null;
   const target = spec.object('scaleTargetRef');
   const scaleTargetRef = readTarget(target);
   target?.rest();

@@ -1,24 +1,9 @@
 import { type PlainObject, isPlainObject } from '../scaler/plain-json.js';
 import { type Path, formatValue } from '../scaler/problems/finding.js';
+import { SYSTEM_METADATA } from '../scaler/read/system-fields.js';
 import { labelName, objectName } from '../scaler/schema/field-types.js';
 import type { ImportContext } from './context.js';
 import type { Fields } from './fields.js';
-
-/** Set by the API server and by controllers. */
-const SERVER_FIELDS = [
-  'uid',
-  'resourceVersion',
-  'generation',
-  'creationTimestamp',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
-  'selfLink',
-  'managedFields',
-  'ownerReferences',
-  'finalizers',
-  'generateName',
-  'clusterName',
-];
 
 /**
  * Labels and annotations by which a tool recognizes its objects: on a scaler document, Helm would refuse the object and
@@ -52,7 +37,7 @@ export function readMetadata(manifest: Fields, context: ImportContext): ReadMeta
     manifest.log.lose(['metadata', 'name'], 'is missing');
     return { label: '', metadata: null, annotations: {} };
   }
-  fields.skip(...SERVER_FIELDS);
+  fields.skip(...SYSTEM_METADATA, 'generateName', 'clusterName');
   const name = fields.text('name');
   const written = fields.text('namespace');
   const annotations = fields.raw('annotations');

@@ -24,7 +24,6 @@ export interface ScalerPageParts {
   readonly problems: () => readonly Problem[];
 }
 
-/** Pages by key, so that a page continues correctly when scalers are added or removed. */
 export function listScalers(parts: ScalerPageParts): RequestHandler {
   return ({ query }, response) => sendJson(response, writeScalerPage(parts, query));
 }

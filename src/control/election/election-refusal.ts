@@ -1,5 +1,5 @@
 import type { LeaseClient } from '../../kubernetes/lease.js';
-import { createRefusals } from '../../kubernetes/requests/refusals.js';
+import { createRefusals, type Refusals } from '../../kubernetes/requests/refusals.js';
 import { KubernetesError } from '../../kubernetes/types.js';
 import type { Clock } from '../../units/clock.js';
 
@@ -8,24 +8,22 @@ export class ElectionRefusedError extends Error {
   override name = 'ElectionRefusedError';
 }
 
-type Verb = 'get' | 'create' | 'update';
-
 /**
- * Wraps the client: a verb that was forbidden for 15 s and 4 attempts, and never allowed, throws
- * `ElectionRefusedError`. A process that has been allowed the verb or has been a follower gets `KubernetesError`
- * instead: it keeps running, since the permission may return.
+ * Returns a function that sends a request. It throws `ElectionRefusedError` if the verb was forbidden for 15 s and 4
+ * attempts, was never allowed, and `message` returns why that is final; null: it is not.
  */
-export function withRefusals(
-  client: LeaseClient,
-  { clock, wasFollower }: { readonly clock: Clock; readonly wasFollower: () => boolean },
-): LeaseClient {
+export function createRefusalGuard<Verb extends string>(
+  clock: Clock,
+  message: (verb: Verb, refusal: string) => string | null,
+): <T>(verb: Verb, request: () => Promise<T>) => Promise<T> {
   const allowed = new Set<Verb>();
-  const refusals = {
-    get: createRefusals(clock),
-    create: createRefusals(clock),
-    update: createRefusals(clock),
+  const refusals = new Map<Verb, Refusals>();
+  const refusalsOf = (verb: Verb): Refusals => {
+    const known = refusals.get(verb) ?? createRefusals(clock);
+    refusals.set(verb, known);
+    return known;
   };
-  const guard = async <T>(verb: Verb, request: () => Promise<T>): Promise<T> => {
+  return async (verb, request) => {
     try {
       const answer = await request();
       allowed.add(verb);
@@ -33,12 +31,29 @@ export function withRefusals(
     } catch (error) {
       if (!(error instanceof KubernetesError)) throw error;
       if (error.kind === 'conflict') allowed.add(verb);
-      if (error.kind !== 'forbidden') refusals[verb].clear();
-      else if (refusals[verb].note() && !allowed.has(verb) && !wasFollower())
-        throw new ElectionRefusedError(refusalMessage(verb, client.name, error.message), { cause: error });
+      if (error.kind !== 'forbidden') refusalsOf(verb).clear();
+      else if (refusalsOf(verb).note() && !allowed.has(verb)) {
+        const final = message(verb, error.message);
+        if (final !== null) throw new ElectionRefusedError(final, { cause: error });
+      }
       throw error;
     }
   };
+}
+
+type Verb = 'get' | 'create' | 'update';
+
+/**
+ * Wraps the client with a refusal guard. A process that has been allowed the verb or has been a follower gets
+ * `KubernetesError` instead: it keeps running, since the permission may return.
+ */
+export function withRefusals(
+  client: LeaseClient,
+  { clock, wasFollower }: { readonly clock: Clock; readonly wasFollower: () => boolean },
+): LeaseClient {
+  const guard = createRefusalGuard<Verb>(clock, (verb, refusal) =>
+    wasFollower() ? null : refusalMessage(verb, client.name, refusal),
+  );
   return {
     name: client.name,
     read: (signal) => guard('get', () => client.read(signal)),

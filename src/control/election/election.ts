@@ -24,7 +24,7 @@ export const MAX_LAG_MS = 1000;
 const STEADY_WAIT_MS = 3000;
 const STEADY_POLL_MS = 250;
 /** Added to leaseDuration: a renewal this late means that the renewal loop is stuck. Source: reliability.md, W20. */
-const STUCK_SECONDS = 20;
+export const STUCK_SECONDS = 20;
 
 /**
  * Creates a candidate for a Lease. `run` throws `ElectionRefusedError` if access to the Lease was never allowed; after

@@ -1,8 +1,6 @@
 import type { MemberLeases } from '../../kubernetes/members/member-leases.js';
-import { createRefusals } from '../../kubernetes/requests/refusals.js';
-import { KubernetesError } from '../../kubernetes/types.js';
 import type { Clock } from '../../units/clock.js';
-import { ElectionRefusedError } from '../election/election-refusal.js';
+import { createRefusalGuard } from '../election/election-refusal.js';
 
 type Verb = 'create' | 'update';
 
@@ -11,25 +9,9 @@ type Verb = 'create' | 'update';
  * `ElectionRefusedError`. A forbidden list is retried: a new replica waits, the others go on.
  */
 export function withMemberRefusals(client: MemberLeases, clock: Clock): MemberLeases {
-  const allowed = new Set<Verb>();
-  const refusals = {
-    create: createRefusals(clock),
-    update: createRefusals(clock),
-  };
-  const guard = async <T>(verb: Verb, request: () => Promise<T>): Promise<T> => {
-    try {
-      const answer = await request();
-      allowed.add(verb);
-      return answer;
-    } catch (error) {
-      if (!(error instanceof KubernetesError)) throw error;
-      if (error.kind === 'conflict') allowed.add(verb);
-      if (error.kind !== 'forbidden') refusals[verb].clear();
-      else if (refusals[verb].note() && !allowed.has(verb))
-        throw new ElectionRefusedError(refusalMessage(verb, client.name, error.message), { cause: error });
-      throw error;
-    }
-  };
+  const guard = createRefusalGuard<Verb>(clock, (verb, refusal) =>
+    refusalMessage(verb, client.name, refusal),
+  );
   return {
     ...client,
     create: (name, member, signal) => guard('create', () => client.create(name, member, signal)),

@@ -6,7 +6,7 @@ import { endedWithin, sleep, withDeadline, type Clock } from '../../units/clock.
 import type { Log } from '../../units/log.js';
 import { retryDelayMs, type ElectionTimes } from '../election/election-rules.js';
 import type { Lead } from '../election/leadership.js';
-import { MAX_LAG_MS, untilSteady } from '../election/election.js';
+import { MAX_LAG_MS, STUCK_SECONDS, untilSteady } from '../election/election.js';
 import { watchLoopLag, type LoopLag } from '../election/loop-lag.js';
 import { createBusyBuckets } from './busy-buckets.js';
 import { createHoldings } from './holdings.js';
@@ -44,8 +44,6 @@ const FLUSH_MS = 3000;
 const RELEASE_MS = 3000;
 /** A write under way has a deadline; none lasts as long. */
 const LEFTOVER_MS = 30_000;
-/** As for a leader: on top of leaseDuration. */
-const STUCK_SECONDS = 20;
 
 /**
  * Creates a member of the replicas that share the scalers. It renews a Lease of its own that lists the buckets it claims,

@@ -19,12 +19,9 @@ export function importHpa(
   { annotations }: Named,
   context: ImportContext,
 ): Omit<Draft, 'metadata'> | null {
-  const spec = manifest.object('spec');
+  const spec = manifest.required('spec');
   manifest.skip('status');
-  if (spec === undefined) {
-    manifest.log.lose(['spec'], 'is missing');
-    return null;
-  }
+  if (spec === undefined) return null;
   const old = readOldAnnotations(annotations, manifest.log);
   const target = spec.object('scaleTargetRef') ?? readScaleRef(spec);
   const minReplicas = spec.integer('minReplicas');

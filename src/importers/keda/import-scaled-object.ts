@@ -21,11 +21,8 @@ export function importScaledObject(
   { annotations }: Pick<ReadMetadata, 'annotations'>,
   context: ImportContext,
 ): Omit<Draft, 'metadata'> | null {
-  const spec = manifest.object('spec');
-  if (spec === undefined) {
-    manifest.log.lose(['spec'], 'is missing');
-    return null;
-  }
+  const spec = manifest.required('spec');
+  if (spec === undefined) return null;
   const target = spec.object('scaleTargetRef');
   const scaleTargetRef = readScaleTarget(target);
   const maxReplicas = spec.integer('maxReplicaCount') ?? DEFAULTS.maxReplicaCount;

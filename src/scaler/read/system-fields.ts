@@ -3,20 +3,23 @@ import { valueAt, without } from '../plain-json.js';
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
+/** Members of `metadata` that the API server and controllers set. */
+export const SYSTEM_METADATA: readonly string[] = [
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'selfLink',
+  'managedFields',
+  'ownerReferences',
+  'finalizers',
+];
+
 /** Set by the API server, controllers and kubectl; a manifest exported from a cluster contains them. */
 const SYSTEM_FIELDS: readonly Path[] = [
-  ...[
-    'uid',
-    'resourceVersion',
-    'generation',
-    'creationTimestamp',
-    'deletionTimestamp',
-    'deletionGracePeriodSeconds',
-    'selfLink',
-    'managedFields',
-    'ownerReferences',
-    'finalizers',
-  ].map((name) => ['metadata', name]),
+  ...SYSTEM_METADATA.map((name) => ['metadata', name]),
   ['metadata', 'annotations', LAST_APPLIED],
   ['status'],
 ];
