@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
 import { printMachine } from '../report.js';
 import { paceOf, printSize, printTable } from './print.js';
@@ -14,9 +13,8 @@ export const SCALE_USAGE = `npm run bench -- scale [OPTION...]
   --pods N        of each scaler, default 10
   --rounds N      measured rounds, default 50
   --warmup N      rounds before, default 3
-  --real-time     wait between rounds as long as the service does; else the waits are skipped
-  --clock R       let the clock of the service run at this rate, from 0.01 to 1, because the machine does other things
-                  meanwhile; default: processors / load, at most 1
+  --clock R       let the clock of service and cluster run R times as fast after the start, default 5: a round of 15 s
+                  takes 3 s; 1: real time
   --cpu-prof DIR  write a CPU profile of the measured rounds
   --write         write the results to docs/benchmarks.md
   --heap          write a heap snapshot after the last round, into the directory of --cpu-prof or the current one`;
@@ -37,8 +35,7 @@ export async function benchScale(
       pods: { type: 'string', default: '10' },
       rounds: { type: 'string', default: '50' },
       warmup: { type: 'string', default: '3' },
-      'real-time': { type: 'boolean', default: false },
-      clock: { type: 'string' },
+      clock: { type: 'string', default: '5' },
       'cpu-prof': { type: 'string' },
       heap: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
@@ -46,32 +43,24 @@ export async function benchScale(
   });
   printMachine({ promscaler: version });
   const directory = values['cpu-prof'] === undefined ? null : resolve(values['cpu-prof']);
-  const rate = values['real-time'] ? 1 : Number(values.clock ?? fittingRate());
+  const clock = Number(values.clock);
   const results: SizeFigures[] = [];
   for (const scalers of values.scalers === undefined ? SIZES : [Number(values.scalers)]) {
     const figures = await runSize({
       size: { scalers, pods: Number(values.pods) },
       rounds: Number(values.rounds),
       warmupRounds: Number(values.warmup),
-      isRealTime: values['real-time'],
+      clock,
       profileDirectory: directory,
       heapFile: values.heap ? resolve(directory ?? '.', `scale-${scalers}.heapsnapshot`) : null,
       nodeFlags: [],
-      rate,
       report: (line) => process.stderr.write(`${line}\n`),
       signal,
     });
-    printSize(figures, { isRealTime: values['real-time'], rounds: Number(values.rounds), rate });
+    printSize(figures, { rounds: Number(values.rounds), clock });
     results.push(figures);
   }
   if (results.length > 1) printTable(results);
   if (!values.write) return;
-  const pace = paceOf({ isRealTime: values['real-time'], rate });
-  writePage(PAGE, results, { version, rounds: Number(values.rounds), pace });
-}
-
-/** A process that gets a fifth of the processors needs a clock that is five times as slow to keep its deadlines. */
-function fittingRate(): number {
-  const processors = cpus().length;
-  return Math.floor((100 * processors) / Math.max(processors, (loadavg()[0] ?? 0) + 1)) / 100;
+  writePage(PAGE, results, { version, rounds: Number(values.rounds), pace: paceOf(clock) });
 }
