@@ -33,6 +33,8 @@ export interface ControllerPorts {
   readonly clock: Clock;
   /** Whether the caches are filled. The first round waits for them, at most `FIRST_ROUND_WAIT_MS`. */
   readonly isSynced: () => boolean;
+  /** Whether they are being filled: then the first round waits at most `FIRST_LISTS_WAIT_MS`. */
+  readonly isListing: () => boolean;
   readonly follow: (scalers: readonly Scaler[]) => void;
   readonly startRound: (
     due: readonly { readonly scaler: Scaler; readonly periodSeconds: number }[],
@@ -59,6 +61,11 @@ interface Entry {
 
 /** Long enough for the first lists, short enough for a first decision within 3 s of the start. */
 const FIRST_ROUND_WAIT_MS = 2000;
+/**
+ * 100,000 pods take 10 s to list. A round before the end would query for all scalers and decide for none, and its
+ * failures would delay the lists further.
+ */
+const FIRST_LISTS_WAIT_MS = 60_000;
 const STOP_WAIT_MS = 5000;
 
 export function createController(ports: ControllerPorts): Controller {
@@ -226,9 +233,13 @@ function followClock(entry: Entry, setBySeconds: number, now: Instant): void {
   entry.clockSetBy = setBySeconds;
 }
 
-async function waitForSync({ clock, isSynced }: ControllerPorts, signal: AbortSignal): Promise<void> {
+async function waitForSync(
+  { clock, isSynced, isListing }: ControllerPorts,
+  signal: AbortSignal,
+): Promise<void> {
   const startMs = clock.monotonicMs();
-  while (!signal.aborted && !isSynced() && clock.monotonicMs() - startMs < FIRST_ROUND_WAIT_MS) {
+  const maxMs = (): number => (isListing() ? FIRST_LISTS_WAIT_MS : FIRST_ROUND_WAIT_MS);
+  while (!signal.aborted && !isSynced() && clock.monotonicMs() - startMs < maxMs()) {
     await sleep(clock, 20, signal);
   }
 }

@@ -16,6 +16,7 @@ export interface Watches {
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly follow: (targets: readonly { readonly namespace: string; readonly ref: TargetRef }[]) => void;
   readonly isSynced: () => boolean;
+  readonly isListing: () => boolean;
   readonly isClusterWide: () => boolean;
   readonly podsOf: (namespace: string) => Informer<PodStore> | null;
   /** Returns null for a kind that is not followed in the namespace. */
@@ -88,6 +89,7 @@ export function createWatches(options: WatchesOptions): Watches {
         informers.want(scopes(distinct(known.filter(({ ref }) => watchedPlural(ref) === plural))));
     },
     isSynced: () => [pods, ...targets.values()].every((informers) => informers.isSynced()),
+    isListing: () => [pods, ...targets.values()].some((informers) => informers.isListing()),
     isClusterWide: () => isClusterWide,
     podsOf: (namespace) => pods.of(namespace),
     targetsOf: (namespace, plural) => targets.get(plural)?.of(namespace) ?? null,

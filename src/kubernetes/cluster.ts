@@ -84,6 +84,7 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
       otherScalers.compare(targets.filter(({ isDryRun }) => isDryRun));
     },
     isSynced: watches.isSynced,
+    isListing: watches.isListing,
     readTarget,
     listPods: (namespace, selector) => usablePods(namespace).select(namespace, selector),
     podCosts: createPodCosts(transport, usablePods),

@@ -69,6 +69,8 @@ export interface Cluster {
   /** Sets the scale targets. Only their namespaces and kinds are watched. */
   readonly follow: (targets: readonly FollowedTarget[]) => void;
   readonly isSynced: () => boolean;
+  /** Whether pages of the first lists are arriving. */
+  readonly isListing: () => boolean;
   /** Reads the watched object of an apps/v1 kind, else `/scale` with a live GET. */
   readonly readTarget: (namespace: string, ref: TargetRef, signal: AbortSignal) => Promise<ScaleTarget>;
   /** Returns the pods in a namespace that match the selector, from the watch. */

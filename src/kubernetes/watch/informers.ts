@@ -19,6 +19,8 @@ export interface Informers<S> {
   /** Returns the informer of a namespace, preferably a synced one; null if none is wanted. */
   readonly of: (namespace: string) => Informer<S> | null;
   readonly isSynced: () => boolean;
+  /** Whether any first list is arriving. */
+  readonly isListing: () => boolean;
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -98,6 +100,7 @@ export function createInformers<T extends WatchedObject, S extends ObjectStore<T
       return listed.find(wanted) ?? listed[0] ?? fitting.find(wanted) ?? null;
     },
     isSynced,
+    isListing: () => [...informers.values()].some(({ reflector }) => reflector.isListing()),
     run: async (signal) => {
       runSignal = signal;
       const stop = (): void => {
