@@ -1,8 +1,7 @@
 import { type Instant, instantFromSeconds } from '../units/time.js';
 import type { Answer, FailureReason, Series } from './answer.js';
+import { DEFAULT_LIMITS } from './answer-limits.js';
 import { parseSampleValue } from './sample-value.js';
-
-export const MAX_SERIES = 20_000;
 
 export interface HttpAnswer {
   readonly status: number;
@@ -45,7 +44,7 @@ const HARMLESS_WARNING = 'PromQL info';
  * warnings, result type, number of series, values. Keeps NaN and infinite values, which samples.ts checks. An empty
  * vector with a warning is `partial` without series, not `missing`. Source: reliability.md, 3.2.
  */
-export function classifyAnswer(http: HttpAnswer): Answer {
+export function classifyAnswer(http: HttpAnswer, maxSeries = DEFAULT_LIMITS.series): Answer {
   const json = parseObject(http.body);
   if (!isWholeAnswer(http.status)) return failedByStatus(http, json);
   if (json === null) return failed('bad_answer', `${sayStatus(http)} with ${sayForm(http)} instead of JSON`);
@@ -54,7 +53,7 @@ export function classifyAnswer(http: HttpAnswer): Answer {
     return failed('bad_answer', 'the JSON is not an answer of the Prometheus API');
   const data = asObject(json['data']);
   if (data === null) return failed('bad_answer', 'the answer has no "data"');
-  return classifyResult(data, partialReason(json));
+  return classifyResult(data, partialReason(json), maxSeries);
 }
 
 /** A proxy that changed the answer sends 203. A 206 is only a part of an answer and would be read as all series. */
@@ -101,7 +100,7 @@ function partialReason(json: Json): string | null {
   return `warning from the server: ${quote(first)}${more}`;
 }
 
-function classifyResult(data: Json, why: string | null): Answer {
+function classifyResult(data: Json, why: string | null, maxSeries: number): Answer {
   const type = data['resultType'];
   const result = data['result'];
   if (type === 'string' || type === 'matrix') {
@@ -111,8 +110,8 @@ function classifyResult(data: Json, why: string | null): Answer {
   if (type === 'scalar') return classifySeries([{ metric: {}, value: result }], why);
   if (type !== 'vector') return invalid('the query returns neither a vector nor a scalar');
   if (!Array.isArray(result)) return failed('bad_answer', 'the vector in the answer is not a list');
-  if (result.length > MAX_SERIES) {
-    return failed('too_large', `the answer has ${result.length} series, more than ${MAX_SERIES}`);
+  if (result.length > maxSeries) {
+    return failed('too_large', `the answer has ${result.length} series, more than maxSeries (${maxSeries})`);
   }
   return classifySeries(result, why);
 }

@@ -11,6 +11,9 @@ export interface SourceConfig {
   /** The maximum time of a query over all urls. Half the sync period is a further limit. */
   readonly timeoutSeconds: number;
   readonly maxConcurrentQueries: number;
+  /** See `AnswerLimits`. */
+  readonly maxAnswerBytes?: number | undefined;
+  readonly maxSeries?: number | undefined;
   /** The maximum age of a resource sample when it is queried. */
   readonly scrapeIntervalSeconds: number;
   /** Sent with each request; may contain secrets. */
