@@ -1,4 +1,5 @@
 import type { Answer } from './answer.js';
+import { answerLimits } from './answer-limits.js';
 import { resourceQuery } from './resource-queries.js';
 import { indexByPod } from './series-index.js';
 import type { SourceConfig } from './source-config.js';
@@ -7,38 +8,36 @@ import type { SourceConfig } from './source-config.js';
 export interface ResourceBatches {
   /** Returns a function that returns the answer with the series of a namespace as soon as it has arrived. */
   readonly ask: (
-    namespaces: readonly string[],
+    /** With the number of scalers in each. */
+    namespaces: ReadonlyMap<string, number>,
     askQuery: (query: string) => Promise<Answer>,
   ) => (namespace: string) => Promise<Answer>;
 }
 
-/** Below the limit of 20,000 per answer, because namespaces grow between two rounds. */
-const AIMED_SERIES = 15_000;
+/** Share of `maxSeries` that a query aims for, because namespaces grow between two rounds. */
+const AIMED_SHARE = 0.75;
 const LEAST_AIMED_SERIES = 1000;
+
+/** Assumed until the first answer: 10 pods with 2 containers. 100,000 pods in one query would cost the first round. */
+const SERIES_PER_SCALER = 20;
 
 /** VictoriaMetrics rejects queries above 16 KiB. */
 const MAX_PATTERN_LENGTH = 12_000;
 
 /**
  * Creates the batches for one resource of one source. Learns how many namespaces fit into one query: from the series of
- * each namespace in the last answer, and from answers that were too large, which are queried again in halves.
+ * each namespace in the last answer, before that from the number of its scalers, and from answers that were too large, which are queried again in halves.
  */
 export function createResourceBatches(source: SourceConfig, resource: string): ResourceBatches {
   const seriesOf = new Map<string, number>();
-  let aimedSeries = AIMED_SERIES;
+  let aimedSeries = AIMED_SHARE * answerLimits(source).series;
 
-  const expectedSeries = (namespaces: readonly string[]): number => {
-    const mean = seriesOf.size === 0 ? 0 : sum(Array.from(seriesOf.values())) / seriesOf.size;
-    return sum(namespaces.map((namespace) => seriesOf.get(namespace) ?? mean));
-  };
-
-  const pack = (namespaces: readonly string[]): readonly (readonly string[])[] => {
-    const mean = seriesOf.size === 0 ? 0 : sum(Array.from(seriesOf.values())) / seriesOf.size;
+  const pack = (scalers: ReadonlyMap<string, number>): readonly (readonly string[])[] => {
     const packs: string[][] = [];
     let series = Infinity;
     let length = 0;
-    for (const namespace of namespaces.toSorted()) {
-      const expected = seriesOf.get(namespace) ?? mean;
+    for (const [namespace, count] of [...scalers].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+      const expected = seriesOf.get(namespace) ?? SERIES_PER_SCALER * count;
       const isFull = series + expected > aimedSeries || length + namespace.length + 1 > MAX_PATTERN_LENGTH;
       if (isFull) {
         packs.push([]);
@@ -54,7 +53,7 @@ export function createResourceBatches(source: SourceConfig, resource: string): R
 
   const learn = (namespaces: readonly string[], answer: Answer): void => {
     if (answer.class === 'failed' && answer.reason === 'too_large' && namespaces.length > 1) {
-      const expected = expectedSeries(namespaces);
+      const expected = sum(namespaces.map((namespace) => seriesOf.get(namespace) ?? 0));
       if (expected > 0) aimedSeries = Math.max(LEAST_AIMED_SERIES, Math.min(aimedSeries, expected / 2));
     }
     if (answer.class !== 'value' && answer.class !== 'partial') return;
@@ -104,7 +103,10 @@ export function createResourceBatches(source: SourceConfig, resource: string): R
   };
 }
 
-type Ask = ResourceBatches['ask'];
+type Ask = (
+  namespaces: readonly string[],
+  askQuery: (query: string) => Promise<Answer>,
+) => (namespace: string) => Promise<Answer>;
 
 /** Two namespaces may have pods with the same name, which only this label distinguishes. */
 function refuseWithoutNamespace(answer: Answer, resource: string): Answer {

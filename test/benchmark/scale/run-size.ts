@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { freePort } from '../../../src/cli/demo/programs/free-port.js';
 import { countOf, readPage, sumOf } from '../exposition.js';
 import { pause } from '../pause.js';
-import { writeDocuments } from './documents.js';
+import { writeConfig, writeDocuments } from './documents.js';
 import type { PaceFigures, StartTimes } from './pace.js';
 import { startPacedService } from './paced-service.js';
 import type { PacedService } from './paced-service.js';
@@ -70,18 +70,23 @@ const START_ROUNDS = 4;
 const PAGES = 3;
 const READ_ROUNDS = 5;
 const READ_MS = 1000;
+const MOUNTED_MS = 4000;
 
 /** Runs one size with a cluster and a service of its own. */
 export async function runSize(options: RunOptions): Promise<SizeFigures> {
   const { size, signal } = options;
   const folder = await mkdtemp(join(tmpdir(), 'promscaler-scale-'));
   try {
+    // The kubelet mounts ConfigMaps some seconds before a container starts; files that are newer are read twice.
+    await writeDocuments(folder, size);
+    const mounted = pause(MOUNTED_MS, signal);
     options.report(`starting a cluster with ${size.scalers * size.pods} pods`);
     const world = await startWorld(size);
     try {
       const port = await freePort();
       const { kubernetesUrl, prometheusUrl } = world;
-      const configFile = await writeDocuments(folder, size, { kubernetesUrl, prometheusUrl, port });
+      const configFile = await writeConfig(folder, { kubernetesUrl, prometheusUrl, port });
+      await mounted;
       const service = startPacedService({
         configFile,
         logFile: join(folder, 'log'),
