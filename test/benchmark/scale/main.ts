@@ -1,9 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { printMachine } from '../report.js';
-import { paceOf, printSize, printTable } from './print.js';
+import { printSize, printTable } from './print.js';
 import { runSize } from './run-size.js';
+import { readFigures, saveFigures } from './saved-figures.js';
 import type { SizeFigures } from './run-size.js';
 import { writePage } from './write-page.js';
 
@@ -15,8 +17,11 @@ export const SCALE_USAGE = `npm run bench -- scale [OPTION...]
   --warmup N      rounds before, default 3
   --clock R       let the clock of service and cluster run R times as fast after the start, default 5: a round of 15 s
                   takes 3 s; 1: real time
+  --heap-limit N  MiB of heap of the service, default 512: what Node.js takes in a container with 1 GiB of memory, the
+                  limit of the Helm chart
   --cpu-prof DIR  write a CPU profile of the measured rounds
-  --write         write the results to docs/benchmarks.md
+  --save DIR      write the figures of each size to a file in this directory
+  --write         write docs/benchmarks.md from the figures of this run and those in the directory of --save
   --heap          write a heap snapshot after the last round, into the directory of --cpu-prof or the current one`;
 
 /** In the checkout: this file runs from a directory for compiled benchmarks. */
@@ -37,12 +42,15 @@ export async function benchScale(
       warmup: { type: 'string', default: '3' },
       clock: { type: 'string', default: '5' },
       'cpu-prof': { type: 'string' },
+      'heap-limit': { type: 'string', default: '512' },
       heap: { type: 'boolean', default: false },
+      save: { type: 'string' },
       write: { type: 'boolean', default: false },
     },
   });
   printMachine({ promscaler: version });
   const directory = values['cpu-prof'] === undefined ? null : resolve(values['cpu-prof']);
+  if (directory !== null) mkdirSync(directory, { recursive: true });
   const clock = Number(values.clock);
   const results: SizeFigures[] = [];
   for (const scalers of values.scalers === undefined ? SIZES : [Number(values.scalers)]) {
@@ -53,14 +61,16 @@ export async function benchScale(
       clock,
       profileDirectory: directory,
       heapFile: values.heap ? resolve(directory ?? '.', `scale-${scalers}.heapsnapshot`) : null,
-      nodeFlags: [],
+      nodeFlags: [`--max-old-space-size=${values['heap-limit']}`],
       report: (line) => process.stderr.write(`${line}\n`),
       signal,
     });
     printSize(figures, { rounds: Number(values.rounds), clock });
     results.push(figures);
+    if (values.save !== undefined) saveFigures(values.save, figures);
   }
   if (results.length > 1) printTable(results);
   if (!values.write) return;
-  writePage(PAGE, results, { version, rounds: Number(values.rounds), pace: paceOf(clock) });
+  const all = values.save === undefined ? results : readFigures(values.save);
+  writePage(PAGE, all, { version, heapLimit: values['heap-limit'] });
 }

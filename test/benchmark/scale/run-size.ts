@@ -35,6 +35,8 @@ export interface SizeFigures {
   readonly start: StartFigures;
   readonly rounds: PaceFigures;
   readonly roundCpuSeconds: number;
+  /** See `RunOptions`. */
+  readonly clock: number;
   readonly traffic: TrafficFigures;
   readonly page: PageFigures;
   /** Rounds in which `/metrics` is read once a second. */
@@ -138,6 +140,7 @@ async function measure(
   return {
     size,
     start,
+    clock: options.clock,
     rounds: after.figures,
     roundCpuSeconds: (after.figures.cpuSeconds - before.figures.cpuSeconds) / rounds,
     traffic: trafficBetween(before.traffic, after.traffic, rounds),

@@ -1,25 +1,32 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describeMachine } from '../report.js';
 import { growthOf, ROWS } from './rows.js';
 import type { SizeFigures } from './run-size.js';
 
-/** Writes `docs/benchmarks.md` anew from the results of one run. */
+/** What follows is written by hand, and kept. */
+const NOTES = '## Notes';
+
+/** Writes `docs/benchmarks.md` up to its notes. */
 export function writePage(
   file: string,
   results: readonly SizeFigures[],
-  run: { readonly version: string; readonly rounds: number; readonly pace: string },
+  run: { readonly version: string; readonly heapLimit: string },
 ): void {
   const [smallest] = results;
   if (smallest === undefined) return;
-  const heads = results.map(({ size }) => `${size.scalers.toLocaleString('en-US')} scalers`);
+  const heads = results.map(({ size }) => `${size.scalers.toLocaleString('en-US')} x ${size.pods}`);
+  const isComparable = (figures: SizeFigures): boolean =>
+    figures !== smallest && figures.size.pods === smallest.size.pods;
   const rows = ROWS.map((row) => {
     const cells = results.map((figures) => {
       const growth =
-        row.grows && figures !== smallest ? ` (x${growthOf(row, figures, smallest).toFixed(2)})` : '';
+        row.grows && isComparable(figures) ? ` (x${growthOf(row, figures, smallest).toFixed(2)})` : '';
       return `${row.format(row.value(figures))}${growth}`;
     });
     return `| ${[row.name, ...cells].join(' | ')} |`;
   });
+  const rounds = results.map(({ rounds: { roundSeconds } }) => String(roundSeconds.length));
+  const clocks = results.map(({ clock }) => `${(15 / clock).toFixed(1)} s`);
   const faults = results.flatMap(({ size, faults: found }) =>
     found.map((fault) => `- ${size.scalers} scalers: ${fault}`),
   );
@@ -31,16 +38,25 @@ export function writePage(
     '',
     `- Machine: ${describeMachine({ promscaler: run.version })}`,
     `- Date: ${new Date().toISOString().slice(0, 10)}`,
-    `- Scalers: half with CPU utilization, a quarter with a Pods query of their own, a quarter with \`selector\` on a query`,
-    `  of their namespace; ${smallest.size.pods} pods each, 100 scalers in a namespace, a period of 15 s`,
-    `- Run: ${run.rounds} rounds, ${run.pace}`,
+    '- Columns: scalers x pods of each',
+    '- Scalers: half with CPU utilization, a quarter with a Pods query of their own, a quarter with `selector` on a query',
+    '  of their namespace; 100 scalers in a namespace, a sync period of 15 s',
+    `- Heap: at most ${run.heapLimit} MiB, the default of Node.js in a container with the memory limit of the chart (1 GiB)`,
     '',
     'In parentheses: the cost per scaler relative to the smallest size; 1 is linear.',
     '',
     `| figure | ${heads.join(' | ')} |`,
     `| --- |${heads.map(() => ' --- |').join('')}`,
+    `| measured rounds | ${rounds.join(' | ')} |`,
+    `| a round of 15 s takes, in real time | ${clocks.join(' | ')} |`,
     ...rows,
     ...(faults.length === 0 ? [] : ['', 'This run is not valid:', '', ...faults]),
+    ...(existsSync(file) ? notesOf(readFileSync(file, 'utf8')) : []),
   ];
-  writeFileSync(file, `${lines.join('\n')}\n`);
+  writeFileSync(file, `${lines.join('\n').trimEnd()}\n`);
+}
+
+function notesOf(page: string): readonly string[] {
+  const start = page.indexOf(NOTES);
+  return start < 0 ? [] : ['', page.slice(start)];
 }
