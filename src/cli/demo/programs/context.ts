@@ -1,13 +1,20 @@
 import type { Clock } from '../../../units/clock.js';
 
-/** Environment variables of the process. PATH, HOME and XDG_CACHE_HOME are used; child processes get all of them. */
+/**
+ * Environment variables of the process. PATH, the variables of the cache directory and PROMSCALER_PROMETHEUS_MIRROR are
+ * used; child processes get all of them.
+ */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ProgramContext {
   readonly env: Environment;
   readonly clock: Clock;
-  /** Called with one sentence before a download. */
+  /** Aborts downloads. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called with one sentence before a download, and when a source fails and another one is tried. */
   readonly report?: ((line: string) => void) | undefined;
+  /** Called about twice a second during a download, and with '' at its end. Replaces the previous text. */
+  readonly progress?: ((text: string) => void) | undefined;
 }
 
 /** A program is not installed and cannot be downloaded. The message ends with the command that installs it. */
