@@ -70,7 +70,7 @@ describe('__complete', () => {
   it('prints descriptions', async () => {
     const { stdout } = await runCli(['__complete', 'resum']);
 
-    expect(stdout).toBe('resume\tEnd a pause that pause started\n:4\n');
+    expect(stdout).toBe('resume\tResume the scaling of a paused workload\n:4\n');
   });
 
   it('completes a value after an equals sign, as one word or as the three words of bash', async () => {
