@@ -194,18 +194,17 @@ describe('the manual of the chart', () => {
 });
 
 describe('Chart.yaml', () => {
-  it('has the origin of the chart, and icon.svg', () => {
-    const { home, sources, maintainers, icon } = read(join(CHART, 'Chart.yaml'));
+  it('has icon.svg as its icon', () => {
+    const { icon } = read(join(CHART, 'Chart.yaml'));
     const image = readFileSync(join(CHART, 'icon.svg')).toString('base64');
 
-    expect(home).toMatch(/^https:/);
-    expect(sources).toEqual([expect.stringMatching(/^https:/)]);
-    expect(maintainers).toEqual([{ name: 'The promscaler authors', url: expect.stringMatching(/^https:/) }]);
     expect(icon).toBe(`data:image/svg+xml;base64,${image}`);
   });
 
-  it('has the version of package.json as its appVersion', () => {
-    expect(read(join(CHART, 'Chart.yaml'))['appVersion']).toBe(read(join(ROOT, 'package.json'))['version']);
+  it('has the version of package.json as its version and appVersion', () => {
+    const { version } = read(join(ROOT, 'package.json'));
+
+    expect(read(join(CHART, 'Chart.yaml'))).toMatchObject({ version, appVersion: version });
   });
 });
 

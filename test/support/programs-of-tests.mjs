@@ -3,7 +3,7 @@ const IN_REAL_TIME = /^test\/(?:e2e|faults\/processes)\//;
 
 /** The other tests that start a built program. */
 const STARTS_PROGRAM =
-  /^test\/(?:cli\/(?:interrupted|process-faults|completion\/shells)|config\/background-reader|image\/production)\.test\.ts$/;
+  /^test\/(?:cli\/(?:interrupted|process-faults|completion\/shells)|config\/background-reader|image\/production|release\/package)\.test\.ts$/;
 
 /** Whether a test, by its path in the repository, runs in real time. */
 export function isInRealTime(path) {
