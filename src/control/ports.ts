@@ -1,6 +1,6 @@
 import type { Snapshot } from '../decision/snapshot.js';
 import type { StateStore } from '../kubernetes/state/state-store.js';
-import type { Cluster, ScaleTarget } from '../kubernetes/types.js';
+import type { Cluster, ScaleTarget } from '../kubernetes/api/types.js';
 import type { RoundAnswers } from '../prometheus/planner.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { CycleRecord } from '../telemetry/cycle-record.js';

@@ -6,7 +6,7 @@ import type { CycleOutput, CyclePorts } from '../../src/control/ports.js';
 import { SILENT_LOG } from '../../src/units/log.js';
 import { createStateStore, stateInMemory } from '../../src/kubernetes/state/state-store.js';
 import type { StateStore } from '../../src/kubernetes/state/state-store.js';
-import type { Cluster } from '../../src/kubernetes/types.js';
+import type { Cluster } from '../../src/kubernetes/api/types.js';
 import type { Scaler } from '../../src/scaler/spec.js';
 import type { Instant } from '../../src/units/time.js';
 import { aSource } from '../support/builders.js';

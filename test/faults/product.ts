@@ -7,7 +7,7 @@ import type * as readConfigModule from '../../src/config/read-service-config.js'
 import type * as readScalersModule from '../../src/scaler/read/read-scalers.js';
 import type * as requestErrorModule from '../../src/kubernetes/requests/request-error.js';
 import type * as serviceModule from '../../src/cli/running/service.js';
-import type * as typesModule from '../../src/kubernetes/types.js';
+import type * as typesModule from '../../src/kubernetes/api/types.js';
 import type * as clockModule from '../../src/units/clock.js';
 import type * as logModule from '../../src/telemetry/log.js';
 import type * as writeModule from '../../src/decision/write-json.js';

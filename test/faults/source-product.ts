@@ -7,7 +7,7 @@ import { decisionToJson, snapshotToJson } from '../../src/decision/write-json.js
 import { createLaneBudgets } from '../../src/kubernetes/requests/lanes.js';
 import { rateLimitMs } from '../../src/kubernetes/requests/rate-limit.js';
 import { abortError, connectionError, refusalError } from '../../src/kubernetes/requests/request-error.js';
-import { KubernetesError } from '../../src/kubernetes/types.js';
+import { KubernetesError } from '../../src/kubernetes/api/types.js';
 import { readDocuments } from '../../src/scaler/read/read-scalers.js';
 import { createLog } from '../../src/telemetry/log.js';
 import { sleep, withDeadline } from '../../src/units/clock.js';

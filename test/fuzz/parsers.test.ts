@@ -13,7 +13,7 @@ import { parseSelector, selectorFromObject } from '../../src/kubernetes/pods/sel
 import { readScalerObject } from '../../src/kubernetes/scaler-objects/scaler-object.js';
 import { readEntry } from '../../src/kubernetes/state/state-entry.js';
 import { readWatchedTarget } from '../../src/kubernetes/targets.js';
-import { KubernetesError } from '../../src/kubernetes/types.js';
+import { KubernetesError } from '../../src/kubernetes/api/types.js';
 import { readWatchEvent } from '../../src/kubernetes/watch/watch-events.js';
 import { classifyAnswer } from '../../src/prometheus/classify-answer.js';
 import { parseSampleValue } from '../../src/prometheus/sample-value.js';

@@ -4,7 +4,7 @@ import {
   SCALER_ROOT,
 } from '../../kubernetes/scaler-objects/scaler-object.js';
 import { createScalerStore, type ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { withDeadline } from '../../units/clock.js';
 import type { DoctorContext } from './context.js';

@@ -1,6 +1,6 @@
 import type { Decision } from '../../decision/decision.js';
 import { decisionToJson } from '../../decision/write-json.js';
-import { type JsonObject, asObject, countIn, objectIn } from '../../kubernetes/json.js';
+import { type JsonObject, asObject, countIn, objectIn } from '../../kubernetes/api/json.js';
 import { decideJson } from './decide-json.js';
 import { EMPTY_SNAPSHOT } from '../decide/run-decide.js';
 import { explainLines } from './explain-lines.js';

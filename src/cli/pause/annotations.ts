@@ -1,10 +1,10 @@
 import { PAUSE_ANNOTATIONS } from '../../control/change/pause.js';
-import { objectIn, textsIn } from '../../kubernetes/json.js';
-import type { JsonObject } from '../../kubernetes/json.js';
+import { objectIn, textsIn } from '../../kubernetes/api/json.js';
+import type { JsonObject } from '../../kubernetes/api/json.js';
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
 import { APPS_ROOT, nameTarget } from '../../kubernetes/targets.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { readWorkload, workloadPath } from '../../kubernetes/workload.js';
 import { formatInstant } from '../../units/time.js';
 import { ANSWER_DEADLINE_MS, findCluster } from '../reach/find-service.js';

@@ -1,4 +1,4 @@
-import { asObject, objectIn, textIn } from '../../kubernetes/json.js';
+import { asObject, objectIn, textIn } from '../../kubernetes/api/json.js';
 import { watchedPlural } from '../../kubernetes/targets.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import type { CommandIo } from '../io.js';

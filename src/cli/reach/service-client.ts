@@ -1,5 +1,5 @@
-import { type JsonObject, asObject, listIn, textIn, objectsIn } from '../../kubernetes/json.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { type JsonObject, asObject, listIn, textIn, objectsIn } from '../../kubernetes/api/json.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { ANSWER_DEADLINE_MS, reachService } from './find-service.js';
 import type { ReachOptions, ReachedService } from './find-service.js';
 import { nearestKeys } from '../input/nearest-keys.js';

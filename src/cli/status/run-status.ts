@@ -1,4 +1,4 @@
-import { countIn, textIn } from '../../kubernetes/json.js';
+import { countIn, textIn } from '../../kubernetes/api/json.js';
 import { printable } from '../../scaler/problems/format-problem.js';
 import { sleep } from '../../units/clock.js';
 import { formatInstant } from '../../units/time.js';

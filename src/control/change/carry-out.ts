@@ -1,6 +1,6 @@
 import type { Decision } from '../../decision/decision.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';
-import type { ScaleTarget } from '../../kubernetes/types.js';
+import type { ScaleTarget } from '../../kubernetes/api/types.js';
 import type { Instant } from '../../units/time.js';
 import { changeReplicas, NOT_WANTED } from './change-replicas.js';
 import type { ScaleResult } from './change-replicas.js';

@@ -1,7 +1,7 @@
 import { decide } from '../../decision/decide.js';
 import type { Decision } from '../../decision/decision.js';
 import type { Snapshot } from '../../decision/snapshot.js';
-import type { OtherScaler, ScaleTarget } from '../../kubernetes/types.js';
+import type { OtherScaler, ScaleTarget } from '../../kubernetes/api/types.js';
 import type { Pause } from '../../telemetry/cycle-record.js';
 import type { Instant } from '../../units/time.js';
 import type { ScaleResult } from './change-replicas.js';

@@ -1,9 +1,9 @@
 import type { Condition } from '../../decision/decision.js';
 import type { Snapshot } from '../../decision/snapshot.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { intendedCounts } from '../../kubernetes/state/state-entry.js';
-import { compareResourceVersions } from '../../kubernetes/resource-version.js';
-import type { Cluster, ClusterPod, OtherScaler, ScaleTarget } from '../../kubernetes/types.js';
+import { compareResourceVersions } from '../../kubernetes/api/resource-version.js';
+import type { Cluster, ClusterPod, OtherScaler, ScaleTarget } from '../../kubernetes/api/types.js';
 import { addSeconds, latest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { shortfallOf, targetReached } from './capacity.js';

@@ -1,5 +1,5 @@
 import type { Decision } from '../../decision/decision.js';
-import type { OtherScaler } from '../../kubernetes/types.js';
+import type { OtherScaler } from '../../kubernetes/api/types.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { noChange } from '../../telemetry/cycle-record.js';
 import type { CycleRecord, Outcome, Pause, Shadow } from '../../telemetry/cycle-record.js';

@@ -1,4 +1,4 @@
-import type { ScaleTarget, TargetEvent } from '../../kubernetes/types.js';
+import type { ScaleTarget, TargetEvent } from '../../kubernetes/api/types.js';
 import { scalerKey } from '../../scaler/spec.js';
 import type { OutcomeKind } from '../../telemetry/cycle-record.js';
 import type { Recorder } from '../../telemetry/recorder.js';

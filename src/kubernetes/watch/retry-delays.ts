@@ -2,7 +2,7 @@ import type { Clock } from '../../units/clock.js';
 import { createBackoff } from '../requests/backoff.js';
 import { rateLimitMs } from '../requests/rate-limit.js';
 import { createRefusals } from '../requests/refusals.js';
-import type { KubernetesError } from '../types.js';
+import type { KubernetesError } from '../api/types.js';
 import { WatchEventError } from './watch-events.js';
 
 export interface RetryDelays {

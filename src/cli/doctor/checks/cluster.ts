@@ -1,5 +1,5 @@
-import { textIn } from '../../../kubernetes/json.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
+import { textIn } from '../../../kubernetes/api/json.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
 import { type CheckResult, resultsOf } from '../check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from '../context.js';
 

@@ -6,7 +6,7 @@ import {
   SCALER_ROOT,
 } from '../../../kubernetes/scaler-objects/scaler-object.js';
 import { fixForScalerWatch } from '../../../kubernetes/scaler-objects/watch-scalers.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
 import { listAll, resourceScope } from '../../../kubernetes/watch/list-pages.js';
 import { type CheckResult, resultsOf } from '../check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from '../context.js';

@@ -1,6 +1,6 @@
 import { mayI, nameAccess } from '../../../kubernetes/access-review.js';
 import { createLeaseClient, type SeenLease } from '../../../kubernetes/lease.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
 import { LEASE_NAME } from '../../running/own-objects.js';
 import { type CheckResult, resultsOf } from '../check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from '../context.js';

@@ -1,6 +1,6 @@
 import { type AccessQuestion, mayI, nameAccess, whoAmI } from '../../../kubernetes/access-review.js';
 import { groupOf } from '../../../kubernetes/targets.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
 import type { TargetRef } from '../../../scaler/spec.js';
 import { type CheckResult, resultsOf } from '../check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext } from '../context.js';

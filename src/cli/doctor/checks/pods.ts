@@ -1,6 +1,6 @@
 import { formatSelector } from '../../../kubernetes/pods/selectors.js';
 import { nameTarget } from '../../../kubernetes/targets.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
 import { scalerKey } from '../../../scaler/spec.js';
 import { type CheckResult, resultsOf } from '../check-result.js';
 import { listSome } from '../../output/list-some.js';

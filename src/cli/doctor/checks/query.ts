@@ -1,6 +1,6 @@
 import { isReadAsZero, seriesCountError } from '../../../decision/samples/sample-rules.js';
 import type { ErrorSample, Pod, Sample } from '../../../decision/snapshot.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
 import type { Answer } from '../../../prometheus/answer.js';
 import { toSample } from '../../../prometheus/samples.js';
 import { metricQuery } from '../../../prometheus/scaler-queries.js';

@@ -1,5 +1,5 @@
 import { nameTarget } from '../../../kubernetes/targets.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
 import { scalerKey } from '../../../scaler/spec.js';
 import { type CheckResult, resultsOf } from '../check-result.js';
 import type { ScalerFacts } from '../targets/scaler-facts.js';

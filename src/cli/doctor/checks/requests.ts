@@ -1,6 +1,6 @@
 import type { Pod } from '../../../decision/snapshot.js';
 import { nameTarget, watchedPlural } from '../../../kubernetes/targets.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
 import { scalerKey, type MetricSpec } from '../../../scaler/spec.js';
 import { type CheckResult, resultsOf } from '../check-result.js';
 import { listSome } from '../../output/list-some.js';

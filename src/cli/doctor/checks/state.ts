@@ -2,7 +2,7 @@ import { mayI } from '../../../kubernetes/access-review.js';
 import { readEntry } from '../../../kubernetes/state/state-entry.js';
 import { configMapName, entryKey, STATE_BUCKETS } from '../../../kubernetes/state/state-key.js';
 import { readStateMap, type StateMap } from '../../../kubernetes/state/state-config-map.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
 import { type CheckResult, type ResultBuilder, resultsOf } from '../check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext } from '../context.js';
 import { listSome } from '../../output/list-some.js';

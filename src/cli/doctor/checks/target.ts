@@ -1,5 +1,5 @@
 import { groupOf, nameTarget, watchedPlural } from '../../../kubernetes/targets.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
 import { scalerKey, type Scaler } from '../../../scaler/spec.js';
 import { type CheckResult, resultsOf } from '../check-result.js';
 import type { ClusterContext } from '../context.js';

@@ -1,4 +1,4 @@
-import { countIn, type JsonObject, objectIn, objectsIn, textIn } from '../../../kubernetes/json.js';
+import { countIn, type JsonObject, objectIn, objectsIn, textIn } from '../../../kubernetes/api/json.js';
 import { listAll, resourceScope } from '../../../kubernetes/watch/list-pages.js';
 import type { CheckResult } from '../check-result.js';
 import type { ClusterContext } from '../context.js';

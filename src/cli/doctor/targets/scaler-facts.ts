@@ -1,11 +1,11 @@
-import { type JsonObject, objectIn, objectsIn, textIn } from '../../../kubernetes/json.js';
+import { type JsonObject, objectIn, objectsIn, textIn } from '../../../kubernetes/api/json.js';
 import { listAll, resourceScope } from '../../../kubernetes/watch/list-pages.js';
 import { listHpas } from '../../../kubernetes/hpa.js';
 import { createPodReader, type WatchedPod } from '../../../kubernetes/pods/watched-pod.js';
 import { getScale } from '../../../kubernetes/scale.js';
 import { formatSelector } from '../../../kubernetes/pods/selectors.js';
 import { nameTarget, readWatchedTarget, toScaleTarget, usableSelector } from '../../../kubernetes/targets.js';
-import { KubernetesError, type OtherScaler, type ScaleTarget } from '../../../kubernetes/types.js';
+import { KubernetesError, type OtherScaler, type ScaleTarget } from '../../../kubernetes/api/types.js';
 import { readWorkload } from '../../../kubernetes/workload.js';
 import type { Answer } from '../../../prometheus/answer.js';
 import type { Scaler } from '../../../scaler/spec.js';
