@@ -1,4 +1,4 @@
-import type { Snapshot } from '../decision/snapshot.js';
+import type { Snapshot } from '../decision/snapshot/snapshot.js';
 import type { StateStore } from '../kubernetes/state/state-store.js';
 import type { Cluster, ScaleTarget } from '../kubernetes/api/types.js';
 import type { RoundAnswers } from '../prometheus/planner.js';

@@ -1,5 +1,5 @@
 import { judgeSample } from '../decision/samples/judge-sample.js';
-import type { Sample } from '../decision/snapshot.js';
+import type { Sample } from '../decision/snapshot/snapshot.js';
 import { largestRangeSeconds } from '../promql/ranges.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { addSeconds, formatInstant, type Instant, latest, secondsBetween } from '../units/time.js';

@@ -4,7 +4,7 @@ import {
   seriesCountError,
   type ValuesVerdict,
 } from '../decision/samples/sample-rules.js';
-import type { ErrorSample, Pod, Sample } from '../decision/snapshot.js';
+import type { ErrorSample, Pod, Sample } from '../decision/snapshot/snapshot.js';
 import { largestWrittenRangeSeconds } from '../promql/ranges.js';
 import type {
   ContainerResourceMetric,

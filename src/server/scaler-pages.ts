@@ -1,6 +1,6 @@
 import type { RequestHandler, Response } from 'express';
-import type { Decision, PastDecision } from '../decision/decision.js';
-import type { Snapshot } from '../decision/snapshot.js';
+import type { Decision, PastDecision } from '../decision/result/decision.js';
+import type { Snapshot } from '../decision/snapshot/snapshot.js';
 import type { Problem } from '../scaler/problems/problem.js';
 import type { HistoryEntry, ScalerStatus } from '../telemetry/ledger.js';
 import type { Records } from '../telemetry/records.js';

@@ -1,4 +1,4 @@
-import type { Pod } from '../../src/decision/snapshot.js';
+import type { Pod } from '../../src/decision/snapshot/snapshot.js';
 import { KubernetesError } from '../../src/kubernetes/api/types.js';
 import type {
   Cluster,

@@ -1,6 +1,6 @@
 import type { LoadedScalers } from '../../config/scaler-files.js';
 import type { CycleOutput } from '../../control/ports.js';
-import type { Decision } from '../../decision/decision.js';
+import type { Decision } from '../../decision/result/decision.js';
 import { printable } from '../../scaler/problems/format-problem.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { pauseMessage, reasonOf, rescaleDirection } from '../../telemetry/cycle-record.js';

@@ -1,5 +1,5 @@
-import type { Decision } from '../../decision/decision.js';
-import type { Snapshot } from '../../decision/snapshot.js';
+import type { Decision } from '../../decision/result/decision.js';
+import type { Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { OutcomeView } from '../../server/views.js';
 import type { Instant } from '../../units/time.js';
 

@@ -1,5 +1,5 @@
-import type { Decision } from '../../decision/decision.js';
-import { decisionToJson } from '../../decision/write-json.js';
+import type { Decision } from '../../decision/result/decision.js';
+import { decisionToJson } from '../../decision/result/write-json.js';
 import { type JsonObject, asObject, countIn, objectIn } from '../../kubernetes/api/json.js';
 import { decideJson } from './decide-json.js';
 import { EMPTY_SNAPSHOT } from '../decide/run-decide.js';

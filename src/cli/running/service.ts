@@ -10,7 +10,7 @@ import { createDeletionCosts } from '../../control/deletion-costs/deletion-costs
 import { createAdmission } from '../../control/rounds/admission.js';
 import { metricObserver } from '../../control/observe/observe-metrics.js';
 import type { CycleOutput } from '../../control/ports.js';
-import { snapshotToJson, decisionToJson } from '../../decision/write-json.js';
+import { snapshotToJson, decisionToJson } from '../../decision/result/write-json.js';
 import { createCluster } from '../../kubernetes/cluster.js';
 import { bucketOf } from '../../kubernetes/state/state-key.js';
 import type { RequestReport, Transport } from '../../kubernetes/requests/transport.js';

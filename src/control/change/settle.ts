@@ -1,6 +1,6 @@
 import { decide } from '../../decision/decide.js';
-import type { Decision } from '../../decision/decision.js';
-import type { Snapshot } from '../../decision/snapshot.js';
+import type { Decision } from '../../decision/result/decision.js';
+import type { Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { OtherScaler, ScaleTarget } from '../../kubernetes/api/types.js';
 import type { Pause } from '../../telemetry/cycle-record.js';
 import type { Instant } from '../../units/time.js';

@@ -1,4 +1,4 @@
-import type { Decision } from '../../decision/decision.js';
+import type { Decision } from '../../decision/result/decision.js';
 import type { OtherScaler } from '../../kubernetes/api/types.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { pauseMessage } from '../../telemetry/cycle-record.js';

@@ -1,5 +1,5 @@
-import type { Condition } from '../../decision/decision.js';
-import type { Snapshot } from '../../decision/snapshot.js';
+import type { Condition } from '../../decision/result/decision.js';
+import type { Snapshot } from '../../decision/snapshot/snapshot.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { intendedCounts } from '../../kubernetes/state/state-entry.js';
 import { compareResourceVersions } from '../../kubernetes/api/resource-version.js';

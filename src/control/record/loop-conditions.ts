@@ -1,4 +1,4 @@
-import type { Condition, Decision } from '../../decision/decision.js';
+import type { Condition, Decision } from '../../decision/result/decision.js';
 import type { KubernetesError } from '../../kubernetes/api/types.js';
 import { pauseMessage } from '../../telemetry/cycle-record.js';
 import type { Pause } from '../../telemetry/cycle-record.js';

@@ -1,4 +1,4 @@
-import type { Pod } from '../../decision/snapshot.js';
+import type { Pod } from '../../decision/snapshot/snapshot.js';
 import type { LabelSelector, TargetRef } from '../../scaler/spec.js';
 
 /** A scale target, from its watched object (apps/v1 kinds) or its `/scale`. */

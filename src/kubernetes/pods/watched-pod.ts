@@ -1,4 +1,4 @@
-import type { Pod, PodPhase } from '../../decision/snapshot.js';
+import type { Pod, PodPhase } from '../../decision/snapshot/snapshot.js';
 import { parseQuantity, type Milli } from '../../units/quantity.js';
 import { parseInstant, type Instant } from '../../units/time.js';
 import { objectIn, objectsIn, textIn, textsIn, type JsonObject } from '../api/json.js';

@@ -1,5 +1,5 @@
 import { isReadAsZero, seriesCountError } from '../../../decision/samples/sample-rules.js';
-import type { ErrorSample, Pod, Sample } from '../../../decision/snapshot.js';
+import type { ErrorSample, Pod, Sample } from '../../../decision/snapshot/snapshot.js';
 import { KubernetesError } from '../../../kubernetes/api/types.js';
 import type { Answer } from '../../../prometheus/answer.js';
 import { toSample } from '../../../prometheus/samples.js';

@@ -1,4 +1,4 @@
-import type { Pod } from '../../../decision/snapshot.js';
+import type { Pod } from '../../../decision/snapshot/snapshot.js';
 import { nameTarget, watchedPlural } from '../../../kubernetes/targets.js';
 import { KubernetesError } from '../../../kubernetes/api/types.js';
 import { scalerKey, type MetricSpec } from '../../../scaler/spec.js';

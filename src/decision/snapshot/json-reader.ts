@@ -1,6 +1,6 @@
-import { formatInstant, parseInstant } from '../units/time.js';
-import type { Instant } from '../units/time.js';
-import { MAX_REPLICAS } from '../units/replicas.js';
+import { formatInstant, parseInstant } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import { MAX_REPLICAS } from '../../units/replicas.js';
 
 /** A value of parsed JSON and its path, for errors that name the field. */
 export interface Field {

@@ -1,9 +1,9 @@
-import { formatMilli } from '../units/quantity.js';
-import type { Milli } from '../units/quantity.js';
-import { formatInstant } from '../units/time.js';
+import { formatMilli } from '../../units/quantity.js';
+import type { Milli } from '../../units/quantity.js';
+import { formatInstant } from '../../units/time.js';
 import type { Decision, FallbackUse, LimitStep, MetricResult, PastDecision } from './decision.js';
-import { writableSample } from './samples/judge-sample.js';
-import type { Pod, Recommendation, Sample, Snapshot, State } from './snapshot.js';
+import { writableSample } from '../samples/judge-sample.js';
+import type { Pod, Recommendation, Sample, Snapshot, State } from '../snapshot/snapshot.js';
 
 /** Returns the JSON form of a snapshot. `parseSnapshot` reads it, and the decision on it is the same. */
 export function snapshotToJson(snapshot: Snapshot): Readonly<Record<string, unknown>> {

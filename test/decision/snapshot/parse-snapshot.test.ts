@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { decide } from '../../src/decision/decide.js';
-import { SnapshotError, parseSnapshot } from '../../src/decision/parse-snapshot.js';
-import { decisionToJson, snapshotToJson } from '../../src/decision/write-json.js';
-import { aDocument } from '../support/builders.js';
+import { decide } from '../../../src/decision/decide.js';
+import { SnapshotError, parseSnapshot } from '../../../src/decision/snapshot/parse-snapshot.js';
+import { decisionToJson, snapshotToJson } from '../../../src/decision/result/write-json.js';
+import { aDocument } from '../../support/builders.js';
 
 const NOW = '2026-01-01T00:00:00Z';
 const metric = { external: { metric: { name: 'qps' }, query: 'sum(qps)', target: { averageValue: 1 } } };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { boundsInForce, highestCeiling } from '../../src/decision/schedules.js';
-import type { Schedule } from '../../src/schedules/schedule.js';
-import { at, schedule } from '../schedules/builders.js';
+import { boundsInForce, highestCeiling } from '../../../src/decision/limits/scheduled-bounds.js';
+import type { Schedule } from '../../../src/schedules/schedule.js';
+import { at, schedule } from '../../schedules/builders.js';
 
 const bounds = (time: string, ...schedules: Schedule[]): ReturnType<typeof boundsInForce> =>
   boundsInForce({ minReplicas: 2, maxReplicas: 60, schedules }, at(time));

@@ -1,6 +1,6 @@
-import type { Scaler } from '../scaler/spec.js';
-import type { Milli } from '../units/quantity.js';
-import type { Instant } from '../units/time.js';
+import type { Scaler } from '../../scaler/spec.js';
+import type { Milli } from '../../units/quantity.js';
+import type { Instant } from '../../units/time.js';
 
 /** The whole input of one decision. parse-snapshot.ts and write-json.ts read and write its JSON form. */
 export interface Snapshot {

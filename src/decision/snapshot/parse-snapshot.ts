@@ -1,7 +1,7 @@
-import { parseScaler } from '../scaler/read/parse-scaler.js';
-import type { Scaler } from '../scaler/spec.js';
-import { parseQuantity } from '../units/quantity.js';
-import type { Milli } from '../units/quantity.js';
+import { parseScaler } from '../../scaler/read/parse-scaler.js';
+import type { Scaler } from '../../scaler/spec.js';
+import { parseQuantity } from '../../units/quantity.js';
+import type { Milli } from '../../units/quantity.js';
 import type { Field } from './json-reader.js';
 import {
   JsonShapeError,
@@ -16,7 +16,7 @@ import {
   readString,
 } from './json-reader.js';
 import type { Pod, PodPhase, ReplicaCounts, Sample, SampleErrorKind, Snapshot, State } from './snapshot.js';
-import { MAX_REPLICAS } from '../units/replicas.js';
+import { MAX_REPLICAS } from '../../units/replicas.js';
 
 export class SnapshotError extends Error {
   override name = 'SnapshotError';

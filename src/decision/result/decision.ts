@@ -1,6 +1,6 @@
-import type { FallbackMode } from '../scaler/spec.js';
-import type { Instant } from '../units/time.js';
-import type { State } from './snapshot.js';
+import type { FallbackMode } from '../../scaler/spec.js';
+import type { Instant } from '../../units/time.js';
+import type { State } from '../snapshot/snapshot.js';
 
 /** The result of `decide`. Log, metrics, conditions and API read it; nothing is computed twice. */
 export interface Decision {
