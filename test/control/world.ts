@@ -4,7 +4,7 @@ import { NO_REVERSALS } from '../../src/control/memory/conflicting-writer.js';
 import { runCycle } from '../../src/control/cycle.js';
 import type { Memory } from '../../src/control/memory/memory.js';
 import { metricObserver } from '../../src/control/observe/observe-metrics.js';
-import type { CycleInput, CycleOutput, CyclePorts } from '../../src/control/ports.js';
+import type { CycleInput, CycleOutput, CyclePorts } from '../../src/control/ports/ports.js';
 import { EMPTY_STATE } from '../../src/decision/snapshot/snapshot.js';
 import type { State } from '../../src/decision/snapshot/snapshot.js';
 import type { Answer } from '../../src/prometheus/answer.js';

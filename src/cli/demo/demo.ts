@@ -13,7 +13,7 @@ import { parseTrace, traceCurve } from '../../simulator/model/trace.js';
 import { startSimulator } from '../../simulator/simulator.js';
 import type { CommandIo, ExitCode } from '../io.js';
 import { CommandError } from '../io.js';
-import type { CycleOutput } from '../../control/ports.js';
+import type { CycleOutput } from '../../control/ports/ports.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { runService } from '../running/run-service.js';
 import { demoPrometheusConfig } from './documents.js';

@@ -7,7 +7,7 @@ import { readServiceConfig, serviceFacts } from '../../config/read-service-confi
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { describeReadError } from '../../config/describe-read-error.js';
 import { ElectionRefusedError } from '../../control/election/election-refusal.js';
-import type { CycleOutput } from '../../control/ports.js';
+import type { CycleOutput } from '../../control/ports/ports.js';
 import { findConnection } from '../../kubernetes/access/connection.js';
 import type { Connection } from '../../kubernetes/access/connection.js';
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';

@@ -9,7 +9,7 @@ import { runTerm } from '../../control/run-term.js';
 import { createDeletionCosts } from '../../control/deletion-costs/deletion-costs.js';
 import { createAdmission } from '../../control/rounds/admission.js';
 import { metricObserver } from '../../control/observe/observe-metrics.js';
-import type { CycleOutput } from '../../control/ports.js';
+import type { CycleOutput } from '../../control/ports/ports.js';
 import { snapshotToJson, decisionToJson } from '../../decision/result/write-json.js';
 import { createCluster } from '../../kubernetes/cluster.js';
 import { bucketOf } from '../../kubernetes/state/state-key.js';

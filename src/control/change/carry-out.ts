@@ -6,7 +6,7 @@ import { changeReplicas, NOT_WANTED } from './change-replicas.js';
 import type { ScaleResult } from './change-replicas.js';
 import { isUnderWay } from '../memory/unresolved-change.js';
 import type { Memory } from '../memory/memory.js';
-import type { CycleInput, CyclePorts } from '../ports.js';
+import type { CycleInput, CyclePorts } from '../ports/ports.js';
 import { storedStateOf } from '../memory/stored-state.js';
 import type { Hold } from './why-held.js';
 

@@ -11,7 +11,7 @@ import { resolveChange } from '../memory/unresolved-change.js';
 import { withChange } from '../memory/state-after-change.js';
 import type { Memory } from '../memory/memory.js';
 import { orderOf } from './order.js';
-import type { CycleInput, CyclePorts } from '../ports.js';
+import type { CycleInput, CyclePorts } from '../ports/ports.js';
 import { whyHeld } from './why-held.js';
 import type { Hold } from './why-held.js';
 

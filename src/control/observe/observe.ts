@@ -9,7 +9,7 @@ import type { Instant } from '../../units/time.js';
 import { shortfallOf, targetReached } from './capacity.js';
 import { afterRead, afterOwnWrite } from '../memory/conflicting-writer.js';
 import { findOtherScaler } from './shared-targets.js';
-import type { CycleInput, CyclePorts } from '../ports.js';
+import type { CycleInput, CyclePorts } from '../ports/ports.js';
 import { forNewTarget } from '../memory/memory.js';
 import { isUnderWay, resolveChange } from '../memory/unresolved-change.js';
 import type { Memory } from '../memory/memory.js';

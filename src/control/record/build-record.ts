@@ -17,7 +17,7 @@ import {
 import { lastScales } from '../memory/memory.js';
 import { overrideOf } from './remember.js';
 import type { Observation } from '../observe/observe.js';
-import type { CycleInput } from '../ports.js';
+import type { CycleInput } from '../ports/ports.js';
 import type { Circumstances, Settled } from '../change/settle.js';
 import type { Hold } from '../change/why-held.js';
 

@@ -6,7 +6,7 @@ import {
 import { alwaysLeads } from '../../../src/control/election/leadership.js';
 import type { Memory } from '../../../src/control/memory/memory.js';
 import { metricObserver } from '../../../src/control/observe/observe-metrics.js';
-import type { CycleInput, CycleOutput } from '../../../src/control/ports.js';
+import type { CycleInput, CycleOutput } from '../../../src/control/ports/ports.js';
 import { createCluster } from '../../../src/kubernetes/cluster.js';
 import { connectTo } from '../../../src/kubernetes/access/connection.js';
 import { stateInMemory } from '../../../src/kubernetes/state/state-store.js';

@@ -4,7 +4,7 @@ import { alwaysLeads } from '../../../control/election/leadership.js';
 import { freshMemory } from '../../../control/memory/memory.js';
 import { metricObserver } from '../../../control/observe/observe-metrics.js';
 import { stateInMemory } from '../../../kubernetes/state/state-store.js';
-import type { CyclePorts, ObserveMetrics } from '../../../control/ports.js';
+import type { CyclePorts, ObserveMetrics } from '../../../control/ports/ports.js';
 import { EMPTY_STATE } from '../../../decision/snapshot/snapshot.js';
 import { KubernetesError, type Cluster } from '../../../kubernetes/api/types.js';
 import { scalerKey } from '../../../scaler/spec.js';

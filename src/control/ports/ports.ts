@@ -1,14 +1,14 @@
-import type { Snapshot } from '../decision/snapshot/snapshot.js';
-import type { StateStore } from '../kubernetes/state/state-store.js';
-import type { Cluster, ScaleTarget } from '../kubernetes/api/types.js';
-import type { RoundAnswers } from '../prometheus/planner.js';
-import type { Scaler } from '../scaler/spec.js';
-import type { CycleRecord } from '../telemetry/cycle-record.js';
-import type { Clock } from '../units/clock.js';
-import type { Instant } from '../units/time.js';
-import type { DeletionCosts } from './deletion-costs/deletion-costs.js';
-import type { Leadership } from './election/leadership.js';
-import type { Memory } from './memory/memory.js';
+import type { Snapshot } from '../../decision/snapshot/snapshot.js';
+import type { StateStore } from '../../kubernetes/state/state-store.js';
+import type { Cluster, ScaleTarget } from '../../kubernetes/api/types.js';
+import type { RoundAnswers } from '../../prometheus/planner.js';
+import type { Scaler } from '../../scaler/spec.js';
+import type { CycleRecord } from '../../telemetry/cycle-record.js';
+import type { Clock } from '../../units/clock.js';
+import type { Instant } from '../../units/time.js';
+import type { DeletionCosts } from '../deletion-costs/deletion-costs.js';
+import type { Leadership } from '../election/leadership.js';
+import type { Memory } from '../memory/memory.js';
 
 export interface CycleInput {
   readonly scaler: Scaler;
