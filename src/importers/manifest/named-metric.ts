@@ -1,10 +1,10 @@
-import { listVariables } from '../promql/variables.js';
-import { metricNames } from '../promql/metric-names.js';
-import type { PlainObject } from '../scaler/plain-json.js';
-import { type Path, formatValue } from '../scaler/problems/finding.js';
-import { type DraftItem, defined } from './draft.js';
+import { listVariables } from '../../promql/variables.js';
+import { metricNames } from '../../promql/metric-names.js';
+import type { PlainObject } from '../../scaler/plain-json.js';
+import { type Path, formatValue } from '../../scaler/problems/finding.js';
+import { type DraftItem, defined } from '../draft/draft.js';
 import { type MetricQueries, type NamedMetric, exampleQuery } from './metric-queries.js';
-import type { RemarkLog } from './remarks.js';
+import type { RemarkLog } from '../draft/remarks.js';
 
 /** In place of a query that is not known. It is no PromQL, so that `validate` rejects it. */
 const FILL_IN = 'FILL IN';

@@ -1,5 +1,5 @@
-import type { Path } from '../scaler/problems/finding.js';
-import type { PlainObject } from '../scaler/plain-json.js';
+import type { Path } from '../../scaler/problems/finding.js';
+import type { PlainObject } from '../../scaler/plain-json.js';
 
 /** A metric or schedule of the scaler document. */
 export interface DraftItem {

@@ -1,4 +1,4 @@
-import type { Path } from '../scaler/problems/finding.js';
+import type { Path } from '../../scaler/problems/finding.js';
 
 /** Something about a manifest that its reader must know. */
 export interface Remark {

@@ -1,6 +1,6 @@
-import { isPlainObject } from '../scaler/plain-json.js';
-import { formatPath } from '../scaler/problems/finding.js';
-import { quoteRegex, stringLiteral } from '../promql/quoting.js';
+import { isPlainObject } from '../../scaler/plain-json.js';
+import { formatPath } from '../../scaler/problems/finding.js';
+import { quoteRegex, stringLiteral } from '../../promql/quoting.js';
 import type { Fields } from './fields.js';
 
 /** A label selector as PromQL matchers, or what is wrong with it. */

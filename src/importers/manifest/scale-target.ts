@@ -1,6 +1,6 @@
-import type { PlainObject } from '../scaler/plain-json.js';
-import { BUILT_IN } from '../scaler/schema/presets.js';
-import { defined } from './draft.js';
+import type { PlainObject } from '../../scaler/plain-json.js';
+import { BUILT_IN } from '../../scaler/schema/presets.js';
+import { defined } from '../draft/draft.js';
 import type { Fields } from './fields.js';
 
 const APPS_KINDS: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'ReplicaSet']);

@@ -1,4 +1,4 @@
-import { isPlainObject, valueAt } from '../scaler/plain-json.js';
+import { isPlainObject, valueAt } from '../../scaler/plain-json.js';
 
 /** The name of the data source for an address of Prometheus. */
 export type SourceNames = ReadonlyMap<string, string>;

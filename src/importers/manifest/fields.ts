@@ -1,8 +1,8 @@
-import { type Path, formatValue } from '../scaler/problems/finding.js';
-import { didYouMean } from '../scaler/problems/nearest.js';
-import { type PlainObject, isPlainObject } from '../scaler/plain-json.js';
-import { parseQuantity } from '../units/quantity.js';
-import type { RemarkLog } from './remarks.js';
+import { type Path, formatValue } from '../../scaler/problems/finding.js';
+import { didYouMean } from '../../scaler/problems/nearest.js';
+import { type PlainObject, isPlainObject } from '../../scaler/plain-json.js';
+import { parseQuantity } from '../../units/quantity.js';
+import type { RemarkLog } from '../draft/remarks.js';
 
 /**
  * An object of a manifest. Each method reads one field and returns undefined for a field that is unset, or of another
