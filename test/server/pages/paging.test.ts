@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { createApp } from '../../src/server/app.js';
-import { startServer } from '../../src/server/server.js';
-import type { RunningServer } from '../../src/server/server.js';
-import { createRecords } from '../../src/telemetry/records.js';
-import type { Records } from '../../src/telemetry/records.js';
-import { at } from '../support/builders.js';
-import { decision, record, scaler } from '../telemetry/record-builder.js';
-import { partsOf } from './app-parts.js';
+import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
+import { createApp } from '../../../src/server/app.js';
+import { startServer } from '../../../src/server/server.js';
+import type { RunningServer } from '../../../src/server/server.js';
+import { createRecords } from '../../../src/telemetry/records.js';
+import type { Records } from '../../../src/telemetry/records.js';
+import { at } from '../../support/builders.js';
+import { decision, record, scaler } from '../../telemetry/record-builder.js';
+import { partsOf } from '../app-parts.js';
 
 const PATCHED = { kind: 'patched', from: 3, to: 5, message: '' } as const;
 const DECISIONS = '/api/v1/scalers/shop/web/decisions';

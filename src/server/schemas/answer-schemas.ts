@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OutcomeKind } from '../telemetry/cycle-record.js';
+import type { OutcomeKind } from '../../telemetry/cycle-record.js';
 import {
   conditionSchema,
   count,

@@ -1,11 +1,11 @@
 import type { RequestHandler, Response } from 'express';
-import type { Decision, PastDecision } from '../decision/result/decision.js';
-import type { Snapshot } from '../decision/snapshot/snapshot.js';
-import type { Problem } from '../scaler/problems/problem.js';
-import type { HistoryEntry, ScalerStatus } from '../telemetry/ledger.js';
-import type { Records } from '../telemetry/records.js';
-import { formatInstant } from '../units/time.js';
-import type { Instant } from '../units/time.js';
+import type { Decision, PastDecision } from '../../decision/result/decision.js';
+import type { Snapshot } from '../../decision/snapshot/snapshot.js';
+import type { Problem } from '../../scaler/problems/problem.js';
+import type { HistoryEntry, ScalerStatus } from '../../telemetry/ledger.js';
+import type { Records } from '../../telemetry/records.js';
+import { formatInstant } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
 import { fillPage, readToken, writePage, writeToken } from './paging.js';
 import { readFlag, readInteger, readText, readTime } from './query.js';
 import type { Query } from './query.js';

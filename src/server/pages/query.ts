@@ -1,6 +1,6 @@
 import type { Request } from 'express';
-import { parseInstant } from '../units/time.js';
-import type { Instant } from '../units/time.js';
+import { parseInstant } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
 
 export type Query = Request['query'];
 

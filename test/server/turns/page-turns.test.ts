@@ -3,10 +3,10 @@ import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import type { RequestHandler } from 'express';
-import { createPageTurns } from '../../src/server/page-turns.js';
-import { startServer } from '../../src/server/server.js';
-import type { RunningServer } from '../../src/server/server.js';
-import { ManualClock, eventually } from '../support/manual-clock.js';
+import { createPageTurns } from '../../../src/server/turns/page-turns.js';
+import { startServer } from '../../../src/server/server.js';
+import type { RunningServer } from '../../../src/server/server.js';
+import { ManualClock, eventually } from '../../support/manual-clock.js';
 
 const servers: RunningServer[] = [];
 const sockets: Socket[] = [];

@@ -1,6 +1,6 @@
 import type { NextFunction, RequestHandler, Response } from 'express';
-import { sleep } from '../units/clock.js';
-import type { Clock } from '../units/clock.js';
+import { sleep } from '../../units/clock.js';
+import type { Clock } from '../../units/clock.js';
 import { refuse } from './page-turns.js';
 import type { PageTurns } from './page-turns.js';
 

@@ -1,4 +1,4 @@
-import type { SchemaName } from './schema-names.js';
+import type { SchemaName } from '../schemas/schema-names.js';
 
 export type RouteId =
   | 'healthz'

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import type { RequestHandler } from 'express';
-import { createSharedPage } from '../../src/server/shared-page.js';
-import { startServer } from '../../src/server/server.js';
-import type { RunningServer } from '../../src/server/server.js';
-import { ManualClock, eventually } from '../support/manual-clock.js';
+import { createSharedPage } from '../../../src/server/turns/shared-page.js';
+import { startServer } from '../../../src/server/server.js';
+import type { RunningServer } from '../../../src/server/server.js';
+import { ManualClock, eventually } from '../../support/manual-clock.js';
 
 const servers: RunningServer[] = [];
 

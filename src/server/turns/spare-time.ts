@@ -1,4 +1,4 @@
-import type { Clock } from '../units/clock.js';
+import type { Clock } from '../../units/clock.js';
 
 export interface SpareTime {
   /** Returns a function that removes `work` from the queue. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { createSpareTime } from '../../src/server/spare-time.js';
-import type { SpareTime } from '../../src/server/spare-time.js';
-import { ManualClock } from '../support/manual-clock.js';
+import { createSpareTime } from '../../../src/server/turns/spare-time.js';
+import type { SpareTime } from '../../../src/server/turns/spare-time.js';
+import { ManualClock } from '../../support/manual-clock.js';
 
 describe('createSpareTime', () => {
   it('works for 2 ms at a time, in the order queued, and then rests for 4 times as long as it took', () => {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import type { Clock } from '../units/clock.js';
+import type { Clock } from '../../units/clock.js';
 import type { SpareTime } from './spare-time.js';
 
 /**

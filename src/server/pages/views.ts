@@ -1,13 +1,13 @@
-import type { MetricSpec } from '../scaler/spec.js';
-import type { Problem } from '../scaler/problems/problem.js';
-import { pauseMessage, reasonOf } from '../telemetry/cycle-record.js';
-import type { Pause } from '../telemetry/cycle-record.js';
-import { COUNT_COLUMNS } from '../telemetry/chart-points.js';
-import type { ScalerPoints } from '../telemetry/chart-points.js';
-import type { HistoryEntry, ScalerStatus } from '../telemetry/ledger.js';
-import { currentValue, targetValue } from '../telemetry/scaler-series.js';
-import { formatInstant } from '../units/time.js';
-import type { Instant } from '../units/time.js';
+import type { MetricSpec } from '../../scaler/spec.js';
+import type { Problem } from '../../scaler/problems/problem.js';
+import { pauseMessage, reasonOf } from '../../telemetry/cycle-record.js';
+import type { Pause } from '../../telemetry/cycle-record.js';
+import { COUNT_COLUMNS } from '../../telemetry/chart-points.js';
+import type { ScalerPoints } from '../../telemetry/chart-points.js';
+import type { HistoryEntry, ScalerStatus } from '../../telemetry/ledger.js';
+import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
+import { formatInstant } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
 import type {
   Answer,
   decisionEntrySchema,
@@ -17,7 +17,7 @@ import type {
   scalerDetailSchema,
   scalerListSchema,
   scalerSchema,
-} from './answer-schemas.js';
+} from '../schemas/answer-schemas.js';
 
 /** A row of `GET /api/v1/scalers`. Null: unknown now. */
 type ScalerView = Answer<typeof scalerSchema>;

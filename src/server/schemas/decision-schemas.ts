@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { ConditionType, LimitName } from '../decision/result/decision.js';
-import type { SampleErrorKind } from '../decision/snapshot/snapshot.js';
+import type { ConditionType, LimitName } from '../../decision/result/decision.js';
+import type { SampleErrorKind } from '../../decision/snapshot/snapshot.js';
 
 export const time = z.string().meta({ format: 'date-time' });
 

@@ -3,10 +3,10 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { startServer } from '../../src/server/server.js';
-import type { RunningServer } from '../../src/server/server.js';
-import type { Clock } from '../../src/units/clock.js';
-import { ManualClock, eventually } from '../support/manual-clock.js';
+import { startServer } from '../../../src/server/server.js';
+import type { RunningServer } from '../../../src/server/server.js';
+import type { Clock } from '../../../src/units/clock.js';
+import { ManualClock, eventually } from '../../support/manual-clock.js';
 
 const sockets: Socket[] = [];
 const servers: { readonly server: RunningServer; readonly clock: ManualClock }[] = [];
