@@ -5,8 +5,8 @@ import { SnapshotError, parseSnapshot } from '../../decision/snapshot/parse-snap
 import { decisionToJson } from '../../decision/result/write-json.js';
 import { readBoundedText } from '../../files/read-bounded.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
-import type { CommandIo, ExitCode } from '../io.js';
-import { CommandError } from '../io.js';
+import type { CommandIo, ExitCode } from '../process/io.js';
+import { CommandError } from '../process/io.js';
 import { notJson, whyNoSnapshot } from './not-a-snapshot.js';
 
 export const EMPTY_SNAPSHOT =

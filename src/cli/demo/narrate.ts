@@ -7,7 +7,7 @@ import { pauseMessage, reasonOf, rescaleDirection } from '../../telemetry/cycle-
 import type { CycleRecord } from '../../telemetry/cycle-record.js';
 import { secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import type { CommandIo } from '../io.js';
+import type { CommandIo } from '../process/io.js';
 import { paintOf } from '../output/paint.js';
 import { documentNews } from './document-news.js';
 

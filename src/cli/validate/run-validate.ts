@@ -18,7 +18,7 @@ import { type DoctorReport, makeReport, writeReport } from '../doctor/report.js'
 import { withPrometheusUrl } from '../doctor/data-sources/with-prometheus-url.js';
 import { type InputFile, readInputFiles, unreadable } from '../input/read-files.js';
 import { homeDirectory } from '../input/home-directory.js';
-import { CommandError, type CommandIo, type ExitCode } from '../io.js';
+import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
 import { type ClusterOptions, withCluster } from '../reach/cluster-options.js';

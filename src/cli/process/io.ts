@@ -1,4 +1,4 @@
-import type { Clock } from '../units/clock.js';
+import type { Clock } from '../../units/clock.js';
 
 /** 0: success; 1: a problem was found or a request failed; 2: invalid usage. */
 export type ExitCode = 0 | 1 | 2;
