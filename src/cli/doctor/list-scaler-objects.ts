@@ -7,8 +7,8 @@ import { createScalerStore, type ScalerStore } from '../../kubernetes/scaler-obj
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { withDeadline } from '../../units/clock.js';
-import type { DoctorContext } from './context.js';
-import { openCluster } from './open-cluster.js';
+import type { DoctorContext } from './context/context.js';
+import { openCluster } from './context/open-cluster.js';
 
 const DEADLINE_MS = 10_000;
 

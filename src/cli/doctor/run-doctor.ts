@@ -13,11 +13,11 @@ import { CommandError } from '../process/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
 import { type ClusterOptions, withCluster } from '../reach/cluster-options.js';
-import type { CheckResult } from './check-result.js';
+import type { CheckResult } from './report/check-result.js';
 import { checkConfig, DOCUMENTS_FIX } from './checks/config.js';
 import { withPrometheusUrl } from './data-sources/with-prometheus-url.js';
 import { listScalerObjects } from './list-scaler-objects.js';
-import { makeReport, writeReport } from './report.js';
+import { makeReport, writeReport } from './report/report.js';
 import { runChecks } from './run-checks.js';
 
 interface DoctorOptions extends ClusterOptions, NamingOptions {

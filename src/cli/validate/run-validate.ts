@@ -14,7 +14,7 @@ import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import type { Instant } from '../../units/time.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { runChecks } from '../doctor/run-checks.js';
-import { type DoctorReport, makeReport, writeReport } from '../doctor/report.js';
+import { type DoctorReport, makeReport, writeReport } from '../doctor/report/report.js';
 import { withPrometheusUrl } from '../doctor/data-sources/with-prometheus-url.js';
 import { type InputFile, readInputFiles, unreadable } from '../input/read-files.js';
 import { homeDirectory } from '../input/home-directory.js';

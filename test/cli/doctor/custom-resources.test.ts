@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { CheckResult } from '../../../src/cli/doctor/check-result.js';
+import type { CheckResult } from '../../../src/cli/doctor/report/check-result.js';
 import { customResourceDefinition } from '../../../src/cli/schema/custom-resource/definition.js';
 import type { Rule } from '../../../src/simulator/api/rules.js';
 import type { JsonObject } from '../../../src/simulator/json.js';

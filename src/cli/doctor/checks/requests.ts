@@ -2,7 +2,7 @@ import type { Pod } from '../../../decision/snapshot/snapshot.js';
 import { nameTarget, watchedPlural } from '../../../kubernetes/targets.js';
 import { KubernetesError } from '../../../kubernetes/api/types.js';
 import { scalerKey, type MetricSpec } from '../../../scaler/spec.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { listSome } from '../../output/list-some.js';
 import type { ScalerFacts } from '../targets/scaler-facts.js';
 

@@ -9,8 +9,8 @@ import { KubernetesError, type OtherScaler, type ScaleTarget } from '../../../ku
 import { readWorkload } from '../../../kubernetes/workload.js';
 import type { Answer } from '../../../prometheus/answer.js';
 import type { Scaler } from '../../../scaler/spec.js';
-import { type ClusterContext, REQUEST_MS, type SourceContext } from '../context.js';
-import { orError } from '../or-error.js';
+import { type ClusterContext, REQUEST_MS, type SourceContext } from '../context/context.js';
+import { orError } from '../context/or-error.js';
 
 export interface OwnedPod extends WatchedPod {
   /** The owner; null: the pod has no controller. */

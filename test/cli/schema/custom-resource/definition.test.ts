@@ -4,7 +4,7 @@ import { Ajv } from 'ajv';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { customResourceDefinition } from '../../../../src/cli/schema/custom-resource/definition.js';
-import { documentJsonSchema } from '../../../../src/cli/schema/json-schema.js';
+import { documentJsonSchema } from '../../../../src/cli/schema/document/json-schema.js';
 import { isPlainObject } from '../../../../src/scaler/plain-json.js';
 import { fieldProblems } from '../../../../src/simulator/crd/field-problems.js';
 import { structuralProblems } from '../../../../src/simulator/crd/structural-rules.js';

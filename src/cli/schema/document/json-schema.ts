@@ -1,6 +1,6 @@
-import { serviceSchema } from '../../config/service-schema.js';
-import { isPlainObject } from '../../scaler/plain-json.js';
-import { documentSchema } from '../../scaler/schema/document-schema.js';
+import { serviceSchema } from '../../../config/service-schema.js';
+import { isPlainObject } from '../../../scaler/plain-json.js';
+import { documentSchema } from '../../../scaler/schema/document-schema.js';
 
 /** Draft 7, as plain JSON. */
 export type JsonSchema = Readonly<Record<string, unknown>>;

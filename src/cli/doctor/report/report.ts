@@ -1,4 +1,4 @@
-import type { Paint } from '../output/paint.js';
+import type { Paint } from '../../output/paint.js';
 import type { CheckResult, CheckStatus } from './check-result.js';
 
 /** The output of `doctor -o json`. */

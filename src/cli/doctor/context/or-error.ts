@@ -1,4 +1,4 @@
-import { KubernetesError } from '../../kubernetes/api/types.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
 
 /** Returns the `KubernetesError` that `request` throws, if any. Other errors are thrown. */
 export async function orError<T>(request: () => Promise<T>): Promise<T | KubernetesError> {

@@ -1,13 +1,13 @@
-import { findConnection } from '../../kubernetes/access/connection.js';
-import { createDiscovery } from '../../kubernetes/discovery.js';
-import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
-import { SILENT_LOG } from '../../units/log.js';
-import { createTransport } from '../../kubernetes/requests/transport.js';
-import { connectionSettings } from '../reach/cluster-options.js';
-import { ownObjects } from '../running/own-objects.js';
-import { pluginRunner } from '../reach/run-plugin.js';
-import { VERSION } from '../version/version.js';
-import { type CheckResult, resultsOf } from './check-result.js';
+import { findConnection } from '../../../kubernetes/access/connection.js';
+import { createDiscovery } from '../../../kubernetes/discovery.js';
+import { ConnectionError } from '../../../kubernetes/access/kubeconfig.js';
+import { SILENT_LOG } from '../../../units/log.js';
+import { createTransport } from '../../../kubernetes/requests/transport.js';
+import { connectionSettings } from '../../reach/cluster-options.js';
+import { ownObjects } from '../../running/own-objects.js';
+import { pluginRunner } from '../../reach/run-plugin.js';
+import { VERSION } from '../../version/version.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext, type DoctorContext } from './context.js';
 
 /**

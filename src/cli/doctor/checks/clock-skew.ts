@@ -1,4 +1,4 @@
-import type { ResultBuilder, CheckResult } from './check-result.js';
+import type { ResultBuilder, CheckResult } from '../report/check-result.js';
 
 /** Smaller differences have no effect. */
 const WARN_SECONDS = 5;

@@ -1,14 +1,14 @@
-import type { ServiceConfig } from '../../config/resolve-service-config.js';
-import type { Connection } from '../../kubernetes/access/connection.js';
-import type { Discovery } from '../../kubernetes/discovery.js';
-import type { Transport } from '../../kubernetes/requests/transport.js';
-import type { Answer } from '../../prometheus/answer.js';
-import type { Probe } from '../../prometheus/probe.js';
-import type { SourceConfig } from '../../prometheus/source-config.js';
-import type { Scaler } from '../../scaler/spec.js';
-import type { Clock } from '../../units/clock.js';
-import type { Instant } from '../../units/time.js';
-import type { OwnObjects } from '../running/own-objects.js';
+import type { ServiceConfig } from '../../../config/resolve-service-config.js';
+import type { Connection } from '../../../kubernetes/access/connection.js';
+import type { Discovery } from '../../../kubernetes/discovery.js';
+import type { Transport } from '../../../kubernetes/requests/transport.js';
+import type { Answer } from '../../../prometheus/answer.js';
+import type { Probe } from '../../../prometheus/probe.js';
+import type { SourceConfig } from '../../../prometheus/source-config.js';
+import type { Scaler } from '../../../scaler/spec.js';
+import type { Clock } from '../../../units/clock.js';
+import type { Instant } from '../../../units/time.js';
+import type { OwnObjects } from '../../running/own-objects.js';
 
 export interface DoctorContext {
   readonly clock: Clock;
