@@ -42,7 +42,7 @@ export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['telemetry/metrics.ts'],
   pino: ['telemetry/log.ts'],
   zod: ['scaler/', 'importers/', 'config/', 'kubernetes/', 'server/'],
-  yaml: ['scaler/', 'importers/', 'config/', 'kubernetes/', 'simulator/api/parse-body.ts', 'cli/'],
+  yaml: ['scaler/', 'importers/', 'config/', 'kubernetes/', 'simulator/api/requests/parse-body.ts', 'cli/'],
   leven: ['scaler/', 'importers/', 'config/', 'cli/'],
   '@lezer/common': ['promql/'],
   '@lezer/highlight': ['promql/'],

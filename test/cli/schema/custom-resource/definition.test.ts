@@ -8,7 +8,7 @@ import { documentJsonSchema } from '../../../../src/cli/schema/document/json-sch
 import { isPlainObject } from '../../../../src/scaler/plain-json.js';
 import { fieldProblems } from '../../../../src/simulator/crd/field-problems.js';
 import { structuralProblems } from '../../../../src/simulator/crd/structural-rules.js';
-import type { Json, JsonObject } from '../../../../src/simulator/json.js';
+import type { Json, JsonObject } from '../../../../src/simulator/json/json.js';
 import { manifestProblems } from '../../../chart/manifest-problems.js';
 import { runCli } from '../../fake-io.js';
 
