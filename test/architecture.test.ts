@@ -124,7 +124,7 @@ describe('findBreaches', () => {
     [
       'src/prometheus/planner.ts',
       "import axios from 'axios';",
-      'package axios is only for prometheus/send.ts',
+      'package axios is only for prometheus/requests/send.ts',
     ],
     [
       'src/telemetry/ledger.ts',

@@ -6,7 +6,7 @@ import { addSeconds, formatInstant, type Instant, latest, secondsBetween } from 
 import { resourceWindowSeconds } from './resource-queries.js';
 import { metricQuery } from './scaler-queries.js';
 import { type HistoryState, KEPT, longestSilenceSeconds, type SourceAge } from './source-age.js';
-import type { SourceConfig } from './source-config.js';
+import type { SourceConfig } from './data-source/source-config.js';
 
 /** Since when a metric has returned values without a gap. */
 export interface MetricHold {

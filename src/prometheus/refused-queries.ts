@@ -1,5 +1,5 @@
 import type { Clock } from '../units/clock.js';
-import type { Answer } from './answer.js';
+import type { Answer } from './answers/answer.js';
 
 /** Queries that a source has rejected as invalid. They are retried rarely until the document or config changes. */
 export interface RefusedQueries {

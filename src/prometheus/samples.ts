@@ -14,10 +14,10 @@ import type {
   Scaler,
 } from '../scaler/spec.js';
 import { addSeconds, type Instant, secondsBetween } from '../units/time.js';
-import type { Answer } from './answer.js';
+import type { Answer } from './answers/answer.js';
 import { resourceWindowSeconds } from './resource-queries.js';
-import { indexByPod, labelOf, selectSeries } from './series-index.js';
-import type { SourceConfig } from './source-config.js';
+import { indexByPod, labelOf, selectSeries } from './answers/series-index.js';
+import type { SourceConfig } from './data-source/source-config.js';
 
 interface SampleContext {
   readonly namespace: string;

@@ -37,7 +37,12 @@ const TOP = 'cli';
 
 /** Package -> the files and directories below `src` that may import it. A missing package is a violation. */
 export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
-  axios: ['prometheus/send.ts', 'prometheus/http-adapter.ts', 'kubernetes/requests/transport.ts', 'cli/'],
+  axios: [
+    'prometheus/requests/send.ts',
+    'prometheus/requests/http-adapter.ts',
+    'kubernetes/requests/transport.ts',
+    'cli/',
+  ],
   express: ['server/', 'simulator/'],
   'prom-client': ['telemetry/metrics.ts'],
   pino: ['telemetry/log.ts'],

@@ -7,7 +7,7 @@ import { metricObserver } from '../../src/control/observe/observe-metrics.js';
 import type { CycleInput, CycleOutput, CyclePorts } from '../../src/control/ports/ports.js';
 import { EMPTY_STATE } from '../../src/decision/snapshot/snapshot.js';
 import type { State } from '../../src/decision/snapshot/snapshot.js';
-import type { Answer } from '../../src/prometheus/answer.js';
+import type { Answer } from '../../src/prometheus/answers/answer.js';
 import type { RoundAnswers } from '../../src/prometheus/planner.js';
 import { stateInMemory } from '../../src/kubernetes/state/state-store.js';
 import type { StateStore } from '../../src/kubernetes/state/state-store.js';

@@ -1,5 +1,5 @@
 import { findSharedTargets } from '../../control/observe/shared-targets.js';
-import { createPrometheusClient, type PrometheusClient } from '../../prometheus/client.js';
+import { createPrometheusClient, type PrometheusClient } from '../../prometheus/client/client.js';
 import { createMetricSource } from '../../prometheus/planner.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { withDeadline } from '../../units/clock.js';

@@ -15,7 +15,7 @@ import { createScalerStore } from '../../kubernetes/scaler-objects/scaler-store.
 import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
 import { readBoundedText } from '../../files/read-bounded.js';
-import { createPrometheusClient } from '../../prometheus/client.js';
+import { createPrometheusClient } from '../../prometheus/client/client.js';
 import { MAX_FILE_BYTES } from '../../scaler/yaml/read-yaml.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
 import { countErrors, type Problem } from '../../scaler/problems/problem.js';

@@ -16,7 +16,7 @@ import { bucketOf } from '../../kubernetes/state/state-key.js';
 import type { RequestReport, Transport } from '../../kubernetes/requests/transport.js';
 import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
 import type { FollowedTarget } from '../../kubernetes/api/types.js';
-import { FAILURE_REASONS } from '../../prometheus/answer.js';
+import { FAILURE_REASONS } from '../../prometheus/answers/answer.js';
 import { createMetricSource, type MetricSourceOptions } from '../../prometheus/planner.js';
 import { type Problem, countErrors } from '../../scaler/problems/problem.js';
 import { scalerKey, type Scaler } from '../../scaler/spec.js';

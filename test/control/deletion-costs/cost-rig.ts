@@ -11,7 +11,7 @@ import { createCluster } from '../../../src/kubernetes/cluster.js';
 import { connectTo } from '../../../src/kubernetes/access/connection.js';
 import { stateInMemory } from '../../../src/kubernetes/state/state-store.js';
 import { createTransport } from '../../../src/kubernetes/requests/transport.js';
-import type { Answer } from '../../../src/prometheus/answer.js';
+import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import { objectAt } from '../../../src/simulator/json/json.js';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/simulator/simulator.js';
 import type { Facts } from '../../../src/units/log.js';

@@ -1,4 +1,4 @@
-import { engineOfBuild } from '../../../prometheus/engine.js';
+import { engineOfBuild } from '../../../prometheus/client/engine.js';
 import { secondsBetween, instantFromSeconds } from '../../../units/time.js';
 import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { REQUEST_MS, type SourceContext, sourceSubject } from '../context/context.js';

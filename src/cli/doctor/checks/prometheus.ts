@@ -1,5 +1,5 @@
-import { classifyAnswer } from '../../../prometheus/classify-answer.js';
-import type { SendResult } from '../../../prometheus/send.js';
+import { classifyAnswer } from '../../../prometheus/answers/classify-answer.js';
+import type { SendResult } from '../../../prometheus/requests/send.js';
 import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { REQUEST_MS, type SourceContext, sourceSubject } from '../context/context.js';
 import { findWrongAddress } from '../data-sources/wrong-address.js';

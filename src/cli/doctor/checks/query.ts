@@ -1,10 +1,10 @@
 import { isReadAsZero, seriesCountError } from '../../../decision/samples/sample-rules.js';
 import type { ErrorSample, Pod, Sample } from '../../../decision/snapshot/snapshot.js';
 import { KubernetesError } from '../../../kubernetes/api/types.js';
-import type { Answer } from '../../../prometheus/answer.js';
+import type { Answer } from '../../../prometheus/answers/answer.js';
 import { toSample } from '../../../prometheus/samples.js';
 import { metricQuery } from '../../../prometheus/scaler-queries.js';
-import { labelOf, selectSeries } from '../../../prometheus/series-index.js';
+import { labelOf, selectSeries } from '../../../prometheus/answers/series-index.js';
 import { checkPatterns } from '../../../scaler/rules/query-result-rules.js';
 import { type MetricSpec, scalerKey } from '../../../scaler/spec.js';
 import { type CheckResult, type ResultBuilder, resultsOf } from '../report/check-result.js';

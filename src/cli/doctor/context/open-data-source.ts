@@ -1,6 +1,6 @@
-import { createPrometheusClient } from '../../../prometheus/client.js';
-import { createProbe } from '../../../prometheus/probe.js';
-import type { SourceConfig } from '../../../prometheus/source-config.js';
+import { createPrometheusClient } from '../../../prometheus/client/client.js';
+import { createProbe } from '../../../prometheus/client/probe.js';
+import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
 import { type DoctorContext, REQUEST_MS, type SourceContext } from './context.js';
 
 interface OpenedSource extends SourceContext {

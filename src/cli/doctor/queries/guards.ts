@@ -1,4 +1,4 @@
-import type { Answer } from '../../../prometheus/answer.js';
+import type { Answer } from '../../../prometheus/answers/answer.js';
 import { applyChecks, type MetricChecks } from '../../../prometheus/metric-checks.js';
 import { metricChecks } from '../../../prometheus/scaler-queries.js';
 import type { MetricSpec, Scaler } from '../../../scaler/spec.js';

@@ -7,7 +7,7 @@ import { formatSelector } from '../../../kubernetes/pods/selectors.js';
 import { nameTarget, readWatchedTarget, toScaleTarget, usableSelector } from '../../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler, type ScaleTarget } from '../../../kubernetes/api/types.js';
 import { readWorkload } from '../../../kubernetes/workload.js';
-import type { Answer } from '../../../prometheus/answer.js';
+import type { Answer } from '../../../prometheus/answers/answer.js';
 import type { Scaler } from '../../../scaler/spec.js';
 import { type ClusterContext, REQUEST_MS, type SourceContext } from '../context/context.js';
 import { orError } from '../context/or-error.js';

@@ -1,5 +1,5 @@
-import { readBoundedText } from '../files/read-bounded.js';
-import type { Clock } from '../units/clock.js';
+import { readBoundedText } from '../../files/read-bounded.js';
+import type { Clock } from '../../units/clock.js';
 
 /** A small text file that is re-read while the service runs: a token, a password, a certificate. */
 export interface WatchedFile {

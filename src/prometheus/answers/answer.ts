@@ -1,4 +1,4 @@
-import type { Instant } from '../units/time.js';
+import type { Instant } from '../../units/time.js';
 
 /** One element of an instant vector. The value may be NaN or infinite; samples.ts decides whether it is usable. */
 export interface Series {

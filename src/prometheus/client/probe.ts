@@ -1,9 +1,9 @@
-import { type Clock, withDeadline } from '../units/clock.js';
+import { type Clock, withDeadline } from '../../units/clock.js';
 import { createConnection } from './connection.js';
-import { CredentialError } from './credential-files.js';
-import { send, type SendResult } from './send.js';
-import type { Environment } from './sign-in/environment.js';
-import type { SourceConfig } from './source-config.js';
+import { CredentialError } from '../requests/credential-files.js';
+import { send, type SendResult } from '../requests/send.js';
+import type { Environment } from '../sign-in/environment.js';
+import type { SourceConfig } from '../data-source/source-config.js';
 
 /** Sends a GET for any page, to find out which server answers. */
 export type Probe = (request: {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { classifyAnswer } from '../../src/prometheus/classify-answer.js';
-import { T0 } from '../support/builders.js';
-import { vectorBody } from './fakes.js';
+import { classifyAnswer } from '../../../src/prometheus/answers/classify-answer.js';
+import { T0 } from '../../support/builders.js';
+import { vectorBody } from '../fakes.js';
 
 const SECONDS = T0 / 1000;
 

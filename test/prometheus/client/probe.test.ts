@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createProbe } from '../../src/prometheus/probe.js';
-import { recognizePage } from '../../src/prometheus/recognize-page.js';
-import { aSource } from '../support/builders.js';
-import { type FakeServer, realClock, startServer } from './fakes.js';
+import { createProbe } from '../../../src/prometheus/client/probe.js';
+import { recognizePage } from '../../../src/prometheus/recognize-page.js';
+import { aSource } from '../../support/builders.js';
+import { type FakeServer, realClock, startServer } from '../fakes.js';
 
 const servers: FakeServer[] = [];
 const { signal } = new AbortController();

@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createPrometheusClient } from '../../src/prometheus/client.js';
-import { createConnection } from '../../src/prometheus/connection.js';
-import type { SourceTls } from '../../src/prometheus/source-config.js';
-import type { Clock } from '../../src/units/clock.js';
-import { aSource } from '../support/builders.js';
-import { realClock, vectorBody } from './fakes.js';
-import { TEST_CERTIFICATE, TEST_KEY } from './tls-fixture.js';
+import { createPrometheusClient } from '../../../src/prometheus/client/client.js';
+import { createConnection } from '../../../src/prometheus/client/connection.js';
+import type { SourceTls } from '../../../src/prometheus/data-source/source-config.js';
+import type { Clock } from '../../../src/units/clock.js';
+import { aSource } from '../../support/builders.js';
+import { realClock, vectorBody } from '../fakes.js';
+import { TEST_CERTIFICATE, TEST_KEY } from '../tls-fixture.js';
 
 const NO_TLS: SourceTls = {
   caFile: null,

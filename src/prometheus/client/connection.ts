@@ -1,12 +1,12 @@
 import { Agent as HttpAgent } from 'node:http';
-import type { Clock } from '../units/clock.js';
-import { mustRead } from './credential-files.js';
-import type { Connection } from './send.js';
-import { createSignIn } from './sign-in/create-sign-in.js';
-import type { Environment } from './sign-in/environment.js';
-import type { SourceConfig } from './source-config.js';
-import { createTlsAgents } from './tls-agents.js';
-import { watchFile } from './watched-file.js';
+import type { Clock } from '../../units/clock.js';
+import { mustRead } from '../requests/credential-files.js';
+import type { Connection } from '../requests/send.js';
+import { createSignIn } from '../sign-in/create-sign-in.js';
+import type { Environment } from '../sign-in/environment.js';
+import type { SourceConfig } from '../data-source/source-config.js';
+import { createTlsAgents } from '../requests/tls-agents.js';
+import { watchFile } from '../requests/watched-file.js';
 
 const MIN_SECRET_LENGTH = 4;
 

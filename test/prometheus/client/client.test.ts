@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createPrometheusClient } from '../../src/prometheus/client.js';
-import type { SourceConfig } from '../../src/prometheus/source-config.js';
-import { aSource, T0 } from '../support/builders.js';
-import { type FakeServer, realClock, startServer, vectorBody } from './fakes.js';
+import { createPrometheusClient } from '../../../src/prometheus/client/client.js';
+import type { SourceConfig } from '../../../src/prometheus/data-source/source-config.js';
+import { aSource, T0 } from '../../support/builders.js';
+import { type FakeServer, realClock, startServer, vectorBody } from '../fakes.js';
 
 const BODY = vectorBody([{ labels: { pod: 'a' }, value: 3 }]);
 const VALUE = { class: 'value', series: [{ labels: { pod: 'a' }, value: 3 }], evaluatedAt: T0 };

@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import { Agent as HttpsAgent } from 'node:https';
 import { createSecureContext } from 'node:tls';
-import type { Clock } from '../units/clock.js';
+import type { Clock } from '../../units/clock.js';
 import { CredentialError, mustRead } from './credential-files.js';
-import type { SourceTls } from './source-config.js';
+import type { SourceTls } from '../data-source/source-config.js';
 import { watchFile, type WatchedFile } from './watched-file.js';
 
 /** How long connections with replaced certificates may finish their requests. */

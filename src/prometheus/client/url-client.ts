@@ -1,17 +1,17 @@
-import { type Clock, withDeadline } from '../units/clock.js';
-import { sendWithRenewal } from '../units/send-with-renewal.js';
-import type { Instant } from '../units/time.js';
-import type { Answer, FailureReason } from './answer.js';
+import { type Clock, withDeadline } from '../../units/clock.js';
+import { sendWithRenewal } from '../../units/send-with-renewal.js';
+import type { Instant } from '../../units/time.js';
+import type { Answer, FailureReason } from '../answers/answer.js';
 import { isServerFailure } from './breaker.js';
-import { CredentialError } from './credential-files.js';
+import { CredentialError } from '../requests/credential-files.js';
 import { type Engine, engineOfBuild, isVictoriaMetricsAnswer } from './engine.js';
 import { classifyByEngine } from './engine-errors.js';
-import type { GetPage, QueryOptions } from './request-options.js';
-import { type Connection, send, type SendResult } from './send.js';
+import type { GetPage, QueryOptions } from '../requests/request-options.js';
+import { type Connection, send, type SendResult } from '../requests/send.js';
 import { createStartTimeReader } from './start-time.js';
-import type { Flavor, SourceConfig } from './source-config.js';
+import type { Flavor, SourceConfig } from '../data-source/source-config.js';
 import { createSmallAnswers } from './small-answers.js';
-import { withoutTrailingSlashes } from '../units/base-url.js';
+import { withoutTrailingSlashes } from '../../units/base-url.js';
 
 /** Queries one url of a data source and keeps what its answers reveal. No method throws. */
 export interface UrlClient {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Answer, FailureReason } from '../../src/prometheus/answer.js';
-import { createBreaker, isServerFailure } from '../../src/prometheus/breaker.js';
-import { createQueryQueue } from '../../src/prometheus/query-queue.js';
-import type { QueryOptions } from '../../src/prometheus/request-options.js';
-import { aSource } from '../support/builders.js';
-import { ManualClock, settle } from '../support/manual-clock.js';
-import { values } from './fakes.js';
+import type { Answer, FailureReason } from '../../../src/prometheus/answers/answer.js';
+import { createBreaker, isServerFailure } from '../../../src/prometheus/client/breaker.js';
+import { createQueryQueue } from '../../../src/prometheus/query-queue.js';
+import type { QueryOptions } from '../../../src/prometheus/requests/request-options.js';
+import { aSource } from '../../support/builders.js';
+import { ManualClock, settle } from '../../support/manual-clock.js';
+import { values } from '../fakes.js';
 
 const VALUE: Answer = values([{ labels: {}, value: 1 }]);
 const failure = (reason: FailureReason = 'connection'): Answer => ({

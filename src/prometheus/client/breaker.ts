@@ -1,4 +1,4 @@
-import type { Answer, FailureReason } from './answer.js';
+import type { Answer, FailureReason } from '../answers/answer.js';
 
 type Failure = Extract<Answer, { readonly class: 'failed' }>;
 

@@ -1,8 +1,8 @@
-import type { Clock } from '../units/clock.js';
-import { type Instant, instantFromSeconds, parseInstant } from '../units/time.js';
-import { isWholeAnswer } from './classify-answer.js';
+import type { Clock } from '../../units/clock.js';
+import { type Instant, instantFromSeconds, parseInstant } from '../../units/time.js';
+import { isWholeAnswer } from '../answers/classify-answer.js';
 import type { Engine } from './engine.js';
-import type { GetPage, QueryOptions } from './request-options.js';
+import type { GetPage, QueryOptions } from '../requests/request-options.js';
 
 const RUNTIME_INFO_PATH = '/api/v1/status/runtimeinfo';
 const METRICS_PATH = '/metrics';

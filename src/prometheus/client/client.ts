@@ -1,13 +1,13 @@
-import { type Clock, sleep } from '../units/clock.js';
-import type { Instant } from '../units/time.js';
-import type { Answer, FailureReason } from './answer.js';
+import { type Clock, sleep } from '../../units/clock.js';
+import type { Instant } from '../../units/time.js';
+import type { Answer, FailureReason } from '../answers/answer.js';
 import { createConnection } from './connection.js';
 import { createEngine } from './engine.js';
 import { isServerFailure } from './breaker.js';
-import type { QueryOptions } from './request-options.js';
+import type { QueryOptions } from '../requests/request-options.js';
 import { createUrlClient, type UrlClient } from './url-client.js';
-import type { Environment } from './sign-in/environment.js';
-import type { SourceConfig } from './source-config.js';
+import type { Environment } from '../sign-in/environment.js';
+import type { SourceConfig } from '../data-source/source-config.js';
 
 /** Queries one data source. No method throws. */
 export interface PrometheusClient {

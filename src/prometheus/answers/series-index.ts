@@ -1,5 +1,5 @@
-import { isFulfilled } from '../scaler/label-requirement.js';
-import type { LabelRequirement, LabelSelector } from '../scaler/spec.js';
+import { isFulfilled } from '../../scaler/label-requirement.js';
+import type { LabelRequirement, LabelSelector } from '../../scaler/spec.js';
 import type { Series } from './answer.js';
 
 /** Series by namespace, then by pod; null: no such label. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseSampleValue } from '../../src/prometheus/sample-value.js';
+import { parseSampleValue } from '../../../src/prometheus/answers/sample-value.js';
 
 describe('parseSampleValue', () => {
   it('reads the longest numbers that a float64 has, and the others as Prometheus writes them', () => {

@@ -1,13 +1,13 @@
 import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { decide } from '../../src/decision/decide.js';
-import { parseSnapshot } from '../../src/decision/snapshot/parse-snapshot.js';
-import type { Sample, Snapshot } from '../../src/decision/snapshot/snapshot.js';
-import { createPrometheusClient } from '../../src/prometheus/client.js';
-import { toSample } from '../../src/prometheus/samples.js';
-import { aDocument, aPod, aSource, at, T0 } from '../support/builders.js';
-import { realClock, startServer } from './fakes.js';
+import { decide } from '../../../src/decision/decide.js';
+import { parseSnapshot } from '../../../src/decision/snapshot/parse-snapshot.js';
+import type { Sample, Snapshot } from '../../../src/decision/snapshot/snapshot.js';
+import { createPrometheusClient } from '../../../src/prometheus/client/client.js';
+import { toSample } from '../../../src/prometheus/samples.js';
+import { aDocument, aPod, aSource, at, T0 } from '../../support/builders.js';
+import { realClock, startServer } from '../fakes.js';
 
 /*
  * The table of reliability.md, 3.2, row by row, from the bytes of a server to the decision: 5 replicas of 10 each, so

@@ -1,5 +1,5 @@
-import type { Answer } from './answer.js';
-import { classifyAnswer, type HttpAnswer } from './classify-answer.js';
+import type { Answer } from '../answers/answer.js';
+import { classifyAnswer, type HttpAnswer } from '../answers/classify-answer.js';
 
 /**
  * Error texts of Thanos, Mimir and Cortex if one of their components did not answer. They have the status 422

@@ -1,4 +1,4 @@
-import { type Instant, instantFromSeconds } from '../units/time.js';
+import { type Instant, instantFromSeconds } from '../../units/time.js';
 import type { Answer, FailureReason, Series } from './answer.js';
 import { parseSampleValue } from './sample-value.js';
 

@@ -1,5 +1,5 @@
-import type { SendResult } from './send.js';
-import type { SourceConfig } from './source-config.js';
+import type { SendResult } from '../requests/send.js';
+import type { SourceConfig } from '../data-source/source-config.js';
 
 export interface Engine {
   readonly config: () => SourceConfig;
