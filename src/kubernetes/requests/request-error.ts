@@ -22,10 +22,7 @@ interface Refusal {
   readonly secret: string | null;
 }
 
-/**
- * Returns the error of a response, with the message `DOING: 403 Forbidden: MESSAGE`. Source of the kinds:
- * reliability.md, 1.3.
- */
+/** Returns the error of a response, with the message `DOING: 403 Forbidden: MESSAGE`. */
 export function refusalError(refusal: Refusal): KubernetesError {
   const { doing, status, body, secret } = refusal;
   const words = redact(serverMessage(body), secret);

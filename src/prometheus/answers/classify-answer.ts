@@ -1,6 +1,8 @@
 import { type Instant, instantFromSeconds } from '../../units/time.js';
 import type { Answer, FailureReason, Series } from './answer.js';
+import { quote, sayValue } from './quote.js';
 import { parseSampleValue } from './sample-value.js';
+import { whyAnswerPartial } from './why-partial.js';
 
 export const MAX_SERIES = 20_000;
 
@@ -11,8 +13,6 @@ export interface HttpAnswer {
 }
 
 type Json = Readonly<Record<string, unknown>>;
-
-const MAX_QUOTED_LENGTH = 300;
 
 /** The values of `errorType` in Prometheus and compatible servers. */
 const REASON_OF_ERROR_TYPE: Readonly<Record<string, FailureReason>> = {
@@ -37,13 +37,10 @@ const REASON_OF_STATUS: Readonly<Record<number, FailureReason>> = {
   499: 'canceled',
 };
 
-/** Before 3.0, Prometheus sent infos as warnings. They do not mean that data is missing. */
-const HARMLESS_WARNING = 'PromQL info';
-
 /**
  * Returns the class of an answer to an instant query. Checks in this order: status code, form, JSON, `status`,
  * warnings, result type, number of series, values. Keeps NaN and infinite values, which samples.ts checks. An empty
- * vector with a warning is `partial` without series, not `missing`. Source: reliability.md, 3.2.
+ * vector with a warning is `partial` without series, not `missing`. Source: algorithm.md, section 2.
  */
 export function classifyAnswer(http: HttpAnswer): Answer {
   const json = parseObject(http.body);
@@ -54,7 +51,7 @@ export function classifyAnswer(http: HttpAnswer): Answer {
     return failed('bad_answer', 'the JSON is not an answer of the Prometheus API');
   const data = asObject(json['data']);
   if (data === null) return failed('bad_answer', 'the answer has no "data"');
-  return classifyResult(data, partialReason(json));
+  return classifyResult(data, whyAnswerPartial(json));
 }
 
 /** A proxy that changed the answer sends 203. A 206 is only a part of an answer and would be read as all series. */
@@ -84,21 +81,6 @@ function failedByType(http: HttpAnswer, json: Json): Answer {
   const named =
     type === '' || type === String(http.status) ? sayStatus(http) : `${sayStatus(http)} ${quote(type)}`;
   return failed(reason ?? REASON_OF_STATUS[http.status] ?? 'server_error', named + text);
-}
-
-/** Returns why an answer may lack data; null if nothing indicates it. */
-function partialReason(json: Json): string | null {
-  const isPartial = json['isPartial'];
-  if (isPartial !== undefined && isPartial !== null && isPartial !== false)
-    return 'the server reports isPartial';
-  const warnings = json['warnings'];
-  if (warnings === undefined || warnings === null) return null;
-  if (!Array.isArray(warnings)) return 'the server sent warnings in an unknown form';
-  const harmful = warnings.map(sayValue).filter((warning) => !warning.startsWith(HARMLESS_WARNING));
-  const [first] = harmful;
-  if (first === undefined) return null;
-  const more = harmful.length > 1 ? ` (and ${harmful.length - 1} more)` : '';
-  return `warning from the server: ${quote(first)}${more}`;
 }
 
 function classifyResult(data: Json, why: string | null): Answer {
@@ -180,13 +162,6 @@ function asObject(value: unknown): Json | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null;
 }
 
-/** Returns a scalar as text, of anything else only its kind: `toString` of an object may be set by the server. */
-function sayValue(value: unknown): string {
-  if (typeof value === 'string') return value;
-  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);
-  return Array.isArray(value) ? 'an array' : 'an object';
-}
-
 function sayStatus({ status }: HttpAnswer): string {
   return `HTTP ${status}`;
 }
@@ -196,12 +171,6 @@ function sayForm({ contentType, body }: HttpAnswer): string {
   if (start === '') return 'an empty body';
   const isHtml = (contentType ?? '').includes('html') || start.startsWith('<');
   return isHtml ? 'an HTML page (a login page, or not the address of a Prometheus?)' : 'text';
-}
-
-function quote(text: string): string {
-  // eslint-disable-next-line no-control-regex -- control characters of a server's text must not reach a terminal
-  const line = text.replace(/[\s\x00-\x1f\x7f]+/g, ' ').trim();
-  return line.length > MAX_QUOTED_LENGTH ? `${line.slice(0, MAX_QUOTED_LENGTH)}...` : line;
 }
 
 function failed(reason: FailureReason, message: string): Answer {

@@ -10,7 +10,7 @@ import { aDocument, aPod, aSource, at, T0 } from '../../support/builders.js';
 import { realClock, startServer } from '../fakes.js';
 
 /*
- * The table of reliability.md, 3.2, row by row, from the bytes of a server to the decision: 5 replicas of 10 each, so
+ * The classes of algorithm.md, section 2, row by row, from the bytes of a server to the decision: 5 replicas of 10 each, so
  * that anything read as 0 scales down to 1, and 80 scales up to 8.
  */
 
