@@ -1,9 +1,4 @@
-import {
-  errorSample,
-  judgeValues,
-  seriesCountError,
-  type ValuesVerdict,
-} from '../decision/samples/sample-rules.js';
+import { errorSample, judgeValues, seriesCountError } from '../decision/samples/sample-rules.js';
 import type { ErrorSample, Pod, Sample } from '../decision/snapshot/snapshot.js';
 import { largestWrittenRangeSeconds } from '../promql/ranges.js';
 import type {
