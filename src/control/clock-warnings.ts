@@ -8,8 +8,8 @@ interface ClockWarnings {
 }
 
 /**
- * More than a response may be delayed. From 120 s on, responses scale nothing down (samples.ts). Source:
- * reliability.md, 3.2.
+ * More than a response may be delayed. Above 120 s, the samples are partial and scale nothing down
+ * (prometheus/answers/why-partial.ts).
  */
 const WARN_SECONDS = 30;
 

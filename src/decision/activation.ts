@@ -4,7 +4,7 @@ import { formatInstant, secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import { judgeSample } from './samples/judge-sample.js';
 import type { JudgedMetric } from './proposals/propose.js';
-import type { Sample, Snapshot } from './snapshot.js';
+import type { Sample, Snapshot } from './snapshot/snapshot.js';
 
 /** Whether there is any work, regardless of how much. */
 export interface Activation {

@@ -1,5 +1,5 @@
-import type { Answer } from './answer.js';
-import { indexByPod } from './series-index.js';
+import type { Answer } from './answers/answer.js';
+import { indexByPod } from './answers/series-index.js';
 
 export type PodRanking =
   /** By pod, without pods that have no series or NaN. Infinite and negative values are valid here. */

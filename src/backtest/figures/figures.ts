@@ -1,4 +1,4 @@
-import type { LimitName } from '../../decision/decision.js';
+import type { LimitName } from '../../decision/result/decision.js';
 import { secondsBetween } from '../../units/time.js';
 import type { Load } from '../load/load.js';
 import type { CountStep, Run } from '../simulation/run-variant.js';

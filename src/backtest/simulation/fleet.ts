@@ -1,4 +1,4 @@
-import type { Pod } from '../../decision/snapshot.js';
+import type { Pod } from '../../decision/snapshot/snapshot.js';
 import type { Milli } from '../../units/quantity.js';
 import { addSeconds, instantFromMs } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';

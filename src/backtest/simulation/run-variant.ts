@@ -1,7 +1,7 @@
 import { decide } from '../../decision/decide.js';
-import type { Decision, LimitName } from '../../decision/decision.js';
-import { EMPTY_STATE } from '../../decision/snapshot.js';
-import type { State } from '../../decision/snapshot.js';
+import type { Decision, LimitName } from '../../decision/result/decision.js';
+import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
+import type { State } from '../../decision/snapshot/snapshot.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Milli } from '../../units/quantity.js';
 import { addSeconds, earliest } from '../../units/time.js';

@@ -1,5 +1,5 @@
 import { errorSample } from '../../decision/samples/sample-rules.js';
-import type { Pod, Sample } from '../../decision/snapshot.js';
+import type { Pod, Sample } from '../../decision/snapshot/snapshot.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import { addSeconds, latest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';

@@ -1,11 +1,11 @@
 import { importObjects } from '../../importers/import-objects.js';
-import { NO_QUERIES } from '../../importers/metric-queries.js';
+import { NO_QUERIES } from '../../importers/manifest/metric-queries.js';
 import { readManifests } from '../../importers/read-manifests.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
 import { type ReadOptions, readDocuments } from '../../scaler/read/read-scalers.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { readInput } from '../input/read-files.js';
-import { CommandError, type CommandIo } from '../io.js';
+import { CommandError, type CommandIo } from '../process/io.js';
 import { listSome } from '../output/list-some.js';
 
 /**

@@ -16,7 +16,7 @@ import { instantFromMs } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { resolve } from 'node:path';
 import { readOptionsOf, readServiceInput } from '../input/service-config.js';
-import { CommandError, type CommandIo, type ExitCode } from '../io.js';
+import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
 import { readOutputFormat } from '../output/output-format.js';
 import { describeAssumptions } from './describe-assumptions.js';
 import {

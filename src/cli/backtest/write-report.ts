@@ -3,7 +3,7 @@ import { COLUMNS, COST_COLUMN } from '../../backtest/report/columns.js';
 import { type Report, reportToJson } from '../../backtest/report/report.js';
 import { paretoFront } from '../../backtest/compare/pareto.js';
 import type { Result } from '../../backtest/compare/variant.js';
-import type { CommandIo } from '../io.js';
+import type { CommandIo } from '../process/io.js';
 import { alignColumns } from '../output/format-values.js';
 
 export const FORMATS = ['text', 'json', 'markdown'] as const;

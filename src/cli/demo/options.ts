@@ -1,4 +1,4 @@
-import { CommandError } from '../io.js';
+import { CommandError } from '../process/io.js';
 
 /** The options of `demo`, unparsed. */
 export interface DemoOptions {

@@ -1,5 +1,5 @@
 import { type Readable, addAbortSignal } from 'node:stream';
-import { CommandError } from '../io.js';
+import { CommandError } from '../process/io.js';
 
 /** More input is an endless stream; a string has at most 512 Mi characters. */
 const MOST_BYTES = 256 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import type { PlainObject } from '../../scaler/plain-json.js';
-import type { Fields } from '../fields.js';
+import type { Fields } from '../manifest/fields.js';
 
 /** KEDA counts the failures of the queries of its HPA, which come every 15 s. */
 const SECONDS_PER_FAILURE = 15;

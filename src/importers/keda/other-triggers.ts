@@ -1,6 +1,6 @@
 import { formatValue } from '../../scaler/problems/finding.js';
-import { defined } from '../draft.js';
-import { readQuantity } from '../fields.js';
+import { defined } from '../draft/draft.js';
+import { readQuantity } from '../manifest/fields.js';
 import { type ReadTrigger, type Trigger, metadataText, offMetric, remarkOnRest } from './trigger.js';
 
 /** Converts a cpu or memory trigger to a metric of pods, or of a container. */

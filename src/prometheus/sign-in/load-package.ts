@@ -1,4 +1,4 @@
-import { CredentialError } from '../credential-files.js';
+import { CredentialError } from '../requests/credential-files.js';
 
 /**
  * Loads a package that only one authentication method needs, on first use. Throws a `CredentialError` if the image was

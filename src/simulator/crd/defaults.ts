@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, isList, isObject } from '../json.js';
+import { type Json, type JsonObject, isList, isObject } from '../json/json.js';
 
 /** Sets the defaults of a schema where a field is absent, or null without being nullable. */
 export function withSchemaDefaults(value: Json, schema: JsonObject): Json {
