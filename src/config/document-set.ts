@@ -125,7 +125,7 @@ function pathProblems(read: ReadPath, last: DocumentSet): readonly Problem[] {
   if (error !== null) {
     const count = Array.from(last.values()).filter((active) => active.path === path).length;
     const kept = count === 1 ? 'its last document stays' : `its last ${count} documents stay`;
-    const consequence = count > 0 ? `; ${kept} in force` : '';
+    const consequence = count > 0 ? `; ${kept} in effect` : '';
     const message = `reading ${path}: ${error}${consequence}`;
     return [unplacedProblem({ code: 'unreadable', message }, path)];
   }

@@ -17,7 +17,7 @@ export interface CycleInput {
   readonly now: Instant;
   readonly answers: RoundAnswers;
   readonly sharesTargetWith: string | null;
-  /** Whether the document is still in force; checked directly before a change. */
+  /** Whether the document is still in effect; checked directly before a change. */
   readonly isCurrent: () => boolean;
   readonly signal: AbortSignal;
 }

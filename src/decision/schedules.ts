@@ -98,7 +98,7 @@ export function describeFloor({ minReplicas, maxReplicas, floor, clippedFloor }:
     : `${bound} (${clippedFloor} clipped to the ceiling of ${maxReplicas})`;
 }
 
-/** The share of a schedule's bound that is in force: above 0, at most 1. */
+/** The share of a schedule's bound that is in effect: above 0, at most 1. */
 interface Share {
   readonly fraction: number;
   readonly phase: BoundBy['phase'];

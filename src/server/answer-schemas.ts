@@ -98,7 +98,7 @@ const scalerFields = {
     .nullable()
     .describe('Includes changes before this process started; null: none is known.'),
   paused: z.boolean().describe('Whether `pause` is not null.'),
-  pause: pauseSchema.nullable().describe('The pause in force; null: none.'),
+  pause: pauseSchema.nullable().describe('The pause in effect; null: none.'),
   dryRun: z.boolean(),
 };
 

@@ -26,8 +26,8 @@ export const SCALER_METRICS = {
     'promscaler_recommended_replicas',
     'Largest proposal of the metrics, before any limit.',
   ),
-  minReplicas: gauge('promscaler_min_replicas', 'Lower bound in force.'),
-  maxReplicas: gauge('promscaler_max_replicas', 'Upper bound in force.'),
+  minReplicas: gauge('promscaler_min_replicas', 'Lower bound in effect.'),
+  maxReplicas: gauge('promscaler_max_replicas', 'Upper bound in effect.'),
   metricValue: gauge(
     'promscaler_metric_value',
     'Current value of a metric in the unit of its target (percent, cores, bytes or that of the query).',

@@ -24,7 +24,7 @@ export interface Memory {
   readonly writer: WriterWatch;
   /** Null while all wanted pods are ready. */
   readonly shortfall: Shortfall | null;
-  /** Whether a pause was in force in the last cycle; absent: false. */
+  /** Whether a pause was in effect in the last cycle; absent: false. */
   readonly wasPaused?: boolean;
   readonly isRestored: boolean;
   /** The text of the entry in the state store that this memory continues; null: there is no entry. */

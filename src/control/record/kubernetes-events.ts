@@ -8,7 +8,7 @@ import { orderText } from './change-reason.js';
 /** The reason of `ScalingActive` while the fallback replaces a metric. */
 const FALLBACK = 'FallbackActive';
 
-/** The state before a cycle, with all conditions in force. */
+/** The state before a cycle, with all conditions in effect. */
 type Standing = Pick<CycleRecord, 'conditions' | 'outcome' | 'conflictingWriter'>;
 
 /**

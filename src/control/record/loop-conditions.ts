@@ -28,7 +28,7 @@ function replace({ conditions }: Decision, condition: Condition): readonly Condi
 }
 
 /**
- * Returns the condition `Held`. A pause is reported in every cycle while it is in force, even if it prevents nothing;
+ * Returns the condition `Held`. A pause is reported in every cycle while it is in effect, even if it prevents nothing;
  * only another autoscaler takes precedence.
  */
 export function heldCondition(cycle: {

@@ -8,14 +8,14 @@ const REASONS: readonly (readonly [code: string, reason: string])[] = [
   ['namespace-not-watched', 'NamespaceNotWatched'],
 ];
 
-/** Returns the condition `Accepted`: whether the document of an object is in force, and its problems, one per line. */
+/** Returns the condition `Accepted`: whether the document of an object is in effect, and its problems, one per line. */
 export function accepted({ problems, scaler }: ObjectVerdict): UntimedCondition {
   const errors = problems.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) {
-    const message = ['the document is in force', ...problems.map(lineOf)].join('\n');
+    const message = ['the document is in effect', ...problems.map(lineOf)].join('\n');
     return { type: 'Accepted', status: 'True', reason: 'Accepted', message };
   }
-  const fallback = scaler === null ? [] : ['the last valid version stays in force'];
+  const fallback = scaler === null ? [] : ['the last valid version stays in effect'];
   const message = [...errors.map(lineOf), ...fallback].join('\n');
   return { type: 'Accepted', status: 'False', reason: reasonOf(errors), message };
 }

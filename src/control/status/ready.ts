@@ -25,6 +25,6 @@ export function readyOf(
     const message = 'no decision was made yet';
     return { type: 'Ready', status: 'Unknown', reason: 'NotDecided', message };
   }
-  const message = 'the document is in force and its target can be scaled';
+  const message = 'the document is in effect and its target can be scaled';
   return { type: 'Ready', status: 'True', reason: 'Ready', message };
 }

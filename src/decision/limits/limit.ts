@@ -5,7 +5,7 @@ import type { Recommendation, State } from '../snapshot.js';
 
 export interface LimitContext {
   readonly now: Instant;
-  /** `minReplicas` and `maxReplicas` are the bounds in force. */
+  /** `minReplicas` and `maxReplicas` are the bounds in effect. */
   readonly spec: ScalerSpec;
   readonly bounds: Bounds;
   readonly current: number;
