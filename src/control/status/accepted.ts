@@ -2,7 +2,7 @@ import type { ObjectVerdict } from '../../config/add-objects.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import type { UntimedCondition } from './object-status.js';
 
-/** Reasons whose cause is outside of the document, in order of precedence. */
+/** Reasons that lie outside of the document, in order of precedence. */
 const REASONS: readonly (readonly [code: string, reason: string])[] = [
   ['duplicate-document', 'Duplicate'],
   ['namespace-not-watched', 'NamespaceNotWatched'],
@@ -26,7 +26,7 @@ function reasonOf(errors: readonly Problem[]): string {
   return errors.every(({ code }) => code === 'source-not-admitted') ? 'SourceNotAdmitted' : 'Invalid';
 }
 
-/** Most messages begin with the path already. */
+/** Most messages already begin with the path. */
 function lineOf({ path, message }: Problem): string {
   return path === '' || message.startsWith(path) ? message : `${path}: ${message}`;
 }

@@ -4,7 +4,7 @@ import { StatusError } from '../objects/status-error.js';
 /** An RBAC rule; `*` matches everything in each list. */
 export interface Rule {
   readonly apiGroups: readonly string[];
-  /** For example `deployments`, `deployments/scale`; `*/scale`: the scale of every resource. */
+  /** For example `deployments`, `deployments/scale`; a star and `/scale`: the scale of every resource. */
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
   /** Namespaces of the rule; absent: all, including lists over all namespaces. */
