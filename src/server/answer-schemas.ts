@@ -11,7 +11,7 @@ import {
   timedConditionSchema,
 } from './decision-schemas.js';
 
-/** The deeply readonly output type of a schema. */
+/** Type of a response, deeply readonly. */
 export type Answer<Schema extends z.ZodType> = Frozen<z.output<Schema>>;
 
 type Frozen<T> = T extends readonly (infer Item)[]

@@ -1,4 +1,4 @@
-/** Linear in the length of the URL. */
+/** A loop, because a regular expression would take quadratic time for a long URL. */
 export function withoutTrailingSlashes(url: string): string {
   return url.replace(/(?<!\/)\/+$/, '');
 }
