@@ -14,7 +14,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const MAX_QUOTED_LENGTH = 300;
 
-/** The values of `errorType` in Prometheus and compatible servers. */
+/** Values of `errorType` in Prometheus and compatible servers. */
 const REASON_OF_ERROR_TYPE: Readonly<Record<string, FailureReason>> = {
   bad_data: 'bad_query',
   execution: 'execution',
@@ -41,9 +41,9 @@ const REASON_OF_STATUS: Readonly<Record<number, FailureReason>> = {
 const HARMLESS_WARNING = 'PromQL info';
 
 /**
- * Returns the class of an answer to an instant query. Checks in this order: status code, form, JSON, `status`,
- * warnings, result type, number of series, values. Keeps NaN and infinite values, which samples.ts checks. An empty
- * vector with a warning is `partial` without series, not `missing`. Source: reliability.md, 3.2.
+ * Returns the class of an answer to an instant query. Checks in this order: status code, media type, JSON,
+ * `status`, warnings, result type, number of series, values. NaN and infinite values are left to samples.ts.
+ * An empty vector with a warning is `partial` without series, not `missing`. Source: reliability.md, 3.2.
  */
 export function classifyAnswer(http: HttpAnswer): Answer {
   const json = parseObject(http.body);
@@ -57,7 +57,9 @@ export function classifyAnswer(http: HttpAnswer): Answer {
   return classifyResult(data, partialReason(json));
 }
 
-/** A proxy that changed the answer sends 203. A 206 is only a part of an answer and would be read as all series. */
+/**
+ * A 203 was changed by a proxy. A 206 is only part of an answer, and its series would count as all series.
+ */
 export function isWholeAnswer(status: number): boolean {
   return status === 200 || status === 203;
 }
@@ -68,7 +70,7 @@ function failedByStatus(http: HttpAnswer, json: Json | null): Answer {
   if (http.status >= 300 && http.status < 400) {
     return failed('bad_answer', `${sayStatus(http)}: redirects are not followed`);
   }
-  // A 401, 403 or 429 of a proxy is more specific than the body; otherwise `errorType` is more specific.
+  // A 401, 403 or 429 of a proxy is more specific than the body. For other statuses, `errorType` is.
   const byStatus = REASON_OF_STATUS[http.status];
   if (byStatus === 'unauthorized' || byStatus === 'rate_limited') return failed(byStatus, sayStatus(http));
   if (typeof json?.['errorType'] === 'string') return failedByType(http, json);
@@ -86,7 +88,7 @@ function failedByType(http: HttpAnswer, json: Json): Answer {
   return failed(reason ?? REASON_OF_STATUS[http.status] ?? 'server_error', named + text);
 }
 
-/** Returns why an answer may lack data; null if nothing indicates it. */
+/** Returns why an answer may lack data; null: no sign of that. */
 function partialReason(json: Json): string | null {
   const isPartial = json['isPartial'];
   if (isPartial !== undefined && isPartial !== null && isPartial !== false)
@@ -136,7 +138,7 @@ function classifySeries(elements: readonly unknown[], why: string | null): Answe
     : { class: 'partial', series, evaluatedAt, why };
 }
 
-/** The evaluation time of an answer without series; never used. */
+/** Placeholder for the evaluation time of an answer without series; never used. */
 const EPOCH: Instant = instantFromSeconds(0);
 
 /** The year 9999: RFC 3339 has no later times. */
@@ -180,7 +182,10 @@ function asObject(value: unknown): Json | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null;
 }
 
-/** Returns a scalar as text, of anything else only its kind: `toString` of an object may be set by the server. */
+/**
+ * Returns a scalar as a string, and only the type of any other value: the server may set `toString` of an
+ * object.
+ */
 function sayValue(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);

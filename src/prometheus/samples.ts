@@ -23,7 +23,7 @@ interface SampleContext {
   readonly namespace: string;
   readonly pods: readonly Pod[];
   readonly now: Instant;
-  /** The data source that answered; null if the service config has none with that name. */
+  /** The data source that was queried; null if the service config has none with that name. */
   readonly source: SourceConfig | null;
 }
 
@@ -33,7 +33,7 @@ interface SampleResult {
   readonly droppedSeries: number;
 }
 
-/** If the clock of the server differs by more, its answer may be from a time without data. */
+/** With a larger clock difference, the server may have evaluated a time without data. */
 const MAX_SKEW_SECONDS = 120;
 
 type Answered = Extract<Answer, { readonly series: unknown }>;
@@ -63,15 +63,16 @@ export function toSamples(
 }
 
 /**
- * Returns the sample of one metric. Only series of the target's namespace and the listed pods count. `invalid`: two
- * series for one pod (and container), no `pod` label, or a violation of `decision/samples`. Partial: a partial answer,
- * some NaN, or a server clock that differs by more than 120 s. Source: snapshot.md, `samples[]`; reliability.md, 3.2.
+ * Returns the sample of one metric. Only series of the target's namespace and of the listed pods count. A
+ * sample is `invalid` if there are two series for one pod (and container), no `pod` label, or a violation of
+ * the rules in `decision/samples`. It is partial if the answer is partial, some values are NaN, or the server
+ * clock differs by more than 120 s. Source: snapshot.md, `samples[]`; reliability.md, 3.2.
  */
 export function toSample(metric: MetricSpec, answer: Answer, context: SampleContext): SampleResult {
   if (answer.class === 'failed' || answer.class === 'invalid' || answer.class === 'missing') {
     return withoutDrops(errorSample(answer.class, answer.message));
   }
-  // Not `missing`, which `onMissing: zero` reads as 0: the server has reported that data is missing.
+  // Not `missing`, which `onMissing: zero` reads as 0: the server has reported that data is absent.
   if (answer.series.length === 0)
     return withoutDrops(errorSample('invalid', partialOf(answer) ?? 'no series'));
   switch (metric.type) {
@@ -107,7 +108,7 @@ function containersSample(
     for (const one of series) {
       const container = labelOf(one, 'container') ?? '';
       if (wanted !== null && container !== wanted) continue;
-      // A series without `container` is the whole pod, so other series next to it would count everything twice.
+      // A series without `container` is the whole pod. Other series next to it would count its usage twice.
       if (usage.has(container) || (usage.size > 0 && (container === '' || usage.has('')))) {
         return errorSample(
           'invalid',

@@ -1,4 +1,4 @@
-/** A loop, because a regular expression would take quadratic time for a long URL. */
+/** The lookbehind keeps the time linear in the length of the URL. */
 export function withoutTrailingSlashes(url: string): string {
   return url.replace(/(?<!\/)\/+$/, '');
 }
