@@ -13,7 +13,7 @@ interface ClockWarnings {
  */
 const WARN_SECONDS = 30;
 
-/** Logs each data source once when its clock begins to differ, and once when it is in sync again. */
+/** Logs once when the clock of a data source starts to differ, and once when it is in sync again. */
 export function createClockWarnings(log: Log): ClockWarnings {
   const differing = new Set<string>();
   return {

@@ -32,8 +32,9 @@ interface ReadMetric {
 }
 
 /**
- * Converts the spec of a WatermarkPodAutoscaler. The target is the low watermark, with a tolerance up to the high one:
- * scale-down is that of the original, and scale-up aims at the low watermark, which is more replicas.
+ * Converts the spec of a WatermarkPodAutoscaler. The target is the low watermark, with a tolerance up to the
+ * high watermark: scale-down is the same as before, and scale-up aims at the low watermark, which results in
+ * more replicas.
  */
 export function importWpa(
   manifest: Fields,
@@ -167,7 +168,7 @@ function percent(value: number): string {
   return `${Math.round(value * 100)} %`;
 }
 
-/** Both windows count from the last change in any direction. */
+/** Both windows start at the last change in any direction. */
 function readWindows(spec: Fields): PlainObject {
   return {
     upscaleForbiddenWindowSeconds: spec.integer('upscaleForbiddenWindowSeconds') ?? DEFAULTS.upWindow,

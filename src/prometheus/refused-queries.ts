@@ -6,7 +6,10 @@ export interface RefusedQueries {
   readonly ask: (key: string, periodSeconds: number, ask: () => Promise<Answer>) => Promise<Answer>;
 }
 
-/** A rejected query is retried in every fifth round. Half a period less, because rounds may start a little late. */
+/**
+ * Number of sync periods before a rejected query is retried: in the fifth round, minus half a period because
+ * rounds may start slightly late.
+ */
 const REST_PERIODS = 4.5;
 
 export function createRefusedQueries(clock: Clock): RefusedQueries {
@@ -15,7 +18,7 @@ export function createRefusedQueries(clock: Clock): RefusedQueries {
   return {
     ask: async (key, periodSeconds, ask) => {
       const nowMs = clock.monotonicMs();
-      // Includes the queries of deleted documents.
+      // Also removes queries of deleted documents.
       for (const [other, { untilMs }] of refused) if (untilMs <= nowMs) refused.delete(other);
       const known = refused.get(key);
       if (known !== undefined) return known.answer;

@@ -19,7 +19,7 @@ interface SampleContext {
   readonly namespace: string;
   readonly pods: readonly Pod[];
   readonly now: Instant;
-  /** The data source that answered; null if the service config has none with that name. */
+  /** The data source that was queried; null if the service config has none with that name. */
   readonly source: SourceConfig | null;
 }
 
@@ -64,7 +64,7 @@ export function toSample(metric: MetricSpec, answer: Answer, context: SampleCont
   if (answer.class === 'failed' || answer.class === 'invalid' || answer.class === 'missing') {
     return withoutDrops(errorSample(answer.class, answer.message));
   }
-  // Not `missing`, which `onMissing: zero` reads as 0: the server has reported that data is missing.
+  // Not `missing`, which `onMissing: zero` reads as 0: the server has reported that data is absent.
   if (answer.series.length === 0)
     return withoutDrops(errorSample('invalid', partialOf(answer) ?? 'no series'));
   switch (metric.type) {
@@ -100,7 +100,7 @@ function containersSample(
     for (const one of series) {
       const container = labelOf(one, 'container') ?? '';
       if (wanted !== null && container !== wanted) continue;
-      // A series without `container` is the whole pod, so other series next to it would count everything twice.
+      // A series without `container` is the whole pod. Other series next to it would count its usage twice.
       if (usage.has(container) || (usage.size > 0 && (container === '' || usage.has('')))) {
         return errorSample(
           'invalid',

@@ -18,7 +18,7 @@ export type MetricNeed =
   | { readonly kind: 'resource'; readonly source: SourceConfig; readonly resource: string }
   | { readonly kind: 'refused'; readonly answer: Answer };
 
-/** In the order of `spec.metrics`, with variables replaced. */
+/** In the order of `spec.metrics`. Variables are replaced. */
 export function metricNeeds(
   scaler: Scaler,
   sources: ReadonlyMap<string, SourceConfig>,

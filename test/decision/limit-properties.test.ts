@@ -3,7 +3,7 @@ import type { Decision, LimitStep } from '../../src/decision/result/decision.js'
 import type { Snapshot } from '../../src/decision/snapshot/snapshot.js';
 import { checkAll, scheduledSnapshots } from './random-snapshots.js';
 
-/** What a step may do, given the count before it, the current count and the bounds in force. */
+/** What a step may do, given the count before it, the current count and the bounds in effect. */
 const RULES: Readonly<Record<LimitStep['limit'], (step: LimitStep, decision: Decision) => boolean>> = {
   untrusted_metric: ({ from, to }, { currentReplicas }) => to === currentReplicas && from < to,
   stabilization: ({ from, to }, { currentReplicas }) => to > from || to >= currentReplicas,

@@ -48,12 +48,12 @@ function addDemo(program: Command, io: CommandIo, result: Result): void {
     });
 }
 
-/** The container image is built without the demo. */
+/** The container image does not contain the demo. */
 async function loadDemo(): Promise<typeof Demo> {
   try {
     return await import('../demo/demo.js');
   } catch (error) {
-    // A package or another file that is missing is a broken installation.
+    // If another package or file is missing, the installation is broken.
     if (!(error instanceof Error) || !/^Cannot find module '[^']*demo\.js'/.test(error.message)) throw error;
     throw new CommandError(
       'the container image does not contain the demo. Run it on a machine with Node.js: npx promscaler demo',

@@ -13,9 +13,9 @@ export const EMPTY_SNAPSHOT =
   'the input is empty, must be a snapshot as JSON. Get one from /api/v1/scalers/NAMESPACE/NAME/snapshot of a running service';
 
 /**
- * Runs `decide`: prints the decision for a snapshot as JSON. Input that is not a single JSON value is read as NDJSON:
- * each snapshot gives one line of output, which is the decision or `{"error", "line"}`; the exit code is 1 after an
- * error. If no line is a JSON object, the whole input is rejected.
+ * Runs `decide`: prints the decision for a snapshot as JSON. Input that is not a single JSON value is read as
+ * NDJSON: each line of output is a decision or `{"error", "line"}`, and the exit code is 1 after an error. If
+ * no line is a JSON object, the whole input is rejected.
  */
 export async function runDecide(file: string, io: CommandIo): Promise<ExitCode> {
   const text = file === '-' ? await io.readStdin() : await readSnapshotFile(file, io);
@@ -28,7 +28,7 @@ export async function runDecide(file: string, io: CommandIo): Promise<ExitCode> 
   return decideLines(filled, io);
 }
 
-/** Enough for NDJSON of several weeks; a string has at most 512 MiB. */
+/** Enough for NDJSON of several weeks; Node.js limits a string to 512 MiB. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
 async function readSnapshotFile(file: string, io: CommandIo): Promise<string> {

@@ -13,7 +13,7 @@ import { openCluster } from './context/open-cluster.js';
 const DEADLINE_MS = 10_000;
 
 /**
- * Returns null if `scalers.customResources` is off. Omits namespaces that cannot be listed; the check
+ * Returns null if `scalers.customResources` is off. Skips namespaces that cannot be listed; the check
  * `custom-resources` reports them.
  */
 export async function listScalerObjects(

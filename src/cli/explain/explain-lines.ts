@@ -44,7 +44,7 @@ function headLines({ snapshot, decision, status, now }: Explanation): readonly s
   ];
 }
 
-/** The reason of a pause with `replicas`. The group is the effect on the replica count. */
+/** The reason of a pause with `replicas`. The group is the effect on the replicas. */
 const PAUSE_CHANGE = /^(stays at \d+|\d+ -> \d+): paused by /;
 
 const NO_SAMPLE: Sample = {

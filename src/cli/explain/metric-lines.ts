@@ -83,7 +83,7 @@ function selectorText(selector: LabelSelector): string {
     .join(', ');
 }
 
-/** Begins with the class of the answer: value, partial, missing, nan, invalid or failed. */
+/** Starts with the class of the answer: value, partial, missing, nan, invalid or failed. */
 function answerText({ spec, sample, result }: ExplainedMetric, snapshot: Snapshot): string {
   const judged = judgeSample(spec, sample);
   if (judged.form === 'error') return `${judged.kind}: ${judged.error}${sinceText(spec, snapshot)}`;

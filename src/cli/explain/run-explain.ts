@@ -18,7 +18,7 @@ import type { ReadScaler, ScalerName } from '../reach/service-pages.js';
 
 interface ExplainOptions extends ReachOptions, NamingOptions {
   readonly scaler?: string | undefined;
-  /** File with a snapshot to explain without a service; `-`: standard input. */
+  /** Snapshot file to explain without a service; `-`: standard input. */
   readonly snapshot?: string;
   readonly at?: string;
   readonly output: string;
@@ -90,7 +90,10 @@ function statusJson(detail: JsonObject): JsonObject {
   );
 }
 
-/** The text shows the decision of this version of promscaler; the version of the service may decide differently. */
+/**
+ * The output shows the decision of this version of promscaler. The version of the service may decide
+ * differently.
+ */
 function notes(read: ReadScaler | null, decision: Decision): readonly string[] {
   if (read === null) return [];
   const reported = objectIn(asObject(read.detail), 'decision');

@@ -18,7 +18,7 @@ export async function readServiceInput(file: string, io: CommandIo): Promise<Ser
   return { config, absolutePath: input.absolutePath, problems };
 }
 
-/** Without a config, documents are validated without defaults and data sources. */
+/** Without a service config, documents are validated without its defaults and data sources. */
 export function readOptionsOf(config: ServiceConfig | null): ReadOptions {
   return config === null ? {} : { defaults: config.defaults, service: serviceFacts(config) };
 }

@@ -10,16 +10,16 @@ export interface ClusterAccess {
   readonly connection: Connection | null;
   /** Namespace of the kubeconfig context; null: none. */
   readonly namespace: string | null;
-  /** Why there is no connection; null: there is one. */
+  /** Why there is no connection; null if there is one. */
   readonly failure: string | null;
 }
 
-/** A plugin that opens a browser takes longer: the document is then written without the cluster. */
+/** A plugin that opens a browser takes longer. The document is then written without reading the cluster. */
 const PLUGIN_MS = 5000;
 
 /**
- * Reads the kubeconfig and, unless `offline` is set, runs its credential plugin for at most 5 s. Sends no request.
- * Returns errors as `failure`.
+ * Reads the kubeconfig and, unless `offline` is set, runs its credential plugin for at most 5 s. Sends no
+ * request. Returns errors as `failure`.
  */
 export async function findAccess(
   io: CommandIo,

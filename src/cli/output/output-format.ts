@@ -10,7 +10,7 @@ export function readOutputFormat<Format extends string>(value: string, formats: 
 
 export function writeStructured(format: 'json' | 'yaml', value: unknown): string {
   if (format === 'json') return `${JSON.stringify(value, null, 2)}\n`;
-  // Through JSON, so that both formats have the same fields.
+  // Converted through JSON, so that both formats have the same fields.
   const plain: unknown = JSON.parse(JSON.stringify(value));
   return stringify(plain, { aliasDuplicateObjects: false, lineWidth: 0 });
 }

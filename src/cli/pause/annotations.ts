@@ -22,7 +22,7 @@ interface TargetAnnotations {
   readonly close: () => void;
 }
 
-/** Unused annotations are null, so that they replace those of an earlier pause. */
+/** Unused annotations are null, which removes those of an earlier pause. */
 export function annotationsOf({
   direction,
   until,
@@ -41,10 +41,10 @@ export const NO_PAUSE: Readonly<Record<string, null>> = Object.fromEntries(
   Object.values(PAUSE_ANNOTATIONS).map((name) => [name, null]),
 );
 
-/** Distinguishes the user from the service in `managedFields`. */
+/** Shows in `managedFields` that the user, not the service, wrote the annotations. */
 const FIELD_MANAGER = 'promscaler-pause';
 
-/** Sends no request yet. */
+/** Sends no request. */
 export async function openAnnotations(
   target: PauseTarget,
   options: ResumeOptions,

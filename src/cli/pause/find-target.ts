@@ -19,7 +19,7 @@ export interface PauseTarget {
   readonly reported: { readonly isDryRun: boolean; readonly isPausedByDocument: boolean } | null;
 }
 
-/** Reads the target from `--target`, else from the service. Throws `CommandError`. */
+/** Takes the target from `--target`, or else from the service. Throws `CommandError`. */
 export async function findTarget(
   name: ScalerName,
   options: ResumeOptions,

@@ -9,7 +9,7 @@ import type { PauseTarget } from './find-target.js';
 import { readScalerName } from '../reach/scaler-name.js';
 import type { ResumeOptions } from './pause-options.js';
 
-/** Runs `resume`: removes the annotations of a pause with the permissions of the user. */
+/** Runs `resume`: removes the annotations of a pause, with the permissions of the user. */
 export async function runResume(options: ResumeOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'json', 'yaml', 'name']);
   const name = await readScalerName(options.scaler, options, io);

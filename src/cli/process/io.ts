@@ -3,7 +3,7 @@ import type { Clock } from '../../units/clock.js';
 /** 0: success; 1: a problem was found or a request failed; 2: invalid usage. */
 export type ExitCode = 0 | 1 | 2;
 
-/** The parts of the process that commands may use. */
+/** Parts of the process that commands may use. */
 export interface CommandIo {
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
@@ -12,21 +12,22 @@ export interface CommandIo {
   readonly cwd: string;
   readonly clock: Clock;
   /**
-   * Aborted by SIGINT, SIGTERM, a closed standard output, and while a cleanup is registered with `guard`, by SIGHUP.
+   * Aborted by SIGINT, SIGTERM or a closed standard output, and by SIGHUP while a cleanup is registered with
+   * `guard`.
    */
   readonly signal: AbortSignal;
   readonly onFault?: (listener: FaultListener) => void;
-  /** The command line of this program: `promscaler` (the default) or `node PATH`. */
+  /** Command line of this program: `promscaler` (the default) or `node PATH`. */
   readonly command?: string;
   /**
-   * Registers a synchronous cleanup for the case that the process exits before the command returns. The returned
+   * Registers a synchronous cleanup to run if the process exits before the command returns. The returned
    * function unregisters it.
    */
   readonly guard?: (clean: () => void) => () => void;
 }
 
 export interface Fault {
-  /** `fatal`: an uncaught exception, after which the process exits. */
+  /** `fatal`: an uncaught exception; the process then exits. */
   readonly kind: 'warning' | 'fatal';
   readonly error: Error;
 }
@@ -42,7 +43,7 @@ export interface OutputStream {
   readonly write: (text: string) => void;
 }
 
-/** Ends the command. The message is printed on standard error, without a stack. */
+/** Ends the command. Prints the message on standard error, without a stack. */
 export class CommandError extends Error {
   override name = 'CommandError';
   readonly exitCode: ExitCode;

@@ -12,7 +12,7 @@ import type { Hold } from './why-held.js';
 
 interface CarriedOut {
   readonly result: ScaleResult | null;
-  /** The memory, with the entry as last stored. */
+  /** The memory after the intent was stored. */
   readonly memory: Memory;
 }
 
@@ -50,7 +50,7 @@ export async function carryOut(
       if (answer.kind === 'failed') memory = { ...memory, isUnannounced: true };
       return answer;
     };
-    // A change in flight finishes even while the service stops: each request has its own deadline.
+    // A change in flight finishes even while the service stops, because each request has its own deadline.
     const neverAborted = new AbortController().signal;
     const change = {
       target,
@@ -73,7 +73,8 @@ function whyGivenUp(
   const { leadership } = ports;
   if (!isWanted) return NOT_WANTED;
   if (!leadership.mayWrite()) return 'another replica leads';
-  // `now` is when the target was read: a change that was unresolved then still is, even after a long wait.
+  // `now` is the time of the read of the target: a change that was unresolved then still counts as unresolved
+  // after a long wait.
   return isUnderWay(memory, leadership.epoch(), now)
     ? 'waiting for a change that another replica has announced'
     : null;

@@ -21,16 +21,16 @@ const MAX_DECISIONS = 3;
 export interface Settled {
   readonly snapshot: Snapshot;
   readonly decision: Decision;
-  /** The decision to carry out; differs from `decision` in a pause with a fixed count. */
+  /** The decision to carry out. In a pause with a fixed count it differs from `decision`. */
   readonly order: Decision;
   readonly hold: Hold | null;
   readonly result: ScaleResult | null;
   readonly memory: Memory;
-  /** Over all decisions of the cycle. */
+  /** Total of all decisions of the cycle. */
   readonly decideSeconds: number;
 }
 
-/** The facts that are the same for all decisions of a cycle. */
+/** Facts that are the same for all decisions of a cycle. */
 export interface Circumstances {
   readonly target: ScaleTarget;
   readonly otherScaler: OtherScaler | null;
@@ -41,8 +41,8 @@ export interface Circumstances {
 }
 
 /**
- * Decides on a snapshot and carries the decision out. If another client has changed the count meanwhile, decides again
- * from that count, up to `MAX_DECISIONS` times.
+ * Decides on a snapshot and carries out the decision. If another client has changed the count in between,
+ * decides again from that count, up to `MAX_DECISIONS` times.
  */
 export async function settle(
   input: CycleInput,

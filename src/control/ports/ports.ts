@@ -17,7 +17,7 @@ export interface CycleInput {
   readonly now: Instant;
   readonly answers: RoundAnswers;
   readonly sharesTargetWith: string | null;
-  /** Whether the document is still in force; checked directly before a change. */
+  /** Whether the document is still in effect; checked directly before a change. */
   readonly isCurrent: () => boolean;
   readonly signal: AbortSignal;
 }
@@ -32,17 +32,17 @@ export interface CyclePorts {
   readonly clock: Clock;
   readonly cluster: Cluster;
   readonly observeMetrics: ObserveMetrics;
-  /** From the service: no scaler patches anything. */
+  /** The dry run of the service: no scaler patches anything. */
   readonly dryRun: boolean;
   readonly leadership: Leadership;
   readonly state: Pick<StateStore, 'read' | 'put' | 'putLater'>;
   /** Default: no pod is patched. */
   readonly deletionCosts?: Pick<DeletionCosts, 'update'>;
-  /** Waits for a free place among the concurrent changes; resolves with a function that frees it. */
+  /** Waits for a free slot among the concurrent changes. Resolves with a function that frees the slot. */
   readonly takeTurn: () => Promise<() => void>;
 }
 
-/** Returns the metrics of a target as samples, and until when they hold a scale-down. */
+/** Returns the metrics of a target as samples, and until when they prevent a scale-down. */
 export type ObserveMetrics = (input: {
   readonly scaler: Scaler;
   readonly memory: Memory;

@@ -34,15 +34,15 @@ const PASS_MS = 2000;
 const MAX_WRITES_PER_PASS = 10;
 const FORBIDDEN_MS = 300_000;
 const REJECTED_MS = 300_000;
-/** An internal error must neither end the term nor flood the log. */
+/** An internal error must neither end the term nor fill the log. */
 const INTERNAL_ERROR_MS = 60_000;
-/** After a change or deletion of the object, unless the watch reports it earlier. */
+/** Delay after a change or deletion of the object, unless the watch reports it earlier. */
 const OUTDATED_MS = 10_000;
 
 /**
- * Keeps the status of Scaler objects current until `signal` is aborted: the work of a leader for one term. Sends
- * nothing while nothing changes, and never rejects. The next pass, of this process or another one, repeats a failed
- * write.
+ * Keeps the status of Scaler objects current for one term of the leader, until `signal` is aborted. Sends
+ * nothing while nothing changes, and never rejects. A failed write is repeated in the next pass of this
+ * process or another one.
  */
 export async function writeStatuses(ports: StatusWriterPorts, signal: AbortSignal): Promise<void> {
   const { clock } = ports;

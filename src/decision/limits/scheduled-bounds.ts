@@ -7,17 +7,17 @@ export interface Bounds {
   readonly minReplicas: number;
   /** At least `minReplicas`. */
   readonly maxReplicas: number;
-  /** The schedules that set the floor and the ceiling; null: the document sets it. */
+  /** The schedules that determine floor and ceiling; null: the document. */
   readonly floor: BoundBy | null;
   readonly ceiling: BoundBy | null;
-  /** The floor before it was clipped to the ceiling; null if it was not clipped. */
+  /** The floor before it was lowered to the ceiling; null if it was not. */
   readonly clippedFloor: number | null;
 }
 
 interface BoundBy {
   readonly schedule: string;
   readonly replicas: number;
-  /** The bound ramps `before` a start and `after` an end. */
+  /** `before` a start and `after` an end, the bound ramps. */
   readonly phase: 'during' | 'before' | 'after';
   readonly until: Instant;
 }
@@ -29,10 +29,10 @@ interface Unscheduled {
 }
 
 /**
- * Returns the highest floor and the lowest ceiling of the schedules that are active or ramping, in place of those of
- * the document. A floor above the ceiling is clipped to it. During a ramp, a bound is between that of the document and
- * that of the schedule in proportion to the time, rounded up: the ramp ends at the start of the schedule, and
- * `rampSeconds` after its end. Source: algorithm.md, step 1.
+ * Returns the highest floor and the lowest ceiling of active or ramping schedules, in place of those of the
+ * document. A floor above the ceiling is lowered to it. During a ramp, a bound is between that of the
+ * document and that of the schedule in proportion to the time, rounded up: the ramp ends at the start of the
+ * schedule, or `rampSeconds` after its end. Source: algorithm.md, step 1.
  */
 export function boundsInForce(spec: Unscheduled, now: Instant): Bounds {
   let floor: BoundBy | null = null;
@@ -52,10 +52,10 @@ export function boundsInForce(spec: Unscheduled, now: Instant): Bounds {
 }
 
 /**
- * Returns the highest ceiling that may have led to the current count; a count above it is lowered at once. The ceiling
- * of a schedule counts while it is active, and after that until the next scale-up. If no schedule allowed more than the
- * document at the last scale-up, the count was within the maximum of the document, and lowering that maximum takes
- * effect at once. Source: reliability.md, decision 8.
+ * Returns the highest ceiling that may have led to the current count; a count above it is lowered
+ * immediately. The ceiling of a schedule counts while it is active, and after that until the next scale-up.
+ * If no schedule allowed more than the document at the last scale-up, the count was within the maximum of the
+ * document, and lowering that maximum takes effect immediately. Source: reliability.md, decision 8.
  */
 export function highestCeiling(
   { maxReplicas, schedules }: Omit<Unscheduled, 'minReplicas'>,
@@ -67,7 +67,7 @@ export function highestCeiling(
     .reduce((highest, schedule) => Math.max(highest, schedule.maxReplicas ?? 0), maxReplicas);
 }
 
-/** Returns whether the schedule was active or ramping at any time from `since` (null: ever) to now. */
+/** Whether the schedule was active or ramping at any time from `since` (null: ever) until now. */
 function wasOnSince(schedule: Schedule, since: Instant | null, now: Instant): boolean {
   const { last, next } = recurringAround(schedule, now);
   return [last, next, ...schedule.dates].some(
@@ -98,7 +98,7 @@ export function describeFloor({ minReplicas, maxReplicas, floor, clippedFloor }:
     : `${bound} (${clippedFloor} clipped to the ceiling of ${maxReplicas})`;
 }
 
-/** The share of a schedule's bound that is in force: above 0, at most 1. */
+/** How much of a schedule's bound is in effect: above 0, at most 1. */
 interface Share {
   readonly fraction: number;
   readonly phase: BoundBy['phase'];

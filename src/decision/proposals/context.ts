@@ -15,7 +15,7 @@ export interface ProposalContext {
 
 export type PodMetric = ResourceMetric | ContainerResourceMetric | PodsMetric;
 
-/** `error` is set exactly if `proposal` is null. */
+/** `error` is set if and only if `proposal` is null. */
 export type Proposal = Omit<MetricResult, 'name' | 'partial' | 'fallback'>;
 
 export const NO_PODS: PodGroups = { ready: [], unready: [], missing: [], ignored: [] };

@@ -15,7 +15,7 @@ export interface JudgedMetric {
   readonly sample: Sample;
 }
 
-/** Returns one proposal for each metric, in the order of the document. An absent sample counts as failed. */
+/** Returns one proposal per metric, in the order of the document. An absent sample counts as failed. */
 export function proposeAll(snapshot: Snapshot): readonly JudgedMetric[] {
   const context = proposalContext(snapshot);
   return snapshot.scaler.spec.metrics.map((spec, index) => {

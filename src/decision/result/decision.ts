@@ -2,23 +2,23 @@ import type { FallbackMode } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
 import type { State } from '../snapshot/snapshot.js';
 
-/** The result of `decide`. Log, metrics, conditions and API read it; nothing is computed twice. */
+/** The result of `decide`. Log, metrics, conditions and API read it and compute nothing again. */
 export interface Decision {
   readonly currentReplicas: number;
-  /** Equal to `currentReplicas` if nothing is to be done. */
+  /** Equal to `currentReplicas` if nothing is to change. */
   readonly desiredReplicas: number;
   readonly action: 'scale-up' | 'scale-down' | 'none';
   readonly reason: string;
   /** The largest proposal, before any limit; null if no metric was used or none has a proposal. */
   readonly recommendedReplicas: number | null;
-  /** The bounds in force, including those of schedules. */
+  /** The bounds in effect, including those of schedules. */
   readonly minReplicas: number;
   readonly maxReplicas: number;
   /** One for each metric of the document; empty if no metric was used. */
   readonly metrics: readonly MetricResult[];
   readonly limits: readonly LimitStep[];
   readonly conditions: readonly Condition[];
-  /** The state that the next decision starts from, if this one is carried out. */
+  /** State for the next decision, if this one is carried out. */
   readonly state: State;
 }
 
@@ -26,13 +26,16 @@ export type PastDecision = Omit<Decision, 'state'>;
 
 export interface MetricResult {
   readonly name: string;
-  /** The replicas that this metric alone proposes. If null, `error` is set. */
+  /** The replicas that this metric alone proposes; null: `error` is set. */
   readonly proposal: number | null;
   readonly current: CurrentValue;
-  /** Usage divided by the target, in the pass that decided; null if there is none or it is not finite. */
+  /**
+   * Usage divided by the target, in the pass that determined the proposal; null if there is none or it is not
+   * finite.
+   */
   readonly ratio: number | null;
   readonly error: string | null;
-  /** Why the sample may raise but not lower the count; null for a full value. */
+  /** Why the sample may raise but not lower the count; null: full value. */
   readonly partial: string | null;
   readonly pods: PodGroups;
   /** By pod name: why the pod is unready, missing or ignored. */
@@ -41,7 +44,7 @@ export interface MetricResult {
   readonly fallback?: FallbackUse;
 }
 
-/** The replicas that replace the proposal of a metric without a value. */
+/** Replaces the proposal of a metric without a value. */
 export interface FallbackUse {
   readonly mode: FallbackMode;
   readonly replicas: number;
@@ -65,7 +68,8 @@ export interface PodGroups {
 }
 
 /**
- * The limits of algorithm.md, step 6, in the order applied, and `untrusted_metric`, which ends a decision at step 4.
+ * The limits of algorithm.md, step 6, in the order applied, and `untrusted_metric`, which ends a decision at
+ * step 4.
  */
 export type LimitName =
   | 'untrusted_metric'

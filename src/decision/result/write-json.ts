@@ -5,7 +5,7 @@ import type { Decision, FallbackUse, LimitStep, MetricResult, PastDecision } fro
 import { writableSample } from '../samples/judge-sample.js';
 import type { Pod, Recommendation, Sample, Snapshot, State } from '../snapshot/snapshot.js';
 
-/** Returns the JSON form of a snapshot. `parseSnapshot` reads it, and the decision on it is the same. */
+/** `parseSnapshot` reads the result, and the decision on it is the same. */
 export function snapshotToJson(snapshot: Snapshot): Readonly<Record<string, unknown>> {
   return {
     scaler: snapshot.scaler.document,
@@ -17,7 +17,7 @@ export function snapshotToJson(snapshot: Snapshot): Readonly<Record<string, unkn
   };
 }
 
-/** The JSON form of a past decision has no `state`. */
+/** A past decision has no `state`. */
 export function decisionToJson(decision: Decision | PastDecision): Readonly<Record<string, unknown>> {
   return {
     ...decision,
@@ -39,7 +39,10 @@ function stepToJson(step: LimitStep): Readonly<Record<string, unknown>> {
   return { ...step, until: instantOrNull(step.until) };
 }
 
-/** Lists the fields, because pods from the watch have more of them, and a snapshot with unknown fields is rejected. */
+/**
+ * Lists the fields explicitly, because pods from the watch have further fields, and a snapshot with unknown
+ * fields is rejected.
+ */
 function podToJson(pod: Pod): Readonly<Record<keyof Pod, unknown>> {
   return {
     name: pod.name,

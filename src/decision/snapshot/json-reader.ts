@@ -2,13 +2,13 @@ import { formatInstant, parseInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 
-/** A value of parsed JSON and its path, for errors that name the field. */
+/** A parsed JSON value and its path, for error messages. */
 export interface Field {
   readonly path: string;
   readonly value: unknown;
 }
 
-/** JSON of the wrong shape. The message names field, value and rule. */
+/** JSON with the wrong structure. The message contains field, value and rule. */
 export class JsonShapeError extends Error {
   override name = 'JsonShapeError';
 
@@ -17,7 +17,7 @@ export class JsonShapeError extends Error {
   }
 }
 
-/** Lists and objects are only named: printing a deeply nested one would overflow the stack. */
+/** Lists and objects are not printed: a deeply nested one would overflow the stack. */
 function print(value: unknown): string {
   if (value === undefined) return 'missing';
   if (Array.isArray(value)) return value.length === 0 ? '[]' : 'a list';
@@ -64,7 +64,7 @@ export function readBoolean(field: Field): boolean {
   return field.value;
 }
 
-/** Returns any JSON number. `1e999` becomes Infinity, which the decision rejects. */
+/** `1e999` becomes Infinity, which the decision rejects. */
 export function readNumber(field: Field): number {
   if (typeof field.value !== 'number') throw new JsonShapeError(field, 'a number');
   return withoutNegativeZero(field.value);
@@ -78,14 +78,14 @@ export function readInteger(field: Field, min: number): number {
   return withoutNegativeZero(value);
 }
 
-/** JSON has `-0` but writes it as `0`, and both must be the same snapshot. */
+/** JSON can contain `-0` but is written with `0`; both must be the same snapshot. */
 function withoutNegativeZero(value: number): number {
   return value === 0 ? 0 : value;
 }
 
 /**
- * Returns an instant of the years 1 to 9999 in UTC. With an offset, the instant could be outside of the years that RFC
- * 3339 can express.
+ * Returns an instant in UTC from year 1 to 9999. Offsets are rejected, because they could move the instant
+ * outside of the years that RFC 3339 can express.
  */
 export function readInstant(field: Field): Instant {
   const instant = typeof field.value === 'string' ? parseInstant(field.value) : null;

@@ -23,9 +23,9 @@ export class SnapshotError extends Error {
 }
 
 /**
- * Returns the snapshot from parsed JSON, with instants, milli-units and the defaults of the document. Does not enforce
- * rules between fields of the document, because recordings and vectors may break them. Throws `SnapshotError` for a
- * wrong shape, including unknown fields; the message names the field and the reason.
+ * Converts parsed JSON to a snapshot, with instants, milli-units and the defaults of the document. Does not
+ * check rules across fields of the document, because recordings and vectors may violate them. Throws
+ * `SnapshotError` for a wrong structure, including unknown fields; the message contains field and reason.
  */
 export function parseSnapshot(json: unknown): Snapshot {
   try {
@@ -137,7 +137,7 @@ const KINDS: readonly SampleErrorKind[] = ['missing', 'nan', 'invalid', 'failed'
 
 const FORMS = ['error', 'values', 'pods', 'containers'] as const;
 
-/** Each form has its own fields, so that a `kind` next to values, or values next to an error, is rejected. */
+/** Each form has its own fields: a `kind` next to values, or values next to an error, is rejected. */
 function readSample(field: Field): Sample {
   const given = readMap(field);
   const [form, second] = FORMS.filter((name) => given.get(name)?.value !== undefined);

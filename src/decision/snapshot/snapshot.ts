@@ -2,14 +2,14 @@ import type { Scaler } from '../../scaler/spec.js';
 import type { Milli } from '../../units/quantity.js';
 import type { Instant } from '../../units/time.js';
 
-/** The whole input of one decision. parse-snapshot.ts and write-json.ts read and write its JSON form. */
+/** The complete input of a decision. parse-snapshot.ts and write-json.ts convert its JSON form. */
 export interface Snapshot {
   readonly scaler: Scaler;
   /** The time of the decision; `decide` reads no clock. */
   readonly now: Instant;
   readonly target: ReplicaCounts;
   readonly pods: readonly Pod[];
-  /** One for each entry of `scaler.spec.metrics`, in the same order. */
+  /** One per entry of `scaler.spec.metrics`, in the same order. */
   readonly samples: readonly Sample[];
   readonly state: State;
 }
@@ -37,20 +37,24 @@ export interface Pod {
   readonly podRequests: ReadonlyMap<string, Milli> | null;
 }
 
-/** The answer to the query of one metric. Numbers are in base units (cores, bytes, or what the query returns). */
+/**
+ * The answer to the query of a metric. Numbers are in base units (cores, bytes, or what the query returns).
+ */
 export type Sample = ContainersSample | PodsSample | ValuesSample | ErrorSample;
 
 interface Valued {
-  /** When the newest raw sample was taken. */
+  /** Time of the newest raw sample. */
   readonly at: Instant;
-  /** Why the numbers may be too low; null for a full value. A partial sample may raise the count, but not lower it. */
+  /**
+   * Why the numbers may be too low; null: full value. A partial sample may raise the count, but not lower it.
+   */
   readonly partial: string | null;
 }
 
 /** Usage by pod and container, for Resource and ContainerResource. */
 export interface ContainersSample extends Valued {
   readonly form: 'containers';
-  /** The window of the rate; 0: an instantaneous gauge. */
+  /** Window of the rate; 0: a gauge. */
   readonly windowSeconds: number;
   readonly containers: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
@@ -61,14 +65,15 @@ export interface PodsSample extends Valued {
   readonly pods: ReadonlyMap<string, number>;
 }
 
-/** The series that a query returned, for Object (exactly one) and External (added up). */
+/** The series that a query returned, for Object (exactly one) and External (summed). */
 export interface ValuesSample extends Valued {
   readonly form: 'values';
   readonly values: readonly number[];
 }
 
 /**
- * In this order: no series; all values NaN; infinite, negative, wrong shape or duplicates; no answer from the source.
+ * In this order: no series; all values NaN; infinite, negative, wrong form or duplicates; no answer from the
+ * source.
  */
 export type SampleErrorKind = 'missing' | 'nan' | 'invalid' | 'failed';
 
@@ -90,7 +95,7 @@ export interface ScaleEvent {
   readonly change: number;
 }
 
-/** What earlier decisions have stored for this one. `Decision.state` is the `state` of the next snapshot. */
+/** What earlier decisions store for this one. `Decision.state` is the `state` of the next snapshot. */
 export interface State {
   readonly lastScaleUp: Instant | null;
   readonly lastScaleDown: Instant | null;
@@ -104,7 +109,7 @@ export interface State {
   readonly holdReason: string | null;
   /** By `TYPE/IDENTITY`: since when the metric has had no value; empty after a decision at 0 replicas. */
   readonly failingSince: ReadonlyMap<string, Instant>;
-  /** Whether promscaler set the target to 0 (possibly by a pause), rather than another client. */
+  /** Whether promscaler, not another client, set the target to 0 (possibly by a pause). */
   readonly zeroedBySelf: boolean;
   readonly inactiveSince: Instant | null;
 }

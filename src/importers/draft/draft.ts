@@ -4,27 +4,27 @@ import type { PlainObject } from '../../scaler/plain-json.js';
 /** A metric or schedule of the scaler document. */
 export interface DraftItem {
   readonly value: PlainObject;
-  /** The field of the manifest that it comes from. */
+  /** Source field in the manifest. */
   readonly from: Path;
-  /** Written as a comment: something is missing. */
+  /** Whether the entry is commented out, because something is missing. */
   readonly isOff: boolean;
 }
 
-/** A scaler document before it is written. */
+/** A scaler document before it is written as YAML. */
 export interface Draft {
   readonly metadata: PlainObject;
-  /** All fields but `metrics` and `schedules`. */
+  /** All fields except `metrics` and `schedules`. */
   readonly spec: PlainObject;
   readonly metrics: readonly DraftItem[];
   readonly schedules: readonly DraftItem[];
 }
 
-/** The lists of a draft whose entries may be commented out. */
+/** Lists whose entries may be commented out. */
 export const ITEM_LISTS = ['metrics', 'schedules'] as const;
 
 export type ItemList = (typeof ITEM_LISTS)[number];
 
-/** Returns an object without its undefined members. */
+/** Omits undefined members. */
 export function defined(members: PlainObject): PlainObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }

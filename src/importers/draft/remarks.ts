@@ -1,14 +1,14 @@
 import type { Path } from '../../scaler/problems/finding.js';
 
-/** Something about a manifest that its reader must know. */
+/** A message about a manifest for the user. */
 export interface Remark {
-  /** The field of the manifest; empty: the manifest as a whole. */
+  /** Field of the manifest; empty: the whole manifest. */
   readonly path: Path;
-  /** A statement. Lines after the first are for the comment only. */
+  /** A sentence. Further lines are only for the comment. */
   readonly message: string;
-  /** The place of the comment in the scaler document. Indexes count the metrics and schedules that are commented out. */
+  /** Place of the comment in the scaler document. List indexes include entries that are commented out. */
   readonly at: Path;
-  /** `loss`: something is not carried over. `note`: everything is, but it is worth a comment. */
+  /** `loss`: a part is not converted. `note`: everything is converted, but needs an explanation. */
   readonly kind: 'loss' | 'note';
 }
 
@@ -16,7 +16,7 @@ export interface Remark {
 export interface RemarkLog {
   readonly lose: (path: Path, message: string) => void;
   readonly note: (path: Path, message: string) => void;
-  /** Returns a log whose comments all have this place; without it, a comment has the path of its field. */
+  /** Returns a log that places all comments at `place` instead of at the path of their field. */
   readonly at: (place: Path) => RemarkLog;
 }
 

@@ -4,7 +4,6 @@ import type { RemarkLog } from '../draft/remarks.js';
 
 const PREFIX = 'autoscaling.keda.sh/';
 
-/** Reads the annotations that pause a ScaledObject. */
 export function readPause(annotations: PlainObject, log: RemarkLog): PlainObject {
   const valueOf = (name: string): unknown => annotations[`${PREFIX}${name}`];
   const isSet = (name: string): boolean => valueOf(name) === 'true';

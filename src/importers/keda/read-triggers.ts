@@ -19,7 +19,6 @@ interface Lists {
   readonly schedules: DraftItem[];
 }
 
-/** Converts the triggers of a ScaledObject to metrics and schedules. */
 export function readTriggers(spec: Fields, options: Options): Lists {
   const lists: Lists = { metrics: [], schedules: [] };
   const triggers = spec.list('triggers') ?? [];
@@ -74,7 +73,7 @@ function convert(trigger: Trigger, { sources, canBeZero, maxReplicas }: Options)
   }
 }
 
-/** A formula replaces all triggers by one number. */
+/** A formula combines all triggers into one value. */
 function formulaItem(modifiers: Fields, index: number): DraftItem {
   const formula = modifiers.text('formula') ?? '';
   const target = metadataText(modifiers, 'target');

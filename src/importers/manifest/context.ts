@@ -1,15 +1,15 @@
 import type { SourceNames } from './source-names.js';
 import type { MetricQueries } from './metric-queries.js';
 
-/** What an import knows besides the manifest. */
+/** Inputs of an import besides the manifest. */
 export interface ImportContext {
-  /** The namespace of an object that has none. */
+  /** Namespace of objects without one. */
   readonly namespace: string;
-  /** Whether the user chose `namespace`. */
+  /** Whether the user set `namespace`. */
   readonly isNamespaceGiven: boolean;
   /** Finds the queries of metrics of the custom and external metrics API. */
   readonly queries: MetricQueries;
-  /** The data source of each address that a ScaledObject queries. */
+  /** Data source for each address that a ScaledObject queries. */
   readonly sources: SourceNames;
   /** Sets `dryRun: true` in each document. */
   readonly isDryRun: boolean;

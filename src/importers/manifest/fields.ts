@@ -5,14 +5,14 @@ import { parseQuantity } from '../../units/quantity.js';
 import type { RemarkLog } from '../draft/remarks.js';
 
 /**
- * An object of a manifest. Each method reads one field and returns undefined for a field that is unset, or of another
- * type, which is a remark. `rest` remarks on every field that nothing has read.
+ * An object of a manifest. Each method reads one field. It returns undefined for an unset field, or for a
+ * field of another type, which it records as a remark. `rest` records every field that was not read.
  */
 export interface Fields {
   readonly path: Path;
   readonly value: PlainObject;
   readonly log: RemarkLog;
-  /** Returns the same object with all comments at a place of the scaler document. */
+  /** Returns the same object, with all comments at `place` of the scaler document. */
   readonly at: (place: Path) => Fields;
   readonly has: (key: string) => boolean;
   readonly raw: (key: string) => unknown;
@@ -22,20 +22,20 @@ export interface Fields {
   readonly flag: (key: string) => boolean | undefined;
   readonly quantity: (key: string) => string | number | undefined;
   readonly object: (key: string) => Fields | undefined;
-  /** Reads an object without which nothing can be converted: a missing one is a loss. */
+  /** Reads an object that the conversion requires. If it is missing, records a loss. */
   readonly required: (key: string) => Fields | undefined;
   readonly list: (key: string) => readonly Fields[] | undefined;
-  /** Marks fields as read that have no meaning for a scaler document. */
+  /** Marks fields as read that have no meaning in a scaler document. */
   readonly skip: (...keys: readonly string[]) => void;
   readonly rest: () => void;
 }
 
 interface FieldOptions {
-  /** Go reads the keys of an annotation in any case. */
+  /** Whether keys are case-insensitive: Go reads JSON in annotations that way. */
   readonly isCaseless?: boolean;
 }
 
-/** Reads the fields of an object; null if the value is none, which is a remark. */
+/** Returns null, and records a remark, if the value is not an object. */
 export function readFields(
   value: unknown,
   path: Path,
@@ -119,7 +119,7 @@ function withLowerKeys(value: PlainObject): PlainObject {
   );
 }
 
-/** Returns a quantity; a whole number that was written as a string becomes a number. */
+/** Returns a quantity. A whole number in a string becomes a number. */
 export function readQuantity(found: unknown): string | number | undefined {
   if (typeof found === 'number') return Number.isFinite(found) ? found : undefined;
   if (typeof found !== 'string' || parseQuantity(found.trim()) === null) return undefined;

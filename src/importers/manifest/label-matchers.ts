@@ -3,11 +3,11 @@ import { formatPath } from '../../scaler/problems/finding.js';
 import { quoteRegex, stringLiteral } from '../../promql/quoting.js';
 import type { Fields } from './fields.js';
 
-/** A label selector as PromQL matchers, or what is wrong with it. */
+/** A label selector as PromQL matchers, and its problems. */
 export interface LabelMatchers {
-  /** Such as `queue="mail"`. */
+  /** For example `queue="mail"`. */
   readonly matchers: readonly string[];
-  /** What has no equivalent in PromQL; empty: everything has. */
+  /** Parts that PromQL cannot express; empty: none. */
   readonly problems: readonly string[];
 }
 
@@ -15,7 +15,7 @@ const NO_MATCHERS: LabelMatchers = { matchers: [], problems: [] };
 
 const LABEL = /^[A-Za-z_]\w*$/;
 
-/** Reads a label selector of a metric. The labels are those of Prometheus. */
+/** Reads the label selector of a metric. The labels are those in Prometheus. */
 export function readMatchers(selector: Fields | undefined): LabelMatchers {
   if (selector === undefined) return NO_MATCHERS;
   const labels = selector.raw('matchLabels');
@@ -49,7 +49,7 @@ function readValues(values: unknown): readonly string[] {
   return Array.isArray(values) ? values.map(String) : [];
 }
 
-/** A dollar and a letter would be a variable of promscaler. */
+/** A dollar sign before a letter would start a variable of promscaler. */
 function literal(value: string): string {
   return stringLiteral(value).replaceAll('$', String.raw`\u0024`);
 }

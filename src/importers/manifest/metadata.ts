@@ -6,8 +6,8 @@ import type { ImportContext } from './context.js';
 import type { Fields } from './fields.js';
 
 /**
- * Labels and annotations by which a tool recognizes its objects: on a scaler document, Helm would refuse the object and
- * Argo CD would delete it.
+ * Labels and annotations by which a tool identifies its objects. On a scaler document, Helm would reject the
+ * object, and Argo CD would delete it.
  */
 const TOOL_KEYS: readonly RegExp[] = [
   /^kubectl\.kubernetes\.io\//,
@@ -25,12 +25,14 @@ const TOOL_KEYS: readonly RegExp[] = [
 export interface ReadMetadata {
   /** `NAMESPACE/NAME`, as far as known. */
   readonly label: string;
-  /** Null: there is no valid name. */
+  /** Null: the object has no valid name. */
   readonly metadata: PlainObject | null;
   readonly annotations: PlainObject;
 }
 
-/** Reads names, and the labels and annotations that no server or tool has set. */
+/**
+ * Reads name, namespace, labels and annotations. Omits labels and annotations that a server or tool has set.
+ */
 export function readMetadata(manifest: Fields, context: ImportContext): ReadMetadata {
   const fields = manifest.object('metadata');
   if (fields === undefined) {
@@ -72,7 +74,7 @@ function isName(value: string | undefined, type: typeof objectName, { log }: Fie
   return false;
 }
 
-/** A prefix of 253 characters, a slash and a name of 63. A key of YAML has at most 1,024. */
+/** A prefix of 253 characters, a slash and a name of 63. A YAML key may have 1,024. */
 const LONGEST_KEY = 317;
 
 function textMap(key: string, value: unknown, { log }: Fields): PlainObject {
@@ -94,7 +96,7 @@ function textMap(key: string, value: unknown, { log }: Fields): PlainObject {
   return entries.length === 0 ? {} : { [key]: Object.fromEntries(entries) };
 }
 
-/** An object that a controller owns is created again when it is deleted. */
+/** If an object has a controller, the controller creates it again after its deletion. */
 function remarkOnOwner(fields: Fields): void {
   const owners = fields.raw('ownerReferences');
   const list: readonly unknown[] = Array.isArray(owners) ? owners : [];

@@ -6,11 +6,11 @@ export interface NamedMetric {
   readonly name: string;
   /** The selector of the metric. */
   readonly selector: LabelMatchers;
-  /** The kind of the object that an Object metric describes. */
+  /** Kind of the object that an Object metric describes. */
   readonly objectKind: string | null;
 }
 
-/** The query of a metric, or why it is not known. */
+/** The query of a metric, or why it is unknown. */
 export type FoundQuery =
   | { readonly query: string; readonly notes: readonly string[] }
   | { readonly query: null; readonly reason: string };
@@ -18,7 +18,10 @@ export type FoundQuery =
 /** Finds the query of a metric by its name. */
 export type MetricQueries = (metric: NamedMetric) => FoundQuery;
 
-/** Without the rules of an adapter no query is known: a metrics API does not tell where its values come from. */
+/**
+ * Without the rules of prometheus-adapter no query is known, because a metrics API does not report where its
+ * values come from.
+ */
 export const NO_QUERIES: MetricQueries = ({ name }) => ({ query: null, reason: originOf(name) });
 
 function originOf(name: string): string {
@@ -28,7 +31,7 @@ function originOf(name: string): string {
   return 'pass the rules of prometheus-adapter with --adapter-config';
 }
 
-/** Returns a query that a metric of this name may have, for a comment. */
+/** Returns an example query for a metric with this name, for a comment. */
 export function exampleQuery({ member, name, selector }: NamedMetric): string {
   const series = /^[A-Za-z_:][\w:]*$/.test(name) ? name : 'METRIC';
   const place = {

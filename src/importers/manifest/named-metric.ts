@@ -6,7 +6,7 @@ import { type DraftItem, defined } from '../draft/draft.js';
 import { type MetricQueries, type NamedMetric, exampleQuery } from './metric-queries.js';
 import type { RemarkLog } from '../draft/remarks.js';
 
-/** In place of a query that is not known. It is no PromQL, so that `validate` rejects it. */
+/** Placeholder for an unknown query. It is not valid PromQL, so that `validate` rejects it. */
 const FILL_IN = 'FILL IN';
 
 const API_NAMES = { pods: 'Pods', object: 'Object', external: 'External' } as const;
@@ -25,7 +25,10 @@ interface Placed {
   readonly log: RemarkLog;
 }
 
-/** Builds a metric whose query is found by its name. One without a query is commented out, to be filled in. */
+/**
+ * Builds a metric whose query is looked up by name. Without a query it is commented out, for the user to
+ * complete.
+ */
 export function namedMetricItem(
   { metric, target, describedObject, from, log }: Placed,
   queries: MetricQueries,
@@ -50,7 +53,7 @@ export function namedMetricItem(
   return { value: build(FILL_IN), from, isOff: true };
 }
 
-/** Builds a metric from a query of the manifest, in which a dollar has no meaning. */
+/** Builds a metric from a query in the manifest, where a dollar sign has no special meaning. */
 export function queryItem(
   member: 'object' | 'external',
   body: PlainObject & { readonly query: string },
@@ -66,8 +69,8 @@ export function queryItem(
 const QUERIED = ['pods', 'object', 'external'] as const;
 
 /**
- * Makes the names of metrics of one type unique, which Kubernetes does not require, and omits each name that the query
- * implies.
+ * Makes metric names unique within a type, which Kubernetes does not require, and omits names that equal the
+ * default for the query.
  */
 export function withUniqueNames(items: readonly DraftItem[]): readonly DraftItem[] {
   const taken = new Set<string>();

@@ -5,10 +5,10 @@ import type { Fields } from './fields.js';
 
 const APPS_KINDS: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'ReplicaSet']);
 
-/** API versions that Kubernetes has removed. Only the group counts, and these kinds are in `apps` now. */
+/** API versions that Kubernetes has removed. Only the group matters, and these kinds are in `apps` now. */
 const OLD_GROUP = /^(?:extensions|apps)\/v1beta[12]$/;
 
-/** Reads a reference to a workload. Members that equal their defaults are omitted. */
+/** Reads a reference to a workload. Omits default values. */
 export function readTarget(reference: Fields | undefined): PlainObject | undefined {
   if (reference === undefined) return undefined;
   const kind = reference.text('kind') ?? BUILT_IN.targetKind;

@@ -1,13 +1,13 @@
 import { isPlainObject, valueAt } from '../../scaler/plain-json.js';
 
-/** The name of the data source for an address of Prometheus. */
+/** Name of the data source by address of Prometheus. */
 export type SourceNames = ReadonlyMap<string, string>;
 
 export const DEFAULT_SOURCE = 'default';
 
 /**
- * Names a data source for each address that the prometheus triggers of the objects query: the most frequent one is
- * `default`, the others are named after their host.
+ * Assigns a data source name to each address in prometheus triggers of the objects: `default` for the most
+ * frequent one; others are named after their host.
  */
 export function nameSources(objects: readonly unknown[]): SourceNames {
   const counts = new Map<string, number>();
@@ -32,13 +32,13 @@ function addressesOf(object: unknown): readonly string[] {
   });
 }
 
-/** Returns an address without what does not change the server. */
+/** Normalizes an address, so that different spellings of one server are equal. */
 export function normalAddress(address: string): string {
   return address.trim().replace(/\/$/, '');
 }
 
 function hostName(address: string): string {
-  // Anything else than a URL may contain a password.
+  // A value that is not a URL may contain a password.
   const host = URL.canParse(address) ? new URL(address).hostname : '';
   const name = host
     .toLowerCase()

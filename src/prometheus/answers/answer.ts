@@ -1,6 +1,9 @@
 import type { Instant } from '../../units/time.js';
 
-/** One element of an instant vector. The value may be NaN or infinite; samples.ts decides whether it is usable. */
+/**
+ * One element of an instant vector. The value may be NaN or infinite; samples.ts decides whether it is
+ * usable.
+ */
 export interface Series {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -34,5 +37,5 @@ export type Answer =
   | { readonly class: 'missing'; readonly message: string }
   /** Neither an instant vector nor a scalar, or a value that is not a number. */
   | { readonly class: 'invalid'; readonly message: string }
-  /** No answer from the source, or an error. */
+  /** An error, or no answer from the source. */
   | { readonly class: 'failed'; readonly reason: FailureReason; readonly message: string };

@@ -54,7 +54,9 @@ export function classifyAnswer(http: HttpAnswer): Answer {
   return classifyResult(data, whyAnswerPartial(json));
 }
 
-/** A proxy that changed the answer sends 203. A 206 is only a part of an answer and would be read as all series. */
+/**
+ * A 203 was changed by a proxy. A 206 is only part of an answer, and its series would count as all series.
+ */
 export function isWholeAnswer(status: number): boolean {
   return status === 200 || status === 203;
 }
@@ -65,7 +67,7 @@ function failedByStatus(http: HttpAnswer, json: Json | null): Answer {
   if (http.status >= 300 && http.status < 400) {
     return failed('bad_answer', `${sayStatus(http)}: redirects are not followed`);
   }
-  // A 401, 403 or 429 of a proxy is more specific than the body; otherwise `errorType` is more specific.
+  // A 401, 403 or 429 of a proxy is more specific than the body. For other statuses, `errorType` is.
   const byStatus = REASON_OF_STATUS[http.status];
   if (byStatus === 'unauthorized' || byStatus === 'rate_limited') return failed(byStatus, sayStatus(http));
   if (typeof json?.['errorType'] === 'string') return failedByType(http, json);
@@ -118,7 +120,7 @@ function classifySeries(elements: readonly unknown[], why: string | null): Answe
     : { class: 'partial', series, evaluatedAt, why };
 }
 
-/** The evaluation time of an answer without series; never used. */
+/** Placeholder for the evaluation time of an answer without series; never used. */
 const EPOCH: Instant = instantFromSeconds(0);
 
 /** The year 9999: RFC 3339 has no later times. */

@@ -9,8 +9,8 @@ const podIndexes = new WeakMap<readonly Series[], PodIndex>();
 const labelIndexes = new WeakMap<readonly Series[], Map<string, ReadonlyMap<string, readonly Series[]>>>();
 
 /**
- * Returns the series of an answer by their labels `namespace` and `pod`. Built once per answer: 1,000 scalers with 5
- * pods each would otherwise go through 5,000 series a thousand times.
+ * Returns the series of an answer by their labels `namespace` and `pod`. Built once per answer: otherwise
+ * 1,000 scalers with 5 pods each would scan 5,000 series 1,000 times.
  */
 export function indexByPod(series: readonly Series[]): PodIndex {
   const known = podIndexes.get(series);
@@ -35,8 +35,8 @@ export function indexByPod(series: readonly Series[]): PodIndex {
 const NO_SERIES: readonly Series[] = [];
 
 /**
- * Returns the series that meet every requirement, or the same array if there are no requirements. Starts with the
- * requirement that leaves the fewest series.
+ * Returns the series that meet all requirements, or the same array if there are no requirements. Starts with
+ * the requirement that keeps the fewest series.
  */
 export function selectSeries(series: readonly Series[], selector: LabelSelector): readonly Series[] {
   if (selector.length === 0) return series;
@@ -55,7 +55,7 @@ export function selectSeries(series: readonly Series[], selector: LabelSelector)
     : candidates.filter((one) => rest.every((each) => isFulfilled(each, labelOf(one, each.key))));
 }
 
-/** Uses an index that all scalers of an answer share. */
+/** All scalers that use an answer share its index. */
 function valuesOf(series: readonly Series[], { key, values }: LabelRequirement): readonly Series[] {
   let indexes = labelIndexes.get(series);
   if (indexes === undefined) {
@@ -64,7 +64,8 @@ function valuesOf(series: readonly Series[], { key, values }: LabelRequirement):
   }
   let index = indexes.get(key);
   if (index === undefined) indexes.set(key, (index = groupByLabel(series, key)));
-  // Returns the array of the index, not a copy: `podIndexes` keeps what is derived from it for the next scaler.
+  // Returns the array of the index, not a copy, so that `podIndexes` can reuse its results for the next
+  // scaler.
   const [value] = values;
   if (value !== undefined && values.length === 1) return index.get(value) ?? NO_SERIES;
   return Array.from(new Set(values)).flatMap((each) => index.get(each) ?? []);

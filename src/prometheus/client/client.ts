@@ -9,26 +9,29 @@ import { createUrlClient, type UrlClient } from './url-client.js';
 import type { Environment } from '../sign-in/environment.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 
-/** Queries one data source. No method throws. */
+/** Client for one data source. No method throws. */
 export interface PrometheusClient {
   /** Runs an instant query at the current time of the server. */
   readonly query: (query: string, options: QueryOptions) => Promise<Answer>;
-  /** Start time of the server that answers. Null if it does not answer, or does not report it (Thanos, Mimir). */
+  /**
+   * Start time of the server that answers. Null if it does not answer or does not report the time (Thanos,
+   * Mimir).
+   */
   readonly startTime: (options: QueryOptions) => Promise<Instant | null>;
   /** Detects the flavor if the config does not set it. Returns false if no server answered. */
   readonly recognize?: (options: QueryOptions) => Promise<boolean>;
   readonly fittingConfig?: () => SourceConfig;
 }
 
-/** These failures are often short: a closed keep-alive connection, a proxy without a backend. */
+/** These failures are often short, such as a closed keep-alive connection or a proxy without a backend. */
 const RETRY_REASONS: ReadonlySet<FailureReason> = new Set(['connection', 'server_error']);
 const RETRY_AFTER_MS = 100;
 
 type Failure = Extract<Answer, { readonly class: 'failed' }>;
 
 /**
- * Creates a client for the urls of a data source. It tries them in order, recently failed ones last, all within one
- * deadline. Each url gets an equal share of the remaining time. `env` is for authentication.
+ * Creates a client for the urls of a data source. It tries them in order, recently failed ones last, within
+ * one deadline. Each url gets an equal share of the remaining time. `env` is for authentication.
  */
 export function createPrometheusClient(
   config: SourceConfig,
@@ -75,7 +78,8 @@ export function createPrometheusClient(
     return 'unavailable';
   };
 
-  // The first server that answers decides, even without a start time: that of another server says nothing about it.
+  // Uses the first server that answers, even without a start time, because the start time of another server
+  // is irrelevant.
   const startTime: PrometheusClient['startTime'] = async (options) => {
     const instant = await firstAnswer(options, (server, mine) => server.startTime(mine));
     return instant === 'unavailable' ? null : instant;

@@ -18,23 +18,20 @@ export function createEngine(config: SourceConfig): Engine {
   };
 }
 
-/** Only VictoriaMetrics has these next to `data`: the single node after it, the cluster before it. */
+/** Only VictoriaMetrics has this next to `data`: the single node after it, the cluster before it. */
 const STATS = /"stats":\s?\{\s?"seriesFetched"/;
 const IS_PARTIAL = /^\s?\{\s?"status":\s?"success",\s?"isPartial":/;
 const LOOKED_AT = 400;
 
-/**
- * Returns whether only VictoriaMetrics can have sent the answer. Version 1.90 and earlier omit the mark in small
- * answers.
- */
+/** Whether only VictoriaMetrics can have sent the answer. Up to version 1.90, small answers lack the mark. */
 export function isVictoriaMetricsAnswer(body: string): boolean {
   return IS_PARTIAL.test(body.slice(0, LOOKED_AT)) || STATS.test(body.slice(-LOOKED_AT));
 }
 
 /**
- * Returns the server that sent the build information: VictoriaMetrics has only a version, while all builds of
- * Prometheus have a revision. The header alone is not enough, because vmauth also sets it in front of Prometheus. Null:
- * unknown.
+ * Returns the engine from the build information: VictoriaMetrics reports only a version, while all builds of
+ * Prometheus also report a revision. The header alone does not suffice, because vmauth sets it in front of
+ * Prometheus, too. Null: unknown.
  */
 export function engineOfBuild(page: SendResult): 'victoriametrics' | 'other' | null {
   if (page.kind === 'failed' || page.status !== 200) return null;

@@ -5,7 +5,7 @@ import { send, type SendResult } from '../requests/send.js';
 import type { Environment } from '../sign-in/environment.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 
-/** Sends a GET for any page, to find out which server answers. */
+/** Sends a GET for any page, to recognize the server. */
 export type Probe = (request: {
   /** http or https, including the path. */
   readonly url: string;
@@ -16,7 +16,8 @@ export type Probe = (request: {
 }) => Promise<SendResult>;
 
 /**
- * Creates a probe with the credentials of a data source, which it sends only to the hosts of the source. Never throws.
+ * Creates a probe with the credentials of a data source, which are sent only to the hosts of that source.
+ * Never throws.
  */
 export function createProbe(config: SourceConfig, clock: Clock, env: Environment = {}): Probe {
   const connect = createConnection(config, clock, env);

@@ -1,12 +1,15 @@
-/** Remembers which queries have small answers: to compress and decompress 1 KiB costs both sides more than to send it. */
+/**
+ * Remembers which queries have small answers: compressing and decompressing 1 KiB costs both sides more than
+ * sending it.
+ */
 export interface SmallAnswers {
   readonly has: (query: string) => boolean;
-  /** `length`: of the answer, decompressed. */
+  /** `length` of the decompressed answer. */
   readonly note: (query: string, length: number) => void;
 }
 
 const MAX_LENGTH = 4096;
-/** Queries of documents that are gone are forgotten with all others. */
+/** Above this number everything is forgotten, including queries of deleted documents. */
 const MAX_QUERIES = 20_000;
 
 export function createSmallAnswers(): SmallAnswers {

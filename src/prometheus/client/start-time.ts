@@ -7,15 +7,16 @@ import type { GetPage, QueryOptions } from '../requests/request-options.js';
 const RUNTIME_INFO_PATH = '/api/v1/status/runtimeinfo';
 const METRICS_PATH = '/metrics';
 
-/** `unavailable`: the server did not answer; null: its answer has no start time. */
+/** `unavailable`: the server did not answer; null: its answer contains no start time. */
 type ReadStartTime = (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
 
 /** How long a metrics page without a start time is not read again. */
 const REST_MS = 600_000;
 
 /**
- * Creates a reader of the start time of a server. Prometheus reports it in its runtime information, VictoriaMetrics
- * only in its own metrics. Thanos and Mimir components hold no data, so their start time is irrelevant.
+ * Creates a reader of the start time of a server. Prometheus reports it in its runtime information,
+ * VictoriaMetrics only in its own metrics. Thanos and Mimir components store no data, so their start time is
+ * irrelevant.
  */
 export function createStartTimeReader(parts: {
   readonly get: GetPage;
@@ -42,7 +43,7 @@ export function createStartTimeReader(parts: {
   };
 }
 
-/** A failure of the server, or a partial answer (206). */
+/** Whether the response is a failure of the server or partial (206). */
 function saysNothing(status: number): boolean {
   return status >= 500 || (status < 300 && !isWholeAnswer(status));
 }
@@ -58,11 +59,12 @@ function readRuntimeInfo(body: string): Instant | null {
 }
 
 /**
- * Returns the start time of a VictoriaMetrics that stores data; null for a component in front of it (vmselect, vmauth).
+ * Returns the start time of a VictoriaMetrics that stores data; null for a component in front of it
+ * (vmselect, vmauth).
  */
 function readStorageStart(page: string): Instant | null {
   if (!/^vm_data_size_bytes\{/m.test(page)) return null;
   const seconds = /^vm_app_start_timestamp (\d{1,12})$/m.exec(page)?.[1];
-  // The metric is in whole seconds, rounded down. A server must not look older than it is.
+  // The metric is in whole seconds, rounded down. The server must not appear older than it is.
   return seconds === undefined ? null : instantFromSeconds(Number(seconds) + 1);
 }

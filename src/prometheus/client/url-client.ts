@@ -13,7 +13,7 @@ import type { Flavor, SourceConfig } from '../data-source/source-config.js';
 import { createSmallAnswers } from './small-answers.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
 
-/** Queries one url of a data source and keeps what its answers reveal. No method throws. */
+/** Queries one url of a data source and remembers its state. No method throws. */
 export interface UrlClient {
   readonly query: (query: string, options: QueryOptions) => Promise<Answer>;
   /** `unavailable`: the server did not answer; null: its answer has no start time. */
@@ -23,8 +23,9 @@ export interface UrlClient {
   /** Whether the last request failed. */
   readonly isDoubtful: () => boolean;
   /**
-   * Whether a query should try the other urls first. After a failure, it is false for one query every 30 s, which tests
-   * whether the server has recovered, so that the other queries do not spend half of their time on it.
+   * Whether a query should try other urls first. After a failure, one query every 30 s tests whether the
+   * server has recovered; for that query this is false. Other queries do not spend half of their time on a
+   * failed url.
    */
   readonly goesLast: () => boolean;
 }
@@ -127,7 +128,7 @@ interface CallResult {
   readonly secrets: readonly string[];
 }
 
-/** Sends one request, and one more after a 401 that a replaced token may have caused, or if POST is not allowed. */
+/** Sends a request, and again after a 401 if the token has been replaced, or if POST is not allowed. */
 function createRequest(
   url: string,
   connect: (isForced?: boolean) => Promise<Connection>,
@@ -165,7 +166,7 @@ function fail(host: string, reason: FailureReason, message: string): Answer {
   return { class: 'failed', reason, message: `${host}: ${message}` };
 }
 
-/** A server may quote the request in its error text. */
+/** A server may quote the request in its error message. */
 function redact(answer: Answer, secrets: readonly string[]): Answer {
   const clean = (text: string): string =>
     secrets.reduce((left, secret) => left.replaceAll(secret, '[secret]'), text);

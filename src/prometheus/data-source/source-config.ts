@@ -3,15 +3,15 @@ export type Flavor = 'prometheus' | 'thanos' | 'mimir' | 'victoriametrics';
 
 /** One data source of the service config, with all defaults. */
 export interface SourceConfig {
-  /** The name used in documents. A metric without a source uses `default`. */
+  /** Name in documents. A metric without a source uses `default`. */
   readonly name: string;
-  /** http or https, at least one, tried in this order. The path is a prefix of the API. */
+  /** http or https, at least one, tried in this order. The path is a prefix of the API path. */
   readonly urls: readonly string[];
   readonly flavor: Flavor;
-  /** The maximum time of a query over all urls. Half the sync period is a further limit. */
+  /** Time limit of a query over all urls. Half the sync period is another limit. */
   readonly timeoutSeconds: number;
   readonly maxConcurrentQueries: number;
-  /** The maximum age of a resource sample when it is queried. */
+  /** Maximum age of a resource sample at the time of the query. */
   readonly scrapeIntervalSeconds: number;
   /** Sent with each request; may contain secrets. */
   readonly headers: Readonly<Record<string, string>>;
@@ -21,17 +21,17 @@ export interface SourceConfig {
   /** The authentication for a managed Prometheus. */
   readonly signIn: SignInConfig | null;
   readonly tls: SourceTls | null;
-  /** The value of `$window` in resource queries. */
+  /** Value of `$window` in resource queries. */
   readonly resourceWindowSeconds: number;
   /** PromQL with `$namespaces` and `$window`, by resource name. */
   readonly resourceQueries: Readonly<Record<string, string>>;
-  /** Replacements if the server turns out to be VictoriaMetrics; null if the config sets the flavor. */
+  /** Replacements if the server is VictoriaMetrics; null if the config sets the flavor. */
   readonly ifVictoriaMetrics: Pick<SourceConfig, 'flavor' | 'resourceQueries' | 'onceQueries'> | null;
-  /** The default queries in the form that counts a container with several series once, by resource name. */
+  /** By resource name: the default queries in a form that counts a container with several series once. */
   readonly onceQueries: Readonly<Record<string, string>>;
   /** Seconds by resource name, for resource queries without `$window`, such as recording rules. */
   readonly resourceWindows?: Readonly<Record<string, number>>;
-  /** The namespaces whose documents may query the source; empty: all. */
+  /** Namespaces whose documents may query the source; empty: all. */
   readonly namespaces: readonly string[];
 }
 
@@ -66,19 +66,19 @@ export interface OAuth2Config {
   readonly tls: SourceTls | null;
 }
 
-/** Requests signed with AWS Signature Version 4. */
+/** Signs requests with AWS Signature Version 4. */
 export interface SigV4Config {
   readonly way: 'sigv4';
   readonly region: string;
   readonly service: string;
-  /** The role to assume with the credentials found; null: those credentials sign the requests. */
+  /** Role to assume with the credentials; null: the credentials sign the requests. */
   readonly roleArn: string | null;
   readonly profile: string | null;
   /** A file in the format of `aws configure`; null: found by the rules of the AWS library. */
   readonly credentialsFile: string | null;
 }
 
-/** Workload identity if the pod has a token of the cluster, else the managed identity of the machine. */
+/** Workload identity if the pod has a federated token, otherwise the managed identity of the machine. */
 export interface AzureConfig {
   readonly way: 'azure';
   readonly clientId: string | null;

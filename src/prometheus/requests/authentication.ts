@@ -10,13 +10,13 @@ export interface SignedHeaders {
   readonly headers: Readonly<Record<string, string>>;
   /** Strings that must not appear in any message. */
   readonly secrets: readonly string[];
-  /** The token or keys that the headers were made with, to compare with newer ones. */
+  /** The token or keys used for the headers, to compare with newer ones. */
   readonly origin: unknown;
 }
 
 export interface SignIn {
   /** Throws a `CredentialError`, or the reason of `signal` once it is aborted. */
   readonly headersFor: (request: OutgoingRequest, signal: AbortSignal) => Promise<SignedHeaders>;
-  /** Returns whether a request that received this status should be retried with a newer token. */
+  /** Returns whether a request that received this status should be retried with a new token. */
   readonly renew: (status: number, signed: SignedHeaders) => boolean;
 }

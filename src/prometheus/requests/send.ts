@@ -17,16 +17,19 @@ export interface Connection {
   readonly headers: Readonly<Record<string, string>>;
   /** Strings that must not appear in any message. */
   readonly secrets: readonly string[];
-  /** Adds headers to each request; null: `headers` are all. */
+  /** Adds headers to each request; null: `headers` are complete. */
   readonly signIn: SignIn | null;
-  /** Bytes of all answers being received. Bounded, because a hostile source must not exhaust the memory. */
+  /**
+   * Bytes of all answers that are being received. Bounded, so that a hostile source cannot exhaust the
+   * memory.
+   */
   readonly unread?: { bytes: number };
 }
 
 export interface Request {
   readonly method: 'GET' | 'POST';
   readonly url: string;
-  /** The form of a POST or the query string of a GET. */
+  /** The body of a POST, or the query string of a GET. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly connection: Connection;
   /** Its reason distinguishes a timeout (`DeadlineError`) from a cancellation. */
@@ -36,14 +39,14 @@ export interface Request {
   readonly mayCompress?: boolean;
 }
 
-/** A complete HTTP answer of any status, or why there is none, without secrets. */
+/** A complete HTTP answer with any status, or why there is none. Contains no secrets. */
 export type SendResult =
   | (HttpAnswer & {
       readonly kind: 'answered';
       readonly retryAfterSeconds: number | null;
-      /** The target of a redirect, which is not followed; null: no redirect. */
+      /** Target of a redirect, which is not followed; null: no redirect. */
       readonly location: string | null;
-      /** Whether the answer names its host in a header, as VictoriaMetrics does. */
+      /** Whether a response header contains the host name, as in VictoriaMetrics. */
       readonly hasServerHostname: boolean;
     })
   | {
@@ -53,7 +56,7 @@ export type SendResult =
       readonly code?: string | null;
     };
 
-/** Headers are those of the request alone, and its form is a string. */
+/** Prevents the defaults of axios: no headers of its own, and a body that is sent unchanged. */
 const client = axios.create({
   adapter: httpAdapter,
   transformRequest: [],
@@ -72,9 +75,9 @@ const JSON_BOUNDS: JsonBounds = { depth: 64, items: 500_000 };
 class TooLargeError extends Error {}
 
 /**
- * Sends a request to a data source, and once more if it was rejected with a token that has since been renewed. http and
- * https only. No proxy from the environment and no redirects, which would send the credentials to another server. Never
- * throws.
+ * Sends a request to a data source, and again if it was rejected with a token that has been renewed since.
+ * Only http and https. Uses no proxy from the environment and follows no redirects, which would send the
+ * credentials to another server. Never throws.
  */
 export async function send(request: Request): Promise<SendResult> {
   const { signIn } = request.connection;
@@ -131,7 +134,7 @@ async function exchange(
     kind: 'answered',
     status: response.status,
     contentType: textOrNull(response.headers['content-type']),
-    // A server may quote the request in its error text.
+    // A server may quote the request in its error message.
     body: signed.secrets.reduce((left, secret) => left.replaceAll(secret, '[secret]'), text),
     retryAfterSeconds: secondsOrNull(response.headers['retry-after']),
     location: textOrNull(response.headers['location']),
@@ -174,7 +177,7 @@ function isJson(first: Buffer | undefined): boolean {
   return first !== undefined && /^\s*[{[]/.test(first.subarray(0, 256).toString('latin1'));
 }
 
-/** Uses only the code of an AxiosError, which holds the whole request, token included. */
+/** Uses only the code of an AxiosError, because the error contains the whole request with its token. */
 function explain(error: unknown, signal: AbortSignal): SendResult {
   if (signal.aborted) {
     const reason: unknown = signal.reason;
@@ -190,7 +193,7 @@ function explain(error: unknown, signal: AbortSignal): SendResult {
   return failed('connection', words, code ?? null);
 }
 
-/** An error without an AxiosError occurred while the body was read. */
+/** An error that is no AxiosError occurred while the body was read. */
 function codeOf(error: unknown): string | undefined {
   if (error instanceof AxiosError) return error.code;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;

@@ -1,9 +1,12 @@
 import { readBoundedText } from '../../files/read-bounded.js';
 import type { Clock } from '../../units/clock.js';
 
-/** A small text file that is re-read while the service runs: a token, a password, a certificate. */
+/** A small file that is read again while the service runs: a token, password or certificate. */
 export interface WatchedFile {
-  /** Returns the trimmed content, at most 10 s old, or current with `isForced`; null if it was never readable. */
+  /**
+   * Returns the trimmed content, at most 10 s old, or the current one with `isForced`; null if the file was
+   * never readable.
+   */
   readonly read: (isForced?: boolean) => Promise<string | null>;
 }
 
@@ -11,8 +14,8 @@ const REREAD_MS = 10_000;
 const MOST_BYTES = 1024 * 1024;
 
 /**
- * Watches the file at `path`. While it is empty or unreadable, the last valid content is kept: kubelet and cert-manager
- * replace files in more than one step. Never throws.
+ * Watches the file at `path`. While it is empty or unreadable, the last valid content is kept, because
+ * kubelet and cert-manager replace files in several steps. Never throws.
  */
 export function watchFile(path: string, clock: Clock): WatchedFile {
   let content: string | null = null;
@@ -24,7 +27,7 @@ export function watchFile(path: string, clock: Clock): WatchedFile {
       const text = (await readBoundedText(path, { mostBytes: MOST_BYTES })).trim();
       if (text !== '') content = text;
     } catch {
-      // Keeps the last content. If there is none, the caller reports the file.
+      // The last content is kept. If there is none, the caller reports the file.
     }
     readAtMs = clock.monotonicMs();
     reading = null;

@@ -32,9 +32,9 @@ const CLOUDS: Readonly<
 };
 
 /**
- * Creates the authentication with a token of Microsoft Entra ID: with the federated token of AKS workload identity
- * ($AZURE_FEDERATED_TOKEN_FILE, $AZURE_CLIENT_ID, $AZURE_TENANT_ID; the config overrides the last two), else with the
- * managed identity of the machine. The library sends its requests with `http`.
+ * Authenticates with a token of Microsoft Entra ID: with the federated token of AKS workload identity
+ * ($AZURE_FEDERATED_TOKEN_FILE, $AZURE_CLIENT_ID, $AZURE_TENANT_ID; the config overrides the last two),
+ * otherwise with the managed identity of the machine. The library sends its requests with `http`.
  */
 export function createAzure(
   config: AzureConfig,

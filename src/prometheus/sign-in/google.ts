@@ -12,16 +12,16 @@ const REQUEST_MS = 5000;
 const LIFETIME_MS = 3_600_000;
 
 /**
- * Creates the authentication with application default credentials: the file of $GOOGLE_APPLICATION_CREDENTIALS, that of
- * gcloud, or the metadata server, which on GKE serves the workload identity of the pod.
+ * Authenticates with application default credentials: the file of $GOOGLE_APPLICATION_CREDENTIALS, that of
+ * gcloud, or the metadata server, which on GKE provides the workload identity of the pod.
  */
 export function createGoogle(clock: Clock): SignIn {
   const fetch = async (): Promise<Fetched<string>> => {
     const { GoogleAuth } = await loadPackage('google-auth-library', () => import('google-auth-library'));
-    // A new object each time, because an old one would return its old token again.
+    // A new object each time: an existing one would return its old token.
     const auth = new GoogleAuth({
       scopes: [SCOPE],
-      // Not sent with a query. If it is unset, the library looks for it for seconds, also by running gcloud.
+      // Not sent with queries. If unset, the library searches for it for seconds, also by running gcloud.
       projectId: 'promscaler',
       clientOptions: { transporterOptions: { timeout: REQUEST_MS } },
     });

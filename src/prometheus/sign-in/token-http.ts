@@ -20,12 +20,12 @@ interface TokenAnswer {
 }
 
 /**
- * Sends the requests of libraries that accept an HTTP client: like requests to a data source, without redirects and
- * proxies. Throws a `CredentialError`, or the reason of the signal.
+ * Sends requests of authentication libraries like requests to a data source, without redirects and proxies.
+ * Throws a `CredentialError`, or the reason of the signal.
  */
 export type TokenHttp = (request: TokenRequest) => Promise<TokenAnswer>;
 
-/** `what` begins each message. */
+/** `what` starts each message. */
 export function createTokenHttp(options: {
   readonly clock: Clock;
   readonly tls: SourceTls | null;

@@ -1,7 +1,7 @@
 import { BadRequest, readText } from './query.js';
 import type { Query } from './query.js';
 
-/** Where the next page starts. `continue` encodes it: opaque to clients, and valid for one list only. */
+/** Start of the next page. Encoded in `continue`, which is opaque to clients and valid for one list only. */
 interface ContinueToken {
   readonly list: string;
   readonly behind: string;
@@ -11,13 +11,16 @@ export function writeToken({ list, behind }: ContinueToken): string {
   return Buffer.from(`${list}:${behind}`, 'utf8').toString('base64url');
 }
 
-/** Returns the row before the next page, or null if `continue` is unset. Throws `BadRequest` for an invalid token. */
+/**
+ * Returns the last row before the page, or null if `continue` is unset. Throws `BadRequest` for an invalid
+ * token.
+ */
 export function readToken(query: Query, list: string): string | null {
   const text = readText(query, 'continue');
   if (text === null) return null;
   const read = Buffer.from(text, 'base64url').toString('utf8');
   const behind = read.slice(list.length + 1);
-  // A token with another encoding was truncated or changed, or is not from this API.
+  // A token that encodes differently was truncated or changed, or is not from this API.
   if (text !== '' && writeToken({ list, behind }) === text) return behind;
   throw new BadRequest('continue must be the value of `continue` of the previous page');
 }
@@ -27,7 +30,7 @@ const MAX_BYTES = 1024 * 1024;
 
 interface Page<Row> {
   readonly items: readonly string[];
-  /** The last row of this page if more rows follow; null: this is the last page. */
+  /** Last row of this page if more rows follow; null: last page. */
   readonly moreBehind: Row | null;
 }
 

@@ -37,13 +37,13 @@ export function readFlag(query: Query, name: string): boolean {
 export function readTime(query: Query, name: string): Instant | null {
   const text = readText(query, name);
   if (text === null) return null;
-  // A plain + in a query string is decoded as a space, which would make 10:00:00+02:00 invalid.
+  // A plus sign in a query string is decoded as a space, which would make 10:00:00+02:00 invalid.
   const instant = parseInstant(text.replace(' ', '+'));
   if (instant !== null) return instant;
   throw new BadRequest(`${name} must be an RFC 3339 time, such as 2026-01-01T10:42:30Z`);
 }
 
-/** Returns null if the parameter is unset. Throws `BadRequest` if it is repeated. */
+/** Null: unset. Throws `BadRequest` if the parameter is repeated. */
 export function readText(query: Query, name: string): string | null {
   const value = query[name];
   if (value === undefined || typeof value === 'string') return value ?? null;

@@ -14,11 +14,11 @@ export type RouteId =
 
 export interface Route {
   readonly id: RouteId;
-  /** In OpenAPI syntax: `/api/v1/scalers/{namespace}/{name}`. */
+  /** OpenAPI path, such as `/api/v1/scalers/{namespace}/{name}`. */
   readonly path: string;
   readonly summary: string;
   readonly parameters: readonly Parameter[];
-  /** By status. All other responses (405, 413, 414, 421, 500) are an Error. */
+  /** By status. Other responses (405, 413, 414, 421, 500) are an Error. */
   readonly answers: Readonly<Record<number, RouteAnswer>>;
 }
 
@@ -32,7 +32,7 @@ export interface Parameter {
 export interface RouteAnswer {
   readonly description: string;
   readonly mediaType: 'application/json' | 'text/plain' | 'text/event-stream';
-  /** Unset: any text, or any object. */
+  /** Unset: any string or object. */
   readonly schema?: SchemaName;
 }
 

@@ -12,7 +12,7 @@ import type { Query } from './query.js';
 import { LIMITS } from './routes.js';
 import { viewDecision, viewHistory, viewProblems, viewScaler, viewScalerDetail } from './views.js';
 
-/** The two writers return the JSON of snapshot.md. */
+/** The two writers return JSON as in snapshot.md. */
 export interface ScalerPageParts {
   readonly ledger: Pick<Records['ledger'], 'get' | 'list'>;
   readonly archive: Pick<Records['archive'], 'read'>;
@@ -28,7 +28,7 @@ export function listScalers(parts: ScalerPageParts): RequestHandler {
   return ({ query }, response) => sendJson(response, writeScalerPage(parts, query));
 }
 
-/** Pages continue after a key, so that they stay correct when scalers are added or removed. */
+/** Pages continue after a key, so they stay correct when scalers are added or removed. */
 export function writeScalerPage(
   { ledger, version, isLeading, problems }: ScalerPageParts,
   query: Query,
@@ -83,7 +83,7 @@ function writeOrNull({ writeDecision }: ScalerPageParts, decision: Decision | Pa
   return decision === null ? null : writeDecision(decision);
 }
 
-/** The last snapshot is in the ledger, older ones are in the archive. */
+/** The ledger has the last snapshot, the archive older ones. */
 export function showSnapshot(parts: ScalerPageParts): RequestHandler {
   return withStatus(parts, (status, query, response) => {
     const found = findSnapshot(parts, status, readTime(query, 'at'));
@@ -92,7 +92,7 @@ export function showSnapshot(parts: ScalerPageParts): RequestHandler {
   });
 }
 
-/** Returns the snapshot of the decision in effect at `at` (null: now) as JSON, or why there is none. */
+/** Returns the JSON of the snapshot of the decision in effect at `at` (null: now), or why there is none. */
 function findSnapshot(
   parts: ScalerPageParts,
   status: ScalerStatus,
@@ -137,7 +137,7 @@ function withStatus({ ledger }: ScalerPageParts, handle: StatusHandler): Request
   };
 }
 
-/** Returns the newest entry that began at or before `at`, and all older ones. */
+/** Returns the newest entry that starts at or before `at`, and all older ones. */
 function entriesAt(history: readonly HistoryEntry[], at: Instant | null): readonly HistoryEntry[] {
   if (at === null) return history;
   const index = history.findIndex(({ firstAt }) => firstAt <= at);
@@ -145,8 +145,8 @@ function entriesAt(history: readonly HistoryEntry[], at: Instant | null): readon
 }
 
 /**
- * Returns the entries after the one that began at `behind`; if that has been dropped meanwhile, those that began
- * before.
+ * Returns the entries after the one that starts at `behind`. If that one was dropped, returns entries that
+ * start before it.
  */
 function entriesBehind(entries: readonly HistoryEntry[], behind: string | null): readonly HistoryEntry[] {
   if (behind === null) return entries;
@@ -158,7 +158,7 @@ function keptFrom({ history, record }: ScalerStatus): string {
   return formatInstant(history.at(-1)?.firstAt ?? record.at);
 }
 
-/** Returns since when snapshots are kept: they are dropped before decisions. */
+/** Returns the start of the retained snapshots: they are dropped before decisions. */
 function keptOn({ archive }: ScalerPageParts, { key, history }: ScalerStatus): string {
   const oldest = history.findLast(({ lastAt }) => archive.read(key, lastAt) !== null);
   return oldest === undefined

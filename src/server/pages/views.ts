@@ -77,7 +77,7 @@ const MOST_PROBLEMS = 100;
 /** Leaves room for the rows. */
 const LONGEST_MESSAGE = 1000;
 
-/** Errors first, otherwise in their order. */
+/** Errors first; otherwise the order is kept. */
 export function viewProblems(problems: readonly Problem[]): ScalerListView['problems'] {
   const errors = problems.filter(({ severity }) => severity === 'error');
   const warnings = problems.filter(({ severity }) => severity === 'warning');

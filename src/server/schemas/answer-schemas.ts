@@ -11,7 +11,7 @@ import {
   timedConditionSchema,
 } from './decision-schemas.js';
 
-/** The deeply readonly output type of a schema. */
+/** Type of a response, deeply readonly. */
 export type Answer<Schema extends z.ZodType> = Frozen<z.output<Schema>>;
 
 type Frozen<T> = T extends readonly (infer Item)[]
@@ -98,7 +98,7 @@ const scalerFields = {
     .nullable()
     .describe('Includes changes before this process started; null: none is known.'),
   paused: z.boolean().describe('Whether `pause` is not null.'),
-  pause: pauseSchema.nullable().describe('The pause in force; null: none.'),
+  pause: pauseSchema.nullable().describe('The pause in effect; null: none.'),
   dryRun: z.boolean(),
 };
 

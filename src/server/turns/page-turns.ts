@@ -3,30 +3,33 @@ import { createSpareTime } from './spare-time.js';
 import type { SpareTimeOptions } from './spare-time.js';
 
 export interface PageTurns {
-  /** Renders the page when its turn comes. `page` must respond synchronously. */
+  /** Renders the page when it is its turn. `page` must respond synchronously. */
   readonly inTurn: (page: RequestHandler) => RequestHandler;
-  /** Calls `send` when its turn comes, unless the client has left. For large pages that are already rendered. */
+  /**
+   * Calls `send` when it is its turn, unless the client has disconnected. For large pages that are already
+   * rendered.
+   */
   readonly queue: (response: Response, send: () => void) => void;
 }
 
 interface PageTurnOptions extends SpareTimeOptions {
-  /** Sum over all responses that clients have not read yet; default 32 MiB. */
+  /** Maximum sum of all responses that clients have not read yet; default 32 MiB. */
   readonly mostUnsentBytes?: number;
 }
 
 const MOST_UNSENT_BYTES = 32 * 1024 * 1024;
 
 /**
- * If 256 clients each requested a large list, decisions and probes would be delayed for seconds. So pages are
- * rendered in spare time, and only for clients that are still connected. While too many bytes are unsent, the
- * response is 503.
+ * Renders pages in spare time, and only for clients that are still connected: 256 clients that each request a
+ * large list would otherwise delay decisions and probes for seconds. Answers 503 while too many bytes are
+ * unsent.
  */
 export function createPageTurns(options: PageTurnOptions): PageTurns {
   const { mostUnsentBytes = MOST_UNSENT_BYTES } = options;
   const spareTime = createSpareTime(options);
   let unsentBytes = 0;
 
-  /** Counts the bytes of a response until its connection has sent them all or is closed. */
+  /** Counts the bytes of a response until all are sent or its connection is closed. */
   const account = (response: Response): void => {
     const bytes = response.writableLength;
     if (bytes === 0 || response.destroyed) return;

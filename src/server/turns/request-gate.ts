@@ -4,14 +4,17 @@ import type { Clock } from '../../units/clock.js';
 import type { SpareTime } from './spare-time.js';
 
 /**
- * Bytes that a client may send before the response to its last request; the kernel buffers more. Larger than the
- * limit for headers.
+ * Bytes that a client may send ahead, before the response to its last request. Must be larger than the limit
+ * for headers; further bytes stay in the buffer of the kernel.
  */
 const MAX_AHEAD_BYTES = 16 * 1024;
-/** Longer responses are sent in spare time. A client must read a piece within `STALLED_MS`: 6.4 KiB/s. */
+/**
+ * Longer responses are sent in pieces in spare time. A client must read a piece within `STALLED_MS`, which is
+ * 6.4 KiB/s.
+ */
 const PIECE_BYTES = 64 * 1024;
 const STALLED_MS = 10_000;
-/** How long a closing connection waits for the client to close it, too. */
+/** How long a closing connection waits for the client to close it. */
 const LINGER_MS = 1000;
 
 const LINE_FEED = 0x0a;
@@ -19,20 +22,21 @@ const CARRIAGE_RETURN = 0x0d;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * A connection that passes one request at a time to the HTTP server of Node: the next request is read after the
- * response to the last one has been sent. Node itself parses everything that has arrived and keeps a response for
- * each request: one segment can contain 1,000 requests, so a client that never reads would make it keep 1,000
- * responses. Disconnects a client that stops reading.
+ * A connection that passes one request at a time to the HTTP server of Node.js: the next request is read
+ * after the response to the previous one has been sent. Node.js parses everything that has arrived and keeps
+ * a response for each request: one segment can contain 1,000 requests, so a client that never reads would
+ * make it keep 1,000 responses. Disconnects a client that stops reading.
  *
- * Requests that arrive early are read, and long responses are sent, in spare time: the kernel accepts megabytes for a
- * client that never reads, and Node would respond to all requests within one turn of the event loop.
+ * Requests that arrive early are read, and long responses are sent, in spare time: the kernel accepts
+ * megabytes for a client that never reads, and Node.js would respond to all requests within one turn of the
+ * event loop.
  */
 export class RequestGate extends Duplex {
   readonly #socket: Socket;
   readonly #clock: Clock;
   readonly #spareTime: SpareTime;
   #ahead: Buffer = NOTHING;
-  /** Bytes of the current line that have already been passed to Node. */
+  /** Bytes of the current line that were already passed to Node.js. */
   #lineBytes = 0;
   #isBusy = false;
   #isWanted = false;
@@ -49,7 +53,7 @@ export class RequestGate extends Duplex {
     socket: Socket,
     { clock, spareTime }: { readonly clock: Clock; readonly spareTime: SpareTime },
   ) {
-    // With a high-water mark of 1, Node reads more only after it has parsed all earlier input.
+    // With a high-water mark of 1, Node.js reads more only after it has parsed all earlier input.
     super({ readableHighWaterMark: 1, writableHighWaterMark: PIECE_BYTES });
     this.#socket = socket;
     this.#clock = clock;
@@ -66,12 +70,12 @@ export class RequestGate extends Duplex {
     socket.on('timeout', () => this.emit('timeout'));
   }
 
-  /** Milliseconds since the client was sent a piece of a response that it has not read; 0 if there is none. */
+  /** Milliseconds since a piece was sent that the client has not read; 0 if there is none. */
   get stalledMs(): number {
     return this.#isSending ? this.idleMs : 0;
   }
 
-  /** Milliseconds since the connection was opened, or since the client last read a piece of a response. */
+  /** Milliseconds since the connection was opened or the client last read a piece of a response. */
   get idleMs(): number {
     return this.#clock.monotonicMs() - this.#progressMs;
   }
@@ -85,13 +89,13 @@ export class RequestGate extends Duplex {
     this.#advance();
   }
 
-  /** Closes the connection immediately. A client that has read everything so far gets `answer`. */
+  /** Closes the connection immediately. A client that has read all earlier responses gets `answer`. */
   refuse(answer: string): void {
     this.#socket.write(answer);
     this.destroy();
   }
 
-  /** The HTTP server of Node calls it to close idle connections. */
+  /** Called by the HTTP server of Node.js to close idle connections. */
   setTimeout(ms: number): this {
     this.#socket.setTimeout(ms);
     return this;
@@ -99,7 +103,8 @@ export class RequestGate extends Duplex {
 
   override _read(): void {
     this.#isWanted = true;
-    // The stream reads more before it passes on its data; only afterwards is it known whether that was a request.
+    // The stream requests more input before it passes on its data. Only after that is it known whether the
+    // data was a complete request.
     queueMicrotask(() => this.#advance());
   }
 
@@ -110,7 +115,7 @@ export class RequestGate extends Duplex {
 
   override _final(done: () => void): void {
     this.#socket.end();
-    // Unread input would cause a reset instead of a normal close; the reset may overtake the response.
+    // Unread input would cause a reset instead of a normal close, which could overtake the response.
     this.#ahead = NOTHING;
     this.#socket.resume();
     this.#cancelTimer();
@@ -157,8 +162,8 @@ export class RequestGate extends Duplex {
   }
 
   /**
-   * Returns the input up to the blank line that ends a request, or all of it. No request has a body: such requests
-   * are rejected.
+   * Returns the input up to the blank line that ends a request, or all input. Requests with a body are
+   * rejected, so a request ends there.
    */
   #cut(): Buffer {
     let start = 0;

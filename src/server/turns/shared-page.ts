@@ -6,11 +6,11 @@ import type { PageTurns } from './page-turns.js';
 
 export interface SharedPageOptions {
   readonly contentType: string;
-  /** Rejects when `signal` is aborted, because all clients have left. */
+  /** Rejects when `signal` is aborted because all clients have disconnected. */
   readonly render: (signal: AbortSignal) => Promise<Buffer>;
   readonly clock: Clock;
   readonly queue: PageTurns['queue'];
-  /** Clients that may wait for the same rendering; default 64. */
+  /** Clients that may wait for one rendering; default 64. */
   readonly mostWaiting?: number;
 }
 
@@ -18,9 +18,9 @@ const KEPT_MS = 1000;
 const MOST_WAITING = 64;
 
 /**
- * Renders the page once for all waiting clients, and keeps it for 1 s. A rendering is aborted when all of them have
- * left. The next one begins at least 1 s later, so that clients that connect and disconnect cannot keep the service
- * rendering.
+ * Renders the page once for all waiting clients, and keeps it for 1 s. A rendering is aborted when all of
+ * them have disconnected. The next one starts at least 1 s later, so that clients that connect and disconnect
+ * cannot keep the service rendering.
  */
 export function createSharedPage(options: SharedPageOptions): RequestHandler {
   const { contentType, render, clock, queue, mostWaiting = MOST_WAITING } = options;
@@ -51,7 +51,7 @@ export function createSharedPage(options: SharedPageOptions): RequestHandler {
       try {
         await renderOnce(signal);
       } catch (error) {
-        // A client that arrived after the others had left waits for the next rendering.
+        // If the other clients have disconnected, a later client waits for the next rendering.
         if (signal.aborted) continue;
         for (const next of waiting.values()) next(error);
         waiting.clear();

@@ -13,15 +13,15 @@ export interface SpareTimeOptions {
 const SLICE_MS = 2;
 /** Work takes at most a fifth of the time: a round of decisions that would take 0.5 s takes 0.63 s. */
 const RESTS_PER_SLICE = 4;
-/** The longest rest, and the longest time for which new connections delay work. */
+/** Maximum rest, and maximum time for which new connections delay work. */
 const LONGEST_WAIT_MS = 250;
 
 /**
- * Runs queued work in order, in slices of 2 ms; after each slice it rests for four times the duration of the slice.
- * Whatever clients request, four fifths of the time are left for decisions and probes. (A pause of one turn of the
- * event loop is not enough: a round needs about 50 turns, and each would take as long as a slice.) Node accepts one
- * connection per turn of the event loop. So no work is done while new connections arrive; otherwise a probe after 300
- * of them would wait for 300 slices.
+ * Runs queued work in order, in slices of 2 ms. After each slice it rests four times as long as the slice.
+ * Whatever clients request, four fifths of the time are left for decisions and probes. (A pause of one turn
+ * of the event loop is not enough: a round needs about 50 turns, and each would take as long as a slice.)
+ * Node.js accepts one connection per turn of the event loop, so no work is done while new connections arrive:
+ * otherwise a probe after 300 of them would wait for 300 slices.
  */
 export function createSpareTime({ clock, connections = () => 0 }: SpareTimeOptions): SpareTime {
   const waiting = new Set<{ readonly work: () => void }>();

@@ -22,7 +22,6 @@ export interface Reply {
   readonly warnings?: readonly string[];
 }
 
-/** The parts of an HTTP request besides method and URL. */
 export interface Sent {
   /** UTF-8; a protobuf body as Latin-1, one character per byte. */
   readonly body: string;
@@ -32,8 +31,8 @@ export interface Sent {
 }
 
 /**
- * Deletion responds with the object for these kinds, otherwise with a Status, or with the object while it only has a
- * deletionTimestamp.
+ * Kinds for which deletion answers with the object. For other kinds it answers with a Status, or with the
+ * object while it only has a deletionTimestamp.
  */
 const SHOWN_WHEN_DELETED: readonly string[] = ['Pod', 'Namespace', 'Service'];
 

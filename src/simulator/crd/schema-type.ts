@@ -4,7 +4,7 @@ import { type Type, any, list, map, object, pointer, string } from '../kinds/typ
 
 const TYPES = new WeakMap<JsonObject, Type>();
 
-/** Returns the type that determines merging and ownership, by the list and map types of a schema. */
+/** Returns the type for merging and ownership, from the list types and map types of a schema. */
 export function typeOfSchema(schema: JsonObject): Type {
   const known = TYPES.get(schema);
   if (known !== undefined) return known;

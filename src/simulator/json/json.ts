@@ -1,7 +1,7 @@
 /** A result of `JSON.parse`. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
-/** A JSON object. Serializing it omits `undefined` members. */
+/** Serializing omits `undefined` members. */
 export interface JsonObject {
   readonly [key: string]: Json | undefined;
 }
@@ -20,31 +20,31 @@ export function valueAt(value: Json | undefined, ...path: readonly (string | num
   return current;
 }
 
-/** Returns the object there, or an empty one. */
+/** Returns the object at the path, or an empty one. */
 export function objectAt(value: Json | undefined, ...path: readonly (string | number)[]): JsonObject {
   const found = valueAt(value, ...path);
   return isObject(found) ? found : {};
 }
 
-/** Returns the list there, or an empty one. */
+/** Returns the list at the path, or an empty one. */
 export function listAt(value: Json | undefined, ...path: readonly (string | number)[]): readonly Json[] {
   const found = valueAt(value, ...path);
   return isList(found) ? found : [];
 }
 
-/** Returns the string there, or null. */
+/** Returns the string at the path, or null. */
 export function stringAt(value: Json | undefined, ...path: readonly (string | number)[]): string | null {
   const found = valueAt(value, ...path);
   return typeof found === 'string' ? found : null;
 }
 
-/** Returns the number there, or null. */
+/** Returns the number at the path, or null. */
 export function numberAt(value: Json | undefined, ...path: readonly (string | number)[]): number | null {
   const found = valueAt(value, ...path);
   return typeof found === 'number' ? found : null;
 }
 
-/** Returns the members with string values of the object there. */
+/** Returns the members with string values of the object at the path. */
 export function stringsAt(
   value: Json | undefined,
   ...path: readonly (string | number)[]
@@ -60,7 +60,7 @@ export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** Whether two values are equal in any order of members. Undefined members count as absent. */
+/** Compares values. The order of members is ignored; undefined members count as absent. */
 export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (isList(a) && isList(b)) return a.length === b.length && a.every((item, i) => sameJson(item, b[i]));

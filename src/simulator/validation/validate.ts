@@ -9,7 +9,7 @@ import { autoscalerCauses, configMapCauses, eventCauses, leaseCauses } from './o
 import { podCauses } from './pods.js';
 import { replicationControllerCauses, workloadCauses } from './workloads.js';
 
-/** Throws 422 with all causes if an object, complete and in its stored form, is invalid. */
+/** Throws 422 with all causes if an object in its complete stored form is invalid. */
 export function validate(
   { kind, group }: Pick<Resource, 'kind' | 'group'>,
   object: KubeObject,

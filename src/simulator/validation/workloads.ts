@@ -4,7 +4,6 @@ import { type JsonObject, isObject, objectAt, sameJson, valueAt } from '../json/
 import { invalid, negative, required, unsupported } from './causes.js';
 import { podSpecCauses, selects } from './pods.js';
 
-/** Validates an object with a pod template and a label selector. */
 export function workloadCauses(object: KubeObject, before: KubeObject | null): readonly FieldCause[] {
   const spec = objectAt(object, 'spec');
   const labels = objectAt(spec, 'template', 'metadata', 'labels');

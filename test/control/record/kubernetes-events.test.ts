@@ -132,7 +132,7 @@ describe('kubernetesEvents', () => {
     ]);
   });
 
-  it('does not report a failing metric again after a cycle without queries, by the conditions in force', async () => {
+  it('does not report a failing metric again after a cycle without queries, by the conditions in effect', async () => {
     const world = new World();
     world.answers = NO_SERIES;
     const first = (await world.cycle()).record;

@@ -31,7 +31,7 @@ export function showing(before: ScalerObject, status: ObjectStatus): ScalerObjec
   return { ...before, resourceVersion, status: JSON.parse(JSON.stringify(status)) as JsonObject };
 }
 
-/** The scaler in force for `shop/web`. */
+/** The scaler in effect for `shop/web`. */
 export const WEB: Scaler = scaler();
 
 export function verdict(overrides: Partial<ObjectVerdict> = {}): ObjectVerdict {

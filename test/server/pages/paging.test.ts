@@ -136,7 +136,7 @@ describe('/decisions', () => {
     ['2026-01-01T01:00:29+01:00', '2026-01-01T00:00:15Z'],
     ['2027-01-01T00:00:00Z', '2026-01-01T00:00:30Z'],
     ['2025-12-31T23:59:59Z', undefined],
-  ])('?at=%s starts with the decision in force, of %s', async (time, firstAt) => {
+  ])('?at=%s starts with the decision in effect, of %s', async (time, firstAt) => {
     for (const seconds of [0, 15, 30]) records.ledger.add(record({ at: at(seconds), outcome: PATCHED }));
 
     const { body } = await get(`${DECISIONS}?limit=1&at=${time}`);

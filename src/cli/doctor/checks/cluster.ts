@@ -45,7 +45,7 @@ function fixFor({ kind, message }: KubernetesError): string {
     case 'timeout':
       return 'check for a NetworkPolicy or firewall that drops packets between this machine and the API server';
     case 'connection':
-      // A failed DNS lookup names the host, which may contain these words.
+      // A failed DNS lookup quotes the host name, which may contain these words.
       return !/ENOTFOUND|EAI_AGAIN/.test(message) && /certificate|CERT/i.test(message)
         ? 'add the CA of the cluster to the kubeconfig (certificate-authority-data)'
         : 'check that the address is the API server of a running cluster: `kubectl cluster-info`; kubernetes.kubeconfig, kubernetes.context or kubernetes.url in the service config select another one';

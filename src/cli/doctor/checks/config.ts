@@ -22,7 +22,7 @@ export function checkConfig({ configFile, documents, problems }: ReadDocuments):
 function resultOf({ severity, message, file, place, code }: Problem): CheckResult {
   const build = resultsOf('config', 'config')[severity === 'error' ? 'failed' : 'warning'];
   const where = file === null ? '' : `${file}${place === null ? '' : `:${place.line}:${place.column}`}: `;
-  // The message of an unreadable file begins with its name.
+  // The message of an unreadable file starts with the file name.
   const prefix = `reading ${file ?? ''}`;
   const text = message.startsWith(prefix) ? message.slice(`${prefix}: `.length) : message;
   const isMissing = code === 'no-documents' || code === 'unreadable';

@@ -6,7 +6,7 @@ import { onlyValue } from '../data-sources/read-answer.js';
 import { judgeClockSkew } from './clock-skew.js';
 import { withoutTrailingSlashes } from '../../../units/base-url.js';
 
-/** Compares `time()` of a data source with the local clock: the age of samples depends on both. */
+/** Compares `time()` of a data source with the local clock, because the age of samples depends on both. */
 export async function checkPrometheusClock(context: SourceContext): Promise<readonly CheckResult[]> {
   const { source, runQuery, clock } = context;
   const make = resultsOf('prometheus-clock', sourceSubject(source));

@@ -8,7 +8,7 @@ import { withoutTrailingSlashes } from '../../../units/base-url.js';
 
 const QUERY_PATH = '/api/v1/query';
 
-/** Checks that each URL serves the Prometheus API. Otherwise reports what it serves instead. */
+/** Checks that each URL serves the Prometheus API, and otherwise reports what it serves. */
 export async function checkPrometheus(context: SourceContext): Promise<readonly CheckResult[]> {
   const { source } = context;
   return Promise.all(source.urls.map((url) => checkUrl(context, url)));

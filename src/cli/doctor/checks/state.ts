@@ -87,7 +87,7 @@ function createLine(names: readonly string[], namespace: string): string {
   return `for i in ${list}; do kubectl create configmap promscaler-state-$i -n ${namespace}; done`;
 }
 
-/** Only for readable ConfigMaps: the others are already reported. */
+/** Unreadable ConfigMaps are already reported. */
 async function judgeWrites(
   read: readonly ReadConfigMap[],
   { transport, signal, own: { namespace } }: ClusterContext,

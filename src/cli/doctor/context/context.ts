@@ -14,7 +14,7 @@ export interface DoctorContext {
   readonly clock: Clock;
   /** Aborted at the time limit of the whole run. */
   readonly signal: AbortSignal;
-  /** Environment variables, which may have cloud credentials for data sources. */
+  /** May contain cloud credentials for data sources. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly config: ServiceConfig;
   readonly isDryRun?: boolean;
@@ -34,7 +34,7 @@ export interface ClusterContext extends DoctorContext {
   readonly connection: Connection;
   readonly discovery: Discovery;
   readonly own: OwnObjects;
-  /** The last `Date` header of the API server and the time it was received; null before the first response. */
+  /** Last `Date` header of the API server and the time it was received; null before the first response. */
   readonly serverDate: () => { readonly text: string; readonly at: Instant } | null;
 }
 

@@ -5,13 +5,13 @@ import { type DoctorContext, REQUEST_MS, type SourceContext } from './context.js
 
 interface OpenedSource extends SourceContext {
   /**
-   * Detects the flavor from the response of the server if it is unset, and returns a context with the matching
+   * If the flavor is unset, detects it by the response of the server. Returns a context with the matching
    * config.
    */
   readonly recognized: () => Promise<SourceContext>;
 }
 
-/** Sends no request yet. */
+/** Sends no request. */
 export function openDataSource(context: DoctorContext, source: SourceConfig): OpenedSource {
   const { clock, signal, env } = context;
   const client = createPrometheusClient(source, clock, env);

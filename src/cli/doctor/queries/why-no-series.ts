@@ -19,13 +19,13 @@ interface NoSeriesReason {
 
 type RunQuery = SourceContext['runQuery'];
 
-/** Maximum numbers of selectors and matchers to test. Each costs a query. */
+/** Limits of selectors and matchers to test. Each test is a query. */
 const MAX_SELECTORS = 6;
 const MAX_MATCHERS = 8;
 
 /**
- * Finds the part of a query that removes all series: a metric that does not exist, a matcher, or an operator or
- * function. Null for a query without selectors.
+ * Finds the part of a query that removes all series: a metric that does not exist, a matcher, or an operator
+ * or function. Returns null for a query without selectors.
  */
 export async function whyNoSeries(runQuery: RunQuery, query: string): Promise<NoSeriesReason | null> {
   const selectors = vectorSelectors(query).slice(0, MAX_SELECTORS);

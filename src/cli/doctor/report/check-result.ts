@@ -1,6 +1,6 @@
 import type { CheckName } from './check-names.js';
 
-/** `skipped`: the check could not run; the result of another check has the reason. */
+/** `skipped`: the check could not run. The result of another check contains the reason. */
 export type CheckStatus = 'ok' | 'warning' | 'failed' | 'skipped';
 
 export interface CheckResult {

@@ -1,7 +1,6 @@
 import type { Paint } from '../../output/paint.js';
 import type { CheckResult, CheckStatus } from './check-result.js';
 
-/** The output of `doctor -o json`. */
 export interface DoctorReport {
   readonly status: 'ok' | 'failed';
   readonly ok: number;
@@ -24,12 +23,12 @@ export function makeReport(results: readonly CheckResult[]): DoctorReport {
   };
 }
 
-/** Healthy scalers that are listed by name; others are only counted. */
+/** Number of healthy scalers listed by name. Others are only counted. */
 const MAX_HEALTHY = 20;
 
 /**
- * Returns one line per subject for its passed checks, one line per failure or warning with its fix below, and the
- * counts. The number of lines that begin with `warning` or `failed` equals the counts.
+ * Returns one line per subject with its passed checks, one line per failure or warning followed by its fix,
+ * and the counts. The counts equal the numbers of lines that start with `warning` and `failed`.
  */
 export function writeReport(report: DoctorReport, paint: Paint): string {
   const bySubject = new Map<string, CheckResult[]>();

@@ -8,7 +8,7 @@ import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { type SourceContext, sourceSubject } from '../context/context.js';
 import type { UsedResource } from './used-resources.js';
 
-/** With more than one series per container, the usage would be counted several times. */
+/** With several series per container, the usage would be counted several times. */
 export async function checkDuplicates(
   { source, runQuery }: SourceContext,
   { resource }: UsedResource,

@@ -2,7 +2,7 @@ import type { SourceContext } from '../context/context.js';
 
 export interface UsedResource {
   readonly resource: string;
-  /** Namespaces of these documents, sorted. */
+  /** Sorted. */
   readonly namespaces: readonly string[];
 }
 

@@ -13,7 +13,7 @@ interface Named {
   readonly name: string;
 }
 
-/** Returns message and fix. Looks for a similar name, another kind or another namespace. */
+/** Returns message and fix, with a similar name, another kind or another namespace if there is one. */
 export async function explainMissingTarget(
   { namespace, spec }: Scaler,
   context: ClusterContext,
@@ -21,7 +21,7 @@ export async function explainMissingTarget(
 ): Promise<readonly [string, string]> {
   const { scaleTargetRef: ref } = spec;
   const kind = await orNull(() => context.discovery.find(ref, context.signal));
-  // The API server does not serve the kind; the error lists the kinds that it serves.
+  // The API server does not serve the kind. The error lists the kinds that it serves.
   if (kind === null)
     return [
       error.message,

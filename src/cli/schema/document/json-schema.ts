@@ -7,7 +7,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 const FORM = { target: 'draft-7', io: 'input' } as const;
 
-/** For editors: rules across fields are not part of the schema; `validate` checks them. */
+/** For editors. Rules across fields are not part of the schema; `validate` checks them. */
 export function documentJsonSchema(): JsonSchema {
   return { ...documentSchema.toJSONSchema(FORM) };
 }
@@ -17,7 +17,10 @@ export function serviceJsonSchema(): JsonSchema {
   return { ...rest, properties: { ...properties, defaults: withoutDefaults(properties?.['defaults']) } };
 }
 
-/** In `defaults` of the service config, an unset field has no default: that of the preset of the document applies. */
+/**
+ * In `defaults` of the service config, an unset field has no fixed default: the preset of the document
+ * determines it.
+ */
 function withoutDefaults(node: unknown, isSchema = true): unknown {
   if (!isPlainObject(node)) return node;
   const members = Object.entries(node).filter(([word]) => !isSchema || word !== 'default');

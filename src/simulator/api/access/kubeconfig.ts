@@ -1,9 +1,9 @@
 export interface KubeconfigOptions {
-  /** Required if the simulator has tokens; default: the first of them. */
+  /** Required if the simulator has tokens. Default: the first token. */
   readonly token?: string;
   /** Namespace of the context; default `default`. */
   readonly namespace?: string;
-  /** Adds the token to the path of the server: kubectl sends no credentials over plain HTTP. */
+  /** Adds the token to the server path, because kubectl sends no credentials over plain HTTP. */
   readonly isForKubectl?: boolean;
 }
 
@@ -28,7 +28,7 @@ export function kubeconfigText(url: string, options: KubeconfigOptions): string 
   );
 }
 
-/** Splits a token off the start of a path; null if there is none. */
+/** Splits the token from the start of a path; null if there is none. */
 export function splitToken(path: string): { readonly token: string | null; readonly rest: string } {
   const end = path.startsWith(PREFIX) ? path.indexOf('/', PREFIX.length) : -1;
   if (end < 0) return { token: null, rest: path };

@@ -4,10 +4,10 @@ import { StatusError } from '../../objects/status-error.js';
 /** An RBAC rule; `*` matches everything in each list. */
 export interface Rule {
   readonly apiGroups: readonly string[];
-  /** `deployments`, `deployments/scale`; a star followed by `/scale`: the scale of every resource. */
+  /** For example `deployments`, `deployments/scale`; a star and `/scale`: the scale of every resource. */
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
-  /** Namespaces that the rule applies to; absent: all, and lists over all namespaces. */
+  /** Namespaces of the rule; absent: all, including lists over all namespaces. */
   readonly namespaces?: readonly string[];
   readonly resourceNames?: readonly string[];
 }
@@ -53,7 +53,7 @@ export function accessOf({ verb, resource, subresource, namespace, name }: Resou
   return { verb, group: resource.group, resource: resource.plural, subresource, namespace, name };
 }
 
-/** Returns 403 with the message of the real server. */
+/** Returns a 403 with the message of the real server. */
 export function forbidden(user: string, access: Access): StatusError {
   const { verb, group, resource, subresource, namespace, name } = access;
   const object = group === '' ? resource : `${resource}.${group}`;

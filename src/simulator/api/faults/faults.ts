@@ -12,7 +12,7 @@ export interface FaultMatch {
 }
 
 export type FaultEffect =
-  /** Responds with this and changes nothing. Without a body: a Status of that code. */
+  /** Answers with this response and changes nothing. Without a body: a Status of that code. */
   | {
       readonly kind: 'refuse';
       readonly status: number;
@@ -20,26 +20,25 @@ export type FaultEffect =
       readonly body?: string;
       readonly reason?: string;
     }
-  /** Carries out and answers the request after this time. */
+  /** Delays the request by this time. */
   | { readonly kind: 'delay'; readonly ms: number }
   /** Closes the connection and changes nothing. */
   | { readonly kind: 'drop' }
   /** Carries out the request, then closes the connection without a response. */
   | { readonly kind: 'lose-answer' }
-  /** Responds with 504, and carries out the request this much later. */
+  /** Answers 504, and carries out the request this much later. */
   | { readonly kind: 'apply-late'; readonly ms: number }
   /** Neither answers nor carries out the request. */
   | { readonly kind: 'stall' }
-  /** Responds with 403, like a server that has not read its roles and bindings yet. */
+  /** Answers 403, like a server that has not read its roles and bindings yet. */
   | { readonly kind: 'forbid' }
-  /** Responds with 429 and `Retry-After` (default 1), like API priority and fairness. */
+  /** Answers 429 with `Retry-After` (default 1), like API priority and fairness. */
   | { readonly kind: 'throttle'; readonly retryAfterSeconds?: number }
   /** Stores the object with these replicas, like an admission webhook. */
   | { readonly kind: 'override-replicas'; readonly replicas: number };
 
 export type EventFault = 'swallow' | 'duplicate';
 
-/** The fields of a request or watch event that a fault can match. */
 export interface Subject {
   readonly verb: Verb;
   readonly resource: string;
@@ -57,17 +56,17 @@ interface Planned<E> {
 
 export type RemoveFault = () => void;
 
-/** The faults in effect. A request meets the first that matches; a fault ends after `times` uses. */
+/** The active faults. A request gets the first fault that matches; a fault ends after `times` uses. */
 export class FaultPlan {
   readonly #requests = new Set<Planned<FaultEffect>>();
   readonly #events = new Set<Planned<EventFault>>();
 
-  /** Adds a fault for `times` requests; default: until the returned function removes it. */
+  /** Adds a fault for `times` requests; default: until the returned function is called. */
   add(match: FaultMatch, effect: FaultEffect, times = Number.POSITIVE_INFINITY): RemoveFault {
     return plan(this.#requests, { match, effect, left: times });
   }
 
-  /** Drops or duplicates `times` watch events; default: until the returned function removes the fault. */
+  /** Drops or duplicates `times` watch events; default: until the returned function is called. */
   addEventFault(match: FaultMatch, effect: EventFault, times = Number.POSITIVE_INFINITY): RemoveFault {
     return plan(this.#events, { match, effect, left: times });
   }
@@ -77,7 +76,6 @@ export class FaultPlan {
     return take(this.#requests, subject);
   }
 
-  /** Returns the fault for a watch event, or null, and counts the use. */
   takeForEvent(subject: Subject): EventFault | null {
     return take(this.#events, subject);
   }

@@ -67,7 +67,7 @@ function annotated({ metadata }: KubeObject, text: string | undefined): KubeObje
   return { ...metadata, annotations };
 }
 
-/** Returns null if the annotation is absent or unreadable; it is then kept as it is. */
+/** Returns null if the annotation is absent or unreadable; the annotation is then kept unchanged. */
 function readKept(text: string | null): readonly Json[] | null {
   try {
     const value = JSON.parse(text ?? 'null') as unknown;
@@ -77,7 +77,6 @@ function readKept(text: string | null): readonly Json[] | null {
   }
 }
 
-/** Returns the field for a metric's type: `containerResource` for ContainerResource. */
 function memberOf(metric: Json): string {
   const type = stringAt(metric, 'type') ?? '';
   return type.slice(0, 1).toLowerCase() + type.slice(1);

@@ -10,7 +10,6 @@ import {
   uidConflict,
 } from '../../objects/status-error.js';
 
-/** The target of a write, by its path. */
 export interface Addressed {
   readonly resource: Resource;
   readonly subresource: string;
@@ -18,14 +17,14 @@ export interface Addressed {
   readonly name: string;
 }
 
-/** Returns the name for messages and details. The uid check alone names the subresource as well. */
+/** Returns the name for messages and details. Only the uid check includes the subresource. */
 export function nameOf({ resource, subresource, name }: Addressed, isWithSubresource = false): ObjectName {
   const plural =
     isWithSubresource && subresource !== '' ? `${resource.plural}/${subresource}` : resource.plural;
   return { resource: plural, group: resource.group, name };
 }
 
-/** Throws 409 if uid or resourceVersion differ from those of the stored object, 400 for another name. */
+/** Throws 409 if uid or resourceVersion differ from those of the stored object, 400 if the name differs. */
 export function checkPreconditions(target: Addressed, current: KubeObject, wanted: JsonObject): void {
   const uid = stringAt(wanted, 'metadata', 'uid') ?? '';
   if (uid !== '' && uid !== current.metadata.uid)

@@ -21,10 +21,10 @@ export function storedType(resource: Resource): Type {
   return knownType(resource.storedAs, kind) ?? any;
 }
 
-/** By type, built once: every write and every bookmark needs one. */
+/** Built once per type: every write and every bookmark needs one. */
 const EMPTY = new WeakMap<ObjectType, JsonObject>();
 
-/** Returns an object with nothing set; default: in the stored form. */
+/** Returns an object without values; default: in the stored form. */
 export function emptyObject(resource: Resource, apiVersion = resource.storedAs): JsonObject {
   const type = knownType(apiVersion, resource.kind);
   if (type === null) return { metadata: {} };
@@ -34,7 +34,7 @@ export function emptyObject(resource: Resource, apiVersion = resource.storedAs):
 }
 
 /**
- * Decodes what a client sent like the server: checks types, drops unknown and empty fields, sets defaults. Throws 400
+ * Decodes an object like the server: checks types, drops unknown and empty fields, sets defaults. Throws 400
  * (422 for a patch) for a wrong type and, if the writer is strict, for an unknown field.
  */
 export function readObject(resource: Resource, sent: JsonObject, reading: Reading): JsonObject {

@@ -3,8 +3,8 @@ import { type KubeObject, asKubeObject } from '../../objects/kube-object.js';
 import { selectorText } from '../../objects/selectors.js';
 
 /**
- * Returns the `/scale` of an object, in autoscaling/v1 for every kind. Like a real server, omits numbers that are 0
- * from the spec, never from the status. Without `spec.replicas` an object has 1 replica.
+ * Returns the `/scale` of an object, always in autoscaling/v1. Like the real server, omits 0 from the spec
+ * but not from the status. An object without `spec.replicas` has 1 replica.
  */
 export function scaleOf(object: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
@@ -18,13 +18,13 @@ export function scaleOf(object: KubeObject): KubeObject {
   });
 }
 
-/** The selector of a custom resource is in its status, written by its controller. */
+/** The selector of a custom resource is in the status, where its controller writes it. */
 function selectorOf(object: KubeObject): string | undefined {
   const text = stringAt(object, 'status', 'selector') ?? selectorText(objectAt(object, 'spec', 'selector'));
   return text === '' ? undefined : text;
 }
 
-/** Returns the object with the replicas of a Scale; absent: 0. */
+/** Returns the object with the replicas of a Scale; 0 if absent. */
 export function withScale(object: KubeObject, scale: JsonObject): KubeObject {
   const replicas = numberAt(scale, 'spec', 'replicas') ?? 0;
   return { ...object, spec: { ...objectAt(object, 'spec'), replicas } };

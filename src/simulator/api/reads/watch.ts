@@ -14,19 +14,17 @@ const DEFAULT_TIMEOUT_SECONDS = 1800;
 
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** Serializes the object of an event: as it is, or as a row of a table. */
+/** Serializes the object of an event, or its row of a table. */
 export type Render = (object: KubeObject) => string;
 
-/** The connection of a watch's client. */
 export interface WatchPeer {
   /** Sends the status and the headers. */
   readonly accept: () => void;
   readonly send: (line: string) => void;
-  /** Ends the stream in order. */
+  /** Ends the stream cleanly. */
   readonly end: () => void;
-  /** Breaks the connection. */
   readonly destroy: () => void;
-  /** Calls `callback` once the connection is closed, by either side. */
+  /** Calls `callback` once the connection is closed by either side. */
   readonly onClose: (callback: () => void) => void;
 }
 
@@ -54,14 +52,14 @@ export class Watches {
     return this.#open.size;
   }
 
-  /** Ends matching watches regularly or by breaking the connection. Returns their number. */
+  /** Ends matching watches, cleanly or by breaking the connection. Returns their number. */
   close(match: FaultMatch = {}, how: 'end' | 'destroy' = 'end'): number {
     const chosen = this.#matching(match);
     for (const watcher of chosen) watcher[how]();
     return chosen.length;
   }
 
-  /** Stops all events of matching watches, like a half-open connection. Returns their number. */
+  /** Sends no more events to matching watches, like a half-open connection. Returns their number. */
   silence(match: FaultMatch = {}): number {
     const chosen = this.#matching(match);
     for (const watcher of chosen) watcher.isSilent = true;
@@ -79,7 +77,10 @@ export class Watches {
     return chosen.length;
   }
 
-  /** Sends any bytes to matching watches: garbage, a split character, an unknown event. Returns their number. */
+  /**
+   * Sends arbitrary bytes to matching watches: garbage, part of a character, an unknown event. Returns their
+   * number.
+   */
   sendRaw(text: string, match: FaultMatch = {}): number {
     const chosen = this.#matching(match);
     for (const watcher of chosen) watcher.send(text);
@@ -130,8 +131,8 @@ export class Watches {
   }
 
   /**
-   * Returns the changes after `from`, or an ADDED change for each object if it is unset or 0. Returns null if the watch
-   * has already ended.
+   * Returns the changes after `from`, or ADDED for each object if `from` is unset or 0. Returns null if the
+   * watch has already ended.
    */
   #catchUp(stream: Stream, from: number): readonly Change[] | null {
     const { store } = this.#context;
@@ -220,8 +221,8 @@ function isWithin({ namespace, name }: ResourceRequest, object: KubeObject): boo
 }
 
 /**
- * With a selector, an object that starts to match is added, and one that stops is deleted. Returns null if it never
- * matched.
+ * With a selector, an object that starts to match is ADDED, and an object that stops matching is DELETED.
+ * Returns null if it matched neither before nor after.
  */
 function seenAs({ type, object, previous }: Change, match: Match): EventType | null {
   const matchedBefore = previous !== null && match(previous);

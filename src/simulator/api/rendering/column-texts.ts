@@ -1,4 +1,4 @@
-/** Descriptions of the columns of pods, word for word those of the real server. */
+/** Descriptions of the columns of pods, identical to those of the real server. */
 export const COLUMN_TEXTS: Readonly<Record<string, string>> = {
   Name: 'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: http://kubernetes.io/docs/user-guide/identifiers#names',
   Ready: 'The aggregate readiness state of this pod for accepting traffic.',

@@ -17,13 +17,13 @@ import type { Resource } from '../../objects/resources.js';
 export interface Column {
   readonly name: string;
   readonly priority?: number;
-  /** Default: string. */
+  /** Default: `string`. */
   readonly type?: string;
   readonly description?: string;
   readonly cell: (object: KubeObject, nowMs: number) => Json;
 }
 
-/** A CustomResourceDefinition without columns has Age only; one with columns names Age itself. */
+/** Without `additionalPrinterColumns`, a custom resource has only the column Age. */
 export function columnsOf({ columns, plural }: Resource): readonly Column[] {
   if (columns === null) return COLUMNS[plural] ?? [NAME, AGE];
   if (columns.length === 0) return [NAME, AGE];

@@ -19,7 +19,7 @@ export interface Rendering extends Surroundings {
   ) => string;
 }
 
-/** Reads `includeObject`; an unknown value is the default. */
+/** Reads `includeObject`. An unknown value counts as unset. */
 export function includedObject(query: URLSearchParams): Included {
   const wanted = query.get('includeObject');
   return wanted === 'None' || wanted === 'Object' ? wanted : 'Metadata';

@@ -1,6 +1,5 @@
 import { notAcceptable } from '../../objects/status-error.js';
 
-/** The form of the response: whole objects, a table, or metadata only. */
 export type Form = 'object' | 'table' | 'metadata';
 
 /** Returns the first supported form of an `Accept` header, always as JSON. Throws 406 if there is none. */

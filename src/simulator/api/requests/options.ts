@@ -10,7 +10,7 @@ const KINDS: Readonly<Record<string, string>> = {
   deletecollection: 'DeleteOptions',
 };
 
-/** Reads the options of a write. Throws 422 for an invalid one. */
+/** Reads the query parameters of a write. Throws 422 for an invalid one. */
 export function readWriter(
   { query, subresource, verb }: ResourceRequest,
   sent: { readonly userAgent: string; readonly contentType: string },

@@ -1,4 +1,4 @@
-/** The type of a field. `skip`: nothing that a client can set. */
+/** Type of a field. `skip`: a field that no client sets. */
 export type Wire =
   | 'string'
   | 'bytes'
@@ -9,7 +9,7 @@ export type Wire =
   | { readonly list: Wire }
   | { readonly map: Wire };
 
-/** Name in JSON and type of each field, by field number. */
+/** JSON name and type of each field, by field number. */
 export type Message = Readonly<Record<number, readonly [name: string, wire: Wire]>>;
 
 const STRINGS: Wire = { map: 'string' };
@@ -88,8 +88,8 @@ const METRIC: Message = {
 };
 
 /**
- * The kinds that `kubectl create`, `autoscale` and `create token` send as protobuf, by apiVersion and kind, with the
- * fields that these commands set. Source: generated.proto of k8s.io/api and k8s.io/apimachinery.
+ * The kinds that `kubectl create`, `autoscale` and `create token` send as protobuf, with the fields that
+ * these commands set, by apiVersion and kind. Source: generated.proto of k8s.io/api and k8s.io/apimachinery.
  */
 export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
   ['v1/Namespace', object({ 2: ['spec', 'skip'], 3: ['status', 'skip'] })],

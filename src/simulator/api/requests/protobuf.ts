@@ -30,7 +30,7 @@ export function decodeManifest(bytes: Buffer): JsonObject {
   return { ...readMessage(message, messageOf(bytes, 2)), apiVersion, kind };
 }
 
-/** Returns a field of the envelope: 1 is the type, 2 the object. */
+/** Returns part 1 (the type) or 2 (the object) of the envelope. */
 function messageOf(bytes: Buffer, part: 1 | 2): Buffer {
   if (bytes.subarray(0, 4).toString('latin1') !== MAGIC)
     throw badRequest('the body is no Kubernetes protobuf');
@@ -48,7 +48,7 @@ function readMessage(message: Message, bytes: Buffer): JsonObject {
   for (const { number, value } of fieldsOf(bytes)) {
     const field = message[number];
     if (field === undefined) {
-      // The encoding of Go sends unset fields as empty values.
+      // Go encodes unset fields as empty values.
       if (isEmptyMessage(value)) continue;
       throw unsupportedMediaType(['application/json', 'application/yaml']);
     }
@@ -113,7 +113,7 @@ function fieldsOf(message: Buffer): readonly WireField[] {
   return fields;
 }
 
-/** Returns the bytes of the last length-delimited field of this number; empty if it is absent. */
+/** Returns the bytes of the last length-delimited field with this number; empty if absent. */
 function lastOf(message: Buffer, wanted: number): Buffer {
   const found = fieldsOf(message).findLast(({ number }) => number === wanted)?.value;
   return Buffer.isBuffer(found) ? found : Buffer.alloc(0);

@@ -6,7 +6,7 @@ export interface LoggedRequest {
   readonly monotonicMs: number;
   readonly method: string;
   readonly path: string;
-  /** Null for what is no resource (discovery). */
+  /** Null for a request to no resource, such as discovery. */
   readonly verb: Verb | null;
   readonly resource: string;
   readonly subresource: string;
@@ -33,7 +33,7 @@ export class RequestLog {
     this.#capacity = capacity;
   }
 
-  /** The number of requests since the start, including those no longer kept. */
+  /** Includes requests that are no longer kept. */
   get total(): number {
     return this.#total;
   }
@@ -42,14 +42,14 @@ export class RequestLog {
     return this.#entries.slice(-this.#capacity);
   }
 
-  /** Adds a request; a long body is truncated. */
+  /** Truncates a long body. */
   add(entry: LoggedRequest): void {
     this.#total += 1;
     this.#entries.push({ ...entry, body: entry.body === null ? null : entry.body.slice(0, LONGEST_BODY) });
     if (this.#entries.length > this.#capacity * 1.5) this.#entries = this.#entries.slice(-this.#capacity);
   }
 
-  /** Drops the kept requests; the total remains. */
+  /** The total is not reset. */
   clear(): void {
     this.#entries = [];
   }

@@ -3,11 +3,10 @@ import type { Catalog, Resource } from '../../objects/resources.js';
 /** The verb, as in RBAC rules. */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
-/** A request to a resource, parsed from method and URL. */
 export interface ResourceRequest {
   readonly verb: Verb;
   readonly resource: Resource;
-  /** `scale`, `status` or another; empty: the object itself. */
+  /** `scale`, `status` or another; empty: none. */
   readonly subresource: string;
   /** Null for all namespaces or a cluster-scoped object. */
   readonly namespace: string | null;
@@ -45,7 +44,7 @@ function decodePath(pathname: string): string[] | null {
   }
 }
 
-/** `namespaces/NAME`, with `status` or `finalize`, is the namespace itself, not a resource in it. */
+/** `namespaces/NAME`, with `status` or `finalize`, addresses the namespace itself. */
 function splitNamespace(
   group: string,
   parts: readonly string[],
@@ -75,7 +74,6 @@ function verbOf(method: string, name: string | null, query: URLSearchParams): Ve
   }
 }
 
-/** Parses a boolean query parameter like the server. */
 export function isTrue(value: string | null): boolean {
   return value !== null && value !== '0' && value !== 'false';
 }

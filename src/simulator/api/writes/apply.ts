@@ -17,9 +17,10 @@ export interface Applied {
 }
 
 /**
- * Merges a configuration into an object. The manager owns exactly what it sets; what it no longer sets is removed,
- * unless another manager owns it as well. Throws 409 if another manager owns a field whose value changes, unless the
- * writer is forced: then the other manager loses the field.
+ * Merges a configuration into an object (server-side apply). The manager owns exactly the fields that it
+ * sets. A field that it no longer sets is removed, unless another manager owns it as well. Throws 409 if
+ * another manager owns a field whose value changes, unless `isForced`: the other manager then loses the
+ * field.
  */
 export function applyConfiguration(
   { type, apiVersion }: { readonly type: Type; readonly apiVersion: string },
@@ -76,7 +77,7 @@ function ownerText({ manager, subresource, operation, apiVersion }: Ownership): 
   return `"${manager}"${part}${operation === 'Update' ? ` using ${apiVersion}` : ''}`;
 }
 
-/** Merges objects, maps and lists with keys; replaces everything else. */
+/** Merges objects, maps and lists with keys. Replaces other values. */
 function mergeTyped(type: Type, live: Json | undefined, configured: Json): Json {
   const wanted = childrenOf(type, configured);
   const present = live === undefined ? null : childrenOf(type, live);
@@ -114,7 +115,7 @@ function removeFields(type: Type, value: Json, gone: FieldSet, path: string): Js
   return Object.fromEntries(rest.map(([step, member]) => [step.slice('f:'.length), member]));
 }
 
-/** Throws 400 for a configuration that is invalid for any object. */
+/** Throws 400 for a configuration that is invalid for every kind. */
 export function checkConfiguration(
   configuration: JsonObject,
   wanted: { readonly apiVersion: string; readonly kind: string },

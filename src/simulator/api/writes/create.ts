@@ -31,9 +31,9 @@ export interface Place {
 }
 
 export interface Creation {
-  /** Keeps the status, as if a controller had written it: for objects that exist from the start. */
+  /** Keeps the status of the manifest. For objects that exist from the start. */
   readonly keepsStatus?: boolean;
-  /** The owners of the fields, if server-side apply has computed them. */
+  /** Owners of the fields, if server-side apply has computed them. */
   readonly ownerships?: readonly Ownership[];
 }
 
@@ -73,7 +73,6 @@ function emptyStatus(resource: Resource): JsonObject | undefined {
   return status === undefined ? undefined : objectAt(status);
 }
 
-/** Adds name, uid and creation time. The namespace must exist. */
 function identify(
   context: ApiContext,
   { resource, namespace }: Place,
@@ -129,7 +128,7 @@ function checkNamespace(
   throw namespaceTerminating({ resource: resource.plural, group: resource.group, name }, namespace);
 }
 
-/** What validation depends on besides the object. */
+/** Inputs of validation other than the object. */
 export interface Admission {
   readonly writer: Writer;
   readonly arrival: Arrival;
@@ -157,7 +156,7 @@ export function prepare(
   return admitCustom(resource, complete, { writer, arrival, cel, before });
 }
 
-/** Returns the object with the writer as the owner of what changed. */
+/** Returns the object with the writer as owner of the changed fields. */
 export function own(
   resource: Resource,
   before: KubeObject | null,
@@ -167,7 +166,6 @@ export function own(
   return ownChanges({ type: storedType(resource), before, empty: emptyObject(resource), after }, writer);
 }
 
-/** Stores the object, except in a dry run. */
 export function keep(
   { store }: ApiContext,
   object: KubeObject,

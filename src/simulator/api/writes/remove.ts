@@ -4,16 +4,15 @@ import { type KubeObject, timestamp, withMetadata } from '../../objects/kube-obj
 import { type Addressed, checkDeletion, nameOf } from '../objects/preconditions.js';
 import { notFound } from '../../objects/status-error.js';
 
-/** The object, and whether it only has a deletionTimestamp so far. */
 export interface Removed {
   readonly object: KubeObject;
   readonly isMarked: boolean;
 }
 
 /**
- * Deletes an object if the preconditions of the DeleteOptions hold. A pod with an owner only gets a deletionTimestamp
- * (its controller removes it), unless its grace period is 0; likewise a namespace, until it is empty, and an object
- * with finalizers, until they are removed.
+ * Deletes an object if the preconditions of the DeleteOptions hold. Some objects get only a
+ * deletionTimestamp: a pod with an owner, unless its grace period is 0 (its controller removes it); a
+ * namespace, until it is empty; an object with finalizers, until these are removed.
  */
 export function deleteObject(
   context: ApiContext,
@@ -37,7 +36,7 @@ export function deleteObject(
   return { object: withMetadata(dated, { resourceVersion }), isMarked };
 }
 
-/** Only pods have a grace period; one that is not running yet needs none. */
+/** Only pods have a grace period. A pod that is not running yet is deleted immediately. */
 function graceOf(kind: string, current: KubeObject, options: JsonObject): number | null {
   if (kind !== 'Pod') return null;
   const isRunning = (stringAt(current, 'spec', 'nodeName') ?? '') !== '';

@@ -55,7 +55,7 @@ function mergeLists(type: Type, target: readonly Json[], patch: readonly Json[])
   return result;
 }
 
-/** Sorts lists as `$setElementOrder` states; items that it does not name come last. */
+/** Sorts a list by `$setElementOrder`; unlisted items come last. */
 function inOrder(type: Type, object: Record<string, Json | undefined>, patch: JsonObject): JsonObject {
   for (const [name, order] of Object.entries(patch)) {
     if (!name.startsWith(ORDER) || !isList(order)) continue;

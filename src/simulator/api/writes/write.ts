@@ -176,12 +176,12 @@ function changed(
   const read = readObject(resource, { ...wanted, apiVersion, kind }, reading);
   if (reading.arrival === 'body') requireVersion(target, read);
   checkPreconditions(target, current, read);
-  // Objects that a controller wrote may lack defaults; a write without changes does not add them.
+  // An object from a controller may lack defaults; a write without changes does not add them.
   if (sameJson(shown, wanted)) return current;
   return prepare(resource, merge(current, read, target), current, reading);
 }
 
-/** Takes from the request only what its path may change, and never the identity. */
+/** Takes only the fields that this path may change, and never the identity. */
 function merge(current: KubeObject, read: JsonObject, { resource, subresource }: Addressed): KubeObject {
   const shown = toWire(resource, current);
   if (subresource === 'status') return { ...shown, status: read['status'] };
