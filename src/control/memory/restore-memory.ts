@@ -3,11 +3,12 @@ import type { ScaleEvent, State } from '../../decision/snapshot/snapshot.js';
 import type { Intent, StoredEntry } from '../../kubernetes/state/state-entry.js';
 import type { StateReading } from '../../kubernetes/state/state-store.js';
 import type { ScalerSpec } from '../../scaler/spec.js';
+import { laterOf } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { afterOwnWrite } from './conflicting-writer.js';
 import { freshMemory, lastScales } from './memory.js';
 import type { LastScales, Memory } from './memory.js';
-import { laterOf, withIntent } from './state-after-change.js';
+import { withIntent } from './state-after-change.js';
 import { isStored } from './stored-state.js';
 
 /**
