@@ -2,7 +2,7 @@ import { TLSSocket } from 'node:tls';
 import { asObject } from '../json.js';
 
 /**
- * Returns the DNS names in the certificate of the server that answered `request`; null if the certificate was not
+ * Returns the DNS names in the certificate of the server that answered; null if the certificate was not
  * verified.
  */
 export function serverNames(request: unknown): readonly string[] | null {
