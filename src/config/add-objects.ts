@@ -15,7 +15,6 @@ import { OBJECTS_PATH, type ReadObject, objectFile } from './read-objects.js';
 export interface ObjectVerdict {
   /** The checked `spec` as JSON. An object with a different `spec` has not been checked yet. */
   readonly specText: string;
-  /** With an error, the object is rejected. */
   readonly problems: readonly Problem[];
   /** The scaler in effect, from this version or the last valid one; null: none. */
   readonly scaler: Scaler | null;
@@ -30,7 +29,6 @@ export interface Capacity {
 export interface AddedObjects {
   readonly set: DocumentSet;
   readonly problems: readonly Problem[];
-  /** By `NAMESPACE/NAME`. */
   readonly verdicts: ReadonlyMap<string, ObjectVerdict>;
 }
 

@@ -10,7 +10,6 @@ import type { Clock } from '../units/clock.js';
 import { type DocumentObject, readObjectDocument } from './object-document.js';
 
 export interface DocumentSource {
-  /** File name in problems. */
   readonly file: string;
   readonly content: { readonly text: string } | { readonly object: DocumentObject };
 }

@@ -31,7 +31,6 @@ interface Listing {
 interface ListOptions {
   /** Replaces `path` in file names. */
   readonly name: string;
-  /** Whether to skip the files of mounted ConfigMaps. */
   readonly skipsVersioned: boolean;
 }
 

@@ -10,7 +10,6 @@ export const OBJECTS_PATH = 'scalers.promscaler.dev';
 
 export interface ObjectSource {
   readonly list: () => Iterable<DocumentObject>;
-  /** Whether the first list of objects is complete. */
   readonly isComplete: () => boolean;
   /** Calls `listener` when an object is added, changed or removed. Returns a function that unsubscribes. */
   readonly onChange: (listener: () => void) => () => void;

@@ -98,7 +98,6 @@ const log = z.strictObject({
   }),
 });
 
-/** Unknown fields are rejected; every field is optional. */
 export const serviceSchema = z
   .strictObject({
     prometheus: z

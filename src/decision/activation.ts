@@ -6,7 +6,6 @@ import { judgeSample } from './samples/judge-sample.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import type { Sample, Snapshot } from './snapshot.js';
 
-/** Whether there is any work at all. */
 export interface Activation {
   /** Whether at least one Object or External metric is above its `activation.above`. */
   readonly isActive: boolean;

@@ -11,7 +11,6 @@ export interface Decision {
   readonly reason: string;
   /** The largest proposal, before any limit; null if no metric was used or none has a proposal. */
   readonly recommendedReplicas: number | null;
-  /** The bounds in effect, including those of schedules. */
   readonly minReplicas: number;
   readonly maxReplicas: number;
   /** One for each metric of the document; empty if no metric was used. */

@@ -105,7 +105,6 @@ function proposalOf({ result }: JudgedMetric): number {
   return result.proposal ?? 0;
 }
 
-/** The first pass, over the ready pods only. */
 function firstReading({ spec, result }: JudgedMetric, pods: number): Reading {
   const { averageUtilization, averageValue } = result.current;
   if (spec.target.type === 'Utilization')

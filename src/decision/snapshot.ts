@@ -104,7 +104,6 @@ export interface State {
   readonly scaleEvents: readonly ScaleEvent[];
   /** Consecutive decisions that proposed fewer replicas; empty unless the document has `downscaleConfirmation`. */
   readonly downscaleProposals: readonly Recommendation[];
-  /** Recovery hold: no scale-down before this time. */
   readonly holdScaleDownUntil: Instant | null;
   readonly holdReason: string | null;
   /** By `TYPE/IDENTITY`: since when the metric has had no value; empty after a decision at 0 replicas. */

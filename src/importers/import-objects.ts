@@ -17,7 +17,6 @@ export interface ImportedManifest extends ImportedObject {
 export interface ImportedManifests {
   /** Autoscalers, in the order of the files. */
   readonly objects: readonly ImportedManifest[];
-  /** Number of other objects by kind. */
   readonly others: ReadonlyMap<string, number>;
 }
 

@@ -4,7 +4,6 @@ import type { LabelMatchers } from './label-matchers.js';
 export interface NamedMetric {
   readonly member: 'pods' | 'object' | 'external';
   readonly name: string;
-  /** The selector of the metric. */
   readonly selector: LabelMatchers;
   /** Kind of the object that an Object metric describes. */
   readonly objectKind: string | null;

@@ -9,7 +9,6 @@ import { documentOf } from './write/write-document.js';
 /** Each pass removes at least one field. */
 const MOST_PASSES = 200;
 
-/** A scaler document must have these fields. */
 const REQUIRED = ['metadata.name', 'metadata.namespace', 'spec.scaleTargetRef', 'spec.maxReplicas'];
 
 /**

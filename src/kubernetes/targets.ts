@@ -4,7 +4,6 @@ import type { WatchedObject } from './watch/object-store.js';
 import { selectorFromObject } from './pods/selectors.js';
 import { KubernetesError, type Rollout, type ScaleTarget } from './types.js';
 
-/** A watched Deployment, StatefulSet or ReplicaSet. */
 export interface WatchedTarget extends WatchedObject {
   readonly uid: string;
   readonly specReplicas: number;

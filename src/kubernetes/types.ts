@@ -67,7 +67,6 @@ export interface FollowedTarget {
 
 /** The cluster, as the control loop uses it. Methods that send requests throw `KubernetesError`. */
 export interface Cluster {
-  /** Runs the watches until `signal` is aborted. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   /** Sets the scale targets. Only their namespaces and kinds are watched. */
   readonly follow: (targets: readonly FollowedTarget[]) => void;

@@ -18,7 +18,6 @@ export interface SourceConfig {
   /** Re-read when it changes. */
   readonly bearerTokenFile: string | null;
   readonly basicAuth: BasicAuth | null;
-  /** The authentication for a managed Prometheus. */
   readonly signIn: SignInConfig | null;
   readonly tls: SourceTls | null;
   /** Value of `$window` in resource queries. */

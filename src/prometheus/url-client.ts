@@ -20,7 +20,6 @@ export interface UrlClient {
   readonly startTime: (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
   /** `unavailable`: the server did not answer. */
   readonly isVictoriaMetrics: (options: QueryOptions) => Promise<boolean | 'unavailable'>;
-  /** Whether the last request failed. */
   readonly isDoubtful: () => boolean;
   /**
    * Whether a query should try other urls first. After a failure, one query every 30 s tests whether the

@@ -7,7 +7,6 @@ interface Variable {
   readonly offset: number;
 }
 
-/** The place determines how the value is written. */
 interface VariablePlace extends Variable {
   /**
    * In a string literal; where a duration is expected (`[$window]`, `offset $window`); or elsewhere in the

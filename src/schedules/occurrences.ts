@@ -8,7 +8,6 @@ import type { Occurrence, Schedule } from './schedule.js';
 interface Around {
   /** The last occurrence that has started, whether it has ended or not. */
   readonly last: Occurrence | null;
-  /** The next occurrence to start. */
   readonly next: Occurrence | null;
 }
 

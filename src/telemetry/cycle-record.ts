@@ -54,7 +54,6 @@ export interface Shadow {
   /** For example `HorizontalPodAutoscaler shop/web`, or the ScaledObject that owns the HPA. */
   readonly beside: string;
   readonly theirReplicas: number;
-  /** Desired replicas of promscaler minus `theirReplicas`. */
   readonly difference: number;
 }
 

@@ -51,7 +51,6 @@ export interface Ledger {
     readonly after: ScalerStatus;
   };
   readonly remove: (key: string) => void;
-  /** By `NAMESPACE/NAME`. */
   readonly get: (key: string) => ScalerStatus | null;
   /** In the order of their first records. */
   readonly list: () => Iterable<ScalerStatus>;

@@ -86,7 +86,6 @@ export const SCALER_METRICS = {
   ),
 } as const satisfies Readonly<Record<string, MetricRow>>;
 
-/** Updated when something happens. */
 export const SERVICE_METRICS = {
   syncDuration: histogram(
     'promscaler_sync_duration_seconds',

@@ -17,7 +17,6 @@ export interface Recorder {
     readonly before: ScalerStatus | null;
     readonly after: ScalerStatus;
   };
-  /** Removes a scaler (`NAMESPACE/NAME`). */
   readonly remove: (key: string) => void;
 }
 

@@ -59,7 +59,6 @@ export interface DemoDocuments {
   readonly objects: readonly string[];
 }
 
-/** `speed` shortens windows and periods. */
 export function demoDocuments(speed: number): DemoDocuments {
   const seconds = (atSpeedOne: number): number => Math.max(1, Math.round(atSpeedOne / speed));
   return {

@@ -1,6 +1,5 @@
 import { CommandError } from '../io.js';
 
-/** Unparsed options of `demo`. */
 export interface DemoOptions {
   readonly duration?: string | undefined;
   readonly speed: string;
@@ -9,7 +8,6 @@ export interface DemoOptions {
   readonly trace?: string | undefined;
 }
 
-/** Parsed options of `demo`. */
 export interface DemoSettings {
   /** Null: until the demo is stopped. */
   readonly durationSeconds: number | null;

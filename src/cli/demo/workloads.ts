@@ -7,7 +7,6 @@ import { bursts, dailyWave, faster, flashCrowd } from '../../simulator/model/cur
 /** Namespace of the workloads, the service and the kubeconfig context. */
 export const DEMO_NAMESPACE = 'shop';
 
-/** Name of the Service of promscaler. */
 export const DEMO_SERVICE = 'promscaler';
 
 /** The scalers checkout, search and mailer. */
@@ -84,7 +83,6 @@ export function demoWorkloads(speed: number, trace: Curve | null): readonly Demo
   ];
 }
 
-/** Returns the workload before its load starts. */
 export function atRest({ atRest: requestsPerSecond, ...workload }: DemoWorkload): WorkloadOptions {
   return { ...workload, behavior: { ...workload.behavior, load: () => requestsPerSecond } };
 }

@@ -26,7 +26,6 @@ interface ImportOptions extends ClusterOptions {
   readonly adapterConfig?: string;
   /** Rejects objects with a part that cannot be converted. */
   readonly strict?: boolean;
-  /** Sets `dryRun: true` in each document. */
   readonly dryRun?: boolean;
 }
 

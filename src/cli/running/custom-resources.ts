@@ -13,7 +13,6 @@ import type { Clock } from '../../units/clock.js';
  * Scaler objects. Every replica watches them; the leader, or with sharding the owner, writes their status.
  */
 export interface CustomResources {
-  /** By `NAMESPACE/NAME`. */
   readonly setVerdicts: (verdicts: ReadonlyMap<string, ObjectVerdict>) => void;
   /** Lists and watches objects until `signal` is aborted. Never rejects. */
   readonly watch: (signal: AbortSignal) => Promise<void>;

@@ -128,7 +128,6 @@ interface Watched {
   readonly namespace: string | null;
 }
 
-/** Prints new and changed rows. */
 type Printer = (rows: readonly ScalerRow[]) => void;
 
 interface OnScreen extends Watched {

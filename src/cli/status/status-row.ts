@@ -19,7 +19,6 @@ export interface StatusRow {
   readonly lastChange: string;
   /** Like `held`, with end times instead of remaining times. */
   readonly heldBy: string;
-  /** Whether AbleToScale or ScalingActive is False. */
   readonly isFailing: boolean;
   readonly isChanging: boolean;
 }

@@ -26,7 +26,6 @@ export interface Settled {
   readonly hold: Hold | null;
   readonly result: ScaleResult | null;
   readonly memory: Memory;
-  /** Total of all decisions of the cycle. */
   readonly decideSeconds: number;
 }
 

@@ -18,14 +18,12 @@ export interface HoldingsOptions {
   readonly drain: (bucket: number) => Promise<void>;
   /** Called when the set of served buckets has changed. */
   readonly onServed: () => void;
-  /** Called when a claim can be withdrawn. */
   readonly onDrained: () => void;
 }
 
 export interface Holdings {
   /** Buckets to publish, in ascending order. */
   readonly claims: () => readonly number[];
-  /** Whether any claim is not published yet. */
   readonly hasNew: () => boolean;
   readonly has: (bucket: number) => boolean;
   readonly phaseOf: (bucket: number) => Phase | null;

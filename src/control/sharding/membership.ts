@@ -115,7 +115,6 @@ export function createMembership(options: MembershipOptions): Shards {
     return own.found(listed.find(({ name }) => name === own.name) ?? null);
   };
 
-  /** Moves claims towards the plan. */
   const rebalance = (): void => {
     const live = others();
     const claims = new Map<string, readonly number[]>(

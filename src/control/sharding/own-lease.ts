@@ -3,7 +3,6 @@ import type { MemberLeases, SeenMember } from '../../kubernetes/members/member-l
 import type { Clock } from '../../units/clock.js';
 import { elapsedMs, momentOf, type ElectionTimes, type Moment } from '../election/election-rules.js';
 
-/** The membership Lease of this process. */
 export interface OwnLease {
   readonly name: string;
   /**

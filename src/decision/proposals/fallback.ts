@@ -4,7 +4,6 @@ import type { Instant } from '../../units/time.js';
 import type { FallbackUse, MetricResult } from '../decision.js';
 import type { Snapshot } from '../snapshot.js';
 
-/** Key in `failingSince`. */
 export function failingKey({ type, identity }: MetricSpec): string {
   return `${type}/${identity}`;
 }

@@ -16,7 +16,6 @@ interface Candidate {
 
 const MOST_SHOWN = 6;
 
-/** Returns the queries that prometheus-adapter with this config sends for a metric. */
 export function adapterQueries({ rules }: AdapterConfig): MetricQueries {
   return (metric) => {
     if (metric.name.length > LONGEST_NAME)

@@ -5,12 +5,10 @@ export interface AdapterRule {
   /** For example `rules[2]`. */
   readonly place: string;
   readonly api: 'custom' | 'external';
-  /** Selector by which the adapter finds series. */
   readonly series: SeriesSelector;
   /** `seriesFilters`: `is` and `isNot`. */
   readonly filters: readonly SeriesFilter[];
   readonly name: NameRule;
-  /** Template of the query. */
   readonly metricsQuery: string;
   readonly labels: LabelPlaces;
   /** Whether a query selects the namespace. Only rules of external metrics may set it to false. */

@@ -6,7 +6,6 @@ import type { Remark } from '../remarks.js';
 import { type Comments, commentLines, placeComments } from './comments.js';
 import { blockLines, scalar } from './scalar.js';
 
-/** Omits entries that are commented out. */
 export function documentOf(draft: Draft): unknown {
   return build(draft, (items) => items.filter(({ isOff }) => !isOff));
 }

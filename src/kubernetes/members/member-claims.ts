@@ -1,6 +1,5 @@
 import { STATE_BUCKETS } from '../state/state-key.js';
 
-/** Annotations of a member's Lease. */
 export const MEMBER_ANNOTATIONS = {
   buckets: 'promscaler.dev/buckets',
   address: 'promscaler.dev/address',

@@ -4,10 +4,8 @@ import type { KubernetesRequest, Transport } from '../requests/transport.js';
 import { KubernetesError } from '../types.js';
 import { MEMBER_ANNOTATIONS, MEMBER_LABEL, readAddress, readBuckets, writeBuckets } from './member-claims.js';
 
-/** Contents of a member's Lease. */
 export interface MemberLease {
   readonly spec: LeaseSpec;
-  /** State buckets that the member claims. */
   readonly buckets: readonly number[];
   /** URL of its HTTP server; null: none. */
   readonly address: string | null;

@@ -6,7 +6,6 @@ import { MAX_REPLICAS } from '../../units/replicas.js';
 
 /** A change of replicas, stored before its PATCH is sent. */
 export interface Intent {
-  /** Term of the leader that stored the intent. */
   readonly epoch: string;
   readonly from: number;
   readonly to: number;
@@ -15,7 +14,6 @@ export interface Intent {
    * PATCHes succeeds.
    */
   readonly earlier: readonly number[];
-  /** Precondition of the PATCH. */
   readonly resourceVersion: string;
   /** `metadata.generation` of the target before the PATCH, or an older one; null if the kind has none. */
   readonly generation: number | null;

@@ -44,7 +44,6 @@ export function readDocuments(
   return [...eachDocument(text, file, options)];
 }
 
-/** Reads each document on demand. */
 export function* eachDocument(
   text: string,
   file: string,

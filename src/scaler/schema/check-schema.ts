@@ -15,7 +15,6 @@ import type { ProblemCode } from '../problems/problem-codes.js';
 interface Checked<T> {
   readonly findings: readonly Finding[];
   readonly value: T | null;
-  /** The value without its invalid parts. */
   readonly readable: unknown;
 }
 

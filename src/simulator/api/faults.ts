@@ -20,7 +20,6 @@ export type FaultEffect =
       readonly body?: string;
       readonly reason?: string;
     }
-  /** Delays the request by this time. */
   | { readonly kind: 'delay'; readonly ms: number }
   /** Closes the connection and changes nothing. */
   | { readonly kind: 'drop' }

@@ -18,7 +18,6 @@ type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 export type Render = (object: KubeObject) => string;
 
 export interface WatchPeer {
-  /** Sends the status and the headers. */
   readonly accept: () => void;
   readonly send: (line: string) => void;
   /** Ends the stream cleanly. */

@@ -2,9 +2,7 @@ import type { Curve } from './curves.js';
 
 export interface Capacity {
   readonly cpuSecondsPerRequest: number;
-  /** Requests per second that one pod can serve. */
   readonly requestsPerSecondPerPod: number;
-  /** CPU usage of an idle pod. */
   readonly idleCores: number;
   /** Sum of the limits of all containers; Infinity: none. */
   readonly cpuLimitCores: number;
@@ -16,12 +14,10 @@ export interface Capacity {
 export interface PodTotals {
   readonly cpuSeconds: number;
   readonly requests: number;
-  /** Requests above the capacity. */
   readonly failedRequests: number;
 }
 
 export interface LoadState {
-  /** Seconds since the start of the load. */
   readonly atSeconds: number;
   readonly totals: PodTotals;
   /** Waiting messages of the workload's queue; 0 without a queue. */

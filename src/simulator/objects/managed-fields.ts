@@ -26,7 +26,6 @@ export function managerOf(query: URLSearchParams, userAgent: string | undefined)
   return agent === '' ? 'unknown' : agent.slice(0, 128);
 }
 
-/** An entry of `metadata.managedFields`. */
 export interface Ownership {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';

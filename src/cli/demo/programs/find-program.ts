@@ -17,7 +17,6 @@ export interface Program {
   readonly title: string;
   readonly binary: string;
   readonly origin: Origin;
-  /** Relative path of the program. */
   readonly path: string;
   /** Arguments that print the version, to verify that the program runs on this machine. */
   readonly probe: readonly string[];

@@ -7,7 +7,6 @@ import type { ProgramContext } from './context.js';
 /** A directory in the cache that is either absent or complete. */
 export interface CachedDirectory {
   readonly name: string;
-  /** Relative path of the program. */
   readonly program: string;
   readonly fill: (folder: string) => Promise<void>;
 }

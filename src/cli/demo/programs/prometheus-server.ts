@@ -15,7 +15,6 @@ import { freePort } from './free-port.js';
 export interface PrometheusOptions {
   /** Path from `findPrometheus`. */
   readonly binary: string;
-  /** Contents of prometheus.yml. */
   readonly config: string;
   readonly env: Environment;
   readonly clock: Clock;
