@@ -166,7 +166,7 @@ function checkElection(input: Loose<ServiceInput>['leaderElection']): readonly F
       input.renewDeadlineSeconds === undefined
         ? ([
             'retryPeriodSeconds',
-            `is ${retry}, 1.2 times as much must be below renewDeadlineSeconds (${renew})`,
+            `is ${retry}, must be below renewDeadlineSeconds / 1.2, with renewDeadlineSeconds (${renew})`,
           ] as const)
         : ([
             'renewDeadlineSeconds',

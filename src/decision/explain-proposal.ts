@@ -66,7 +66,7 @@ function explainTotal(metric: JudgedMetric, snapshot: Snapshot): string {
   if (kept !== null) return `${valueAndTarget}${kept}`;
   const counted = isAsleep ? 1 : countReadyPods(snapshot.pods);
   const over = isAsleep
-    ? ', at 0 replicas as over 1 pod'
+    ? ', computed for 1 pod at 0 replicas'
     : overPods(counted, { specReplicas, noun: 'ready pod' });
   return `${valueAndTarget}${over}${explainRest({ usage, target, pods: counted }, proposalOf(metric))}`;
 }
@@ -79,7 +79,7 @@ function explainPods(metric: JudgedMetric, snapshot: Snapshot): string {
   const valueAndTarget = `${valueText(spec, first.usage)}, target ${targetText(spec.target)}`;
   const isUp = first.usage > first.target;
   if (missing.length === 0 && (unready.length === 0 || !isUp)) {
-    const aside = unready.length === 0 ? '' : `, ${countOf(unready.length, 'unready pod')} left out`;
+    const aside = unready.length === 0 ? '' : `, ${countOf(unready.length, 'unready pod')} not counted`;
     const kept = explainTolerance(metric, snapshot, { reading: first, there: '' });
     if (kept !== null) return `${valueAndTarget}${aside}${kept}`;
     const over = overPods(ready.length, { specReplicas, noun: 'ready pod' });
@@ -97,7 +97,7 @@ function secondText(metric: JudgedMetric, snapshot: Snapshot, filled: Reading): 
   if (kept !== null) return kept;
   const pods = countFilled(metric, snapshot);
   const reading = { ...filled, pods };
-  if (proposal === specReplicas && read(reading) !== proposal) return ', which must not turn the direction';
+  if (proposal === specReplicas && read(reading) !== proposal) return ', which must not reverse the direction';
   return `${overPods(pods, { specReplicas, noun: 'pod' })}${explainRest(reading, proposal)}`;
 }
 
@@ -126,8 +126,8 @@ function filledText(
     unready: countOf(unready.length, 'unready pod'),
     missing: countOf(missing.length, 'missing pod'),
   };
-  const leftOut = unready.length === 0 || isUp ? '' : `, ${groups.unready} left out`;
-  if (first.usage === first.target) return `${leftOut}, ${groups.missing} left out`;
+  const leftOut = unready.length === 0 || isUp ? '' : `, ${groups.unready} not counted`;
+  if (first.usage === first.target) return `${leftOut}, ${groups.missing} not counted`;
   const become = usage === first.usage ? '' : `${text} `;
   if (!isUp) return `${leftOut}, ${become}with ${groups.missing} counted at ${fullText(target)}`;
   const both = [

@@ -83,7 +83,7 @@ function readPods(field: Field): readonly Pod[] {
   const pods = (optional(field, readArray) ?? []).map(readPod);
   const names = new Set(pods.map(({ name }) => name));
   if (names.size !== pods.length)
-    throw new SnapshotError('pods has two pods with the same name, must have each once');
+    throw new SnapshotError('pods has two pods with the same name, must have unique names');
   return pods;
 }
 

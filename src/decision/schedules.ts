@@ -85,8 +85,8 @@ export function describeBound(field: string, replicas: number, by: BoundBy | nul
   if (by === null) return `${field} is ${replicas}`;
   const when: Readonly<Record<BoundBy['phase'], string>> = {
     during: 'until',
-    before: 'on the way to its start at',
-    after: 'on the way back until',
+    before: 'ramping to its start at',
+    after: 'ramping back until',
   };
   return `${field} is ${replicas} by schedule "${by.schedule}" ${when[by.phase]} ${formatInstant(by.until)}`;
 }
@@ -95,7 +95,7 @@ export function describeFloor({ minReplicas, maxReplicas, floor, clippedFloor }:
   const bound = describeBound('minReplicas', minReplicas, floor);
   return clippedFloor === null
     ? bound
-    : `${bound} (${clippedFloor} clipped to the ceiling of ${maxReplicas})`;
+    : `${bound} (${clippedFloor} lowered to the ceiling of ${maxReplicas})`;
 }
 
 /** How much of a schedule's bound is in effect: above 0, at most 1. */

@@ -81,7 +81,7 @@ export function importObject(given: unknown, context: ImportContext): ImportedOb
   const label = `${kind.name} ${read.label === '' ? '(without a name)' : read.label}`;
   const owner = kedaOwner(value);
   if (owner !== null) {
-    const message = `is not imported: KEDA made it from ${owner}, import that: kubectl get scaledobjects -A -o yaml`;
+    const message = `is not imported: KEDA created it from ${owner}. Import that instead: kubectl get scaledobjects -A -o yaml`;
     const remark: Remark = { path: [], message, at: [], kind: 'loss' };
     return { label, key: null, text: null, draft: null, remarks: [remark], madeFrom: owner };
   }
@@ -119,7 +119,7 @@ function withHold(draft: Draft, context: ImportContext, log: RemarkLog): Draft {
 }
 
 const HOLD =
-  'Holds the workload as it is, because a metric or schedule below is commented out. Remove this field after you have filled it in.';
+  'Keeps the workload unchanged, because a metric or schedule below is commented out. Remove this field after you have filled it in.';
 
 const LONGEST_LINE = 1000;
 

@@ -132,7 +132,7 @@ function readBehavior(spec: Fields, metrics: readonly ReadMetric[]): PlainObject
       .at(['spec', 'behavior'])
       .lose(
         [...spec.path, 'metrics'],
-        `has watermarks of which only a band of ${percent(band)} is carried over`,
+        `has watermarks for which a single tolerance of ${percent(band)} is used`,
       );
   return {
     scaleUp: { ...limitOf(up), ...(bands.length === 0 ? {} : { tolerance: round(band) }) },
@@ -141,7 +141,7 @@ function readBehavior(spec: Fields, metrics: readonly ReadMetric[]): PlainObject
 }
 
 const SCALE_UP =
-  'is compared with the low watermark, and scaled up above the high one: the new count brings the value to the low watermark, which is more replicas than the WatermarkPodAutoscaler takes';
+  'is compared with the low watermark. Above the high watermark, the new count brings the value down to the low watermark, which is more replicas than the WatermarkPodAutoscaler requests';
 
 function limitOf(factor: number): PlainObject {
   const value = Math.floor(factor);

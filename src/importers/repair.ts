@@ -26,7 +26,7 @@ export function repair(draft: Draft, log: RemarkLog): Draft | null {
     if (next === null) return null;
     current = next;
   }
-  log.lose([], 'has more errors than are repaired');
+  log.lose([], 'has too many errors to repair');
   return null;
 }
 

@@ -35,7 +35,7 @@ export function createBreaker(): Breaker {
 
   const refusal = (): Answer => {
     const why = last === null ? '' : ` (${last.message})`;
-    const message = `not sent: ${failuresInARow} consecutive queries have failed, one per round is retried${why}`;
+    const message = `not sent: ${failuresInARow} consecutive queries have failed, so only one query per round is sent${why}`;
     return { class: 'failed', reason: last?.reason ?? 'connection', message };
   };
 

@@ -136,6 +136,6 @@ function sentenceOf(found: Duplicates, suspect: Suspect, config: SourceConfig): 
     suspect.kind === 'resource' ? `each container's ${suspect.resource}` : 'each series of the query';
   const isOnce =
     !found.isAdded || (suspect.kind === 'resource' && Object.hasOwn(config.onceQueries, suspect.resource));
-  const counted = isOnce ? 'counted once, the largest' : `counted ${found.times} times`;
-  return `${what} is in the data ${found.times} times, by ${describeLabels(found)}: ${counted}`;
+  const counted = isOnce ? 'only the largest is counted' : `counted ${found.times} times`;
+  return `${what} has ${found.times} copies, by ${describeLabels(found)}: ${counted}`;
 }

@@ -19,7 +19,7 @@ export interface Duplicates {
 /** For example `job cadvisor, kubelet (and endpoint)`. */
 export function describeLabels({ labels }: Duplicates): string {
   const [first, ...rest] = labels;
-  if (first === undefined) return 'no label that shows why';
+  if (first === undefined) return 'no distinguishing label';
   const more = first.values.length > SHOWN ? ` and ${first.values.length - SHOWN} more` : '';
   const values = first.values.slice(0, SHOWN).map((value) => (value === '' ? '(none)' : value));
   const also =

@@ -66,7 +66,7 @@ function judgeGuard(answer: Answer, checks: MetricChecks): Verdict {
   const why = answer.class === 'partial' ? `guard: ${answer.why}` : null;
   if (series.length > 0 && fault === undefined) return believed(why);
   const found = fault === undefined ? 'no series' : `the value ${fault.value}`;
-  const hint = fault?.value === 0 ? ' (compare with "bool" if 0 itself is good)' : '';
+  const hint = fault?.value === 0 ? ' (use a comparison with "bool" if 0 is a valid value)' : '';
   return bad(`the guard is not true: ${found}${hint}${why === null ? '' : `, and ${why}`}`, checks);
 }
 

@@ -212,7 +212,7 @@ function noneSelected(answer: Answered): ErrorSample {
 
 function whyPartial(answer: Answered, verdict: ValuesVerdict, { now }: SampleContext): string | null {
   const skewSeconds = Math.round(Math.abs(secondsBetween(now, answer.evaluatedAt)));
-  const skewWords = skewSeconds > MAX_SKEW_SECONDS ? `clocks apart by ${skewSeconds} s` : null;
+  const skewWords = skewSeconds > MAX_SKEW_SECONDS ? `clocks differ by ${skewSeconds} s` : null;
   const all = [partialOf(answer), verdict.partial, skewWords].filter((reason) => reason !== null);
   return all.length === 0 ? null : all.join('; ');
 }

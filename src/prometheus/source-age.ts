@@ -164,7 +164,7 @@ function createHistoryWatch(clock: Clock): HistoryWatch {
     const before = known !== null && isRecent(known.atMs) ? known.count : null;
     if (count === null || (count === 0 && before === null)) {
       if (!isRecent(certainMs)) return kept();
-      const why = 'whether the source has lost data is not known';
+      const why = 'it is unknown whether the source has lost data';
       return { state: 'unknown', loss: losses.last(), why };
     }
     goneSinceMs = count > 0 ? null : (goneSinceMs ?? previousMs);

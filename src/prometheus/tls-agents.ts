@@ -39,7 +39,7 @@ export function createTlsAgents(
     };
     if (!isUsable(material)) {
       if (current !== null) return current.agent;
-      throw new CredentialError(`the files of ${setting} hold no usable certificate or key`);
+      throw new CredentialError(`the files of ${setting} contain no usable certificate or key`);
     }
     const old = current?.agent;
     if (old !== undefined) clock.after(DRAIN_MS, () => old.destroy());

@@ -62,7 +62,7 @@ export function createUrlClient(
 
   const query: UrlClient['query'] = async (text, { timeoutMs, signal: parent }) => {
     if (silentUntilMs > clock.monotonicMs()) {
-      return fail(host, 'rate_limited', 'not sent: its Retry-After has not passed');
+      return fail(host, 'rate_limited', 'not sent: the Retry-After of the server has not elapsed');
     }
     const ms = Math.ceil(timeoutMs);
     const parameters = { query: text, timeout: `${ms}ms`, ...FLAVOR_PARAMETERS[engine.config().flavor] };

@@ -101,7 +101,7 @@ const CLAUSES = {
   'left out': /left out/,
   pods: / over \d+ ready pods?/,
   tolerance: /within the tolerance/,
-  direction: /must not turn the direction/,
+  direction: /must not reverse the direction/,
   activation: /; (?:not )?active/,
   asleep: /at 0 replicas as over 1 pod/,
 } as const;

@@ -210,7 +210,7 @@ describe('the query of an External metric', () => {
 
   it('does not come from rules of the custom metrics API', () => {
     expect(queryOf(external('x'), config('rules', [{ series: 'x{}' }]))).toContain(
-      'no rule of --adapter-config makes it (externalRules)',
+      'no rule of --adapter-config matches it (externalRules)',
     );
   });
 });

@@ -110,7 +110,7 @@ function filledText(ratio: number, { pods }: MetricResult): string {
     return `${both.join(' and ')} counted as idle`;
   }
   return ratio < 1
-    ? `${pods.missing.length} missing counted as at the target`
+    ? `${pods.missing.length} missing counted at the target value`
     : `${pods.missing.length} missing not counted`;
 }
 

@@ -11,7 +11,7 @@ import { alignColumns, formatAmount } from '../output/format-values.js';
 export function periodLines(at: Instant, { entry, history }: PastScaler): readonly string[] {
   const [firstAt, lastAt] = [textIn(entry, 'firstAt') ?? '', textIn(entry, 'lastAt') ?? ''];
   const count = countIn(entry, 'count') ?? 1;
-  const head = `In force at ${formatInstant(at)}: `;
+  const head = `In effect at ${formatInstant(at)}: `;
   if (count === 1) return [`${head}decided at ${lastAt}, once`];
   const last = parseInstant(lastAt);
   const isLater = last !== null && last > at;

@@ -102,7 +102,7 @@ function defaultLines(preset: string | null): readonly string[] {
     ['syncPeriodSeconds', BUILT_IN.syncPeriodSeconds, 'interval between two decisions'],
   ];
   return [
-    '  # Defaults of unset fields, unless the service config has others:',
+    '  # Built-in values of unset fields, unless defaults in the service config override them:',
     ...fields.map(([field, value, meaning]) => `  # ${field}: ${value} # ${meaning}`),
     ...(values.downscaleStabilizationSeconds > 0 ? [] : [CONFIRMATION]),
     '  # dryRun: true # not a default: decide and report, but patch nothing',

@@ -28,7 +28,7 @@ export function pluginRunner({ env, clock }: Pick<CommandIo, 'env' | 'clock'>): 
             reason instanceof DeadlineError
               ? `did not end within ${run.timeoutMs / 1000} s`
               : isMissing
-                ? 'is not there'
+                ? 'does not exist'
                 : `ended with ${String(error.code ?? error.signal ?? 'an error')}${lastLine(stderr)}`;
           resolve({ kind: 'failed', why, isMissing });
         });

@@ -32,7 +32,7 @@ export function whyHeld(input: {
   const { isDryRun } = input;
   // A dry run is intended to run next to the autoscaler that it will replace.
   if (conflict !== null && (!isDryRun || input.sharesTargetWith !== null)) {
-    const message = `${conflict} scales the same target; promscaler patches nothing until it is gone`;
+    const message = `${conflict} scales the same target; promscaler patches nothing until that is deleted`;
     return { reason: 'ConflictingScaler', outcome: 'held', message };
   }
   const { order, pause } = input;

@@ -23,7 +23,7 @@ const REACHED: Condition = {
   type: 'TargetReached',
   status: 'True',
   reason: 'Reached',
-  message: 'as many pods are ready as the target is set to',
+  message: 'all desired pods are ready',
 };
 
 /**

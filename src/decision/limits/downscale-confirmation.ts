@@ -25,7 +25,7 @@ export const confirmDownscale: Limit = (replicas, context) => {
     return { to: current, reason, until };
   }
   const highest = proposals.reduce((most, proposal) => Math.max(most, proposal.replicas), replicas);
-  const reason = `the highest that ${proposals.length} decisions in ${passed} s have asked for`;
+  const reason = `the highest proposal of ${proposals.length} decisions in ${passed} s`;
   return highest === replicas ? null : { to: highest, reason, until: null };
 };
 

@@ -59,7 +59,7 @@ function held(
   const last = recent.findLast(holds);
   const reason =
     last === undefined
-      ? `the recommendations of the last ${windowSeconds} s hold it`
+      ? `held by the recommendations of the last ${windowSeconds} s`
       : `${last.replicas} was recommended at ${formatInstant(last.at)}${windowSeconds === 0 ? '' : `, which counts for ${windowSeconds} s`}`;
   return { to, reason, until: last === undefined ? null : addSeconds(last.at, windowSeconds) };
 }

@@ -45,7 +45,7 @@ export function stepLimit({ now, spec, current, state }: LimitContext): StepLimi
   const [oldest] = events;
   return {
     replicas: Math.max(0, Math.min(current, most - Math.max(1, share))),
-    reason: `at most ${percent} % of ${most}${share === 0 ? ', but one,' : ''} in ${windowSeconds} s`,
+    reason: `at most ${percent} % of ${most}${share === 0 ? ', but at least 1,' : ''} in ${windowSeconds} s`,
     until: oldest === undefined ? null : addSeconds(oldest.at, windowSeconds),
   };
 }

@@ -24,7 +24,7 @@ export function proposeFromTotal(
     case 'Value':
       return proposeFromValue(total, target.milli, context);
     case 'Utilization':
-      return noProposal(`a target of percent for a metric of type ${metric.type}`);
+      return noProposal(`a target in percent for a metric of type ${metric.type}`);
     default:
       return target satisfies never;
   }

@@ -47,7 +47,7 @@ function utilizationMeasure(targetPercent: number, requests: ReadonlyMap<string,
         count += 1n;
       }
       if (count === 0n) return { error: 'no sample belongs to a pod of the target' };
-      if (requested === 0n) return { error: 'the pods request nothing in sum' };
+      if (requested === 0n) return { error: 'the requests of the pods add up to 0' };
       const percent = Number((used * 100n) / requested);
       const current = { averageUtilization: percent, averageValue: milliToNumber(used / count) };
       return { ratio: percent / targetPercent, current };

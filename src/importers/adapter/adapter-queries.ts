@@ -19,7 +19,7 @@ const MOST_SHOWN = 6;
 export function adapterQueries({ rules }: AdapterConfig): MetricQueries {
   return (metric) => {
     if (metric.name.length > LONGEST_NAME)
-      return unknown('its name is longer than those of prometheus-adapter');
+      return unknown('its name is too long for prometheus-adapter');
     const api = metric.member === 'external' ? 'external' : 'custom';
     const all = rules
       .filter((rule) => rule.api === api)
@@ -44,12 +44,12 @@ function choose(all: readonly Candidate[], api: AdapterRule['api']): FoundQuery 
   const last = candidates.at(-1);
   if (last === undefined)
     return unknown(
-      `no rule of --adapter-config makes it (${api === 'external' ? 'externalRules' : 'rules'})`,
+      `no rule of --adapter-config matches it (${api === 'external' ? 'externalRules' : 'rules'})`,
     );
   if (exact.length === 0 && candidates.length > 1) return unknown(severalSeries(candidates));
   const { rule, query } = last;
   if (query === null)
-    return unknown(`${rule.place} of --adapter-config has no equivalent:\n  ${rule.metricsQuery}`);
+    return unknown(`${rule.place} of --adapter-config cannot be converted:\n  ${rule.metricsQuery}`);
   return { query, notes: [`The query is that of ${rule.place} in the config of prometheus-adapter.`] };
 }
 
@@ -58,7 +58,7 @@ function severalSeries(candidates: readonly Candidate[]): string {
   const shown = candidates
     .flatMap(({ query }) => (query === null ? [] : [`  ${query}`]))
     .slice(0, MOST_SHOWN);
-  const first = 'several series may be behind it. Choose the query whose series exists:';
+  const first = 'it may come from one of several series. Choose the query whose series exists:';
   return [first, ...shown].join('\n');
 }
 

@@ -69,7 +69,7 @@ function readMinimum(spec: Fields): number {
   const minimum = spec.integer('minReplicaCount') ?? DEFAULTS.minReplicaCount;
   const idle = spec.integer('idleReplicaCount');
   if (idle !== undefined && idle !== minimum) {
-    const message = `is ${idle}: promscaler has no other count for an idle workload, it keeps ${minimum} replicas`;
+    const message = `is ${idle}: promscaler has no separate count for an idle workload and keeps ${minimum} replicas`;
     spec.log.lose([...spec.path, 'idleReplicaCount'], message);
   }
   return minimum;

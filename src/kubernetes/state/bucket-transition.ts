@@ -94,7 +94,7 @@ function readKnownEntry<W extends BucketWrite>(
   }
   const clamped = clampFuture(content, context.now);
   const isAhead = clamped !== content;
-  const warning = isAhead ? warn('state entry has times in the future; using the present') : null;
+  const warning = isAhead ? warn('state entry has times in the future; using the current time') : null;
   return { entry: { text, content: clamped, foreignSinceMs }, warning };
 }
 

@@ -44,7 +44,7 @@ export function createTokenHttp(options: {
     signal.throwIfAborted();
     if (result.kind === 'failed') throw new CredentialError(`${options.what}: ${result.message}`);
     if (result.location !== null)
-      throw new CredentialError(`${options.what} redirects: redirects are not followed`);
+      throw new CredentialError(`${options.what} answered with a redirect, which is not followed`);
     return { status: result.status, contentType: result.contentType, body: result.body };
   };
 }

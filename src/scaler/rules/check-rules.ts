@@ -108,7 +108,7 @@ function checkStabilization(spec: LooseSpec, isBroken: IsBroken): readonly Findi
   if (!isOff || behavior?.scaleDown?.selectPolicy === 'Disabled' || isBroken(['spec', 'preset'])) return [];
   const path = stabilizationPath(window !== undefined, downscaleStabilizationSeconds !== undefined);
   const cause = path.at(-1) === 'preset' ? `spec.preset ${preset}` : `${formatPath(path)} 0`;
-  const message = `${cause} turns stabilization off: one result that is too low scales down at once; downscaleConfirmation: {} requires three in a row`;
+  const message = `${cause} disables stabilization: a single low result scales down immediately; downscaleConfirmation: {} requires three in a row`;
   return [finding('unconfirmed-scale-down', path, message)];
 }
 

@@ -61,7 +61,7 @@ Last scale-up: none; last scale-down: none
 
     expect(text).toContain('missing, no sample: e\n');
     expect(text).toContain(
-      'count   30 % / 60 % = 0.5 over 4 ready pods, with 1 missing counted as at the target: 0.7333, ceil(0.7333 x 5 pods) = 4\n',
+      'count   30 % / 60 % = 0.5 over 4 ready pods, with 1 missing counted at the target value: 0.7333, ceil(0.7333 x 5 pods) = 4\n',
     );
   });
 

@@ -331,7 +331,7 @@ describe('an entry that cannot be used', () => {
       entry: { lastScaleUp: at(0), lastScaleDown: at(60) },
     });
     expect(rig.logged.map(({ message }) => message)).toEqual([
-      'state entry has times in the future; using the present',
+      'state entry has times in the future; using the current time',
     ]);
   });
 });

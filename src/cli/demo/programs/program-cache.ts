@@ -43,7 +43,7 @@ export async function programFromCache(context: ProgramContext, wanted: CachedDi
     await rm(partial, { recursive: true, force: true });
   }
   if (await isExecutable(program)) return program;
-  throw new Error(`${wanted.name} holds no ${wanted.program}`);
+  throw new Error(`${wanted.name} does not contain ${wanted.program}`);
 }
 
 async function putInPlace(partial: string, folder: string): Promise<void> {

@@ -197,7 +197,7 @@ function judgeShape(
     );
   if (metric.type === 'External' && selected.length > MANY_SERIES)
     return make.warning(
-      `${who}: each query returns ${selected.length} series, which promscaler only adds up`,
+      `${who}: each query returns ${selected.length} series, which promscaler only sums`,
       'aggregate them in Prometheus: wrap the query in sum(...)',
     );
   return null;
