@@ -122,7 +122,7 @@ async function readOne(
   }
 }
 
-/** Whether a file is a mount of its own (`subPath`): it is on another device than its directory. */
+/** Whether a file is a separate mount (`subPath`): it is on another device than its directory. */
 export function isMountPoint(file: { readonly dev: number }, directory: { readonly dev: number }): boolean {
   return file.dev !== directory.dev;
 }

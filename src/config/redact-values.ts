@@ -38,7 +38,6 @@ export function describeValue(value: unknown, path: Path): string {
   return VOCABULARY.has(value) || NUMBER_LIKE.test(value) ? JSON.stringify(value) : `"${REDACTED}"`;
 }
 
-/** Redacts unknown keys, quoted strings and variables in the message. */
 export function redactFinding(found: Finding, texts: readonly string[]): Finding {
   const { path, message } = found;
   const isHeader = path.includes('headers') && message.startsWith(`${formatPath(path)} is `);

@@ -14,7 +14,6 @@ import type { SourceInput } from './source-schema.js';
 
 const RESOURCE_VARIABLES: readonly string[] = ['namespaces', 'window'];
 
-/** Fields that set the Authorization header. */
 const AUTHENTICATION_FIELDS = ['bearerTokenFile', 'basicAuth', 'oauth2', 'sigv4', 'azure', 'google'] as const;
 
 /** Rules across fields, checked on all values that could be read. */

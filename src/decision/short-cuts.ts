@@ -4,7 +4,6 @@ import { describeFloor } from './schedules.js';
 import type { Bounds } from './schedules.js';
 import type { Snapshot } from './snapshot.js';
 
-/** A decision that uses no metric. */
 export interface ShortCut {
   readonly replicas: number;
   readonly steps: readonly LimitStep[];

@@ -6,7 +6,6 @@ export interface ImportContext {
   /** Namespace of objects without one. */
   readonly namespace: string;
   readonly isNamespaceGiven: boolean;
-  /** Finds the queries of metrics of the custom and external metrics API. */
   readonly queries: MetricQueries;
   /** Data source for each address that a ScaledObject queries. */
   readonly sources: SourceNames;

@@ -23,7 +23,6 @@ export interface ImportedManifests {
 /** No tool writes deeper nested lists. */
 const DEEPEST_LIST = 3;
 
-/** Converts all autoscalers in the values and in the items of lists. */
 export function importObjects(
   values: readonly ManifestValue[],
   given: Omit<ImportContext, 'sources'>,

@@ -150,7 +150,6 @@ function limitOf(factor: number): PlainObject {
     : { policies: [{ type: 'Percent', value, periodSeconds: 15 }] };
 }
 
-/** A quantity as a plain number. */
 function fractionOf(spec: Fields, key: string): number | undefined {
   const value = spec.quantity(key);
   if (typeof value === 'number' || value === undefined) return value;

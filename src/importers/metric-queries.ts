@@ -5,7 +5,6 @@ export interface NamedMetric {
   readonly member: 'pods' | 'object' | 'external';
   readonly name: string;
   readonly selector: LabelMatchers;
-  /** Kind of the object that an Object metric describes. */
   readonly objectKind: string | null;
 }
 
@@ -14,7 +13,6 @@ export type FoundQuery =
   | { readonly query: string; readonly notes: readonly string[] }
   | { readonly query: null; readonly reason: string };
 
-/** Finds the query of a metric by its name. */
 export type MetricQueries = (metric: NamedMetric) => FoundQuery;
 
 /**
@@ -30,7 +28,6 @@ function originOf(name: string): string {
   return 'pass the rules of prometheus-adapter with --adapter-config';
 }
 
-/** Returns an example query for a metric with this name, for a comment. */
 export function exampleQuery({ member, name, selector }: NamedMetric): string {
   const series = /^[A-Za-z_:][\w:]*$/.test(name) ? name : 'METRIC';
   const place = {

@@ -8,7 +8,6 @@ import { KubernetesError, type ScaleTarget, type TargetEvent } from './types.js'
 
 interface EventRecorder {
   readonly record: (target: ScaleTarget, event: TargetEvent) => void;
-  /** Resolves when every queued Event has been sent or dropped. */
   readonly idle: () => Promise<void>;
 }
 

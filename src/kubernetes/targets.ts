@@ -16,7 +16,6 @@ export interface WatchedTarget extends WatchedObject {
   readonly replicasManagers: readonly string[];
   readonly generation: number | null;
   readonly rollout: Rollout | null;
-  /** Name of the Deployment that owns a ReplicaSet. */
   readonly owner: string | null;
 }
 

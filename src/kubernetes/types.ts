@@ -48,7 +48,6 @@ export interface TargetEvent {
   readonly message: string;
 }
 
-/** An HPA, or the ScaledObject that owns it. */
 export interface OtherScaler {
   readonly kind: string;
   readonly namespace: string;

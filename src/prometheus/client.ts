@@ -11,7 +11,6 @@ import type { SourceConfig } from './source-config.js';
 
 /** Client for one data source. No method throws. */
 export interface PrometheusClient {
-  /** Runs an instant query at the current time of the server. */
   readonly query: (query: string, options: QueryOptions) => Promise<Answer>;
   /**
    * Start time of the server that answers. Null if it does not answer or does not report the time (Thanos,

@@ -87,7 +87,7 @@ export function createQueryQueue(options: {
       return answer;
     } catch {
       // Without this catch, the unhandled rejection of an internal error would end the service.
-      return { class: 'failed', reason: 'bad_answer', message: 'the query failed by an internal error' };
+      return { class: 'failed', reason: 'bad_answer', message: 'the query failed with an internal error' };
     } finally {
       release();
     }

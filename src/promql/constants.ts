@@ -1,7 +1,6 @@
 /** A number, or `some` number that only the server knows. */
 export type Known = number | 'some';
 
-/** Functions that return a constant operand unchanged. */
 const KEEPS_VALUE: ReadonlySet<string> = new Set([
   'avg_over_time',
   'first_over_time',

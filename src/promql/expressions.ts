@@ -9,7 +9,6 @@ interface Matching {
   readonly labels: readonly string[];
   /** The "many" side: `left` for group_left. */
   readonly group: 'left' | 'right' | null;
-  /** Labels in the parentheses of group_left and group_right. */
   readonly include: readonly string[];
 }
 

@@ -3,9 +3,7 @@ import { instantFromMs } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 
 export interface CronTimes {
-  /** Returns the first time after an instant. */
   readonly after: (instant: Instant) => Instant | null;
-  /** Returns the last time at or before an instant. */
   readonly atOrBefore: (instant: Instant) => Instant | null;
 }
 

@@ -6,7 +6,6 @@ import { formatInstant } from '../units/time.js';
 /** Server-sent events of `/api/v1/events`. */
 export interface EventStreams {
   readonly handle: RequestHandler;
-  /** Ends all streams and rejects new ones. */
   readonly close: () => void;
   readonly size: () => number;
 }

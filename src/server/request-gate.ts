@@ -40,7 +40,6 @@ export class RequestGate extends Duplex {
   #lineBytes = 0;
   #isBusy = false;
   #isWanted = false;
-  /** Whether the buffered bytes were sent before the response to the last request. */
   #isEarly = false;
   #hasEnded = false;
   #isSending = false;

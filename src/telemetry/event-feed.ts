@@ -30,7 +30,6 @@ export interface NumberedEvent {
   readonly event: ServiceEvent;
 }
 
-/** Publishes events to subscribers, and keeps the newest for clients that reconnect. */
 export interface EventFeed {
   readonly publish: (event: ServiceEvent) => void;
   /**

@@ -22,7 +22,6 @@ export interface HistoryEntry {
   readonly conditions: readonly Condition[];
 }
 
-/** The status of one scaler, replaced after each cycle. */
 export interface ScalerStatus {
   /** `NAMESPACE/NAME`. */
   readonly key: string;

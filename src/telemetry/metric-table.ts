@@ -111,7 +111,7 @@ export const SERVICE_METRICS = {
   ),
   sourceDuplicates: service(
     'promscaler_source_duplicate_series',
-    'How many times the most duplicated series of a data source exists, as of the last check (1: no duplicates).',
+    'Copies of the most duplicated series of a data source, as of the last check (1: no duplicates).',
     ['source'],
   ),
   kubernetesRequests: counter(

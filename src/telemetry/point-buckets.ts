@@ -1,7 +1,6 @@
 import type { Instant } from '../units/time.js';
 import type { Point } from './point-ring.js';
 
-/** Merges the points of one step. */
 export interface Bucket {
   /** Whether an instant is in the step of the first point. */
   readonly contains: (at: Instant) => boolean;

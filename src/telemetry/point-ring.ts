@@ -32,7 +32,6 @@ export function bytesPerPoint(counts: number, values: number): number {
 const MISSING_COUNT = -1;
 const MIN_CAPACITY = 16;
 
-/** Memory grows with the number of points. */
 export function createPointRing(countsPerPoint: number, valuesPerPoint: number): PointRing {
   let capacity = 0;
   let start = 0;

@@ -1,4 +1,3 @@
-/** Limits how many callers work at the same time. */
 interface Semaphore {
   /**
    * Resolves in the order of the calls, when a permit is free. The caller must call the returned function

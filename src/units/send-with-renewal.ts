@@ -1,4 +1,3 @@
-/** A request with credentials that may be replaced while it runs. */
 interface RenewableRequest<Credentials, Answer> {
   readonly read: () => Promise<Credentials>;
   readonly send: (credentials: Credentials) => Promise<Answer>;

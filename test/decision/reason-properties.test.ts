@@ -98,7 +98,7 @@ function sampleOf(
 const CLAUSES = {
   idle: /counted as idle/,
   full: /counted at /,
-  'left out': /left out/,
+  'not counted': /not counted/,
   pods: / over \d+ ready pods?/,
   tolerance: /within the tolerance/,
   direction: /must not reverse the direction/,

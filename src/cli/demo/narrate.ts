@@ -11,7 +11,6 @@ import type { CommandIo } from '../io.js';
 import { paintOf } from '../output/paint.js';
 import { documentNews } from './document-news.js';
 
-/** Prints the events of the demo, one per line. */
 export interface Narrator {
   readonly printCycle: (output: CycleOutput) => void;
   /** Call after each load of the documents. */

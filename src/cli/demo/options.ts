@@ -16,7 +16,7 @@ export interface DemoSettings {
   readonly traceFile: string | null;
 }
 
-/** Without a terminal nobody can press Ctrl-C. */
+/** Without a terminal, Ctrl-C is not available. */
 const DEFAULT_DURATION_SECONDS = 120;
 
 /** Throws `CommandError` (usage error) if an option is out of range. */

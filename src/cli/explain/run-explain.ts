@@ -101,5 +101,5 @@ function notes(read: ReadScaler | null, decision: Decision): readonly string[] {
   if (!read.isOneCycle) return ['Note: the outcome is from a later cycle than the decision'];
   return desired === null || desired === decision.desiredReplicas
     ? []
-    : [`Note: the service has another version than this command, and decided on ${desired}`];
+    : [`Note: the service has a different version than this command and decided on ${desired}`];
 }

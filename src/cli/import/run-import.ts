@@ -22,7 +22,6 @@ interface ImportOptions extends ClusterOptions {
   readonly paths: readonly string[];
   /** The namespace of objects that have none. */
   readonly namespace?: string;
-  /** Config file of prometheus-adapter. */
   readonly adapterConfig?: string;
   /** Rejects objects with a part that cannot be converted. */
   readonly strict?: boolean;

@@ -16,7 +16,6 @@ export interface CustomResources {
   readonly setVerdicts: (verdicts: ReadonlyMap<string, ObjectVerdict>) => void;
   /** Lists and watches objects until `signal` is aborted. Never rejects. */
   readonly watch: (signal: AbortSignal) => Promise<void>;
-  /** Writes the status of objects for one term of leadership. Never rejects. */
   readonly writeStatuses: (signal: AbortSignal) => Promise<void>;
   /** Reasons why the service is not ready. A missing CRD is not one of them. */
   readonly waitingFor: () => readonly string[];

@@ -138,7 +138,6 @@ interface Following extends Watched {
   readonly print: Printer;
 }
 
-/** Reports once that the service is unreachable, and retries. */
 async function follow({ client, namespace, print }: Following, io: CommandIo): Promise<void> {
   let lastFailure: string | null = null;
   for (;;) {

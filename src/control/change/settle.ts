@@ -29,7 +29,6 @@ export interface Settled {
   readonly decideSeconds: number;
 }
 
-/** Facts that are the same for all decisions of a cycle. */
 export interface Circumstances {
   readonly target: ScaleTarget;
   readonly otherScaler: OtherScaler | null;

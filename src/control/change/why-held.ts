@@ -23,7 +23,6 @@ export function whyHeld(input: {
   readonly otherScaler: OtherScaler | null;
   /** Why the state store is unusable for this scaler; null: it is usable. */
   readonly degraded: string | null;
-  /** Whether the document or the service sets a dry run. */
   readonly isDryRun: boolean;
 }): Hold | null {
   const { spec } = input.scaler;

@@ -17,7 +17,6 @@ export interface DeletionCosts {
    * failures and delays are only logged.
    */
   readonly update: (input: CostInput, change: CostedChange) => Promise<void>;
-  /** Resolves when no removal is in flight. */
   readonly idle: () => Promise<void>;
 }
 

@@ -29,9 +29,8 @@ export interface Memory {
   /** Whether a pause was in effect in the last cycle; absent: false. */
   readonly wasPaused?: boolean;
   readonly isRestored: boolean;
-  /** Entry in the state store, as a string, that this memory continues; null: there is none. */
+  /** The stored entry on which this memory is based; null: none. */
   readonly stored: string | null;
-  /** Whether the state store lacks part of this memory. */
   readonly isUnsaved: boolean;
 }
 

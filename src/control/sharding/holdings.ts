@@ -16,7 +16,6 @@ export interface HoldingsOptions {
   readonly load: (bucket: number) => Promise<void>;
   /** Waits for the cycles of a bucket and stores its state; never rejects. */
   readonly drain: (bucket: number) => Promise<void>;
-  /** Called when the set of served buckets has changed. */
   readonly onServed: () => void;
   readonly onDrained: () => void;
 }

@@ -13,7 +13,6 @@ export interface Member {
  * in its buckets.
  */
 export interface Shards extends Election {
-  /** Whether this process decides the scalers of the bucket. */
   readonly serves: (bucket: number) => boolean;
   /** Whether the scalers of the bucket may be changed now; checked directly before each write. */
   readonly leadershipOf: (bucket: number) => Leadership;

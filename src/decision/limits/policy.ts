@@ -53,7 +53,6 @@ function fieldOf(direction: Direction): string {
   return direction === 1 ? 'behavior.scaleUp' : 'behavior.scaleDown';
 }
 
-/** Max selects the policy that allows the largest change, Min the smallest. */
 function select(
   rules: ScalingRules,
   direction: Direction,

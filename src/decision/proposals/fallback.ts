@@ -31,5 +31,5 @@ function failingSince(spec: MetricSpec, { state, target, now }: Snapshot): Insta
 }
 
 export function describeFallback({ mode, replicas, since, error }: FallbackUse): string {
-  return `no value since ${formatInstant(since)} (${error}): ${replicas} replicas in its place by fallback ${mode}`;
+  return `no value since ${formatInstant(since)} (${error}): fallback ${mode} uses ${replicas} replicas`;
 }

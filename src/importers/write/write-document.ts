@@ -36,7 +36,6 @@ function rankOf(field: string): number {
 
 interface Writing {
   readonly comments: Comments;
-  /** Whether the list entry at this path is commented out. */
   readonly isOff: (path: Path) => boolean;
 }
 

@@ -12,7 +12,6 @@ export interface MemberLease {
 }
 
 export interface SeenMember extends MemberLease {
-  /** Name of the Lease. */
   readonly name: string;
   /** Spec and annotations as JSON. A change shows that the member is alive. */
   readonly text: string;

@@ -10,7 +10,6 @@ import type { ScalerStore } from './scaler-store.js';
 export interface ScalerWatch {
   /** Lists and watches until `signal` is aborted. Logs a failure once and keeps retrying; never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
-  /** Whether every scope has been listed or has failed. */
   readonly isSettled: () => boolean;
 }
 

@@ -30,7 +30,6 @@ export interface BucketRules {
   readonly mayWrite: () => boolean;
   /** Whether a leader of a later term wrote the entry, which must then not be overwritten (W13). */
   readonly isWrittenByLaterTerm: (entry: KnownEntry) => boolean;
-  /** Whether the scaler of an entry no longer exists and the entry can be removed. */
   readonly isSpent: (key: string, entry: StoredEntry) => boolean;
 }
 

@@ -6,7 +6,6 @@ const WATCH_START_DEADLINE_MS = 30_000;
 
 export interface WatchRequest {
   readonly version: string;
-  /** The server ends the watch after this time. */
   readonly timeoutSeconds: number;
   readonly signal: AbortSignal;
 }

@@ -77,7 +77,6 @@ function ownerText({ manager, subresource, operation, apiVersion }: Ownership): 
   return `"${manager}"${part}${operation === 'Update' ? ` using ${apiVersion}` : ''}`;
 }
 
-/** Merges objects, maps and lists with keys. Replaces other values. */
 function mergeTyped(type: Type, live: Json | undefined, configured: Json): Json {
   const wanted = childrenOf(type, configured);
   const present = live === undefined ? null : childrenOf(type, live);

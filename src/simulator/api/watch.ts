@@ -20,7 +20,6 @@ export type Render = (object: KubeObject) => string;
 export interface WatchPeer {
   readonly accept: () => void;
   readonly send: (line: string) => void;
-  /** Ends the stream cleanly. */
   readonly end: () => void;
   readonly destroy: () => void;
   /** Calls `callback` once the connection is closed by either side. */

@@ -22,7 +22,6 @@ export function toWire(resource: Resource, object: KubeObject): KubeObject {
   return isFirstAutoscaler(resource) ? autoscalerToV1(object) : { ...object, apiVersion };
 }
 
-/** Converts an object from a client to its stored form. */
 export function fromWire(resource: Resource, object: KubeObject): KubeObject {
   if (resource.group === 'events.k8s.io') return eventToCore(object);
   return isFirstAutoscaler(resource) ? autoscalerFromV1(object) : object;

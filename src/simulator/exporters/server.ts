@@ -10,7 +10,6 @@ export interface ExporterFaults {
   readonly failingPods: Set<string>;
 }
 
-/** An entry of the http_sd response. */
 interface TargetGroup {
   readonly targets: readonly string[];
   readonly labels: Readonly<Record<string, string>>;

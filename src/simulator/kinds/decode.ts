@@ -14,7 +14,6 @@ export interface Decoding {
 
 interface Place {
   readonly path: string;
-  /** Go type that contains the field. */
   readonly go: string;
 }
 

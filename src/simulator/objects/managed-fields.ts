@@ -14,7 +14,6 @@ export interface Writer {
   readonly warnings?: string[];
   /** Whether nothing is stored (`dryRun=All`), as for `kubectl diff`. */
   readonly isDryRun?: boolean;
-  /** Whether server-side apply takes over fields of other managers. */
   readonly isForced?: boolean;
 }
 

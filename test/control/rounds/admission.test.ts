@@ -70,7 +70,7 @@ describe('createAdmission', () => {
   it.each([
     [19, 2],
     [20, 3],
-  ])('counts anew after %d ms without a caller: %d of 3 go on at once', async (ms, expected) => {
+  ])('restarts the count after %d ms without a caller: %d of 3 continue immediately', async (ms, expected) => {
     const { clock, call, admitted } = start(2);
     await call(1);
     clock.advance(ms);

@@ -113,7 +113,7 @@ const oneOwner: Invariant = {
   },
 };
 
-/** A process that was stopped tells of the cycle that it was in when it goes on. */
+/** A suspended process reports its running cycle when it is resumed. */
 function wasStopped(history: History, process: string, atMs: number): boolean {
   const replica = history.processes.find(({ name }) => name === process)?.replica;
   return history.faults.some(

@@ -112,7 +112,7 @@ const otherAutoscaler: Invariant = {
           write.atMs < endMs,
       );
       if (span === undefined || isUnreadable(history, span.startMs, write.atMs)) return [];
-      const message = `${describeWrite(write)}, though an HPA is there since ${formatTime(span.startMs)}`;
+      const message = `${describeWrite(write)}, although an HPA exists since ${formatTime(span.startMs)}`;
       return [{ atMs: write.atMs, message, scaler: write.scaler, process: write.process }];
     });
   },

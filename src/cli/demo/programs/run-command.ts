@@ -5,7 +5,6 @@ import type { ProgramContext } from './context.js';
 export interface Command {
   readonly file: string;
   readonly args: readonly string[];
-  /** Working directory. */
   readonly folder: string;
   readonly timeoutMs: number;
 }

@@ -6,7 +6,6 @@ import { type CheckResult, resultsOf } from '../check-result.js';
 import { listSome } from '../../output/list-some.js';
 import type { OwnedPod, ScalerFacts } from '../targets/scaler-facts.js';
 
-/** Kinds that own pods, directly or through a ReplicaSet. */
 const OWNING_KINDS = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController', 'Rollout'];
 
 /**
