@@ -119,14 +119,15 @@ export const serviceSchema = z
     }),
     leaderElection: leaderElection.optional().meta({
       description:
-        'Leader election: only the replica that holds this Lease scales: `promscaler` in the namespace of the service.',
+        'Leader election by the Lease `promscaler` in the namespace of the service: only its holder scales.',
     }),
     sharding: sharding.optional().meta({
       description:
         'Sharding: division of the scalers among the replicas, with one Lease per replica. The times of leaderElection apply.',
     }),
     defaults: defaultsSchema.optional().meta({
-      description: 'Defaults for all documents: any field of spec. Fields of a document take precedence, key by key.',
+      description:
+        'Defaults for all documents: any field of spec. Fields of a document take precedence, key by key.',
     }),
     log: log.optional().meta({ description: 'Log on standard output.' }),
   })

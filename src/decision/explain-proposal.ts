@@ -97,7 +97,8 @@ function secondText(metric: JudgedMetric, snapshot: Snapshot, filled: Reading): 
   if (kept !== null) return kept;
   const pods = countFilled(metric, snapshot);
   const reading = { ...filled, pods };
-  if (proposal === specReplicas && read(reading) !== proposal) return ', which must not reverse the direction';
+  if (proposal === specReplicas && read(reading) !== proposal)
+    return ', which must not reverse the direction';
   return `${overPods(pods, { specReplicas, noun: 'pod' })}${explainRest(reading, proposal)}`;
 }
 

@@ -38,7 +38,11 @@ describe('a guard', () => {
 
   it.each([
     ['no series', missing, 'the guard is not true: no series'],
-    ['0', vector(0), 'the guard is not true: the value 0 (use a comparison with "bool" if 0 is a valid value)'],
+    [
+      '0',
+      vector(0),
+      'the guard is not true: the value 0 (use a comparison with "bool" if 0 is a valid value)',
+    ],
     ['NaN', vector(NaN), 'the guard is not true: the value NaN'],
     [
       'one 0 among others',

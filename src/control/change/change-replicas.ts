@@ -147,7 +147,7 @@ async function prepare(
       progress.unannounced = announced.message;
     }
     if (change.isWanted?.() === false) return { kind: 'given-up', message: NOT_WANTED };
-    if (!leadership.mayWrite()) return { kind: 'given-up', message: 'another replica leads' };
+    if (!leadership.mayWrite()) return { kind: 'given-up', message: 'another replica is the leader' };
     const seconds = ageSeconds(clock, start);
     if (seconds <= INTENT_SECONDS) return { intent };
     // If storing the intent failed slowly, try once more, with a new read and without the intent.
@@ -156,9 +156,9 @@ async function prepare(
 }
 
 /**
- * Returns whether the earlier change and this one exclude each other, because they have the same
- * precondition. Otherwise the earlier one may have been applied and reverted, and replacing its intent would
- * lose the window that it started.
+ * Whether the earlier change and this one have the same precondition, so that at most one of them can be
+ * applied. If not, the earlier one may have been applied and reverted, and replacing its intent would lose
+ * the window that it started.
  */
 function isExcluded(pending: Intent | null, resourceVersion: string): boolean {
   return pending === null || pending.resourceVersion === resourceVersion;

@@ -18,8 +18,7 @@ const MOST_SHOWN = 6;
 
 export function adapterQueries({ rules }: AdapterConfig): MetricQueries {
   return (metric) => {
-    if (metric.name.length > LONGEST_NAME)
-      return unknown('its name is too long for prometheus-adapter');
+    if (metric.name.length > LONGEST_NAME) return unknown('its name is too long for prometheus-adapter');
     const api = metric.member === 'external' ? 'external' : 'custom';
     const all = rules
       .filter((rule) => rule.api === api)

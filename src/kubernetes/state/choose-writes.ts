@@ -72,7 +72,7 @@ export function chooseWrites<W extends BucketWrite>(
 }
 
 function whyRefused(write: BucketWrite, known: KnownEntry | undefined, rules: BucketRules): PutResult | null {
-  if (!rules.mayWrite()) return { kind: 'refused', message: 'another replica leads' };
+  if (!rules.mayWrite()) return { kind: 'refused', message: 'another replica is the leader' };
   const isChanged = (known?.text ?? null) !== write.base;
   if (known !== undefined && 'problem' in known.content) return null;
   if (!isChanged && (known === undefined || !rules.isWrittenByLaterTerm(known))) return null;

@@ -26,10 +26,11 @@ const WORDS: ReadonlySet<string> = new Set([...KEPT, ...TRANSLATED, ...DROPPED])
  */
 export function structuralSchema(schema: unknown, place: Place): JsonSchema {
   const { path, additions } = place;
-  if (!isPlainObject(schema)) throw new Error(`making a structural schema of ${path}: it is not an object`);
+  if (!isPlainObject(schema))
+    throw new Error(`building the structural schema of ${path}: it is not an object`);
   const unknown = Object.keys(schema).find((word) => !WORDS.has(word));
   if (unknown !== undefined)
-    throw new Error(`making a structural schema of ${path}: unknown keyword ${unknown}`);
+    throw new Error(`building the structural schema of ${path}: unknown keyword ${unknown}`);
   const { const: only, properties, items, additionalProperties } = schema;
   const hasTypes = Array.isArray(schema['type']);
   const kept = KEPT.filter((word) => schema[word] !== undefined && !(word === 'type' && hasTypes));
