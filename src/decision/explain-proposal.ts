@@ -66,7 +66,7 @@ function explainTotal(metric: JudgedMetric, snapshot: Snapshot): string {
   if (kept !== null) return `${valueAndTarget}${kept}`;
   const counted = isAsleep ? 1 : countReadyPods(snapshot.pods);
   const over = isAsleep
-    ? ', computed for 1 pod at 0 replicas'
+    ? ', over 1 pod at 0 replicas'
     : overPods(counted, { specReplicas, noun: 'ready pod' });
   return `${valueAndTarget}${over}${explainRest({ usage, target, pods: counted }, proposalOf(metric))}`;
 }

@@ -121,14 +121,14 @@ describe('the reason in the Event for a change', () => {
       {},
     ],
     [
-      'external metric qps has no value since 2026-01-01T00:00:00Z (no series): 9 replicas in its place by fallback atLeast',
+      'external metric qps has no value since 2026-01-01T00:00:00Z (no series): fallback atLeast uses 9 replicas',
       5,
       { fallback: { afterSeconds: 60, replicas: 9 } },
       failing,
       since,
     ],
     [
-      'external metric qps has no value since 2026-01-01T00:00:00Z (no series): 2 replicas in its place by fallback exact',
+      'external metric qps has no value since 2026-01-01T00:00:00Z (no series): fallback exact uses 2 replicas',
       5,
       { fallback: { afterSeconds: 60, replicas: 2, mode: 'exact' } },
       failing,

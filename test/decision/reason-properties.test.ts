@@ -103,7 +103,7 @@ const CLAUSES = {
   tolerance: /within the tolerance/,
   direction: /must not reverse the direction/,
   activation: /; (?:not )?active/,
-  asleep: /at 0 replicas as over 1 pod/,
+  asleep: /over 1 pod at 0 replicas/,
 } as const;
 
 describe('the reason of a decision', () => {

@@ -184,7 +184,7 @@ describe('the query of an Object metric', () => {
 
   it('is not known if the rule has no label for the object', () => {
     expect(queryOf(object('requests', 'Ingress'), config('rules', [{ series: 'requests{}' }]))).toContain(
-      'rules[0] of --adapter-config has no equivalent',
+      'rules[0] of --adapter-config cannot be converted',
     );
   });
 });
