@@ -17,7 +17,7 @@ export interface Bounds {
 interface BoundBy {
   readonly schedule: string;
   readonly replicas: number;
-  /** `before` a start and `after` an end, the bound ramps. */
+  /** `before` and `after`: the bound ramps before the start or after the end. */
   readonly phase: 'during' | 'before' | 'after';
   readonly until: Instant;
 }

@@ -94,7 +94,7 @@ export const SERVICE_METRICS = {
   ),
   syncLateness: histogram(
     'promscaler_sync_lateness_seconds',
-    'Time from the instant a round was due to its start.',
+    'Delay between the time at which a round was due and its start.',
     { buckets: ROUND_SECONDS },
   ),
   missedRounds: counter('promscaler_missed_rounds_total', 'Rounds of one scaler that were skipped.'),
