@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { basename, delimiter, dirname } from 'node:path';
 import { inspect } from 'node:util';
-import type { FaultListener } from './io.js';
+import type { FaultListener } from './process/io.js';
 import { lossyOutput } from './output/lossy-output.js';
 import { cli } from './program.js';
 import { readStdin } from './input/read-stdin.js';

@@ -4,8 +4,8 @@ import { addMetaCommands } from './command-line/meta-commands.js';
 import type { Result } from './command-line/result.js';
 import { addQueryCommands } from './command-line/query-commands.js';
 import { addServiceCommands } from './command-line/service-commands.js';
-import type { CommandIo, ExitCode } from './io.js';
-import { CommandError } from './io.js';
+import type { CommandIo, ExitCode } from './process/io.js';
+import { CommandError } from './process/io.js';
 import { addPauseCommands } from './command-line/pause-commands.js';
 import { VERSION } from './version/version.js';
 

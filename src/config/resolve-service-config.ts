@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, join } from 'node:path';
-import type { SourceConfig } from '../prometheus/source-config.js';
+import type { SourceConfig } from '../prometheus/data-source/source-config.js';
 import { deepFreeze } from '../scaler/plain-json.js';
 import { resolveResourceQueries } from './resource-queries.js';
 import { SERVICE_DEFAULTS } from './service-defaults.js';

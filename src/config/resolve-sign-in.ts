@@ -1,4 +1,4 @@
-import type { SignInConfig } from '../prometheus/source-config.js';
+import type { SignInConfig } from '../prometheus/data-source/source-config.js';
 import { SERVICE_DEFAULTS } from './service-defaults.js';
 import type { SourceInput } from './source-schema.js';
 import { resolveTls } from './resolve-tls.js';

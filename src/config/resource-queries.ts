@@ -1,4 +1,4 @@
-import type { Flavor, SourceConfig } from '../prometheus/source-config.js';
+import type { Flavor, SourceConfig } from '../prometheus/data-source/source-config.js';
 
 /** Metrics of cAdvisor, which is part of the kubelet. */
 export const RESOURCE_QUERIES = {

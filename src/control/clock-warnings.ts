@@ -8,8 +8,8 @@ interface ClockWarnings {
 }
 
 /**
- * Longer than a response may take. From 120 s on, responses cause no scale-down (samples.ts). Source:
- * reliability.md, 3.2.
+ * More than a response may be delayed. Above 120 s, the samples are partial and scale nothing down
+ * (prometheus/answers/why-partial.ts).
  */
 const WARN_SECONDS = 30;
 

@@ -7,7 +7,7 @@ import type { Clock } from '../units/clock.js';
 import type { Instant } from '../units/time.js';
 import { findSharedTargets, targetKey } from './observe/shared-targets.js';
 import { createEarlyRound } from './rounds/early-round.js';
-import type { CycleInput, CycleOutput } from './ports.js';
+import type { CycleInput, CycleOutput } from './ports/ports.js';
 import { shiftMemory, watchWallClock } from './memory/clock-jump.js';
 import { forNewTerm, freshMemory } from './memory/memory.js';
 import type { Memory } from './memory/memory.js';

@@ -8,7 +8,7 @@ import { restoreMemory } from './memory/restore-memory.js';
 import { observe } from './observe/observe.js';
 import type { Observation } from './observe/observe.js';
 import { readPause } from './change/pause.js';
-import type { CycleInput, CycleOutput, CyclePorts } from './ports.js';
+import type { CycleInput, CycleOutput, CyclePorts } from './ports/ports.js';
 import { settle } from './change/settle.js';
 
 /**

@@ -4,7 +4,7 @@ import { formatInstant, secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import { judgeSample } from './samples/judge-sample.js';
 import type { JudgedMetric } from './proposals/propose.js';
-import type { Sample, Snapshot } from './snapshot.js';
+import type { Sample, Snapshot } from './snapshot/snapshot.js';
 
 export interface Activation {
   /** Whether at least one Object or External metric is above its `activation.above`. */

@@ -1,6 +1,6 @@
 import { formatInstant } from '../units/time.js';
 import type { MetricType } from '../scaler/spec.js';
-import type { Condition, LimitName, LimitStep } from './decision.js';
+import type { Condition, LimitName, LimitStep } from './result/decision.js';
 import { downscaleForbiddenUntil, upscaleForbiddenUntil } from './limits/forbidden-window.js';
 import type { LimitContext } from './limits/limit.js';
 import { isBoundOverHold } from './limits/limits.js';
@@ -8,7 +8,7 @@ import type { LimitedCount } from './limits/limits.js';
 import { describeFallback } from './proposals/fallback.js';
 import type { Pick } from './proposals/pick.js';
 import type { JudgedMetric } from './proposals/propose.js';
-import { describeBound, describeFloor } from './schedules.js';
+import { describeBound, describeFloor } from './limits/scheduled-bounds.js';
 
 export const ABLE_TO_GET_SCALE: Condition = {
   type: 'AbleToScale',

@@ -1,7 +1,7 @@
 import { activate, readActivation, withoutPodMetrics } from './activation.js';
 import type { Activation } from './activation.js';
 import { ABLE_TO_GET_SCALE, limitConditions, scalingActive } from './conditions.js';
-import type { Condition, Decision, LimitStep } from './decision.js';
+import type { Condition, Decision, LimitStep } from './result/decision.js';
 import { explainCount } from './explain.js';
 import { buildNextState, seedRecommendations } from './next-state.js';
 import type { LimitContext } from './limits/limit.js';
@@ -13,9 +13,9 @@ import { proposeAll } from './proposals/propose.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import { takeShortCut } from './short-cuts.js';
 import type { ShortCut } from './short-cuts.js';
-import { boundsInForce, highestCeiling } from './schedules.js';
-import type { Bounds } from './schedules.js';
-import type { Snapshot } from './snapshot.js';
+import { boundsInForce, highestCeiling } from './limits/scheduled-bounds.js';
+import type { Bounds } from './limits/scheduled-bounds.js';
+import type { Snapshot } from './snapshot/snapshot.js';
 
 /**
  * Decides how many replicas the target should have, and why. Pure: reads no clock, network or file, does not

@@ -1,12 +1,12 @@
 import type { MetricSpec, MetricTarget } from '../scaler/spec.js';
 import { formatMilli, milliFromNumber, milliToNumber } from '../units/quantity.js';
-import type { PodGroups } from './decision.js';
+import type { PodGroups } from './result/decision.js';
 import { MAX_REPLICAS } from '../units/replicas.js';
 import { describeFallback } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import { isWithinTolerance, tolerancesOf } from './proposals/tolerance.js';
 import { countReadyPods, totalOf } from './proposals/total-metrics.js';
-import type { Snapshot } from './snapshot.js';
+import type { Snapshot } from './snapshot/snapshot.js';
 
 /**
  * Returns value and target of a metric: `cpu is at 83 % of the requests, target 60 %` if the proposal is

@@ -1,11 +1,11 @@
 import type { MetricSpec } from '../scaler/spec.js';
-import type { Decision, LimitStep } from './decision.js';
+import type { Decision, LimitStep } from './result/decision.js';
 import { explainProposal } from './explain-proposal.js';
 import type { LimitContext } from './limits/limit.js';
 import { isBoundOverHold, isHold } from './limits/limits.js';
 import { describeFallback } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
-import type { Snapshot } from './snapshot.js';
+import type { Snapshot } from './snapshot/snapshot.js';
 
 /**
  * Returns the reason of a decision that used metrics: value, target, and the limits that changed the count.

@@ -6,7 +6,7 @@ import { nextDownscaleProposals } from './limits/downscale-confirmation.js';
 import { stepWindowSeconds } from './limits/step-limit.js';
 import { failingKey } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
-import type { Recommendation, Snapshot, State } from './snapshot.js';
+import type { Recommendation, Snapshot, State } from './snapshot/snapshot.js';
 
 /** The longest period of the default policies of the HPA, which apply to a document without `behavior`. */
 const DEFAULT_POLICY_PERIOD_SECONDS = 15;

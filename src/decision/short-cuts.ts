@@ -1,8 +1,8 @@
-import type { Condition, LimitStep } from './decision.js';
+import type { Condition, LimitStep } from './result/decision.js';
 import { ABLE_TO_GET_SCALE, SCALING_DISABLED } from './conditions.js';
-import { describeFloor } from './schedules.js';
-import type { Bounds } from './schedules.js';
-import type { Snapshot } from './snapshot.js';
+import { describeFloor } from './limits/scheduled-bounds.js';
+import type { Bounds } from './limits/scheduled-bounds.js';
+import type { Snapshot } from './snapshot/snapshot.js';
 
 export interface ShortCut {
   readonly replicas: number;

@@ -1,12 +1,12 @@
 import type { PlainObject } from '../scaler/plain-json.js';
 import { formatValue } from '../scaler/problems/finding.js';
 import { PRESETS } from '../scaler/schema/presets.js';
-import type { ImportContext } from './context.js';
-import { type Draft, type DraftItem, defined } from './draft.js';
-import type { Fields } from './fields.js';
+import type { ImportContext } from './manifest/context.js';
+import { type Draft, type DraftItem, defined } from './draft/draft.js';
+import type { Fields } from './manifest/fields.js';
 import { readMetrics } from './hpa/import-hpa.js';
-import type { ReadMetadata } from './metadata.js';
-import { readTarget } from './scale-target.js';
+import type { ReadMetadata } from './manifest/metadata.js';
+import { readTarget } from './manifest/scale-target.js';
 
 const TOLERANCE = 0.1;
 

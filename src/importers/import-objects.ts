@@ -1,8 +1,8 @@
 import { isPlainObject, type PlainObject } from '../scaler/plain-json.js';
-import type { ImportContext } from './context.js';
+import type { ImportContext } from './manifest/context.js';
 import { type ImportedObject, importObject } from './import-object.js';
-import { nameSources } from './source-names.js';
-import type { Remark } from './remarks.js';
+import { nameSources } from './manifest/source-names.js';
+import type { Remark } from './draft/remarks.js';
 
 export interface ManifestValue {
   readonly file: string;

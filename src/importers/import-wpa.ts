@@ -1,13 +1,13 @@
 import type { PlainObject } from '../scaler/plain-json.js';
 import { formatValue } from '../scaler/problems/finding.js';
 import { milliToNumber, parseQuantity } from '../units/quantity.js';
-import type { ImportContext } from './context.js';
-import { type Draft, type DraftItem, defined } from './draft.js';
-import type { Fields } from './fields.js';
-import { readMatchers } from './label-matchers.js';
-import type { ReadMetadata } from './metadata.js';
-import { namedMetricItem, withUniqueNames } from './named-metric.js';
-import { readTarget } from './scale-target.js';
+import type { ImportContext } from './manifest/context.js';
+import { type Draft, type DraftItem, defined } from './draft/draft.js';
+import type { Fields } from './manifest/fields.js';
+import { readMatchers } from './manifest/label-matchers.js';
+import type { ReadMetadata } from './manifest/metadata.js';
+import { namedMetricItem, withUniqueNames } from './manifest/named-metric.js';
+import { readTarget } from './manifest/scale-target.js';
 
 /** Source: api/datadoghq/v1alpha1/watermarkpodautoscaler_default.go */
 const DEFAULTS = { tolerance: 0.01, up: 50, down: 20, upWindow: 60, downWindow: 300 };

@@ -2,8 +2,8 @@ import { checkDocument } from '../scaler/read/check-document.js';
 import { valueAt, without } from '../scaler/plain-json.js';
 import { type Finding, type Path, formatPath } from '../scaler/problems/finding.js';
 import { PROBLEM_CLASSES } from '../scaler/problems/problem-codes.js';
-import { type Draft, type ItemList, ITEM_LISTS } from './draft.js';
-import type { RemarkLog } from './remarks.js';
+import { type Draft, type ItemList, ITEM_LISTS } from './draft/draft.js';
+import type { RemarkLog } from './draft/remarks.js';
 import { documentOf } from './write/write-document.js';
 
 /** Each pass removes at least one field. */

@@ -1,6 +1,6 @@
 import type { MetricSpec } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
-import type { Answer } from './answer.js';
+import type { Answer } from './answers/answer.js';
 import {
   describeLabels,
   type Duplicates,
@@ -8,7 +8,7 @@ import {
   findQueryDuplicates,
 } from './find-duplicates.js';
 import { resourceQuery } from './resource-queries.js';
-import type { SourceConfig } from './source-config.js';
+import type { SourceConfig } from './data-source/source-config.js';
 
 /** A query that may count the same thing several times. */
 export type Suspect =

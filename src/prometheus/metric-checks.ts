@@ -1,6 +1,6 @@
 import type { Freshness } from '../scaler/spec.js';
 import { secondsBetween, instantFromSeconds } from '../units/time.js';
-import type { Answer } from './answer.js';
+import type { Answer } from './answers/answer.js';
 
 export interface MetricChecks {
   readonly guard: string | null;

@@ -1,7 +1,7 @@
 import { type Scaler, scalerKey } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
-import type { Answer } from './answer.js';
-import { createPrometheusClient, type PrometheusClient } from './client.js';
+import type { Answer } from './answers/answer.js';
+import { createPrometheusClient, type PrometheusClient } from './client/client.js';
 import { createDuplicateWatch, type DuplicateWatch, type Suspect } from './duplicate-watch.js';
 import { applyChecks } from './metric-checks.js';
 import { createQueryQueue, type QueryQueue, type QueryReport } from './query-queue.js';
@@ -21,7 +21,7 @@ import { createRecognition, type Recognition } from './recognition.js';
 import { createResourceBatches, type ResourceBatches } from './resource-batches.js';
 import { metricNeeds, rankingNeed, type MetricNeed } from './scaler-queries.js';
 import { createSourceAges, type SourceAge, type SourceAges, UNKNOWN_AGE } from './source-age.js';
-import type { SourceConfig } from './source-config.js';
+import type { SourceConfig } from './data-source/source-config.js';
 
 export interface RoundAnswers {
   /**

@@ -1,5 +1,5 @@
-import type { Answer } from './answer.js';
-import { indexByPod } from './series-index.js';
+import type { Answer } from './answers/answer.js';
+import { indexByPod } from './answers/series-index.js';
 
 export type PodRanking =
   /** By pod. Pods without series or with NaN are omitted. Infinite and negative values are valid here. */

@@ -2,10 +2,10 @@ import type { Clock } from '../units/clock.js';
 import { createSemaphore } from '../units/semaphore.js';
 import { secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
-import type { Answer, FailureReason } from './answer.js';
-import { createBreaker } from './breaker.js';
-import type { PrometheusClient } from './client.js';
-import type { SourceConfig } from './source-config.js';
+import type { Answer, FailureReason } from './answers/answer.js';
+import { createBreaker } from './client/breaker.js';
+import type { PrometheusClient } from './client/client.js';
+import type { SourceConfig } from './data-source/source-config.js';
 
 export interface QueryReport {
   readonly source: string;

@@ -1,6 +1,6 @@
-import type { PrometheusClient } from './client.js';
+import type { PrometheusClient } from './client/client.js';
 import type { AskOptions } from './query-queue.js';
-import type { SourceConfig } from './source-config.js';
+import type { SourceConfig } from './data-source/source-config.js';
 
 export interface Recognition {
   /**

@@ -1,5 +1,5 @@
 import type { Clock } from '../units/clock.js';
-import type { Answer } from './answer.js';
+import type { Answer } from './answers/answer.js';
 
 /** Queries that a source has rejected as invalid. They are retried rarely until the document or config changes. */
 export interface RefusedQueries {
@@ -12,7 +12,6 @@ export interface RefusedQueries {
  */
 const REST_PERIODS = 4.5;
 
-/** Source: reliability.md, 3.2, `bad_data`. */
 export function createRefusedQueries(clock: Clock): RefusedQueries {
   const refused = new Map<string, { readonly answer: Answer; readonly untilMs: number }>();
 

@@ -1,7 +1,7 @@
-import type { Answer } from './answer.js';
+import type { Answer } from './answers/answer.js';
 import { resourceQuery } from './resource-queries.js';
-import { indexByPod } from './series-index.js';
-import type { SourceConfig } from './source-config.js';
+import { indexByPod } from './answers/series-index.js';
+import type { SourceConfig } from './data-source/source-config.js';
 
 /**
  * Queries the usage of one resource in many namespaces, with as few queries as the limit of series per answer

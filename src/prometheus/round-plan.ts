@@ -1,6 +1,6 @@
 import type { Scaler } from '../scaler/spec.js';
 import type { MetricNeed } from './scaler-queries.js';
-import type { SourceConfig } from './source-config.js';
+import type { SourceConfig } from './data-source/source-config.js';
 
 /** A scaler that decides in this round, and its sync period. A query may take at most half of the period. */
 export interface DueScaler {

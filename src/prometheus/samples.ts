@@ -1,10 +1,5 @@
-import {
-  errorSample,
-  judgeValues,
-  seriesCountError,
-  type ValuesVerdict,
-} from '../decision/samples/sample-rules.js';
-import type { ErrorSample, Pod, Sample } from '../decision/snapshot.js';
+import { errorSample, judgeValues, seriesCountError } from '../decision/samples/sample-rules.js';
+import type { ErrorSample, Pod, Sample } from '../decision/snapshot/snapshot.js';
 import { largestWrittenRangeSeconds } from '../promql/ranges.js';
 import type {
   ContainerResourceMetric,
@@ -13,11 +8,12 @@ import type {
   ResourceMetric,
   Scaler,
 } from '../scaler/spec.js';
-import { addSeconds, type Instant, secondsBetween } from '../units/time.js';
-import type { Answer } from './answer.js';
+import { addSeconds, type Instant } from '../units/time.js';
+import type { Answer } from './answers/answer.js';
 import { resourceWindowSeconds } from './resource-queries.js';
-import { indexByPod, labelOf, selectSeries } from './series-index.js';
-import type { SourceConfig } from './source-config.js';
+import { indexByPod, labelOf, selectSeries } from './answers/series-index.js';
+import { partialOf, whySamplePartial } from './answers/why-partial.js';
+import type { SourceConfig } from './data-source/source-config.js';
 
 interface SampleContext {
   readonly namespace: string;
@@ -32,9 +28,6 @@ interface SampleResult {
   readonly sample: Sample;
   readonly droppedSeries: number;
 }
-
-/** With a larger clock difference, the server may have evaluated a time without data. */
-const MAX_SKEW_SECONDS = 120;
 
 type Answered = Extract<Answer, { readonly series: unknown }>;
 
@@ -63,10 +56,9 @@ export function toSamples(
 }
 
 /**
- * Returns the sample of one metric. Only series of the target's namespace and of the listed pods count. A
- * sample is `invalid` if there are two series for one pod (and container), no `pod` label, or a violation of
- * the rules in `decision/samples`. It is partial if the answer is partial, some values are NaN, or the server
- * clock differs by more than 120 s. Source: snapshot.md, `samples[]`; reliability.md, 3.2.
+ * Returns the sample of one metric. Only series of the target's namespace and the listed pods count. `invalid`: two
+ * series for one pod (and container), no `pod` label, or a violation of `decision/samples`. Partial: a partial answer,
+ * some NaN, or a server clock that differs by more than 120 s. Source: snapshot.md, `samples[]`; algorithm.md, section 2.
  */
 export function toSample(metric: MetricSpec, answer: Answer, context: SampleContext): SampleResult {
   if (answer.class === 'failed' || answer.class === 'invalid' || answer.class === 'missing') {
@@ -131,7 +123,7 @@ function containersSample(
     at: addSeconds(answer.evaluatedAt, -(source?.scrapeIntervalSeconds ?? 0)),
     windowSeconds: source === null ? 0 : resourceWindowSeconds(source, metric.name),
     containers,
-    partial: whyPartial(answer, verdict, context),
+    partial: whySamplePartial(answer, verdict, context.now),
   };
 }
 
@@ -169,7 +161,7 @@ function podsSample(metric: PodsMetric, answer: Answered, context: SampleContext
     at: answer.evaluatedAt,
     windowSeconds: windowOf(metric),
     pods,
-    partial: whyPartial(answer, verdict, context),
+    partial: whySamplePartial(answer, verdict, context.now),
   };
   return { sample, droppedSeries };
 }
@@ -200,7 +192,7 @@ function valuesSample(
     form: 'values',
     at: answer.evaluatedAt,
     values: values.filter((value) => !Number.isNaN(value)),
-    partial: whyPartial(answer, verdict, context),
+    partial: whySamplePartial(answer, verdict, context.now),
   };
 }
 
@@ -208,17 +200,6 @@ function noneSelected(answer: Answered): ErrorSample {
   const message = `none of ${answer.series.length} series matches metric.selector`;
   const why = partialOf(answer);
   return why === null ? errorSample('missing', message) : errorSample('invalid', `${message}, and ${why}`);
-}
-
-function whyPartial(answer: Answered, verdict: ValuesVerdict, { now }: SampleContext): string | null {
-  const skewSeconds = Math.round(Math.abs(secondsBetween(now, answer.evaluatedAt)));
-  const skewWords = skewSeconds > MAX_SKEW_SECONDS ? `clocks differ by ${skewSeconds} s` : null;
-  const all = [partialOf(answer), verdict.partial, skewWords].filter((reason) => reason !== null);
-  return all.length === 0 ? null : all.join('; ');
-}
-
-function partialOf(answer: Answered): string | null {
-  return answer.class === 'partial' ? answer.why : null;
 }
 
 function withoutDrops(sample: Sample): SampleResult {

@@ -1,6 +1,6 @@
 import { type Clock, sleep } from '../units/clock.js';
 import { addSeconds, type Instant } from '../units/time.js';
-import type { Answer } from './answer.js';
+import type { Answer } from './answers/answer.js';
 import type { AskOptions, QueryQueue } from './query-queue.js';
 
 export interface SourceAge {

@@ -8,14 +8,14 @@ import { ofAll, ofOwner } from './fleet/fleet-pages.js';
 import type { Fleet } from './fleet/fleet.js';
 import { refuseOddRequests, setSafeHeaders } from './hardening.js';
 import { openApiDocument } from './openapi.js';
-import { createPageTurns } from './page-turns.js';
-import { BadRequest } from './query.js';
-import { ROUTES } from './routes.js';
-import type { RouteId } from './routes.js';
-import { listDecisions, listScalers, showHistory, showScaler, showSnapshot } from './scaler-pages.js';
-import type { ScalerPageParts } from './scaler-pages.js';
-import { createSharedPage } from './shared-page.js';
-import type { SharedPageOptions } from './shared-page.js';
+import { createPageTurns } from './turns/page-turns.js';
+import { BadRequest } from './pages/query.js';
+import { ROUTES } from './pages/routes.js';
+import type { RouteId } from './pages/routes.js';
+import { listDecisions, listScalers, showHistory, showScaler, showSnapshot } from './pages/scaler-pages.js';
+import type { ScalerPageParts } from './pages/scaler-pages.js';
+import { createSharedPage } from './turns/shared-page.js';
+import type { SharedPageOptions } from './turns/shared-page.js';
 import type { Clock } from '../units/clock.js';
 
 /** Functions are called for each request and must not block. */

@@ -2,8 +2,8 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../units/clock.js';
-import { RequestGate } from './request-gate.js';
-import { createSpareTime } from './spare-time.js';
+import { RequestGate } from './turns/request-gate.js';
+import { createSpareTime } from './turns/spare-time.js';
 
 /**
  * Connections accepted above the maximum until their client sends a request. Clients that reconnect at once

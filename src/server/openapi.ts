@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ROUTES } from './routes.js';
-import type { Parameter, Route, RouteAnswer } from './routes.js';
-import { NAMED_SCHEMAS } from './schema-names.js';
+import { ROUTES } from './pages/routes.js';
+import type { Parameter, Route, RouteAnswer } from './pages/routes.js';
+import { NAMED_SCHEMAS } from './schemas/schema-names.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
-import type { Condition, Decision } from '../decision/decision.js';
-import type { Snapshot } from '../decision/snapshot.js';
+import type { Condition, Decision } from '../decision/result/decision.js';
+import type { Snapshot } from '../decision/snapshot/snapshot.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
 

@@ -1,4 +1,4 @@
-import type { Condition, ConditionType, Decision, PastDecision } from '../decision/decision.js';
+import type { Condition, ConditionType, Decision, PastDecision } from '../decision/result/decision.js';
 import { scalerKey } from '../scaler/spec.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';

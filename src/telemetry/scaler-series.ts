@@ -1,4 +1,4 @@
-import type { Decision, MetricResult } from '../decision/decision.js';
+import type { Decision, MetricResult } from '../decision/result/decision.js';
 import type { MetricSpec } from '../scaler/spec.js';
 import { milliToNumber } from '../units/quantity.js';
 import type { ScalerStatus } from './ledger.js';

@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { snapshotToJson } from '../decision/write-json.js';
-import type { Snapshot } from '../decision/snapshot.js';
+import { snapshotToJson } from '../decision/result/write-json.js';
+import type { Snapshot } from '../decision/snapshot/snapshot.js';
 import type { Instant } from '../units/time.js';
 
 /** Compressed snapshots of past decisions. Above the limit, the oldest snapshot of any scaler is dropped. */

@@ -1,4 +1,4 @@
-import type { ExitCode } from '../io.js';
+import type { ExitCode } from '../process/io.js';
 
 /** Carries the exit code out of the action of a command, because commander discards its return value. */
 export interface Result {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type * as Demo from '../demo/demo.js';
-import { CommandError, type CommandIo } from '../io.js';
+import { CommandError, type CommandIo } from '../process/io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
 import { NAMESPACE_OF_SCALER, outputOption, reachingCluster } from './options.js';
 import type { Result } from './result.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { CommandError, type CommandIo, type ExitCode } from '../io.js';
+import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
 import { type Completion, describeCommands } from './describe-commands.js';
 import { bashScript } from './bash.js';
 import { fishScript } from './fish.js';

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { describeReadError } from '../../config/describe-read-error.js';
 import { decide } from '../../decision/decide.js';
-import { SnapshotError, parseSnapshot } from '../../decision/parse-snapshot.js';
-import { decisionToJson } from '../../decision/write-json.js';
+import { SnapshotError, parseSnapshot } from '../../decision/snapshot/parse-snapshot.js';
+import { decisionToJson } from '../../decision/result/write-json.js';
 import { readBoundedText } from '../../files/read-bounded.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
-import type { CommandIo, ExitCode } from '../io.js';
-import { CommandError } from '../io.js';
+import type { CommandIo, ExitCode } from '../process/io.js';
+import { CommandError } from '../process/io.js';
 import { notJson, whyNoSnapshot } from './not-a-snapshot.js';
 
 export const EMPTY_SNAPSHOT =

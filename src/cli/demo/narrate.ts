@@ -1,13 +1,13 @@
 import type { LoadedScalers } from '../../config/scaler-files.js';
-import type { CycleOutput } from '../../control/ports.js';
-import type { Decision } from '../../decision/decision.js';
+import type { CycleOutput } from '../../control/ports/ports.js';
+import type { Decision } from '../../decision/result/decision.js';
 import { printable } from '../../scaler/problems/format-problem.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { pauseMessage, reasonOf, rescaleDirection } from '../../telemetry/cycle-record.js';
 import type { CycleRecord } from '../../telemetry/cycle-record.js';
 import { secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import type { CommandIo } from '../io.js';
+import type { CommandIo } from '../process/io.js';
 import { paintOf } from '../output/paint.js';
 import { documentNews } from './document-news.js';
 

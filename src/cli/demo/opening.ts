@@ -1,4 +1,4 @@
-import type { CommandIo, OutputStream } from '../io.js';
+import type { CommandIo, OutputStream } from '../process/io.js';
 import { DEMO_SCALERS } from './workloads.js';
 
 /** Delays the output until every scaler has a first decision. */

@@ -1,4 +1,4 @@
-import { CommandError } from '../io.js';
+import { CommandError } from '../process/io.js';
 
 export interface DemoOptions {
   readonly duration?: string | undefined;

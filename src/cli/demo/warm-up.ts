@@ -1,5 +1,5 @@
 import { resolveServiceConfig } from '../../config/resolve-service-config.js';
-import { createPrometheusClient } from '../../prometheus/client.js';
+import { createPrometheusClient } from '../../prometheus/client/client.js';
 import { type Clock, sleep } from '../../units/clock.js';
 import { RATE_SECONDS } from './documents.js';
 import { DEMO_NAMESPACE, DEMO_PODS } from './workloads.js';

@@ -1,5 +1,5 @@
 import { findSharedTargets } from '../../control/observe/shared-targets.js';
-import { createPrometheusClient, type PrometheusClient } from '../../prometheus/client.js';
+import { createPrometheusClient, type PrometheusClient } from '../../prometheus/client/client.js';
 import { createMetricSource } from '../../prometheus/planner.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { withDeadline } from '../../units/clock.js';
@@ -21,19 +21,19 @@ import { checkResourceSeries } from './checks/resource-series.js';
 import { checkScrapeInterval } from './checks/scrape-interval.js';
 import { checkState } from './checks/state.js';
 import { checkTarget } from './checks/target.js';
-import type { CheckName } from './check-names.js';
-import { type CheckResult, resultsOf } from './check-result.js';
+import type { CheckName } from './report/check-names.js';
+import { type CheckResult, resultsOf } from './report/check-result.js';
 import {
   CLUSTER_SUBJECT,
   type ClusterContext,
   type DoctorContext,
   type SourceContext,
   sourceSubject,
-} from './context.js';
+} from './context/context.js';
 import { judgeFlavor } from './data-sources/flavor.js';
 import { suggestPrometheus } from './data-sources/suggest-prometheus.js';
-import { openCluster } from './open-cluster.js';
-import { openDataSource } from './open-data-source.js';
+import { openCluster } from './context/open-cluster.js';
+import { openDataSource } from './context/open-data-source.js';
 import { readClusterFacts, type ScalerFacts } from './targets/scaler-facts.js';
 
 type CheckResults = readonly CheckResult[] | Promise<readonly CheckResult[]>;

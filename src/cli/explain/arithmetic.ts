@@ -1,8 +1,8 @@
-import type { MetricResult } from '../../decision/decision.js';
+import type { MetricResult } from '../../decision/result/decision.js';
 import { ceilCount } from '../../decision/proposals/count.js';
 import { judgeSample } from '../../decision/samples/judge-sample.js';
 import { isWithinTolerance, tolerancesOf } from '../../decision/proposals/tolerance.js';
-import type { Sample, Snapshot } from '../../decision/snapshot.js';
+import type { Sample, Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import { addMilli, milliFromNumber, milliToNumber } from '../../units/quantity.js';
 import { countOf, formatAmount, formatNumber } from '../output/format-values.js';

@@ -1,4 +1,4 @@
-import type { Sample } from '../../decision/snapshot.js';
+import type { Sample } from '../../decision/snapshot/snapshot.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';

@@ -1,4 +1,4 @@
-import type { Decision } from '../../decision/decision.js';
+import type { Decision } from '../../decision/result/decision.js';
 import { downscaleForbiddenUntil, upscaleForbiddenUntil } from '../../decision/limits/forbidden-window.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';

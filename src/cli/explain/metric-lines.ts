@@ -1,7 +1,7 @@
-import type { MetricResult } from '../../decision/decision.js';
+import type { MetricResult } from '../../decision/result/decision.js';
 import { describeFallback } from '../../decision/proposals/fallback.js';
 import { judgeSample } from '../../decision/samples/judge-sample.js';
-import type { Sample, Snapshot } from '../../decision/snapshot.js';
+import type { Sample, Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { LabelSelector, MetricSpec } from '../../scaler/spec.js';
 import { milliToNumber } from '../../units/quantity.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';

@@ -1,4 +1,4 @@
-import { type JsonObject, countIn, listIn, objectIn, objectsIn, textIn } from '../../kubernetes/json.js';
+import { type JsonObject, countIn, listIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { formatInstant, parseInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { PastScaler } from '../reach/service-pages.js';

@@ -1,4 +1,11 @@
-import { type JsonObject, asObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/json.js';
+import {
+  type JsonObject,
+  asObject,
+  countIn,
+  objectIn,
+  objectsIn,
+  textIn,
+} from '../../kubernetes/api/json.js';
 import { parseInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { ExplainedStatus } from './explanation.js';

@@ -2,18 +2,18 @@ import { adapterQueries, unusualResources } from '../../importers/adapter/adapte
 import { readAdapterText } from '../../importers/adapter/read-adapter-text.js';
 import { oneLine } from '../../importers/write/comments.js';
 import { IMPORT_BOUNDS, readManifests } from '../../importers/read-manifests.js';
-import type { ImportContext } from '../../importers/context.js';
+import type { ImportContext } from '../../importers/manifest/context.js';
 import { remarkLine } from '../../importers/import-object.js';
 import {
   type ImportedManifest,
   type ImportedManifests,
   importObjects,
 } from '../../importers/import-objects.js';
-import { type MetricQueries, NO_QUERIES } from '../../importers/metric-queries.js';
+import { type MetricQueries, NO_QUERIES } from '../../importers/manifest/metric-queries.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { type InputFiles, readInput, readInputFiles } from '../input/read-files.js';
-import { CommandError, type CommandIo, type ExitCode } from '../io.js';
+import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
 import { contextNamespace } from '../reach/context-namespace.js';
 

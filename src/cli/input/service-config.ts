@@ -3,7 +3,7 @@ import { readServiceConfig, serviceFacts } from '../../config/read-service-confi
 import type { Problem } from '../../scaler/problems/problem.js';
 import type { ReadOptions } from '../../scaler/read/read-scalers.js';
 import { readInput } from './read-files.js';
-import type { CommandIo } from '../io.js';
+import type { CommandIo } from '../process/io.js';
 
 export interface ServiceInput {
   readonly config: ServiceConfig | null;

@@ -1,8 +1,8 @@
 import { createTransport } from '../../kubernetes/requests/transport.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { withDeadline } from '../../units/clock.js';
-import type { CommandIo } from '../io.js';
+import type { CommandIo } from '../process/io.js';
 import { VERSION } from '../version/version.js';
 import type { ClusterAccess } from './connect.js';
 import { findKind } from './find-kind.js';

@@ -1,6 +1,6 @@
 import type { Problem } from '../../scaler/problems/problem.js';
 import { readScalers } from '../../scaler/read/read-scalers.js';
-import { CommandError } from '../io.js';
+import { CommandError } from '../process/io.js';
 
 export const WORKLOAD_NAME = 'the name of the workload';
 

@@ -1,11 +1,11 @@
 import { targetKey } from '../../control/observe/shared-targets.js';
-import { objectIn, textIn, type JsonObject } from '../../kubernetes/json.js';
+import { objectIn, textIn, type JsonObject } from '../../kubernetes/api/json.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { listHpas } from '../../kubernetes/hpa.js';
 import { requestingContainers } from '../../kubernetes/pods/watched-pod.js';
 import { nameTarget, readWatchedTarget } from '../../kubernetes/targets.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { readWorkload } from '../../kubernetes/workload.js';
 import { didYouMean } from '../../scaler/problems/nearest.js';
 import { listSome } from '../output/list-some.js';

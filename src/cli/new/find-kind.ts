@@ -1,7 +1,7 @@
-import { listIn, objectIn, objectsIn, textIn, type JsonObject } from '../../kubernetes/json.js';
+import { listIn, objectIn, objectsIn, textIn, type JsonObject } from '../../kubernetes/api/json.js';
 import { APPS_ROOT, groupOf, watchedPlural } from '../../kubernetes/targets.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { didYouMean } from '../../scaler/problems/nearest.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import type { ParsedTarget } from './target-kind.js';

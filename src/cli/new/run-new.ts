@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { TargetRef } from '../../scaler/spec.js';
-import type { CommandIo, ExitCode } from '../io.js';
-import { CommandError } from '../io.js';
+import type { CommandIo, ExitCode } from '../process/io.js';
+import { CommandError } from '../process/io.js';
 import { checkCluster } from './check-cluster.js';
 import { WORKLOAD_NAME, checkDocument } from './check-document.js';
 import { findAccess } from './connect.js';

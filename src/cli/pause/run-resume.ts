@@ -1,7 +1,7 @@
 import { PAUSE_ANNOTATIONS, readPause } from '../../control/change/pause.js';
 import { nameTarget } from '../../kubernetes/targets.js';
-import type { CommandIo, ExitCode } from '../io.js';
-import { CommandError } from '../io.js';
+import type { CommandIo, ExitCode } from '../process/io.js';
+import { CommandError } from '../process/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { NO_PAUSE, openAnnotations } from './annotations.js';
 import { findTarget } from './find-target.js';

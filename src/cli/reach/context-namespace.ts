@@ -1,7 +1,7 @@
 import { delimiter, join } from 'node:path';
 import { ConnectionError, readKubeconfig } from '../../kubernetes/access/kubeconfig.js';
 import { homeDirectory } from '../input/home-directory.js';
-import type { CommandIo } from '../io.js';
+import type { CommandIo } from '../process/io.js';
 import type { ClusterOptions } from './cluster-options.js';
 
 /**

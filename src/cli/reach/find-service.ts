@@ -1,14 +1,14 @@
 import { connectTo, findConnection } from '../../kubernetes/access/connection.js';
 import type { Connection } from '../../kubernetes/access/connection.js';
-import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/json.js';
+import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
 import { SILENT_LOG } from '../../units/log.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { homeDirectory } from '../input/home-directory.js';
-import type { CommandIo } from '../io.js';
-import { CommandError } from '../io.js';
+import type { CommandIo } from '../process/io.js';
+import { CommandError } from '../process/io.js';
 import { pluginRunner } from './run-plugin.js';
 import { VERSION } from '../version/version.js';
 

@@ -1,12 +1,12 @@
-import { type JsonObject, asObject, listIn, textIn, objectsIn } from '../../kubernetes/json.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { type JsonObject, asObject, listIn, textIn, objectsIn } from '../../kubernetes/api/json.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { ANSWER_DEADLINE_MS, reachService } from './find-service.js';
 import type { ReachOptions, ReachedService } from './find-service.js';
 import { nearestKeys } from '../input/nearest-keys.js';
 import { workloadHint } from './scaler-name.js';
 import { countOf } from '../output/format-values.js';
-import type { CommandIo } from '../io.js';
-import { CommandError } from '../io.js';
+import type { CommandIo } from '../process/io.js';
+import { CommandError } from '../process/io.js';
 import { LIST_PAGE, isMissing, NO_SUCH_PAGE, readOneCycle, readPast } from './service-pages.js';
 import type { Get, PastScaler, ReadScaler, ScalerName } from './service-pages.js';
 import type { Instant } from '../../units/time.js';

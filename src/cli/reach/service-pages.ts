@@ -1,5 +1,5 @@
-import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/json.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { formatInstant, parseInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 

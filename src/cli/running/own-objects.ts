@@ -1,6 +1,6 @@
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import type { Connection } from '../../kubernetes/access/connection.js';
-import type { CommandIo } from '../io.js';
+import type { CommandIo } from '../process/io.js';
 
 /** In the namespace of the service. */
 export const LEASE_NAME = 'promscaler';

@@ -7,7 +7,7 @@ import { readServiceConfig, serviceFacts } from '../../config/read-service-confi
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { describeReadError } from '../../config/describe-read-error.js';
 import { ElectionRefusedError } from '../../control/election/election-refusal.js';
-import type { CycleOutput } from '../../control/ports.js';
+import type { CycleOutput } from '../../control/ports/ports.js';
 import { findConnection } from '../../kubernetes/access/connection.js';
 import type { Connection } from '../../kubernetes/access/connection.js';
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
@@ -15,7 +15,7 @@ import { createScalerStore } from '../../kubernetes/scaler-objects/scaler-store.
 import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
 import { readBoundedText } from '../../files/read-bounded.js';
-import { createPrometheusClient } from '../../prometheus/client.js';
+import { createPrometheusClient } from '../../prometheus/client/client.js';
 import { MAX_FILE_BYTES } from '../../scaler/yaml/read-yaml.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
 import { countErrors, type Problem } from '../../scaler/problems/problem.js';
@@ -25,8 +25,8 @@ import { ListenError } from '../../server/server.js';
 import { createLog } from '../../telemetry/log.js';
 import type { Log } from '../../units/log.js';
 import { homeDirectory } from '../input/home-directory.js';
-import type { CommandIo, ExitCode, FaultListener } from '../io.js';
-import { CommandError } from '../io.js';
+import type { CommandIo, ExitCode, FaultListener } from '../process/io.js';
+import { CommandError } from '../process/io.js';
 import { type ClusterOptions, connectionSettings, withCluster } from '../reach/cluster-options.js';
 import { ownObjects } from './own-objects.js';
 import { pluginRunner } from '../reach/run-plugin.js';

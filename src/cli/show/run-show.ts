@@ -6,7 +6,7 @@ import { type ReadOptions, readScalerDocument, refuseDuplicates } from '../../sc
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { type InputFile, readInput, unreadable } from '../input/read-files.js';
-import type { CommandIo, ExitCode } from '../io.js';
+import type { CommandIo, ExitCode } from '../process/io.js';
 import { readOutputFormat } from '../output/output-format.js';
 import { readOptionsOf, readServiceInput } from '../input/service-config.js';
 import type { Row } from './row.js';

@@ -1,11 +1,11 @@
-import { countIn, textIn } from '../../kubernetes/json.js';
+import { countIn, textIn } from '../../kubernetes/api/json.js';
 import { printable } from '../../scaler/problems/format-problem.js';
 import { sleep } from '../../units/clock.js';
 import { formatInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { ReachOptions } from '../reach/find-service.js';
-import type { CommandIo, ExitCode } from '../io.js';
-import { CommandError } from '../io.js';
+import type { CommandIo, ExitCode } from '../process/io.js';
+import { CommandError } from '../process/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
 import { createServiceClient } from '../reach/service-client.js';

@@ -1,4 +1,4 @@
-import type { CommandIo, ExitCode } from '../io.js';
+import type { CommandIo, ExitCode } from '../process/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { VERSION } from './version.js';
 

@@ -1,12 +1,12 @@
-import type { Decision } from '../../decision/decision.js';
+import type { Decision } from '../../decision/result/decision.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';
-import type { ScaleTarget } from '../../kubernetes/types.js';
+import type { ScaleTarget } from '../../kubernetes/api/types.js';
 import type { Instant } from '../../units/time.js';
 import { changeReplicas, NOT_WANTED } from './change-replicas.js';
 import type { ScaleResult } from './change-replicas.js';
 import { isUnderWay } from '../memory/unresolved-change.js';
 import type { Memory } from '../memory/memory.js';
-import type { CycleInput, CyclePorts } from '../ports.js';
+import type { CycleInput, CyclePorts } from '../ports/ports.js';
 import { storedStateOf } from '../memory/stored-state.js';
 import type { Hold } from './why-held.js';
 

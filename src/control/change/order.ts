@@ -1,5 +1,5 @@
-import type { Decision } from '../../decision/decision.js';
-import type { State } from '../../decision/snapshot.js';
+import type { Decision } from '../../decision/result/decision.js';
+import type { State } from '../../decision/snapshot/snapshot.js';
 import type { Pause } from '../../telemetry/cycle-record.js';
 import type { Instant } from '../../units/time.js';
 import { withChange, withoutChange } from '../memory/state-after-change.js';

@@ -1,7 +1,7 @@
 import { decide } from '../../decision/decide.js';
-import type { Decision } from '../../decision/decision.js';
-import type { Snapshot } from '../../decision/snapshot.js';
-import type { OtherScaler, ScaleTarget } from '../../kubernetes/types.js';
+import type { Decision } from '../../decision/result/decision.js';
+import type { Snapshot } from '../../decision/snapshot/snapshot.js';
+import type { OtherScaler, ScaleTarget } from '../../kubernetes/api/types.js';
 import type { Pause } from '../../telemetry/cycle-record.js';
 import type { Instant } from '../../units/time.js';
 import type { ScaleResult } from './change-replicas.js';
@@ -11,7 +11,7 @@ import { resolveChange } from '../memory/unresolved-change.js';
 import { withChange } from '../memory/state-after-change.js';
 import type { Memory } from '../memory/memory.js';
 import { orderOf } from './order.js';
-import type { CycleInput, CyclePorts } from '../ports.js';
+import type { CycleInput, CyclePorts } from '../ports/ports.js';
 import { whyHeld } from './why-held.js';
 import type { Hold } from './why-held.js';
 

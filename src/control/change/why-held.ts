@@ -1,5 +1,5 @@
-import type { Decision } from '../../decision/decision.js';
-import type { OtherScaler } from '../../kubernetes/types.js';
+import type { Decision } from '../../decision/result/decision.js';
+import type { OtherScaler } from '../../kubernetes/api/types.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { pauseMessage } from '../../telemetry/cycle-record.js';
 import type { OutcomeKind, Pause } from '../../telemetry/cycle-record.js';

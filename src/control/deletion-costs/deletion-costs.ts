@@ -1,5 +1,5 @@
 import type { CostChange, PodCosts } from '../../kubernetes/pods/pod-costs.js';
-import { KubernetesError, type KubernetesErrorKind, type ScaleTarget } from '../../kubernetes/types.js';
+import { KubernetesError, type KubernetesErrorKind, type ScaleTarget } from '../../kubernetes/api/types.js';
 import type { RoundAnswers } from '../../prometheus/planner.js';
 import { rankPods } from '../../prometheus/pod-ranking.js';
 import type { PodDeletionCost, Scaler } from '../../scaler/spec.js';

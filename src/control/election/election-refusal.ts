@@ -1,6 +1,6 @@
 import type { LeaseClient } from '../../kubernetes/lease.js';
 import { createRefusals, type Refusals } from '../../kubernetes/requests/refusals.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Clock } from '../../units/clock.js';
 
 /** The service account lacks a permission for leader election. Waiting does not help. */

@@ -1,6 +1,6 @@
 import { sleep, type Clock } from '../../units/clock.js';
 import type { SeenLease } from '../../kubernetes/lease.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { withRefusals } from './election-refusal.js';
 import { mayAcquire, momentOf, observeLease, retryDelayMs, acquiredSpec } from './election-rules.js';
 import type { LeaseObservation } from './election-rules.js';

@@ -1,5 +1,5 @@
 import type { LeaseClient, SeenLease } from '../../kubernetes/lease.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Log } from '../../units/log.js';
 import { sleep, withDeadline } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';

@@ -1,4 +1,4 @@
-import type { State } from '../../decision/snapshot.js';
+import type { State } from '../../decision/snapshot/snapshot.js';
 import type { MetricHold } from '../../prometheus/recovery-hold.js';
 import type { Clock } from '../../units/clock.js';
 import { addSeconds, earliest } from '../../units/time.js';

@@ -1,5 +1,5 @@
-import { EMPTY_STATE } from '../../decision/snapshot.js';
-import type { State } from '../../decision/snapshot.js';
+import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
+import type { State } from '../../decision/snapshot/snapshot.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';
 import { NO_HOLDS } from '../../prometheus/recovery-hold.js';
 import type { ScalerHolds } from '../../prometheus/recovery-hold.js';

@@ -1,5 +1,5 @@
-import { EMPTY_STATE } from '../../decision/snapshot.js';
-import type { ScaleEvent, State } from '../../decision/snapshot.js';
+import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
+import type { ScaleEvent, State } from '../../decision/snapshot/snapshot.js';
 import type { Intent, StoredEntry } from '../../kubernetes/state/state-entry.js';
 import type { StateReading } from '../../kubernetes/state/state-store.js';
 import type { ScalerSpec } from '../../scaler/spec.js';

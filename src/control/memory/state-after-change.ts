@@ -1,4 +1,4 @@
-import type { State } from '../../decision/snapshot.js';
+import type { State } from '../../decision/snapshot/snapshot.js';
 import { intendedCounts } from '../../kubernetes/state/state-entry.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';
 import type { Instant } from '../../units/time.js';

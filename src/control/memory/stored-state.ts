@@ -1,5 +1,5 @@
-import { EMPTY_STATE } from '../../decision/snapshot.js';
-import type { ScaleEvent, State } from '../../decision/snapshot.js';
+import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
+import type { ScaleEvent, State } from '../../decision/snapshot/snapshot.js';
 import type { StoredEntry, StoredState } from '../../kubernetes/state/state-entry.js';
 import type { ScalerSpec } from '../../scaler/spec.js';
 import { lastScales } from './memory.js';

@@ -1,5 +1,5 @@
-import type { Condition } from '../../decision/decision.js';
-import type { ClusterPod, ScaleTarget } from '../../kubernetes/types.js';
+import type { Condition } from '../../decision/result/decision.js';
+import type { ClusterPod, ScaleTarget } from '../../kubernetes/api/types.js';
 import { secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { Shortfall } from '../memory/memory.js';

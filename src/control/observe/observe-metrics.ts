@@ -1,8 +1,8 @@
 import { advanceHolds } from '../../prometheus/recovery-hold.js';
 import { toSamples } from '../../prometheus/samples.js';
-import type { SourceConfig } from '../../prometheus/source-config.js';
+import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import { scalerKey } from '../../scaler/spec.js';
-import type { ObserveMetrics } from '../ports.js';
+import type { ObserveMetrics } from '../ports/ports.js';
 import type { Admission } from '../rounds/admission.js';
 
 /**

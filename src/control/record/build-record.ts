@@ -1,5 +1,5 @@
-import type { Decision } from '../../decision/decision.js';
-import type { OtherScaler } from '../../kubernetes/types.js';
+import type { Decision } from '../../decision/result/decision.js';
+import type { OtherScaler } from '../../kubernetes/api/types.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { noChange } from '../../telemetry/cycle-record.js';
 import type { CycleRecord, Outcome, Pause, Shadow } from '../../telemetry/cycle-record.js';
@@ -17,7 +17,7 @@ import {
 import { lastScales } from '../memory/memory.js';
 import { overrideOf } from './remember.js';
 import type { Observation } from '../observe/observe.js';
-import type { CycleInput } from '../ports.js';
+import type { CycleInput } from '../ports/ports.js';
 import type { Circumstances, Settled } from '../change/settle.js';
 import type { Hold } from '../change/why-held.js';
 

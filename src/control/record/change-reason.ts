@@ -1,4 +1,4 @@
-import type { Decision } from '../../decision/decision.js';
+import type { Decision } from '../../decision/result/decision.js';
 import type { Pause } from '../../telemetry/cycle-record.js';
 
 /**

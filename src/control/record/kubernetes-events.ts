@@ -1,6 +1,6 @@
-import type { Condition } from '../../decision/decision.js';
+import type { Condition } from '../../decision/result/decision.js';
 import { rescaleReason } from '../../decision/explain.js';
-import type { TargetEvent } from '../../kubernetes/types.js';
+import type { TargetEvent } from '../../kubernetes/api/types.js';
 import { rescaleDirection } from '../../telemetry/cycle-record.js';
 import type { CycleRecord } from '../../telemetry/cycle-record.js';
 import { orderText } from './change-reason.js';

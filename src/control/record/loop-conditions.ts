@@ -1,5 +1,5 @@
-import type { Condition, Decision } from '../../decision/decision.js';
-import type { KubernetesError } from '../../kubernetes/types.js';
+import type { Condition, Decision } from '../../decision/result/decision.js';
+import type { KubernetesError } from '../../kubernetes/api/types.js';
 import { pauseMessage } from '../../telemetry/cycle-record.js';
 import type { Pause } from '../../telemetry/cycle-record.js';
 import type { Memory } from '../memory/memory.js';

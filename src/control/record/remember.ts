@@ -1,5 +1,5 @@
-import type { Decision } from '../../decision/decision.js';
-import type { Snapshot, State } from '../../decision/snapshot.js';
+import type { Decision } from '../../decision/result/decision.js';
+import type { Snapshot, State } from '../../decision/snapshot/snapshot.js';
 import { latest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { ScaleResult } from '../change/change-replicas.js';

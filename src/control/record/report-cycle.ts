@@ -1,9 +1,9 @@
-import type { ScaleTarget, TargetEvent } from '../../kubernetes/types.js';
+import type { ScaleTarget, TargetEvent } from '../../kubernetes/api/types.js';
 import { scalerKey } from '../../scaler/spec.js';
 import type { OutcomeKind } from '../../telemetry/cycle-record.js';
 import type { Recorder } from '../../telemetry/recorder.js';
 import type { Log } from '../../units/log.js';
-import type { CycleOutput } from '../ports.js';
+import type { CycleOutput } from '../ports/ports.js';
 import { kubernetesEvents } from './kubernetes-events.js';
 
 export interface CycleReportPorts {

@@ -1,6 +1,6 @@
 import type { MemberLeases, SeenMember } from '../../kubernetes/members/member-leases.js';
 import { STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { onAbort } from '../../units/abort.js';
 import { endedWithin, sleep, withDeadline, type Clock } from '../../units/clock.js';
 import type { Log } from '../../units/log.js';

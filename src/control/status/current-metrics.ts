@@ -1,4 +1,4 @@
-import type { CurrentValue, MetricResult } from '../../decision/decision.js';
+import type { CurrentValue, MetricResult } from '../../decision/result/decision.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { formatMilli, milliFromNumber } from '../../units/quantity.js';

@@ -1,4 +1,4 @@
-import { countIn, objectsIn, textIn, type JsonObject } from '../../kubernetes/json.js';
+import { countIn, objectsIn, textIn, type JsonObject } from '../../kubernetes/api/json.js';
 
 export interface UntimedCondition {
   readonly type: string;

@@ -1,5 +1,5 @@
 import type { ObjectVerdict } from '../../config/add-objects.js';
-import { textIn, type JsonObject } from '../../kubernetes/json.js';
+import { textIn, type JsonObject } from '../../kubernetes/api/json.js';
 import type { ScalerObject } from '../../kubernetes/scaler-objects/scaler-object.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { formatInstant, latest } from '../../units/time.js';

@@ -1,11 +1,11 @@
 import type { ObjectVerdict } from '../../config/add-objects.js';
-import type { JsonObject } from '../../kubernetes/json.js';
+import type { JsonObject } from '../../kubernetes/api/json.js';
 import { createBackoff } from '../../kubernetes/requests/backoff.js';
 import { rateLimitMs } from '../../kubernetes/requests/rate-limit.js';
 import { createRefusals, type Refusals } from '../../kubernetes/requests/refusals.js';
 import type { ScalerObject } from '../../kubernetes/scaler-objects/scaler-object.js';
 import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { scalerKey } from '../../scaler/spec.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import type { Log } from '../../units/log.js';

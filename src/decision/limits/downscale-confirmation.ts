@@ -1,6 +1,6 @@
 import type { DownscaleConfirmation } from '../../scaler/spec.js';
 import { addSeconds, latest } from '../../units/time.js';
-import type { Recommendation } from '../snapshot.js';
+import type { Recommendation } from '../snapshot/snapshot.js';
 import type { Limit, LimitContext } from './limit.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { LimitName, LimitStep } from '../decision.js';
+import type { LimitName, LimitStep } from '../result/decision.js';
 import { limitToMaxReplicas, limitToMinReplicas } from './bounds.js';
 import { confirmDownscale } from './downscale-confirmation.js';
 import { applyForbiddenWindow } from './forbidden-window.js';

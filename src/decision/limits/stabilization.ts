@@ -1,5 +1,5 @@
 import { addSeconds, formatInstant } from '../../units/time.js';
-import type { Recommendation } from '../snapshot.js';
+import type { Recommendation } from '../snapshot/snapshot.js';
 import type { Limit, LimitContext, Limited } from './limit.js';
 
 /**

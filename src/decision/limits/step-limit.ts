@@ -10,9 +10,9 @@ const DEFAULT_WINDOW_SECONDS = 300;
 const LONGEST_WINDOW_SECONDS = 3600;
 
 /**
- * `maxScaleDownPercentPerWindow`: within one window, removes at most this share of the highest count in the
- * window, but always allows to remove 1. Source: reliability.md, D6 and D8. Does not apply if the maximum of
- * the document was lowered (decision 8), but applies to the ceiling of a schedule (decision 16).
+ * `maxScaleDownPercentPerWindow`: within one window, removes at most this share of the highest count in the window, but
+ * always allows 1. It does not apply if the maximum of the document was lowered, but does apply to the ceiling of a
+ * schedule. Source: algorithm.md, step 6.6; reliability.md, D8, decisions 8 and 16.
  */
 export const limitStep: Limit = (replicas, context) => {
   const limit = stepLimit(context);

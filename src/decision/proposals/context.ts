@@ -1,7 +1,7 @@
 import type { ContainerResourceMetric, PodsMetric, ResourceMetric, ScalerSpec } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
-import type { CurrentValue, MetricResult, PodGroups } from '../decision.js';
-import type { Pod, ReplicaCounts, Snapshot } from '../snapshot.js';
+import type { CurrentValue, MetricResult, PodGroups } from '../result/decision.js';
+import type { Pod, ReplicaCounts, Snapshot } from '../snapshot/snapshot.js';
 import type { Tolerances } from './tolerance.js';
 import { tolerancesOf } from './tolerance.js';
 

@@ -1,8 +1,8 @@
 import type { MetricSpec } from '../../scaler/spec.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import type { FallbackUse, MetricResult } from '../decision.js';
-import type { Snapshot } from '../snapshot.js';
+import type { FallbackUse, MetricResult } from '../result/decision.js';
+import type { Snapshot } from '../snapshot/snapshot.js';
 
 export function failingKey({ type, identity }: MetricSpec): string {
   return `${type}/${identity}`;

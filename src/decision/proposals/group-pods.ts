@@ -1,7 +1,7 @@
 import { YEAR_ONE, addSeconds } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import type { PodGroups } from '../decision.js';
-import type { Pod } from '../snapshot.js';
+import type { PodGroups } from '../result/decision.js';
+import type { Pod } from '../snapshot/snapshot.js';
 
 /** When and over which window the usage was measured, and the warmup time of a pod. */
 export interface ReadinessRule {

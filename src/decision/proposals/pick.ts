@@ -1,4 +1,4 @@
-import type { MetricResult } from '../decision.js';
+import type { MetricResult } from '../result/decision.js';
 import type { JudgedMetric } from './propose.js';
 
 export interface Pick {

@@ -1,7 +1,7 @@
 import type { ContainerResourceMetric } from '../../scaler/spec.js';
 import { addMilli, milliFromNumber } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
-import type { ContainersSample, PodsSample } from '../snapshot.js';
+import type { ContainersSample, PodsSample } from '../snapshot/snapshot.js';
 import type { PodMetric, Proposal, ProposalContext } from './context.js';
 import { noProposal } from './context.js';
 import { ceilCount } from './count.js';

@@ -1,6 +1,6 @@
 import { addMilli } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
-import type { Pod } from '../snapshot.js';
+import type { Pod } from '../snapshot/snapshot.js';
 
 type PodRequests = { readonly requests: ReadonlyMap<string, Milli> } | { readonly error: string };
 

@@ -1,6 +1,6 @@
 import type { MetricSpec } from '../../scaler/spec.js';
-import type { MetricResult } from '../decision.js';
-import type { Sample, Snapshot } from '../snapshot.js';
+import type { MetricResult } from '../result/decision.js';
+import type { Sample, Snapshot } from '../snapshot/snapshot.js';
 import type { Proposal, ProposalContext } from './context.js';
 import { noProposal, proposalContext } from './context.js';
 import { withFallback } from './fallback.js';

@@ -1,8 +1,8 @@
 import type { MetricTarget } from '../../scaler/spec.js';
 import { addMilli, milliToNumber } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
-import type { CurrentValue } from '../decision.js';
-import type { Pod } from '../snapshot.js';
+import type { CurrentValue } from '../result/decision.js';
+import type { Pod } from '../snapshot/snapshot.js';
 import type { PodMetric } from './context.js';
 import { podRequests } from './pod-requests.js';
 

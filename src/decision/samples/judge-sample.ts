@@ -1,5 +1,11 @@
 import type { MetricSpec } from '../../scaler/spec.js';
-import type { ContainersSample, ErrorSample, PodsSample, Sample, ValuesSample } from '../snapshot.js';
+import type {
+  ContainersSample,
+  ErrorSample,
+  PodsSample,
+  Sample,
+  ValuesSample,
+} from '../snapshot/snapshot.js';
 import { errorSample, isReadAsZero, judgeValues, seriesCountError } from './sample-rules.js';
 
 export type ValueSample = ContainersSample | PodsSample | ValuesSample;

@@ -1,5 +1,5 @@
 import type { MetricSpec } from '../../scaler/spec.js';
-import type { ErrorSample, SampleErrorKind } from '../snapshot.js';
+import type { ErrorSample, SampleErrorKind } from '../snapshot/snapshot.js';
 
 export interface ValuesVerdict {
   /** Null if at least one value is usable, or if there are no values. */

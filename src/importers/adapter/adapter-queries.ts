@@ -1,5 +1,5 @@
 import { metricNames } from '../../promql/metric-names.js';
-import type { FoundQuery, MetricQueries, NamedMetric } from '../metric-queries.js';
+import type { FoundQuery, MetricQueries, NamedMetric } from '../manifest/metric-queries.js';
 import type { AdapterRule } from './adapter-rule.js';
 import { fillTemplate } from './fill-template.js';
 import { findSeries } from './find-series.js';

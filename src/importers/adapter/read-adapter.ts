@@ -1,8 +1,8 @@
 import { type PlainObject, isPlainObject } from '../../scaler/plain-json.js';
 import { readPlain } from '../../scaler/read/read-plain.js';
 import type { Path } from '../../scaler/problems/finding.js';
-import { type Fields, readFields } from '../fields.js';
-import { type Remark, createRemarkLog } from '../remarks.js';
+import { type Fields, readFields } from '../manifest/fields.js';
+import { type Remark, createRemarkLog } from '../draft/remarks.js';
 import type { AdapterRule, NameRule, SeriesFilter } from './adapter-rule.js';
 import { type LabelPlaces, singularOf } from './label-places.js';
 import { safePattern } from './safe-pattern.js';

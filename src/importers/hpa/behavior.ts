@@ -1,7 +1,7 @@
 import type { PlainObject } from '../../scaler/plain-json.js';
 import type { Path } from '../../scaler/problems/finding.js';
-import { defined } from '../draft.js';
-import type { Fields } from '../fields.js';
+import { defined } from '../draft/draft.js';
+import type { Fields } from '../manifest/fields.js';
 
 interface Policy {
   readonly type: string | undefined;

@@ -1,9 +1,9 @@
-import type { ImportContext } from '../context.js';
-import { type Draft, type DraftItem, defined } from '../draft.js';
-import type { Fields } from '../fields.js';
-import { withUniqueNames } from '../named-metric.js';
-import { readTarget } from '../scale-target.js';
-import type { ReadMetadata } from '../metadata.js';
+import type { ImportContext } from '../manifest/context.js';
+import { type Draft, type DraftItem, defined } from '../draft/draft.js';
+import type { Fields } from '../manifest/fields.js';
+import { withUniqueNames } from '../manifest/named-metric.js';
+import { readTarget } from '../manifest/scale-target.js';
+import type { ReadMetadata } from '../manifest/metadata.js';
 import { readBehavior } from './behavior.js';
 import { readMetric } from './metrics.js';
 import { readOldAnnotations } from './old-annotations.js';

@@ -1,5 +1,5 @@
 import type { PlainObject } from '../../scaler/plain-json.js';
-import type { Fields } from '../fields.js';
+import type { Fields } from '../manifest/fields.js';
 
 type Member = 'averageUtilization' | 'averageValue' | 'value';
 

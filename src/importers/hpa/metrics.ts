@@ -1,11 +1,11 @@
 import type { PlainObject } from '../../scaler/plain-json.js';
 import { formatValue } from '../../scaler/problems/finding.js';
-import type { ImportContext } from '../context.js';
-import { type DraftItem, defined } from '../draft.js';
-import type { Fields } from '../fields.js';
-import { readMatchers } from '../label-matchers.js';
-import { namedMetricItem } from '../named-metric.js';
-import { readTarget } from '../scale-target.js';
+import type { ImportContext } from '../manifest/context.js';
+import { type DraftItem, defined } from '../draft/draft.js';
+import type { Fields } from '../manifest/fields.js';
+import { readMatchers } from '../manifest/label-matchers.js';
+import { namedMetricItem } from '../manifest/named-metric.js';
+import { readTarget } from '../manifest/scale-target.js';
 import { readMetricTarget } from './metric-target.js';
 
 const MEMBERS = {

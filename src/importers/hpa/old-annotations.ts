@@ -2,8 +2,8 @@ import type { PlainObject } from '../../scaler/plain-json.js';
 import { type Path, formatValue } from '../../scaler/problems/finding.js';
 import { JsonBoundsError, parseJsonWithin } from '../../units/json-bounds.js';
 import { readPlain } from '../../scaler/read/read-plain.js';
-import { type Fields, readFields } from '../fields.js';
-import type { RemarkLog } from '../remarks.js';
+import { type Fields, readFields } from '../manifest/fields.js';
+import type { RemarkLog } from '../draft/remarks.js';
 
 const PREFIX = 'autoscaling.alpha.kubernetes.io/';
 const BOUNDS = { depth: 32, items: 20_000 };

@@ -1,5 +1,5 @@
 import type { PlainObject } from '../../scaler/plain-json.js';
-import type { Fields } from '../fields.js';
+import type { Fields } from '../manifest/fields.js';
 
 /** KEDA counts failed queries, which its HPA sends every 15 s. */
 const SECONDS_PER_FAILURE = 15;

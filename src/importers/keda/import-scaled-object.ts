@@ -1,11 +1,11 @@
 import type { PlainObject } from '../../scaler/plain-json.js';
-import type { ImportContext } from '../context.js';
-import { type Draft, type DraftItem, defined } from '../draft.js';
-import type { Fields } from '../fields.js';
+import type { ImportContext } from '../manifest/context.js';
+import { type Draft, type DraftItem, defined } from '../draft/draft.js';
+import type { Fields } from '../manifest/fields.js';
 import { readBehavior } from '../hpa/behavior.js';
-import type { ReadMetadata } from '../metadata.js';
-import { withUniqueNames } from '../named-metric.js';
-import { readTarget } from '../scale-target.js';
+import type { ReadMetadata } from '../manifest/metadata.js';
+import { withUniqueNames } from '../manifest/named-metric.js';
+import { readTarget } from '../manifest/scale-target.js';
 import { readFallback } from './fallback.js';
 import { readPause } from './pause.js';
 import { readTriggers } from './read-triggers.js';

@@ -1,6 +1,6 @@
 import { formatValue } from '../../scaler/problems/finding.js';
-import { defined } from '../draft.js';
-import { readQuantity } from '../fields.js';
+import { defined } from '../draft/draft.js';
+import { readQuantity } from '../manifest/fields.js';
 import { type ReadTrigger, type Trigger, metadataText, offMetric, remarkOnRest } from './trigger.js';
 
 export function readResource(trigger: Trigger): ReadTrigger {

@@ -1,6 +1,6 @@
 import type { PlainObject } from '../../scaler/plain-json.js';
 import { formatValue } from '../../scaler/problems/finding.js';
-import type { RemarkLog } from '../remarks.js';
+import type { RemarkLog } from '../draft/remarks.js';
 
 const PREFIX = 'autoscaling.keda.sh/';
 

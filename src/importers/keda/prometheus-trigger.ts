@@ -1,8 +1,8 @@
 import { metricNames } from '../../promql/metric-names.js';
-import { defined } from '../draft.js';
-import { readQuantity } from '../fields.js';
-import { queryItem } from '../named-metric.js';
-import { DEFAULT_SOURCE, type SourceNames, normalAddress } from '../source-names.js';
+import { defined } from '../draft/draft.js';
+import { readQuantity } from '../manifest/fields.js';
+import { queryItem } from '../manifest/named-metric.js';
+import { DEFAULT_SOURCE, type SourceNames, normalAddress } from '../manifest/source-names.js';
 import { type ReadTrigger, type Trigger, metadataText, offMetric, remarkOnRest } from './trigger.js';
 
 /** Connection settings of a trigger, and the corresponding field of a data source. */

@@ -1,9 +1,9 @@
 import { formatValue } from '../../scaler/problems/finding.js';
-import type { DraftItem } from '../draft.js';
-import type { Fields } from '../fields.js';
+import type { DraftItem } from '../draft/draft.js';
+import type { Fields } from '../manifest/fields.js';
 import { readCron, readResource, readUnsupported } from './other-triggers.js';
 import { readPrometheus } from './prometheus-trigger.js';
-import type { SourceNames } from '../source-names.js';
+import type { SourceNames } from '../manifest/source-names.js';
 import { type ReadTrigger, type Trigger, metadataText } from './trigger.js';
 
 interface Options {

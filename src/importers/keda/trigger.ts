@@ -1,7 +1,7 @@
 import type { Path } from '../../scaler/problems/finding.js';
 import type { PlainObject } from '../../scaler/plain-json.js';
-import type { DraftItem } from '../draft.js';
-import type { Fields } from '../fields.js';
+import type { DraftItem } from '../draft/draft.js';
+import type { Fields } from '../manifest/fields.js';
 
 export interface Trigger {
   readonly index: number;

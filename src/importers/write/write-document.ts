@@ -1,8 +1,8 @@
 import { isPlainObject } from '../../scaler/plain-json.js';
 import type { Path } from '../../scaler/problems/finding.js';
 import { API_VERSION } from '../../scaler/schema/document-schema.js';
-import { type Draft, type DraftItem, ITEM_LISTS } from '../draft.js';
-import type { Remark } from '../remarks.js';
+import { type Draft, type DraftItem, ITEM_LISTS } from '../draft/draft.js';
+import type { Remark } from '../draft/remarks.js';
 import { type Comments, commentLines, placeComments } from './comments.js';
 import { blockLines, scalar } from './scalar.js';
 

@@ -4,7 +4,7 @@ import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 
 import { readBoundedText } from '../../files/read-bounded.js';
-import { errorFacts } from '../error-facts.js';
+import { errorFacts } from '../api/error-facts.js';
 import { EXEC, readExec, type ExecConfig } from './exec-config.js';
 
 /** The connection settings are invalid or missing. The message contains the file and no secrets. */

@@ -1,13 +1,13 @@
 import type * as Msal from '@azure/msal-node';
 import type { INetworkModule, NetworkRequestOptions, NetworkResponse } from '@azure/msal-node';
 import type { Clock } from '../../units/clock.js';
-import { CredentialError, mustRead } from '../credential-files.js';
-import type { AzureConfig } from '../source-config.js';
-import { watchFile } from '../watched-file.js';
+import { CredentialError, mustRead } from '../requests/credential-files.js';
+import type { AzureConfig } from '../data-source/source-config.js';
+import { watchFile } from '../requests/watched-file.js';
 import { createBearer } from './bearer.js';
 import { loadPackage } from './load-package.js';
 import { createRenewed, type Fetched } from './renewed.js';
-import type { SignIn } from '../authentication.js';
+import type { SignIn } from '../requests/authentication.js';
 import type { Environment } from './environment.js';
 import { createTokenHttp, type TokenHttp } from './token-http.js';
 

@@ -1,5 +1,5 @@
 import type { Renewed } from './renewed.js';
-import type { SignIn } from '../authentication.js';
+import type { SignIn } from '../requests/authentication.js';
 
 /** Sends a token in the Authorization header. After a 401, requests a new token. */
 export function createBearer(token: Renewed<string>): SignIn {

@@ -1,9 +1,9 @@
 import type { Clock } from '../../units/clock.js';
-import { CredentialError } from '../credential-files.js';
+import { CredentialError } from '../requests/credential-files.js';
 import { createBearer } from './bearer.js';
 import { loadPackage } from './load-package.js';
 import { createRenewed, type Fetched } from './renewed.js';
-import type { SignIn } from '../authentication.js';
+import type { SignIn } from '../requests/authentication.js';
 
 const WHAT = 'google: requesting a token with the application default credentials';
 const SCOPE = 'https://www.googleapis.com/auth/monitoring.read';

@@ -1,4 +1,4 @@
-import { CredentialError } from '../credential-files.js';
+import { CredentialError } from '../requests/credential-files.js';
 
 /**
  * Loads a package of one authentication method on first use. Throws a `CredentialError` if the image was

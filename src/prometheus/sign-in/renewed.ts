@@ -1,6 +1,6 @@
 import { onAbort } from '../../units/abort.js';
 import { type Clock, DeadlineError, withDeadline } from '../../units/clock.js';
-import { CredentialError } from '../credential-files.js';
+import { CredentialError } from '../requests/credential-files.js';
 
 export interface Fetched<T> {
   readonly value: T;

@@ -1,9 +1,9 @@
 import { Agent } from 'node:http';
 import type { Clock } from '../../units/clock.js';
-import { CredentialError } from '../credential-files.js';
-import { send } from '../send.js';
-import type { SourceTls } from '../source-config.js';
-import { createTlsAgents } from '../tls-agents.js';
+import { CredentialError } from '../requests/credential-files.js';
+import { send } from '../requests/send.js';
+import type { SourceTls } from '../data-source/source-config.js';
+import { createTlsAgents } from '../requests/tls-agents.js';
 
 export interface TokenRequest {
   readonly method: 'GET' | 'POST';

@@ -1,8 +1,8 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { createSemaphore } from '../../units/semaphore.js';
-import { readInteger } from '../query.js';
-import { LIMITS } from '../routes.js';
-import { writeScalerPage, type ScalerPageParts } from '../scaler-pages.js';
+import { readInteger } from '../pages/query.js';
+import { LIMITS } from '../pages/routes.js';
+import { writeScalerPage, type ScalerPageParts } from '../pages/scaler-pages.js';
 import type { AskPeer } from './ask-peer.js';
 import { FORWARDED_HEADER, type Fleet } from './fleet.js';
 import { mergePages, readPeerPage, type ScalerPage } from './merge-pages.js';

@@ -1,4 +1,4 @@
-import { fillPage, writePage, writeToken } from '../paging.js';
+import { fillPage, writePage, writeToken } from '../pages/paging.js';
 
 interface Row {
   readonly namespace: string;

@@ -1,15 +1,15 @@
 import type { KubeObject } from '../objects/kube-object.js';
 import { StatusError, makeStatus } from '../objects/status-error.js';
-import { authenticate } from './access.js';
+import { authenticate } from './access/access.js';
 import { answerOther, answerProbe } from './answer-other.js';
 import type { ApiParts, ApiRequest } from './exchange.js';
-import type { Subject as FaultSubject } from './faults.js';
+import type { Subject as FaultSubject } from './faults/faults.js';
 import { type Reply, answerResource } from './handle.js';
-import { negotiate } from './negotiate.js';
-import { RENDERINGS, includedObject } from './render.js';
-import type { ResourceRequest } from './request.js';
-import { type Subject, accessOf, forbidden, isAllowed } from './rules.js';
-import type { WatchPeer } from './watch.js';
+import { negotiate } from './requests/negotiate.js';
+import { RENDERINGS, includedObject } from './rendering/render.js';
+import type { ResourceRequest } from './requests/request.js';
+import { type Subject, accessOf, forbidden, isAllowed } from './access/rules.js';
+import type { WatchPeer } from './reads/watch.js';
 
 /** Carries out any request except a watch. Returns errors as an answer with a Status. */
 export function answerRequest(

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ApiContext } from './context.js';
-import type { FaultPlan } from './faults.js';
+import type { ApiContext } from './objects/context.js';
+import type { FaultPlan } from './faults/faults.js';
 import type { Sent } from './handle.js';
-import type { RequestLog } from './request-log.js';
-import type { ResourceRequest } from './request.js';
-import type { Rbac } from './rules.js';
-import type { Watches } from './watch.js';
+import type { RequestLog } from './requests/request-log.js';
+import type { ResourceRequest } from './requests/request.js';
+import type { Rbac } from './access/rules.js';
+import type { Watches } from './reads/watch.js';
 
 export interface ApiParts {
   readonly context: ApiContext;

@@ -1,12 +1,12 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
-import { splitToken } from '../kubeconfig.js';
+import { splitToken } from './access/kubeconfig.js';
 import { tooLargeBody } from '../objects/status-error.js';
 import { answerRequest, openWatch, subjectOf } from './answer.js';
 import type { ApiParts, Exchange } from './exchange.js';
 import { meetFault } from './fault-effects.js';
 import type { Reply } from './handle.js';
-import { type ResourceRequest, parseRequest } from './request.js';
-import type { WatchPeer } from './watch.js';
+import { type ResourceRequest, parseRequest } from './requests/request.js';
+import type { WatchPeer } from './reads/watch.js';
 
 const LARGEST_BODY_BYTES = 3 * 1024 * 1024;
 /** A watch client that stops reading is disconnected above this, because its events would fill the memory. */

@@ -1,5 +1,5 @@
 import { milliToNumber, parseQuantity } from '../../units/quantity.js';
-import { type JsonObject, listAt, stringAt } from '../json.js';
+import { type JsonObject, listAt, stringAt } from '../json/json.js';
 import { type Curve, constant } from '../model/curves.js';
 import type { LoadSource } from '../model/load.js';
 import type { PodTiming } from '../model/workload.js';

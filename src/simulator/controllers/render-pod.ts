@@ -1,6 +1,6 @@
 import type { Instant } from '../../units/time.js';
 import { type KubeObject, asKubeObject, timestamp } from '../objects/kube-object.js';
-import { type JsonObject, listAt, objectAt, stringAt } from '../json.js';
+import { type JsonObject, listAt, objectAt, stringAt } from '../json/json.js';
 import { admittedPodSpec } from '../kinds/defaults.js';
 import { type PodState, phaseOf } from '../model/pods.js';
 import { ownerReference } from './kinds.js';

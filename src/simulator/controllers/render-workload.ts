@@ -1,7 +1,7 @@
 import type { Instant } from '../../units/time.js';
 import { type KubeObject, asKubeObject, timestamp } from '../objects/kube-object.js';
 import { selectorText } from '../objects/selectors.js';
-import { type JsonObject, isObject, listAt, objectAt } from '../json.js';
+import { type JsonObject, isObject, listAt, objectAt } from '../json/json.js';
 import { type PodState, phaseOf } from '../model/pods.js';
 import type { WorkloadSpec } from '../model/workload.js';
 import { type WorkloadKind, ownerReference, templateOf } from './kinds.js';

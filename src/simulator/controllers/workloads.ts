@@ -1,7 +1,7 @@
 import type { ClusterState } from '../objects/cluster-state.js';
 import { type KubeObject, keyOf, namespaceOf } from '../objects/kube-object.js';
 import type { Change } from '../objects/store.js';
-import { stringAt } from '../json.js';
+import { stringAt } from '../json/json.js';
 import { NO_LOAD, advanceLoad } from '../model/load.js';
 import { phaseOf } from '../model/pods.js';
 import { endPod, nextChangeAt, settledPods, stepWorkload } from '../model/workload.js';

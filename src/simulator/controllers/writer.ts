@@ -1,7 +1,7 @@
 import type { Instant } from '../../units/time.js';
 import type { ClusterState } from '../objects/cluster-state.js';
 import { type KubeObject, makeUid, withMetadata } from '../objects/kube-object.js';
-import { isObject, numberAt, objectAt, sameJson, stringAt } from '../json.js';
+import { isObject, numberAt, objectAt, sameJson, stringAt } from '../json/json.js';
 import { type PodState, phaseOf } from '../model/pods.js';
 import { recordEvent } from './cluster-events.js';
 import { controllerOf, readSpec, templateOf } from './kinds.js';

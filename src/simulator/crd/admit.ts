@@ -1,4 +1,4 @@
-import { type Json, isObject } from '../json.js';
+import { type Json, isObject } from '../json/json.js';
 import { type KubeObject, asKubeObject } from '../objects/kube-object.js';
 import type { Writer } from '../objects/managed-fields.js';
 import type { Resource } from '../objects/resources.js';

@@ -1,5 +1,5 @@
 import type { FieldCause } from '../objects/status-error.js';
-import { type Json, type JsonObject, isList, isObject, listAt, stringAt } from '../json.js';
+import { type Json, type JsonObject, isList, isObject, listAt, stringAt } from '../json/json.js';
 
 /** Evaluates a CEL expression. Throws if it is invalid or fails. */
 export type CelEvaluator = (expression: string, variables: Readonly<Record<string, unknown>>) => unknown;

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, isList, isObject, stringAt } from '../json.js';
+import { type Json, type JsonObject, isList, isObject, stringAt } from '../json/json.js';
 
 const STEP =
   /^\.([^.[\]\\]*(?:\\.[^.[\]\\]*)*)|^\[(\d+)\]|^\[\?\(@\.([\w.]+)\s*==\s*(["'])(.*?)\4\)\]|^\['([^']*)'\]/;

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, isList, isObject } from '../json.js';
+import { type Json, type JsonObject, isList, isObject } from '../json/json.js';
 
 /** Sets the defaults of a schema for fields that are absent, or null but not nullable. */
 export function withSchemaDefaults(value: Json, schema: JsonObject): Json {

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, isObject, listAt, objectAt, stringAt, valueAt } from '../json.js';
+import { type Json, type JsonObject, isObject, listAt, objectAt, stringAt, valueAt } from '../json/json.js';
 import { type KubeObject, timestamp } from '../objects/kube-object.js';
 import { type Resource, makeResource, storageName } from '../objects/resources.js';
 import { invalidField } from '../objects/status-error.js';

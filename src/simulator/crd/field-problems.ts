@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, isList, isObject, sameJson } from '../json.js';
+import { type Json, type JsonObject, isList, isObject, sameJson } from '../json/json.js';
 import type { FieldCause } from '../objects/status-error.js';
 
 /** Returns the violations of a schema, with the messages of the real server. */

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, isList, isObject, stringAt } from '../json.js';
+import { type Json, type JsonObject, isList, isObject, stringAt } from '../json/json.js';
 import { objectMeta } from '../kinds/meta.js';
 import { type Type, any, list, map, object, pointer, string } from '../kinds/type.js';
 

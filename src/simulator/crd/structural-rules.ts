@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, isList, isObject } from '../json.js';
+import { type Json, type JsonObject, isList, isObject } from '../json/json.js';
 
 /** A violation. `path` of the schema node starts with a dot; empty for the root. */
 export interface StructuralProblem {

@@ -1,4 +1,4 @@
-import { listAt, objectAt, stringAt } from '../json.js';
+import { listAt, objectAt, stringAt } from '../json/json.js';
 import { type Runtime, podTotals } from '../controllers/runtime.js';
 
 /** Returns the metrics of cAdvisor: CPU and memory of the containers of all started pods. */

@@ -1,5 +1,5 @@
 import type { Random } from '../model/random.js';
-import { type Json, type JsonObject, isObject, stringAt } from '../json.js';
+import { type Json, type JsonObject, isObject, stringAt } from '../json/json.js';
 
 export type ObjectMeta = JsonObject & {
   readonly name: string;

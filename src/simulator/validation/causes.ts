@@ -1,5 +1,5 @@
 import type { FieldCause } from '../objects/status-error.js';
-import type { Json } from '../json.js';
+import type { Json } from '../json/json.js';
 
 export function invalid(field: string, value: Json | undefined, why: string): FieldCause {
   return {

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../objects/kube-object.js';
 import type { FieldCause } from '../objects/status-error.js';
-import { listAt, numberAt, objectAt, sameJson, stringAt, stringsAt, valueAt } from '../json.js';
+import { listAt, numberAt, objectAt, sameJson, stringAt, stringsAt, valueAt } from '../json/json.js';
 import { forbidden, invalid, negative, required } from './causes.js';
 
 const CONFIG_KEY = /^[-._a-zA-Z0-9]+$/;

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../objects/kube-object.js';
 import type { FieldCause } from '../objects/status-error.js';
-import { type Json, type JsonObject, isObject, listAt, objectAt, sameJson, stringAt } from '../json.js';
+import { type Json, type JsonObject, isObject, listAt, objectAt, sameJson, stringAt } from '../json/json.js';
 import { forbidden, invalid, required, unsupported } from './causes.js';
 
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';

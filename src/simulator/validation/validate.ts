@@ -1,8 +1,8 @@
 import type { KubeObject } from '../objects/kube-object.js';
 import type { Resource } from '../objects/resources.js';
 import { type FieldCause, invalidFields } from '../objects/status-error.js';
-import type { JsonObject } from '../json.js';
-import { valueAt } from '../json.js';
+import type { JsonObject } from '../json/json.js';
+import { valueAt } from '../json/json.js';
 import { negative } from './causes.js';
 import { metadataCauses } from './metadata.js';
 import { autoscalerCauses, configMapCauses, eventCauses, leaseCauses } from './objects.js';

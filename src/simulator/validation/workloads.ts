@@ -1,6 +1,6 @@
 import type { KubeObject } from '../objects/kube-object.js';
 import type { FieldCause } from '../objects/status-error.js';
-import { type JsonObject, isObject, objectAt, sameJson, valueAt } from '../json.js';
+import { type JsonObject, isObject, objectAt, sameJson, valueAt } from '../json/json.js';
 import { invalid, negative, required, unsupported } from './causes.js';
 import { podSpecCauses, selects } from './pods.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { kubernetesEvents } from '../../../src/control/record/kubernetes-events.js';
-import type { TargetEvent } from '../../../src/kubernetes/types.js';
+import type { TargetEvent } from '../../../src/kubernetes/api/types.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import { failure } from '../fake-cluster.js';
 import { answersFrom, World } from '../world.js';

@@ -1,7 +1,7 @@
 import { instantFromMs, secondsBetween } from '../../../units/time.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
-import { CLUSTER_SUBJECT, type ClusterContext } from '../context.js';
-import { judgeClockSkew } from '../clock-skew.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
+import { CLUSTER_SUBJECT, type ClusterContext } from '../context/context.js';
+import { judgeClockSkew } from './clock-skew.js';
 
 /** The `Date` header has a resolution of 1 s; the second one allows for the response time. */
 const SPREAD_SECONDS = 2;

@@ -1,7 +1,7 @@
-import { textIn } from '../../../kubernetes/json.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
-import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from '../context.js';
+import { textIn } from '../../../kubernetes/api/json.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
+import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from '../context/context.js';
 
 /** Kubernetes 1.23 is the first version with autoscaling/v2, which is used to list HPAs. */
 const LEAST_MINOR = 23;

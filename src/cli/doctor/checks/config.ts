@@ -1,6 +1,6 @@
 import { OBJECTS_PATH } from '../../../config/read-objects.js';
 import type { Problem } from '../../../scaler/problems/problem.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
 
 export const DOCUMENTS_FIX =
   'set scalers.paths in the service config and pass the config with --config FILE; `promscaler validate --live FILE` checks a document without a config; `promscaler new` writes a first document';

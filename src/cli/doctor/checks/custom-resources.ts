@@ -6,12 +6,12 @@ import {
   SCALER_ROOT,
 } from '../../../kubernetes/scaler-objects/scaler-object.js';
 import { fixForScalerWatch } from '../../../kubernetes/scaler-objects/watch-scalers.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
 import { listAll, resourceScope } from '../../../kubernetes/watch/list-pages.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
-import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from '../context.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
+import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from '../context/context.js';
 import { listSome } from '../../output/list-some.js';
-import { orError, orNull } from '../or-error.js';
+import { orError, orNull } from '../context/or-error.js';
 
 /** Number of namespaces in which permissions are reviewed, with three requests each. */
 const MAX_NAMESPACES = 20;

@@ -4,12 +4,12 @@ import { alwaysLeads } from '../../../control/election/leadership.js';
 import { freshMemory } from '../../../control/memory/memory.js';
 import { metricObserver } from '../../../control/observe/observe-metrics.js';
 import { stateInMemory } from '../../../kubernetes/state/state-store.js';
-import type { CyclePorts, ObserveMetrics } from '../../../control/ports.js';
-import { EMPTY_STATE } from '../../../decision/snapshot.js';
-import { KubernetesError, type Cluster } from '../../../kubernetes/types.js';
+import type { CyclePorts, ObserveMetrics } from '../../../control/ports/ports.js';
+import { EMPTY_STATE } from '../../../decision/snapshot/snapshot.js';
+import { KubernetesError, type Cluster } from '../../../kubernetes/api/types.js';
 import { scalerKey } from '../../../scaler/spec.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
-import type { ClusterContext } from '../context.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
+import type { ClusterContext } from '../context/context.js';
 import type { ClusterFacts, ScalerFacts } from '../targets/scaler-facts.js';
 
 /** Runs one cycle with the values that were read, without patching. */

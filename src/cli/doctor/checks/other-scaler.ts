@@ -1,8 +1,8 @@
 import { targetKey } from '../../../control/observe/shared-targets.js';
 import { nameTarget } from '../../../kubernetes/targets.js';
-import { KubernetesError, type OtherScaler } from '../../../kubernetes/types.js';
+import { KubernetesError, type OtherScaler } from '../../../kubernetes/api/types.js';
 import { scalerKey } from '../../../scaler/spec.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
 import type { ScalerFacts } from '../targets/scaler-facts.js';
 
 /**

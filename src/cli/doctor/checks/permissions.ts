@@ -1,11 +1,11 @@
 import { type AccessQuestion, mayI, nameAccess, whoAmI } from '../../../kubernetes/access-review.js';
 import { groupOf } from '../../../kubernetes/targets.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
 import type { TargetRef } from '../../../scaler/spec.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
-import { CLUSTER_SUBJECT, type ClusterContext } from '../context.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
+import { CLUSTER_SUBJECT, type ClusterContext } from '../context/context.js';
 import { listSome } from '../../output/list-some.js';
-import { orNull } from '../or-error.js';
+import { orNull } from '../context/or-error.js';
 
 /** Number of namespaces in which permissions are reviewed, with one request per permission. */
 const MAX_NAMESPACES = 20;

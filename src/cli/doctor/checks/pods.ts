@@ -1,8 +1,8 @@
 import { formatSelector } from '../../../kubernetes/pods/selectors.js';
 import { nameTarget } from '../../../kubernetes/targets.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
 import { scalerKey } from '../../../scaler/spec.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { listSome } from '../../output/list-some.js';
 import type { OwnedPod, ScalerFacts } from '../targets/scaler-facts.js';
 

@@ -1,7 +1,7 @@
-import { classifyAnswer } from '../../../prometheus/classify-answer.js';
-import type { SendResult } from '../../../prometheus/send.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
-import { REQUEST_MS, type SourceContext, sourceSubject } from '../context.js';
+import { classifyAnswer } from '../../../prometheus/answers/classify-answer.js';
+import type { SendResult } from '../../../prometheus/requests/send.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
+import { REQUEST_MS, type SourceContext, sourceSubject } from '../context/context.js';
 import { findWrongAddress } from '../data-sources/wrong-address.js';
 import { explainConnectionFailure } from '../data-sources/connection-failure.js';
 import { withoutTrailingSlashes } from '../../../units/base-url.js';

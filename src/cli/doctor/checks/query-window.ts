@@ -2,8 +2,8 @@ import { metricChecks, metricQuery } from '../../../prometheus/scaler-queries.js
 import { largestRangeSeconds } from '../../../promql/ranges.js';
 import { type VectorSelector, vectorSelectors } from '../../../promql/vector-selectors.js';
 import { scalerKey } from '../../../scaler/spec.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
-import type { SourceContext } from '../context.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
+import type { SourceContext } from '../context/context.js';
 import { onlyValue } from '../data-sources/read-answer.js';
 import { readScrapeTimes, scrapeIntervalOf, scrapesWithin } from '../queries/scrape-times.js';
 import type { ScalerFacts } from '../targets/scaler-facts.js';

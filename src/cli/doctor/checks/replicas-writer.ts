@@ -1,7 +1,7 @@
 import { nameTarget } from '../../../kubernetes/targets.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
 import { scalerKey } from '../../../scaler/spec.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
 import type { ScalerFacts } from '../targets/scaler-facts.js';
 
 /** Field managers of deployment pipelines that set `spec.replicas`, and how to make them ignore the field. */

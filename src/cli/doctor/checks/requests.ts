@@ -1,8 +1,8 @@
-import type { Pod } from '../../../decision/snapshot.js';
+import type { Pod } from '../../../decision/snapshot/snapshot.js';
 import { nameTarget, watchedPlural } from '../../../kubernetes/targets.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
 import { scalerKey, type MetricSpec } from '../../../scaler/spec.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { listSome } from '../../output/list-some.js';
 import type { ScalerFacts } from '../targets/scaler-facts.js';
 

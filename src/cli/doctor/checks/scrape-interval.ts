@@ -1,7 +1,7 @@
 import { resourceQuery, takesWindow } from '../../../prometheus/resource-queries.js';
 import { vectorSelectors } from '../../../promql/vector-selectors.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
-import { type SourceContext, sourceSubject } from '../context.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
+import { type SourceContext, sourceSubject } from '../context/context.js';
 import { readScrapeTimes, scrapeIntervalOf, scrapesWithin } from '../queries/scrape-times.js';
 import { usedResources } from '../resources/used-resources.js';
 

@@ -1,7 +1,7 @@
-import { engineOfBuild } from '../../../prometheus/engine.js';
-import type { SourceConfig } from '../../../prometheus/source-config.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
-import { REQUEST_MS, type SourceContext, sourceSubject } from '../context.js';
+import { engineOfBuild } from '../../../prometheus/client/engine.js';
+import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
+import { REQUEST_MS, type SourceContext, sourceSubject } from '../context/context.js';
 import { withoutTrailingSlashes } from '../../../units/base-url.js';
 
 /** Compares the configured flavor with the build information of the server, if any. */

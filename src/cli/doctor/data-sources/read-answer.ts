@@ -1,4 +1,4 @@
-import type { Answer } from '../../../prometheus/answer.js';
+import type { Answer } from '../../../prometheus/answers/answer.js';
 
 /** Returns the value if there is exactly one series; null otherwise. */
 export function onlyValue(answer: Answer): number | null {

@@ -1,9 +1,9 @@
-import { countIn, type JsonObject, objectIn, objectsIn, textIn } from '../../../kubernetes/json.js';
+import { countIn, type JsonObject, objectIn, objectsIn, textIn } from '../../../kubernetes/api/json.js';
 import { listAll, resourceScope } from '../../../kubernetes/watch/list-pages.js';
-import type { CheckResult } from '../check-result.js';
-import type { ClusterContext } from '../context.js';
+import type { CheckResult } from '../report/check-result.js';
+import type { ClusterContext } from '../context/context.js';
 import { listSome } from '../../output/list-some.js';
-import { orNull } from '../or-error.js';
+import { orNull } from '../context/or-error.js';
 
 /** Names of Services that serve queries. Excludes exporters, operators and similar components. */
 const QUERY_SERVICES =

@@ -1,7 +1,7 @@
-import { classifyAnswer } from '../../../prometheus/classify-answer.js';
+import { classifyAnswer } from '../../../prometheus/answers/classify-answer.js';
 import { recognizePage } from '../../../prometheus/recognize-page.js';
-import type { SendResult } from '../../../prometheus/send.js';
-import { REQUEST_MS, type SourceContext } from '../context.js';
+import type { SendResult } from '../../../prometheus/requests/send.js';
+import { REQUEST_MS, type SourceContext } from '../context/context.js';
 import { withoutTrailingSlashes } from '../../../units/base-url.js';
 
 /** Common path prefixes of the API: an Ingress, Mimir, VictoriaMetrics. */

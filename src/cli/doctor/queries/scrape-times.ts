@@ -1,5 +1,5 @@
 import { stringLiteral } from '../../../promql/quoting.js';
-import { REQUEST_MS, type SourceContext } from '../context.js';
+import { REQUEST_MS, type SourceContext } from '../context/context.js';
 import { withoutTrailingSlashes } from '../../../units/base-url.js';
 
 interface Selector {

@@ -8,7 +8,7 @@ import {
   withoutMatcher,
 } from '../../../promql/vector-selectors.js';
 import { nearest } from '../../../scaler/problems/nearest.js';
-import type { SourceContext } from '../context.js';
+import type { SourceContext } from '../context/context.js';
 import { labelValues, onlyValue } from '../data-sources/read-answer.js';
 import { listSome } from '../../output/list-some.js';
 

@@ -1,6 +1,6 @@
-import { labelOf } from '../../../prometheus/series-index.js';
-import type { Series } from '../../../prometheus/answer.js';
-import type { SourceContext } from '../context.js';
+import { labelOf } from '../../../prometheus/answers/series-index.js';
+import type { Series } from '../../../prometheus/answers/answer.js';
+import type { SourceContext } from '../context/context.js';
 import {
   type LabelScheme,
   findLabelScheme,

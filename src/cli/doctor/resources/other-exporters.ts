@@ -1,5 +1,5 @@
 import { metricText } from '../../../promql/vector-selectors.js';
-import type { SourceContext } from '../context.js';
+import type { SourceContext } from '../context/context.js';
 import { findLabelScheme, resourceQueryFor } from './resource-labels.js';
 
 /** An exporter of container usage other than cAdvisor, with its resource query. */

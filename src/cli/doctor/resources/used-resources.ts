@@ -1,4 +1,4 @@
-import type { SourceContext } from '../context.js';
+import type { SourceContext } from '../context/context.js';
 
 export interface UsedResource {
   readonly resource: string;

@@ -1,12 +1,12 @@
-import { type JsonObject, objectIn, textIn } from '../../../kubernetes/json.js';
+import { type JsonObject, objectIn, textIn } from '../../../kubernetes/api/json.js';
 import { listAll, resourceScope } from '../../../kubernetes/watch/list-pages.js';
 import { APPS_ROOT, groupOf, nameTarget } from '../../../kubernetes/targets.js';
-import type { KubernetesError } from '../../../kubernetes/types.js';
+import type { KubernetesError } from '../../../kubernetes/api/types.js';
 import { nearest } from '../../../scaler/problems/nearest.js';
 import type { Scaler } from '../../../scaler/spec.js';
-import type { ClusterContext } from '../context.js';
+import type { ClusterContext } from '../context/context.js';
 import { listSome } from '../../output/list-some.js';
-import { orNull } from '../or-error.js';
+import { orNull } from '../context/or-error.js';
 
 interface Named {
   readonly namespace: string;

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { isPlainObject } from '../../../scaler/plain-json.js';
 import { API_VERSION } from '../../../scaler/schema/document-schema.js';
-import { type JsonSchema, documentJsonSchema } from '../json-schema.js';
+import { type JsonSchema, documentJsonSchema } from '../document/json-schema.js';
 import { FIELD_RULES } from './field-rules.js';
 import { STATUS_SCHEMA } from './status-schema.js';
 import { structuralSchema } from './structural-schema.js';

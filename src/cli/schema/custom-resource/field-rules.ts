@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../json-schema.js';
+import type { JsonSchema } from '../document/json-schema.js';
 import type { SchemaAdditions } from './structural-schema.js';
 
 function rule(expression: string, message: string): JsonSchema {

@@ -1,5 +1,5 @@
 import { isPlainObject } from '../../../scaler/plain-json.js';
-import type { JsonSchema } from '../json-schema.js';
+import type { JsonSchema } from '../document/json-schema.js';
 
 /** Keywords to add to the schema of a field, by its path (`spec.schedules[]`). */
 export type SchemaAdditions = Readonly<Record<string, JsonSchema>>;
