@@ -95,7 +95,7 @@ export function describeFloor({ minReplicas, maxReplicas, floor, clippedFloor }:
   const bound = describeBound('minReplicas', minReplicas, floor);
   return clippedFloor === null
     ? bound
-    : `${bound} (${clippedFloor} lowered to the ceiling of ${maxReplicas})`;
+    : `${bound} (${clippedFloor} clipped to the ceiling of ${maxReplicas})`;
 }
 
 /** How much of a schedule's bound is in effect: above 0, at most 1. */
