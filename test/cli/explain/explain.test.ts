@@ -131,7 +131,7 @@ Last scale-up: none; last scale-down: none
     );
 
     expect(text).toContain('check   count( up == 1 ) >= 1 must be true\n');
-    expect(text).toContain('check   max(timestamp(messages)) at most 120 s ago\n');
+    expect(text).toContain('check   max(timestamp(messages)) must be at most 120 s in the past\n');
     expect(text).toContain(`answer  missing: ${error}\n`);
   });
 
