@@ -33,10 +33,10 @@ export interface AddedObjects {
 }
 
 /**
- * Adds the objects of the cluster to the documents of the files. A file takes precedence over an object with
- * the same name, even while the file is invalid. An invalid object keeps its last valid version; a deleted
- * object is removed. Above the limits, objects already in effect take precedence over new ones, so that a
- * user who creates objects cannot stop the scalers of others.
+ * Adds the objects of the cluster to the documents of the files. A file takes precedence over an object with the same
+ * name, even while the file is invalid. An invalid object keeps its last valid version; a deleted object is removed.
+ * Above the limits, objects already in effect take precedence over new ones, so that a user who creates objects cannot
+ * stop the scalers of others.
  */
 export function addObjects(
   files: NextSet,
@@ -75,8 +75,8 @@ function nextActive(
 }
 
 /**
- * Returns the unreadable file whose last version has a document with this name, or null. An empty or absent
- * path blocks no object.
+ * Returns the unreadable file whose last version has a document with this name, or null. An empty or absent path blocks
+ * no object.
  */
 function brokenFileOf({ set, keptFiles }: NextSet, key: string): string | null {
   const active = set.get(key);

@@ -43,8 +43,8 @@ export function readerOfThisThread(clock: Clock): DocumentReader {
 }
 
 /**
- * Reading takes up to 3 us per character, or 30 us before the parser is compiled: a longer source would block
- * the event loop for more than 100 ms.
+ * Reading takes up to 3 us per character, or 30 us before the parser is compiled: a longer source would block the event
+ * loop for more than 100 ms.
  */
 const MAX_SMALL_LENGTH = 4096;
 

@@ -28,8 +28,8 @@ export function objectFile({ namespace, name }: Pick<DocumentObject, 'namespace'
 }
 
 /**
- * Checks objects by the same rules as files, and uses only namespace and name of their metadata. An object
- * with the same `spec` as in `before` is not read again. Yields to other work every 20 ms.
+ * Checks objects by the same rules as files, and uses only namespace and name of their metadata. An object with the
+ * same `spec` as in `before` is not read again. Yields to other work every 20 ms.
  */
 export async function readObjects(
   objects: Iterable<DocumentObject>,

@@ -117,8 +117,8 @@ function checkQueries(source: Loose<SourceInput>, path: Path): readonly Finding[
 }
 
 /**
- * The query does not contain the window of a recording rule. With an unknown window, the usage of a young pod
- * would look complete.
+ * The query does not contain the window of a recording rule. With an unknown window, the usage of a young pod would
+ * look complete.
  */
 function checkWindowIsKnown(source: Loose<SourceInput>, query: string, path: Path): readonly Finding[] {
   const takesWindow = listVariables(query).some(({ name }) => name === 'window');
@@ -140,9 +140,9 @@ function checkResourceWindows(source: Loose<SourceInput>, path: Path): readonly 
 }
 
 /**
- * leaseDuration > renewDeadline > 1.2 x retryPeriod, so that the leader stops before another replica takes
- * over and has time for a second attempt. The problem is reported for the field that is set, or for the first
- * one if both are. Source: reliability.md, W15.
+ * leaseDuration > renewDeadline > 1.2 x retryPeriod, so that the leader stops before another replica takes over and has
+ * time for a second attempt. The problem is reported for the field that is set, or for the first one if both are.
+ * Source: reliability.md, W15.
  */
 function checkElection(input: Loose<ServiceInput>['leaderElection']): readonly Finding[] {
   if (input === undefined) return [];
@@ -176,9 +176,7 @@ function checkElection(input: Loose<ServiceInput>['leaderElection']): readonly F
   return findings;
 }
 
-/**
- * Without Leases and state in the cluster, a bucket would lose its windows when it moves to another replica.
- */
+/** Without Leases and state in the cluster, a bucket would lose its windows when it moves to another replica. */
 function checkSharding({ sharding, leaderElection, state }: Loose<ServiceInput>): readonly Finding[] {
   if (sharding?.enabled !== true) return [];
   const disabled = [

@@ -9,10 +9,9 @@ import { countReadyPods, totalOf } from './proposals/total-metrics.js';
 import type { Snapshot } from './snapshot/snapshot.js';
 
 /**
- * Returns value and target of a metric: `cpu is at 83 % of the requests, target 60 %` if the proposal is
- * `ceil(83 / 60 x replicas)`. Otherwise adds what a reader needs to recompute the proposal: the number of
- * pods that count, the pods with assumed usage, or the tolerance. Totals are per pod: `depth is at 130,
- * target 30 per pod`.
+ * Returns value and target of a metric: `cpu is at 83 % of the requests, target 60 %` if the proposal is `ceil(83 / 60
+ * x replicas)`. Otherwise adds what a reader needs to recompute the proposal: the number of pods that count, the pods
+ * with assumed usage, or the tolerance. Totals are per pod: `depth is at 130, target 30 per pod`.
  */
 export function explainProposal(metric: JudgedMetric, snapshot: Snapshot): string {
   const { spec, result } = metric;
@@ -21,10 +20,7 @@ export function explainProposal(metric: JudgedMetric, snapshot: Snapshot): strin
   return `${spec.identity} is at ${isTotal ? explainTotal(metric, snapshot) : explainPods(metric, snapshot)}`;
 }
 
-/**
- * The printed numbers, from which a reader computes `ceil(usage x pods / target)`. Usage and target are
- * integers.
- */
+/** The printed numbers, from which a reader computes `ceil(usage x pods / target)`. Usage and target are integers. */
 interface Reading {
   readonly usage: number;
   readonly target: number;
@@ -113,10 +109,7 @@ function firstReading({ spec, result }: JudgedMetric, pods: number): Reading {
   return { usage: Number(milliFromNumber(averageValue ?? 0)), target: Number(spec.target.milli), pods };
 }
 
-/**
- * Explains the assumptions about unready and missing pods: idle for a scale-up, at full usage for a
- * scale-down.
- */
+/** Explains the assumptions about unready and missing pods: idle for a scale-up, at full usage for a scale-down. */
 function filledText(
   target: MetricTarget,
   { unready, missing }: PodGroups,
@@ -154,10 +147,7 @@ function countFilled({ result, sample, spec }: JudgedMetric, { pods }: Snapshot)
   return listed + [...sampled.keys()].filter((name) => !names.has(name)).length;
 }
 
-/**
- * Returns null if the tolerance does not keep the count; empty if the printed numbers alone give the same
- * count.
- */
+/** Returns null if the tolerance does not keep the count; empty if the printed numbers alone give the same count. */
 function explainTolerance(
   { result }: JudgedMetric,
   { scaler, target: { specReplicas } }: Snapshot,

@@ -63,10 +63,7 @@ function kindOf(value: unknown): Kind | null {
     : null;
 }
 
-/**
- * Converts one object to a scaler document. Never throws for any JSON value. Null: the object is no
- * autoscaler.
- */
+/** Converts one object to a scaler document. Never throws for any JSON value. Null: the object is no autoscaler. */
 export function importObject(given: unknown, context: ImportContext): ImportedObject | null {
   const { value, findings } = readPlain(given);
   const kind = kindOf(value);
@@ -106,8 +103,8 @@ function kedaOwner(value: PlainObject): string | null {
 }
 
 /**
- * Sets a dry run if a metric or schedule is missing from the document: without it, the workload may get too
- * few replicas.
+ * Sets a dry run if a metric or schedule is missing from the document: without it, the workload may get too few
+ * replicas.
  */
 function withHold(draft: Draft, context: ImportContext, log: RemarkLog): Draft {
   const dryRun: PlainObject = context.isDryRun ? { dryRun: true } : {};

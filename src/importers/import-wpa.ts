@@ -32,9 +32,8 @@ interface ReadMetric {
 }
 
 /**
- * Converts the spec of a WatermarkPodAutoscaler. The target is the low watermark, with a tolerance up to the
- * high watermark: scale-down is the same as before, and scale-up aims at the low watermark, which results in
- * more replicas.
+ * Converts the spec of a WatermarkPodAutoscaler. The target is the low watermark, with a tolerance up to the high
+ * watermark: scale-down is the same as before, and scale-up aims at the low watermark, which results in more replicas.
  */
 export function importWpa(
   manifest: Fields,

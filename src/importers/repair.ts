@@ -12,8 +12,8 @@ const MOST_PASSES = 200;
 const REQUIRED = ['metadata.name', 'metadata.namespace', 'spec.scaleTargetRef', 'spec.maxReplicas'];
 
 /**
- * Removes what a scaler document does not allow, with one remark each, so that the result is valid. Null: a
- * required field is missing or invalid.
+ * Removes what a scaler document does not allow, with one remark each, so that the result is valid. Null: a required
+ * field is missing or invalid.
  */
 export function repair(draft: Draft, log: RemarkLog): Draft | null {
   let current = draft;

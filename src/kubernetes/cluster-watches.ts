@@ -20,9 +20,7 @@ export interface Watches {
   readonly podsOf: (namespace: string) => Informer<PodStore> | null;
   /** Returns null for a kind that is not watched in the namespace. */
   readonly targetsOf: (namespace: string, plural: string) => Informer<TargetStore> | null;
-  /**
-   * Returns the seconds since the last event of the namespace's stalest informer; infinite if there was none.
-   */
+  /** Returns the seconds since the last event of the namespace's stalest informer; infinite if there was none. */
   readonly ageSeconds: (namespace: string) => number;
   /** See `Cluster.problemOf`. */
   readonly problemOf: (namespace: string) => KubernetesError | null;
@@ -40,8 +38,8 @@ interface WatchesOptions {
 const MAX_NAMESPACES = 20;
 const STALE_SECONDS = 180;
 /**
- * A retry does not fix these failures, so the cached objects must not be used. `unauthorized` is not
- * included, because tokens rotate.
+ * A retry does not fix these failures, so the cached objects must not be used. `unauthorized` is not included, because
+ * tokens rotate.
  */
 const PERMANENT: readonly string[] = ['forbidden', 'not_found'] satisfies readonly KubernetesError['kind'][];
 

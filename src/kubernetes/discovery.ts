@@ -14,8 +14,8 @@ export interface ScalableKind {
 
 export interface Discovery {
   /**
-   * Finds a kind by group and kind, ignoring the version. Throws `KubernetesError`: `not_found` if the kind
-   * is not served, `invalid` if it has no scale subresource.
+   * Finds a kind by group and kind, ignoring the version. Throws `KubernetesError`: `not_found` if the kind is not
+   * served, `invalid` if it has no scale subresource.
    */
   readonly find: (ref: TargetRef, signal: AbortSignal) => Promise<ScalableKind>;
   /** Marks a result as possibly outdated. The next `find` repeats the discovery, at most every 30 s. */

@@ -34,10 +34,10 @@ interface Budget {
 }
 
 /**
- * Returns a recorder. An Event repeated on the same target within six minutes is counted instead of created
- * again. Events above the rate limit of a target or the queue of 1,000 are dropped. After events.k8s.io was
- * forbidden or missing, the core API is used for ten minutes. Source: reliability.md, W26. The rate limit is
- * that of client-go (tools/record/events_cache.go).
+ * Returns a recorder. An Event repeated on the same target within six minutes is counted instead of created again.
+ * Events above the rate limit of a target or the queue of 1,000 are dropped. After events.k8s.io was forbidden or
+ * missing, the core API is used for ten minutes. Source: reliability.md, W26. The rate limit is that of client-go
+ * (tools/record/events_cache.go).
  */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   const { clock, log } = options;

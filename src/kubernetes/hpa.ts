@@ -59,8 +59,8 @@ export function readHorizontalPodAutoscaler(object: JsonObject): OtherScaler | n
 }
 
 /**
- * Returns the desired replicas of an HPA; null while it cannot compute them. `status.desiredReplicas` is
- * required: it is 0 before the first computation and keeps its value while the metrics fail.
+ * Returns the desired replicas of an HPA; null while it cannot compute them. `status.desiredReplicas` is required: it
+ * is 0 before the first computation and keeps its value while the metrics fail.
  */
 function desiredReplicasOf(status: JsonObject | null): number | null {
   const desired = countIn(status, 'desiredReplicas');

@@ -16,9 +16,9 @@ interface OtherScalers {
   /** Sets the targets of scalers in dry run, whose HPAs are watched. */
   readonly compare: (targets: readonly ComparedTarget[]) => void;
   /**
-   * Returns the HPAs, as watched or as listed at most once a minute. Empty until a list has succeeded, and
-   * for ten minutes if HPAs are forbidden or not served, which is no failure of the target. Rejects only
-   * after an internal error.
+   * Returns the HPAs, as watched or as listed at most once a minute. Empty until a list has succeeded, and for ten
+   * minutes if HPAs are forbidden or not served, which is no failure of the target. Rejects only after an internal
+   * error.
    */
   readonly list: (namespace: string) => Promise<readonly OtherScaler[]>;
 }
@@ -154,8 +154,8 @@ async function list(
 }
 
 /**
- * Returns the milliseconds until the next request, and whether the failure is lasting: a server that is
- * starting may answer 403 or 404.
+ * Returns the milliseconds until the next request, and whether the failure is lasting: a server that is starting may
+ * answer 403 or 404.
  */
 function settle(error: KubernetesError, entry: Entry): { readonly ms: number; readonly isLasting: boolean } {
   const { kind } = error;

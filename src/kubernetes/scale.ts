@@ -30,9 +30,8 @@ export async function getScale(place: WorkloadPlace): Promise<ScaleWithSelector>
 
 /**
  * Sends one merge-patch of `/scale` and returns the response. Throws `KubernetesError`: `conflict` if uid or
- * resourceVersion differ. Never retries, because after `UNKNOWN_OUTCOME` the write may have succeeded. Throws
- * `Error` without a request if `replicas` is not an integer from 0 to 2^31-1. Source: reliability.md, W1 and
- * W6.
+ * resourceVersion differ. Never retries, because after `UNKNOWN_OUTCOME` the write may have succeeded. Throws `Error`
+ * without a request if `replicas` is not an integer from 0 to 2^31-1. Source: reliability.md, W1 and W6.
  */
 export async function patchScale(
   place: WorkloadPlace,

@@ -9,9 +9,7 @@ export interface WatchedTarget extends WatchedObject {
   readonly specReplicas: number;
   readonly statusReplicas: number;
   readonly selector: LabelSelector | null;
-  /**
-   * Only annotations of `promscaler.dev`: last-applied-configuration would contain the whole object again.
-   */
+  /** Only annotations of `promscaler.dev`: last-applied-configuration would contain the whole object again. */
   readonly annotations: Readonly<Record<string, string>>;
   readonly replicasManagers: readonly string[];
   readonly generation: number | null;
@@ -88,10 +86,7 @@ function rolloutOf(spec: JsonObject | null, status: JsonObject | null): Rollout 
   return isStuck ? 'stuck' : null;
 }
 
-/**
- * Several managers may own the field: by writing the same value, or through `/scale`. Source: reliability.md,
- * W9.
- */
+/** Several managers may own the field: by writing the same value, or through `/scale`. Source: reliability.md, W9. */
 function managersOfReplicas(metadata: JsonObject | null): readonly string[] {
   const managers = objectsIn(metadata, 'managedFields')
     .filter((entry) => objectIn(objectIn(objectIn(entry, 'fieldsV1'), 'f:spec'), 'f:replicas') !== null)
@@ -135,10 +130,7 @@ export function toScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarg
   };
 }
 
-/**
- * Returns a valid selector. Like the HPA, throws for an empty one, which would match every pod in the
- * namespace.
- */
+/** Returns a valid selector. Like the HPA, throws for an empty one, which would match every pod in the namespace. */
 export function usableSelector(selector: LabelSelector | null, doing: string): LabelSelector {
   if (selector === null || selector.length === 0)
     throw new KubernetesError(

@@ -21,8 +21,8 @@ export interface DuplicateWatch {
   /** Checks one of the suspects if a check is due. Runs in the background and never throws. */
   readonly checkOne: (suspects: readonly Suspect[], ask: Ask) => void;
   /**
-   * Returns the first check of a resource, for which the caller waits, because duplicates would scale up
-   * immediately. Null: already checked.
+   * Returns the first check of a resource, for which the caller waits, because duplicates would scale up immediately.
+   * Null: already checked.
    */
   readonly firstCheck: (suspect: Suspect, ask: Ask) => Promise<void> | null;
   /** For resources with duplicates, replaces the query with the form that counts each container once. */

@@ -25,9 +25,7 @@ const SERVERS: readonly (readonly [RegExp, string])[] = [
   [/type=["']?password/i, 'a login page'],
 ];
 
-/**
- * Returns the kind of a server that is not Prometheus, with its article (`a Grafana`); null: not recognized.
- */
+/** Returns the kind of a server that is not Prometheus, with its article (`a Grafana`); null: not recognized. */
 export function recognizePage({ status, contentType, body, location }: SeenPage): string | null {
   if (status >= 300 && status < 400 && location !== null)
     return LOGIN_WORDS.test(location) ? 'a login page' : null;

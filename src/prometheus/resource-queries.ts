@@ -22,8 +22,8 @@ export function namespacesPattern(namespaces: readonly string[]): string {
 }
 
 /**
- * Returns the rate window of a resource query in seconds: from `$window`, otherwise from `resourceWindows`,
- * otherwise the largest range in the query; 0 for a gauge.
+ * Returns the rate window of a resource query in seconds: from `$window`, otherwise from `resourceWindows`, otherwise
+ * the largest range in the query; 0 for a gauge.
  */
 export function resourceWindowSeconds(source: SourceConfig, resource: string): number {
   if (takesWindow(source, resource)) return source.resourceWindowSeconds;

@@ -19,8 +19,7 @@ interface EventStreamOptions {
 
 const HEARTBEAT_MS = 15_000;
 /**
- * Maximum of unsent bytes per client, besides the socket buffers of both kernels. Above it, the client is
- * disconnected.
+ * Maximum of unsent bytes per client, besides the socket buffers of both kernels. Above it, the client is disconnected.
  */
 const MAX_WAITING_BYTES = 64 * 1024;
 const RETRY_MS = 3000;

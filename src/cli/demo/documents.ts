@@ -7,8 +7,8 @@ export const SCRAPE_SECONDS = 1;
 export const RATE_SECONDS = 10;
 
 /**
- * Recovery hold at speed 1. It is doubled while Prometheus is younger than the hold, so with the default,
- * mailer would not scale down within a demo of two minutes.
+ * Recovery hold at speed 1. It is doubled while Prometheus is younger than the hold, so with the default, mailer would
+ * not scale down within a demo of two minutes.
  */
 const HOLD_SECONDS = 150;
 

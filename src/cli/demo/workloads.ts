@@ -49,8 +49,8 @@ export function demoService(port: number): JsonObject {
 }
 
 /**
- * Returns three workloads: a web shop limited by CPU, a search by requests, and a worker by its queue.
- * `trace` replaces the daily wave of the shop.
+ * Returns three workloads: a web shop limited by CPU, a search by requests, and a worker by its queue. `trace` replaces
+ * the daily wave of the shop.
  */
 export function demoWorkloads(speed: number, trace: Curve | null): readonly DemoWorkload[] {
   const timing = { startSeconds: 2, readySeconds: 2, terminationSeconds: 2, jitterRatio: 0.5 };

@@ -4,10 +4,7 @@ import type { Instant } from '../../units/time.js';
 import type { PastScaler } from '../reach/service-pages.js';
 import { alignColumns, formatAmount } from '../output/format-values.js';
 
-/**
- * Returns the period of the decision in effect at `at`, its number of repetitions, and the metric values at
- * `at`.
- */
+/** Returns the period of the decision in effect at `at`, its number of repetitions, and the metric values at `at`. */
 export function periodLines(at: Instant, { entry, history }: PastScaler): readonly string[] {
   const [firstAt, lastAt] = [textIn(entry, 'firstAt') ?? '', textIn(entry, 'lastAt') ?? ''];
   const count = countIn(entry, 'count') ?? 1;

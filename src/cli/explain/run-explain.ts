@@ -90,10 +90,7 @@ function statusJson(detail: JsonObject): JsonObject {
   );
 }
 
-/**
- * The output shows the decision of this version of promscaler. The version of the service may decide
- * differently.
- */
+/** The output shows the decision of this version of promscaler. The version of the service may decide differently. */
 function notes(read: ReadScaler | null, decision: Decision): readonly string[] {
   if (read === null) return [];
   const reported = objectIn(asObject(read.detail), 'decision');

@@ -31,9 +31,8 @@ interface ImportOptions extends ClusterOptions {
 type Known = Omit<ImportContext, 'sources'>;
 
 /**
- * Runs `import`: converts autoscalers and prints scaler documents. Prints one line on standard error for each
- * part that is not converted. Returns 1 if a document cannot be read or converted; with `strict`, also for
- * each of these lines.
+ * Runs `import`: converts autoscalers and prints scaler documents. Prints one line on standard error for each part that
+ * is not converted. Returns 1 if a document cannot be read or converted; with `strict`, also for each of these lines.
  */
 export async function runImport(options: ImportOptions, io: CommandIo): Promise<ExitCode> {
   const { strict: isStrict = false } = options;

@@ -126,9 +126,7 @@ function quantityScalar(text: string): string {
   return /^(?:0|[1-9]\d{0,14})(?:\.\d{1,3})?(?:m|k|[MGTPE]i?|Ki)?$/.test(text) ? text : JSON.stringify(text);
 }
 
-/**
- * Returns a block scalar, or a quoted scalar if the string contains characters that a block cannot represent.
- */
+/** Returns a block scalar, or a quoted scalar if the string contains characters that a block cannot represent. */
 function blockLines(key: string, text: string): readonly string[] {
   if (!/^[\n\x20-\x7e]+$/.test(text)) return [`${key} ${JSON.stringify(text)}`];
   return [`${key} |-`, ...text.split('\n').map((line) => `          ${line}`.trimEnd())];

@@ -83,9 +83,7 @@ function metricText(metric: JsonObject): MetricText {
   return { full: `${identity}: ${values}${unit === 'average' ? ' (avg)' : ''}`, values };
 }
 
-/**
- * Returns three forms: all holds; the first hold and how many others there are; the same without the time.
- */
+/** Returns three forms: all holds; the first hold and how many others there are; the same without the time. */
 function heldForms(holds: readonly Hold[], now: Instant): readonly string[] {
   const [first] = holds;
   if (first === undefined) return ['-'];

@@ -39,8 +39,8 @@ export interface Circumstances {
 }
 
 /**
- * Decides on a snapshot and carries out the decision. If another client has changed the count in between,
- * decides again from that count, up to `MAX_DECISIONS` times.
+ * Decides on a snapshot and carries out the decision. If another client has changed the count in between, decides again
+ * from that count, up to `MAX_DECISIONS` times.
  */
 export async function settle(
   input: CycleInput,

@@ -55,9 +55,7 @@ export function degradedMessage(why: string): string {
   return `${why}: promscaler does not scale down, and windows of scale-ups restart with the process`;
 }
 
-/**
- * Repeating the same request would fight the admission webhook. Another desired or current count may pass it.
- */
+/** Repeating the same request would fight the admission webhook. Another desired or current count may pass it. */
 function heldByOverride({ override }: Memory, order: Decision): Hold | null {
   if (override === null) return null;
   const { wanted, got } = override;

@@ -12,9 +12,7 @@ import type { WriterWatch } from './conflicting-writer.js';
 export interface Memory {
   readonly uid: string | null;
   readonly state: State;
-  /**
-   * Start of a window after a scaling at an unknown time. A time in `state` that equals it is an assumption.
-   */
+  /** Start of a window after a scaling at an unknown time. A time in `state` that equals it is an assumption. */
   readonly assumedAt: Instant | null;
   /** The last known scalings, if `state` contains an assumed time instead; absent: none is known. */
   readonly knownScales?: LastScales;
@@ -65,8 +63,8 @@ export function freshMemory(now: Instant, uid: string | null): Memory {
 }
 
 /**
- * Returns the memory at the start of another term of this process. It keeps the last scalings and an
- * unresolved change, to be compared with the state store, and drops everything else.
+ * Returns the memory at the start of another term of this process. It keeps the last scalings and an unresolved change,
+ * to be compared with the state store, and drops everything else.
  */
 export function forNewTerm(memory: Memory, now: Instant): Memory {
   const { uid, unresolved, isUnsaved, assumedAt, knownScales } = memory;

@@ -9,8 +9,8 @@ export interface Member {
 }
 
 /**
- * The part of the scalers that this process decides: all scalers if it is the leader, or with sharding those
- * in its buckets.
+ * The part of the scalers that this process decides: all scalers if it is the leader, or with sharding those in its
+ * buckets.
  */
 export interface Shards extends Election {
   readonly serves: (bucket: number) => boolean;

@@ -3,10 +3,9 @@ import type { Recommendation } from '../snapshot/snapshot.js';
 import type { Limit, LimitContext, Limited } from './limit.js';
 
 /**
- * Without `behavior`, uses the largest recommendation of the last `downscaleStabilizationSeconds`
- * (inclusive), even if it is above the current count. With `behavior`, a window never reverses the direction
- * of a change. Source: horizontal.go, stabilizeRecommendation and stabilizeRecommendationWithBehaviors
- * (points 27 and 30).
+ * Without `behavior`, uses the largest recommendation of the last `downscaleStabilizationSeconds` (inclusive), even if
+ * it is above the current count. With `behavior`, a window never reverses the direction of a change. Source:
+ * horizontal.go, stabilizeRecommendation and stabilizeRecommendationWithBehaviors (points 27 and 30).
  */
 export const stabilize: Limit = (replicas, context) =>
   context.spec.behavior === null

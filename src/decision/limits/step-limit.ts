@@ -51,8 +51,8 @@ export function stepLimit({ now, spec, current, state }: LimitContext): StepLimi
 }
 
 /**
- * Returns the forbidden window of scale-down; if it is 0, the stabilization window; without either, 300 s. At
- * most an hour.
+ * Returns the forbidden window of scale-down; if it is 0, the stabilization window; without either, 300 s. At most an
+ * hour.
  */
 export function stepWindowSeconds(spec: ScalerSpec): number {
   const stabilization =

@@ -9,10 +9,10 @@ export function failingKey({ type, identity }: MetricSpec): string {
 }
 
 /**
- * Applies the document's fallback to a metric that has had no proposal for `afterSeconds`. `atLeast` only
- * raises to the count, `exact` also lowers to it, `currentReplicasIfHigher` keeps a higher count. The time at
- * 0 replicas does not count: no fallback scales up from 0, unless `afterSeconds` is 0. Source: algorithm.md,
- * step 3; the modes are the fallback behaviors of KEDA.
+ * Applies the document's fallback to a metric that has had no proposal for `afterSeconds`. `atLeast` only raises to the
+ * count, `exact` also lowers to it, `currentReplicasIfHigher` keeps a higher count. The time at 0 replicas does not
+ * count: no fallback scales up from 0, unless `afterSeconds` is 0. Source: algorithm.md, step 3; the modes are the
+ * fallback behaviors of KEDA.
  */
 export function withFallback(spec: MetricSpec, result: MetricResult, snapshot: Snapshot): MetricResult {
   const { fallback } = snapshot.scaler.spec;

@@ -34,8 +34,8 @@ export function adapterQueries({ rules }: AdapterConfig): MetricQueries {
 }
 
 /**
- * A rule for a single series takes precedence over rules for all series. Of several, the last one applies, as
- * in the adapter.
+ * A rule for a single series takes precedence over rules for all series. Of several, the last one applies, as in the
+ * adapter.
  */
 function choose(all: readonly Candidate[], api: AdapterRule['api']): FoundQuery {
   const exact = all.filter(({ rule }) => rule.series.name !== null);

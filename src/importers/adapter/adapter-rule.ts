@@ -39,8 +39,7 @@ export interface NameRule {
 const GROUP = /\$(?:(\w+)|\{(\w+)\})/g;
 
 /**
- * Returns the name of the metric for a series; null: the rule does not apply to it. Source:
- * pkg/naming/metric_namer.go
+ * Returns the name of the metric for a series; null: the rule does not apply to it. Source: pkg/naming/metric_namer.go
  */
 export function metricNameOf(series: string, { matches, as }: NameRule): string | null {
   const match = matches.exec(series);

@@ -17,8 +17,7 @@ export interface AdapterConfig {
 }
 
 /**
- * Reads the config of prometheus-adapter, or `rules` in the values of its Helm chart. Never throws for any
- * JSON value.
+ * Reads the config of prometheus-adapter, or `rules` in the values of its Helm chart. Never throws for any JSON value.
  */
 export function readAdapter(given: unknown): AdapterConfig {
   const remarks: Remark[] = [];

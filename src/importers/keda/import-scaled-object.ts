@@ -115,9 +115,7 @@ function readTimes(spec: Fields, minReplicas: number): PlainObject {
   };
 }
 
-/**
- * With schedules only, KEDA keeps the minimum outside of them. A document without metrics would scale on CPU.
- */
+/** With schedules only, KEDA keeps the minimum outside of them. A document without metrics would scale on CPU. */
 function withIdleMetric(
   metrics: readonly DraftItem[],
   schedules: readonly DraftItem[],

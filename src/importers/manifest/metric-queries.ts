@@ -16,8 +16,8 @@ export type FoundQuery =
 export type MetricQueries = (metric: NamedMetric) => FoundQuery;
 
 /**
- * Without the rules of prometheus-adapter no query is known, because a metrics API does not report where its
- * values come from.
+ * Without the rules of prometheus-adapter no query is known, because a metrics API does not report where its values
+ * come from.
  */
 export const NO_QUERIES: MetricQueries = ({ name }) => ({ query: null, reason: originOf(name) });
 

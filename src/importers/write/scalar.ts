@@ -1,6 +1,6 @@
 /**
- * Printable and unambiguous as a plain scalar of YAML 1.1 and 1.2: does not start with an indicator, contains
- * no `: ` and no ` #`.
+ * Printable and unambiguous as a plain scalar of YAML 1.1 and 1.2: does not start with an indicator, contains no `: `
+ * and no ` #`.
  */
 const PLAIN = /^[A-Za-z_/(][\x20-\x7e]*$/;
 const UNSAFE_IN_PLAIN = /: |:$| #|\s$/;

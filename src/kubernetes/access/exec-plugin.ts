@@ -37,10 +37,9 @@ interface Issued extends PluginCredentials {
 }
 
 /**
- * Returns a function that returns the credentials of a plugin, cached until they expire. `fresh`, for a retry
- * after a 401, runs the plugin again, but not within 5 s of the last run. Concurrent callers share one run.
- * Rejects with a message that contains no secrets. Source: client.authentication.k8s.io/v1; reliability.md,
- * K21.
+ * Returns a function that returns the credentials of a plugin, cached until they expire. `fresh`, for a retry after a
+ * 401, runs the plugin again, but not within 5 s of the last run. Concurrent callers share one run. Rejects with a
+ * message that contains no secrets. Source: client.authentication.k8s.io/v1; reliability.md, K21.
  */
 export function createPluginCredentials(options: {
   readonly exec: ExecConfig;
@@ -97,8 +96,8 @@ async function issue(options: Parameters<typeof createPluginCredentials>[0]): Pr
 }
 
 /**
- * Parses the output of a plugin. Returns a problem as a string, which never contains the output, because it
- * may contain a secret.
+ * Parses the output of a plugin. Returns a problem as a string, which never contains the output, because it may contain
+ * a secret.
  */
 function readCredential(stdout: string, apiVersion: string): Issued | string {
   const credential = parseObject(stdout);

@@ -10,9 +10,8 @@ interface FileSecret {
 }
 
 /**
- * Returns a reader that reads `path` at most every `maxAgeMs`. If the first read fails, throws an `Error`
- * with the path. A later failure is logged, and the last valid content is used. Source: reliability.md, K20
- * and K21.
+ * Returns a reader that reads `path` at most every `maxAgeMs`. If the first read fails, throws an `Error` with the
+ * path. A later failure is logged, and the last valid content is used. Source: reliability.md, K20 and K21.
  */
 export function createFileSecret(options: {
   readonly path: string;

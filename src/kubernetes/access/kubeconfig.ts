@@ -85,8 +85,8 @@ interface Merged {
 }
 
 /**
- * Reads kubeconfig files and returns `context` (default: their current context), or null if no file exists.
- * As in kubectl, the first file that defines a name takes precedence, and missing files are skipped. Throws
+ * Reads kubeconfig files and returns `context` (default: their current context), or null if no file exists. As in
+ * kubectl, the first file that defines a name takes precedence, and missing files are skipped. Throws
  * `ConnectionError`.
  */
 export async function readKubeconfig(

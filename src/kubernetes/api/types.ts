@@ -16,8 +16,8 @@ export interface ScaleTarget {
   readonly replicasManagers?: readonly string[];
   readonly generation?: number;
   /**
-   * State of a Deployment's rollout: `paused` by `spec.paused`, `stuck` after progressDeadlineSeconds.
-   * Absent: neither, or unknown.
+   * State of a Deployment's rollout: `paused` by `spec.paused`, `stuck` after progressDeadlineSeconds. Absent: neither,
+   * or unknown.
    */
   readonly rollout?: Rollout;
 }
@@ -75,14 +75,11 @@ export interface Cluster {
   /** Returns pods from the watch. */
   readonly listPods: (namespace: string, selector: LabelSelector) => readonly ClusterPod[];
   /**
-   * Returns why the watched pods and targets of a namespace must not be used: never listed, forbidden, or
-   * without an event for 180 s. Null: usable.
+   * Returns why the watched pods and targets of a namespace must not be used: never listed, forbidden, or without an
+   * event for 180 s. Null: usable.
    */
   readonly problemOf: (namespace: string) => KubernetesError | null;
-  /**
-   * Returns the seconds since the last event for pods and targets of a namespace. Scale-down requires at most
-   * 180.
-   */
+  /** Returns the seconds since the last event for pods and targets of a namespace. Scale-down requires at most 180. */
   readonly cacheAgeSeconds: (namespace: string) => number;
   readonly readScale: (namespace: string, ref: TargetRef, signal: AbortSignal) => Promise<Scale>;
   /** Sends one merge-patch of `/scale` with uid and resourceVersion as preconditions. Returns the response. */
@@ -94,8 +91,8 @@ export interface Cluster {
   ) => Promise<Scale>;
   readonly recordEvent: (target: ScaleTarget, event: TargetEvent) => void;
   /**
-   * Returns the HPAs of a namespace: as watched for scalers in dry run, otherwise as last listed; empty if
-   * they cannot be listed.
+   * Returns the HPAs of a namespace: as watched for scalers in dry run, otherwise as last listed; empty if they cannot
+   * be listed.
    */
   readonly listOtherScalers: (namespace: string, signal: AbortSignal) => Promise<readonly OtherScaler[]>;
 }

@@ -16,9 +16,8 @@ export function writeBuckets(buckets: readonly number[]): string {
 }
 
 /**
- * Parses the buckets in an annotation; empty if unset. An invalid annotation counts as a claim to all
- * buckets: no other member acquires a bucket that this member may own, and the member replaces the annotation
- * at its next renewal.
+ * Parses the buckets in an annotation; empty if unset. An invalid annotation counts as a claim to all buckets: no other
+ * member acquires a bucket that this member may own, and the member replaces the annotation at its next renewal.
  */
 export function readBuckets(text: string | null): readonly number[] {
   if (text === null || text === '') return [];
@@ -30,8 +29,8 @@ export function readBuckets(text: string | null): readonly number[] {
 const MAX_ADDRESS_LENGTH = 100;
 
 /**
- * Parses the URL of a member's HTTP server. Null if it is unset or not `http://IP:PORT`: a host name could
- * resolve to any address.
+ * Parses the URL of a member's HTTP server. Null if it is unset or not `http://IP:PORT`: a host name could resolve to
+ * any address.
  */
 export function readAddress(text: string | null): string | null {
   if (text === null || text.length > MAX_ADDRESS_LENGTH) return null;

@@ -19,9 +19,7 @@ export interface SeenMember extends MemberLease {
   readonly object: JsonObject;
 }
 
-/**
- * Client for the Leases of all members, one per member. Sends each request once. Throws `KubernetesError`.
- */
+/** Client for the Leases of all members, one per member. Sends each request once. Throws `KubernetesError`. */
 export interface MemberLeases {
   /** `NAMESPACE/NAME` of the Lease of leader election, the prefix of the names of the members' Leases. */
   readonly name: string;

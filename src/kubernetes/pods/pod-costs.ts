@@ -19,8 +19,8 @@ export interface PodCosts {
   /** Whether promscaler has set the cost of any pod in the namespace. Throws like `list`. */
   readonly hasOwn: (namespace: string) => boolean;
   /**
-   * Sets a cost, or removes it (null). Throws `KubernetesError`: `conflict` if the pod has changed since it
-   * was listed, so that the cost of another client is never overwritten. Never retries.
+   * Sets a cost, or removes it (null). Throws `KubernetesError`: `conflict` if the pod has changed since it was listed,
+   * so that the cost of another client is never overwritten. Never retries.
    */
   readonly set: (namespace: string, change: CostChange, signal: AbortSignal) => Promise<void>;
 }

@@ -73,8 +73,8 @@ export function createPodStore(): PodStore {
 }
 
 /**
- * Returns the smallest indexed set of pods for a requirement with one value; without such a requirement, all
- * pods of the namespace.
+ * Returns the smallest indexed set of pods for a requirement with one value; without such a requirement, all pods of
+ * the namespace.
  */
 function candidates(group: NamespacePods, selector: LabelSelector): Iterable<WatchedPod> {
   let fewest: PodsByName = group.pods;

@@ -8,8 +8,8 @@ const MAX_WHY = 60;
 const MAX_POOL = 1000;
 
 /**
- * Returns a function that reads why a pod is not ready, if the scheduler or the kubelet reports a reason.
- * Pods with the same reason share one object.
+ * Returns a function that reads why a pod is not ready, if the scheduler or the kubelet reports a reason. Pods with the
+ * same reason share one object.
  */
 export function createTroubleReader(): (status: JsonObject | null) => PodTrouble | undefined {
   const pool = new Map<string, PodTrouble>();
@@ -35,8 +35,8 @@ function unschedulable(status: JsonObject | null): PodTrouble | undefined {
 }
 
 /**
- * The scheduler counts nodes by reason: `0/3 nodes are available: 2 Insufficient cpu, 1 node(s) had
- * untolerated taint {...}`. An insufficient resource takes precedence, because an operator can add it.
+ * The scheduler counts nodes by reason: `0/3 nodes are available: 2 Insufficient cpu, 1 node(s) had untolerated taint
+ * {...}`. An insufficient resource takes precedence, because an operator can add it.
  */
 function whyUnschedulable(message: string): string {
   const words = message.replaceAll(NAMES, '');

@@ -22,8 +22,8 @@ const PHASES: readonly string[] = ['Pending', 'Running', 'Succeeded', 'Failed', 
 const MAX_POOL = 10_000;
 
 /**
- * Returns a function that converts an API pod; null: the pod has no name. Pods with the same resource
- * requests share one map, so that 100,000 pods need little memory. Source: reliability.md, K23.
+ * Returns a function that converts an API pod; null: the pod has no name. Pods with the same resource requests share
+ * one map, so that 100,000 pods need little memory. Source: reliability.md, K23.
  */
 export function createPodReader(): (object: JsonObject) => WatchedPod | null {
   const pool = new Map<string, Pod['requests']>();

@@ -1,10 +1,7 @@
 import type { Clock } from '../../units/clock.js';
 
 export interface Backoff {
-  /**
-   * Returns milliseconds in [d, 2d). d doubles with each call up to `lastMs`; `maxMs` limits d for this call
-   * only.
-   */
+  /** Returns milliseconds in [d, 2d). d doubles with each call up to `lastMs`; `maxMs` limits d for this call only. */
   readonly next: (maxMs?: number) => number;
 }
 
@@ -12,8 +9,8 @@ export interface Backoff {
 const HEALTHY_MS = 120_000;
 
 /**
- * Returns an exponential backoff with 100 % jitter that resets after two minutes without a failure. Source:
- * client-go tools/cache/reflector.go; reliability.md, K11.
+ * Returns an exponential backoff with 100 % jitter that resets after two minutes without a failure. Source: client-go
+ * tools/cache/reflector.go; reliability.md, K11.
  */
 export function createBackoff(clock: Clock, firstMs = 800, lastMs = 30_000): Backoff {
   let delayMs = firstMs;

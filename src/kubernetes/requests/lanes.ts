@@ -87,10 +87,7 @@ export interface AgentSource {
   readonly close: () => void;
 }
 
-/**
- * Returns agents with the current certificates. Agents with replaced certificates close after their last
- * request.
- */
+/** Returns agents with the current certificates. Agents with replaced certificates close after their last request. */
 export function createAgentSource(connection: Connection): AgentSource {
   let material: TlsMaterial | null = null;
   let agents: LaneAgents | null = null;

@@ -4,10 +4,7 @@ import { asObject, type JsonObject } from '../api/json.js';
 import { KubernetesError } from '../api/types.js';
 import type { Lane } from './lanes.js';
 
-/**
- * A pod has 300 items. Larger responses are rejected before parsing, which takes 20 times their size in
- * memory.
- */
+/** A pod has 300 items. Larger responses are rejected before parsing, which takes 20 times their size in memory. */
 const JSON_BOUNDS: JsonBounds = { depth: 256, items: 200_000 };
 const LIST_BOUNDS: JsonBounds = { depth: 256, items: 2_000_000 };
 
@@ -18,8 +15,8 @@ interface AnsweredRequest {
 }
 
 /**
- * Parses the body of a 2xx response. Throws `bad_answer` for partial content, and unless the body is a single
- * object within the bounds.
+ * Parses the body of a 2xx response. Throws `bad_answer` for partial content, and unless the body is a single object
+ * within the bounds.
  */
 export function parseAnswer(request: AnsweredRequest, status: number, body: Buffer): JsonObject {
   const fail = (why: string): KubernetesError =>

@@ -1,14 +1,8 @@
 import type { Clock } from '../../units/clock.js';
 
-/**
- * Distinguishes a lasting 403 from the 403 of an API server that is starting and has not loaded its RBAC
- * rules.
- */
+/** Distinguishes a lasting 403 from the 403 of an API server that is starting and has not loaded its RBAC rules. */
 export interface Refusals {
-  /**
-   * Records a 403. Returns whether it is lasting: at least the fourth in a row, and at least 15 s after the
-   * first.
-   */
+  /** Records a 403. Returns whether it is lasting: at least the fourth in a row, and at least 15 s after the first. */
   readonly note: () => boolean;
   /** Call this if the request was allowed, or failed for another reason. */
   readonly clear: () => void;

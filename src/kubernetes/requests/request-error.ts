@@ -55,8 +55,8 @@ function kindOfStatus(status: number): KubernetesErrorKind {
 }
 
 /**
- * Returns the error for a request without a usable response. Uses only code and message of `cause`, which may
- * contain a token.
+ * Returns the error for a request without a usable response. Uses only code and message of `cause`, which may contain a
+ * token.
  */
 export function connectionError(
   doing: string,
@@ -79,10 +79,7 @@ export function abortError(doing: string, signal: AbortSignal): KubernetesError 
   return new KubernetesError('canceled', `${doing}: canceled`);
 }
 
-/**
- * Returns the message of a Status object, the error of a service behind the API proxy, or plain text. Ignores
- * HTML.
- */
+/** Returns the message of a Status object, the error of a service behind the API proxy, or plain text. Ignores HTML. */
 function serverMessage(body: string): string {
   let parsed: unknown;
   try {

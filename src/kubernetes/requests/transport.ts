@@ -33,10 +33,7 @@ export interface KubernetesRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * Result of one request, for the metrics. `code`: HTTP status, or the kind of failure if there was no
- * response.
- */
+/** Result of one request, for the metrics. `code`: HTTP status, or the kind of failure if there was no response. */
 export interface RequestReport {
   readonly verb: string;
   readonly resource: string;
@@ -47,14 +44,13 @@ export interface RequestReport {
 /** Sends requests to one API server. Throws `KubernetesError`, whose messages contain no secrets. */
 export interface Transport {
   /**
-   * Sends a request and returns the object in the response. Retries once after a 401 if the token has
-   * changed. Retries a GET once after a lost connection, and up to twice after a 429, or a 5xx with
-   * `Retry-After`, if the wait ends before the deadline. Does not retry anything else.
+   * Sends a request and returns the object in the response. Retries once after a 401 if the token has changed. Retries
+   * a GET once after a lost connection, and up to twice after a 429, or a 5xx with `Retry-After`, if the wait ends
+   * before the deadline. Does not retry anything else.
    */
   readonly request: (request: KubernetesRequest) => Promise<JsonObject>;
   /**
-   * `deadlineMs` limits only the time to the response headers. After that, `signal` and `close` destroy the
-   * connection.
+   * `deadlineMs` limits only the time to the response headers. After that, `signal` and `close` destroy the connection.
    */
   readonly openWatch: (request: KubernetesRequest) => Promise<WatchStream>;
   readonly close: () => void;

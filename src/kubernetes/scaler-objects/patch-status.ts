@@ -6,8 +6,8 @@ import { readScalerObject, SCALER_PLURAL, SCALER_ROOT, type ScalerObject } from 
 const DEADLINE_MS = 10_000;
 
 /**
- * Sends one merge-patch of the status of a Scaler object and returns the response. Throws `KubernetesError`:
- * `conflict` if the object has changed or was recreated. Never retries.
+ * Sends one merge-patch of the status of a Scaler object and returns the response. Throws `KubernetesError`: `conflict`
+ * if the object has changed or was recreated. Never retries.
  */
 export async function patchScalerStatus(
   transport: Transport,

@@ -13,8 +13,8 @@ export interface ScalerStore {
   /** Stores the response to a write before the watch reports it. */
   readonly remember: (object: ScalerObject) => void;
   /**
-   * Calls `listener` when a document is added, changed or deleted, and after the first list of a scope, but
-   * not for changes outside of `spec`. Returns a function that unsubscribes.
+   * Calls `listener` when a document is added, changed or deleted, and after the first list of a scope, but not for
+   * changes outside of `spec`. Returns a function that unsubscribes.
    */
   readonly onChange: (listener: () => void) => () => void;
 }

@@ -80,8 +80,8 @@ export const UNREAD: BucketState<never> = {
 };
 
 /**
- * Whether the ConfigMap must be read before it is used: it was never read, it was unusable at least 10 s ago,
- * or the entry of `key` was invalid at least 60 s ago.
+ * Whether the ConfigMap must be read before it is used: it was never read, it was unusable at least 10 s ago, or the
+ * entry of `key` was invalid at least 60 s ago.
  */
 export function isReadDue(
   { known, failure, isStale }: BucketState<BucketWrite>,

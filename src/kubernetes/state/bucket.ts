@@ -17,9 +17,7 @@ export interface StateBucket extends WriteQueue {
   readonly problem: () => string | null;
   readonly get: (key: string) => KnownEntry | undefined;
   readonly isOwn: (key: string, text: string) => boolean;
-  /**
-   * Creation time of the ConfigMap. Before that time, the history of a scaler without an entry is unknown.
-   */
+  /** Creation time of the ConfigMap. Before that time, the history of a scaler without an entry is unknown. */
   readonly createdAt: () => Instant | null;
 }
 

@@ -7,10 +7,7 @@ export interface KnownEntry {
   readonly foreignSinceMs: number | null;
 }
 
-/**
- * Replaces the entry `base` (null: no entry) with `text`. Refused if the ConfigMap contains a different
- * entry.
- */
+/** Replaces the entry `base` (null: no entry) with `text`. Refused if the ConfigMap contains a different entry. */
 export interface BucketWrite {
   readonly key: string;
   readonly base: string | null;

@@ -45,8 +45,8 @@ export async function readStateMap(place: StateMapPlace): Promise<StateMap> {
 }
 
 /**
- * Sends one merge-patch and returns the new resourceVersion. Throws `KubernetesError`: `conflict` if the
- * ConfigMap has changed. Never retries, because after a timeout the write may have succeeded.
+ * Sends one merge-patch and returns the new resourceVersion. Throws `KubernetesError`: `conflict` if the ConfigMap has
+ * changed. Never retries, because after a timeout the write may have succeeded.
  */
 export async function patchStateMap(
   place: StateMapPlace,

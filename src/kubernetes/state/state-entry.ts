@@ -10,8 +10,8 @@ export interface Intent {
   readonly from: number;
   readonly to: number;
   /**
-   * Replicas of earlier PATCHes with the same precondition and an unknown outcome. At most one of all these
-   * PATCHes succeeds.
+   * Replicas of earlier PATCHes with the same precondition and an unknown outcome. At most one of all these PATCHes
+   * succeeds.
    */
   readonly earlier: readonly number[];
   readonly resourceVersion: string;
@@ -81,10 +81,10 @@ const entrySchema = z.strictObject({
 });
 
 /**
- * Returns an entry as compact JSON. More than 64 scale events are merged, oldest first. A merged event has
- * the later time of the two, so that rate policies count it for longer rather than shorter. `failingSince` is
- * omitted if it makes the entry longer than 4 KiB: the fallback then starts late, but an entry that cannot be
- * written would block scale-down.
+ * Returns an entry as compact JSON. More than 64 scale events are merged, oldest first. A merged event has the later
+ * time of the two, so that rate policies count it for longer rather than shorter. `failingSince` is omitted if it makes
+ * the entry longer than 4 KiB: the fallback then starts late, but an entry that cannot be written would block
+ * scale-down.
  */
 export function writeEntry(epoch: string, state: StoredState): string {
   const text = textOf(epoch, state);
@@ -191,8 +191,8 @@ function versionOf(json: unknown): number | null {
 }
 
 /**
- * Replaces times more than 60 s after `now` with `now`, because a window that starts in the future would last
- * too long. Returns the same object if nothing is replaced. Source: reliability.md, W14.
+ * Replaces times more than 60 s after `now` with `now`, because a window that starts in the future would last too long.
+ * Returns the same object if nothing is replaced. Source: reliability.md, W14.
  */
 export function clampFuture(entry: StoredEntry, now: Instant): StoredEntry {
   const isAhead = (at: Instant | null): boolean =>

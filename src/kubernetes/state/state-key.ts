@@ -1,7 +1,4 @@
-/**
- * Number of ConfigMaps. It does not depend on the number of replicas of the service, so a scaler keeps its
- * bucket.
- */
+/** Number of ConfigMaps. It does not depend on the number of replicas of the service, so a scaler keeps its bucket. */
 export const STATE_BUCKETS = 16;
 
 /** Maximum length of a key in a ConfigMap. */
@@ -13,8 +10,8 @@ export interface ScalerName {
 }
 
 /**
- * Returns the bucket of a scaler, 0 to 15: FNV-1a (32 bits) of `namespace/name` in UTF-8, modulo 16. Must
- * never change: two versions running at the same time would store two states of one scaler.
+ * Returns the bucket of a scaler, 0 to 15: FNV-1a (32 bits) of `namespace/name` in UTF-8, modulo 16. Must never change:
+ * two versions running at the same time would store two states of one scaler.
  */
 export function bucketOf({ namespace, name }: ScalerName): number {
   let hash = 0x811c9dc5;
@@ -29,10 +26,7 @@ export function configMapName(bucket: number): string {
   return `promscaler-state-${String(bucket).padStart(2, '0')}`;
 }
 
-/**
- * Returns `NAMESPACE.NAME`, which is unique because a namespace contains no dot; null if it is too long for a
- * key.
- */
+/** Returns `NAMESPACE.NAME`, which is unique because a namespace contains no dot; null if it is too long for a key. */
 export function entryKey({ namespace, name }: ScalerName): string | null {
   const key = `${namespace}.${name}`;
   return key.length > MAX_KEY_LENGTH ? null : key;

@@ -31,8 +31,7 @@ interface StateWrite {
 }
 
 /**
- * Persists what must survive a crash. Does not throw: failures are part of the results. Source:
- * reliability.md, W8-W14.
+ * Persists what must survive a crash. Does not throw: failures are part of the results. Source: reliability.md, W8-W14.
  */
 export interface StateStore {
   readonly load: () => Promise<void>;
@@ -40,9 +39,7 @@ export interface StateStore {
   readonly reload: () => Promise<void>;
   /** Reads one ConfigMap again. A process that acquires a bucket awaits this before it writes. */
   readonly reloadBucket: (bucket: number) => Promise<void>;
-  /**
-   * Returns the state of a scaler from memory. Only an unusable ConfigMap is read again, at most every 10 s.
-   */
+  /** Returns the state of a scaler from memory. Only an unusable ConfigMap is read again, at most every 10 s. */
   readonly read: (scaler: ScalerName) => Promise<StateReading>;
   /** Writes now, in one PATCH with other writes to the same ConfigMap. */
   readonly put: (write: StateWrite) => Promise<PutResult>;
@@ -78,8 +75,8 @@ const KEEP_MS = 86_400_000;
 const FORMER_LEADER_MS = 30_000;
 
 /**
- * Returns a store in the ConfigMaps `promscaler-state-00` to `-15` of a namespace. Sends no request before
- * its first use.
+ * Returns a store in the ConfigMaps `promscaler-state-00` to `-15` of a namespace. Sends no request before its first
+ * use.
  */
 export function createStateStore(options: StateStoreOptions): StateStore {
   const { clock, leadershipOf = () => options.leadership } = options;

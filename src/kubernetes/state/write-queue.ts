@@ -7,10 +7,7 @@ export interface QueuedWrite extends BucketWrite {
 
 /** Combines the writes to one ConfigMap into batches, one batch at a time. */
 export interface WriteQueue {
-  /**
-   * Writes in one batch with the other writes of this tick or, while a batch is in progress, in the next
-   * batch.
-   */
+  /** Writes in one batch with the other writes of this tick or, while a batch is in progress, in the next batch. */
   readonly put: (write: BucketWrite) => Promise<PutResult>;
   /** Writes with the next `put`, or after 5 s. A later call for the same key replaces the write. */
   readonly putLater: (write: BucketWrite) => void;
@@ -20,8 +17,7 @@ export interface WriteQueue {
 const LATER_MS = 5000;
 
 /**
- * `writeBatch` returns a result for each write. It rejects only after an internal error, which is passed to
- * `onFault`.
+ * `writeBatch` returns a result for each write. It rejects only after an internal error, which is passed to `onFault`.
  */
 export function createWriteQueue(
   clock: Clock,

@@ -42,8 +42,8 @@ interface RunningInformer<S> extends Informer<S> {
 }
 
 /**
- * Watches only during `run`. An informer that is no longer needed runs until the informers that replace it
- * have listed, so that no caller finds an empty store in between.
+ * Watches only during `run`. An informer that is no longer needed runs until the informers that replace it have listed,
+ * so that no caller finds an empty store in between.
  */
 export function createInformers<T extends WatchedObject, S extends ObjectStore<T>>(
   options: InformersOptions<T, S>,

@@ -47,10 +47,9 @@ export interface Listing<T> {
 }
 
 /**
- * Lists a resource consistently (`resourceVersion` unset, never 0) in pages of 500. If the continue token
- * expires, lists again without pages, because the token in the 410 would continue inconsistently. Throws
- * `KubernetesError`, also for an endless list: a repeated token, or too many pages, objects or bytes. Source:
- * reliability.md, K2, K4, K5.
+ * Lists a resource consistently (`resourceVersion` unset, never 0) in pages of 500. If the continue token expires,
+ * lists again without pages, because the token in the 410 would continue inconsistently. Throws `KubernetesError`, also
+ * for an endless list: a repeated token, or too many pages, objects or bytes. Source: reliability.md, K2, K4, K5.
  */
 export async function listAll<T>(listing: Listing<T>): Promise<Listed<T>> {
   const items: T[] = [];
@@ -91,9 +90,9 @@ const TOO_LARGE_ATTEMPTS = 3;
 const TOO_LARGE_RETRY_SECONDS = 1;
 
 /**
- * Lists a resource at `version` or later, which the server answers from its watch cache. Tries three times
- * while the cache is behind. After that, or if the server rejects the version, lists consistently. Throws
- * `KubernetesError`. Source: reliability.md, K3.
+ * Lists a resource at `version` or later, which the server answers from its watch cache. Tries three times while the
+ * cache is behind. After that, or if the server rejects the version, lists consistently. Throws `KubernetesError`.
+ * Source: reliability.md, K3.
  */
 export async function listNotOlder<T>(
   listing: Listing<T>,

@@ -4,8 +4,8 @@ import { compareResourceVersions, isOlder } from '../api/resource-version.js';
 /** Writes to a store, so that a repeated or late event never restores an older version. */
 export interface OrderedSink<T extends WatchedObject> {
   /**
-   * Replaces the store with a list at resourceVersion `version`. Later events that are not newer than the
-   * list are dropped.
+   * Replaces the store with a list at resourceVersion `version`. Later events that are not newer than the list are
+   * dropped.
    */
   readonly replace: (objects: readonly T[], version: string) => void;
   readonly put: (object: T) => void;
@@ -16,8 +16,8 @@ export interface OrderedSink<T extends WatchedObject> {
 const MAX_DELETIONS = 4096;
 
 /**
- * Compares an event with the version of its object, so that a late first event of an object counts, and with
- * the version of the last list, so that a pod deleted before that list is not restored forever.
+ * Compares an event with the version of its object, so that a late first event of an object counts, and with the
+ * version of the last list, so that a pod deleted before that list is not restored forever.
  */
 export function createOrderedSink<T extends WatchedObject>(store: ObjectStore<T>): OrderedSink<T> {
   const deletions = new Map<string, string>();

@@ -44,22 +44,20 @@ const WATCH_GRACE_SECONDS = 15;
 /** Lifetime of a continue token. 300 pages of 500 take about a minute. */
 const LIST_DEADLINE_MS = 300_000;
 /**
- * A watch that ends sooner without an event counts as a failure: behind a broken proxy it would restart in a
- * busy loop.
+ * A watch that ends sooner without an event counts as a failure: behind a broken proxy it would restart in a busy loop.
  */
 const SHORT_WATCH_MS = 1000;
 /**
- * After this time without an event, only a list can show the state. It runs before the store counts as stale
- * (180 s).
+ * After this time without an event, only a list can show the state. It runs before the store counts as stale (180 s).
  */
 const RELIST_AFTER_SECONDS = 110;
 const INTERNAL_ERROR_PATIENCE_MS = 60_000;
 const OLD_LIST_PATIENCE_MS = 60_000;
 
 /**
- * Lists, then watches from the version of the list, and restarts watches from the last version seen. Lists
- * again if that version is gone (the watch cache then suffices), or if watches receive nothing (consistently,
- * because the cache may be stale). Source: reliability.md, K1-K12.
+ * Lists, then watches from the version of the list, and restarts watches from the last version seen. Lists again if
+ * that version is gone (the watch cache then suffices), or if watches receive nothing (consistently, because the cache
+ * may be stale). Source: reliability.md, K1-K12.
  */
 export function createReflector<T extends WatchedObject>(options: ReflectorOptions<T>): Reflector {
   const loop = new ReflectorLoop(options);
@@ -145,8 +143,8 @@ class ReflectorLoop<T extends WatchedObject> {
   }
 
   /**
-   * An older list comes from a stale server or a restored cluster. If lists stay older for a minute, the
-   * cluster was restored.
+   * An older list comes from a stale server or a restored cluster. If lists stay older for a minute, the cluster was
+   * restored.
    */
   #refuseOldList(version: string): void {
     const newest = this.#newest;
@@ -270,8 +268,8 @@ class ReflectorLoop<T extends WatchedObject> {
   }
 
   /**
-   * Whether the next step must be a list. After other failures the watch continues from the last version,
-   * which saves the server a list.
+   * Whether the next step must be a list. After other failures the watch continues from the last version, which saves
+   * the server a list.
    */
   #isVersionLost(error: KubernetesError): boolean {
     if (error.kind === 'gone') return true;

@@ -63,9 +63,8 @@ export function createRetryDelays(clock: Clock): RetryDelays {
   };
 
   /**
-   * Delay after a 429: for the first one of a watch, only its `Retry-After`; for further ones, at least a
-   * backoff. Each 429 of a list also waits at least a backoff, because the transport has already sent the
-   * list three times.
+   * Delay after a 429: for the first one of a watch, only its `Retry-After`; for further ones, at least a backoff. Each
+   * 429 of a list also waits at least a backoff, because the transport has already sent the list three times.
    */
   const afterRateLimit = ({ verb, error }: ListOrWatchFailure): number | null => {
     const limitedMs = error instanceof WatchEventError ? null : rateLimitMs(error);

@@ -7,10 +7,7 @@ export function quote(text: string): string {
   return line.length > MAX_QUOTED_LENGTH ? `${line.slice(0, MAX_QUOTED_LENGTH)}...` : line;
 }
 
-/**
- * Returns a scalar as a string, and only the type of any other value: the server may set `toString` of an
- * object.
- */
+/** Returns a scalar as a string, and only the type of any other value: the server may set `toString` of an object. */
 export function sayValue(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);

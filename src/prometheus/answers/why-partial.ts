@@ -10,8 +10,8 @@ const HARMLESS_WARNING = 'PromQL info';
 const MAX_SKEW_SECONDS = 120;
 
 /**
- * Returns why an answer may lack data (`isPartial` or a warning); null: no sign of that. Such an answer has
- * the class `partial`.
+ * Returns why an answer may lack data (`isPartial` or a warning); null: no sign of that. Such an answer has the class
+ * `partial`.
  */
 export function whyAnswerPartial(json: Readonly<Record<string, unknown>>): string | null {
   const isPartial = json['isPartial'];
@@ -28,8 +28,8 @@ export function whyAnswerPartial(json: Readonly<Record<string, unknown>>): strin
 }
 
 /**
- * Returns `partial` of a sample, which then cannot lower the count. It combines all reasons: a partial
- * answer, series that are NaN, and a server clock that differs by more than 120 s. Null: none.
+ * Returns `partial` of a sample, which then cannot lower the count. It combines all reasons: a partial answer, series
+ * that are NaN, and a server clock that differs by more than 120 s. Null: none.
  */
 export function whySamplePartial(answer: Answer, verdict: ValuesVerdict, now: Instant): string | null {
   const all = [partialOf(answer), verdict.partial, skewOf(answer, now)].filter((reason) => reason !== null);

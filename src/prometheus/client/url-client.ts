@@ -22,9 +22,8 @@ export interface UrlClient {
   readonly isVictoriaMetrics: (options: QueryOptions) => Promise<boolean | 'unavailable'>;
   readonly isDoubtful: () => boolean;
   /**
-   * Whether a query should try other urls first. After a failure, one query every 30 s tests whether the
-   * server has recovered; for that query this is false. Other queries do not spend half of their time on a
-   * failed url.
+   * Whether a query should try other urls first. After a failure, one query every 30 s tests whether the server has
+   * recovered; for that query this is false. Other queries do not spend half of their time on a failed url.
    */
   readonly goesLast: () => boolean;
 }

@@ -10,9 +10,9 @@ import { watchFile, type WatchedFile } from './watched-file.js';
 const DRAIN_MS = 60_000;
 
 /**
- * Returns the agent for https. When a certificate file changes, it creates a new agent, or keeps the previous
- * one while the new files are invalid. Throws a `CredentialError` if they were never valid. `setting`
- * identifies them in the message; default: `tls`.
+ * Returns the agent for https. When a certificate file changes, it creates a new agent, or keeps the previous one while
+ * the new files are invalid. Throws a `CredentialError` if they were never valid. `setting` identifies them in the
+ * message; default: `tls`.
  */
 export function createTlsAgents(
   tls: SourceTls | null,

@@ -20,8 +20,8 @@ interface TokenAnswer {
 }
 
 /**
- * Sends requests of authentication libraries like requests to a data source, without redirects and proxies.
- * Throws a `CredentialError`, or the reason of the signal.
+ * Sends requests of authentication libraries like requests to a data source, without redirects and proxies. Throws a
+ * `CredentialError`, or the reason of the signal.
  */
 export type TokenHttp = (request: TokenRequest) => Promise<TokenAnswer>;
 

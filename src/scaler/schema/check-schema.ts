@@ -19,8 +19,8 @@ interface Checked<T> {
 }
 
 /**
- * Checks a plain value against a schema. `show` formats values in messages. Rules across fields are functions
- * of `readable`, because Zod skips the refinements of an object with type errors.
+ * Checks a plain value against a schema. `show` formats values in messages. Rules across fields are functions of
+ * `readable`, because Zod skips the refinements of an object with type errors.
  */
 export function checkSchema<T>(
   schema: z.ZodType<T>,

@@ -15,10 +15,7 @@ const REACTION_MS = 20;
 const PODS = '/pods';
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
 
-/**
- * The controllers of all workloads. A workload uses CPU only when an object changes or a pod enters its next
- * phase.
- */
+/** The controllers of all workloads. A workload uses CPU only when an object changes or a pod enters its next phase. */
 export class WorkloadControllers {
   readonly #context: ClusterState;
   readonly #writer: Writer;

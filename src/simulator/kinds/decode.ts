@@ -18,8 +18,8 @@ interface Place {
 }
 
 /**
- * Decodes and encodes an object like the server: drops unknown and empty fields, and adds fields that are
- * always written. Throws `DecodeError`.
+ * Decodes and encodes an object like the server: drops unknown and empty fields, and adds fields that are always
+ * written. Throws `DecodeError`.
  */
 export function decode(type: ObjectType, value: JsonObject, decoding: Decoding = {}): JsonObject {
   return decodeObject(type, value, { path: '', go: type.go }, decoding);

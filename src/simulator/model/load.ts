@@ -8,9 +8,7 @@ export interface Capacity {
   readonly cpuLimitCores: number;
 }
 
-/**
- * Totals of a hypothetical pod that was ready from the start. The counters of a pod are differences of these.
- */
+/** Totals of a hypothetical pod that was ready from the start. The counters of a pod are differences of these. */
 export interface PodTotals {
   readonly cpuSeconds: number;
   readonly requests: number;
@@ -45,8 +43,8 @@ export interface LoadSource {
 const LONGEST_STEP_SECONDS = 1;
 
 /**
- * Advances the load to `toSeconds` with `readyPods` pods that share it evenly. A step is at most 1 s long and
- * uses the load at its middle. Usage is idle + served requests * cost, up to the limit.
+ * Advances the load to `toSeconds` with `readyPods` pods that share it evenly. A step is at most 1 s long and uses the
+ * load at its middle. Usage is idle + served requests * cost, up to the limit.
  */
 export function advanceLoad(
   source: LoadSource,

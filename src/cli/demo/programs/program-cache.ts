@@ -24,9 +24,8 @@ export function cacheDirectory(context: ProgramContext): string {
 }
 
 /**
- * Returns the path of the program in the directory, and fills the directory first if it is absent. Fills it
- * under a temporary name and then renames it: a partial directory is never used, and the first of two
- * processes wins.
+ * Returns the path of the program in the directory, and fills the directory first if it is absent. Fills it under a
+ * temporary name and then renames it: a partial directory is never used, and the first of two processes wins.
  */
 export async function programFromCache(context: ProgramContext, wanted: CachedDirectory): Promise<string> {
   const cache = cacheDirectory(context);

@@ -12,8 +12,8 @@ interface Texts {
 const TEXTS = new WeakMap<KubeObject, Map<string, Texts>>();
 
 /**
- * Converts a stored object to the group and version of `resource`. Events are stored as core events and
- * served in two groups; HorizontalPodAutoscalers are stored in v2 and also served in v1.
+ * Converts a stored object to the group and version of `resource`. Events are stored as core events and served in two
+ * groups; HorizontalPodAutoscalers are stored in v2 and also served in v1.
  */
 export function toWire(resource: Resource, object: KubeObject): KubeObject {
   const apiVersion = apiVersionOf(resource);

@@ -17,10 +17,9 @@ export interface Applied {
 }
 
 /**
- * Merges a configuration into an object (server-side apply). The manager owns exactly the fields that it
- * sets. A field that it no longer sets is removed, unless another manager owns it as well. Throws 409 if
- * another manager owns a field whose value changes, unless `isForced`: the other manager then loses the
- * field.
+ * Merges a configuration into an object (server-side apply). The manager owns exactly the fields that it sets. A field
+ * that it no longer sets is removed, unless another manager owns it as well. Throws 409 if another manager owns a field
+ * whose value changes, unless `isForced`: the other manager then loses the field.
  */
 export function applyConfiguration(
   { type, apiVersion }: { readonly type: Type; readonly apiVersion: string },
