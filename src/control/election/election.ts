@@ -8,6 +8,7 @@ import type { Election, Lead } from './leadership.js';
 import { watchLoopLag } from './loop-lag.js';
 import type { LoopLag } from './loop-lag.js';
 import { beginTerm } from './term.js';
+import { workUntilLost } from './work-until-lost.js';
 import type { Term, TermParts } from './term.js';
 
 export interface ElectionOptions extends TermParts {
@@ -90,23 +91,16 @@ export function createElection(options: ElectionOptions): Election {
     epoch = own.epoch;
     log.info('leading', { lease: client.name, epoch });
     onChange(true);
-    const ending = new AbortController();
-    const failed = new AbortController();
-    const work = lead(ending.signal)
-      .catch((error: unknown) => log.error('work of the leader failed: internal error', { error }))
-      .finally(() => failed.abort());
-    let lost: string | null = 'renewal of the Lease is forbidden';
-    try {
-      lost = await own.keep(AbortSignal.any([signal, failed.signal]));
-    } finally {
-      // After a loss of the Lease nothing may be written. On a stop, changes in flight finish before the
-      // release.
-      if (lost !== null) end(own, lost);
-      ending.abort();
-      await work;
-      end(own, null);
-    }
-    if (lost !== null) return;
+    const isHeld = await workUntilLost(
+      {
+        lead,
+        keep: own.keep,
+        end: (lost) => end(own, lost),
+        onError: (error) => log.error('work of the leader failed: internal error', { error }),
+      },
+      signal,
+    );
+    if (!isHeld) return;
     if (options.isIdle()) await own.release();
     else log.warn('Lease is not released: a change is in flight; followers wait until it expires');
   };

@@ -19,6 +19,8 @@ export interface Memory {
   readonly holds: ScalerHolds;
   /** Intent of a PATCH with an unknown result, sent by this process, an earlier one or another replica. */
   readonly unresolved: Intent | null;
+  /** Whether `unresolved` may never have been in the state store. */
+  readonly isUnannounced: boolean;
   /** The count that an admission webhook set (`got`) instead of the requested one (`wanted`). */
   readonly override: { readonly wanted: number; readonly got: number } | null;
   readonly writer: WriterWatch;
@@ -53,6 +55,7 @@ export function freshMemory(now: Instant, uid: string | null): Memory {
     assumedAt: now,
     holds: NO_HOLDS,
     unresolved: null,
+    isUnannounced: false,
     override: null,
     writer: NO_REVERSALS,
     shortfall: null,
@@ -67,12 +70,12 @@ export function freshMemory(now: Instant, uid: string | null): Memory {
  * to be compared with the state store, and drops everything else.
  */
 export function forNewTerm(memory: Memory, now: Instant): Memory {
-  const { uid, unresolved, isUnsaved, assumedAt, knownScales } = memory;
+  const { uid, unresolved, isUnannounced, isUnsaved, assumedAt, knownScales } = memory;
   if (uid === null) return freshMemory(now, null);
   const { lastScaleUp, lastScaleDown, scaleEvents } = memory.state;
   const state = { ...EMPTY_STATE, lastScaleUp, lastScaleDown, scaleEvents };
   const known = knownScales === undefined ? {} : { knownScales };
-  return { ...freshMemory(now, uid), state, assumedAt, ...known, unresolved, isUnsaved };
+  return { ...freshMemory(now, uid), state, assumedAt, ...known, unresolved, isUnannounced, isUnsaved };
 }
 
 export function forNewTarget(memory: Memory, now: Instant, uid: string | null): Memory {

@@ -1,6 +1,7 @@
 import type { State } from '../../decision/snapshot/snapshot.js';
 import { intendedCounts } from '../../kubernetes/state/state-entry.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';
+import { laterOf } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 
 /** Starts the window of the direction of the change. */
@@ -33,9 +34,4 @@ export function withoutChange(decided: State, before: State, replicas: number): 
     scaleEvents: before.scaleEvents,
     zeroedBySelf: before.zeroedBySelf && replicas === 0,
   };
-}
-
-export function laterOf(a: Instant | null, b: Instant | null): Instant | null {
-  if (a === null || b === null) return a ?? b;
-  return a > b ? a : b;
 }

@@ -8,6 +8,7 @@ import { retryDelayMs, type ElectionTimes } from '../election/election-rules.js'
 import type { Lead } from '../election/leadership.js';
 import { MAX_LAG_MS, STUCK_SECONDS, untilSteady } from '../election/election.js';
 import { watchLoopLag, type LoopLag } from '../election/loop-lag.js';
+import { workUntilLost } from '../election/work-until-lost.js';
 import { createBusyBuckets } from './busy-buckets.js';
 import { createHoldings } from './holdings.js';
 import { withMemberRefusals } from './member-refusals.js';
@@ -233,22 +234,16 @@ export function createMembership(options: MembershipOptions): Shards {
   const serve = async (signal: AbortSignal, lead: Lead): Promise<void> => {
     joinedMs = clock.monotonicMs();
     log.info('joined', { lease: own.name });
-    const ending = new AbortController();
-    const failed = new AbortController();
-    const work = lead(ending.signal)
-      .catch((error: unknown) => log.error('work of the member failed: internal error', { error }))
-      .finally(() => failed.abort());
-    let lost: string | null = 'renewal of the Lease is forbidden';
-    try {
-      lost = await keep(AbortSignal.any([signal, failed.signal]));
-    } finally {
-      // After a loss nothing may be written. On a stop, changes in flight finish before the release.
-      if (lost !== null) end(lost);
-      ending.abort();
-      await work;
-      end(null);
-    }
-    if (lost !== null) return;
+    const isHeld = await workUntilLost(
+      {
+        lead,
+        keep,
+        end,
+        onError: (error) => log.error('work of the member failed: internal error', { error }),
+      },
+      signal,
+    );
+    if (!isHeld) return;
     if (busy.isIdle()) await release();
     else log.warn('membership Lease is not released: a change is in flight; others wait until it expires');
   };

@@ -1,4 +1,4 @@
-import { addSeconds, formatInstant, latest } from '../../units/time.js';
+import { addSeconds, formatInstant, laterOf } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { Limit, LimitContext } from './limit.js';
 
@@ -34,13 +34,8 @@ function runsUntil(
   lastSameDirection: Instant | null,
 ): Instant | null {
   const isAny = spec.forbiddenWindowsSince === 'AnyRescale';
-  const last = isAny ? lastOf(state.lastScaleUp, state.lastScaleDown) : lastSameDirection;
+  const last = isAny ? laterOf(state.lastScaleUp, state.lastScaleDown) : lastSameDirection;
   if (windowSeconds === 0 || last === null) return null;
   const until = addSeconds(last, windowSeconds);
   return now <= until ? until : null;
-}
-
-function lastOf(a: Instant | null, b: Instant | null): Instant | null {
-  if (a === null) return b;
-  return b === null ? a : latest(a, b);
 }

@@ -1,4 +1,5 @@
 import type { RequestHandler, Response } from 'express';
+import { refuse } from './refuse.js';
 import { createSpareTime } from './spare-time.js';
 import type { SpareTimeOptions } from './spare-time.js';
 
@@ -58,7 +59,3 @@ export function createPageTurns(options: PageTurnOptions): PageTurns {
 }
 
 const TOO_MUCH = 'too many response bytes wait for slow clients: retry later';
-
-export function refuse(response: Response, error: string): void {
-  response.set('Retry-After', '1').status(503).json({ error });
-}

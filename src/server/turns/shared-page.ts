@@ -1,7 +1,7 @@
 import type { NextFunction, RequestHandler, Response } from 'express';
 import { sleep } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
-import { refuse } from './page-turns.js';
+import { refuse } from './refuse.js';
 import type { PageTurns } from './page-turns.js';
 
 export interface SharedPageOptions {
