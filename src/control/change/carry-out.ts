@@ -72,7 +72,7 @@ function whyGivenUp(
 ): string | null {
   const { leadership } = ports;
   if (!isWanted) return NOT_WANTED;
-  if (!leadership.mayWrite()) return 'another replica leads';
+  if (!leadership.mayWrite()) return 'another replica is the leader';
   // `now` is the time of the read of the target: a change that was unresolved then still counts as unresolved
   // after a long wait.
   return isUnderWay(memory, leadership.epoch(), now)

@@ -18,8 +18,8 @@ export interface ElectionOptions extends TermParts {
 }
 
 /**
- * Above this lag the process must not write: the lag may recur between the check and the request, and
- * followers wait for it only leaseDuration - renewDeadline. Source: reliability.md, W18.
+ * Above this lag the process must not write: the lag may recur between the check and the request, and followers wait
+ * for it only leaseDuration - renewDeadline. Source: reliability.md, W18.
  */
 export const MAX_LAG_MS = 1000;
 const STEADY_WAIT_MS = 3000;
@@ -28,8 +28,8 @@ const STEADY_POLL_MS = 250;
 export const STUCK_SECONDS = 20;
 
 /**
- * Creates a candidate for a Lease. `run` throws `ElectionRefusedError` if access to the Lease was never
- * allowed. After any other failure it retries as a follower. Source: reliability.md, W15-W20.
+ * Creates a candidate for a Lease. `run` throws `ElectionRefusedError` if access to the Lease was never allowed. After
+ * any other failure it retries as a follower. Source: reliability.md, W15-W20.
  */
 export function createElection(options: ElectionOptions): Election {
   const { clock, log, times, identity, onChange } = options;

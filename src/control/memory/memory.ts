@@ -12,9 +12,7 @@ import type { WriterWatch } from './conflicting-writer.js';
 export interface Memory {
   readonly uid: string | null;
   readonly state: State;
-  /**
-   * Start of a window after a scaling at an unknown time. A time in `state` that equals it is an assumption.
-   */
+  /** Start of a window after a scaling at an unknown time. A time in `state` that equals it is an assumption. */
   readonly assumedAt: Instant | null;
   /** The last known scalings, if `state` contains an assumed time instead; absent: none is known. */
   readonly knownScales?: LastScales;
@@ -31,9 +29,8 @@ export interface Memory {
   /** Whether a pause was in effect in the last cycle; absent: false. */
   readonly wasPaused?: boolean;
   readonly isRestored: boolean;
-  /** Entry in the state store, as a string, that this memory continues; null: there is none. */
+  /** The stored entry on which this memory is based; null: none. */
   readonly stored: string | null;
-  /** Whether the state store lacks part of this memory. */
   readonly isUnsaved: boolean;
 }
 
@@ -69,8 +66,8 @@ export function freshMemory(now: Instant, uid: string | null): Memory {
 }
 
 /**
- * Returns the memory at the start of another term of this process. It keeps the last scalings and an
- * unresolved change, to be compared with the state store, and drops everything else.
+ * Returns the memory at the start of another term of this process. It keeps the last scalings and an unresolved change,
+ * to be compared with the state store, and drops everything else.
  */
 export function forNewTerm(memory: Memory, now: Instant): Memory {
   const { uid, unresolved, isUnannounced, isUnsaved, assumedAt, knownScales } = memory;

@@ -12,10 +12,10 @@ import { withIntent } from './state-after-change.js';
 import { isStored } from './stored-state.js';
 
 /**
- * Returns the memory after a read of the state store. The first read restores the stored state. Without an
- * entry, the target counts as scaled when the ConfigMap was created; without a usable store, as scaled now. A
- * later read merges the state of another replica: the later of two times, and the union of the events.
- * Source: reliability.md, D7 and W11.
+ * Returns the memory after a read of the state store. The first read restores the stored state. Without an entry, the
+ * target counts as scaled when the ConfigMap was created; without a usable store, as scaled now. A later read merges
+ * the state of another replica: the later of two times, and the union of the events. Source: reliability.md, D7 and
+ * W11.
  */
 export function restoreMemory(
   memory: Memory,
@@ -37,8 +37,8 @@ export function restoreMemory(
 }
 
 /**
- * Merges the stored state with the memory of an earlier term of this process. If the wall clock was set, the
- * times in memory were shifted, the stored times were not.
+ * Merges the stored state with the memory of an earlier term of this process. If the wall clock was set, the times in
+ * memory were shifted, the stored times were not.
  */
 function joinTerms(first: Memory, earlier: Memory): Memory {
   if (earlier.uid === null || (first.uid !== null && first.uid !== earlier.uid)) return first;
@@ -145,10 +145,7 @@ function unionOf(ours: readonly ScaleEvent[], theirs: readonly ScaleEvent[]): re
   return added.length === 0 ? ours : [...ours, ...added].sort((a, b) => a.at - b.at);
 }
 
-/**
- * Which metrics fail comes from the last decision of this process, and since when from the earliest
- * observation.
- */
+/** Which metrics fail comes from the last decision of this process, and since when from the earliest observation. */
 function failingSinceOf({ recommendations, failingSince }: State, entry: StoredEntry): State['failingSince'] {
   if (recommendations === null) return entry.failingSince;
   return new Map(

@@ -47,11 +47,10 @@ const RELEASE_MS = 3000;
 const LEFTOVER_MS = 30_000;
 
 /**
- * Creates a member of the replicas that share the scalers. It renews its own Lease, which lists the buckets
- * that it claims. After each renewal it lists the Leases of all members and moves towards the plan of
- * `planBuckets`. It owns a bucket once a list that began after the write of the claim shows no other live
- * member with a claim to the bucket, and keeps it while the Lease is renewed in time. Source: reliability.md,
- * W27-W33.
+ * Creates a member of the replicas that share the scalers. It renews its own Lease, which lists the buckets that it
+ * claims. After each renewal it lists the Leases of all members and moves towards the plan of `planBuckets`. It owns a
+ * bucket once a list that began after the write of the claim shows no other live member with a claim to the bucket, and
+ * keeps it while the Lease is renewed in time. Source: reliability.md, W27-W33.
  */
 export function createMembership(options: MembershipOptions): Shards {
   const { clock, log, times, identity } = options;
@@ -116,7 +115,6 @@ export function createMembership(options: MembershipOptions): Shards {
     return own.found(listed.find(({ name }) => name === own.name) ?? null);
   };
 
-  /** Moves claims towards the plan. */
   const rebalance = (): void => {
     const live = others();
     const claims = new Map<string, readonly number[]>(

@@ -32,7 +32,8 @@ export function ofOwner(
     }
     ask(owner, request.originalUrl)
       .then((answer) => {
-        if (answer === null) refuse(response, `${owner.identity} decides ${key}, and did not answer`);
+        if (answer === null)
+          refuse(response, `replica ${owner.identity}, which decides ${key}, did not answer`);
         else response.status(answer.status).type('application/json').send(answer.body);
       })
       .catch(next);
