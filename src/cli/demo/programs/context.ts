@@ -1,8 +1,8 @@
 import type { Clock } from '../../../units/clock.js';
 
 /**
- * Environment variables of the process. PATH, the variables of the cache directory and PROMSCALER_PROMETHEUS_MIRROR are
- * used; child processes get all of them.
+ * Environment variables. promscaler reads PATH, those of the cache directory and PROMSCALER_PROMETHEUS_MIRROR; child
+ * processes inherit all.
  */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -17,7 +17,7 @@ export interface ProgramContext {
   readonly progress?: ((text: string) => void) | undefined;
 }
 
-/** A program is not installed and cannot be downloaded. The message ends with the command that installs it. */
+/** A program is not installed and cannot be downloaded. The message ends with an install command. */
 export class MissingProgramError extends Error {
   override name = 'MissingProgramError';
 }

@@ -4,10 +4,10 @@ import { findOnPath } from './find-on-path.js';
 import { cacheDirectory, cachedProgram, programFromCache } from './program-cache.js';
 import { runCommand } from './run-command.js';
 
-/** The source of a program that is not on the PATH. */
+/** Where a program comes from that is not on the PATH. */
 export interface Origin {
   readonly title: string;
-  /** Name of the directory in the cache. */
+  /** Directory name in the cache. */
   readonly folder: string;
   /** Path of a program in that directory. */
   readonly path: (binary: string) => string;
@@ -20,9 +20,9 @@ export interface Program {
   readonly binary: string;
   /** The first one that succeeds is used. */
   readonly origins: readonly Origin[];
-  /** Arguments that print its version, to verify that it runs on this machine. */
+  /** Arguments that print the version, to verify that the program runs on this machine. */
   readonly probe: readonly string[];
-  /** Install command by package manager, and the page to show if none of them is installed. */
+  /** Install command by package manager, and a page to show if none of them is installed. */
   readonly install: Readonly<Record<string, string>>;
   readonly page: string;
 }
@@ -30,8 +30,7 @@ export interface Program {
 const PROBE_TIMEOUT_MS = 20_000;
 
 /**
- * Returns the path of a program: on the PATH, in the cache, or downloaded into the cache. Throws
- * `MissingProgramError`.
+ * Returns the path of a program: from the PATH, the cache, or downloaded into the cache. Throws `MissingProgramError`.
  */
 export async function findProgram(context: ProgramContext, program: Program): Promise<string> {
   const { title, binary, origins } = program;

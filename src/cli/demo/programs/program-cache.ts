@@ -40,8 +40,8 @@ export async function cachedProgram(context: ProgramContext, wanted: CachedProgr
 }
 
 /**
- * Returns the path of the directory's program, and fills the directory first if it is absent. It is filled under a
- * temporary name and renamed when complete, so that a partial one is never used, and the first of two processes wins.
+ * Returns the path of the program in the directory, and fills the directory first if it is absent. Fills it under a
+ * temporary name and then renames it: a partial directory is never used, and the first of two processes wins.
  */
 export async function programFromCache(context: ProgramContext, wanted: CachedDirectory): Promise<string> {
   const cache = cacheDirectory(context);
@@ -58,14 +58,14 @@ export async function programFromCache(context: ProgramContext, wanted: CachedDi
     await rm(partial, { recursive: true, force: true });
   }
   if (await isExecutable(program)) return program;
-  throw new Error(`${wanted.name} holds no ${wanted.program}`);
+  throw new Error(`${wanted.name} does not contain ${wanted.program}`);
 }
 
 async function putInPlace(partial: string, folder: string): Promise<void> {
   try {
     await rename(partial, folder);
   } catch (error) {
-    // Another process was faster, with the same result.
+    // Another process has created the same directory first.
     if (!(await exists(folder))) throw error;
   }
 }
