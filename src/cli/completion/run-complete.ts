@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CommandIo, ExitCode } from '../io.js';
+import type { CommandIo, ExitCode } from '../process/io.js';
 import { contextNamespace } from '../reach/context-namespace.js';
 import { createServiceClient } from '../reach/service-client.js';
 import { endedWithin } from '../../units/clock.js';

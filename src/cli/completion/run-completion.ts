@@ -1,4 +1,4 @@
-import { CommandError, type CommandIo, type ExitCode } from '../io.js';
+import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
 import { BASH_SCRIPT } from './bash.js';
 import { FISH_SCRIPT } from './fish.js';
 import { ZSH_SCRIPT } from './zsh.js';
