@@ -40,7 +40,10 @@ const setOwner = (values: object): void =>
 
 const text = (file: string): string => readFileSync(join(folder, file), 'utf8');
 
-const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+const { version, bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  readonly version: string;
+  readonly bin: Readonly<Record<string, string>>;
+};
 
 describe('npm run release:check', () => {
   it('names every missing value of the owner, and nothing else', () => {
@@ -136,7 +139,7 @@ describe('npm run release:krew', () => {
             selector: { matchExpressions: [{ key: 'os', operator: 'In', values: ['darwin', 'linux'] }] },
             uri: `${OWNER.repository}/releases/download/v${version}/promscaler-krew-${version}.tar.gz`,
             sha256: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
-            bin: 'dist/cli/main.js',
+            bin: bin['kubectl-promscaler'],
           },
         ],
       },
