@@ -1,9 +1,17 @@
-/** Tests of processes in real time: they wait more than they work. */
-const IN_REAL_TIME = /^test\/(?:e2e|faults\/processes)\//;
+import { relative, sep } from 'node:path';
 
-/** The other tests that start a built program. */
+/** Tests in real time: they wait more than they work. */
+const IN_REAL_TIME =
+  /^test\/(?:e2e\/|faults\/processes\/|cli\/running\/|(?:chart\/service|cli\/doctor\/real-prometheus|prometheus\/victoria-metrics-restart|simulator\/kubectl)\.test\.ts$)/;
+
+/** Tests that start a built program. */
 const STARTS_PROGRAM =
-  /^test\/(?:cli\/(?:interrupted|process-faults)|config\/background-reader|image\/production)\.test\.ts$/;
+  /^test\/(?:e2e\/|faults\/processes\/|(?:cli\/(?:interrupted|process-faults)|config\/background-reader|image\/production)\.test\.ts$)/;
+
+/** Returns a test's path in the repository. */
+export function pathOf({ path, context }) {
+  return relative(context.config.rootDir, path).replaceAll(sep, '/');
+}
 
 /** Whether a test, by its path in the repository, runs in real time. */
 export function isInRealTime(path) {
@@ -12,5 +20,5 @@ export function isInRealTime(path) {
 
 /** Whether a test, by its path in the repository, starts what `buildPrograms` builds. */
 export function startsProgram(path) {
-  return IN_REAL_TIME.test(path) || STARTS_PROGRAM.test(path);
+  return STARTS_PROGRAM.test(path);
 }
