@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CommandIo } from '../io.js';
+import type { CommandIo } from '../process/io.js';
 import type { NewOptions } from '../new/new-options.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
 import { optionOf, outputOption, reachingCluster } from './options.js';
@@ -33,11 +33,11 @@ function addNew(program: Command, io: CommandIo, result: Result): void {
     .option('--memory-percent <percent>', 'Target memory utilization, in percent of the requests')
     .option(
       '--query <promql>',
-      'Metric by a PromQL query; with `by (pod)` or $pods one series per pod, otherwise a total',
+      'PromQL query of a metric. With `by (pod)` or $pods: a value per pod; otherwise: a total',
     )
     .option('--average-value <quantity>', 'Target value of the query per pod')
     .option('--value <quantity>', 'Target value of the query for all pods together')
-    .addOption(optionOf('--preset <preset>', 'Preset of the defaults', ['hpa', 'chpa', 'hpa-1.11']))
+    .addOption(optionOf('--preset <preset>', 'Preset that sets the defaults', ['hpa', 'chpa', 'hpa-1.11']))
     .option('--output-file <file>', 'New file for the document (default: standard output)')
     .option('--offline', 'Do not read the workload from the cluster');
   reachingCluster(command).action(async (target: string, options: NewOptions) => {
