@@ -4,6 +4,9 @@ import { relative, sep } from 'node:path';
 const IN_REAL_TIME =
   /^test\/(?:e2e\/|faults\/processes\/|cli\/running\/|(?:chart\/service|cli\/doctor\/real-prometheus|prometheus\/victoria-metrics-restart|simulator\/kubectl)\.test\.ts$)/;
 
+/** The longest of them. In a fresh clone, jest does not know which these are. */
+const LONGEST = /^test\/e2e\/(?:main-metrics|demo|load|outage|leadership)\.test\.ts$/;
+
 /** Tests that start a built program. */
 const STARTS_PROGRAM =
   /^test\/(?:e2e\/|faults\/processes\/|(?:cli\/(?:interrupted|process-faults)|config\/background-reader|image\/production)\.test\.ts$)/;
@@ -16,6 +19,11 @@ export function pathOf({ path, context }) {
 /** Whether a test, by its path in the repository, runs in real time. */
 export function isInRealTime(path) {
   return IN_REAL_TIME.test(path);
+}
+
+/** Whether a test, by its path in the repository, should start first. */
+export function isLongest(path) {
+  return LONGEST.test(path);
 }
 
 /** Whether a test, by its path in the repository, starts what `buildPrograms` builds. */

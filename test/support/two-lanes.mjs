@@ -1,6 +1,6 @@
 import Runner from 'jest-runner';
 import { buildPrograms } from './build.mjs';
-import { isInRealTime, pathOf, startsProgram } from './programs-of-tests.mjs';
+import { isInRealTime, isLongest, pathOf, startsProgram } from './programs-of-tests.mjs';
 
 /** The workers for tests in real time. Each uses about an eighth of a core. */
 const WAITING_WORKERS = 5;
@@ -24,16 +24,18 @@ export default class TwoLanes extends Runner {
   }
 
   async runTests(tests, watcher, options) {
-    const isWaiting = (test) => isInRealTime(pathOf(test));
     if (tests.some((test) => startsProgram(pathOf(test)))) await buildPrograms();
     if (options.serial || this._globalConfig.maxWorkers === 1) return super.runTests(tests, watcher, options);
+    const [waiting, working] = divide(tests, isInRealTime);
     await Promise.all([
-      this.#waiting.runTests(tests.filter(isWaiting), watcher, options),
-      super.runTests(
-        tests.filter((test) => !isWaiting(test)),
-        watcher,
-        options,
-      ),
+      this.#waiting.runTests(divide(waiting, isLongest).flat(), watcher, options),
+      super.runTests(working, watcher, options),
     ]);
   }
+}
+
+/** Returns the tests whose path is `of` a kind, and the others. */
+function divide(tests, of) {
+  const isOf = (test) => of(pathOf(test));
+  return [tests.filter(isOf), tests.filter((test) => !isOf(test))];
 }
