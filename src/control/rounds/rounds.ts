@@ -13,7 +13,7 @@ export interface Round {
 
 /**
  * Calls `onRound` immediately and then at each multiple of the period since the start, until `signal` is aborted. Does
- * not wait for a round to finish; the caller skips cycles that are still running. Slots follow the monotic clock, so
+ * not wait for a round to finish; the caller skips cycles that are still running. Slots follow the monotonic clock, so
  * setting the wall clock neither skips nor repeats one.
  */
 export async function runRounds(
