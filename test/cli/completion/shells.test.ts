@@ -17,7 +17,7 @@ beforeAll(() => {
   env = { ...process.env, PATH: `${folder}:${process.env['PATH'] ?? ''}`, HOME: folder };
 });
 
-const isInstalled = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0;
+const isInstalled = (shell: string): boolean => spawnSync(shell, ['--version']).status === 0;
 
 const run = (file: string, args: readonly string[], input = ''): readonly string[] => {
   const { stdout, stderr, status } = spawnSync(file, args, { cwd: folder, env, input, encoding: 'utf8' });

@@ -42,16 +42,17 @@ export async function findProgram(context: ProgramContext, program: Program): Pr
       const cached = await cachedProgram(context, { name: folder, program: path(binary) });
       if (cached !== null) return cached;
     }
-    for (const [index, origin] of origins.entries()) {
-      if (!(await origin.isPossible(context))) continue;
+    const possible: Origin[] = [];
+    for (const origin of origins) if (await origin.isPossible(context)) possible.push(origin);
+    for (const [index, origin] of possible.entries()) {
       try {
         return await programFrom(context, program, origin);
       } catch (error) {
         if (context.signal?.aborted === true) throw error;
-        reasons.push(reasonOf(error));
-        const hasNext = index < origins.length - 1;
-        if (hasNext)
-          context.report?.(`${title} cannot be downloaded from ${origin.title}: ${reasonOf(error)}`);
+        const reason = reasonOf(error);
+        reasons.push(reason);
+        if (index < possible.length - 1)
+          context.report?.(`${title} cannot be downloaded from ${origin.title}: ${reason}`);
       }
     }
   } catch (error) {
