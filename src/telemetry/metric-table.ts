@@ -76,6 +76,14 @@ export const SCALER_METRICS = {
     'promscaler_paused',
     'Whether scaling is paused by the document or by an annotation of the target.',
   ),
+  scaleUpPaused: gauge(
+    'promscaler_scale_up_paused',
+    'Whether scale-ups are paused (1 while they are): by a pause of both directions or of scale-ups, or at a fixed count.',
+  ),
+  conflictingWriter: gauge(
+    'promscaler_conflicting_writer',
+    'Whether another client keeps replacing the replicas that promscaler sets (1 while it does).',
+  ),
   dryRun: gauge(
     'promscaler_dry_run',
     'Whether the scaler is in dry run: decisions are reported, but nothing is patched.',
