@@ -40,7 +40,7 @@ function counts(
 ): Case {
   const { recommended, current, min = 2 } = values;
   const all = { recommended, current, min, max: 10 };
-  const series = Object.entries(all).map(([name, value]) => [
+  const series = Object.entries(all).map(([name, value]): [string, string] => [
     of(`promscaler_${name}_replicas`),
     `${value}x60`,
   ]);
