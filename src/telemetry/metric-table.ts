@@ -140,6 +140,21 @@ export const SERVICE_METRICS = {
   ),
   problems: service('promscaler_config_problems', 'Errors in the scaler documents as last read.'),
   leader: service('promscaler_leader', 'Whether this replica is the leader (1) or a standby (0).'),
+  notificationsSent: counter(
+    'promscaler_notifications_sent_total',
+    'Notifications that a receiver has accepted.',
+    ['receiver'],
+  ),
+  notificationsFailed: counter(
+    'promscaler_notifications_failed_total',
+    'Notifications that a receiver has not accepted, after all retries.',
+    ['receiver'],
+  ),
+  notificationsDropped: counter(
+    'promscaler_notifications_dropped_total',
+    'Notifications that were not sent because the queue of their receiver was full.',
+    ['receiver'],
+  ),
   buildInfo: service('promscaler_build_info', 'Always 1, with the running version as a label.', ['version']),
 } as const satisfies Readonly<Record<string, MetricRow>>;
 

@@ -103,6 +103,52 @@ scalers: { paths: [a.yaml, /srv/scalers] }
     expect(config.scalers.paths).toEqual(['/etc/promscaler/a.yaml', '/srv/scalers']);
   });
 
+  it('resolves receivers of notifications with their defaults', () => {
+    const text = `notifications:
+  ops: { urlFile: secrets/url }
+  alerts: { format: alertmanager, url: 'http://am:9093', events: [failure], namespaces: [shop], maxPerMinute: 5 }
+`;
+    const { config, problems } = readServiceConfig(
+      text,
+      'promscaler.yaml',
+      '/etc/promscaler/promscaler.yaml',
+    );
+
+    expect(problems).toEqual([]);
+    expect(config?.notifications).toEqual([
+      {
+        name: 'ops',
+        format: 'json',
+        url: null,
+        urlFile: '/etc/promscaler/secrets/url',
+        bearerTokenFile: null,
+        tls: null,
+        events: ['rescale', 'failure'],
+        namespaces: [],
+        timeoutSeconds: 10,
+        maxPerMinute: 30,
+      },
+      expect.objectContaining({
+        name: 'alerts',
+        format: 'alertmanager',
+        url: 'http://am:9093',
+        urlFile: null,
+        events: ['failure'],
+        namespaces: ['shop'],
+        maxPerMinute: 5,
+      }),
+    ]);
+  });
+
+  it('admits at most ten receivers', () => {
+    const receivers = Array.from({ length: 11 }, (_, index) => `  r${index}: { urlFile: url }\n`).join('');
+    const { problems } = readServiceConfig(`notifications:\n${receivers}`, 'promscaler.yaml');
+
+    expect(problems).toMatchObject([
+      { code: 'wrong-settings', message: expect.stringContaining('at most 10') },
+    ]);
+  });
+
   it('returns sources that the Prometheus client accepts without conversion', () => {
     const source: SourceConfig | undefined = configOf('').prometheus['default'];
 
