@@ -36,7 +36,7 @@ export function checkServiceRules(
     ...checkScalerSources(config.scalers),
     ...checkElection(config.leaderElection),
     ...checkSharding(config),
-    ...checkReceivers(config.notifications),
+    ...checkReceivers(config.notifications, isBroken),
     ...checkDefaults(config, isBroken),
   ];
 }

@@ -71,6 +71,7 @@ describe('readServiceConfig', () => {
           retryPeriodSeconds: 2,
         },
         sharding: { enabled: false },
+        notifications: [],
         defaults: {},
         log: { level: 'info', format: 'json' },
       });
