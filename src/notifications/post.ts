@@ -1,10 +1,10 @@
 import { Agent as HttpAgent } from 'node:http';
 import type { Readable } from 'node:stream';
 import axios, { type AxiosResponse } from 'axios';
-import { CredentialError, mustRead } from '../prometheus/credential-files.js';
-import { httpAdapter } from '../prometheus/http-adapter.js';
-import { createTlsAgents } from '../prometheus/tls-agents.js';
-import { watchFile } from '../prometheus/watched-file.js';
+import { CredentialError, mustRead } from '../prometheus/requests/credential-files.js';
+import { httpAdapter } from '../prometheus/requests/http-adapter.js';
+import { createTlsAgents } from '../prometheus/requests/tls-agents.js';
+import { watchFile } from '../prometheus/requests/watched-file.js';
 import { withoutTrailingSlashes } from '../units/base-url.js';
 import type { Clock } from '../units/clock.js';
 import { withDeadline } from '../units/clock.js';

@@ -128,7 +128,7 @@ ignores the pod, so that an alert survives a change of the leader.
   labels: { namespace: {{ $release | quote }} }
   summary: Scaler documents are rejected.
   description: >-
-    The last valid version of each stays in force; after a restart their workloads are not scaled. The log shows file, line and
+    The last valid version of each stays in effect; after a restart their workloads are not scaled. The log shows file, line and
     problem; promscaler validate finds them before they are applied.
 - alert: PromscalerLate
   expr: >-

@@ -1,4 +1,4 @@
-import type { MetricResult } from '../../decision/decision.js';
+import type { MetricResult } from '../../decision/result/decision.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';

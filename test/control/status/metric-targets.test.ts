@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { metricTargets } from '../../../src/control/status/metric-targets.js';
-import type { MetricResult } from '../../../src/decision/decision.js';
+import type { MetricResult } from '../../../src/decision/result/decision.js';
 import type { MetricSpec } from '../../../src/scaler/spec.js';
 import { externalMetric } from '../../support/builders.js';
 import {

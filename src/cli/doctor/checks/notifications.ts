@@ -1,8 +1,8 @@
 import { createReceiver } from '../../../notifications/post.js';
 import type { PostFailure } from '../../../notifications/post.js';
 import type { ReceiverConfig } from '../../../notifications/receiver-config.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
-import { type DoctorContext, REQUEST_MS } from '../context.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
+import { type DoctorContext, REQUEST_MS } from '../context/context.js';
 
 /** Reads the files of each receiver, and sends it a GET: a notification would reach a person. */
 export async function checkNotifications({
