@@ -51,8 +51,8 @@ export interface ServiceConfig {
   readonly leaderElection: LeaderElectionConfig;
   /** Whether the replicas share the scalers; otherwise one leader decides all of them. */
   readonly sharding: { readonly enabled: boolean };
-  /** Receivers of notifications. */
-  readonly notifications: readonly ReceiverConfig[];
+  /** Receivers of notifications by name. */
+  readonly notifications: Readonly<Record<string, ReceiverConfig>>;
   /** Fields of `spec`, as written. */
   readonly defaults: Readonly<Record<string, unknown>>;
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format: 'json' | 'text' };
@@ -87,8 +87,11 @@ export function resolveServiceConfig(input: ServiceInput, file: string | null): 
     state: { enabled: input.state?.enabled ?? null },
     leaderElection: resolveElection(leaderElection),
     sharding: { enabled: input.sharding?.enabled ?? SERVICE_DEFAULTS.sharding },
-    notifications: Object.entries(input.notifications ?? {}).map(([name, receiver]) =>
-      resolveReceiver(name, receiver, resolvePath),
+    notifications: Object.fromEntries(
+      Object.entries(input.notifications ?? {}).map(([name, receiver]) => [
+        name,
+        resolveReceiver(name, receiver, resolvePath),
+      ]),
     ),
     defaults: input.defaults ?? {},
     log: {

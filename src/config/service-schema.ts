@@ -135,8 +135,7 @@ export const serviceSchema = z
       .optional()
       .meta({
         description:
-          'Receivers of notifications about rescales and failures, by name: at most 10. Best effort; alerts on the metrics are the reliable way.',
-        default: {},
+          'Receivers of notifications about rescales and failures, by name: at most 10. Best effort; alerts on the metrics are the reliable way. Default: none.',
       }),
     log: log.optional().meta({ description: 'Log on standard output.' }),
   })

@@ -71,7 +71,7 @@ describe('readServiceConfig', () => {
           retryPeriodSeconds: 2,
         },
         sharding: { enabled: false },
-        notifications: [],
+        notifications: {},
         defaults: {},
         log: { level: 'info', format: 'json' },
       });
@@ -116,8 +116,8 @@ scalers: { paths: [a.yaml, /srv/scalers] }
     );
 
     expect(problems).toEqual([]);
-    expect(config?.notifications).toEqual([
-      {
+    expect(config?.notifications).toEqual({
+      ops: {
         name: 'ops',
         format: 'json',
         url: null,
@@ -129,7 +129,7 @@ scalers: { paths: [a.yaml, /srv/scalers] }
         timeoutSeconds: 10,
         maxPerMinute: 30,
       },
-      expect.objectContaining({
+      alerts: expect.objectContaining({
         name: 'alerts',
         format: 'alertmanager',
         url: 'http://am:9093',
@@ -138,7 +138,7 @@ scalers: { paths: [a.yaml, /srv/scalers] }
         namespaces: ['shop'],
         maxPerMinute: 5,
       }),
-    ]);
+    });
   });
 
   it('admits at most ten receivers', () => {

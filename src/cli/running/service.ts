@@ -87,7 +87,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     clock,
     sources: [...sources.keys()],
     failureReasons: FAILURE_REASONS,
-    receivers: config.notifications.map(({ name }) => name),
+    receivers: Object.keys(config.notifications),
   });
   const recorder = createRecorder({ ...records, metrics, log });
   let apiServerNames: readonly string[] = [];
@@ -195,7 +195,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     onRemoved: recorder.remove,
   });
   const notifier = createNotifier({
-    receivers: config.notifications,
+    receivers: Object.values(config.notifications),
     feed,
     clock,
     log,

@@ -11,7 +11,7 @@ export async function checkNotifications({
   signal,
 }: DoctorContext): Promise<readonly CheckResult[]> {
   return Promise.all(
-    config.notifications.map(async (receiver) => {
+    Object.values(config.notifications).map(async (receiver) => {
       const make = resultsOf('notifications', `receiver ${receiver.name}`);
       const result = await createReceiver(receiver, clock).probe({ timeoutMs: REQUEST_MS, signal });
       if (result.kind === 'sent') return make.ok('the receiver can be reached');
