@@ -97,6 +97,17 @@ describe('an invalid value', () => {
     ['a number for a label', { podLabels: { a: 1 } }, "at '/podLabels/a': got number, want string"],
     ['an invalid interval', { serviceMonitor: { interval: '30' } }, "at '/serviceMonitor/interval'"],
     ['a string for the alerts', { prometheusRule: { enabled: 'yes' } }, "at '/prometheusRule/enabled'"],
+    [
+      'a misspelt alert',
+      { prometheusRule: { alerts: { PromscalerLat: { enabled: false } } } },
+      "'PromscalerLat' not allowed",
+    ],
+    [
+      'a threshold of an alert without one',
+      { prometheusRule: { alerts: { PromscalerPaused: { threshold: 1 } } } },
+      "'threshold' not allowed",
+    ],
+    ['an invalid time of an alert', { prometheusRule: { alerts: { PromscalerLate: { for: '5' } } } }, '/for'],
     ['a misspelt member of the alerts', { prometheusRule: { jobs: 'x' } }, "'jobs' not allowed"],
     ['no port of the API server', { networkPolicy: { apiServerPorts: [] } }, '/networkPolicy/apiServerPorts'],
     ['an endpoint without a port', { networkPolicy: { tokenEndpoints: { azure: [{}] } } }, "'port'"],
