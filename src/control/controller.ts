@@ -105,7 +105,9 @@ export function createController(ports: ControllerPorts): Controller {
     const stop = (): void => controller.abort();
     const forget = onAbort(parent, stop);
     const onRound = (round: Round): void => runRound(period, round, parent);
-    const ended = runRounds(ports.clock, period, { startMs, signal: controller.signal, onRound }).finally(forget);
+    const ended = runRounds(ports.clock, period, { startMs, signal: controller.signal, onRound }).finally(
+      forget,
+    );
     return { stop, ended };
   };
 

@@ -1,3 +1,4 @@
+import type { LeaseClient } from '../../kubernetes/lease.js';
 import type { MemberLeases, SeenMember } from '../../kubernetes/members/member-leases.js';
 import { STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
 import { KubernetesError } from '../../kubernetes/types.js';
@@ -9,21 +10,19 @@ import type { Lead } from '../election/leadership.js';
 import { MAX_LAG_MS, STUCK_SECONDS, untilSteady } from '../election/election.js';
 import { watchLoopLag, type LoopLag } from '../election/loop-lag.js';
 import { createBusyBuckets } from './busy-buckets.js';
+import { createElectedLeader } from './elected-leader.js';
 import { createHoldings } from './holdings.js';
 import { withMemberRefusals } from './member-refusals.js';
-import {
-  findStale,
-  liveOthers,
-  nextNumber,
-  observeMembers,
-  type ObservedMembers,
-} from './observed-members.js';
+import { liveOthers, nextNumber, observeMembers, type ObservedMembers } from './observed-members.js';
 import { createOwnLease } from './own-lease.js';
 import { planBuckets } from './plan-buckets.js';
+import { removeStale } from './remove-stale.js';
 import type { Shards } from './shards.js';
 
 export interface MembershipOptions {
   readonly client: MemberLeases;
+  /** The Lease of leader election, which replicas without sharding hold. */
+  readonly leaderLease: Pick<LeaseClient, 'read'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly times: ElectionTimes;
@@ -49,12 +48,13 @@ const LEFTOVER_MS = 30_000;
  * Creates a member of the replicas that share the scalers. It renews a Lease of its own that lists the buckets it claims,
  * lists the Leases of all members after each renewal, and moves towards the plan of `planBuckets`. A bucket is its own
  * once a list that began after the write of the claim shows no other live member with a claim on it; it stays its own
- * while the Lease is renewed in time. Source: reliability.md, W27-W33.
+ * while the Lease is renewed in time. While an elected leader lives, it owns all buckets. Source: reliability.md, W27-W35.
  */
 export function createMembership(options: MembershipOptions): Shards {
   const { clock, log, times, identity } = options;
   const client = withMemberRefusals(options.client, clock);
   const own = createOwnLease({ ...options, client });
+  const leader = createElectedLeader(options.leaderLease, { clock, times });
   const busy = createBusyBuckets();
   let members: ObservedMembers = new Map();
   /** Monotonic start of the membership; null: not a member. */
@@ -99,7 +99,8 @@ export function createMembership(options: MembershipOptions): Shards {
 
   const publish = async (signal: AbortSignal): Promise<void> => {
     const buckets = holdings.claims();
-    const next = holdings.hasNew() ? Math.max(number + 1, nextNumber(members)) : number;
+    const least = Math.max(number, leader.transitions()) + 1;
+    const next = holdings.hasNew() ? Math.max(least, nextNumber(members)) : number;
     published = null;
     await own.publish({ buckets, number: next }, signal);
     published = buckets.join();
@@ -133,23 +134,15 @@ export function createMembership(options: MembershipOptions): Shards {
     }
   };
 
+  const giveUpAll = (): void => {
+    if (holdings.claims().length > 0) log.info('an elected leader scales; releasing all buckets');
+    for (const bucket of holdings.claims()) holdings.giveUp(bucket);
+  };
+
   const confirm = (): void => {
     const live = others();
     const confirmed = holdings.confirm((bucket) => live.some(({ buckets }) => buckets.includes(bucket)));
     if (confirmed.length > 0) log.info('took over buckets', { buckets: confirmed });
-  };
-
-  const removeStale = async (signal: AbortSignal): Promise<void> => {
-    const stale =
-      holdings.phaseOf(0) === 'serving' ? findStale(members, own.name, clock.monotonicMs()) : null;
-    if (stale === null) return;
-    try {
-      await client.remove(stale, signal);
-    } catch (error) {
-      // Without the permission, or if the member is back: it is tried again with the next list.
-      if (!(error instanceof KubernetesError)) throw error;
-      log.debug('failed to delete the Lease of a former member', { lease: stale.name, error: error.message });
-    }
   };
 
   /** Returns the result; null after a failure, the first of which in a row is logged. */
@@ -173,15 +166,22 @@ export function createMembership(options: MembershipOptions): Shards {
     const leftMs = untilMs - clock.monotonicMs();
     const renew = (): Promise<void> => withDeadline(clock, { ms: leftMs, parent: signal }, publish);
     const renewal = await attempt(renew, signal);
-    const listing = await attempt(() => observe(signal), signal);
-    if (listing === null || signal.aborted) return null;
+    const [reading, listing] = await Promise.all([
+      attempt(() => leader.observe(signal), signal),
+      attempt(() => observe(signal), signal),
+    ]);
+    if (signal.aborted) return null;
+    if (leader.isLive()) giveUpAll();
+    if (listing === null) return null;
     if (listing.result !== null) return listing.result;
     if (renewal !== null) isFailing = false;
     // A process that was stopped between the two must not take over what others have taken since.
     if (!own.isValid()) return null;
+    if (reading === null || leader.isLive()) return null;
     if (renewal !== null) confirm();
     rebalance();
-    await removeStale(signal);
+    if (holdings.phaseOf(0) === 'serving')
+      await removeStale(members, { client, log, own: own.name, nowMs: clock.monotonicMs() }, signal);
     return null;
   };
 

@@ -353,6 +353,52 @@ export const BUGS: readonly Bug[] = [
     ),
   ),
   bug(
+    'elected-leader-ignored',
+    { by: ['I32', 'I33'], when: ['stopped'], shards: 3 },
+    edit(
+      'control/sharding/elected-leader.js',
+      `isLive: () => !mayAcquire(known, { identity: '', nowMs: clock.monotonicMs(), times })`,
+      'isLive: () => false',
+    ),
+  ),
+  bug(
+    'bucket-taken-from-a-live-member',
+    { by: ['I32', 'I33'], when: ['stopped', 'restart'], shards: 3 },
+    edit(
+      'control/sharding/membership.js',
+      'owner === identity && !live.some(({ buckets }) => buckets.includes(bucket))',
+      'owner === identity',
+    ),
+    edit(
+      'control/sharding/membership.js',
+      'holdings.confirm((bucket) => live.some(({ buckets }) => buckets.includes(bucket)))',
+      'holdings.confirm(() => false)',
+    ),
+  ),
+  bug(
+    'claim-not-confirmed',
+    { by: ['I32', 'I33'], when: ['lease slow', 'lease hang', 'stopped'], shards: 3 },
+    edit(
+      'control/sharding/membership.js',
+      'holdings.confirm((bucket) => live.some(({ buckets }) => buckets.includes(bucket)))',
+      'holdings.confirm(() => false)',
+    ),
+  ),
+  bug(
+    'state-not-read-at-takeover',
+    { by: ['I4', 'I5', 'I23'], when: ['stopped', 'crash'], shards: 3 },
+    edit('control/sharding/holdings.js', 'await load(bucket);', ''),
+  ),
+  bug(
+    'intents-ignored-at-takeover',
+    { by: ['I4', 'I5', 'I23'], when: ['crash', 'applied-lost', 'applied-504'], shards: 3 },
+    edit(
+      'control/memory/restore-memory.js',
+      'assumedAt: reading.since, unresolved: intent };',
+      'assumedAt: reading.since, unresolved: null };',
+    ),
+  ),
+  bug(
     'snapshot-without-events',
     { by: ['I21'], when: [] },
     edit('decision/write-json.js', 'scaleEvents: state.scaleEvents.map(', 'scaleEvents: [].map('),
