@@ -82,7 +82,7 @@ const azure = z.strictObject({
   }),
 });
 
-/** Authentication for managed Prometheus services. service-rules.ts admits one per data source. */
+/** Authentication for managed Prometheus services. service-rules.ts allows one per data source. */
 const signIn = {
   oauth2: oauth2.optional().meta({
     description:

@@ -1,17 +1,18 @@
 import type { MetricSpec, MetricTarget } from '../scaler/spec.js';
 import { formatMilli, milliFromNumber, milliToNumber } from '../units/quantity.js';
-import type { PodGroups } from './decision.js';
+import type { PodGroups } from './result/decision.js';
 import { MAX_REPLICAS } from '../units/replicas.js';
 import { describeFallback } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import { isWithinTolerance, tolerancesOf } from './proposals/tolerance.js';
 import { countReadyPods, totalOf } from './proposals/total-metrics.js';
-import type { Snapshot } from './snapshot.js';
+import type { Snapshot } from './snapshot/snapshot.js';
 
 /**
- * Returns the value and target of a metric, and whatever else is needed to recalculate its proposal: `cpu is at 83 % of
- * the requests, target 60 %` if the proposal is `ceil(83 / 60 x replicas)`, else also the number of pods that count,
- * the pods with assumed usage, or the tolerance. Totals are per pod: `depth is at 130, target 30 per pod`.
+ * Returns value and target of a metric: `cpu is at 83 % of the requests, target 60 %` if the proposal is
+ * `ceil(83 / 60 x replicas)`. Otherwise adds what a reader needs to recompute the proposal: the number of
+ * pods that count, the pods with assumed usage, or the tolerance. Totals are per pod: `depth is at 130,
+ * target 30 per pod`.
  */
 export function explainProposal(metric: JudgedMetric, snapshot: Snapshot): string {
   const { spec, result } = metric;
@@ -20,7 +21,10 @@ export function explainProposal(metric: JudgedMetric, snapshot: Snapshot): strin
   return `${spec.identity} is at ${isTotal ? explainTotal(metric, snapshot) : explainPods(metric, snapshot)}`;
 }
 
-/** The printed numbers, from which a reader calculates `ceil(usage x pods / target)`. Usage and target are integers. */
+/**
+ * The printed numbers, from which a reader computes `ceil(usage x pods / target)`. Usage and target are
+ * integers.
+ */
 interface Reading {
   readonly usage: number;
   readonly target: number;
@@ -31,7 +35,7 @@ function read({ usage, target, pods }: Reading): number {
   return Math.ceil((usage * pods) / target);
 }
 
-/** Explains a proposal that differs from the result of the printed numbers. */
+/** For a proposal that differs from the result of the printed numbers. */
 function explainRest(reading: Reading, proposal: number): string {
   const count = read(reading);
   if (count === proposal) return '';
@@ -109,7 +113,10 @@ function firstReading({ spec, result }: JudgedMetric, pods: number): Reading {
   return { usage: Number(milliFromNumber(averageValue ?? 0)), target: Number(spec.target.milli), pods };
 }
 
-/** Explains the assumptions about unready and missing pods: idle for a scale-up, fully used for a scale-down. */
+/**
+ * Explains the assumptions about unready and missing pods: idle for a scale-up, at full usage for a
+ * scale-down.
+ */
 function filledText(
   target: MetricTarget,
   { unready, missing }: PodGroups,
@@ -148,7 +155,8 @@ function countFilled({ result, sample, spec }: JudgedMetric, { pods }: Snapshot)
 }
 
 /**
- * Returns null if the tolerance does not keep the count; empty if the printed numbers alone result in the same count.
+ * Returns null if the tolerance does not keep the count; empty if the printed numbers alone give the same
+ * count.
  */
 function explainTolerance(
   { result }: JudgedMetric,

@@ -1,4 +1,4 @@
-import { objectIn, textIn } from './json.js';
+import { objectIn, textIn } from './api/json.js';
 import type { Transport } from './requests/transport.js';
 
 /** The `resourceAttributes` of a SelfSubjectAccessReview. */

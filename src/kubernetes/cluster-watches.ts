@@ -7,7 +7,7 @@ import { createPodStore, type PodStore } from './pods/pod-store.js';
 import { createPodReader } from './pods/watched-pod.js';
 import { APPS_ROOT, readWatchedTarget, watchedPlural, type WatchedTarget } from './targets.js';
 import type { Transport } from './requests/transport.js';
-import { KubernetesError } from './types.js';
+import { KubernetesError } from './api/types.js';
 
 type TargetStore = ObjectStore<WatchedTarget>;
 

@@ -12,7 +12,7 @@ import { getScale, patchScale, type ScaleWithSelector } from './scale.js';
 import type { PodStore } from './pods/pod-store.js';
 import { nameTarget, toScaleTarget, usableSelector, watchedPlural, type WatchedTarget } from './targets.js';
 import type { Transport } from './requests/transport.js';
-import { KubernetesError, type Cluster, type Scale, type ScaleTarget } from './types.js';
+import { KubernetesError, type Cluster, type Scale, type ScaleTarget } from './api/types.js';
 import type { WorkloadPlace } from './workload.js';
 import { createWatches, problemOfInformer, type Watches } from './cluster-watches.js';
 

@@ -1,9 +1,9 @@
 import type { Clock } from '../units/clock.js';
 import type { TargetRef } from '../scaler/spec.js';
-import { objectIn, objectsIn, textIn, type JsonObject } from './json.js';
+import { objectIn, objectsIn, textIn, type JsonObject } from './api/json.js';
 import { APPS_ROOT, groupOf, watchedPlural } from './targets.js';
 import type { Transport } from './requests/transport.js';
-import { KubernetesError } from './types.js';
+import { KubernetesError } from './api/types.js';
 
 export interface ScalableKind {
   /** For example `/apis/argoproj.io/v1alpha1`. */

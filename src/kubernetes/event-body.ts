@@ -1,6 +1,6 @@
 import { formatInstant, type Instant } from '../units/time.js';
-import type { JsonObject } from './json.js';
-import type { ScaleTarget, TargetEvent } from './types.js';
+import type { JsonObject } from './api/json.js';
+import type { ScaleTarget, TargetEvent } from './api/types.js';
 
 export interface SeenEvent {
   readonly target: ScaleTarget;

@@ -1,10 +1,10 @@
 import { secondsBetween } from '../units/time.js';
 import type { Clock } from '../units/clock.js';
 import { coreEventBody, corePatch, newEventBody, seriesPatch, type SeenEvent } from './event-body.js';
-import type { JsonObject } from './json.js';
+import type { JsonObject } from './api/json.js';
 import type { Log } from '../units/log.js';
 import type { Transport } from './requests/transport.js';
-import { KubernetesError, type ScaleTarget, type TargetEvent } from './types.js';
+import { KubernetesError, type ScaleTarget, type TargetEvent } from './api/types.js';
 
 interface EventRecorder {
   readonly record: (target: ScaleTarget, event: TargetEvent) => void;

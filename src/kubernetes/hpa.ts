@@ -1,5 +1,5 @@
-import { countIn, objectIn, objectsIn, textIn, type JsonObject } from './json.js';
-import type { OtherScaler } from './types.js';
+import { countIn, objectIn, objectsIn, textIn, type JsonObject } from './api/json.js';
+import type { OtherScaler } from './api/types.js';
 import type { Transport } from './requests/transport.js';
 import { listAll, resourceScope } from './watch/list-pages.js';
 import type { WatchedObject } from './watch/object-store.js';

@@ -1,7 +1,7 @@
 import type { Instant } from '../units/time.js';
-import { countIn, objectIn, textIn, type JsonObject } from './json.js';
+import { countIn, objectIn, textIn, type JsonObject } from './api/json.js';
 import type { KubernetesRequest, Transport } from './requests/transport.js';
-import { KubernetesError } from './types.js';
+import { KubernetesError } from './api/types.js';
 
 export interface LeaseSpec {
   /** Empty: released. */

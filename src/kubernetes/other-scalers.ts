@@ -7,7 +7,7 @@ import { rateLimitMs } from './requests/rate-limit.js';
 import { createRefusals, type Refusals } from './requests/refusals.js';
 import type { Transport } from './requests/transport.js';
 import { groupOf } from './targets.js';
-import { KubernetesError, type OtherScaler } from './types.js';
+import { KubernetesError, type OtherScaler } from './api/types.js';
 import { createInformers, type Informer } from './watch/informers.js';
 
 interface OtherScalers {

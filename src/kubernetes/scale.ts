@@ -1,8 +1,8 @@
 import type { LabelSelector } from '../scaler/spec.js';
-import { countIn, objectIn, textIn, type JsonObject } from './json.js';
+import { countIn, objectIn, textIn, type JsonObject } from './api/json.js';
 import { parseSelector } from './pods/selectors.js';
 import { nameTarget } from './targets.js';
-import { KubernetesError, type Scale } from './types.js';
+import { KubernetesError, type Scale } from './api/types.js';
 import { workloadPath, type WorkloadPlace } from './workload.js';
 import { MAX_REPLICAS } from '../units/replicas.js';
 

@@ -1,8 +1,8 @@
 import type { LabelSelector, TargetRef } from '../scaler/spec.js';
-import { countIn, objectIn, objectsIn, textIn, textsIn, type JsonObject } from './json.js';
+import { countIn, objectIn, objectsIn, textIn, textsIn, type JsonObject } from './api/json.js';
 import type { WatchedObject } from './watch/object-store.js';
 import { selectorFromObject } from './pods/selectors.js';
-import { KubernetesError, type Rollout, type ScaleTarget } from './types.js';
+import { KubernetesError, type Rollout, type ScaleTarget } from './api/types.js';
 
 /** A watched Deployment, StatefulSet or ReplicaSet. */
 export interface WatchedTarget extends WatchedObject {

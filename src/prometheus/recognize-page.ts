@@ -8,7 +8,7 @@ interface SeenPage {
 const LOGIN_WORDS =
   /(?:^|[/.?=&_-])(?:log-?in|sign-?in|oauth2?|auth|authorize|sso|saml|dex|openid)(?:[/.?=&_-]|$)/i;
 
-/** Titles and words of pages, and the kind of server. The first match wins. */
+/** Patterns for titles and words of pages, and the kind of server. The first match applies. */
 const SERVERS: readonly (readonly [RegExp, string])[] = [
   [/<title>\s*Grafana|grafana-app|"grafanaBootData|\bGrafana\b/i, 'a Grafana'],
   [/<title>\s*Alertmanager|\balertmanager\b/i, 'an Alertmanager'],
@@ -26,8 +26,7 @@ const SERVERS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Returns the kind of a server that is not Prometheus, as part of a sentence (`a Grafana`); null if the page does not
- * show it.
+ * Returns the kind of a server that is not Prometheus, with its article (`a Grafana`); null: not recognized.
  */
 export function recognizePage({ status, contentType, body, location }: SeenPage): string | null {
   if (status >= 300 && status < 400 && location !== null)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { decide } from '../../src/decision/decide.js';
 import { rescaleReason } from '../../src/decision/explain.js';
-import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
+import { parseSnapshot } from '../../src/decision/snapshot/parse-snapshot.js';
 import { aDocument } from '../support/builders.js';
 
 /**

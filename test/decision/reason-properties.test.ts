@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { decide } from '../../src/decision/decide.js';
-import type { Decision } from '../../src/decision/decision.js';
-import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
+import type { Decision } from '../../src/decision/result/decision.js';
+import { parseSnapshot } from '../../src/decision/snapshot/parse-snapshot.js';
 import { aDocument } from '../support/builders.js';
 import { checkAll, scheduledSnapshots, snapshots } from './random-snapshots.js';
 import { readReason } from './read-reason.js';

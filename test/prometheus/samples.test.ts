@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Answer, Series } from '../../src/prometheus/answer.js';
+import type { Answer, Series } from '../../src/prometheus/answers/answer.js';
 import { toSample, toSamples } from '../../src/prometheus/samples.js';
 import type { LabelSelector, MetricSpec, PodsMetric } from '../../src/scaler/spec.js';
 import { aPod, aScaler, aSource, at, cpuMetric, externalMetric, T0 } from '../support/builders.js';

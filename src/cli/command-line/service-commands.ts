@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type * as Demo from '../demo/demo.js';
-import { CommandError, type CommandIo } from '../io.js';
+import { CommandError, type CommandIo } from '../process/io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
 import { NAMESPACE_OF_SCALER, outputOption, reachingCluster } from './options.js';
 import type { Result } from './result.js';
@@ -48,12 +48,12 @@ function addDemo(program: Command, io: CommandIo, result: Result): void {
     });
 }
 
-/** The container image is built without the demo. */
+/** The container image does not contain the demo. */
 async function loadDemo(): Promise<typeof Demo> {
   try {
     return await import('../demo/demo.js');
   } catch (error) {
-    // A package or another file that is missing is a broken installation.
+    // If another package or file is missing, the installation is broken.
     if (!(error instanceof Error) || !/^Cannot find module '[^']*demo\.js'/.test(error.message)) throw error;
     throw new CommandError(
       'the container image does not contain the demo. Run it on a machine with Node.js: npx promscaler demo',

@@ -7,7 +7,7 @@ export interface ClusterOptions {
 }
 
 /**
- * Options of the command line override the config. A kubeconfig or context also overrides `kubernetes.url`, and a
+ * Command-line options override the config. A kubeconfig or context also overrides `kubernetes.url`, and a
  * kubeconfig overrides `kubernetes.context`.
  */
 export function withCluster(

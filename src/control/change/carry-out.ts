@@ -1,18 +1,18 @@
-import type { Decision } from '../../decision/decision.js';
+import type { Decision } from '../../decision/result/decision.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';
-import type { ScaleTarget } from '../../kubernetes/types.js';
+import type { ScaleTarget } from '../../kubernetes/api/types.js';
 import type { Instant } from '../../units/time.js';
 import { changeReplicas, NOT_WANTED } from './change-replicas.js';
 import type { ScaleResult } from './change-replicas.js';
 import { isUnderWay } from '../memory/unresolved-change.js';
 import type { Memory } from '../memory/memory.js';
-import type { CycleInput, CyclePorts } from '../ports.js';
+import type { CycleInput, CyclePorts } from '../ports/ports.js';
 import { storedStateOf } from '../memory/stored-state.js';
 import type { Hold } from './why-held.js';
 
 interface CarriedOut {
   readonly result: ScaleResult | null;
-  /** The memory, with the entry as last stored. */
+  /** The memory after the intent was stored. */
   readonly memory: Memory;
 }
 
@@ -48,7 +48,7 @@ export async function carryOut(
       if (answer.kind === 'written') memory = { ...memory, stored: answer.stored, isUnsaved: true };
       return answer;
     };
-    // A change in flight finishes even while the service stops: each request has its own deadline.
+    // A change in flight finishes even while the service stops, because each request has its own deadline.
     const neverAborted = new AbortController().signal;
     const change = {
       target,
@@ -71,7 +71,8 @@ function whyGivenUp(
   const { leadership } = ports;
   if (!isWanted) return NOT_WANTED;
   if (!leadership.mayWrite()) return 'another replica leads';
-  // `now` is when the target was read: a change that was unresolved then still is, even after a long wait.
+  // `now` is the time of the read of the target: a change that was unresolved then still counts as unresolved
+  // after a long wait.
   return isUnderWay(memory, leadership.epoch(), now)
     ? 'waiting for a change that another replica has announced'
     : null;

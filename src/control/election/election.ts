@@ -1,6 +1,6 @@
 import { sleep, type Clock } from '../../units/clock.js';
 import type { SeenLease } from '../../kubernetes/lease.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { withRefusals } from './election-refusal.js';
 import { mayAcquire, momentOf, observeLease, retryDelayMs, acquiredSpec } from './election-rules.js';
 import type { LeaseObservation } from './election-rules.js';
@@ -11,14 +11,14 @@ import { beginTerm } from './term.js';
 import type { Term, TermParts } from './term.js';
 
 export interface ElectionOptions extends TermParts {
-  /** Whether no change of replicas is in flight. Otherwise the Lease is not released. */
+  /** Whether no change of replicas is in flight. The Lease is released only then. */
   readonly isIdle: () => boolean;
   readonly onChange: (isLeading: boolean) => void;
 }
 
 /**
- * With a longer lag, the process must not write: the lag may recur between the check and the request, and followers
- * wait only leaseDuration - renewDeadline for it. Source: reliability.md, W18.
+ * Above this lag the process must not write: the lag may recur between the check and the request, and
+ * followers wait for it only leaseDuration - renewDeadline. Source: reliability.md, W18.
  */
 export const MAX_LAG_MS = 1000;
 const STEADY_WAIT_MS = 3000;
@@ -27,8 +27,8 @@ const STEADY_POLL_MS = 250;
 export const STUCK_SECONDS = 20;
 
 /**
- * Creates a candidate for a Lease. `run` throws `ElectionRefusedError` if access to the Lease was never allowed; after
- * any other failure it retries as a follower. Source: reliability.md, W15-W20.
+ * Creates a candidate for a Lease. `run` throws `ElectionRefusedError` if access to the Lease was never
+ * allowed. After any other failure it retries as a follower. Source: reliability.md, W15-W20.
  */
 export function createElection(options: ElectionOptions): Election {
   const { clock, log, times, identity, onChange } = options;
@@ -99,7 +99,8 @@ export function createElection(options: ElectionOptions): Election {
     try {
       lost = await own.keep(AbortSignal.any([signal, failed.signal]));
     } finally {
-      // A lost Lease forbids all further writes. On a stop, changes in flight finish before the release.
+      // After a loss of the Lease nothing may be written. On a stop, changes in flight finish before the
+      // release.
       if (lost !== null) end(own, lost);
       ending.abort();
       await work;
@@ -137,7 +138,7 @@ export function createElection(options: ElectionOptions): Election {
   };
 }
 
-/** Resolves when the event loop keeps up, or after 3 s. */
+/** Resolves when the event loop is responsive, or after 3 s. */
 export async function untilSteady(clock: Clock, lagMs: () => number): Promise<void> {
   const endMs = clock.monotonicMs() + STEADY_WAIT_MS;
   while (lagMs() > MAX_LAG_MS && clock.monotonicMs() < endMs) await sleep(clock, STEADY_POLL_MS);

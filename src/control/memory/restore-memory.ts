@@ -1,5 +1,5 @@
-import { EMPTY_STATE } from '../../decision/snapshot.js';
-import type { ScaleEvent, State } from '../../decision/snapshot.js';
+import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
+import type { ScaleEvent, State } from '../../decision/snapshot/snapshot.js';
 import type { Intent, StoredEntry } from '../../kubernetes/state/state-entry.js';
 import type { StateReading } from '../../kubernetes/state/state-store.js';
 import type { ScalerSpec } from '../../scaler/spec.js';
@@ -11,10 +11,10 @@ import { laterOf, withIntent } from './state-after-change.js';
 import { isStored } from './stored-state.js';
 
 /**
- * Returns the memory after a read of the state store. The first read yields the stored state. Without an entry, the
- * target counts as scaled when the ConfigMap was created; without a usable store, as scaled now. A later read merges
- * what another replica has stored: the later of two times, and the union of the events. Source: reliability.md, D7 and
- * W11.
+ * Returns the memory after a read of the state store. The first read restores the stored state. Without an
+ * entry, the target counts as scaled when the ConfigMap was created; without a usable store, as scaled now. A
+ * later read merges the state of another replica: the later of two times, and the union of the events.
+ * Source: reliability.md, D7 and W11.
  */
 export function restoreMemory(
   memory: Memory,
@@ -34,8 +34,8 @@ export function restoreMemory(
 }
 
 /**
- * Merges the stored state with what this process knows from an earlier term. The times of the process follow changes of
- * the wall clock; the stored ones do not.
+ * Merges the stored state with the memory of an earlier term of this process. If the wall clock was set, the
+ * times in memory were shifted, the stored times were not.
  */
 function joinTerms(first: Memory, earlier: Memory): Memory {
   if (earlier.uid === null || (first.uid !== null && first.uid !== earlier.uid)) return first;
@@ -89,9 +89,10 @@ function firstMemory(reading: StateReading, now: Instant): Memory {
 
 function mergeEntry(memory: Memory, entry: StoredEntry): Memory {
   const { uid, unresolved } = memory;
-  // The entry belongs to a target of the same name, and one of the two targets was deleted. The next read shows which.
+  // The entry belongs to another object with the same name. The next read shows which of the two was deleted.
   if (uid !== null && uid !== entry.uid) return memory;
-  // An entry has only one intent. If the stored one replaces that of this process, the window of the latter is kept.
+  // An entry has only one intent. If the stored intent replaces that of this process, the window of the
+  // latter is kept.
   const lost = unresolved !== null && entry.intent !== null ? unresolved : null;
   const state = lost === null ? memory.state : withIntent(memory.state, lost, lost.at);
   const { lastScaleUp: up, lastScaleDown: down } = entry;
@@ -108,7 +109,7 @@ function mergeEntry(memory: Memory, entry: StoredEntry): Memory {
       failingSince: failingSinceOf(state, entry),
     },
     unresolved: entry.intent ?? unresolved,
-    // Another replica is writing, so the next count may be its value.
+    // Another replica writes too, so the next count may be its value.
     writer: afterOwnWrite(memory.writer, null),
   };
 }
@@ -123,7 +124,10 @@ function unionOf(ours: readonly ScaleEvent[], theirs: readonly ScaleEvent[]): re
   return added.length === 0 ? ours : [...ours, ...added].sort((a, b) => a.at - b.at);
 }
 
-/** The last decision of this process defines which metrics fail, the earliest observation since when. */
+/**
+ * Which metrics fail comes from the last decision of this process, and since when from the earliest
+ * observation.
+ */
 function failingSinceOf({ recommendations, failingSince }: State, entry: StoredEntry): State['failingSince'] {
   if (recommendations === null) return entry.failingSince;
   return new Map(

@@ -1,4 +1,4 @@
-import type { State } from '../../decision/snapshot.js';
+import type { State } from '../../decision/snapshot/snapshot.js';
 import { intendedCounts } from '../../kubernetes/state/state-entry.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';
 import type { Instant } from '../../units/time.js';
@@ -13,14 +13,17 @@ export function withChange(state: State, change: number, at: Instant): State {
   };
 }
 
-/** Returns the state after an intent that may have been carried out: the windows of all its possible changes start. */
+/**
+ * Returns the state after an intent that may have been carried out: every change that it may have caused
+ * starts its window.
+ */
 export function withIntent(state: State, intent: Intent, at: Instant): State {
   return intendedCounts(intent).reduce((after, count) => withChange(after, count - intent.from, at), state);
 }
 
 /**
- * Returns the state after a decision that was not carried out: it keeps the recommendation, not the change. Above 0
- * replicas `zeroedBySelf` is false, because another client may set the next 0.
+ * Returns the state after a decision that was not carried out: it keeps the recommendation, not the change.
+ * Above 0 replicas `zeroedBySelf` is false, because the next 0 may be set by another client.
  */
 export function withoutChange(decided: State, before: State, replicas: number): State {
   return {

@@ -1,4 +1,4 @@
-import type { OtherScaler } from '../../kubernetes/types.js';
+import type { OtherScaler } from '../../kubernetes/api/types.js';
 import type { Scaler, TargetRef } from '../../scaler/spec.js';
 import { scalerKey } from '../../scaler/spec.js';
 

@@ -1,5 +1,5 @@
 import type { MemberLeases } from '../../kubernetes/members/member-leases.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Log } from '../../units/log.js';
 import { findStale, type ObservedMembers } from './observed-members.js';
 
@@ -19,7 +19,7 @@ export async function removeStale(
   try {
     await client.remove(stale, signal);
   } catch (error) {
-    // Without the permission, or if the member is back: it is tried again with the next list.
+    // The delete permission is missing, or the member is back. The next list tries again.
     if (!(error instanceof KubernetesError)) throw error;
     log.debug('failed to delete the Lease of a former member', { lease: stale.name, error: error.message });
   }

@@ -1,12 +1,12 @@
 import type { DownscaleConfirmation } from '../../scaler/spec.js';
 import { addSeconds, latest } from '../../units/time.js';
-import type { Recommendation } from '../snapshot.js';
+import type { Recommendation } from '../snapshot/snapshot.js';
 import type { Limit, LimitContext } from './limit.js';
 
 /**
- * `downscaleConfirmation`: holds a scale-down until every decision of the last `seconds`, and at least `decisions`
- * consecutive ones, have proposed fewer replicas than the current count. Then allows the highest of these proposals.
- * Uses `state.downscaleProposals`. Source: reliability.md, D6.
+ * `downscaleConfirmation`: holds a scale-down until every decision of the last `seconds`, and at least
+ * `decisions` consecutive ones, have proposed fewer replicas than the current count. Then scales down to the
+ * highest of these proposals. Uses `state.downscaleProposals`. Source: reliability.md, D6.
  */
 export const confirmDownscale: Limit = (replicas, context) => {
   const { now, spec, current } = context;
@@ -32,9 +32,9 @@ export const confirmDownscale: Limit = (replicas, context) => {
 type Asking = Pick<LimitContext, 'now' | 'current' | 'recommended' | 'state'>;
 
 /**
- * Returns the consecutive decisions that propose fewer replicas than the current count, this one last, and only as many
- * as are needed to confirm a scale-down. Empty if this decision does not propose fewer, and during a recovery hold,
- * because its numbers may be too low.
+ * Returns the consecutive decisions that propose fewer replicas than the current count, up to this one, and
+ * only as many as a confirmation needs. Empty if this decision does not propose fewer, and during a recovery
+ * hold, because its numbers may be too low.
  */
 export function nextDownscaleProposals(
   { now, current, recommended, state }: Asking,

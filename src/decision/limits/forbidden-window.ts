@@ -3,9 +3,9 @@ import type { Instant } from '../../units/time.js';
 import type { Limit, LimitContext } from './limit.js';
 
 /**
- * The forbidden windows of CHPA: no scale-up (scale-down) until more than the window has passed since the last scale-up
- * (scale-down), or since any change with `forbiddenWindowsSince: AnyRescale`. The window includes its end; 0 disables
- * it.
+ * The forbidden windows of CHPA: no scale-up (scale-down) within the window after the last scale-up
+ * (scale-down), or after any change with `forbiddenWindowsSince: AnyRescale`. The window includes its end; 0
+ * disables it.
  */
 export const applyForbiddenWindow: Limit = (replicas, context) => {
   const { current } = context;

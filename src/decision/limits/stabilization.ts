@@ -1,11 +1,12 @@
 import { addSeconds, formatInstant } from '../../units/time.js';
-import type { Recommendation } from '../snapshot.js';
+import type { Recommendation } from '../snapshot/snapshot.js';
 import type { Limit, LimitContext, Limited } from './limit.js';
 
 /**
- * Without `behavior`, uses the largest recommendation of the last `downscaleStabilizationSeconds` (inclusive), even if
- * it is above the current count. With `behavior`, a window never reverses the direction of a change. Source:
- * horizontal.go, stabilizeRecommendation and stabilizeRecommendationWithBehaviors (points 27 and 30).
+ * Without `behavior`, uses the largest recommendation of the last `downscaleStabilizationSeconds`
+ * (inclusive), even if it is above the current count. With `behavior`, a window never reverses the direction
+ * of a change. Source: horizontal.go, stabilizeRecommendation and stabilizeRecommendationWithBehaviors
+ * (points 27 and 30).
  */
 export const stabilize: Limit = (replicas, context) =>
   context.spec.behavior === null
@@ -34,7 +35,7 @@ function stabilizeBothWays(
   if (current < up) return up === replicas ? null : held(up, recentUp, upWindow);
   if (current > down) return down === replicas ? null : held(down, recentDown, downWindow);
   if (current === replicas) return null;
-  // The current count is between the two: the window that opposes the change keeps it.
+  // The current count is between the two windows: the window that opposes the change keeps it.
   return replicas > current
     ? held(current, recentUp, upWindow, (entry) => entry.replicas <= current)
     : held(current, recentDown, downWindow, (entry) => entry.replicas >= current);

@@ -1,13 +1,16 @@
 import type { ExternalMetric, ObjectMetric } from '../../scaler/spec.js';
 import { addMilli, milliFromNumber, milliToNumber } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
-import type { Pod, Sample, ValuesSample } from '../snapshot.js';
+import type { Pod, Sample, ValuesSample } from '../snapshot/snapshot.js';
 import type { Proposal, ProposalContext } from './context.js';
 import { NO_PODS, noProposal } from './context.js';
 import { ceilCount } from './count.js';
 import { isWithinTolerance } from './tolerance.js';
 
-/** Returns the proposal of a metric with one value for the whole workload: Object (one series) or External (a sum). */
+/**
+ * Returns the proposal of a metric with one value for the whole workload: Object (one series) or External (a
+ * sum).
+ */
 export function proposeFromTotal(
   metric: ObjectMetric | ExternalMetric,
   sample: ValuesSample,
@@ -41,9 +44,10 @@ export function countReadyPods(pods: readonly Pod[]): number {
 }
 
 /**
- * `ceil(total / target)`. The ratio is `total / (target * statusReplicas)`. Within tolerance the proposal is
- * specReplicas. The HPA proposes statusReplicas and so writes the surge pods of a rolling update into the spec
- * (kubernetes/kubernetes#138505, #72775). Source: replica_calculator.go, GetExternalPerPodMetricReplicas.
+ * `ceil(total / target)`. The ratio is `total / (target * statusReplicas)`. Within tolerance, the proposal is
+ * specReplicas. The HPA proposes statusReplicas there, and so writes the surge pods of a rolling update into
+ * the spec (kubernetes/kubernetes#138505, #72775). Source: replica_calculator.go,
+ * GetExternalPerPodMetricReplicas.
  */
 function proposePerPod(
   total: Milli,

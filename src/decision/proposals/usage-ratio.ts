@@ -1,14 +1,17 @@
 import type { MetricTarget } from '../../scaler/spec.js';
 import { addMilli, milliToNumber } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
-import type { CurrentValue } from '../decision.js';
-import type { Pod } from '../snapshot.js';
+import type { CurrentValue } from '../result/decision.js';
+import type { Pod } from '../snapshot/snapshot.js';
 import type { PodMetric } from './context.js';
 import { podRequests } from './pod-requests.js';
 
 type UsageRatio = { readonly ratio: number; readonly current: CurrentValue } | { readonly error: string };
 
-/** `of` turns usage by pod into a ratio. `fullUsageOf` returns the usage of a pod that is assumed to be fully used. */
+/**
+ * `of` converts usage by pod to a ratio. `fullUsageOf` returns the usage of a pod that is assumed to be at
+ * full usage.
+ */
 export interface UsageMeasure {
   readonly of: (usage: ReadonlyMap<string, Milli>) => UsageRatio;
   readonly fullUsageOf: (podName: string) => Milli;
@@ -26,9 +29,9 @@ export function usageMeasure(
 }
 
 /**
- * `trunc(sum(usage) * 100 / sum(request)) / target` over the pods that have both. The percent is truncated to an
- * integer before the division: 55.9 % with target 50 is 1.1. A fully used pod uses max(100, target) percent of its
- * request. Source: metrics/utilization.go, GetResourceUtilizationRatio.
+ * `trunc(sum(usage) * 100 / sum(request)) / target` over the pods that have both. The percentage is truncated
+ * to an integer before the division: 55.9 % with target 50 is 1.1. A pod at full usage uses max(100, target)
+ * percent of its request. Source: metrics/utilization.go, GetResourceUtilizationRatio.
  */
 function utilizationMeasure(targetPercent: number, requests: ReadonlyMap<string, Milli>): UsageMeasure {
   return {

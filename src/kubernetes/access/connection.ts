@@ -2,7 +2,7 @@ import { delimiter, join } from 'node:path';
 
 import type { Clock } from '../../units/clock.js';
 import { readBoundedText } from '../../files/read-bounded.js';
-import { errorFacts } from '../error-facts.js';
+import { errorFacts } from '../api/error-facts.js';
 import {
   createPluginCredentials,
   type ClusterInfo,

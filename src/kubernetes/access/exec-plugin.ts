@@ -1,7 +1,7 @@
 import type { Clock } from '../../units/clock.js';
 import { parseInstant, type Instant } from '../../units/time.js';
 import type { ExecConfig } from './exec-config.js';
-import { asObject, objectIn, textIn, type JsonObject } from '../json.js';
+import { asObject, objectIn, textIn, type JsonObject } from '../api/json.js';
 
 export interface PluginRun {
   readonly command: string;

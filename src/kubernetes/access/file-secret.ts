@@ -1,6 +1,6 @@
 import { readBoundedText } from '../../files/read-bounded.js';
 import type { Clock } from '../../units/clock.js';
-import { errorFacts } from '../error-facts.js';
+import { errorFacts } from '../api/error-facts.js';
 import type { Log } from '../../units/log.js';
 
 /** A token or certificate in a file that may be replaced while the service runs. */

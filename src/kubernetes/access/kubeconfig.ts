@@ -4,7 +4,7 @@ import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 
 import { readBoundedText } from '../../files/read-bounded.js';
-import { errorFacts } from '../error-facts.js';
+import { errorFacts } from '../api/error-facts.js';
 import { EXEC, readExec, type ExecConfig } from './exec-config.js';
 
 /** The connection configuration is invalid or missing. The message names the file and contains no secret. */

@@ -1,7 +1,7 @@
-import { objectIn, objectsIn, textIn, textsIn, type JsonObject } from '../json.js';
+import { objectIn, objectsIn, textIn, textsIn, type JsonObject } from '../api/json.js';
 import { LEASE_HEAD, readLease, withoutNulls, type LeaseSpec, type SeenLease } from '../lease.js';
 import type { KubernetesRequest, Transport } from '../requests/transport.js';
-import { KubernetesError } from '../types.js';
+import { KubernetesError } from '../api/types.js';
 import { MEMBER_ANNOTATIONS, MEMBER_LABEL, readAddress, readBuckets, writeBuckets } from './member-claims.js';
 
 /** What a member publishes in its Lease. */

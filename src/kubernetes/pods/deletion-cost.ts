@@ -1,4 +1,4 @@
-import { objectIn, textIn, type JsonObject } from '../json.js';
+import { objectIn, textIn, type JsonObject } from '../api/json.js';
 
 /** Among ready pods, the ReplicaSet controller deletes the pod with the lowest cost first. */
 export const COST_ANNOTATION = 'controller.kubernetes.io/pod-deletion-cost';

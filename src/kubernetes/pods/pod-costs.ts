@@ -1,4 +1,4 @@
-import type { Pod } from '../../decision/snapshot.js';
+import type { Pod } from '../../decision/snapshot/snapshot.js';
 import type { LabelSelector } from '../../scaler/spec.js';
 import { COST_ANNOTATION, OWN_COST_ANNOTATION, isOwnCost, type WrittenCost } from './deletion-cost.js';
 import type { PodStore } from './pod-store.js';

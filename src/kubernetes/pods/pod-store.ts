@@ -3,7 +3,7 @@ import type { ObjectStore } from '../watch/object-store.js';
 import { isOwnCost } from './deletion-cost.js';
 import type { WatchedPod } from './watched-pod.js';
 import { matchesSelector } from './selectors.js';
-import type { ClusterPod } from '../types.js';
+import type { ClusterPod } from '../api/types.js';
 
 /** The pods of one watch, indexed by namespace and by the labels that selectors use. */
 export interface PodStore extends ObjectStore<WatchedPod> {

@@ -1,5 +1,5 @@
-import { objectIn, objectsIn, textIn, type JsonObject } from '../json.js';
-import type { PodTrouble } from '../types.js';
+import { objectIn, objectsIn, textIn, type JsonObject } from '../api/json.js';
+import type { PodTrouble } from '../api/types.js';
 
 /** Every starting pod has these reasons. */
 const NORMAL: readonly string[] = ['ContainerCreating', 'PodInitializing'];

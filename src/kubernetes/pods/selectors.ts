@@ -1,6 +1,6 @@
 import { isFulfilled } from '../../scaler/label-requirement.js';
 import type { LabelRequirement, LabelSelector } from '../../scaler/spec.js';
-import { asObject, listIn, objectsIn, textIn, textsIn } from '../json.js';
+import { asObject, listIn, objectsIn, textIn, textsIn } from '../api/json.js';
 
 type Labels = Readonly<Record<string, string>>;
 

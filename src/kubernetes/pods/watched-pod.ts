@@ -1,11 +1,11 @@
-import type { Pod, PodPhase } from '../../decision/snapshot.js';
+import type { Pod, PodPhase } from '../../decision/snapshot/snapshot.js';
 import { parseQuantity, type Milli } from '../../units/quantity.js';
 import { parseInstant, type Instant } from '../../units/time.js';
-import { objectIn, objectsIn, textIn, textsIn, type JsonObject } from '../json.js';
+import { objectIn, objectsIn, textIn, textsIn, type JsonObject } from '../api/json.js';
 import type { WatchedObject } from '../watch/object-store.js';
 import { readDeletionCost, type WrittenCost } from './deletion-cost.js';
 import { createTroubleReader } from './pod-trouble.js';
-import type { ClusterPod, PodTrouble } from '../types.js';
+import type { ClusterPod, PodTrouble } from '../api/types.js';
 
 export interface WatchedPod extends WatchedObject {
   readonly labels: Readonly<Record<string, string>>;

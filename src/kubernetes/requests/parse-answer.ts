@@ -1,7 +1,7 @@
 import { JsonBoundsError, parseJsonWithin } from '../../units/json-bounds.js';
 import type { JsonBounds } from '../../units/json-bounds.js';
-import { asObject, type JsonObject } from '../json.js';
-import { KubernetesError } from '../types.js';
+import { asObject, type JsonObject } from '../api/json.js';
+import { KubernetesError } from '../api/types.js';
 import type { Lane } from './lanes.js';
 
 /** A pod has 300 items. Larger responses are rejected before parsing, which takes 20 times their size in memory. */

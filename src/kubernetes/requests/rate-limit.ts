@@ -1,4 +1,4 @@
-import { KubernetesError } from '../types.js';
+import { KubernetesError } from '../api/types.js';
 
 /** API priority and fairness sends this value in nearly all responses. A `Retry-After` of 0 would cause a busy loop. */
 const DEFAULT_MS = 1000;

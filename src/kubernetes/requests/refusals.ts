@@ -10,7 +10,7 @@ export interface Refusals {
   readonly retryMs: () => number;
 }
 
-/** A starting kube-apiserver answers 403 for about a second. Source: reliability.md, 1.3. */
+/** A starting kube-apiserver answers 403 for about a second. Source: reliability.md, section 1. */
 const BELIEVED_MS = 15_000;
 const BELIEVED_TRIES = 4;
 const RETRY_MS = 3000;

@@ -3,9 +3,9 @@ import { STATUS_CODES } from 'node:http';
 import { DeadlineError } from '../../units/clock.js';
 import { secondsBetween, instantFromMs, type Instant } from '../../units/time.js';
 import { parseJsonWithin, type JsonBounds } from '../../units/json-bounds.js';
-import { errorFacts } from '../error-facts.js';
-import { asObject, countIn, textIn } from '../json.js';
-import { KubernetesError, type KubernetesErrorKind } from '../types.js';
+import { errorFacts } from '../api/error-facts.js';
+import { asObject, countIn, textIn } from '../api/json.js';
+import { KubernetesError, type KubernetesErrorKind } from '../api/types.js';
 
 const MAX_SERVER_MESSAGE = 500;
 const MAX_RETRY_AFTER_SECONDS = 60;
@@ -22,10 +22,7 @@ interface Refusal {
   readonly secret: string | null;
 }
 
-/**
- * Returns the error of a response, with the message `DOING: 403 Forbidden: MESSAGE`. Source of the kinds:
- * reliability.md, 1.3.
- */
+/** Returns the error of a response, with the message `DOING: 403 Forbidden: MESSAGE`. */
 export function refusalError(refusal: Refusal): KubernetesError {
   const { doing, status, body, secret } = refusal;
   const words = redact(serverMessage(body), secret);

@@ -1,5 +1,5 @@
 import { TLSSocket } from 'node:tls';
-import { asObject } from '../json.js';
+import { asObject } from '../api/json.js';
 
 /**
  * Returns the DNS names in the certificate of the server that answered `request`; null if the certificate was not

@@ -5,14 +5,14 @@ import axios, { type AxiosRequestConfig, type AxiosResponse } from 'axios';
 import { sleep, withDeadline, type Clock } from '../../units/clock.js';
 import { sendWithRenewal } from '../../units/send-with-renewal.js';
 import type { Connection } from '../access/connection.js';
-import { errorFacts } from '../error-facts.js';
-import type { JsonObject } from '../json.js';
+import { errorFacts } from '../api/error-facts.js';
+import type { JsonObject } from '../api/json.js';
 import { createAgentSource, createLaneBudgets, type AgentSource, type Lane } from './lanes.js';
 import { parseAnswer } from './parse-answer.js';
 import { rateLimitMs } from './rate-limit.js';
 import { serverNames } from './server-names.js';
 import { abortError, connectionError, refusalError } from './request-error.js';
-import { KubernetesError } from '../types.js';
+import { KubernetesError } from '../api/types.js';
 import { holdStream, readText, type WatchStream } from './watch-stream.js';
 
 export interface KubernetesRequest {

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../json.js';
+import type { JsonObject } from '../api/json.js';
 import type { Transport } from '../requests/transport.js';
-import { KubernetesError } from '../types.js';
+import { KubernetesError } from '../api/types.js';
 import { readScalerObject, SCALER_PLURAL, SCALER_ROOT, type ScalerObject } from './scaler-object.js';
 
 const DEADLINE_MS = 10_000;

@@ -1,4 +1,4 @@
-import { countIn, objectIn, textIn, type JsonObject } from '../json.js';
+import { countIn, objectIn, textIn, type JsonObject } from '../api/json.js';
 import type { WatchedObject } from '../watch/object-store.js';
 
 export const SCALER_GROUP = 'promscaler.dev';

@@ -1,4 +1,4 @@
-import { isOlder } from '../resource-version.js';
+import { isOlder } from '../api/resource-version.js';
 import type { ObjectStore } from '../watch/object-store.js';
 import type { ScalerObject } from './scaler-object.js';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../units/clock.js';
 import type { Log } from '../../units/log.js';
 import type { Transport } from '../requests/transport.js';
-import type { KubernetesError } from '../types.js';
+import type { KubernetesError } from '../api/types.js';
 import { resourceScope } from '../watch/list-pages.js';
 import { createReflector, type Reflector } from '../watch/reflector.js';
 import { readScalerObject, SCALER_PLURAL, SCALER_ROOT } from './scaler-object.js';

@@ -1,6 +1,6 @@
 import type { Facts } from '../../units/log.js';
 import type { Instant } from '../../units/time.js';
-import type { KubernetesError } from '../types.js';
+import type { KubernetesError } from '../api/types.js';
 import type { BucketRules, BucketWrite, KnownEntry, PutResult } from './choose-writes.js';
 import type { StateMap, StateMapChange } from './state-config-map.js';
 

@@ -1,5 +1,5 @@
 import { rateLimitMs } from '../requests/rate-limit.js';
-import { UNKNOWN_OUTCOME, type KubernetesError } from '../types.js';
+import { UNKNOWN_OUTCOME, type KubernetesError } from '../api/types.js';
 import { chooseWrites, type BucketWrite, type KnownEntry, type PutResult } from './choose-writes.js';
 import type {
   BucketContext,

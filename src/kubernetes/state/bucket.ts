@@ -1,7 +1,7 @@
 import { sleep, type Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
 import type { Log } from '../../units/log.js';
-import { KubernetesError } from '../types.js';
+import { KubernetesError } from '../api/types.js';
 import type { BucketRules, KnownEntry } from './choose-writes.js';
 import { isReadDue, UNREAD, type BucketEffect, type BucketEvent, type BucketState } from './bucket-state.js';
 import { transition } from './bucket-transition.js';

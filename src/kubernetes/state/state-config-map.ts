@@ -1,7 +1,7 @@
 import { parseInstant, type Instant } from '../../units/time.js';
-import { objectIn, textIn, textsIn, type JsonObject } from '../json.js';
+import { objectIn, textIn, textsIn, type JsonObject } from '../api/json.js';
 import type { Transport } from '../requests/transport.js';
-import { KubernetesError, type KubernetesErrorKind } from '../types.js';
+import { KubernetesError, type KubernetesErrorKind } from '../api/types.js';
 
 export interface StateMapPlace {
   readonly transport: Transport;

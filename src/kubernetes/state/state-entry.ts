@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-import type { ScaleEvent, State } from '../../decision/snapshot.js';
+import type { ScaleEvent, State } from '../../decision/snapshot/snapshot.js';
 import { addSeconds, formatInstant, parseInstant, secondsBetween, type Instant } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 

@@ -1,12 +1,12 @@
 import { onAbort } from '../../units/abort.js';
 import type { Clock } from '../../units/clock.js';
-import type { JsonObject } from '../json.js';
+import type { JsonObject } from '../api/json.js';
 import { resourceScope } from './list-pages.js';
 import type { Log } from '../../units/log.js';
 import type { ObjectStore, WatchedObject } from './object-store.js';
 import { createReflector, type Reflector } from './reflector.js';
 import type { Transport } from '../requests/transport.js';
-import type { KubernetesError } from '../types.js';
+import type { KubernetesError } from '../api/types.js';
 
 export interface Informer<S> {
   readonly store: S;

@@ -1,7 +1,7 @@
 import { sleep, type Clock } from '../../units/clock.js';
-import { objectIn, objectsIn, textIn, type JsonObject } from '../json.js';
+import { objectIn, objectsIn, textIn, type JsonObject } from '../api/json.js';
 import type { Transport } from '../requests/transport.js';
-import { KubernetesError } from '../types.js';
+import { KubernetesError } from '../api/types.js';
 
 export interface ResourceScope {
   /** For example `/apis/apps/v1/namespaces/shop/deployments`. */

@@ -1,5 +1,5 @@
 import type { ObjectStore, WatchedObject } from './object-store.js';
-import { compareResourceVersions, isOlder } from '../resource-version.js';
+import { compareResourceVersions, isOlder } from '../api/resource-version.js';
 
 /** Writes to a store so that a repeated or late event never restores an older version. */
 export interface OrderedSink<T extends WatchedObject> {

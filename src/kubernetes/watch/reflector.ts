@@ -1,15 +1,15 @@
 import { sleep, withDeadline, type Clock } from '../../units/clock.js';
 import { IdleError, withIdleLimit } from '../requests/idle-limit.js';
-import { objectIn, textIn, type JsonObject } from '../json.js';
+import { objectIn, textIn, type JsonObject } from '../api/json.js';
 import { listAll, listNotOlder, nameScope, type ResourceScope } from './list-pages.js';
 import type { Log } from '../../units/log.js';
 import type { ObjectStore, WatchedObject } from './object-store.js';
 import { openResourceWatch, type WatchRequest } from './open-watch.js';
 import { createOrderedSink, type OrderedSink } from './ordered-sink.js';
 import { createRetryDelays, type RetryDelays, type Verb } from './retry-delays.js';
-import { isOlder } from '../resource-version.js';
+import { isOlder } from '../api/resource-version.js';
 import type { Transport } from '../requests/transport.js';
-import { KubernetesError } from '../types.js';
+import { KubernetesError } from '../api/types.js';
 import { readWatchEvent, WatchEventError, type WatchEvent } from './watch-events.js';
 import { splitLines, streamError } from './watch-lines.js';
 

@@ -2,7 +2,7 @@ import type { Clock } from '../../units/clock.js';
 import { createBackoff } from '../requests/backoff.js';
 import { rateLimitMs } from '../requests/rate-limit.js';
 import { createRefusals } from '../requests/refusals.js';
-import type { KubernetesError } from '../types.js';
+import type { KubernetesError } from '../api/types.js';
 import { WatchEventError } from './watch-events.js';
 
 export interface RetryDelays {
@@ -31,7 +31,7 @@ interface RetryDelay {
 const OUTAGE_RETRY_MS = 5000;
 const MIN_RELIST_INTERVAL_MS = 120_000;
 
-/** Source: reliability.md, 1.3 and K11. */
+/** Source: reliability.md, section 1 and K11. */
 export function createRetryDelays(clock: Clock): RetryDelays {
   const backoff = createBackoff(clock);
   const slowBackoff = createBackoff(clock, 30_000, 300_000);

@@ -1,7 +1,7 @@
-import { asObject, objectIn, textIn, type JsonObject } from '../json.js';
+import { asObject, objectIn, textIn, type JsonObject } from '../api/json.js';
 import { statusObjectError } from '../requests/request-error.js';
 import { JsonBoundsError, parseJsonWithin, type JsonBounds } from '../../units/json-bounds.js';
-import { KubernetesError } from '../types.js';
+import { KubernetesError } from '../api/types.js';
 
 /** More than any object in etcd has. */
 const LINE_BOUNDS: JsonBounds = { depth: 256, items: 500_000 };

@@ -1,5 +1,5 @@
-import { errorFacts } from '../error-facts.js';
-import { KubernetesError } from '../types.js';
+import { errorFacts } from '../api/error-facts.js';
+import { KubernetesError } from '../api/types.js';
 
 /** An object in etcd has at most 1.5 MiB. */
 export const MAX_LINE_BYTES = 8 * 1024 * 1024;

@@ -1,15 +1,16 @@
 import type { Clock } from '../../units/clock.js';
-import { CredentialError, mustRead } from '../credential-files.js';
-import type { OAuth2Config } from '../source-config.js';
-import { watchFile } from '../watched-file.js';
+import { CredentialError, mustRead } from '../requests/credential-files.js';
+import type { OAuth2Config } from '../data-source/source-config.js';
+import { watchFile } from '../requests/watched-file.js';
 import { createBearer } from './bearer.js';
 import { loadPackage } from './load-package.js';
 import { createRenewed, type Fetched } from './renewed.js';
-import type { SignIn } from '../authentication.js';
+import type { SignIn } from '../requests/authentication.js';
 import { createTokenHttp, type TokenHttp } from './token-http.js';
 
 /**
- * Client credentials of RFC 6749, section 4.4, with Basic authentication of the client, like `oauth2` of Prometheus.
+ * Client credentials of RFC 6749, section 4.4, with Basic authentication of the client, like `oauth2` of
+ * Prometheus.
  */
 export function createOAuth2(config: OAuth2Config, clock: Clock): SignIn {
   const what = `oauth2: the token endpoint ${new URL(config.tokenUrl).host}`;

@@ -16,8 +16,8 @@ import type { DocumentInput, Loose, MetricInput, SpecInput } from '../schema/doc
 type LooseSpec = Loose<SpecInput>;
 
 /**
- * Checks all rules across fields, on everything that could be read. `service` has the flavor of each data source;
- * default: prometheus. Source: contract.md section 2.
+ * Checks all rules across fields, on all fields that could be read. `service` contains the flavor of each
+ * data source; default: prometheus. Source: contract.md section 2.
  */
 export function checkRules(
   document: Loose<DocumentInput>,

@@ -64,7 +64,7 @@ const labelSelector = z.strictObject({
     .meta({ description: 'Requirements on labels. All must be met.' }),
 });
 
-/** The rule missing-query requires `query`, with a message that says what to add. */
+/** `query` is required by the rule missing-query, whose message says what to add. */
 const queryFields = {
   metric: z
     .strictObject({
@@ -141,7 +141,7 @@ const describedObject = z.strictObject({
   name: objectName.meta({ description: 'Name of the object.' }),
 });
 
-/** One entry of `metrics`. rules/metric-form-rules.ts checks that exactly one member is set. */
+/** One entry of `metrics`. rules/metric-form-rules.ts checks that exactly one type field is set. */
 export const metric = z.strictObject({
   type: z.enum(['Resource', 'ContainerResource', 'Pods', 'Object', 'External']).optional().meta({
     description: 'Type of the metric. Default: the type of the member that is set.',

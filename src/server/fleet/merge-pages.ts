@@ -1,4 +1,4 @@
-import { fillPage, writePage, writeToken } from '../paging.js';
+import { fillPage, writePage, writeToken } from '../pages/paging.js';
 
 interface Row {
   readonly namespace: string;
@@ -13,7 +13,7 @@ export interface ScalerPage {
   readonly continue: string | null;
 }
 
-/** Returns the page of another replica; null: it is not one. */
+/** Parses the page of another replica; null: invalid. */
 export function readPeerPage(body: Buffer): ScalerPage | null {
   try {
     const page: unknown = JSON.parse(body.toString('utf8'));
@@ -43,9 +43,10 @@ function keyOf({ namespace, name }: Row): string {
 }
 
 /**
- * Merges the pages of all replicas, the own one first. Rows behind the end of a page that continues wait for the next
- * page: that replica may have rows before them. A scaler that is just being taken over may be in two pages; the first
- * one counts. With `unreachable` replicas, `leader` is false, and their scalers are missing.
+ * Merges the pages of all replicas, with the own page first. If a page has a next page, rows that sort after
+ * its last row are left for the next merged page, because that replica may have rows before them. A scaler
+ * that is being taken over may be on two pages; the first one is used. If `unreachable` is above 0, `leader`
+ * is false, and the scalers of these replicas are missing.
  */
 export function mergePages(
   pages: readonly [ScalerPage, ...ScalerPage[]],

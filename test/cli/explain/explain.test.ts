@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { explainLines } from '../../../src/cli/explain/explain-lines.js';
 import { decide } from '../../../src/decision/decide.js';
-import { parseSnapshot } from '../../../src/decision/parse-snapshot.js';
+import { parseSnapshot } from '../../../src/decision/snapshot/parse-snapshot.js';
 import { createLedger } from '../../../src/telemetry/ledger.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { condition } from '../../telemetry/record-builder.js';

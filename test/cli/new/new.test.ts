@@ -70,7 +70,7 @@ describe('new', () => {
   });
 
   it.each(['hpa', 'chpa', 'hpa-1.11'])(
-    'comments %s with defaults that are the ones in force',
+    'comments %s with defaults that are the ones in effect',
     async (preset) => {
       const ran = await runNew('web', '--max', '5', '--preset', preset);
       const spelt = ran.stdout.replace(/^ {2}# (\w+: [\d.]+ #)/gm, '  $1');

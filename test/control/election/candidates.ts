@@ -3,8 +3,8 @@ import type { ElectionTimes } from '../../../src/control/election/election-rules
 import { newIdentity } from '../../../src/control/election/election-rules.js';
 import type { Election } from '../../../src/control/election/leadership.js';
 import type { LeaseClient, LeaseSpec, SeenLease } from '../../../src/kubernetes/lease.js';
-import { KubernetesError } from '../../../src/kubernetes/types.js';
-import type { KubernetesErrorKind } from '../../../src/kubernetes/types.js';
+import { KubernetesError } from '../../../src/kubernetes/api/types.js';
+import type { KubernetesErrorKind } from '../../../src/kubernetes/api/types.js';
 import type { Log } from '../../../src/units/log.js';
 import { withDeadline } from '../../../src/units/clock.js';
 import type { Clock } from '../../../src/units/clock.js';

@@ -4,7 +4,7 @@ import type { Shards } from '../../../src/control/sharding/shards.js';
 import type { LeaseSpec, SeenLease } from '../../../src/kubernetes/lease.js';
 import type { MemberLease, MemberLeases, SeenMember } from '../../../src/kubernetes/members/member-leases.js';
 import { STATE_BUCKETS } from '../../../src/kubernetes/state/state-key.js';
-import { KubernetesError } from '../../../src/kubernetes/types.js';
+import { KubernetesError } from '../../../src/kubernetes/api/types.js';
 import { withDeadline } from '../../../src/units/clock.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { ProcessClock, TIMES, type Fate } from '../election/candidates.js';

@@ -293,7 +293,7 @@ export const BUGS: readonly Bug[] = [
   bug(
     'snapshot-without-events',
     { by: ['I21'], when: [] },
-    edit('decision/write-json.js', 'scaleEvents: state.scaleEvents.map(', 'scaleEvents: [].map('),
+    edit('decision/result/write-json.js', 'scaleEvents: state.scaleEvents.map(', 'scaleEvents: [].map('),
   ),
   ...SHARDING_BUGS,
 ];

@@ -31,7 +31,7 @@ function bodyOf({ body }: ApiRecord): {
 
 const withinBounds: Invariant = {
   id: 'I1',
-  text: 'every accepted write is within [min, max] of a document in force at its decision',
+  text: 'every accepted write is within [min, max] of a document in effect at its decision',
   check: (history) =>
     patches(history).flatMap((record): readonly Found[] => {
       const { replicas } = bodyOf(record);

@@ -96,7 +96,7 @@ export class World {
     return workload;
   }
 
-  /** The documents that are in force. */
+  /** The documents that are in effect. */
   plans(): readonly WorkloadPlan[] {
     const last = new Map<string, WorkloadPlan | null>();
     for (const { scaler, plan } of this.documents) last.set(scaler, plan);

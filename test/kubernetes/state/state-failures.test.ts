@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { KubernetesErrorKind } from '../../../src/kubernetes/types.js';
+import type { KubernetesErrorKind } from '../../../src/kubernetes/api/types.js';
 import { MAX_BUCKET_BYTES } from '../../../src/kubernetes/state/choose-writes.js';
 import { bucketOf } from '../../../src/kubernetes/state/state-key.js';
 import { writeEntry } from '../../../src/kubernetes/state/state-entry.js';

@@ -1,5 +1,5 @@
 import { isPlainObject } from '../../../scaler/plain-json.js';
-import type { JsonSchema } from '../json-schema.js';
+import type { JsonSchema } from '../document/json-schema.js';
 
 /** Keywords to add to the schema of a field, by its path (`spec.schedules[]`). */
 export type SchemaAdditions = Readonly<Record<string, JsonSchema>>;
@@ -20,9 +20,9 @@ const DROPPED = ['$schema', 'title', 'propertyNames'];
 const WORDS: ReadonlySet<string> = new Set([...KEPT, ...TRANSLATED, ...DROPPED]);
 
 /**
- * Converts a JSON Schema (draft 7) to a structural schema of a CustomResourceDefinition. Defaults become part of
- * descriptions: the API server must not write them into objects. Throws `Error` for an unknown keyword, so that none
- * is lost. Source: structural schemas, apiextensions.k8s.io/v1.
+ * Converts a JSON Schema (draft 7) to a structural schema of a CustomResourceDefinition. Moves defaults into
+ * descriptions, because the API server must not write them into objects. Throws `Error` for an unknown
+ * keyword instead of ignoring it. Source: structural schemas, apiextensions.k8s.io/v1.
  */
 export function structuralSchema(schema: unknown, place: Place): JsonSchema {
   const { path, additions } = place;
@@ -61,7 +61,7 @@ function structuralMembers(
   );
 }
 
-/** `kubectl explain` shows only defaults that the API server sets. */
+/** Appends the default, because `kubectl explain` shows only defaults that the API server sets. */
 function describedBy({ description, default: value }: JsonSchema): JsonSchema {
   if (typeof description !== 'string') return {};
   return { description: value === undefined ? description : `${description} Default: ${shown(value)}.` };
@@ -72,8 +72,8 @@ function shown(value: unknown): string {
 }
 
 /**
- * A structural schema has one type per node, and int-or-string would reject 0.1. So the node has no type, and other
- * keywords reject values of other types: non-empty objects and lists, and booleans.
+ * A structural schema has one type per node, and int-or-string would reject 0.1. The node therefore has no
+ * type; other keywords reject values of other types: non-empty objects and lists, and booleans.
  */
 function severalTypes({ type: types, enum: values }: JsonSchema): JsonSchema {
   if (!Array.isArray(types)) return {};
