@@ -67,11 +67,6 @@ export const SHARDING_BUGS: readonly Bug[] = [
     ),
   ),
   bug(
-    'state-not-read-at-takeover',
-    { by: ['I4', 'I5', 'I23'], when: ['stopped', 'crash'], shards: 3 },
-    edit('control/sharding/holdings.js', 'await load(bucket);', ''),
-  ),
-  bug(
     'intents-ignored-at-takeover',
     { by: ['I4', 'I5', 'I23'], when: ['crash', 'applied-lost', 'applied-504'], shards: 3 },
     edit(
