@@ -3,6 +3,7 @@ import { benchDecide } from './decide.js';
 import { benchFlood } from './flood.js';
 import { benchReaction, REACTION_USAGE } from './reaction/main.js';
 import { benchScale, SCALE_USAGE } from './scale/main.js';
+import { benchShares, SHARES_USAGE } from './shares/main.js';
 import { benchSchedules } from './schedules.js';
 import { printMachine } from './report.js';
 import { benchRounds, onStage, versionOf } from './rounds.js';
@@ -14,7 +15,9 @@ const USAGE = `npm run bench -- [--only SECTION] [NODE-FLAG...]
 
 ${SCALE_USAGE}
 
-${REACTION_USAGE}`;
+${REACTION_USAGE}
+
+${SHARES_USAGE}`;
 
 const given = process.argv.slice(2);
 const only = given[0] === '--only' ? given[1] : undefined;
@@ -34,6 +37,7 @@ else
 async function runSection(): Promise<void> {
   if (given[0] === 'scale') await benchScale(given.slice(1), readVersion(), stop.signal);
   else if (given[0] === 'reaction') await benchReaction(given.slice(1), readVersion(), stop.signal);
+  else if (given[0] === 'shares') await benchShares(given.slice(1), readVersion(), stop.signal);
   else await benchAll();
 }
 
