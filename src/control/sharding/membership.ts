@@ -136,8 +136,10 @@ export function createMembership(options: MembershipOptions): Shards {
   };
 
   const giveUpAll = (): void => {
-    if (holdings.claims().length > 0) log.info('an elected leader scales; releasing all buckets');
-    for (const bucket of holdings.claims()) holdings.giveUp(bucket);
+    const kept = holdings.claims().filter((bucket) => holdings.phaseOf(bucket) !== 'draining');
+    if (kept.length > 0)
+      log.info('a leader without sharding scales; releasing all buckets', { buckets: kept });
+    for (const bucket of kept) holdings.giveUp(bucket);
   };
 
   const confirm = (): void => {
