@@ -26,8 +26,7 @@ process.on('exit', () => {
 });
 
 /**
- * Only a command with cleanups (child processes) handles SIGHUP. Otherwise the setting of the shell or nohup
- * applies.
+ * Only a command with cleanups (child processes) handles SIGHUP. Otherwise the setting of the shell or nohup applies.
  */
 function guard(cleanup: () => void): () => void {
   cleanups.add(cleanup);

@@ -9,9 +9,7 @@ import { CommandError } from './process/io.js';
 import { addPauseCommands } from './command-line/pause-commands.js';
 import { VERSION } from './version/version.js';
 
-/**
- * Runs a command line (without `node` and the script). Returns the exit code; invalid usage does not throw.
- */
+/** Runs a command line (without `node` and the script). Returns the exit code; invalid usage does not throw. */
 export async function cli(argv: readonly string[], io: CommandIo): Promise<ExitCode> {
   const result: Result = { exitCode: 0 };
   try {

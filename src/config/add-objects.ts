@@ -15,7 +15,6 @@ import { OBJECTS_PATH, type ReadObject, objectFile } from './read-objects.js';
 export interface ObjectVerdict {
   /** The checked `spec` as JSON. An object with a different `spec` has not been checked yet. */
   readonly specText: string;
-  /** With an error, the object is rejected. */
   readonly problems: readonly Problem[];
   /** The scaler in effect, from this version or the last valid one; null: none. */
   readonly scaler: Scaler | null;
@@ -30,15 +29,14 @@ export interface Capacity {
 export interface AddedObjects {
   readonly set: DocumentSet;
   readonly problems: readonly Problem[];
-  /** By `NAMESPACE/NAME`. */
   readonly verdicts: ReadonlyMap<string, ObjectVerdict>;
 }
 
 /**
- * Adds the objects of the cluster to the documents of the files. A file takes precedence over an object with
- * the same name, even while the file is invalid. An invalid object keeps its last valid version; a deleted
- * object is removed. Above the limits, objects already in effect take precedence over new ones, so that a
- * user who creates objects cannot stop the scalers of others.
+ * Adds the objects of the cluster to the documents of the files. A file takes precedence over an object with the same
+ * name, even while the file is invalid. An invalid object keeps its last valid version; a deleted object is removed.
+ * Above the limits, objects already in effect take precedence over new ones, so that a user who creates objects cannot
+ * stop the scalers of others.
  */
 export function addObjects(
   files: NextSet,
@@ -77,8 +75,8 @@ function nextActive(
 }
 
 /**
- * Returns the unreadable file whose last version has a document with this name, or null. An empty or absent
- * path blocks no object.
+ * Returns the unreadable file whose last version has a document with this name, or null. An empty or absent path blocks
+ * no object.
  */
 function brokenFileOf({ set, keptFiles }: NextSet, key: string): string | null {
   const active = set.get(key);

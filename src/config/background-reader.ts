@@ -11,8 +11,8 @@ import type { WorkerAnswer, WorkerRequest } from './reading-worker.js';
 const DEADLINE_MS = 60_000;
 
 /**
- * 1 MiB takes up to 300 MiB of heap. The container has more in total, so the process survives a worker that
- * exceeds the limit.
+ * 1 MiB takes up to 300 MiB of heap. The container has more in total, so the process survives a worker that exceeds the
+ * limit.
  */
 const MEMORY_MIB = 384;
 
@@ -24,10 +24,9 @@ interface BackgroundReaderOptions {
 }
 
 /**
- * Reads small sources in this thread and large ones in a worker, so that no document delays rounds, probes
- * and the renewal of the Lease. The worker starts with the first large source (50 ms) and stops with `close`.
- * A worker that exceeds its time or memory is terminated, which becomes a problem of the source that it was
- * reading.
+ * Reads small sources in this thread and large ones in a worker, so that no document delays rounds, probes and the
+ * renewal of the Lease. The worker starts with the first large source (50 ms) and stops with `close`. A worker that
+ * exceeds its time or memory is terminated, which becomes a problem of the source that it was reading.
  */
 export function createBackgroundReader(options: BackgroundReaderOptions): DocumentReader {
   const here = readerOfThisThread(options.clock);

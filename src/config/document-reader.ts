@@ -10,7 +10,6 @@ import type { Clock } from '../units/clock.js';
 import { type DocumentObject, readObjectDocument } from './object-document.js';
 
 export interface DocumentSource {
-  /** File name in problems. */
   readonly file: string;
   readonly content: { readonly text: string } | { readonly object: DocumentObject };
 }
@@ -44,8 +43,8 @@ export function readerOfThisThread(clock: Clock): DocumentReader {
 }
 
 /**
- * Reading takes up to 3 us per character, or 30 us before the parser is compiled: a longer source would block
- * the event loop for more than 100 ms.
+ * Reading takes up to 3 us per character, or 30 us before the parser is compiled: a longer source would block the event
+ * loop for more than 100 ms.
  */
 const MAX_SMALL_LENGTH = 4096;
 

@@ -31,7 +31,6 @@ interface Listing {
 interface ListOptions {
   /** Replaces `path` in file names. */
   readonly name: string;
-  /** Whether to skip the files of mounted ConfigMaps. */
   readonly skipsVersioned: boolean;
 }
 
@@ -46,8 +45,8 @@ const DATA_LINK = '..data';
 const VERSION_NAME = /^\.\.\d{4}(?:_\d\d){5}\.\d+$/;
 
 /**
- * Lists a file, or the `*.yaml` and `*.yml` files in a directory and its subdirectories. Skips names that
- * start with a dot. Throws if the path, or an entry that was just listed, no longer exists.
+ * Lists a file, or the `*.yaml` and `*.yml` files in a directory and its subdirectories. Skips names that start with a
+ * dot. Throws if the path, or an entry that was just listed, no longer exists.
  */
 export async function listPath(path: string, { name, skipsVersioned }: ListOptions): Promise<Listing> {
   const found = await stat(path);
@@ -139,8 +138,8 @@ export async function resolveData(directory: string): Promise<string> {
 }
 
 /**
- * Runs up to 16 items at a time, and returns results in the order of the items: 1,000 files take 0.35 s one
- * by one, 0.1 s this way.
+ * Runs up to 16 items at a time, and returns results in the order of the items: 1,000 files take 0.35 s one by one, 0.1
+ * s this way.
  */
 export async function inBatches<T, R>(
   items: readonly T[],

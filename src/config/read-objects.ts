@@ -10,7 +10,6 @@ export const OBJECTS_PATH = 'scalers.promscaler.dev';
 
 export interface ObjectSource {
   readonly list: () => Iterable<DocumentObject>;
-  /** Whether the first list of objects is complete. */
   readonly isComplete: () => boolean;
   /** Calls `listener` when an object is added, changed or removed. Returns a function that unsubscribes. */
   readonly onChange: (listener: () => void) => () => void;
@@ -29,8 +28,8 @@ export function objectFile({ namespace, name }: Pick<DocumentObject, 'namespace'
 }
 
 /**
- * Checks objects by the same rules as files, and uses only namespace and name of their metadata. An object
- * with the same `spec` as in `before` is not read again. Yields to other work every 20 ms.
+ * Checks objects by the same rules as files, and uses only namespace and name of their metadata. An object with the
+ * same `spec` as in `before` is not read again. Yields to other work every 20 ms.
  */
 export async function readObjects(
   objects: Iterable<DocumentObject>,

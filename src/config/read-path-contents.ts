@@ -33,11 +33,11 @@ const FILE_DEADLINE_MS = 20_000;
 const PATH_DEADLINE_MS = 60_000;
 
 /**
- * Reads a file, or the `*.yaml` and `*.yml` files in a directory and its subdirectories. Skips names that
- * start with a dot. A mounted ConfigMap is read through its resolved `..data`, so that all files are of one
- * version; if the link changes during the read, all files are read again. An entry that cannot be read (not a
- * regular file, a broken link, too long) is an error of that entry. `clock` measures the time limits; null:
- * none. `name` replaces `path` in file names. Never throws. Source: reliability.md C1, C2.
+ * Reads a file, or the `*.yaml` and `*.yml` files in a directory and its subdirectories. Skips names that start with a
+ * dot. A mounted ConfigMap is read through its resolved `..data`, so that all files are of one version; if the link
+ * changes during the read, all files are read again. An entry that cannot be read (not a regular file, a broken link,
+ * too long) is an error of that entry. `clock` measures the time limits; null: none. `name` replaces `path` in file
+ * names. Never throws. Source: reliability.md C1, C2.
  */
 export async function readPathContents(
   path: string,
@@ -103,8 +103,7 @@ class SwappedError extends Error {
 }
 
 /**
- * Throws if the file no longer exists, because the directory has changed. Any other failure is an error of
- * the file.
+ * Throws if the file no longer exists, because the directory has changed. Any other failure is an error of the file.
  */
 async function readOne(
   { name, path, directoryDev, error }: FoundFile,
@@ -122,14 +121,12 @@ async function readOne(
   }
 }
 
-/** Whether a file is a mount of its own (`subPath`): it is on another device than its directory. */
+/** Whether a file is a separate mount (`subPath`): it is on another device than its directory. */
 export function isMountPoint(file: { readonly dev: number }, directory: { readonly dev: number }): boolean {
   return file.dev !== directory.dev;
 }
 
-/**
- * Includes the path of the error if it differs from `path`, for example for a broken link in the directory.
- */
+/** Includes the path of the error if it differs from `path`, for example for a broken link in the directory. */
 function whyPathFailed(error: unknown, path: string): string {
   const place = placeOf(error) ?? path;
   return `${place === path ? '' : `${place}: `}${describeReadError(error)}`;

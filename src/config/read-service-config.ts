@@ -24,8 +24,8 @@ interface ReadServiceConfig {
 }
 
 /**
- * Parses the service config and returns all problems. `file` is the file name in problems. Relative paths are
- * resolved against the directory of `path`. An empty file is a config with all defaults.
+ * Parses the service config and returns all problems. `file` is the file name in problems. Relative paths are resolved
+ * against the directory of `path`. An empty file is a config with all defaults.
  */
 export function readServiceConfig(text: string, file: string, path: string = file): ReadServiceConfig {
   // Parsing stops at the second document, because there may be thousands.

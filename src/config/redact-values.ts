@@ -25,8 +25,8 @@ const SOURCE_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const SHORTEST_SECRET = 4;
 
 /**
- * Returns numbers, booleans and words of the schema unchanged, and only the type of any other value: any
- * field may contain a secret by mistake, such as a token as a file name or a password in a URL.
+ * Returns numbers, booleans and words of the schema unchanged, and only the type of any other value: any field may
+ * contain a secret by mistake, such as a token as a file name or a password in a URL.
  */
 export function describeValue(value: unknown, path: Path): string {
   if (Array.isArray(value)) return 'a list';
@@ -38,7 +38,6 @@ export function describeValue(value: unknown, path: Path): string {
   return VOCABULARY.has(value) || NUMBER_LIKE.test(value) ? JSON.stringify(value) : `"${REDACTED}"`;
 }
 
-/** Redacts unknown keys, quoted strings and variables in the message. */
 export function redactFinding(found: Finding, texts: readonly string[]): Finding {
   const { path, message } = found;
   const isHeader = path.includes('headers') && message.startsWith(`${formatPath(path)} is `);

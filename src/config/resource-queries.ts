@@ -8,9 +8,9 @@ export const RESOURCE_QUERIES = {
 } as const;
 
 /**
- * For containers that several jobs scrape: uses the job with the largest value, and sums series that differ
- * only by restart or CPU. Not the default: if a scrape label changes, the old and the new series each cover a
- * part of the window and must be summed.
+ * For containers that several jobs scrape: uses the job with the largest value, and sums series that differ only by
+ * restart or CPU. Not the default: if a scrape label changes, the old and the new series each cover a part of the
+ * window and must be summed.
  */
 const ONCE_QUERIES = {
   cpu: (() => {
@@ -24,10 +24,9 @@ const ONCE_QUERIES = {
 } as const;
 
 /**
- * VictoriaMetrics divides a rate by the part of the window that the series covers, so the usage of a
- * restarted container would be counted twice, in its old and its new series: `and` keeps only series that
- * still have samples. Each of them has the whole usage of the container, so `max` is correct if several jobs
- * scrape it.
+ * VictoriaMetrics divides a rate by the part of the window that the series covers, so the usage of a restarted
+ * container would be counted twice, in its old and its new series: `and` keeps only series that still have samples.
+ * Each of them has the whole usage of the container, so `max` is correct if several jobs scrape it.
  */
 const VICTORIA_METRICS_CPU = (() => {
   const selector =

@@ -37,9 +37,9 @@ interface ScalerFiles {
   /** Reads everything once. An invalid document keeps its last valid version. Never rejects. */
   readonly load: () => Promise<LoadedScalers>;
   /**
-   * Calls `onChange` when files or objects differ from those of the last `load`: immediately after a file
-   * system event, otherwise within 10 s. Waits until `onChange` resolves before the next call. Errors of
-   * `onChange` go to `onFault`, and the watch continues. Resolves when `signal` is aborted.
+   * Calls `onChange` when files or objects differ from those of the last `load`: immediately after a file system event,
+   * otherwise within 10 s. Waits until `onChange` resolves before the next call. Errors of `onChange` go to `onFault`,
+   * and the watch continues. Resolves when `signal` is aborted.
    */
   readonly watch: (
     onChange: () => void | Promise<void>,

@@ -14,7 +14,6 @@ import type { SourceInput } from './source-schema.js';
 
 const RESOURCE_VARIABLES: readonly string[] = ['namespaces', 'window'];
 
-/** Fields that set the Authorization header. */
 const AUTHENTICATION_FIELDS = ['bearerTokenFile', 'basicAuth', 'oauth2', 'sigv4', 'azure', 'google'] as const;
 
 /** Rules across fields, checked on all values that could be read. */
@@ -118,8 +117,8 @@ function checkQueries(source: Loose<SourceInput>, path: Path): readonly Finding[
 }
 
 /**
- * The query does not contain the window of a recording rule. With an unknown window, the usage of a young pod
- * would look complete.
+ * The query does not contain the window of a recording rule. With an unknown window, the usage of a young pod would
+ * look complete.
  */
 function checkWindowIsKnown(source: Loose<SourceInput>, query: string, path: Path): readonly Finding[] {
   const takesWindow = listVariables(query).some(({ name }) => name === 'window');
@@ -141,9 +140,9 @@ function checkResourceWindows(source: Loose<SourceInput>, path: Path): readonly 
 }
 
 /**
- * leaseDuration > renewDeadline > 1.2 x retryPeriod, so that the leader stops before another replica takes
- * over and has time for a second attempt. The problem is reported for the field that is set, or for the first
- * one if both are. Source: reliability.md, W15.
+ * leaseDuration > renewDeadline > 1.2 x retryPeriod, so that the leader stops before another replica takes over and has
+ * time for a second attempt. The problem is reported for the field that is set, or for the first one if both are.
+ * Source: reliability.md, W15.
  */
 function checkElection(input: Loose<ServiceInput>['leaderElection']): readonly Finding[] {
   if (input === undefined) return [];
@@ -166,7 +165,7 @@ function checkElection(input: Loose<ServiceInput>['leaderElection']): readonly F
       input.renewDeadlineSeconds === undefined
         ? ([
             'retryPeriodSeconds',
-            `is ${retry}, 1.2 times as much must be below renewDeadlineSeconds (${renew})`,
+            `is ${retry}, must be below renewDeadlineSeconds / 1.2, with renewDeadlineSeconds (${renew})`,
           ] as const)
         : ([
             'renewDeadlineSeconds',
@@ -177,9 +176,7 @@ function checkElection(input: Loose<ServiceInput>['leaderElection']): readonly F
   return findings;
 }
 
-/**
- * Without Leases and state in the cluster, a bucket would lose its windows when it moves to another replica.
- */
+/** Without Leases and state in the cluster, a bucket would lose its windows when it moves to another replica. */
 function checkSharding({ sharding, leaderElection, state }: Loose<ServiceInput>): readonly Finding[] {
   if (sharding?.enabled !== true) return [];
   const disabled = [

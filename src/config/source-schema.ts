@@ -104,7 +104,8 @@ const basicAuth = z.strictObject({
 
 const resourceQueries = z.strictObject({
   cpu: z.string().min(1).optional().meta({
-    description: 'CPU usage in cores by namespace, pod and container. VictoriaMetrics has another default.',
+    description:
+      'CPU usage in cores by namespace, pod and container. With VictoriaMetrics, the default is a different query.',
     default: RESOURCE_QUERIES.cpu,
   }),
   memory: z.string().min(1).optional().meta({

@@ -22,9 +22,9 @@ interface WatchOptions {
 }
 
 /**
- * Calls `onChange` when `hasChanged` resolves to true. Calls `hasChanged` shortly after a file system event,
- * and every 10 s because not every file system reports that `..data` of a ConfigMap was replaced. Resolves
- * when `signal` is aborted, even while a file system does not respond.
+ * Calls `onChange` when `hasChanged` resolves to true. Calls `hasChanged` shortly after a file system event, and every
+ * 10 s because not every file system reports that `..data` of a ConfigMap was replaced. Resolves when `signal` is
+ * aborted, even while a file system does not respond.
  */
 export async function watchFiles(options: WatchOptions): Promise<void> {
   const { signal } = options;

@@ -28,7 +28,7 @@ export function createClockWarnings(log: Log): ClockWarnings {
         return;
       }
       differing.add(source);
-      log.warn('clock of data source differs; from 120 s on its responses scale nothing down', {
+      log.warn('clock of data source differs; a difference of more than 120 s prevents scale-down', {
         source,
         aheadSeconds: Math.round(seconds),
       });

@@ -16,14 +16,14 @@ import type { Round } from './rounds/rounds.js';
 
 export interface Controller {
   /**
-   * Replaces the set of scalers. A scaler with the same name and target keeps its state. New and changed
-   * scalers are decided within seconds, regardless of their period. `all`: with sharding, the scalers of all
-   * replicas; their targets are watched, so that the caches are full at a takeover. Default: `scalers`.
+   * Replaces the set of scalers. A scaler with the same name and target keeps its state. New and changed scalers are
+   * decided within seconds, regardless of their period. `all`: with sharding, the scalers of all replicas; their
+   * targets are watched, so that the caches are full at a takeover. Default: `scalers`.
    */
   readonly setScalers: (scalers: readonly Scaler[], all?: readonly Scaler[]) => void;
   /**
-   * Runs rounds until `signal` is aborted. Resolves when no cycle is running, at most 5 s later. Each call is
-   * a new term: memories restart, and unfinished cycles of the last term patch nothing.
+   * Runs rounds until `signal` is aborted. Resolves when no cycle is running, at most 5 s later. Each call is a new
+   * term: memories restart, and unfinished cycles of the last term patch nothing.
    */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }

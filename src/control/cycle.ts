@@ -12,8 +12,8 @@ import type { CycleInput, CycleOutput, CyclePorts } from './ports/ports.js';
 import { settle } from './change/settle.js';
 
 /**
- * Runs one cycle: observe, decide, act, record. Failures of other systems become part of the record. A thrown
- * error is a defect of promscaler.
+ * Runs one cycle: observe, decide, act, record. Failures of other systems become part of the record. A thrown error is
+ * a defect of promscaler.
  */
 export async function runCycle(given: CycleInput, ports: CyclePorts): Promise<CycleOutput> {
   const startMs = ports.clock.monotonicMs();

@@ -13,9 +13,7 @@ export interface TermPorts {
   readonly forgetScalers: () => void;
 }
 
-/**
- * If the state store is slower than this, the next leader still finds the intents, which were stored earlier.
- */
+/** If the state store is slower than this, the next leader still finds the intents, which were stored earlier. */
 const FLUSH_MS = 3000;
 
 /** Does the work of a leader for one term, until `signal` is aborted; then flushes the state, for at most 3 s. */

@@ -6,14 +6,10 @@ import { judgeSample } from './samples/judge-sample.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import type { Sample, Snapshot } from './snapshot/snapshot.js';
 
-/** Whether there is any work at all. */
 export interface Activation {
   /** Whether at least one Object or External metric is above its `activation.above`. */
   readonly isActive: boolean;
-  /**
-   * Since when all metrics have been at or below it, by full values; null: one is above, or has no full
-   * value.
-   */
+  /** Since when all metrics have been at or below it, by full values; null: one is above, or has no full value. */
   readonly inactiveSince: Instant | null;
   /** Part of a sentence. */
   readonly why: string;

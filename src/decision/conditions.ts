@@ -117,8 +117,7 @@ function scalingLimited(context: LimitContext, limited: LimitedCount): Condition
 }
 
 /**
- * If the count does not rise, a schedule has lowered `maxReplicas` below it, and the limits of a scale-up do
- * not apply.
+ * If the count does not rise, a schedule has lowered `maxReplicas` below it, and the limits of a scale-up do not apply.
  */
 function tooHigh(
   { current, spec, bounds }: LimitContext,

@@ -18,10 +18,10 @@ import type { Bounds } from './limits/scheduled-bounds.js';
 import type { Snapshot } from './snapshot/snapshot.js';
 
 /**
- * Decides how many replicas the target should have, and why. Pure: reads no clock, network or file, does not
- * throw for a snapshot that `parseSnapshot` accepts, and returns the same decision for the same snapshot.
- * Ignores dry run, pause and leadership, which only prevent a decision from being carried out. Source:
- * HorizontalPodAutoscaler of Kubernetes 1.37 (horizontal.go, reconcileAutoscaler), with the limits of CHPA.
+ * Decides how many replicas the target should have, and why. Pure: reads no clock, network or file, does not throw for
+ * a snapshot that `parseSnapshot` accepts, and returns the same decision for the same snapshot. Ignores dry run, pause
+ * and leadership, which only prevent a decision from being carried out. Source: HorizontalPodAutoscaler of Kubernetes
+ * 1.37 (horizontal.go, reconcileAutoscaler), with the limits of CHPA.
  */
 export function decide(given: Snapshot): Decision {
   const bounds = boundsInForce(given.scaler.spec, given.now);
@@ -67,10 +67,7 @@ function decideByShortCut(snapshot: Snapshot, { replicas, steps, conditions, rea
   });
 }
 
-/**
- * A metric has no value, or only a partial one, so the count may rise but not fall. Source: algorithm.md,
- * step 4.
- */
+/** A metric has no value, or only a partial one, so the count may rise but not fall. Source: algorithm.md, step 4. */
 function holdUntrusted(
   snapshot: Snapshot,
   metrics: readonly JudgedMetric[],

@@ -7,9 +7,7 @@ import { describeFallback } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import type { Snapshot } from './snapshot/snapshot.js';
 
-/**
- * Returns the reason of a decision that used metrics: value, target, and the limits that changed the count.
- */
+/** Returns the reason of a decision that used metrics: value, target, and the limits that changed the count. */
 export function explainCount(
   { current, recommended }: LimitContext,
   {
@@ -47,9 +45,8 @@ function explainSteps(steps: readonly LimitStep[]): string {
 }
 
 /**
- * Returns the message of the Event for a change, in the words of the HPA (`cpu resource utilization ... above
- * target`) if they are true. Changes by schedules, fallbacks, activation and earlier recommendations have
- * their own messages.
+ * Returns the message of the Event for a change, in the words of the HPA (`cpu resource utilization ... above target`)
+ * if they are true. Changes by schedules, fallbacks, activation and earlier recommendations have their own messages.
  */
 export function rescaleReason(metrics: readonly MetricSpec[], decision: Decision): string {
   const isUp = decision.desiredReplicas > decision.currentReplicas;

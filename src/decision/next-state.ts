@@ -12,9 +12,9 @@ import type { Recommendation, Snapshot, State } from './snapshot/snapshot.js';
 const DEFAULT_POLICY_PERIOD_SECONDS = 15;
 
 /**
- * Returns the recommendations before this decision. For the first decision of a scaler, the current count is
- * a recommendation made now, so that nothing scales down during the first window. An empty list does not mark
- * a first decision. Source: algorithm.md, point 26.
+ * Returns the recommendations before this decision. For the first decision of a scaler, the current count is a
+ * recommendation made now, so that nothing scales down during the first window. An empty list does not mark a first
+ * decision. Source: algorithm.md, point 26.
  */
 export function seedRecommendations({ state, now, target }: Snapshot): readonly Recommendation[] {
   return state.recommendations ?? [{ at: now, replicas: target.specReplicas }];
@@ -67,17 +67,14 @@ function downscaleProposals(
   return nextDownscaleProposals(asking, downscaleConfirmation);
 }
 
-/**
- * True if this decision sets the 0, or if it already was true: a decision that keeps a 0 does not show who
- * set it.
- */
+/** True if this decision sets the 0, or if it already was true: a decision that keeps a 0 does not show who set it. */
 function zeroedBySelf({ state, target }: Snapshot, { desired }: Outcome): boolean {
   return desired === 0 && (target.specReplicas > 0 || state.zeroedBySelf);
 }
 
 /**
- * Without pods a metric normally has no value. The time at 0 replicas does not count, so that a workload that
- * scales up from 0 does not use its fallback immediately.
+ * Without pods a metric normally has no value. The time at 0 replicas does not count, so that a workload that scales up
+ * from 0 does not use its fallback immediately.
  */
 function failingSince(
   { now, state, target }: Snapshot,

@@ -4,7 +4,6 @@ import { describeFloor } from './limits/scheduled-bounds.js';
 import type { Bounds } from './limits/scheduled-bounds.js';
 import type { Snapshot } from './snapshot/snapshot.js';
 
-/** A decision that uses no metric. */
 export interface ShortCut {
   readonly replicas: number;
   readonly steps: readonly LimitStep[];
@@ -13,10 +12,9 @@ export interface ShortCut {
 }
 
 /**
- * Moves replicas outside of the bounds to the nearest bound, and keeps a 0 that was set manually (with
- * `minReplicas` above 0). Uses no metric and applies no limit. The upper bound is the highest ceiling of the
- * document and its schedules, not one that a schedule has lowered. Null if the decision needs metrics.
- * Source: algorithm.md, point 22.
+ * Moves replicas outside of the bounds to the nearest bound, and keeps a 0 that was set manually (with `minReplicas`
+ * above 0). Uses no metric and applies no limit. The upper bound is the highest ceiling of the document and its
+ * schedules, not one that a schedule has lowered. Null if the decision needs metrics. Source: algorithm.md, point 22.
  */
 export function takeShortCut(
   { scaler, target, state }: Snapshot,

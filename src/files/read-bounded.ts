@@ -10,8 +10,8 @@ interface ReadBounds {
   /** Time limit for a file system that does not respond. Default: none. */
   readonly deadline?: { readonly clock: Clock; readonly ms: number };
   /**
-   * Also reads a pipe, such as `<(command)` of a shell, to its end or until `signal` is aborted. Default:
-   * only regular files.
+   * Also reads a pipe, such as `<(command)` of a shell, to its end or until `signal` is aborted. Default: only regular
+   * files.
    */
   readonly pipe?: { readonly signal?: AbortSignal };
 }
@@ -22,14 +22,14 @@ interface BoundedFile {
 }
 
 /**
- * Reads in progress. Each occupies one of the four libuv threads for files and host names, even after its
- * caller stopped waiting, so callers for the same file share one read.
+ * Reads in progress. Each occupies one of the four libuv threads for files and host names, even after its caller
+ * stopped waiting, so callers for the same file share one read.
  */
 const underWay = new Map<string, Promise<BoundedFile>>();
 
 /**
- * Reads a regular file, or a link to one. Other files are rejected: a named pipe may block, a device never
- * ends, and opening a device may have side effects. Throws `FileError`, or the error of the system.
+ * Reads a regular file, or a link to one. Other files are rejected: a named pipe may block, a device never ends, and
+ * opening a device may have side effects. Throws `FileError`, or the error of the system.
  */
 export async function readBounded(path: string, bounds: ReadBounds): Promise<BoundedFile> {
   if (bounds.pipe !== undefined) return readFound(path, bounds);

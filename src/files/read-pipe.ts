@@ -4,9 +4,8 @@ import { promisify } from 'node:util';
 import { tooLong } from './file-error.js';
 
 /**
- * Reads a pipe to its end, or until `signal` is aborted. Waits for a writer that has not opened the pipe yet.
- * Uses a socket, because a thread that waits for a file cannot be canceled and keeps the process from
- * exiting.
+ * Reads a pipe to its end, or until `signal` is aborted. Waits for a writer that has not opened the pipe yet. Uses a
+ * socket, because a thread that waits for a file cannot be canceled and keeps the process from exiting.
  */
 export async function readPipe(path: string, mostBytes: number, signal?: AbortSignal): Promise<Uint8Array> {
   const fd = await promisify(open)(path, constants.O_RDONLY | constants.O_NONBLOCK);

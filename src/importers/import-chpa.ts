@@ -11,8 +11,8 @@ import { readTarget } from './manifest/scale-target.js';
 const TOLERANCE = 0.1;
 
 /**
- * Converts the spec of a CHPA: an HPA with limits, which promscaler has under the same names with `preset:
- * chpa`. Also reads the CustomedHorizontalPodAutoscaler of Huawei Cloud CCE, whose rules cannot be converted.
+ * Converts the spec of a CHPA: an HPA with limits, which promscaler has under the same names with `preset: chpa`. Also
+ * reads the CustomedHorizontalPodAutoscaler of Huawei Cloud CCE, whose rules cannot be converted.
  */
 export function importChpa(
   manifest: Fields,

@@ -63,10 +63,7 @@ function kindOf(value: unknown): Kind | null {
     : null;
 }
 
-/**
- * Converts one object to a scaler document. Never throws for any JSON value. Null: the object is no
- * autoscaler.
- */
+/** Converts one object to a scaler document. Never throws for any JSON value. Null: the object is no autoscaler. */
 export function importObject(given: unknown, context: ImportContext): ImportedObject | null {
   const { value, findings } = readPlain(given);
   const kind = kindOf(value);
@@ -81,7 +78,7 @@ export function importObject(given: unknown, context: ImportContext): ImportedOb
   const label = `${kind.name} ${read.label === '' ? '(without a name)' : read.label}`;
   const owner = kedaOwner(value);
   if (owner !== null) {
-    const message = `is not imported: KEDA made it from ${owner}, import that: kubectl get scaledobjects -A -o yaml`;
+    const message = `is not imported: KEDA created it from ${owner}. Import that instead: kubectl get scaledobjects -A -o yaml`;
     const remark: Remark = { path: [], message, at: [], kind: 'loss' };
     return { label, key: null, text: null, draft: null, remarks: [remark], madeFrom: owner };
   }
@@ -106,8 +103,8 @@ function kedaOwner(value: PlainObject): string | null {
 }
 
 /**
- * Sets a dry run if a metric or schedule is missing from the document: without it, the workload may get too
- * few replicas.
+ * Sets a dry run if a metric or schedule is missing from the document: without it, the workload may get too few
+ * replicas.
  */
 function withHold(draft: Draft, context: ImportContext, log: RemarkLog): Draft {
   const dryRun: PlainObject = context.isDryRun ? { dryRun: true } : {};
@@ -119,7 +116,7 @@ function withHold(draft: Draft, context: ImportContext, log: RemarkLog): Draft {
 }
 
 const HOLD =
-  'Holds the workload as it is, because a metric or schedule below is commented out. Remove this field after you have filled it in.';
+  'Keeps the workload unchanged, because a metric or schedule below is commented out. Remove this field after you have filled it in.';
 
 const LONGEST_LINE = 1000;
 

@@ -17,14 +17,12 @@ export interface ImportedManifest extends ImportedObject {
 export interface ImportedManifests {
   /** Autoscalers, in the order of the files. */
   readonly objects: readonly ImportedManifest[];
-  /** Number of other objects by kind. */
   readonly others: ReadonlyMap<string, number>;
 }
 
 /** No tool writes deeper nested lists. */
 const DEEPEST_LIST = 3;
 
-/** Converts all autoscalers in the values and in the items of lists. */
 export function importObjects(
   values: readonly ManifestValue[],
   given: Omit<ImportContext, 'sources'>,
@@ -46,10 +44,7 @@ export function importObjects(
   return { objects: withoutDuplicates(own), others };
 }
 
-/**
- * Yields the items of a list. Items of a typed list (`HorizontalPodAutoscalerList`) have no kind of their
- * own.
- */
+/** Yields the items of a list. Items of a typed list (`HorizontalPodAutoscalerList`) have no kind of their own. */
 function* itemsOf(value: unknown, depth: number): Generator {
   const items = isPlainObject(value) ? value['items'] : undefined;
   const kind = isPlainObject(value) ? value['kind'] : undefined;
@@ -76,9 +71,7 @@ function count(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/**
- * The names of scaler documents must be unique, even for objects of different kinds: the first one is kept.
- */
+/** The names of scaler documents must be unique, even for objects of different kinds: the first one is kept. */
 function withoutDuplicates(objects: readonly ImportedManifest[]): readonly ImportedManifest[] {
   const first = new Map<string, ImportedManifest>();
   return objects.map((object) => {

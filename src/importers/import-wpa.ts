@@ -32,9 +32,8 @@ interface ReadMetric {
 }
 
 /**
- * Converts the spec of a WatermarkPodAutoscaler. The target is the low watermark, with a tolerance up to the
- * high watermark: scale-down is the same as before, and scale-up aims at the low watermark, which results in
- * more replicas.
+ * Converts the spec of a WatermarkPodAutoscaler. The target is the low watermark, with a tolerance up to the high
+ * watermark: scale-down is the same as before, and scale-up aims at the low watermark, which results in more replicas.
  */
 export function importWpa(
   manifest: Fields,
@@ -132,7 +131,7 @@ function readBehavior(spec: Fields, metrics: readonly ReadMetric[]): PlainObject
       .at(['spec', 'behavior'])
       .lose(
         [...spec.path, 'metrics'],
-        `has watermarks of which only a band of ${percent(band)} is carried over`,
+        `has watermarks for which a single tolerance of ${percent(band)} is used`,
       );
   return {
     scaleUp: { ...limitOf(up), ...(bands.length === 0 ? {} : { tolerance: round(band) }) },
@@ -141,7 +140,7 @@ function readBehavior(spec: Fields, metrics: readonly ReadMetric[]): PlainObject
 }
 
 const SCALE_UP =
-  'is compared with the low watermark, and scaled up above the high one: the new count brings the value to the low watermark, which is more replicas than the WatermarkPodAutoscaler takes';
+  'is compared with the low watermark. Above the high watermark, the new count brings the value down to the low watermark, which is more replicas than the WatermarkPodAutoscaler requests';
 
 function limitOf(factor: number): PlainObject {
   const value = Math.floor(factor);
@@ -150,7 +149,6 @@ function limitOf(factor: number): PlainObject {
     : { policies: [{ type: 'Percent', value, periodSeconds: 15 }] };
 }
 
-/** A quantity as a plain number. */
 function fractionOf(spec: Fields, key: string): number | undefined {
   const value = spec.quantity(key);
   if (typeof value === 'number' || value === undefined) return value;

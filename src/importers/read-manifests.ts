@@ -5,8 +5,8 @@ import { JsonBoundsError, parseJsonWithin } from '../units/json-bounds.js';
 import type { ManifestValue } from './import-objects.js';
 
 /**
- * `kubectl get -A` prints all objects of a cluster as one document. 2,000,000 tokens are about 4,000
- * autoscalers, and take about 1 GB and 10 s to parse.
+ * `kubectl get -A` prints all objects of a cluster as one document. 2,000,000 tokens are about 4,000 autoscalers, and
+ * take about 1 GB and 10 s to parse.
  */
 export const IMPORT_BOUNDS: YamlBounds = { bytes: 64 * 1024 * 1024, tokens: 2_000_000 };
 const JSON_BOUNDS = { depth: 64, items: 5_000_000 };
@@ -16,10 +16,7 @@ interface ReadManifests {
   readonly problems: readonly Problem[];
 }
 
-/**
- * Reads the documents of a file: YAML, or one or more JSON values. An invalid document does not affect the
- * others.
- */
+/** Reads the documents of a file: YAML, or one or more JSON values. An invalid document does not affect the others. */
 export function readManifests(text: string, file: string): ReadManifests {
   return (/^\s*[{[]/.test(text) ? readJson(text, file) : null) ?? readYamlParts(text, file);
 }

@@ -9,12 +9,11 @@ import { documentOf } from './write/write-document.js';
 /** Each pass removes at least one field. */
 const MOST_PASSES = 200;
 
-/** A scaler document must have these fields. */
 const REQUIRED = ['metadata.name', 'metadata.namespace', 'spec.scaleTargetRef', 'spec.maxReplicas'];
 
 /**
- * Removes what a scaler document does not allow, with one remark each, so that the result is valid. Null: a
- * required field is missing or invalid.
+ * Removes what a scaler document does not allow, with one remark each, so that the result is valid. Null: a required
+ * field is missing or invalid.
  */
 export function repair(draft: Draft, log: RemarkLog): Draft | null {
   let current = draft;
@@ -27,7 +26,7 @@ export function repair(draft: Draft, log: RemarkLog): Draft | null {
     if (next === null) return null;
     current = next;
   }
-  log.lose([], 'has more errors than are repaired');
+  log.lose([], 'has too many errors to repair');
   return null;
 }
 

@@ -19,11 +19,11 @@ import { createWatches, problemOfInformer, type Watches } from './cluster-watche
 export interface ClusterOptions {
   /** Closed at the end of `run`. */
   readonly transport: Transport;
-  /** The only namespaces to read and write; empty: all. */
+  /** Namespaces to read and write; empty: all. */
   readonly namespaces: readonly string[];
   readonly clock: Clock;
   readonly log?: Log;
-  /** The pod name, for `reportingInstance` of Events. */
+  /** Pod name, for `reportingInstance` of Events. */
   readonly instance?: string;
 }
 
@@ -112,7 +112,7 @@ async function readWatched(
 ): Promise<WatchedTarget | null> {
   const doing = `reading ${nameTarget(namespace, ref)}`;
   const pods = watches.podsOf(namespace);
-  // The caller reads the pods of the target next.
+  // The caller will read the pods of the target next.
   if (pods !== null) await firstList(pods, { doing, clock, signal });
   const plural = watchedPlural(ref);
   const informer = plural === null ? null : watches.targetsOf(namespace, plural);

@@ -94,7 +94,7 @@ function updateBody({ object }: SeenLease, spec: LeaseSpec): JsonObject {
   return { ...LEASE_HEAD, metadata, spec: { ...objectIn(object, 'spec'), ...withoutNulls(spec) } };
 }
 
-/** Returns the body of `spec`: unset fields are left out. */
+/** Omits unset fields. */
 export function withoutNulls(spec: LeaseSpec): JsonObject {
   return Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== null));
 }

@@ -30,7 +30,7 @@ export async function getScale(place: WorkloadPlace): Promise<ScaleWithSelector>
 
 /**
  * Sends one merge-patch of `/scale` and returns the response. Throws `KubernetesError`: `conflict` if uid or
- * resourceVersion differ. Never retried here, because after `UNKNOWN_OUTCOME` it may have succeeded. Throws `Error`
+ * resourceVersion differ. Never retries, because after `UNKNOWN_OUTCOME` the write may have succeeded. Throws `Error`
  * without a request if `replicas` is not an integer from 0 to 2^31-1. Source: reliability.md, W1 and W6.
  */
 export async function patchScale(

@@ -21,8 +21,8 @@ export interface DuplicateWatch {
   /** Checks one of the suspects if a check is due. Runs in the background and never throws. */
   readonly checkOne: (suspects: readonly Suspect[], ask: Ask) => void;
   /**
-   * Returns the first check of a resource, for which the caller waits, because duplicates would scale up
-   * immediately. Null: already checked.
+   * Returns the first check of a resource, for which the caller waits, because duplicates would scale up immediately.
+   * Null: already checked.
    */
   readonly firstCheck: (suspect: Suspect, ask: Ask) => Promise<void> | null;
   /** For resources with duplicates, replaces the query with the form that counts each container once. */
@@ -136,6 +136,6 @@ function sentenceOf(found: Duplicates, suspect: Suspect, config: SourceConfig): 
     suspect.kind === 'resource' ? `each container's ${suspect.resource}` : 'each series of the query';
   const isOnce =
     !found.isAdded || (suspect.kind === 'resource' && Object.hasOwn(config.onceQueries, suspect.resource));
-  const counted = isOnce ? 'counted once, the largest' : `counted ${found.times} times`;
-  return `${what} is in the data ${found.times} times, by ${describeLabels(found)}: ${counted}`;
+  const counted = isOnce ? 'only the largest is counted' : `counted ${found.times} times`;
+  return `${what} has ${found.times} copies, by ${describeLabels(found)}: ${counted}`;
 }

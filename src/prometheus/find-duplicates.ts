@@ -7,9 +7,7 @@ import { labelOf } from './answers/series-index.js';
 export interface Duplicates {
   /** The highest number of series for one container, or for one series of the query. */
   readonly times: number;
-  /**
-   * Labels in which the series differ, with some values; the likeliest cause first. '': the label is absent.
-   */
+  /** Labels in which the series differ, with some values; the likeliest cause first. '': the label is absent. */
   readonly labels: readonly { readonly name: string; readonly values: readonly string[] }[];
   /** Namespaces of the affected containers; empty for the query of a document. */
   readonly namespaces: readonly string[];
@@ -19,7 +17,7 @@ export interface Duplicates {
 /** For example `job cadvisor, kubelet (and endpoint)`. */
 export function describeLabels({ labels }: Duplicates): string {
   const [first, ...rest] = labels;
-  if (first === undefined) return 'no label that shows why';
+  if (first === undefined) return 'no distinguishing label';
   const more = first.values.length > SHOWN ? ` and ${first.values.length - SHOWN} more` : '';
   const values = first.values.slice(0, SHOWN).map((value) => (value === '' ? '(none)' : value));
   const also =
@@ -41,8 +39,7 @@ const OF_A_RUN = ['id', 'name', 'image', 'cpu'];
 const CONTAINER = ['namespace', 'pod', 'container'];
 
 /**
- * Labels of scrape jobs and of Prometheus replicas. Labels that usually distinguish replicas and clusters
- * come first.
+ * Labels of scrape jobs and of Prometheus replicas. Labels that usually distinguish replicas and clusters come first.
  */
 const CAUSES = [
   /replica/,
@@ -56,22 +53,19 @@ const CAUSES = [
 ];
 
 /**
- * Labels whose values may distinguish duplicates in the query of a document. A query may count series by any
- * other label.
+ * Labels whose values may distinguish duplicates in the query of a document. A query may count series by any other
+ * label.
  */
 const OF_A_SCRAPE = /replica|^(?:receive|prometheus|metrics_path|job|service|endpoint)$/;
 
 const SAMPLE_SIZE = 100;
 const MAX_SELECTORS = 3;
-/**
- * Two Prometheus servers scrape a counter at slightly different times, so equal counters may differ by this
- * share.
- */
+/** Two Prometheus servers scrape a counter at slightly different times, so equal counters may differ by this share. */
 const SAME_WITHIN = 0.02;
 
 /**
- * Returns the containers for which a resource query finds several series, by any label; null: none, or the
- * query failed. Sends one query with a small answer, and two more if there are duplicates.
+ * Returns the containers for which a resource query finds several series, by any label; null: none, or the query
+ * failed. Sends one query with a small answer, and two more if there are duplicates.
  */
 export async function findContainerDuplicates(ask: Ask, query: string): Promise<Duplicates | null> {
   const selector = vectorSelectors(query)[0];
@@ -102,9 +96,9 @@ function eachOnce(selector: VectorSelector): string {
 }
 
 /**
- * Returns the labels by which the series of a document's query are duplicates: Prometheus replicas, or two
- * scrape jobs for one target. Null: none. The values must also be equal, because a query may count series by
- * such a label. Sends one query per selector, with a bounded answer.
+ * Returns the labels by which the series of a document's query are duplicates: Prometheus replicas, or two scrape jobs
+ * for one target. Null: none. The values must also be equal, because a query may count series by such a label. Sends
+ * one query per selector, with a bounded answer.
  */
 export async function findQueryDuplicates(
   ask: Ask,
@@ -126,10 +120,7 @@ export async function findQueryDuplicates(
   return null;
 }
 
-/**
- * Returns how many copies of each series exist by one label; 1 unless every series has copies with equal
- * values.
- */
+/** Returns how many copies of each series exist by one label; 1 unless every series has copies with equal values. */
 function timesBy(sample: readonly Series[], name: string): number {
   const groups = new Map<string, number[]>();
   for (const { labels, value } of sample) {

@@ -5,10 +5,7 @@ import type { Answer } from './answers/answer.js';
 export interface MetricChecks {
   readonly guard: string | null;
   readonly freshness: Freshness | null;
-  /**
-   * Set if the document reads missing as 0. A failed check must not become 0, so its answer is then not
-   * `missing`.
-   */
+  /** Set if the document reads missing as 0. A failed check must not become 0, so its answer is then not `missing`. */
   readonly isMissingZero: boolean;
 }
 
@@ -20,8 +17,8 @@ interface CheckedAnswers {
 }
 
 /**
- * Maximum time by which a sample may be ahead of the server, because clocks differ. A later time cannot be
- * the time of a sample.
+ * Maximum time by which a sample may be ahead of the server, because clocks differ. A later time cannot be the time of
+ * a sample.
  */
 const MAX_AHEAD_SECONDS = 120;
 
@@ -36,10 +33,10 @@ type Verdict =
 const GOOD: Verdict = { kind: 'good' };
 
 /**
- * Returns the answer of a metric after applying guard and freshness: unchanged if both hold, `partial` if one
- * of them has a partial answer, `failed` if one of their queries failed, otherwise `missing`. If the document
- * reads missing as 0, `invalid` replaces `missing`: data that is known to be absent or old must not become 0.
- * Source: contract.md, section 2; reliability.md, P6 and P9.
+ * Returns the answer of a metric after applying guard and freshness: unchanged if both hold, `partial` if one of them
+ * has a partial answer, `failed` if one of their queries failed, otherwise `missing`. If the document reads missing as
+ * 0, `invalid` replaces `missing`: data that is known to be absent or old must not become 0. Source: contract.md,
+ * section 2; reliability.md, P6 and P9.
  */
 export function applyChecks(checks: MetricChecks, answers: CheckedAnswers): Answer {
   const { answer } = answers;
@@ -66,7 +63,7 @@ function judgeGuard(answer: Answer, checks: MetricChecks): Verdict {
   const why = answer.class === 'partial' ? `guard: ${answer.why}` : null;
   if (series.length > 0 && fault === undefined) return believed(why);
   const found = fault === undefined ? 'no series' : `the value ${fault.value}`;
-  const hint = fault?.value === 0 ? ' (compare with "bool" if 0 itself is good)' : '';
+  const hint = fault?.value === 0 ? ' (use a comparison with "bool" if 0 is a valid value)' : '';
   return bad(`the guard is not true: ${found}${hint}${why === null ? '' : `, and ${why}`}`, checks);
 }
 
@@ -113,10 +110,7 @@ function bad(message: string, { isMissingZero }: MetricChecks): Verdict {
   return { kind: 'bad', answer: { class: isMissingZero ? 'invalid' : 'missing', message } };
 }
 
-/**
- * A check without a usable answer makes the value of the metric unknown, as if its own query had failed this
- * way.
- */
+/** A check without a usable answer makes the value of the metric unknown, as if its own query had failed this way. */
 function unusable(name: string, answer: Extract<Answer, { readonly class: 'failed' | 'invalid' }>): Verdict {
   return { kind: 'bad', answer: { ...answer, message: `${name}: ${answer.message}` } };
 }

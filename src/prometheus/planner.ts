@@ -30,14 +30,14 @@ export interface RoundAnswers {
    */
   readonly of: (scalerKey: string) => Promise<readonly Answer[]>;
   /**
-   * Returns the answer to the query that ranks the pods of a due scaler; null if its document has no such
-   * query. The query is sent after the metrics of the round, and only the caller waits for it. Unset: the
-   * source ranks no pods. Never rejects.
+   * Returns the answer to the query that ranks the pods of a due scaler; null if its document has no such query. The
+   * query is sent after the metrics of the round, and only the caller waits for it. Unset: the source ranks no pods.
+   * Never rejects.
    */
   readonly ranking?: (scalerKey: string) => Promise<Answer | null>;
   /**
-   * Returns which metrics of a due scaler count duplicate series, as sentences, by the last check; null: no
-   * check has found any. Unset: the source does not check.
+   * Returns which metrics of a due scaler count duplicate series, as sentences, by the last check; null: no check has
+   * found any. Unset: the source does not check.
    */
   readonly duplicates?: (scalerKey: string) => readonly string[] | null;
   /** Returns the age of a source's data, read after this call. Never rejects. */
@@ -46,8 +46,7 @@ export interface RoundAnswers {
 
 interface MetricSource {
   /**
-   * Sends each distinct query of the due scalers once. All are sent at the same time, within the limits of
-   * the sources.
+   * Sends each distinct query of the due scalers once. All are sent at the same time, within the limits of the sources.
    */
   readonly startRound: (due: readonly DueScaler[], signal: AbortSignal) => RoundAnswers;
 }
@@ -258,8 +257,8 @@ async function checkedAnswer(
 }
 
 /**
- * Starts with a different query in each round. Otherwise the same queries would always miss a round that is
- * too short, and the same query would always be the one that tests a failing source.
+ * Starts with a different query in each round. Otherwise the same queries would always miss a round that is too short,
+ * and the same query would always be the one that tests a failing source.
  */
 function rotate<T>(list: readonly T[], round: number): readonly T[] {
   if (list.length === 0) return list;

@@ -9,8 +9,8 @@ export type PodRanking =
   | { readonly kind: 'unusable'; readonly message: string };
 
 /**
- * Returns the value of each pod in the answer to a ranking query. A partial answer ranks no pods, because the
- * missing pods may be the ones to delete first.
+ * Returns the value of each pod in the answer to a ranking query. A partial answer ranks no pods, because the missing
+ * pods may be the ones to delete first.
  */
 export function rankPods(answer: Answer, namespace: string, podNames: readonly string[]): PodRanking {
   if (answer.class === 'missing') return { kind: 'empty' };

@@ -14,16 +14,14 @@ export interface QueryReport {
   readonly answerClass: Answer['class'];
   readonly reason: FailureReason | null;
   /**
-   * How far the clock of the server is ahead of the local clock, as far as the round trip allows to measure
-   * it; null: unknown.
+   * How far the clock of the server is ahead of the local clock, as far as the round trip allows to measure it; null:
+   * unknown.
    */
   readonly clockAheadSeconds: number | null;
 }
 
 export interface AskOptions {
-  /**
-   * Time limit until the answer, including the wait for a slot: a round must not last longer than its period.
-   */
+  /** Time limit until the answer, including the wait for a slot: a round must not last longer than its period. */
   readonly seconds: number;
   readonly signal: AbortSignal;
 }
@@ -43,8 +41,8 @@ export interface QueryQueue {
 const LEAST_QUERY_MS = 10;
 
 /**
- * Runs at most `maxConcurrentQueries` queries of the source at a time, the others wait in order. While the
- * source does not answer, at most one query per round is sent.
+ * Runs at most `maxConcurrentQueries` queries of the source at a time, the others wait in order. While the source does
+ * not answer, at most one query per round is sent.
  */
 export function createQueryQueue(options: {
   readonly config: SourceConfig;
@@ -87,7 +85,7 @@ export function createQueryQueue(options: {
       return answer;
     } catch {
       // Without this catch, the unhandled rejection of an internal error would end the service.
-      return { class: 'failed', reason: 'bad_answer', message: 'the query failed by an internal error' };
+      return { class: 'failed', reason: 'bad_answer', message: 'the query failed with an internal error' };
     } finally {
       release();
     }

@@ -4,8 +4,8 @@ import type { SourceConfig } from './data-source/source-config.js';
 
 export interface Recognition {
   /**
-   * Queries the server in every round until it answers. Resolves when the queries of the round may be sent;
-   * only the first round waits. Null: no need to wait.
+   * Queries the server in every round until it answers. Resolves when the queries of the round may be sent; only the
+   * first round waits. Null: no need to wait.
    */
   readonly begin: (options: AskOptions) => Promise<void> | null;
   readonly config: () => SourceConfig;

@@ -16,7 +16,7 @@ const SERVERS: readonly (readonly [RegExp, string])[] = [
   [/kube-state-metrics/i, 'a kube-state-metrics'],
   [/Node Exporter/i, 'a node exporter'],
   [/vmagent/i, 'a vmagent, which stores nothing'],
-  [/vminsert/i, 'a vminsert, which only takes data in'],
+  [/vminsert/i, 'a vminsert, which only accepts writes'],
   [/"kind":\s*"Status"/, 'a Kubernetes API server'],
   [/\bLoki\b/, 'a Loki'],
   [/default backend/i, 'the default backend of an ingress: no rule has this host and path'],
@@ -25,9 +25,7 @@ const SERVERS: readonly (readonly [RegExp, string])[] = [
   [/type=["']?password/i, 'a login page'],
 ];
 
-/**
- * Returns the kind of a server that is not Prometheus, with its article (`a Grafana`); null: not recognized.
- */
+/** Returns the kind of a server that is not Prometheus, with its article (`a Grafana`); null: not recognized. */
 export function recognizePage({ status, contentType, body, location }: SeenPage): string | null {
   if (status >= 300 && status < 400 && location !== null)
     return LOGIN_WORDS.test(location) ? 'a login page' : null;

@@ -41,9 +41,8 @@ type SampleOutcome =
 const PROCESS_START = 'no earlier values are known';
 
 /**
- * Returns the hold of one metric after another round. A failed query changes nothing: the next answer shows
- * whether data was lost, by the start time of the source and the duration of its silence. Source:
- * algorithm.md, section 4.
+ * Returns the hold of one metric after another round. A failed query changes nothing: the next answer shows whether
+ * data was lost, by the start time of the source and the duration of its silence. Source: algorithm.md, section 4.
  */
 export function advanceHold(previous: MetricHold | null, input: HoldInput): MetricHold {
   const { now, outcome, holdSeconds, periodSeconds } = input;
@@ -106,10 +105,7 @@ export function holdSeconds(query: string, periodSeconds: number, maxSeconds: nu
   return boundHold(largestRangeSeconds(query), periodSeconds, maxSeconds);
 }
 
-/**
- * Returns how a sample affects the hold. Only a sample that the decision uses as a full value counts as a
- * value.
- */
+/** Returns how a sample affects the hold. Only a sample that the decision uses as a full value counts as a value. */
 export function sampleOutcome(metric: MetricSpec, sample: Sample): SampleOutcome {
   const judged = judgeSample(metric, sample);
   if (judged.form === 'error') {

@@ -7,8 +7,8 @@ export interface RefusedQueries {
 }
 
 /**
- * Number of sync periods before a rejected query is retried: in the fifth round, minus half a period because
- * rounds may start slightly late.
+ * Number of sync periods before a rejected query is retried: in the fifth round, minus half a period because rounds may
+ * start slightly late.
  */
 const REST_PERIODS = 4.5;
 

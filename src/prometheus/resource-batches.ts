@@ -4,8 +4,7 @@ import { indexByPod } from './answers/series-index.js';
 import type { SourceConfig } from './data-source/source-config.js';
 
 /**
- * Queries the usage of one resource in many namespaces, with as few queries as the limit of series per answer
- * allows.
+ * Queries the usage of one resource in many namespaces, with as few queries as the limit of series per answer allows.
  */
 export interface ResourceBatches {
   /** Returns a function that resolves with the series of a namespace when they have arrived. */
@@ -23,9 +22,8 @@ const LEAST_AIMED_SERIES = 1000;
 const MAX_PATTERN_LENGTH = 12_000;
 
 /**
- * Creates the batches for one resource of one source. Learns how many namespaces fit into one query from the
- * number of series of each namespace in the last answer. An answer that is too large is split in halves and
- * queried again.
+ * Creates the batches for one resource of one source. Learns how many namespaces fit into one query from the number of
+ * series of each namespace in the last answer. An answer that is too large is split in halves and queried again.
  */
 export function createResourceBatches(source: SourceConfig, resource: string): ResourceBatches {
   const seriesOf = new Map<string, number>();

@@ -22,8 +22,8 @@ export function namespacesPattern(namespaces: readonly string[]): string {
 }
 
 /**
- * Returns the rate window of a resource query in seconds: from `$window`, otherwise from `resourceWindows`,
- * otherwise the largest range in the query; 0 for a gauge.
+ * Returns the rate window of a resource query in seconds: from `$window`, otherwise from `resourceWindows`, otherwise
+ * the largest range in the query; 0 for a gauge.
  */
 export function resourceWindowSeconds(source: SourceConfig, resource: string): number {
   if (takesWindow(source, resource)) return source.resourceWindowSeconds;
@@ -51,7 +51,7 @@ interface TemplateFacts {
 
 const factsOfTemplates = new Map<string, TemplateFacts>();
 
-/** Cached, because the service config has only a few queries. */
+/** Cached for each query of the service config, of which there are only a few. */
 function factsOf(source: SourceConfig, resource: string): TemplateFacts | null {
   const query = templateOf(source, resource);
   if (query === null) return null;

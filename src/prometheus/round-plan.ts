@@ -11,8 +11,7 @@ export interface DueScaler {
 const LEAST_DEADLINE_SECONDS = 1;
 
 /**
- * Returns the time limit of a query over all urls of its source: half the period, at most the timeout, at
- * least 1 s.
+ * Returns the time limit of a query over all urls of its source: half the period, at most the timeout, at least 1 s.
  */
 export function queryDeadlineSeconds(source: SourceConfig, periodSeconds: number): number {
   return Math.max(LEAST_DEADLINE_SECONDS, Math.min(source.timeoutSeconds, periodSeconds / 2));
@@ -50,10 +49,7 @@ export interface RoundPlan {
   readonly resources: ReadonlyMap<string, PlannedResource>;
 }
 
-/**
- * Returns each distinct query and each resource once, with the shortest time limit of all scalers that need
- * it.
- */
+/** Returns each distinct query and each resource once, with the shortest time limit of all scalers that need it. */
 export function planRound(needed: readonly NeededScaler[]): RoundPlan {
   const queries = new Map<string, PlannedQuery>();
   const resources = new Map<string, PlannedResource>();

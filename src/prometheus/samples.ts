@@ -58,7 +58,8 @@ export function toSamples(
 /**
  * Returns the sample of one metric. Only series of the target's namespace and the listed pods count. `invalid`: two
  * series for one pod (and container), no `pod` label, or a violation of `decision/samples`. Partial: a partial answer,
- * some NaN, or a server clock that differs by more than 120 s. Source: snapshot.md, `samples[]`; algorithm.md, section 2.
+ * some NaN, or a server clock that differs by more than 120 s. Source: snapshot.md, `samples[]`; algorithm.md, section
+ * 2.
  */
 export function toSample(metric: MetricSpec, answer: Answer, context: SampleContext): SampleResult {
   if (answer.class === 'failed' || answer.class === 'invalid' || answer.class === 'missing') {

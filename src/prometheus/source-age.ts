@@ -9,9 +9,7 @@ export interface SourceAge {
   readonly history: HistoryState;
 }
 
-/**
- * `lost`: earlier data has disappeared. `unknown`: the source no longer answers the query for earlier data.
- */
+/** `lost`: earlier data has disappeared. `unknown`: the source no longer answers the query for earlier data. */
 export type HistoryState =
   | { readonly state: 'kept'; readonly loss: Loss | null }
   | { readonly state: 'lost'; readonly loss: Loss }
@@ -30,9 +28,9 @@ export const UNKNOWN_AGE: SourceAge = { startTime: null, history: KEPT };
 
 export interface SourceAges {
   /**
-   * Reads the age after this call, so that it applies to every answer received before the call: between an
-   * earlier read and an answer, the server may have been killed, emptied and restarted. `periodSeconds`: sync
-   * period of the due scalers. Never rejects.
+   * Reads the age after this call, so that it applies to every answer received before the call: between an earlier read
+   * and an answer, the server may have been killed, emptied and restarted. `periodSeconds`: sync period of the due
+   * scalers. Never rejects.
    */
   readonly read: (options: AgeOptions) => Promise<SourceAge>;
 }
@@ -49,34 +47,27 @@ const TIMEOUT_SECONDS = 2;
 const APART_MS = 100;
 
 /**
- * Nodes and pods disappear gradually. If less than this share of the targets is left after one period, data
- * was lost.
+ * Nodes and pods disappear gradually. If less than this share of the targets is left after one period, data was lost.
  */
 const LEAST_SHARE_LEFT = 0.5;
 
 /** Data that has been missing for this long was removed on purpose. */
 const LONGEST_LOSS_MS = 900_000;
 
-/**
- * A source that has not answered the query for this long never will. That alone must not block scale-down
- * forever.
- */
+/** A source that has not answered the query for this long never will. That alone must not block scale-down forever. */
 const LONGEST_DOUBT_MS = 3_600_000;
 
 /**
- * A longer silence of a source counts as a gap, in which it may have lost its history or scraped nothing.
- * After a long network partition without a restart, a rate is a quarter of its value at the second scrape,
- * although the start time is old.
+ * A longer silence of a source counts as a gap, in which it may have lost its history or scraped nothing. After a long
+ * network partition without a restart, a rate is a quarter of its value at the second scrape, although the start time
+ * is old.
  */
 const LONGEST_SILENCE_SECONDS = 60;
 
 /** A long sync period alone must not count as a gap. */
 const LONGEST_SILENCE_PERIODS = 1.5;
 
-/**
- * After a server was emptied, a scraper sends it up to two earlier scrapes from its buffer, at an interval of
- * 30 s.
- */
+/** After a server was emptied, a scraper sends it up to two earlier scrapes from its buffer, at an interval of 30 s. */
 const UNSENT_SECONDS = 60;
 
 /** Returns after how many seconds the silence of a source is a gap. */
@@ -143,8 +134,8 @@ interface HistoryWatch {
 }
 
 /**
- * Compares the number of targets in the past that a source knows now with the number that it knew in the
- * previous round.
+ * Compares the number of targets in the past that a source knows now with the number that it knew in the previous
+ * round.
  */
 function createHistoryWatch(clock: Clock): HistoryWatch {
   let known: { readonly count: number; readonly atMs: number } | null = null;
@@ -164,7 +155,7 @@ function createHistoryWatch(clock: Clock): HistoryWatch {
     const before = known !== null && isRecent(known.atMs) ? known.count : null;
     if (count === null || (count === 0 && before === null)) {
       if (!isRecent(certainMs)) return kept();
-      const why = 'whether the source has lost data is not known';
+      const why = 'it is unknown whether the source has lost data';
       return { state: 'unknown', loss: losses.last(), why };
     }
     goneSinceMs = count > 0 ? null : (goneSinceMs ?? previousMs);
@@ -202,8 +193,8 @@ function createHistoryWatch(clock: Clock): HistoryWatch {
 }
 
 /**
- * Remembers the last loss for scalers that query the source only after their data has returned. Its age is
- * elapsed time, so that setting the wall clock does not change it.
+ * Remembers the last loss for scalers that query the source only after their data has returned. Its age is elapsed
+ * time, so that setting the wall clock does not change it.
  */
 function createLossMemory(clock: Clock): {
   readonly last: () => Loss | null;

@@ -34,8 +34,8 @@ export function analyzeQuery(query: string): QueryFacts | null {
 }
 
 /**
- * Whether no series of the result can have the label, such as `pod` in `sum(x)` and `sum without (pod) (x)`.
- * False if that depends on the data.
+ * Whether no series of the result can have the label, such as `pod` in `sum(x)` and `sum without (pod) (x)`. False if
+ * that depends on the data.
  */
 export function dropsLabel(query: string, label: string): boolean {
   const facts = analyzeQuery(query);

@@ -1,7 +1,6 @@
 /** A number, or `some` number that only the server knows. */
 export type Known = number | 'some';
 
-/** Functions that return a constant operand unchanged. */
 const KEEPS_VALUE: ReadonlySet<string> = new Set([
   'avg_over_time',
   'first_over_time',
@@ -42,9 +41,7 @@ const OF_ONE: ReadonlyMap<string, (value: number) => number> = new Map([
   ['sqrt', Math.sqrt],
 ]);
 
-/**
- * Returns the result for constant operands. The vector is the first operand, except for quantile_over_time.
- */
+/** Returns the result for constant operands. The vector is the first operand, except for quantile_over_time. */
 export function computeCall(name: string, operands: readonly Known[]): Known {
   const [value = 'some', bound = 'some', upper = 'some'] = operands;
   if (name === 'quantile_over_time') return bound;

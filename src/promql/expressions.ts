@@ -9,7 +9,6 @@ interface Matching {
   readonly labels: readonly string[];
   /** The "many" side: `left` for group_left. */
   readonly group: 'left' | 'right' | null;
-  /** Labels in the parentheses of group_left and group_right. */
   readonly include: readonly string[];
 }
 
@@ -86,10 +85,9 @@ const NO_OPERANDS: ReadonlySet<string> = new Set([
 const NAME = /[A-Za-z_:][A-Za-z0-9_:]*/y;
 
 /**
- * Returns the expressions of a query. Operands precede the expressions that use them; the last one is the
- * whole query. MetricsQL is read as the nearest PromQL, with its own function names. Null for a query that
- * does not parse or exceeds the limits. Not recursive, because the tree of a long query is hundreds of levels
- * deep.
+ * Returns the expressions of a query. Operands precede the expressions that use them; the last one is the whole query.
+ * MetricsQL is read as the nearest PromQL, with its own function names. Null for a query that does not parse or exceeds
+ * the limits. Not recursive, because the tree of a long query is hundreds of levels deep.
  */
 export function readExpressions(query: string): readonly Expression[] | null {
   const tree = treeOf(query);
@@ -170,8 +168,7 @@ function shapeOf(query: string, node: SyntaxNode): Shape {
 }
 
 /**
- * Reads the name from the query, because the tree contains a replacement for functions that the grammar does
- * not know.
+ * Reads the name from the query, because the tree contains a replacement for functions that the grammar does not know.
  */
 function nameAt(query: string, from: number): string {
   NAME.lastIndex = from;

@@ -1,6 +1,6 @@
 /**
- * Labels that the series of a vector may have: only `names`, or if the set is open, all labels except
- * `names`. Always a superset of the actual labels: a label that is not in the set is certainly absent.
+ * Labels that the series of a vector may have: only `names`, or if the set is open, all labels except `names`. Always a
+ * superset of the actual labels: a label that is not in the set is certainly absent.
  */
 export interface LabelSet {
   readonly isOpen: boolean;

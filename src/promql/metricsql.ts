@@ -78,8 +78,8 @@ const STEPS = /^[\d.][a-z\d.]*$/;
 const IS_TEMPLATE = /^\s*WITH\s*\(/i;
 
 /**
- * Replaces MetricsQL with the nearest PromQL of the same length, which keeps offsets. The result is for the
- * syntax tree, never for a server. Null without known MetricsQL, and for WITH templates.
+ * Replaces MetricsQL with the nearest PromQL of the same length, which keeps offsets. The result is for the syntax
+ * tree, never for a server. Null without known MetricsQL, and for WITH templates.
  */
 export function rewriteMetricsql(query: string): string | null {
   const replacements = findReplacements(query);

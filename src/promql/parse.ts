@@ -11,8 +11,7 @@ interface UnknownFunction {
 
 export interface ParsedQuery {
   /**
-   * The query, with variables and unknown functions replaced by valid syntax of the same length, which keeps
-   * offsets.
+   * The query, with variables and unknown functions replaced by valid syntax of the same length, which keeps offsets.
    */
   readonly text: string;
   readonly tree: Tree;
@@ -29,8 +28,8 @@ const MAX_UNKNOWN_FUNCTIONS = 20;
 const SURROGATE = /[\ud800-\udfff]/g;
 
 /**
- * The grammar looks up lower-case names in a plain object, which inherits these names, so they would be read
- * as keywords.
+ * The grammar looks up lower-case names in a plain object, which inherits these names, so they would be read as
+ * keywords.
  */
 const INHERITED = /(?<![\w:])(?:constructor|__proto__)(?![\w:])/gi;
 
@@ -43,8 +42,8 @@ const MAX_KEPT_LENGTH = 10_000;
 const kept = new Map<string, ParsedQuery>();
 
 /**
- * Parses a query that may contain variables and functions of other servers. Never fails. Caches the last 200
- * queries, because documents share queries, and each query is analyzed for errors, names and ranges.
+ * Parses a query that may contain variables and functions of other servers. Never fails. Caches the last 200 queries,
+ * because documents share queries, and each query is analyzed for errors, names and ranges.
  */
 export function parseQuery(query: string): ParsedQuery {
   const known = kept.get(query);
@@ -101,9 +100,7 @@ function replaceAt(text: string, offset: number, replacement: string): string {
   return text.slice(0, offset) + replacement + text.slice(offset + replacement.length);
 }
 
-/**
- * Returns a function name of this length that the grammar accepts with any operands. For one letter, a sign.
- */
+/** Returns a function name of this length that the grammar accepts with any operands. For one letter, a sign. */
 function knownFunction(length: number): string {
   if (length >= 3) return 'abs'.padEnd(length);
   return length === 2 ? 'ln' : '-';

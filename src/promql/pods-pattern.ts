@@ -35,8 +35,8 @@ export function podsPattern(kind: string, name: string): string {
 }
 
 /**
- * The ReplicaSet is `NAME-HASH`. Its pods have the `generateName` `NAME-HASH-`, which is truncated depending
- * on the length of the hash.
+ * The ReplicaSet is `NAME-HASH`. Its pods have the `generateName` `NAME-HASH-`, which is truncated depending on the
+ * length of the hash.
  */
 function deploymentPattern(name: string): string {
   const quoted = quoteRegex(name);

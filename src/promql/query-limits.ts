@@ -10,9 +10,8 @@ export interface QueryLimit {
 const MAX_LENGTH = 65_536;
 
 /**
- * Each operator, call and bracket is a level of the syntax tree, which is built and visited recursively: 500
- * operators in 100 brackets take a third of the stack. A token takes the parser 2 to 5 us, or 20 us in error
- * recovery.
+ * Each operator, call and bracket is a level of the syntax tree, which is built and visited recursively: 500 operators
+ * in 100 brackets take a third of the stack. A token takes the parser 2 to 5 us, or 20 us in error recovery.
  */
 const LIMITS = [
   { counted: 'operators', most: 500 },
@@ -34,8 +33,8 @@ const OPERATOR_SIGNS = '+-*/%^<>=!@[';
 let last: { readonly query: string; readonly limit: QueryLimit | null } = { query: '', limit: null };
 
 /**
- * Returns the first limit that a query exceeds, or null. One pass without a parser; a string literal or
- * comment counts as one token.
+ * Returns the first limit that a query exceeds, or null. One pass without a parser; a string literal or comment counts
+ * as one token.
  */
 export function findQueryLimit(query: string): QueryLimit | null {
   if (query.length > MAX_LENGTH) {

@@ -41,7 +41,7 @@ export function stringLiteral(text: string): string {
   return `"${escapeString(text, '"')}"`;
 }
 
-/** Returns the content of a string literal. An unknown escape sequence stands for its character. */
+/** Returns the content of a string literal. An unknown escape sequence represents its character. */
 export function readStringLiteral(literal: string): string {
   const quote = literal.charAt(0) as Quote;
   const isClosed = literal.length > 1 && literal.endsWith(quote);

@@ -21,9 +21,9 @@ interface Ranges {
 }
 
 /**
- * Returns the largest range in a query in seconds: `x[5m]`, the subquery range in `[1h:1m]`, and 300 for a
- * selector without a range. Ignores `offset` and does not sum nested ranges. 0 for a query without a
- * selector. An unknown range (`step()`, a variable, a unit of another server) counts as at least 300.
+ * Returns the largest range in a query in seconds: `x[5m]`, the subquery range in `[1h:1m]`, and 300 for a selector
+ * without a range. Ignores `offset` and does not sum nested ranges. 0 for a query without a selector. An unknown range
+ * (`step()`, a variable, a unit of another server) counts as at least 300.
  */
 export function largestRangeSeconds(query: string): number {
   return rangesOf(query).withLookback;

@@ -10,9 +10,7 @@ export interface Signature {
 
 const LETTERS: Readonly<Record<string, ValueType>> = { s: 'scalar', v: 'vector', r: 'range', t: 'string' };
 
-/**
- * `s` scalar, `v` vector, `r` range, `t` string. Parameters after `?` are optional; `*` repeats the last one.
- */
+/** `s` scalar, `v` vector, `r` range, `t` string. Parameters after `?` are optional; `*` repeats the last one. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   ...sharing('v', [
     'abs absent acos acosh asin asinh atan atanh ceil cos cosh deg exp floor histogram_avg histogram_count',
@@ -51,8 +49,8 @@ const SIGNATURES: ReadonlyMap<string, Signature> = new Map(
 );
 
 /**
- * Returns null for a function that PromQL does not have, or that only recent versions have. Source:
- * Prometheus, promql/parser/functions.go.
+ * Returns null for a function that PromQL does not have, or that only recent versions have. Source: Prometheus,
+ * promql/parser/functions.go.
  */
 export function signatureOf(name: string): Signature | null {
   return SIGNATURES.get(name) ?? null;

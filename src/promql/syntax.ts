@@ -36,8 +36,8 @@ const NUMBER_SUFFIX = /^[kmgt]i?b?$/i;
 const NEXT_TOKEN = /^(?:[A-Za-z_:][A-Za-z0-9_:.]*|[\d.]+[A-Za-z0-9_.]*|[=!]~|[=!<>]=|\S)/;
 
 /**
- * Checks the grammar of a PromQL query with `$name` variables. Label joins and regular expressions are left
- * to the server. Reports one problem per mistake.
+ * Checks the grammar of a PromQL query with `$name` variables. Label joins and regular expressions are left to the
+ * server. Reports one problem per mistake.
  */
 export function checkSyntax(query: string, options: SyntaxOptions = {}): readonly SyntaxProblem[] {
   const limit = findQueryLimit(query);
@@ -95,10 +95,7 @@ function problemsOf(
   return [...unknown.filter(({ offset }) => offset !== problem.offset), problem];
 }
 
-/**
- * If the error may be valid MetricsQL, changes the problem to a warning, because only VictoriaMetrics can
- * check it.
- */
+/** If the error may be valid MetricsQL, changes the problem to a warning, because only VictoriaMetrics can check it. */
 function asMetricsql(query: string, problem: SyntaxProblem, isMetricsql: boolean): SyntaxProblem {
   if (problem.severity === 'warning' && !isMetricsql) return problem;
   const rewritten = rewriteMetricsql(query);

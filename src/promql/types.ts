@@ -42,8 +42,8 @@ interface Context {
 }
 
 /**
- * Infers the types of expressions by the rules of Prometheus, and reports violations. Unknown functions
- * accept and return any type. Source: Prometheus, promql/parser/parse.go, checkAST.
+ * Infers the types of expressions by the rules of Prometheus, and reports violations. Unknown functions accept and
+ * return any type. Source: Prometheus, promql/parser/parse.go, checkAST.
  */
 export function inferTypes(query: string, expressions: readonly Expression[]): Typed {
   const types: (ValueType | null)[] = [];

@@ -7,12 +7,8 @@ interface Variable {
   readonly offset: number;
 }
 
-/** The place determines how the value is written. */
 interface VariablePlace extends Variable {
-  /**
-   * In a string literal; where a duration is expected (`[$window]`, `offset $window`); or elsewhere in the
-   * code.
-   */
+  /** In a string literal; where a duration is expected (`[$window]`, `offset $window`); or elsewhere in the code. */
   readonly place: 'string' | 'duration' | 'code';
   /** Whether it is the right side of `=~` or `!~`. */
   readonly isRegex: boolean;
@@ -59,8 +55,8 @@ export function placeVariables(query: string): readonly PlacedSegment[] {
 }
 
 /**
- * The code before a variable. A string counts as a pair of quotes, because its content is never an operator
- * or a bracket.
+ * The code before a variable. A string counts as a pair of quotes, because its content is never an operator or a
+ * bracket.
  */
 interface CodeBefore {
   /** The last two tokens, latest first. */
@@ -95,8 +91,8 @@ function placeInString(text: string, segment: Segment, isRegex: boolean): readon
 }
 
 /**
- * `\\$` in a string, or `\\\\$` in a regular expression, is a dollar sign. A value there would be escaped by
- * the backslash.
+ * `\\$` in a string, or `\\\\$` in a regular expression, is a dollar sign. A value there would be escaped by the
+ * backslash.
  */
 function isDollarEscaped(
   text: string,
@@ -119,10 +115,9 @@ function isDurationNext({ tokens: [last, lastButOne], end, isInRange }: CodeBefo
 }
 
 /**
- * Replaces variables that have a value; other variables stay. No value can end the string literal that
- * contains it. After `=~` and `!~` a value matches only itself, except `pods` and `namespaces`, which are
- * regular expressions. Where a duration is expected, a duration is inserted unchanged; elsewhere in the code
- * a value becomes a string literal.
+ * Replaces variables that have a value; other variables stay. No value can end the string literal that contains it.
+ * After `=~` and `!~` a value matches only itself, except `pods` and `namespaces`, which are regular expressions. Where
+ * a duration is expected, a duration is inserted unchanged; elsewhere in the code a value becomes a string literal.
  */
 export function substitute(query: string, values: Readonly<Record<string, string>>): string {
   return placeVariables(query)

@@ -29,10 +29,7 @@ export interface VectorSelector {
 const PLAIN_METRIC = /^[A-Za-z_:][A-Za-z0-9_:]*$/;
 const PLAIN_LABEL = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/**
- * Returns each distinct pair of selector and range once, in order of appearance. Variables must have been
- * replaced.
- */
+/** Returns each distinct pair of selector and range once, in order of appearance. Variables must have been replaced. */
 export function vectorSelectors(query: string): readonly VectorSelector[] {
   const { tree } = parseQuery(query);
   const found = new Map<string, VectorSelector>();

@@ -20,8 +20,7 @@ export type MetricTarget =
   | { readonly type: 'Value'; readonly milli: Milli };
 
 /**
- * A metav1.LabelSelector with `matchLabels` expanded. All requirements must be met; an empty list matches
- * everything.
+ * A metav1.LabelSelector with `matchLabels` expanded. All requirements must be met; an empty list matches everything.
  */
 export type LabelSelector = readonly LabelRequirement[];
 
@@ -118,8 +117,8 @@ export interface Behavior {
 }
 
 /**
- * `atLeast` only raises to the replicas, `exact` also lowers to them, `currentReplicasIfHigher` keeps a
- * higher current count.
+ * `atLeast` only raises to the replicas, `exact` also lowers to them, `currentReplicasIfHigher` keeps a higher current
+ * count.
  */
 export type FallbackMode = 'atLeast' | 'exact' | 'currentReplicasIfHigher';
 
@@ -134,9 +133,7 @@ export interface Fallback {
 export interface ScaleUpLimit {
   readonly factor: number;
   readonly minimum: number;
-  /**
-   * Whether the document or the preset sets factor or minimum. With `behavior`, the limit applies only then.
-   */
+  /** Whether the document or the preset sets factor or minimum. With `behavior`, the limit applies only then. */
   readonly isExplicit: boolean;
 }
 

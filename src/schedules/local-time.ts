@@ -22,9 +22,9 @@ export function parseLocalTime(text: string): LocalTime | null {
 }
 
 /**
- * Returns the period between two local times. An end without a time includes the whole day. Returns null if
- * one of them is invalid or the end is not after the start. If a clock change skips both times, `start` and
- * `end` are the same instant.
+ * Returns the period between two local times. An end without a time includes the whole day. Returns null if one of them
+ * is invalid or the end is not after the start. If a clock change skips both times, `start` and `end` are the same
+ * instant.
  */
 export function parseRange(from: string, to: string, timeZone: string): Occurrence | null {
   const [first, last] = [parseLocalTime(from), parseLocalTime(to)];
@@ -55,8 +55,8 @@ export function formatLocal(instant: Instant, timeZone: string): string {
 }
 
 /**
- * Returns the instant of a local time: the first one if the local time occurs twice, the clock change if it
- * is skipped. Cron uses the same rule, which keeps the order of two times.
+ * Returns the instant of a local time: the first one if the local time occurs twice, the clock change if it is skipped.
+ * Cron uses the same rule, which keeps the order of two times.
  */
 export function instantOfLocal(local: number, timeZone: string): Instant {
   const offsets = [-DAY_MS, DAY_MS].map((shift) => localMs(local + shift, timeZone) - (local + shift));
@@ -66,8 +66,8 @@ export function instantOfLocal(local: number, timeZone: string): Instant {
 }
 
 /**
- * Returns the local times that a clock change at an instant skips, in milliseconds as if they were UTC: from
- * `from` (inclusive) to `to` (exclusive), the local time after the change. Null: no such change.
+ * Returns the local times that a clock change at an instant skips, in milliseconds as if they were UTC: from `from`
+ * (inclusive) to `to` (exclusive), the local time after the change. Null: no such change.
  */
 export function skippedAt(
   instant: Instant,

@@ -8,7 +8,6 @@ import type { Occurrence, Schedule } from './schedule.js';
 interface Around {
   /** The last occurrence that has started, whether it has ended or not. */
   readonly last: Occurrence | null;
-  /** The next occurrence to start. */
   readonly next: Occurrence | null;
 }
 
@@ -26,15 +25,15 @@ interface Recurrence {
 const MAX_REMEMBERED = 10_000;
 
 /**
- * Schedules with the same times share parsed expressions and results, because a thousand schedules may start
- * at eight in the morning.
+ * Schedules with the same times share parsed expressions and results, because a thousand schedules may start at eight
+ * in the morning.
  */
 const recurrences = new Map<string, Recurrence>();
 const recurrenceOfSchedule = new WeakMap<Schedule, Recurrence>();
 
 /**
- * Returns the recurring occurrences before and after an instant, each from a start that is not an exception
- * to the first end after it.
+ * Returns the recurring occurrences before and after an instant, each from a start that is not an exception to the
+ * first end after it.
  */
 export function recurringAround(schedule: Schedule, now: Instant): Around {
   const recurrence = recurrenceOf(schedule);
@@ -111,8 +110,8 @@ function nextAfter(schedule: Schedule, { starts, ends }: Recurrence, now: Instan
 }
 
 /**
- * Returns the first end after a start. If a clock change skips both, they fire at the same instant, and the
- * end is that instant, not the end of the next day.
+ * Returns the first end after a start. If a clock change skips both, they fire at the same instant, and the end is that
+ * instant, not the end of the next day.
  */
 function endOf({ recurring, timeZone }: Schedule, ends: CronTimes, start: Instant): Instant | null {
   const skipped = skippedAt(start, timeZone);

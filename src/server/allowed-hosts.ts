@@ -4,10 +4,7 @@ import type { RequestHandler } from 'express';
 export interface HostCheckOptions {
   /** `server.allowedHosts` of the service config. The star in `*.example.com` matches one label. */
   readonly allowed: readonly string[];
-  /**
-   * Names in the certificate of the API server, because its service proxy forwards the host name of the
-   * request.
-   */
+  /** Names in the certificate of the API server, because its service proxy forwards the host name of the request. */
   readonly apiServerNames: () => readonly string[];
 }
 
@@ -15,10 +12,10 @@ export interface HostCheckOptions {
 const CLUSTER_SUFFIXES = ['.svc', '.svc.cluster.local', '.localhost'] as const;
 
 /**
- * Answers 421 to a request for an unknown host. A web page can make its own host name resolve to the address
- * of the service and then read the service as if it were its own site (DNS rebinding), but it cannot choose
- * the Host header that the browser sends. IP addresses, single labels (Services, localhost), names of
- * Services that end in `.svc` and the names of the API server are accepted.
+ * Answers 421 to a request for an unknown host. A web page can make its own host name resolve to the address of the
+ * service and then read the service as if it were its own site (DNS rebinding), but it cannot choose the Host header
+ * that the browser sends. IP addresses, single labels (Services, localhost), names of Services that end in `.svc` and
+ * the names of the API server are accepted.
  */
 export function createHostCheck({ allowed, apiServerNames }: HostCheckOptions): RequestHandler {
   return (request, response, next) => {

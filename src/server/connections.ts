@@ -6,8 +6,8 @@ import { RequestGate } from './turns/request-gate.js';
 import { createSpareTime } from './turns/spare-time.js';
 
 /**
- * Connections accepted above the maximum until their client sends a request. Clients that reconnect at once
- * must not occupy these before a probe, whose request arrives shortly after its connection.
+ * Connections accepted above the maximum until their client sends a request. Clients that reconnect at once must not
+ * occupy these before a probe, whose request arrives shortly after its connection.
  */
 const UNDECIDED_PLACES = 256;
 const PROBES: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz']);
@@ -17,11 +17,11 @@ const FULL =
   'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
 
 /**
- * Serves the requests of `server` with `app`: one at a time per connection, with at most `most` connections
- * in total. At that maximum, a client that sends a request replaces the client that has been without a
- * request for longest, or otherwise the client that has not read its response for longest, so neither can
- * block others. (`maxConnections` of Node.js drops the new client.) If all connections are busy, a new client
- * gets a response to a probe, and 503 to any other request.
+ * Serves the requests of `server` with `app`: one at a time per connection, with at most `most` connections in total.
+ * At that maximum, a client that sends a request replaces the client that has been without a request for longest, or
+ * otherwise the client that has not read its response for longest, so neither can block others. (`maxConnections` of
+ * Node.js drops the new client.) If all connections are busy, a new client gets a response to a probe, and 503 to any
+ * other request.
  */
 export function guardConnections(server: Server, { app, clock, most, onConnection }: GuardOptions): void {
   const serve = server.listeners('connection');

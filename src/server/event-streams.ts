@@ -6,7 +6,6 @@ import { formatInstant } from '../units/time.js';
 /** Server-sent events of `/api/v1/events`. */
 export interface EventStreams {
   readonly handle: RequestHandler;
-  /** Ends all streams and rejects new ones. */
   readonly close: () => void;
   readonly size: () => number;
 }
@@ -20,8 +19,7 @@ interface EventStreamOptions {
 
 const HEARTBEAT_MS = 15_000;
 /**
- * Maximum of unsent bytes per client, besides the socket buffers of both kernels. Above it, the client is
- * disconnected.
+ * Maximum of unsent bytes per client, besides the socket buffers of both kernels. Above it, the client is disconnected.
  */
 const MAX_WAITING_BYTES = 64 * 1024;
 const RETRY_MS = 3000;

@@ -32,8 +32,7 @@ export const setSafeHeaders: RequestHandler = (_request, response, next) => {
 };
 
 /**
- * Rejects requests that no page accepts: 405 for methods other than GET and HEAD, 413 for a body, 414 for a
- * long URL.
+ * Rejects requests that no page accepts: 405 for methods other than GET and HEAD, 413 for a body, 414 for a long URL.
  */
 export const refuseOddRequests: RequestHandler = (request, response, next) => {
   const hasBody =

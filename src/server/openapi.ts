@@ -70,8 +70,7 @@ function componentSchemas(): Json {
 }
 
 /**
- * Removes what Zod adds: `$id` and `$schema` in each schema, and the maximum safe integer as the maximum of
- * integers.
+ * Removes what Zod adds: `$id` and `$schema` in each schema, and the maximum safe integer as the maximum of integers.
  */
 function withoutNoise(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNoise);

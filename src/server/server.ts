@@ -33,8 +33,8 @@ export class ListenError extends Error {
 const CLOSE_GRACE_MS = 1000;
 
 /**
- * Serves `app` until closed. Throws `ListenError` if the port is in use or not permitted, or this machine
- * does not have the address of `host`.
+ * Serves `app` until closed. Throws `ListenError` if the port is in use or not permitted, or this machine does not have
+ * the address of `host`.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { app, port, host, clock } = options;

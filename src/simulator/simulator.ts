@@ -47,10 +47,7 @@ export interface SimulatorOptions {
   readonly requestLogSize?: number;
   /** Default: 60, as in the real server. */
   readonly bookmarkSeconds?: number;
-  /**
-   * Answer 403 to every request for a resource for this time, like a real server that is starting. Default:
-   * 0.
-   */
+  /** Answer 403 to every request for a resource for this time, like a real server that is starting. Default: 0. */
   readonly startingSeconds?: number;
   /** The address in the response to `GET /api`. Default: the host of the request. */
   readonly advertisedAddress?: string;

@@ -18,8 +18,8 @@ export const COUNT_COLUMNS = [
 ] as const;
 
 /**
- * Points of one scaler, oldest first. `values` of a point contains value and target of each metric, in the
- * order of `metrics`.
+ * Points of one scaler, oldest first. `values` of a point contains value and target of each metric, in the order of
+ * `metrics`.
  */
 export interface ScalerPoints {
   readonly scaler: Scaler;

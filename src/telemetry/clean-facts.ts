@@ -9,9 +9,8 @@ const MAX_DEPTH = 4;
 const MAX_ITEMS = 50;
 
 /**
- * Makes facts safe to print: redacts values with secret names and credentials in strings; truncates strings
- * at 1,024 characters, lists at 50 items, nesting at 4 levels. An error becomes its message and those of its
- * causes.
+ * Makes facts safe to print: redacts values with secret names and credentials in strings; truncates strings at 1,024
+ * characters, lists at 50 items, nesting at 4 levels. An error becomes its message and those of its causes.
  */
 export function cleanFacts(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return cleanFields(facts, 0);

@@ -10,8 +10,8 @@ const WANTED: ReadonlySet<string> = new Set(['ScalingDisabled', 'RolloutPaused']
 const WANTED_HOLDS: ReadonlySet<string> = new Set(['DryRun', 'Paused']);
 
 /**
- * Logs what a cycle has changed: one line per change of replicas, per metric that fails or recovers, and per
- * condition that degrades or recovers. A cycle without such a change logs nothing at info or above.
+ * Logs what a cycle has changed: one line per change of replicas, per metric that fails or recovers, and per condition
+ * that degrades or recovers. A cycle without such a change logs nothing at info or above.
  */
 export function logCycle(log: Log, before: ScalerStatus | null, after: ScalerStatus): void {
   logOutcome(log, before, after.record);

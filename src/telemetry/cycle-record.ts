@@ -12,9 +12,7 @@ export interface CycleRecord {
   readonly snapshot: Snapshot | null;
   readonly decision: Decision | null;
   readonly outcome: Outcome;
-  /**
-   * Reason of the count during a pause and in the first cycle after it. Absent: the reason of the decision.
-   */
+  /** Reason of the count during a pause and in the first cycle after it. Absent: the reason of the decision. */
   readonly reason?: string | undefined;
   /** Conditions of the decision and the control loop. An absent type keeps its last condition. */
   readonly conditions: readonly Condition[];
@@ -38,10 +36,7 @@ export interface Pause {
   readonly until: Instant | null;
   /** Fixed count during the pause; null: the current count is kept. */
   readonly replicas: number | null;
-  /**
-   * Source and end, then count, reason of the user, and invalid annotations. The reason may contain any
-   * separator.
-   */
+  /** Source and end, then count, reason of the user, and invalid annotations. The reason may contain any separator. */
   readonly facts: readonly string[];
 }
 
@@ -54,7 +49,6 @@ export interface Shadow {
   /** For example `HorizontalPodAutoscaler shop/web`, or the ScaledObject that owns the HPA. */
   readonly beside: string;
   readonly theirReplicas: number;
-  /** Desired replicas of promscaler minus `theirReplicas`. */
   readonly difference: number;
 }
 

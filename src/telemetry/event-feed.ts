@@ -30,12 +30,9 @@ export interface NumberedEvent {
   readonly event: ServiceEvent;
 }
 
-/** Publishes events to subscribers, and keeps the newest for clients that reconnect. */
 export interface EventFeed {
   readonly publish: (event: ServiceEvent) => void;
-  /**
-   * Calls `listener` with each new event. Returns a function that unsubscribes. A listener must not throw.
-   */
+  /** Calls `listener` with each new event. Returns a function that unsubscribes. A listener must not throw. */
   readonly subscribe: (listener: (event: NumberedEvent) => void) => () => void;
   /** Returns the events after this ID; null: the ID is unknown, dropped or from another process. */
   readonly since: (id: string) => readonly NumberedEvent[] | null;

@@ -22,7 +22,6 @@ export interface HistoryEntry {
   readonly conditions: readonly Condition[];
 }
 
-/** The status of one scaler, replaced after each cycle. */
 export interface ScalerStatus {
   /** `NAMESPACE/NAME`. */
   readonly key: string;
@@ -30,10 +29,7 @@ export interface ScalerStatus {
   readonly record: CycleRecord;
   /** One per type that was ever set, in the order of `CONDITION_ORDER`. */
   readonly conditions: readonly TimedCondition[];
-  /**
-   * Error by `TYPE/IDENTITY`; null: the metric has a value. A cycle without queries keeps the previous
-   * results.
-   */
+  /** Error by `TYPE/IDENTITY`; null: the metric has a value. A cycle without queries keeps the previous results. */
   readonly metricErrors: ReadonlyMap<string, string | null>;
   /** Changes since this process started. */
   readonly rescales: Readonly<Record<Direction, number>>;
@@ -51,7 +47,6 @@ export interface Ledger {
     readonly after: ScalerStatus;
   };
   readonly remove: (key: string) => void;
-  /** By `NAMESPACE/NAME`. */
   readonly get: (key: string) => ScalerStatus | null;
   /** In the order of their first records. */
   readonly list: () => Iterable<ScalerStatus>;
@@ -118,8 +113,8 @@ function lastRescaleOf(before: ScalerStatus | null, record: CycleRecord): Scaler
 }
 
 /**
- * A short cut or a cycle without a decision queries no metric and keeps the last results. Results are in the
- * order of the document.
+ * A short cut or a cycle without a decision queries no metric and keeps the last results. Results are in the order of
+ * the document.
  */
 function metricErrorsAfter(before: ScalerStatus | null, record: CycleRecord): ScalerStatus['metricErrors'] {
   const known = before?.metricErrors ?? NO_ERRORS;
@@ -147,8 +142,8 @@ function nameOf(spec: MetricSpec): string {
 }
 
 /**
- * As in Kubernetes, the transition time changes with the status, not with reason or message. Returns `before`
- * if nothing has changed, which saves memory and garbage collection.
+ * As in Kubernetes, the transition time changes with the status, not with reason or message. Returns `before` if
+ * nothing has changed, which saves memory and garbage collection.
  */
 function mergeConditions(before: readonly TimedCondition[], record: CycleRecord): readonly TimedCondition[] {
   const merged: TimedCondition[] = [];

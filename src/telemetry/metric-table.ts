@@ -86,7 +86,6 @@ export const SCALER_METRICS = {
   ),
 } as const satisfies Readonly<Record<string, MetricRow>>;
 
-/** Updated when something happens. */
 export const SERVICE_METRICS = {
   syncDuration: histogram(
     'promscaler_sync_duration_seconds',
@@ -95,7 +94,7 @@ export const SERVICE_METRICS = {
   ),
   syncLateness: histogram(
     'promscaler_sync_lateness_seconds',
-    'Time from the instant a round was due to its start.',
+    'Delay between the time at which a round was due and its start.',
     { buckets: ROUND_SECONDS },
   ),
   missedRounds: counter('promscaler_missed_rounds_total', 'Rounds of one scaler that were skipped.'),
@@ -112,7 +111,7 @@ export const SERVICE_METRICS = {
   ),
   sourceDuplicates: service(
     'promscaler_source_duplicate_series',
-    'How many times the most duplicated series of a data source exists, as of the last check (1: no duplicates).',
+    'Copies of the most duplicated series of a data source, as of the last check (1: no duplicates).',
     ['source'],
   ),
   kubernetesRequests: counter(

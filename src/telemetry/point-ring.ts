@@ -11,8 +11,8 @@ export interface Point {
 /** The newest points of a scaler in typed arrays: 8 bytes for the time, 4 for each number. */
 export interface PointRing {
   /**
-   * Adds a point, whose numbers of counts and values must match this ring. With more than `room` points,
-   * drops the oldest.
+   * Adds a point, whose numbers of counts and values must match this ring. With more than `room` points, drops the
+   * oldest.
    */
   readonly push: (point: Point, room: number) => void;
   readonly moveNewest: (at: Instant) => void;
@@ -32,7 +32,6 @@ export function bytesPerPoint(counts: number, values: number): number {
 const MISSING_COUNT = -1;
 const MIN_CAPACITY = 16;
 
-/** Memory grows with the number of points. */
 export function createPointRing(countsPerPoint: number, valuesPerPoint: number): PointRing {
   let capacity = 0;
   let start = 0;

@@ -10,14 +10,13 @@ import type { SnapshotArchive } from './snapshot-archive.js';
 
 export interface Recorder {
   /**
-   * Adds a record to ledger, chart points and metrics, and a change to log and feed. Returns the status
-   * before and after.
+   * Adds a record to ledger, chart points and metrics, and a change to log and feed. Returns the status before and
+   * after.
    */
   readonly record: (record: CycleRecord) => {
     readonly before: ScalerStatus | null;
     readonly after: ScalerStatus;
   };
-  /** Removes a scaler (`NAMESPACE/NAME`). */
   readonly remove: (key: string) => void;
 }
 

@@ -8,10 +8,9 @@ import type { ScalerMetricKey } from './scaler-series.js';
 const SCALERS_AT_ONCE = 250;
 
 /**
- * Yields the series of all scalers in the Prometheus text format, in pieces. Reads the ledger at each scrape,
- * so that recording a cycle costs nothing, and no series remains of a removed scaler or an ended limit.
- * (set() and remove() of prom-client would hash each label set, and its registry writes a metric without
- * yielding.)
+ * Yields the series of all scalers in the Prometheus text format, in pieces. Reads the ledger at each scrape, so that
+ * recording a cycle costs nothing, and no series remains of a removed scaler or an ended limit. (set() and remove() of
+ * prom-client would hash each label set, and its registry writes a metric without yielding.)
  */
 export function* writeScalerMetrics(ledger: Pick<Ledger, 'list'>): Generator<string, void> {
   for (const key of Object.keys(SCALER_METRICS)) {

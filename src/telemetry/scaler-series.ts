@@ -65,9 +65,7 @@ function lastRescaleSeries(status: ScalerStatus): readonly Series[] {
   return labeled('direction', known);
 }
 
-/**
- * Results are in the order of the document. After a short cut there are none, and only targets have a value.
- */
+/** Results are in the order of the document. After a short cut there are none, and only targets have a value. */
 function eachMetric(
   status: ScalerStatus,
   valueOf: (spec: MetricSpec, result: MetricResult | undefined) => number | null,

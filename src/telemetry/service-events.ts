@@ -3,10 +3,7 @@ import type { Outcome } from './cycle-record.js';
 import type { ServiceEvent } from './event-feed.js';
 import type { ScalerStatus, TimedCondition } from './ledger.js';
 
-/**
- * Returns the events of a cycle for the event stream: a change of replicas, a held change, a failure or its
- * end.
- */
+/** Returns the events of a cycle for the event stream: a change of replicas, a held change, a failure or its end. */
 export function eventsOfCycle(before: ScalerStatus | null, after: ScalerStatus): readonly ServiceEvent[] {
   const { scaler, record } = after;
   const common = { at: record.at, namespace: scaler.namespace, name: scaler.name };

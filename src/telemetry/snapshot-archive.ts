@@ -22,16 +22,11 @@ interface ArchiveLimits {
 interface Kept {
   readonly key: string;
   readonly at: Instant;
-  /**
-   * Deflated JSON with one byte per character: a fifth of the JSON, and smaller than a Buffer; null: dropped.
-   */
+  /** Deflated JSON with one byte per character: a fifth of the JSON, and smaller than a Buffer; null: dropped. */
   packed: string | null;
 }
 
-/**
- * Memory of an entry besides its string, measured with 1,000 scalers: the object and its slots in queue and
- * map.
- */
+/** Memory of an entry besides its string, measured with 1,000 scalers: the object and its slots in queue and map. */
 const ENTRY_BYTES = 360;
 
 export function createSnapshotArchive(limits: ArchiveLimits = {}): SnapshotArchive {

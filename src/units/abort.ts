@@ -4,9 +4,9 @@ const subscriptions = new WeakMap<
 >();
 
 /**
- * Calls `listener` when `signal` is aborted, but not if it is already aborted. Returns a function that
- * unsubscribes. The signal has one listener for all callers: Node.js warns of a leak at the eleventh
- * listener, but 100 requests that end with a term of a leader are no leak.
+ * Calls `listener` when `signal` is aborted, but not if it is already aborted. Returns a function that unsubscribes.
+ * The signal has one listener for all callers: Node.js warns of a leak at the eleventh listener, but 100 requests that
+ * end with a term of a leader are no leak.
  */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   let subscription = subscriptions.get(signal);

@@ -2,8 +2,8 @@ import { onAbort } from './abort.js';
 import type { Instant } from './time.js';
 
 /**
- * Time, timers and randomness. Code that waits or needs the time receives a clock, so that the whole service
- * can run in simulated time. cli/system-clock.ts creates the system clock.
+ * Time, timers and randomness. Code that waits or needs the time receives a clock, so that the whole service can run in
+ * simulated time. cli/system-clock.ts creates the system clock.
  */
 export interface Clock {
   /** Wall time. May jump. */
@@ -26,10 +26,7 @@ export class DeadlineError extends Error {
   }
 }
 
-/**
- * Resolves after `ms`, or immediately when `signal` is aborted: the caller must check the signal. Never
- * rejects.
- */
+/** Resolves after `ms`, or immediately when `signal` is aborted: the caller must check the signal. Never rejects. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return Promise.resolve();
   return new Promise((resolve) => {
@@ -52,9 +49,8 @@ export async function endedWithin(clock: Clock, ms: number, work: Promise<unknow
 }
 
 /**
- * Runs `work` with a signal that is aborted with a `DeadlineError` after `ms`, or with the reason of `parent`
- * when `parent` is aborted. Returns the result of `work`, which must observe its signal. Leaves no timer or
- * listener.
+ * Runs `work` with a signal that is aborted with a `DeadlineError` after `ms`, or with the reason of `parent` when
+ * `parent` is aborted. Returns the result of `work`, which must observe its signal. Leaves no timer or listener.
  */
 export async function withDeadline<T>(
   clock: Clock,
@@ -79,8 +75,8 @@ export async function withDeadline<T>(
 const TURN_MS = 20;
 
 /**
- * Returns a function for a long task to await between steps. Every 20 ms it yields to other work (probes,
- * rounds, the renewal of the Lease).
+ * Returns a function for a long task to await between steps. Every 20 ms it yields to other work (probes, rounds, the
+ * renewal of the Lease).
  */
 export function takeTurns(clock: Clock): () => Promise<void> {
   let turnMs = clock.monotonicMs();

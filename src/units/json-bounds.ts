@@ -24,8 +24,8 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Counts levels and items of JSON before it is parsed: 16 MiB of `{},` become more than 800 MB of objects.
- * Reads each byte once and keeps none. Invalid JSON is left to the parser.
+ * Counts levels and items of JSON before it is parsed: 16 MiB of `{},` become more than 800 MB of objects. Reads each
+ * byte once and keeps none. Invalid JSON is left to the parser.
  */
 export function createJsonMeter({ depth: mostDepth, items: mostItems }: JsonBounds): JsonMeter {
   let depth = 0;

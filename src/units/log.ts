@@ -4,8 +4,8 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export type Facts = Readonly<Record<string, unknown>>;
 
 /**
- * Logs a static message with facts as fields. error: a person must act now; warn: something was lost, but the
- * service continues; info: a change of replicas, start, reload, stop; debug: the rest.
+ * Logs a static message with facts as fields. error: a person must act now; warn: something was lost, but the service
+ * continues; info: a change of replicas, start, reload, stop; debug: the rest.
  */
 export type Log = Readonly<Record<LogLevel, (message: string, facts?: Facts) => void>>;
 

@@ -1,6 +1,6 @@
 /**
- * An integer number of thousandths of the base unit (millicores, millibytes, ...), as in the HPA. Range: that
- * of Kubernetes quantities, -(2^63-1) to 2^63-1.
+ * An integer number of thousandths of the base unit (millicores, millibytes, ...), as in the HPA. Range: that of
+ * Kubernetes quantities, -(2^63-1) to 2^63-1.
  */
 export type Milli = bigint;
 
@@ -25,15 +25,15 @@ const DECIMAL_EXPONENT: Readonly<Record<string, number>> = {
 const BINARY_EXPONENT: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 40, Pi: 50, Ei: 60 };
 
 /**
- * With a larger decimal exponent, any digit but zero saturates. With a smaller negative one, any digit is
- * below one milli-unit.
+ * With a larger decimal exponent, any digit but zero saturates. With a smaller negative one, any digit is below one
+ * milli-unit.
  */
 const EXPONENT_BOUND = 200;
 
 /**
- * Returns the exact milli-units of a Kubernetes quantity (`500m`, `1.5Gi`, `2e3`, `2k`) or plain number;
- * null: invalid. A fraction of a milli-unit rounds away from zero, as in `Quantity.MilliValue()`. Values
- * above 2^63-1 saturate. Source: k8s.io/apimachinery pkg/api/resource/quantity.go, ParseQuantity.
+ * Returns the exact milli-units of a Kubernetes quantity (`500m`, `1.5Gi`, `2e3`, `2k`) or plain number; null: invalid.
+ * A fraction of a milli-unit rounds away from zero, as in `Quantity.MilliValue()`. Values above 2^63-1 saturate.
+ * Source: k8s.io/apimachinery pkg/api/resource/quantity.go, ParseQuantity.
  */
 export function parseQuantity(value: string | number): Milli | null {
   const text = String(value);
@@ -59,8 +59,8 @@ function scaleUp(digits: bigint, exponent: number): Milli {
 }
 
 /**
- * Returns the milli-units of a number from Prometheus, rounded to the nearest, but at least one for a value
- * above 0. Saturates. `value` must not be NaN.
+ * Returns the milli-units of a number from Prometheus, rounded to the nearest, but at least one for a value above 0.
+ * Saturates. `value` must not be NaN.
  */
 export function milliFromNumber(value: number): Milli {
   // The product of a large integer, such as the bytes of all pods, may exceed the precision of a double.

@@ -1,8 +1,7 @@
-/** Limits how many callers work at the same time. */
 interface Semaphore {
   /**
-   * Resolves in the order of the calls, when a permit is free. The caller must call the returned function
-   * once to release the permit.
+   * Resolves in the order of the calls, when a permit is free. The caller must call the returned function once to
+   * release the permit.
    */
   readonly acquire: () => Promise<() => void>;
   readonly held: () => number;

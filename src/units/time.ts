@@ -61,3 +61,9 @@ export function earliest(a: Instant, b: Instant): Instant {
 export function latest(a: Instant, b: Instant): Instant {
   return a > b ? a : b;
 }
+
+/** Returns the later of two times, or the only one; null: there is none. */
+export function laterOf(a: Instant | null, b: Instant | null): Instant | null {
+  if (a === null || b === null) return a ?? b;
+  return latest(a, b);
+}

@@ -14,7 +14,7 @@ export const DIRECTORY_TABLE: Readonly<Record<string, Readonly<Record<string, Ac
   decision: { schedules: 'all', scaler: 'all', units: 'all' },
   importers: { scaler: 'all', promql: 'all', units: 'all' },
   config: { files: 'all', prometheus: 'types', scaler: 'all', promql: 'all', units: 'all' },
-  backtest: { decision: 'all', scaler: 'all', units: 'all', simulator: 'all' },
+  backtest: { decision: 'all', scaler: 'all', promql: 'all', units: 'all' },
   prometheus: { files: 'all', decision: 'all', scaler: 'all', promql: 'all', units: 'all' },
   kubernetes: { files: 'all', decision: 'types', scaler: 'all', promql: 'all', units: 'all' },
   telemetry: { decision: 'all', scaler: 'all', units: 'all' },

@@ -51,6 +51,7 @@ export function settledMemory(state: Partial<State> = {}): Memory {
     assumedAt: null,
     holds: NO_HOLDS,
     unresolved: null,
+    isUnannounced: false,
     override: null,
     writer: NO_REVERSALS,
     shortfall: null,

@@ -98,12 +98,12 @@ function sampleOf(
 const CLAUSES = {
   idle: /counted as idle/,
   full: /counted at /,
-  'left out': /left out/,
+  'not counted': /not counted/,
   pods: / over \d+ ready pods?/,
   tolerance: /within the tolerance/,
-  direction: /must not turn the direction/,
+  direction: /must not reverse the direction/,
   activation: /; (?:not )?active/,
-  asleep: /at 0 replicas as over 1 pod/,
+  asleep: /over 1 pod at 0 replicas/,
 } as const;
 
 describe('the reason of a decision', () => {

@@ -194,7 +194,7 @@ describe('settings of a ScaledObject without an equivalent', () => {
     [
       'idleReplicaCount',
       'minReplicaCount: 2\nidleReplicaCount: 0\n',
-      'spec.idleReplicaCount is 0: promscaler has no other count',
+      'spec.idleReplicaCount is 0: promscaler has no separate count',
     ],
     [
       'restoreToOriginalReplicaCount',

@@ -38,12 +38,16 @@ describe('a guard', () => {
 
   it.each([
     ['no series', missing, 'the guard is not true: no series'],
-    ['0', vector(0), 'the guard is not true: the value 0 (compare with "bool" if 0 itself is good)'],
+    [
+      '0',
+      vector(0),
+      'the guard is not true: the value 0 (use a comparison with "bool" if 0 is a valid value)',
+    ],
     ['NaN', vector(NaN), 'the guard is not true: the value NaN'],
     [
       'one 0 among others',
       vector(1, 0),
-      'the guard is not true: the value 0 (compare with "bool" if 0 itself is good)',
+      'the guard is not true: the value 0 (use a comparison with "bool" if 0 is a valid value)',
     ],
     ['no series of a partial answer', partial(), 'the guard is not true: no series, and guard: store down'],
   ])('with %s leaves the metric missing', (_name, guard, message) => {

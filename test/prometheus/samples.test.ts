@@ -262,16 +262,16 @@ describe('a partial sample', () => {
     };
 
     expect(sampleOf(externalMetric(), answer)).toMatchObject({
-      partial: 'store down; 1 of 2 series are NaN; clocks apart by 200 s',
+      partial: 'store down; 1 of 2 series are NaN; clocks differ by 200 s',
     });
   });
 
   it.each([
     [120, null],
     [-120, null],
-    [121, 'clocks apart by 121 s'],
-    [-121, 'clocks apart by 121 s'],
-  ])('has clocks apart by %d s: %s', (seconds, partial) => {
+    [121, 'clocks differ by 121 s'],
+    [-121, 'clocks differ by 121 s'],
+  ])('has clocks differ by %d s: %s', (seconds, partial) => {
     expect(sampleOf(externalMetric(), values([one(1)], at(seconds)))).toMatchObject({ partial });
   });
 });

@@ -60,7 +60,7 @@ request is authorized.
 */}}
 {{- define "promscaler.ownRules" -}}
 {{- if .Values.sharding.enabled }}
-# Each replica has a Lease of its own, whose name is unknown here. `get` is for the Lease of leader election, which shows
+# Each replica has its own Lease, whose name is unknown here. `get` is for the Lease of leader election, which shows
 # replicas that still run without sharding.
 - apiGroups: [coordination.k8s.io]
   resources: [leases]

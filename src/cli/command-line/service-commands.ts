@@ -21,7 +21,7 @@ function addRun(program: Command, io: CommandIo, result: Result): void {
   const command = program
     .command('run')
     .description('Run the service')
-    .option('--config <file>', 'Service config (default: every field has its default)')
+    .option('--config <file>', 'Service config (default: none; every field has its default)')
     .option('--dry-run', 'Decide and report for all scalers, but patch nothing')
     .option('--strict', 'Exit if any scaler document is invalid at startup');
   reachingCluster(command).action(async (options: RunFlags) => {
@@ -75,7 +75,7 @@ function addDoctor(program: Command, io: CommandIo, result: Result): void {
     .description('Diagnose configuration, Prometheus and cluster problems, and print the fix for each')
     .argument('[scaler]', 'Only check this scaler: NAMESPACE/NAME, or NAME')
     .option(...NAMESPACE_OF_SCALER)
-    .option('--config <file>', 'Service config (default: every field has its default)')
+    .option('--config <file>', 'Service config (default: none; every field has its default)')
     .option('--prometheus <url>', 'Replace the URLs of the data source default')
     .option('--dry-run', 'Allow an HPA on the same target, for a service that runs with --dry-run')
     .addOption(outputOption(['text', 'json', 'yaml']));

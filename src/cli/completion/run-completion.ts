@@ -12,8 +12,7 @@ const SCRIPTS: ReadonlyMap<string, (completion: Completion) => string> = new Map
 ]);
 
 /**
- * Runs `completion`: prints the script that completes commands, options and their values. The script sends no
- * requests.
+ * Runs `completion`: prints the script that completes commands, options and their values. The script sends no requests.
  */
 export function runCompletion(shell: string, program: Command, io: CommandIo): ExitCode {
   const script = SCRIPTS.get(shell);

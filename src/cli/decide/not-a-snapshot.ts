@@ -7,8 +7,8 @@ const WHAT_A_SNAPSHOT_IS =
 const FIELDS = ['scaler', 'now', 'target', 'pods', 'samples', 'state'];
 
 /**
- * Describes a JSON value that is not a snapshot. Returns null if it has a field of a snapshot, because an
- * error about that field is more precise.
+ * Describes a JSON value that is not a snapshot. Returns null if it has a field of a snapshot, because an error about
+ * that field is more precise.
  */
 export function whyNoSnapshot(name: string, json: unknown): string | null {
   if (!isPlainObject(json)) return null;
@@ -25,10 +25,7 @@ export function whyNoSnapshot(name: string, json: unknown): string | null {
   return null;
 }
 
-/**
- * Returns the message for input that is not JSON: the kind of the YAML document, or else the error of the
- * parser.
- */
+/** Returns the message for input that is not JSON: the kind of the YAML document, or else the error of the parser. */
 export function notJson(name: string, text: string, error: string): string {
   // Documents are small: a large input that is not JSON is a truncated snapshot.
   const kind = text.length > LARGEST_DOCUMENT ? null : valueAt(readYaml(text, name)[0]?.value, ['kind']);

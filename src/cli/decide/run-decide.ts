@@ -13,9 +13,9 @@ export const EMPTY_SNAPSHOT =
   'the input is empty, must be a snapshot as JSON. Get one from /api/v1/scalers/NAMESPACE/NAME/snapshot of a running service';
 
 /**
- * Runs `decide`: prints the decision for a snapshot as JSON. Input that is not a single JSON value is read as
- * NDJSON: each line of output is a decision or `{"error", "line"}`, and the exit code is 1 after an error. If
- * no line is a JSON object, the whole input is rejected.
+ * Runs `decide`: prints the decision for a snapshot as JSON. Input that is not a single JSON value is read as NDJSON:
+ * each line of output is a decision or `{"error", "line"}`, and the exit code is 1 after an error. If no line is a JSON
+ * object, the whole input is rejected.
  */
 export async function runDecide(file: string, io: CommandIo): Promise<ExitCode> {
   const text = file === '-' ? await io.readStdin() : await readSnapshotFile(file, io);

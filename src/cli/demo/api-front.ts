@@ -13,8 +13,8 @@ const PROXY = new RegExp(
 );
 
 /**
- * Starts a server that forwards requests for the Service of promscaler to `serviceUrl` and all others to
- * `apiUrl`, like the service proxy of a real API server. One kubeconfig then reaches both.
+ * Starts a server that forwards requests for the Service of promscaler to `serviceUrl` and all others to `apiUrl`, like
+ * the service proxy of a real API server. One kubeconfig then reaches both.
  */
 export async function startApiFront(apiUrl: string, serviceUrl: string): Promise<ApiFront> {
   const agent = new Agent({ keepAlive: true });

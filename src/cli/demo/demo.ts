@@ -27,8 +27,8 @@ import { waitUntilScraped } from './warm-up.js';
 import { atRest, DEMO_NAMESPACE, demoWorkloads } from './workloads.js';
 
 /**
- * Runs the demo: an embedded cluster, a real Prometheus and the service. Prints each change of replicas.
- * Leaves no process and no directory behind.
+ * Runs the demo: an embedded cluster, a real Prometheus and the service. Prints each change of replicas. Leaves no
+ * process and no directory behind.
  */
 export async function runDemo(options: DemoOptions, io: CommandIo): Promise<ExitCode> {
   const settings = readDemoOptions(options, io.stdout.isTerminal);

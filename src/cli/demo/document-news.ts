@@ -40,7 +40,6 @@ function byKey({ scalers }: LoadedScalers): ReadonlyMap<string, unknown> {
   return new Map(scalers.map((scaler) => [scalerKey(scaler), scaler]));
 }
 
-/** Returns the first error of each document. */
 function errorsOf(problems: readonly Problem[]): ReadonlyMap<string, string> {
   const errors = new Map<string, string>();
   for (const { severity, file, place, message } of problems) {

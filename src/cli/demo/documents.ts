@@ -7,8 +7,8 @@ export const SCRAPE_SECONDS = 1;
 export const RATE_SECONDS = 10;
 
 /**
- * Recovery hold at speed 1. It is doubled while Prometheus is younger than the hold, so with the default,
- * mailer would not scale down within a demo of two minutes.
+ * Recovery hold at speed 1. It is doubled while Prometheus is younger than the hold, so with the default, mailer would
+ * not scale down within a demo of two minutes.
  */
 const HOLD_SECONDS = 150;
 
@@ -59,7 +59,6 @@ export interface DemoDocuments {
   readonly objects: readonly string[];
 }
 
-/** `speed` shortens windows and periods. */
 export function demoDocuments(speed: number): DemoDocuments {
   const seconds = (atSpeedOne: number): number => Math.max(1, Math.round(atSpeedOne / speed));
   return {

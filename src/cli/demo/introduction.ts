@@ -11,7 +11,6 @@ export interface IntroducedStage {
   readonly command: string;
 }
 
-/** Returns a description of the demo with commands for another terminal. */
 export function introduction(stage: IntroducedStage, { speed, durationSeconds }: DemoSettings): string {
   const { folder, kubeconfig, configFile, serviceUrl, prometheusUrl, command } = stage;
   const end = durationSeconds === null ? 'Ctrl-C' : `${durationSeconds} s or Ctrl-C`;

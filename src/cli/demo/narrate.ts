@@ -11,7 +11,6 @@ import type { CommandIo } from '../process/io.js';
 import { paintOf } from '../output/paint.js';
 import { documentNews } from './document-news.js';
 
-/** Prints the events of the demo, one per line. */
 export interface Narrator {
   readonly printCycle: (output: CycleOutput) => void;
   /** Call after each load of the documents. */
@@ -21,8 +20,8 @@ export interface Narrator {
 }
 
 /**
- * Prints, with the seconds since the start: each change of replicas, each new reason that prevents a change,
- * each start and end of a pause, and each change of a document.
+ * Prints, with the seconds since the start: each change of replicas, each new reason that prevents a change, each start
+ * and end of a pause, and each change of a document.
  */
 export function createNarrator(io: Pick<CommandIo, 'stdout' | 'env' | 'clock'>): Narrator {
   const { stdout, clock } = io;

@@ -3,7 +3,6 @@ import { DEMO_SCALERS } from './workloads.js';
 
 /** Delays the output until every scaler has a first decision. */
 export interface Opening {
-  /** The delayed output. */
   readonly stdout: OutputStream;
   /** Call after each cycle of a scaler. Returns whether this cycle ends the delay. */
   readonly see: (scaler: string) => boolean;

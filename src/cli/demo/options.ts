@@ -1,6 +1,5 @@
 import { CommandError } from '../process/io.js';
 
-/** Unparsed options of `demo`. */
 export interface DemoOptions {
   readonly duration?: string | undefined;
   readonly speed: string;
@@ -9,7 +8,6 @@ export interface DemoOptions {
   readonly trace?: string | undefined;
 }
 
-/** Parsed options of `demo`. */
 export interface DemoSettings {
   /** Null: until the demo is stopped. */
   readonly durationSeconds: number | null;
@@ -18,7 +16,7 @@ export interface DemoSettings {
   readonly traceFile: string | null;
 }
 
-/** Without a terminal nobody can press Ctrl-C. */
+/** Without a terminal, Ctrl-C is not available. */
 const DEFAULT_DURATION_SECONDS = 120;
 
 /** Throws `CommandError` (usage error) if an option is out of range. */

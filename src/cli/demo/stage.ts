@@ -32,7 +32,6 @@ export interface Parts {
 const DEFAULT_PORT = 8080;
 const KUBECONFIG = 'kubeconfig';
 
-/** Creates the objects that the service needs in the cluster, and writes its files. */
 export async function setStage(parts: Parts, settings: DemoSettings): Promise<Stage> {
   const { folder, simulator, prometheus } = parts;
   const { port: wanted, speed } = settings;

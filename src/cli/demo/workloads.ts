@@ -7,7 +7,6 @@ import { bursts, dailyWave, faster, flashCrowd } from '../../simulator/model/cur
 /** Namespace of the workloads, the service and the kubeconfig context. */
 export const DEMO_NAMESPACE = 'shop';
 
-/** Name of the Service of promscaler. */
 export const DEMO_SERVICE = 'promscaler';
 
 /** The scalers checkout, search and mailer. */
@@ -50,8 +49,8 @@ export function demoService(port: number): JsonObject {
 }
 
 /**
- * Returns three workloads: a web shop limited by CPU, a search by requests, and a worker by its queue.
- * `trace` replaces the daily wave of the shop.
+ * Returns three workloads: a web shop limited by CPU, a search by requests, and a worker by its queue. `trace` replaces
+ * the daily wave of the shop.
  */
 export function demoWorkloads(speed: number, trace: Curve | null): readonly DemoWorkload[] {
   const timing = { startSeconds: 2, readySeconds: 2, terminationSeconds: 2, jitterRatio: 0.5 };
@@ -84,7 +83,6 @@ export function demoWorkloads(speed: number, trace: Curve | null): readonly Demo
   ];
 }
 
-/** Returns the workload before its load starts. */
 export function atRest({ atRest: requestsPerSecond, ...workload }: DemoWorkload): WorkloadOptions {
   return { ...workload, behavior: { ...workload.behavior, load: () => requestsPerSecond } };
 }

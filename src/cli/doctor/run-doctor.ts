@@ -31,8 +31,8 @@ interface DoctorOptions extends ClusterOptions, NamingOptions {
 }
 
 /**
- * Runs `doctor`: prints the problems of configuration, Prometheus and cluster, each with its fix. Sends read
- * requests only. Returns 1 if a check failed; warnings do not count.
+ * Runs `doctor`: prints the problems of configuration, Prometheus and cluster, each with its fix. Sends read requests
+ * only. Returns 1 if a check failed; warnings do not count.
  */
 export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'json', 'yaml']);

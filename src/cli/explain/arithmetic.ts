@@ -14,9 +14,9 @@ export interface ExplainedMetric {
 }
 
 /**
- * Returns the calculation of a proposal: `83 % / 60 % = 1.3833, ceil(1.3833 x 4 ready pods) = 6`. Null
- * without a proposal. The formula is computed again. If its result differs from the proposal (for example,
- * because there are samples of pods that are not in the snapshot), returns only ratio and proposal.
+ * Returns the calculation of a proposal: `83 % / 60 % = 1.3833, ceil(1.3833 x 4 ready pods) = 6`. Null without a
+ * proposal. The formula is computed again. If its result differs from the proposal (for example, because there are
+ * samples of pods that are not in the snapshot), returns only ratio and proposal.
  */
 export function explainArithmetic(metric: ExplainedMetric, snapshot: Snapshot): string | null {
   const { spec, result } = metric;
@@ -110,7 +110,7 @@ function filledText(ratio: number, { pods }: MetricResult): string {
     return `${both.join(' and ')} counted as idle`;
   }
   return ratio < 1
-    ? `${pods.missing.length} missing counted as at the target`
+    ? `${pods.missing.length} missing counted at the target value`
     : `${pods.missing.length} missing not counted`;
 }
 

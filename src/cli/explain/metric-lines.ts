@@ -63,7 +63,9 @@ function checkTexts(spec: MetricSpec): readonly string[] {
   const { guard, freshness } = spec;
   return [
     ...(guard === null ? [] : [`${oneLine(guard)} must be true`]),
-    ...(freshness === null ? [] : [`${oneLine(freshness.query)} at most ${freshness.maxAgeSeconds} s ago`]),
+    ...(freshness === null
+      ? []
+      : [`${oneLine(freshness.query)} must be at most ${freshness.maxAgeSeconds} s in the past`]),
   ];
 }
 

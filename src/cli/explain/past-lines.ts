@@ -4,14 +4,11 @@ import type { Instant } from '../../units/time.js';
 import type { PastScaler } from '../reach/service-pages.js';
 import { alignColumns, formatAmount } from '../output/format-values.js';
 
-/**
- * Returns the period of the decision in effect at `at`, its number of repetitions, and the metric values at
- * `at`.
- */
+/** Returns the period of the decision in effect at `at`, its number of repetitions, and the metric values at `at`. */
 export function periodLines(at: Instant, { entry, history }: PastScaler): readonly string[] {
   const [firstAt, lastAt] = [textIn(entry, 'firstAt') ?? '', textIn(entry, 'lastAt') ?? ''];
   const count = countIn(entry, 'count') ?? 1;
-  const head = `In force at ${formatInstant(at)}: `;
+  const head = `In effect at ${formatInstant(at)}: `;
   if (count === 1) return [`${head}decided at ${lastAt}, once`];
   const last = parseInstant(lastAt);
   const isLater = last !== null && last > at;

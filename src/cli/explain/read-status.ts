@@ -35,7 +35,7 @@ export function readStatus(detail: JsonObject): ExplainedStatus {
   };
 }
 
-/** A stored decision has no reason of its own. In a pause with replicas, the outcome contains the reason. */
+/** A stored decision has no separate reason. In a pause with replicas, the outcome contains the reason. */
 function reasonIn(
   detail: JsonObject,
   { kind, from, to, message }: ExplainedStatus['outcome'],

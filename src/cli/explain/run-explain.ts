@@ -90,10 +90,7 @@ function statusJson(detail: JsonObject): JsonObject {
   );
 }
 
-/**
- * The output shows the decision of this version of promscaler. The version of the service may decide
- * differently.
- */
+/** The output shows the decision of this version of promscaler. The version of the service may decide differently. */
 function notes(read: ReadScaler | null, decision: Decision): readonly string[] {
   if (read === null) return [];
   const reported = objectIn(asObject(read.detail), 'decision');
@@ -101,5 +98,5 @@ function notes(read: ReadScaler | null, decision: Decision): readonly string[] {
   if (!read.isOneCycle) return ['Note: the outcome is from a later cycle than the decision'];
   return desired === null || desired === decision.desiredReplicas
     ? []
-    : [`Note: the service has another version than this command, and decided on ${desired}`];
+    : [`Note: the service has a different version than this command and decided on ${desired}`];
 }

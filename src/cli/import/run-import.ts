@@ -22,20 +22,17 @@ interface ImportOptions extends ClusterOptions {
   readonly paths: readonly string[];
   /** The namespace of objects that have none. */
   readonly namespace?: string;
-  /** Config file of prometheus-adapter. */
   readonly adapterConfig?: string;
   /** Rejects objects with a part that cannot be converted. */
   readonly strict?: boolean;
-  /** Sets `dryRun: true` in each document. */
   readonly dryRun?: boolean;
 }
 
 type Known = Omit<ImportContext, 'sources'>;
 
 /**
- * Runs `import`: converts autoscalers and prints scaler documents. Prints one line on standard error for each
- * part that is not converted. Returns 1 if a document cannot be read or converted; with `strict`, also for
- * each of these lines.
+ * Runs `import`: converts autoscalers and prints scaler documents. Prints one line on standard error for each part that
+ * is not converted. Returns 1 if a document cannot be read or converted; with `strict`, also for each of these lines.
  */
 export async function runImport(options: ImportOptions, io: CommandIo): Promise<ExitCode> {
   const { strict: isStrict = false } = options;

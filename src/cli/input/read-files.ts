@@ -21,8 +21,8 @@ export interface InputFiles {
 }
 
 /**
- * Reads files, and the `*.yaml` and `*.yml` files in directories, in this order, each once. `mostBytes`
- * limits a file that is passed by name; a file in a directory has the limit of scaler documents.
+ * Reads files, and the `*.yaml` and `*.yml` files in directories, in this order, each once. `mostBytes` limits a file
+ * that is passed by name; a file in a directory has the limit of scaler documents.
  */
 export async function readInputFiles(
   paths: readonly string[],

@@ -19,8 +19,8 @@ const OPTIONS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Returns warnings about the new document, with option names instead of field names. Throws `CommandError`
- * for errors. `nameOption` is the option that set the name of the scaler.
+ * Returns warnings about the new document, with option names instead of field names. Throws `CommandError` for errors.
+ * `nameOption` is the option that set the name of the scaler.
  */
 export function checkDocument(text: string, nameOption: string): readonly string[] {
   const describe = ({ message }: Problem): string => withOptionNames(message, nameOption);

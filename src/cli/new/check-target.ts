@@ -22,8 +22,8 @@ interface TargetCheckInput extends FoundKind {
 const DEADLINE_MS = 5000;
 
 /**
- * Returns warnings: the workload does not exist or cannot be scaled, a container has no request for a
- * utilization target, another autoscaler has the same target, or some of this cannot be read.
+ * Returns warnings: the workload does not exist or cannot be scaled, a container has no request for a utilization
+ * target, another autoscaler has the same target, or some of this cannot be read.
  */
 export async function checkTarget(input: TargetCheckInput): Promise<readonly string[]> {
   const answers = [

@@ -18,8 +18,8 @@ export interface ClusterAccess {
 const PLUGIN_MS = 5000;
 
 /**
- * Reads the kubeconfig and, unless `offline` is set, runs its credential plugin for at most 5 s. Sends no
- * request. Returns errors as `failure`.
+ * Reads the kubeconfig and, unless `offline` is set, runs its credential plugin for at most 5 s. Sends no request.
+ * Returns errors as `failure`.
  */
 export async function findAccess(
   io: CommandIo,

@@ -17,8 +17,8 @@ export interface FoundKind {
 const DEADLINE_MS = 5000;
 
 /**
- * Accepts the kind, plural, singular or short name, like kubectl. `missing` is the message for a kind that
- * the cluster does not have. Throws `KubernetesError`.
+ * Accepts the kind, plural, singular or short name, like kubectl. `missing` is the message for a kind that the cluster
+ * does not have. Throws `KubernetesError`.
  */
 export async function findKind(
   transport: Transport,

@@ -45,8 +45,7 @@ export interface NewRequest {
 }
 
 /**
- * Parses numbers and checks combinations of options. Other values are checked in the document. Throws
- * `CommandError`.
+ * Parses numbers and checks combinations of options. Other values are checked in the document. Throws `CommandError`.
  */
 export function readNewOptions(options: NewOptions): NewRequest {
   if (options.max === undefined)
@@ -101,8 +100,8 @@ const AGGREGATION =
 const GROUPING_AT_END = /\)\s*(by|without)\s*\(([^)]*)\)$/i;
 
 /**
- * Guesses whether a query returns one series per pod: its outermost aggregation keeps the label `pod`, or it
- * has no aggregation and uses `$pods`. A comment in the document explains the guess.
+ * Guesses whether a query returns one series per pod: its outermost aggregation keeps the label `pod`, or it has no
+ * aggregation and uses `$pods`. A comment in the document explains the guess.
  */
 function isPerPod(query: string): boolean {
   const text = query.trim();

@@ -11,8 +11,8 @@ import { guessTarget, readTarget } from './target-kind.js';
 import { writeDocument } from './write-document.js';
 
 /**
- * Runs `new`: prints a valid scaler document for a workload. If there is a connection, reads the workload
- * from the cluster. Prints problems of the workload or of the connection as warnings on standard error.
+ * Runs `new`: prints a valid scaler document for a workload. If there is a connection, reads the workload from the
+ * cluster. Prints problems of the workload or of the connection as warnings on standard error.
  */
 export async function runNew(targetText: string, options: NewOptions, io: CommandIo): Promise<ExitCode> {
   const request = readNewOptions(options);

@@ -102,7 +102,7 @@ function defaultLines(preset: string | null): readonly string[] {
     ['syncPeriodSeconds', BUILT_IN.syncPeriodSeconds, 'interval between two decisions'],
   ];
   return [
-    '  # Defaults of unset fields, unless the service config has others:',
+    '  # Built-in values of unset fields, unless defaults in the service config override them:',
     ...fields.map(([field, value, meaning]) => `  # ${field}: ${value} # ${meaning}`),
     ...(values.downscaleStabilizationSeconds > 0 ? [] : [CONFIRMATION]),
     '  # dryRun: true # not a default: decide and report, but patch nothing',
@@ -126,9 +126,7 @@ function quantityScalar(text: string): string {
   return /^(?:0|[1-9]\d{0,14})(?:\.\d{1,3})?(?:m|k|[MGTPE]i?|Ki)?$/.test(text) ? text : JSON.stringify(text);
 }
 
-/**
- * Returns a block scalar, or a quoted scalar if the string contains characters that a block cannot represent.
- */
+/** Returns a block scalar, or a quoted scalar if the string contains characters that a block cannot represent. */
 function blockLines(key: string, text: string): readonly string[] {
   if (!/^[\n\x20-\x7e]+$/.test(text)) return [`${key} ${JSON.stringify(text)}`];
   return [`${key} |-`, ...text.split('\n').map((line) => `          ${line}`.trimEnd())];

@@ -4,9 +4,9 @@ import type { Writable } from 'node:stream';
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 /**
- * Returns a function that writes to a stream and ignores failures: a write is lost if the reader has closed
- * the stream, the disk is full, or more than 1 MiB is unread. Later writes are attempted again. For the log
- * of the service, which must continue to scale without it (reliability.md, F52).
+ * Returns a function that writes to a stream and ignores failures: a write is lost if the reader has closed the stream,
+ * the disk is full, or more than 1 MiB is unread. Later writes are attempted again. For the log of the service, which
+ * must continue to scale without it (reliability.md, F52).
  */
 export function lossyOutput(stream: Writable): (text: string) => void {
   // Without a listener, this event would end the process.

@@ -12,16 +12,15 @@ export interface CommandIo {
   readonly cwd: string;
   readonly clock: Clock;
   /**
-   * Aborted by SIGINT, SIGTERM or a closed standard output, and by SIGHUP while a cleanup is registered with
-   * `guard`.
+   * Aborted by SIGINT, SIGTERM or a closed standard output, and by SIGHUP while a cleanup is registered with `guard`.
    */
   readonly signal: AbortSignal;
   readonly onFault?: (listener: FaultListener) => void;
   /** Command line of this program: `promscaler` (the default) or `node PATH`. */
   readonly command?: string;
   /**
-   * Registers a synchronous cleanup to run if the process exits before the command returns. The returned
-   * function unregisters it.
+   * Registers a synchronous cleanup to run if the process exits before the command returns. The returned function
+   * unregisters it.
    */
   readonly guard?: (clean: () => void) => () => void;
 }

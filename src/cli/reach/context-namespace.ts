@@ -4,10 +4,7 @@ import { homeDirectory } from '../input/home-directory.js';
 import type { CommandIo } from '../process/io.js';
 import type { ClusterOptions } from './cluster-options.js';
 
-/**
- * Returns the namespace of the kubeconfig context, or `default`. Sends no request and runs no credential
- * plugin.
- */
+/** Returns the namespace of the kubeconfig context, or `default`. Sends no request and runs no credential plugin. */
 export async function contextNamespace(
   { kubeconfig, context }: Pick<ClusterOptions, 'kubeconfig' | 'context'>,
   io: Pick<CommandIo, 'env'>,

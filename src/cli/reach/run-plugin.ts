@@ -7,9 +7,8 @@ const MAX_OUTPUT_BYTES = 1024 * 1024;
 const MAX_LINE_LENGTH = 200;
 
 /**
- * Runs the credential plugin of a kubeconfig with the environment of this process, the plugin's own
- * variables, and a closed standard input. A failure includes the last line of its standard error, at most 200
- * characters.
+ * Runs the credential plugin of a kubeconfig with the environment of this process, the plugin's own variables, and a
+ * closed standard input. A failure includes the last line of its standard error, at most 200 characters.
  */
 export function pluginRunner({ env, clock }: Pick<CommandIo, 'env' | 'clock'>): RunPlugin {
   return (run) =>
@@ -28,7 +27,7 @@ export function pluginRunner({ env, clock }: Pick<CommandIo, 'env' | 'clock'>): 
             reason instanceof DeadlineError
               ? `did not end within ${run.timeoutMs / 1000} s`
               : isMissing
-                ? 'is not there'
+                ? 'does not exist'
                 : `ended with ${String(error.code ?? error.signal ?? 'an error')}${lastLine(stderr)}`;
           resolve({ kind: 'failed', why, isMissing });
         });

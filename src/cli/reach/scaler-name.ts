@@ -48,10 +48,7 @@ export async function readScalerName(
   throw usageError(`${text} is in namespace ${first}, but --namespace is ${namespace}. Omit one of them`);
 }
 
-/**
- * Returns a hint if the name of a workload, such as `deployment/web`, was passed as a scaler; empty
- * otherwise.
- */
+/** Returns a hint if the name of a workload, such as `deployment/web`, was passed as a scaler; empty otherwise. */
 export function workloadHint({ namespace, name }: ScalerName): string {
   return isWorkloadType(namespace)
     ? `; ${namespace}/${name} names a workload. ${scalerNameHint(name, 'NAMESPACE')}`

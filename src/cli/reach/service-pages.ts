@@ -122,10 +122,7 @@ function responseOf({ message }: KubernetesError): string {
 
 type LastChanges = Pick<PastScaler, 'lastScaleUp' | 'lastScaleDown'>;
 
-/**
- * Adds changes from before the current process of the service: those of the current status that precede
- * `instant`.
- */
+/** Adds changes from before the current process of the service: those of the current status that precede `instant`. */
 function withEarlier(known: LastChanges, now: JsonObject | null, instant: Instant): LastChanges {
   const before = (field: keyof LastChanges): Instant | null => {
     const at = parseInstant(textIn(now, field) ?? '');

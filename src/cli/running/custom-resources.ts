@@ -9,15 +9,11 @@ import type { ScalerStatus } from '../../telemetry/ledger.js';
 import type { Log } from '../../units/log.js';
 import type { Clock } from '../../units/clock.js';
 
-/**
- * Scaler objects. Every replica watches them; the leader, or with sharding the owner, writes their status.
- */
+/** Scaler objects. Every replica watches them; the leader, or with sharding the owner, writes their status. */
 export interface CustomResources {
-  /** By `NAMESPACE/NAME`. */
   readonly setVerdicts: (verdicts: ReadonlyMap<string, ObjectVerdict>) => void;
   /** Lists and watches objects until `signal` is aborted. Never rejects. */
   readonly watch: (signal: AbortSignal) => Promise<void>;
-  /** Writes the status of objects for one term of leadership. Never rejects. */
   readonly writeStatuses: (signal: AbortSignal) => Promise<void>;
   /** Reasons why the service is not ready. A missing CRD is not one of them. */
   readonly waitingFor: () => readonly string[];

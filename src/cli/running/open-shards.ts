@@ -22,9 +22,7 @@ export interface ShardParts {
   readonly address: () => string | null;
 }
 
-/**
- * Opens the share of this process: its buckets with sharding, otherwise all scalers while it is the leader.
- */
+/** Opens the share of this process: its buckets with sharding, otherwise all scalers while it is the leader. */
 export function openShards(options: ElectionOptions, parts: ShardParts): Shards {
   const { config, clock, log, namespace, instance } = options;
   const { transport, metrics, state } = parts;

@@ -43,17 +43,15 @@ export interface Service {
     verdicts?: ReadonlyMap<string, ObjectVerdict>,
   ) => void;
   /**
-   * Serves HTTP, and scales while it is the leader, until `signal` is aborted; then finishes changes in
-   * progress. Throws `ElectionRefusedError` if access to the Lease is forbidden.
+   * Serves HTTP, and scales while it is the leader, until `signal` is aborted; then finishes changes in progress.
+   * Throws `ElectionRefusedError` if access to the Lease is forbidden.
    */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
 export interface ServiceOptions extends OwnObjects {
   readonly config: ServiceConfig;
-  /**
-   * Creates the client of the API server. It reports each request, and the names in the server certificate.
-   */
+  /** Creates the client of the API server. It reports each request, and the names in the server certificate. */
   readonly openTransport: (
     onRequest: (report: RequestReport) => void,
     onServerNames: (names: readonly string[]) => void,

@@ -25,8 +25,8 @@ interface Shown {
 }
 
 /**
- * Runs `show`: prints every field of each document with its value and the origin of the value. Prints
- * problems on standard error. Skips documents with an error, and then returns 1.
+ * Runs `show`: prints every field of each document with its value and the origin of the value. Prints problems on
+ * standard error. Skips documents with an error, and then returns 1.
  */
 export async function runShow(options: ShowOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'yaml', 'json']);

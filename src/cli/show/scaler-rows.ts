@@ -89,8 +89,8 @@ function presetOrigin(written: Written, { preset }: ScalerSpec, name: string): s
 }
 
 /**
- * If neither document nor preset sets it, this is the limit of the HPA, which `behavior` replaces. A value in
- * the document applies in addition to `behavior`.
+ * If neither document nor preset sets it, this is the limit of the HPA, which `behavior` replaces. A value in the
+ * document applies in addition to `behavior`.
  */
 function limitRow(written: Written, spec: ScalerSpec, part: 'factor' | 'minimum'): Row {
   const name = part === 'factor' ? 'scaleUpLimitFactor' : 'scaleUpLimitMinimum';

@@ -11,8 +11,8 @@ export interface Column {
 export const GAP = '  ';
 
 /**
- * Returns widths for lines of at most `limit` characters; null: no limit. First, columns switch to shorter
- * forms from left to right; then they are truncated from right to left.
+ * Returns widths for lines of at most `limit` characters; null: no limit. First, columns switch to shorter forms from
+ * left to right; then they are truncated from right to left.
  */
 export function fitColumns(
   columns: readonly Column[],

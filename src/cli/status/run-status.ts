@@ -35,10 +35,7 @@ interface StatusOptions extends ReachOptions {
 
 const WATCH_PERIOD_MS = 3000;
 
-/**
- * Runs `status`: prints one row per scaler, sorted by namespace and name. With `watch`, repeats until
- * interrupted.
- */
+/** Runs `status`: prints one row per scaler, sorted by namespace and name. With `watch`, repeats until interrupted. */
 export async function runStatus(options: StatusOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'wide', 'json', 'yaml', 'name']);
   const { watch = false } = options;
@@ -128,7 +125,6 @@ interface Watched {
   readonly namespace: string | null;
 }
 
-/** Prints new and changed rows. */
 type Printer = (rows: readonly ScalerRow[]) => void;
 
 interface OnScreen extends Watched {
@@ -139,7 +135,6 @@ interface Following extends Watched {
   readonly print: Printer;
 }
 
-/** Reports once that the service is unreachable, and retries. */
 async function follow({ client, namespace, print }: Following, io: CommandIo): Promise<void> {
   let lastFailure: string | null = null;
   for (;;) {
@@ -193,8 +188,8 @@ async function listAgain(
 const USUAL_COLUMNS = 80;
 
 /**
- * Wide tables are not truncated. Other tables are limited to the width of the terminal, or 80 characters if
- * it is unknown.
+ * Wide tables are not truncated. Other tables are limited to the width of the terminal, or 80 characters if it is
+ * unknown.
  */
 function tableStyle(
   { isWide, namespace }: { readonly isWide: boolean; readonly namespace: string | null },

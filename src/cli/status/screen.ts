@@ -11,8 +11,8 @@ export interface ScreenSize {
 }
 
 /**
- * Returns output that replaces the contents of a terminal without flicker. If not all lines fit, the last row
- * shows how many are hidden. A line wider than the terminal takes several rows.
+ * Returns output that replaces the contents of a terminal without flicker. If not all lines fit, the last row shows how
+ * many are hidden. A line wider than the terminal takes several rows.
  */
 export function drawScreen(lines: readonly string[], { rows, columns }: ScreenSize): string {
   const shown = rows === null ? lines : cut(lines, { rows: Math.max(3, rows), columns });

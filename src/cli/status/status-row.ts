@@ -19,7 +19,6 @@ export interface StatusRow {
   readonly lastChange: string;
   /** Like `held`, with end times instead of remaining times. */
   readonly heldBy: string;
-  /** Whether AbleToScale or ScalingActive is False. */
   readonly isFailing: boolean;
   readonly isChanging: boolean;
 }
@@ -84,9 +83,7 @@ function metricText(metric: JsonObject): MetricText {
   return { full: `${identity}: ${values}${unit === 'average' ? ' (avg)' : ''}`, values };
 }
 
-/**
- * Returns three forms: all holds; the first hold and how many others there are; the same without the time.
- */
+/** Returns three forms: all holds; the first hold and how many others there are; the same without the time. */
 function heldForms(holds: readonly Hold[], now: Instant): readonly string[] {
   const [first] = holds;
   if (first === undefined) return ['-'];

@@ -28,10 +28,7 @@ import { type ServiceInput, readOptionsOf, readServiceInput } from '../input/ser
 interface ValidateOptions extends ClusterOptions {
   /** Files and directories; `-`: standard input. */
   readonly paths: readonly string[];
-  /**
-   * Service config with data sources and defaults for the documents. Default: the service config among
-   * `paths`.
-   */
+  /** Service config with data sources and defaults for the documents. Default: the service config among `paths`. */
   readonly config?: string;
   readonly live?: boolean;
   /** With `live`: replaces the URLs of the data source `default`. */
@@ -50,9 +47,9 @@ export interface ValidationReport {
 }
 
 /**
- * Runs `validate`: prints the problems of service configs and scaler documents, and their counts. With
- * `live`, also runs the checks of `doctor` for documents without an error; otherwise sends no request.
- * Returns 1 for an error or a failed check.
+ * Runs `validate`: prints the problems of service configs and scaler documents, and their counts. With `live`, also
+ * runs the checks of `doctor` for documents without an error; otherwise sends no request. Returns 1 for an error or a
+ * failed check.
  */
 export async function runValidate(options: ValidateOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'json', 'yaml']);
@@ -188,8 +185,8 @@ function hasQuery({ value }: LocatedDocument): boolean {
 }
 
 /**
- * An object with `spec` is reported as a scaler without apiVersion and kind. A document with a syntax error
- * may be a service config with secrets, so its lines are not shown.
+ * An object with `spec` is reported as a scaler without apiVersion and kind. A document with a syntax error may be a
+ * service config with secrets, so its lines are not shown.
  */
 function isServiceConfig({ document: { value }, file }: Placed): boolean {
   if (value === undefined) return mayBeServiceText(file.text);

@@ -45,7 +45,9 @@ export async function carryOut(
       const state = storedStateOf(memory, scaler.spec, { uid: target.uid, intent });
       const put = { scaler, base: memory.stored, state };
       const answer = await ports.state.put(put);
-      if (answer.kind === 'written') memory = { ...memory, stored: answer.stored, isUnsaved: true };
+      if (answer.kind === 'written')
+        memory = { ...memory, stored: answer.stored, isUnannounced: false, isUnsaved: true };
+      if (answer.kind === 'failed') memory = { ...memory, isUnannounced: true };
       return answer;
     };
     // A change in flight finishes even while the service stops, because each request has its own deadline.
@@ -70,7 +72,7 @@ function whyGivenUp(
 ): string | null {
   const { leadership } = ports;
   if (!isWanted) return NOT_WANTED;
-  if (!leadership.mayWrite()) return 'another replica leads';
+  if (!leadership.mayWrite()) return 'another replica is the leader';
   // `now` is the time of the read of the target: a change that was unresolved then still counts as unresolved
   // after a long wait.
   return isUnderWay(memory, leadership.epoch(), now)

@@ -31,13 +31,13 @@ interface ChangePorts {
 
 export type ScaleResult =
   /**
-   * `replicas`: the count in the response, which an admission webhook may have changed. `unannounced`: why
-   * the intent could not be stored; null: it was stored.
+   * `replicas`: the count in the response, which an admission webhook may have changed. `unannounced`: why the intent
+   * could not be stored; null: it was stored.
    */
   | { readonly kind: 'patched'; readonly replicas: number; readonly unannounced: string | null }
   /**
-   * Another client has changed the count since the decision. `afterConflict`: the change was found after a
-   * conflict, so it may also come from an earlier PATCH of this process.
+   * Another client has changed the count since the decision. `afterConflict`: the change was found after a conflict, so
+   * it may also come from an earlier PATCH of this process.
    */
   | {
       readonly kind: 'moved';
@@ -48,10 +48,7 @@ export type ScaleResult =
       readonly afterConflict: boolean;
     }
   | { readonly kind: 'recreated'; readonly message: string }
-  /**
-   * Nothing was sent: another replica is the leader or has written, the scaler was removed, or the read is
-   * too old.
-   */
+  /** Nothing was sent: another replica is the leader or has written, the scaler was removed, or the read is too old. */
   | { readonly kind: 'given-up'; readonly message: string }
   /** Nothing was sent: the intent of a scale-down could not be stored. */
   | { readonly kind: 'unannounced'; readonly message: string }
@@ -147,7 +144,7 @@ async function prepare(
       progress.unannounced = announced.message;
     }
     if (change.isWanted?.() === false) return { kind: 'given-up', message: NOT_WANTED };
-    if (!leadership.mayWrite()) return { kind: 'given-up', message: 'another replica leads' };
+    if (!leadership.mayWrite()) return { kind: 'given-up', message: 'another replica is the leader' };
     const seconds = ageSeconds(clock, start);
     if (seconds <= INTENT_SECONDS) return { intent };
     // If storing the intent failed slowly, try once more, with a new read and without the intent.
@@ -156,9 +153,9 @@ async function prepare(
 }
 
 /**
- * Returns whether the earlier change and this one exclude each other, because they have the same
- * precondition. Otherwise the earlier one may have been applied and reverted, and replacing its intent would
- * lose the window that it started.
+ * Whether the earlier change and this one have the same precondition, so that at most one of them can be applied. If
+ * not, the earlier one may have been applied and reverted, and replacing its intent would lose the window that it
+ * started.
  */
 function isExcluded(pending: Intent | null, resourceVersion: string): boolean {
   return pending === null || pending.resourceVersion === resourceVersion;
@@ -169,10 +166,7 @@ function earlierCounts({ to, pending }: ScaleChange): readonly number[] {
   return [...new Set(intendedCounts(pending))].filter((count) => count !== to);
 }
 
-/**
- * Returns the greater age of both clocks: after a pause of a virtual machine, only one of them may have
- * advanced.
- */
+/** Returns the greater age of both clocks: after a pause of a virtual machine, only one of them may have advanced. */
 function ageSeconds(clock: Clock, start: { readonly at: Instant; readonly ms: number }): number {
   return Math.max(secondsBetween(start.at, clock.now()), (clock.monotonicMs() - start.ms) / 1000);
 }

@@ -5,10 +5,9 @@ import type { Instant } from '../../units/time.js';
 import { withChange, withoutChange } from '../memory/state-after-change.js';
 
 /**
- * Returns the decision to carry out: the decision itself or, in a pause with a fixed count, the change to
- * that count. The fixed count overrides the bounds, and the change counts for windows and policies. A fixed 0
- * sets `zeroedBySelf`, even if the target is already at 0, so that the target is scaled up again after the
- * pause.
+ * Returns the decision to carry out: the decision itself or, in a pause with a fixed count, the change to that count.
+ * The fixed count overrides the bounds, and the change counts for windows and policies. A fixed 0 sets `zeroedBySelf`,
+ * even if the target is already at 0, so that the target is scaled up again after the pause.
  */
 export function orderOf(
   decision: Decision,

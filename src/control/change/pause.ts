@@ -18,9 +18,9 @@ type Annotations = Readonly<Record<string, string>>;
 const MAX_REASON_LENGTH = 200;
 
 /**
- * Returns the pause in effect at `now`; null: none. The pauses by document and by annotations add up.
- * `paused-until` ends only the pause by annotations. An invalid annotation pauses more rather than less,
- * because its author wanted to stop the scaling; `facts` report it.
+ * Returns the pause in effect at `now`; null: none. The pauses by document and by annotations add up. `paused-until`
+ * ends only the pause by annotations. An invalid annotation pauses more rather than less, because its author wanted to
+ * stop the scaling; `facts` report it.
  */
 export function readPause(
   spec: Pick<ScalerSpec, 'paused'>,

@@ -26,11 +26,9 @@ export interface Settled {
   readonly hold: Hold | null;
   readonly result: ScaleResult | null;
   readonly memory: Memory;
-  /** Total of all decisions of the cycle. */
   readonly decideSeconds: number;
 }
 
-/** Facts that are the same for all decisions of a cycle. */
 export interface Circumstances {
   readonly target: ScaleTarget;
   readonly otherScaler: OtherScaler | null;
@@ -41,8 +39,8 @@ export interface Circumstances {
 }
 
 /**
- * Decides on a snapshot and carries out the decision. If another client has changed the count in between,
- * decides again from that count, up to `MAX_DECISIONS` times.
+ * Decides on a snapshot and carries out the decision. If another client has changed the count in between, decides again
+ * from that count, up to `MAX_DECISIONS` times.
  */
 export async function settle(
   input: CycleInput,

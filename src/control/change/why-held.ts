@@ -23,7 +23,6 @@ export function whyHeld(input: {
   readonly otherScaler: OtherScaler | null;
   /** Why the state store is unusable for this scaler; null: it is usable. */
   readonly degraded: string | null;
-  /** Whether the document or the service sets a dry run. */
   readonly isDryRun: boolean;
 }): Hold | null {
   const { spec } = input.scaler;
@@ -32,7 +31,7 @@ export function whyHeld(input: {
   const { isDryRun } = input;
   // A dry run is intended to run next to the autoscaler that it will replace.
   if (conflict !== null && (!isDryRun || input.sharesTargetWith !== null)) {
-    const message = `${conflict} scales the same target; promscaler patches nothing until it is gone`;
+    const message = `${conflict} scales the same target; promscaler patches nothing until that is deleted`;
     return { reason: 'ConflictingScaler', outcome: 'held', message };
   }
   const { order, pause } = input;
@@ -56,9 +55,7 @@ export function degradedMessage(why: string): string {
   return `${why}: promscaler does not scale down, and windows of scale-ups restart with the process`;
 }
 
-/**
- * Repeating the same request would fight the admission webhook. Another desired or current count may pass it.
- */
+/** Repeating the same request would fight the admission webhook. Another desired or current count may pass it. */
 function heldByOverride({ override }: Memory, order: Decision): Hold | null {
   if (override === null) return null;
   const { wanted, got } = override;

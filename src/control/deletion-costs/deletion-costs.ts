@@ -12,12 +12,11 @@ import { planCosts, planRemovals } from './plan-costs.js';
 
 export interface DeletionCosts {
   /**
-   * Before a scale-down of a scaler with `podDeletionCost`, sets the costs of the pods to delete first,
-   * within 1 s. In any other cycle, removes leftover costs of promscaler in the background. Never throws:
-   * failures and delays are only logged.
+   * Before a scale-down of a scaler with `podDeletionCost`, sets the costs of the pods to delete first, within 1 s. In
+   * any other cycle, removes leftover costs of promscaler in the background. Never throws: failures and delays are only
+   * logged.
    */
   readonly update: (input: CostInput, change: CostedChange) => Promise<void>;
-  /** Resolves when no removal is in flight. */
   readonly idle: () => Promise<void>;
 }
 

@@ -5,12 +5,11 @@ import type { PodDeletionCost } from '../../scaler/spec.js';
 export const MAX_COSTS = 100;
 
 /**
- * Returns the costs to set, so that a scale-down to `to` deletes the first pods of the ranking, and the costs
- * of promscaler to remove. Costs are from -100 to -1, the lowest first. The number of costs is the number of
- * pods to delete, minus the pods that Kubernetes deletes first anyway: pods that are not ready, or have a
- * negative cost of another client. A pod without a value, or with a cost of another client, gets no cost.
- * Among equal values the youngest pod is first, as in Kubernetes; if all values are equal, no pod gets a
- * cost.
+ * Returns the costs to set, so that a scale-down to `to` deletes the first pods of the ranking, and the costs of
+ * promscaler to remove. Costs are from -100 to -1, the lowest first. The number of costs is the number of pods to
+ * delete, minus the pods that Kubernetes deletes first anyway: pods that are not ready, or have a negative cost of
+ * another client. A pod without a value, or with a cost of another client, gets no cost. Among equal values the
+ * youngest pod is first, as in Kubernetes; if all values are equal, no pod gets a cost.
  */
 export function planCosts(
   pods: readonly CostedPod[],
@@ -30,8 +29,8 @@ export function planCosts(
 }
 
 /**
- * Returns the costs of promscaler to remove while it does not scale down. Empty while there are more pods
- * than replicas, because the ReplicaSet controller has not yet deleted the chosen pods.
+ * Returns the costs of promscaler to remove while it does not scale down. Empty while there are more pods than
+ * replicas, because the ReplicaSet controller has not yet deleted the chosen pods.
  */
 export function planRemovals(pods: readonly CostedPod[], specReplicas: number): readonly CostChange[] {
   return pods.filter(isLiving).length > specReplicas ? [] : withoutCost(pods).slice(0, MAX_COSTS);

@@ -9,9 +9,9 @@ export class ElectionRefusedError extends Error {
 }
 
 /**
- * Returns a function that sends a request. If the verb was forbidden for 15 s and 4 attempts and never
- * allowed, it throws `ElectionRefusedError` with the text that `message` returns. If `message` returns null,
- * the refusal is not final.
+ * Returns a function that sends a request. If the verb was forbidden for 15 s and 4 attempts and never allowed, it
+ * throws `ElectionRefusedError` with the text that `message` returns. If `message` returns null, the refusal is not
+ * final.
  */
 export function createRefusalGuard<Verb extends string>(
   clock: Clock,
@@ -45,9 +45,8 @@ export function createRefusalGuard<Verb extends string>(
 type Verb = 'get' | 'create' | 'update';
 
 /**
- * Wraps the client with a refusal guard. If the verb has been allowed once, or the process has been a
- * follower, `KubernetesError` is thrown instead, so that the process keeps running: the permission may
- * return.
+ * Wraps the client with a refusal guard. If the verb has been allowed once, or the process has been a follower,
+ * `KubernetesError` is thrown instead, so that the process keeps running: the permission may return.
  */
 export function withRefusals(
   client: LeaseClient,

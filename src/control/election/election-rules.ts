@@ -31,10 +31,10 @@ export function observeLease(
 }
 
 /**
- * Returns whether a candidate may acquire the Lease: it has no holder, the candidate itself is the holder, or
- * its spec has not changed for the lease duration in the spec (default: that of the candidate). The times in
- * the spec are ignored, because they come from another clock. Deleting the Lease does not shorten the wait.
- * Source: reliability.md, W16.
+ * Returns whether a candidate may acquire the Lease: it has no holder, the candidate itself is the holder, or its spec
+ * has not changed for the lease duration in the spec (default: that of the candidate). The times in the spec are
+ * ignored, because they come from another clock. Deleting the Lease does not shorten the wait. Source: reliability.md,
+ * W16.
  */
 export function mayAcquire(
   seen: LeaseObservation | null,
@@ -90,8 +90,8 @@ export function momentOf(clock: Clock): Moment {
 }
 
 /**
- * Returns the milliseconds since a moment, by the clock that shows more: the monotonic clock stops while a
- * virtual machine is paused, and the wall clock can be set back. Source: reliability.md, W17.
+ * Returns the milliseconds since a moment, by the clock that shows more: the monotonic clock stops while a virtual
+ * machine is paused, and the wall clock can be set back. Source: reliability.md, W17.
  */
 export function elapsedMs(clock: Clock, { monotonicMs, wall }: Moment): number {
   return Math.max(clock.monotonicMs() - monotonicMs, clock.now() - wall);

@@ -14,9 +14,9 @@ interface WallClock {
 const STEP_SECONDS = 5;
 
 /**
- * Compares the wall clock with the monotonic clock, and calls `onSet` for each step. A suspended machine
- * looks like a clock that was set forward, so windows last longer by the duration of the suspension. Source:
- * reliability.md, F48 and F49.
+ * Compares the wall clock with the monotonic clock, and calls `onSet` for each step. A suspended machine looks like a
+ * clock that was set forward, so windows last longer by the duration of the suspension. Source: reliability.md, F48 and
+ * F49.
  */
 export function watchWallClock(clock: Clock, onSet: (seconds: number) => void): WallClock {
   const difference = (): number => (clock.now() - clock.monotonicMs()) / 1000;
@@ -35,8 +35,8 @@ export function watchWallClock(clock: Clock, onSet: (seconds: number) => void): 
 }
 
 /**
- * Shifts all times of the memory after the wall clock was set, so that windows, rate policies, stabilization
- * and holds keep their duration. No past event moves after `now`.
+ * Shifts all times of the memory after the wall clock was set, so that windows, rate policies, stabilization and holds
+ * keep their duration. No past event moves after `now`.
  */
 export function shiftMemory(memory: Memory, seconds: number, now: Instant): Memory {
   const past = (at: Instant): Instant => earliest(addSeconds(at, seconds), now);

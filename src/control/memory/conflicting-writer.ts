@@ -6,10 +6,7 @@ import type { Instant } from '../../units/time.js';
 export interface WriterWatch {
   /** The count that promscaler last set; null after a different count was read. */
   readonly own: number | null;
-  /**
-   * Times at which another client replaced the count of promscaler: the last three within the window, oldest
-   * first.
-   */
+  /** Times at which another client replaced the count of promscaler: the last three within the window, oldest first. */
   readonly reversals: readonly Instant[];
   readonly since: Instant | null;
   /** Other managers of `spec.replicas` in `managedFields`; empty: unknown. */
@@ -25,8 +22,8 @@ interface ReplicasRead {
 }
 
 /**
- * Three reversals within the window are a conflict. It ends after a window without a reversal. Source:
- * contract.md, section 6.
+ * Three reversals within the window are a conflict. It ends after a window without a reversal. Source: contract.md,
+ * section 6.
  */
 const CONFLICT_REVERSALS = 3;
 const WINDOW_SECONDS = 600;

@@ -12,15 +12,15 @@ import type { WriterWatch } from './conflicting-writer.js';
 export interface Memory {
   readonly uid: string | null;
   readonly state: State;
-  /**
-   * Start of a window after a scaling at an unknown time. A time in `state` that equals it is an assumption.
-   */
+  /** Start of a window after a scaling at an unknown time. A time in `state` that equals it is an assumption. */
   readonly assumedAt: Instant | null;
   /** The last known scalings, if `state` contains an assumed time instead; absent: none is known. */
   readonly knownScales?: LastScales;
   readonly holds: ScalerHolds;
   /** Intent of a PATCH with an unknown result, sent by this process, an earlier one or another replica. */
   readonly unresolved: Intent | null;
+  /** Whether `unresolved` may never have been in the state store. */
+  readonly isUnannounced: boolean;
   /** The count that an admission webhook set (`got`) instead of the requested one (`wanted`). */
   readonly override: { readonly wanted: number; readonly got: number } | null;
   readonly writer: WriterWatch;
@@ -29,9 +29,8 @@ export interface Memory {
   /** Whether a pause was in effect in the last cycle; absent: false. */
   readonly wasPaused?: boolean;
   readonly isRestored: boolean;
-  /** Entry in the state store, as a string, that this memory continues; null: there is none. */
+  /** The stored entry on which this memory is based; null: none. */
   readonly stored: string | null;
-  /** Whether the state store lacks part of this memory. */
   readonly isUnsaved: boolean;
 }
 
@@ -56,6 +55,7 @@ export function freshMemory(now: Instant, uid: string | null): Memory {
     assumedAt: now,
     holds: NO_HOLDS,
     unresolved: null,
+    isUnannounced: false,
     override: null,
     writer: NO_REVERSALS,
     shortfall: null,
@@ -66,16 +66,16 @@ export function freshMemory(now: Instant, uid: string | null): Memory {
 }
 
 /**
- * Returns the memory at the start of another term of this process. It keeps the last scalings and an
- * unresolved change, to be compared with the state store, and drops everything else.
+ * Returns the memory at the start of another term of this process. It keeps the last scalings and an unresolved change,
+ * to be compared with the state store, and drops everything else.
  */
 export function forNewTerm(memory: Memory, now: Instant): Memory {
-  const { uid, unresolved, isUnsaved, assumedAt, knownScales } = memory;
+  const { uid, unresolved, isUnannounced, isUnsaved, assumedAt, knownScales } = memory;
   if (uid === null) return freshMemory(now, null);
   const { lastScaleUp, lastScaleDown, scaleEvents } = memory.state;
   const state = { ...EMPTY_STATE, lastScaleUp, lastScaleDown, scaleEvents };
   const known = knownScales === undefined ? {} : { knownScales };
-  return { ...freshMemory(now, uid), state, assumedAt, ...known, unresolved, isUnsaved };
+  return { ...freshMemory(now, uid), state, assumedAt, ...known, unresolved, isUnannounced, isUnsaved };
 }
 
 export function forNewTarget(memory: Memory, now: Instant, uid: string | null): Memory {

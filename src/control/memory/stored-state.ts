@@ -6,9 +6,9 @@ import { lastScales } from './memory.js';
 import type { Memory } from './memory.js';
 
 /**
- * Returns the stored part of a memory, with the intent of the next change. Values that the next decisions
- * compute again are not stored. Neither is `inactiveSince`: after a restart the cooldown restarts, like the
- * stabilization window, which has the same default length.
+ * Returns the stored part of a memory, with the intent of the next change. Values that the next decisions compute again
+ * are not stored. Neither is `inactiveSince`: after a restart the cooldown restarts, like the stabilization window,
+ * which has the same default length.
  */
 export function storedStateOf(
   memory: Memory,
@@ -62,8 +62,8 @@ function hasNewEvent(
 }
 
 /**
- * Stored only for scalers with a fallback, which need it: otherwise each outage of Prometheus would write
- * every entry twice.
+ * Stored only for scalers with a fallback, which need it: otherwise each outage of Prometheus would write every entry
+ * twice.
  */
 function storedFailingSince({ failingSince }: State, { fallback }: ScalerSpec): State['failingSince'] {
   return fallback === null ? EMPTY_STATE.failingSince : failingSince;

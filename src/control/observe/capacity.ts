@@ -23,14 +23,13 @@ const REACHED: Condition = {
   type: 'TargetReached',
   status: 'True',
   reason: 'Reached',
-  message: 'as many pods are ready as the target is set to',
+  message: 'all desired pods are ready',
 };
 
 /**
- * Returns the condition `TargetReached`: whether all desired pods are ready, and why not. Reasons that
- * waiting does not fix come first: Unschedulable, RolloutStuck, RolloutPaused. Then Starting, for up to 300 s
- * while no container waits with an error, otherwise NotReady. A paused rollout still scales, but creates no
- * pods of a new template.
+ * Returns the condition `TargetReached`: whether all desired pods are ready, and why not. Reasons that waiting does not
+ * fix come first: Unschedulable, RolloutStuck, RolloutPaused. Then Starting, for up to 300 s while no container waits
+ * with an error, otherwise NotReady. A paused rollout still scales, but creates no pods of a new template.
  */
 export function targetReached(
   target: Pick<ScaleTarget, 'specReplicas' | 'rollout'>,

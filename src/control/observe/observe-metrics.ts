@@ -6,16 +6,13 @@ import type { ObserveMetrics } from '../ports/ports.js';
 import type { Admission } from '../rounds/admission.js';
 
 /**
- * Returns a function that waits for the query results of a scaler, converts them to samples with the current
- * pods, and advances the recovery hold.
+ * Returns a function that waits for the query results of a scaler, converts them to samples with the current pods, and
+ * advances the recovery hold.
  */
 export function metricObserver(settings: {
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly recoveryHoldMaxSeconds: number;
-  /**
-   * Spreads cycles that wait for the same response over turns of the event loop. Default: all continue at
-   * once.
-   */
+  /** Spreads cycles that wait for the same response over turns of the event loop. Default: all continue at once. */
   readonly admission?: Admission;
 }): ObserveMetrics {
   const { sources, recoveryHoldMaxSeconds, admission } = settings;

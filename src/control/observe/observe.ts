@@ -25,9 +25,7 @@ export type Observation =
     }
   | { readonly failure: KubernetesError; readonly target: ScaleTarget | null };
 
-/**
- * Older pods cause no scale-down, because a watch may be dead without an error. Source: reliability.md, K12.
- */
+/** Older pods cause no scale-down, because a watch may be dead without an error. Source: reliability.md, K12. */
 const STALE_CACHE_SECONDS = 180;
 
 /** Reads target, pods and metrics. A failed query becomes a sample, not an error. */
@@ -74,8 +72,8 @@ async function observeTarget(input: CycleInput, ports: CyclePorts, seen: ReadTar
 }
 
 /**
- * Reads the target from the watch, or live while a change is unresolved, because the watch may not show that
- * change yet.
+ * Reads the target from the watch, or live while a change is unresolved, because the watch may not show that change
+ * yet.
  */
 async function readTarget({ scaler, memory, signal }: CycleInput, cluster: Cluster): Promise<ReadTarget> {
   const { namespace, spec } = scaler;

@@ -91,8 +91,8 @@ export function buildUnreadRecord(
 }
 
 /**
- * Returns a shadow only if the decision is held because of the dry run: otherwise the decision does not
- * predict what promscaler will do after the dry run.
+ * Returns a shadow only if the decision is held because of the dry run: otherwise the decision does not predict what
+ * promscaler will do after the dry run.
  */
 function shadowOf(decision: Decision, hold: Hold | null, other: OtherScaler | null): Shadow | undefined {
   const theirReplicas = other?.desiredReplicas;

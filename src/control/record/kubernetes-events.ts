@@ -12,8 +12,8 @@ const FALLBACK = 'FallbackActive';
 type Standing = Pick<CycleRecord, 'conditions' | 'outcome' | 'conflictingWriter'>;
 
 /**
- * Returns the Kubernetes Events of a cycle, with the reasons of the HPA: for each change of replicas, once
- * when a failure, fallback or pause begins, and once when a fallback or pause ends.
+ * Returns the Kubernetes Events of a cycle, with the reasons of the HPA: for each change of replicas, once when a
+ * failure, fallback or pause begins, and once when a fallback or pause ends.
  */
 export function kubernetesEvents(before: Standing | null, record: CycleRecord): readonly TargetEvent[] {
   return [

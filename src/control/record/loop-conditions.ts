@@ -28,8 +28,8 @@ function replace({ conditions }: Decision, condition: Condition): readonly Condi
 }
 
 /**
- * Returns the condition `Held`. A pause is reported in every cycle while it is in effect, even if it prevents
- * nothing. Only another autoscaler takes precedence.
+ * Returns the condition `Held`. A pause is reported in every cycle while it is in effect, even if it prevents nothing.
+ * Only another autoscaler takes precedence.
  */
 export function heldCondition(cycle: {
   readonly hold: Hold | null;

@@ -18,9 +18,9 @@ export interface CycleReportPorts {
 const SENT: ReadonlySet<OutcomeKind> = new Set(['patched', 'replaced', 'failed']);
 
 /**
- * Reports a cycle to ledger, metrics, log, Events and `onCycle`. A cycle that was canceled at the end of its
- * term is reported only if it sent a change of replicas: a canceled query is not a failure. Never throws, so
- * that the caller keeps the memory of the cycle.
+ * Reports a cycle to ledger, metrics, log, Events and `onCycle`. A cycle that was canceled at the end of its term is
+ * reported only if it sent a change of replicas: a canceled query is not a failure. Never throws, so that the caller
+ * keeps the memory of the cycle.
  */
 export function reportCycle(
   output: CycleOutput,

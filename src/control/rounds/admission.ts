@@ -1,8 +1,8 @@
 import type { Clock } from '../../units/clock.js';
 
 /**
- * Resolves when the caller may continue: immediately for the first callers of a burst, for the others in
- * later turns of the event loop.
+ * Resolves when the caller may continue: immediately for the first callers of a burst, for the others in later turns of
+ * the event loop.
  */
 export type Admission = () => Promise<void>;
 
@@ -10,8 +10,8 @@ export type Admission = () => Promise<void>;
 const BURST_MS = 20;
 
 /**
- * Admits at most `atOnce` callers per turn of the event loop, in order. One response may end the wait of
- * 1,500 scalers: without turns between their decisions, probes and the renewal of the Lease would wait 0.3 s.
+ * Admits at most `atOnce` callers per turn of the event loop, in order. One response may end the wait of 1,500 scalers:
+ * without turns between their decisions, probes and the renewal of the Lease would wait 0.3 s.
  */
 export function createAdmission(clock: Clock, atOnce: number): Admission {
   let waiting: (() => void)[] = [];

@@ -12,10 +12,10 @@ export interface Round {
 }
 
 /**
- * Calls `onRound` at each multiple of the period since `startMs`, which is now or earlier, until `signal` is
- * aborted: immediately if `startMs` is now, otherwise at the next multiple. Does not wait for a round to finish; the
- * caller skips cycles that are still running. Slots follow the monotonic clock, so setting the wall clock neither
- * skips nor repeats one.
+ * Calls `onRound` at each multiple of the period since `startMs`, which is now or earlier, until `signal` is aborted:
+ * immediately if `startMs` is now, otherwise at the next multiple. Does not wait for a round to finish; the caller skips
+ * cycles that are still running. Slots follow the monotonic clock, so setting the wall clock neither skips nor repeats
+ * one.
  */
 export async function runRounds(
   clock: Clock,

@@ -1,7 +1,7 @@
 /**
- * Phase of a bucket that a member claims. `claimed`: the claim is not published or not confirmed yet;
- * `loading`: the member owns the bucket and reads its state; `serving`: its scalers are decided; `draining`:
- * the last cycles finish, then the claim is withdrawn.
+ * Phase of a bucket that a member claims. `claimed`: the claim is not published or not confirmed yet; `loading`: the
+ * member owns the bucket and reads its state; `serving`: its scalers are decided; `draining`: the last cycles finish,
+ * then the claim is withdrawn.
  */
 export type Phase = 'claimed' | 'loading' | 'serving' | 'draining';
 
@@ -16,16 +16,13 @@ export interface HoldingsOptions {
   readonly load: (bucket: number) => Promise<void>;
   /** Waits for the cycles of a bucket and stores its state; never rejects. */
   readonly drain: (bucket: number) => Promise<void>;
-  /** Called when the set of served buckets has changed. */
   readonly onServed: () => void;
-  /** Called when a claim can be withdrawn. */
   readonly onDrained: () => void;
 }
 
 export interface Holdings {
   /** Buckets to publish, in ascending order. */
   readonly claims: () => readonly number[];
-  /** Whether any claim is not published yet. */
   readonly hasNew: () => boolean;
   readonly has: (bucket: number) => boolean;
   readonly phaseOf: (bucket: number) => Phase | null;
@@ -35,8 +32,8 @@ export interface Holdings {
   /** Assigns this number to claims that were published for the first time. */
   readonly published: (buckets: readonly number[], number: number) => void;
   /**
-   * Confirms the published claims, and drops contested ones, which another member claims too. Returns the
-   * confirmed buckets.
+   * Confirms the published claims, and drops contested ones, which another member claims too. Returns the confirmed
+   * buckets.
    */
   readonly confirm: (isContested: (bucket: number) => boolean) => readonly number[];
   /** Releases a bucket: immediately if it is only claimed, otherwise after its last cycle. */

@@ -9,6 +9,7 @@ import { retryDelayMs, type ElectionTimes } from '../election/election-rules.js'
 import type { Lead } from '../election/leadership.js';
 import { MAX_LAG_MS, STUCK_SECONDS, untilSteady } from '../election/election.js';
 import { watchLoopLag, type LoopLag } from '../election/loop-lag.js';
+import { workUntilLost } from '../election/work-until-lost.js';
 import { createBusyBuckets } from './busy-buckets.js';
 import { createElectedLeader } from './elected-leader.js';
 import { createHoldings } from './holdings.js';
@@ -45,11 +46,11 @@ const RELEASE_MS = 3000;
 const LEFTOVER_MS = 30_000;
 
 /**
- * Creates a member of the replicas that share the scalers. It renews its own Lease, which lists the buckets
- * that it claims. After each renewal it lists the Leases of all members and moves towards the plan of
- * `planBuckets`. It owns a bucket once a list that began after the write of the claim shows no other live
- * member with a claim to the bucket, and keeps it while the Lease is renewed in time. While replicas without
- * sharding have a live leader, it owns no bucket. Source: reliability.md, W27-W35.
+ * Creates a member of the replicas that share the scalers. It renews its own Lease, which lists the buckets that it
+ * claims. After each renewal it lists the Leases of all members and moves towards the plan of `planBuckets`. It owns a
+ * bucket once a list that began after the write of the claim shows no other live member with a claim to the bucket, and
+ * keeps it while the Lease is renewed in time. While replicas without sharding have a live leader, it owns no bucket.
+ * Source: reliability.md, W27-W35.
  */
 export function createMembership(options: MembershipOptions): Shards {
   const { clock, log, times, identity } = options;
@@ -116,7 +117,6 @@ export function createMembership(options: MembershipOptions): Shards {
     return own.found(listed.find(({ name }) => name === own.name) ?? null);
   };
 
-  /** Moves claims towards the plan. */
   const rebalance = (): void => {
     const live = others();
     const claims = new Map<string, readonly number[]>(
@@ -177,7 +177,7 @@ export function createMembership(options: MembershipOptions): Shards {
     if (leader.isLive()) giveUpAll();
     if (listing === null) return null;
     if (listing.result !== null) return listing.result;
-    if (renewal !== null) isFailing = false;
+    if (renewal !== null && reading !== null) isFailing = false;
     // If the process was suspended between publish and list, other members may have taken its buckets.
     if (!own.isValid()) return null;
     if (reading === null || leader.isLive()) return null;
@@ -237,22 +237,16 @@ export function createMembership(options: MembershipOptions): Shards {
   const serve = async (signal: AbortSignal, lead: Lead): Promise<void> => {
     joinedMs = clock.monotonicMs();
     log.info('joined', { lease: own.name });
-    const ending = new AbortController();
-    const failed = new AbortController();
-    const work = lead(ending.signal)
-      .catch((error: unknown) => log.error('work of the member failed: internal error', { error }))
-      .finally(() => failed.abort());
-    let lost: string | null = 'renewal of the Lease is forbidden';
-    try {
-      lost = await keep(AbortSignal.any([signal, failed.signal]));
-    } finally {
-      // After a loss nothing may be written. On a stop, changes in flight finish before the release.
-      if (lost !== null) end(lost);
-      ending.abort();
-      await work;
-      end(null);
-    }
-    if (lost !== null) return;
+    const isHeld = await workUntilLost(
+      {
+        lead,
+        keep,
+        end,
+        onError: (error) => log.error('work of the member failed: internal error', { error }),
+      },
+      signal,
+    );
+    if (!isHeld) return;
     if (busy.isIdle()) await release();
     else log.warn('membership Lease is not released: a change is in flight; others wait until it expires');
   };

@@ -12,8 +12,8 @@ export interface ObservedMember {
 export type ObservedMembers = ReadonlyMap<string, ObservedMember>;
 
 /**
- * Returns the duration of a member's Lease in milliseconds. A duration of 0, which no API server accepts,
- * counts as unset.
+ * Returns the duration of a member's Lease in milliseconds. A duration of 0, which no API server accepts, counts as
+ * unset.
  */
 function durationMs({ spec }: SeenMember, times: ElectionTimes): number {
   const seconds = spec.leaseDurationSeconds === 0 ? null : spec.leaseDurationSeconds;
@@ -21,17 +21,17 @@ function durationMs({ spec }: SeenMember, times: ElectionTimes): number {
 }
 
 /**
- * Returns whether a member may still own buckets: it has not released its Lease, and this process has seen
- * the Lease change within the duration of the Lease. Times in the Lease are ignored, because they come from
- * another clock. Source: reliability.md, W27.
+ * Returns whether a member may still own buckets: it has not released its Lease, and this process has seen the Lease
+ * change within the duration of the Lease. Times in the Lease are ignored, because they come from another clock.
+ * Source: reliability.md, W27.
  */
 export function isLive({ lease, atMs }: ObservedMember, nowMs: number, times: ElectionTimes): boolean {
   return lease.spec.holderIdentity !== '' && nowMs - atMs < durationMs(lease, times);
 }
 
 /**
- * Returns the observations after a list. An unchanged Lease keeps its time. A live member whose Lease is
- * missing counts until the Lease would expire, because deleting a Lease does not shorten the wait.
+ * Returns the observations after a list. An unchanged Lease keeps its time. A live member whose Lease is missing counts
+ * until the Lease would expire, because deleting a Lease does not shorten the wait.
  */
 export function observeMembers(
   before: ObservedMembers,
@@ -73,8 +73,8 @@ export function findStale(members: ObservedMembers, own: string, nowMs: number):
 const MAX_NUMBER = 2 ** 31 - 1;
 
 /**
- * Returns the number of a new claim, above all earlier numbers, so that the epochs of a bucket increase from
- * owner to owner.
+ * Returns the number of a new claim, above all earlier numbers, so that the epochs of a bucket increase from owner to
+ * owner.
  */
 export function nextNumber(members: ObservedMembers): number {
   const numbers = [...members.values()].map(({ lease }) => lease.spec.leaseTransitions);

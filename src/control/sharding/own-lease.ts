@@ -3,19 +3,15 @@ import type { MemberLeases, SeenMember } from '../../kubernetes/members/member-l
 import type { Clock } from '../../units/clock.js';
 import { elapsedMs, momentOf, type ElectionTimes, type Moment } from '../election/election-rules.js';
 
-/** The membership Lease of this process. */
 export interface OwnLease {
   readonly name: string;
-  /**
-   * Publishes the buckets and renews the Lease. Throws `KubernetesError`; the Lease may be written
-   * nevertheless.
-   */
+  /** Publishes the buckets and renews the Lease. Throws `KubernetesError`; the Lease may be written nevertheless. */
   readonly publish: (claim: PublishedClaim, signal: AbortSignal) => Promise<void>;
   /** Publishes no buckets, so that other members do not wait until the Lease expires. */
   readonly release: (signal: AbortSignal) => Promise<void>;
   /**
-   * Compares the Lease in a list (null: it does not exist) with the last write. Returns why the Lease is
-   * lost; null: it is held.
+   * Compares the Lease in a list (null: it does not exist) with the last write. Returns why the Lease is lost; null: it
+   * is held.
    */
   readonly found: (lease: SeenMember | null) => string | null;
   /** Whether the last successful write started less than renewDeadline ago, on both clocks. */

@@ -2,11 +2,10 @@
 export type Claims = ReadonlyMap<string, readonly number[]>;
 
 /**
- * Returns the planned owner of each of `bucketCount` buckets. Each member owns floor or ceil of bucketCount /
- * members buckets. A bucket stays with the member that claims it unless that member has too many, so a member
- * that leaves moves only its own buckets, and a member that joins moves only its share. Buckets to move are
- * chosen by rendezvous hashing, so that all members compute the same plan from the same claims in any order.
- * Without members the plan is empty.
+ * Returns the planned owner of each of `bucketCount` buckets. Each member owns floor or ceil of bucketCount / members
+ * buckets. A bucket stays with the member that claims it unless that member has too many, so a member that leaves moves
+ * only its own buckets, and a member that joins moves only its share. Buckets to move are chosen by rendezvous hashing,
+ * so that all members compute the same plan from the same claims in any order. Without members the plan is empty.
  */
 export function planBuckets(claims: Claims, bucketCount: number): ReadonlyMap<number, string> {
   const members = [...claims.keys()].sort();
@@ -45,10 +44,7 @@ function keptBuckets(
   return kept;
 }
 
-/**
- * Members with the most buckets get the larger share, so that nothing moves between two members with a full
- * share.
- */
+/** Members with the most buckets get the larger share, so that nothing moves between two members with a full share. */
 function quotasOf(
   kept: ReadonlyMap<string, readonly number[]>,
   bucketCount: number,
@@ -70,8 +66,8 @@ function highest(members: readonly string[], bucket: number): string | null {
 }
 
 /**
- * Returns a hash of member and bucket from 0 to 2^32-1: FNV-1a with the finalizer of MurmurHash3, which mixes
- * the last byte.
+ * Returns a hash of member and bucket from 0 to 2^32-1: FNV-1a with the finalizer of MurmurHash3, which mixes the last
+ * byte.
  */
 function scoreOf(member: string, bucket: number): number {
   let hash = 0x811c9dc5;

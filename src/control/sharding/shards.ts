@@ -9,11 +9,10 @@ export interface Member {
 }
 
 /**
- * The part of the scalers that this process decides: all scalers if it is the leader, or with sharding those
- * in its buckets.
+ * The part of the scalers that this process decides: all scalers if it is the leader, or with sharding those in its
+ * buckets.
  */
 export interface Shards extends Election {
-  /** Whether this process decides the scalers of the bucket. */
   readonly serves: (bucket: number) => boolean;
   /** Whether the scalers of the bucket may be changed now; checked directly before each write. */
   readonly leadershipOf: (bucket: number) => Leadership;

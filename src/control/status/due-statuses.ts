@@ -47,8 +47,8 @@ interface CheckedStatus extends DueStatus {
   writtenMs: number | null;
   delayedUntilMs: number;
   /**
-   * The last status sent, and as the server stored it. The server may prune fields, so sending them again
-   * would change nothing.
+   * The last status sent, and as the server stored it. The server may prune fields, so sending them again would change
+   * nothing.
    */
   lastWrite: { readonly sent: string; readonly stored: string } | null;
 }

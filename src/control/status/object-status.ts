@@ -72,18 +72,15 @@ const FIELDS = [
 ] as const satisfies readonly (keyof ObjectStatus)[];
 
 /**
- * Returns the merge-patch from the stored to the wanted status. It removes fields that are now unknown and
- * keeps fields of other clients.
+ * Returns the merge-patch from the stored to the wanted status. It removes fields that are now unknown and keeps fields
+ * of other clients.
  */
 export function statusPatch(stored: JsonObject | null, wanted: ObjectStatus): JsonObject {
   const removed = FIELDS.filter((field) => wanted[field] === undefined && Object.hasOwn(stored ?? {}, field));
   return { ...wanted, ...Object.fromEntries(removed.map((field) => [field, null])) };
 }
 
-/**
- * `soon`: clients wait for these fields (replicas and important conditions). `later`: messages and metric
- * values.
- */
+/** `soon`: clients wait for these fields (replicas and important conditions). `later`: messages and metric values. */
 export function statusDifference(stored: JsonObject | null, wanted: ObjectStatus): 'none' | 'later' | 'soon' {
   const now = { observedGeneration: countIn(stored, 'observedGeneration'), ...readStored(stored) };
   if (sortedJson(urgentOf(now)) !== sortedJson(urgentOf(wanted))) return 'soon';

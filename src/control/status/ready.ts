@@ -1,8 +1,8 @@
 import type { UntimedCondition } from './object-status.js';
 
 /**
- * Reasons of `AbleToScale` or `ScalingActive` whose False is no failure: the target was set to 0, or a
- * forbidden window is active. `Ready` stays True.
+ * Reasons of `AbleToScale` or `ScalingActive` whose False is no failure: the target was set to 0, or a forbidden window
+ * is active. `Ready` stays True.
  */
 const STILL_READY: ReadonlySet<string> = new Set([
   'ScalingDisabled',

@@ -30,9 +30,9 @@ const CYCLE_CONDITIONS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the wanted status of an object. A condition keeps its `lastTransitionTime` from the stored status
- * until its status changes, so a restart does not reset it. Before the first cycle of this process, the
- * stored results of an earlier process stay. If no version of the document is in effect, they are removed.
+ * Returns the wanted status of an object. A condition keeps its `lastTransitionTime` from the stored status until its
+ * status changes, so a restart does not reset it. Before the first cycle of this process, the stored results of an
+ * earlier process stay. If no version of the document is in effect, they are removed.
  */
 export function statusOf({ object, verdict, last, now }: StatusInput): ObjectStatus {
   const { generation: observedGeneration, status: stored } = object;

@@ -40,9 +40,8 @@ const INTERNAL_ERROR_MS = 60_000;
 const OUTDATED_MS = 10_000;
 
 /**
- * Keeps the status of Scaler objects current for one term of the leader, until `signal` is aborted. Sends
- * nothing while nothing changes, and never rejects. A failed write is repeated in the next pass of this
- * process or another one.
+ * Keeps the status of Scaler objects current for one term of the leader, until `signal` is aborted. Sends nothing while
+ * nothing changes, and never rejects. A failed write is repeated in the next pass of this process or another one.
  */
 export async function writeStatuses(ports: StatusWriterPorts, signal: AbortSignal): Promise<void> {
   const { clock } = ports;

@@ -13,9 +13,9 @@ export const limitToMinReplicas: Limit = (replicas, { spec, bounds }) =>
       };
 
 /**
- * Lowers the count to `maxReplicas`. If a schedule has lowered `maxReplicas` below the current count, the
- * policies of `behavior` and `maxScaleDownPercentPerWindow` limit how fast the count follows. Holds do not,
- * because bounds override them. Source: algorithm.md, step 1; reliability.md, decision 16.
+ * Lowers the count to `maxReplicas`. If a schedule has lowered `maxReplicas` below the current count, the policies of
+ * `behavior` and `maxScaleDownPercentPerWindow` limit how fast the count follows. Holds do not, because bounds override
+ * them. Source: algorithm.md, step 1; reliability.md, decision 16.
  */
 export const limitToMaxReplicas: Limit = (replicas, context) => {
   const { spec, bounds, current } = context;

@@ -17,7 +17,7 @@ export interface Bounds {
 interface BoundBy {
   readonly schedule: string;
   readonly replicas: number;
-  /** `before` a start and `after` an end, the bound ramps. */
+  /** `before` and `after`: the bound ramps before the start or after the end. */
   readonly phase: 'during' | 'before' | 'after';
   readonly until: Instant;
 }
@@ -29,10 +29,10 @@ interface Unscheduled {
 }
 
 /**
- * Returns the highest floor and the lowest ceiling of active or ramping schedules, in place of those of the
- * document. A floor above the ceiling is lowered to it. During a ramp, a bound is between that of the
- * document and that of the schedule in proportion to the time, rounded up: the ramp ends at the start of the
- * schedule, or `rampSeconds` after its end. Source: algorithm.md, step 1.
+ * Returns the highest floor and the lowest ceiling of active or ramping schedules, in place of those of the document. A
+ * floor above the ceiling is lowered to it. During a ramp, a bound is between that of the document and that of the
+ * schedule in proportion to the time, rounded up: the ramp ends at the start of the schedule, or `rampSeconds` after
+ * its end. Source: algorithm.md, step 1.
  */
 export function boundsInForce(spec: Unscheduled, now: Instant): Bounds {
   let floor: BoundBy | null = null;
@@ -52,10 +52,10 @@ export function boundsInForce(spec: Unscheduled, now: Instant): Bounds {
 }
 
 /**
- * Returns the highest ceiling that may have led to the current count; a count above it is lowered
- * immediately. The ceiling of a schedule counts while it is active, and after that until the next scale-up.
- * If no schedule allowed more than the document at the last scale-up, the count was within the maximum of the
- * document, and lowering that maximum takes effect immediately. Source: reliability.md, decision 8.
+ * Returns the highest ceiling that may have led to the current count; a count above it is lowered immediately. The
+ * ceiling of a schedule counts while it is active, and after that until the next scale-up. If no schedule allowed more
+ * than the document at the last scale-up, the count was within the maximum of the document, and lowering that maximum
+ * takes effect immediately. Source: reliability.md, decision 8.
  */
 export function highestCeiling(
   { maxReplicas, schedules }: Omit<Unscheduled, 'minReplicas'>,
@@ -85,8 +85,8 @@ export function describeBound(field: string, replicas: number, by: BoundBy | nul
   if (by === null) return `${field} is ${replicas}`;
   const when: Readonly<Record<BoundBy['phase'], string>> = {
     during: 'until',
-    before: 'on the way to its start at',
-    after: 'on the way back until',
+    before: 'ramping to its start at',
+    after: 'ramping back until',
   };
   return `${field} is ${replicas} by schedule "${by.schedule}" ${when[by.phase]} ${formatInstant(by.until)}`;
 }

@@ -3,10 +3,9 @@ import type { Recommendation } from '../snapshot/snapshot.js';
 import type { Limit, LimitContext, Limited } from './limit.js';
 
 /**
- * Without `behavior`, uses the largest recommendation of the last `downscaleStabilizationSeconds`
- * (inclusive), even if it is above the current count. With `behavior`, a window never reverses the direction
- * of a change. Source: horizontal.go, stabilizeRecommendation and stabilizeRecommendationWithBehaviors
- * (points 27 and 30).
+ * Without `behavior`, uses the largest recommendation of the last `downscaleStabilizationSeconds` (inclusive), even if
+ * it is above the current count. With `behavior`, a window never reverses the direction of a change. Source:
+ * horizontal.go, stabilizeRecommendation and stabilizeRecommendationWithBehaviors (points 27 and 30).
  */
 export const stabilize: Limit = (replicas, context) =>
   context.spec.behavior === null
@@ -59,7 +58,7 @@ function held(
   const last = recent.findLast(holds);
   const reason =
     last === undefined
-      ? `the recommendations of the last ${windowSeconds} s hold it`
+      ? `held by the recommendations of the last ${windowSeconds} s`
       : `${last.replicas} was recommended at ${formatInstant(last.at)}${windowSeconds === 0 ? '' : `, which counts for ${windowSeconds} s`}`;
   return { to, reason, until: last === undefined ? null : addSeconds(last.at, windowSeconds) };
 }

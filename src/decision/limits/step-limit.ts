@@ -45,14 +45,14 @@ export function stepLimit({ now, spec, current, state }: LimitContext): StepLimi
   const [oldest] = events;
   return {
     replicas: Math.max(0, Math.min(current, most - Math.max(1, share))),
-    reason: `at most ${percent} % of ${most}${share === 0 ? ', but one,' : ''} in ${windowSeconds} s`,
+    reason: `at most ${percent} % of ${most}${share === 0 ? ', but at least 1,' : ''} in ${windowSeconds} s`,
     until: oldest === undefined ? null : addSeconds(oldest.at, windowSeconds),
   };
 }
 
 /**
- * Returns the forbidden window of scale-down; if it is 0, the stabilization window; without either, 300 s. At
- * most an hour.
+ * Returns the forbidden window of scale-down; if it is 0, the stabilization window; without either, 300 s. At most an
+ * hour.
  */
 export function stepWindowSeconds(spec: ScalerSpec): number {
   const stabilization =

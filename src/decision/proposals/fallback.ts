@@ -4,16 +4,15 @@ import type { Instant } from '../../units/time.js';
 import type { FallbackUse, MetricResult } from '../result/decision.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 
-/** Key in `failingSince`. */
 export function failingKey({ type, identity }: MetricSpec): string {
   return `${type}/${identity}`;
 }
 
 /**
- * Applies the document's fallback to a metric that has had no proposal for `afterSeconds`. `atLeast` only
- * raises to the count, `exact` also lowers to it, `currentReplicasIfHigher` keeps a higher count. The time at
- * 0 replicas does not count: no fallback scales up from 0, unless `afterSeconds` is 0. Source: algorithm.md,
- * step 3; the modes are the fallback behaviors of KEDA.
+ * Applies the document's fallback to a metric that has had no proposal for `afterSeconds`. `atLeast` only raises to the
+ * count, `exact` also lowers to it, `currentReplicasIfHigher` keeps a higher count. The time at 0 replicas does not
+ * count: no fallback scales up from 0, unless `afterSeconds` is 0. Source: algorithm.md, step 3; the modes are the
+ * fallback behaviors of KEDA.
  */
 export function withFallback(spec: MetricSpec, result: MetricResult, snapshot: Snapshot): MetricResult {
   const { fallback } = snapshot.scaler.spec;
@@ -32,5 +31,5 @@ function failingSince(spec: MetricSpec, { state, target, now }: Snapshot): Insta
 }
 
 export function describeFallback({ mode, replicas, since, error }: FallbackUse): string {
-  return `no value since ${formatInstant(since)} (${error}): ${replicas} replicas in its place by fallback ${mode}`;
+  return `no value since ${formatInstant(since)} (${error}): fallback ${mode} uses ${replicas} replicas`;
 }

@@ -23,10 +23,9 @@ export interface GroupedPods {
 }
 
 /**
- * Groups pods into ready, unready, missing and ignored, each in the order of `pods`. `readiness` is set for
- * cpu, and for all metrics with `podWarmupSeconds`; other metrics also count pods that are not Ready. A pod
- * without a sample is missing, whether Ready or not. Source: replica_calculator.go, groupPods (algorithm.md,
- * points 10 and 11).
+ * Groups pods into ready, unready, missing and ignored, each in the order of `pods`. `readiness` is set for cpu, and
+ * for all metrics with `podWarmupSeconds`; other metrics also count pods that are not Ready. A pod without a sample is
+ * missing, whether Ready or not. Source: replica_calculator.go, groupPods (algorithm.md, points 10 and 11).
  */
 export function groupPods(
   pods: readonly Pod[],
@@ -77,11 +76,10 @@ function whyUnready(pod: Pod, rule: ReadinessRule): string | null {
 }
 
 /**
- * `podWarmupSeconds`: a young pod counts once its Ready condition has been True for that long at the time of
- * the measurement. A young pod that is no longer ready is unready. A pod is young for
- * `cpuInitializationPeriodSeconds` plus `podWarmupSeconds` after its start. An older pod that is not ready is
- * more likely overloaded than idle, and counting it as idle would keep the count from rising. Source:
- * reliability.md, D5.
+ * `podWarmupSeconds`: a young pod counts once its Ready condition has been True for that long at the time of the
+ * measurement. A young pod that is no longer ready is unready. A pod is young for `cpuInitializationPeriodSeconds` plus
+ * `podWarmupSeconds` after its start. An older pod that is not ready is more likely overloaded than idle, and counting
+ * it as idle would keep the count from rising. Source: reliability.md, D5.
  */
 function whyWarming(pod: Pod, rule: ReadinessRule): string | null {
   const warmup = rule.podWarmupSeconds;

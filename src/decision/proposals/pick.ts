@@ -9,8 +9,8 @@ export interface Pick {
   /** The first metric with the proposal of the fallback. */
   readonly firstReplaced: JudgedMetric | null;
   /**
-   * Whether every proposal comes from a full value, or from a fallback that may lower the count. Otherwise
-   * the count must not fall.
+   * Whether every proposal comes from a full value, or from a fallback that may lower the count. Otherwise the count
+   * must not fall.
    */
   readonly isTrusted: boolean;
 }

@@ -12,9 +12,9 @@ import { usageMeasure } from './usage-ratio.js';
 import type { UsageMeasure } from './usage-ratio.js';
 
 /**
- * Returns the proposal of a metric with a value per pod. Missing and unready pods are omitted first and then
- * assumed to oppose the change, so that missing data can only slow the change down. Source:
- * replica_calculator.go, GetResourceReplicas and calcPlainMetricReplicas (algorithm.md, points 12 and 15-19).
+ * Returns the proposal of a metric with a value per pod. Missing and unready pods are omitted first and then assumed to
+ * oppose the change, so that missing data can only slow the change down. Source: replica_calculator.go,
+ * GetResourceReplicas and calcPlainMetricReplicas (algorithm.md, points 12 and 15-19).
  */
 export function proposeFromPods(
   metric: PodMetric,

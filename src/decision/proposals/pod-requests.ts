@@ -5,10 +5,10 @@ import type { Pod } from '../snapshot/snapshot.js';
 type PodRequests = { readonly requests: ReadonlyMap<string, Milli> } | { readonly error: string };
 
 /**
- * Returns the requests for a resource by pod name, or an error. Every pod that the selector matches must have
- * a request, even if it is ignored, and so must each of its containers. With `container`, only that container
- * counts, and pod-level requests do not. The error names the containers first, because a user must fix them.
- * Source: replica_calculator.go, calculateRequests (algorithm.md, point 13).
+ * Returns the requests for a resource by pod name, or an error. Every pod that the selector matches must have a
+ * request, even if it is ignored, and so must each of its containers. With `container`, only that container counts, and
+ * pod-level requests do not. The error names the containers first, because a user must fix them. Source:
+ * replica_calculator.go, calculateRequests (algorithm.md, point 13).
  */
 export function podRequests(pods: readonly Pod[], resource: string, container: string | null): PodRequests {
   const requests = new Map<string, Milli>();
@@ -55,10 +55,7 @@ function requestOfContainer(pod: Pod, resource: string, container: string): Mill
   return requests?.get(resource) ?? { pod: pod.name, kind, containers: [container] };
 }
 
-/**
- * For example `container app requests no cpu (pod web-0 and 2 more)`: the first pod, and how many others
- * there are.
- */
+/** For example `container app requests no cpu (pod web-0 and 2 more)`: the first pod, and how many others there are. */
 function describeMissing(
   { pod, kind, containers }: MissingRequest,
   all: readonly MissingRequest[],

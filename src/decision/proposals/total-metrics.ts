@@ -7,10 +7,7 @@ import { NO_PODS, noProposal } from './context.js';
 import { ceilCount } from './count.js';
 import { isWithinTolerance } from './tolerance.js';
 
-/**
- * Returns the proposal of a metric with one value for the whole workload: Object (one series) or External (a
- * sum).
- */
+/** Returns the proposal of a metric with one value for the whole workload: Object (one series) or External (a sum). */
 export function proposeFromTotal(
   metric: ObjectMetric | ExternalMetric,
   sample: ValuesSample,
@@ -24,7 +21,7 @@ export function proposeFromTotal(
     case 'Value':
       return proposeFromValue(total, target.milli, context);
     case 'Utilization':
-      return noProposal(`a target of percent for a metric of type ${metric.type}`);
+      return noProposal(`a target in percent for a metric of type ${metric.type}`);
     default:
       return target satisfies never;
   }
@@ -45,9 +42,8 @@ export function countReadyPods(pods: readonly Pod[]): number {
 
 /**
  * `ceil(total / target)`. The ratio is `total / (target * statusReplicas)`. Within tolerance, the proposal is
- * specReplicas. The HPA proposes statusReplicas there, and so writes the surge pods of a rolling update into
- * the spec (kubernetes/kubernetes#138505, #72775). Source: replica_calculator.go,
- * GetExternalPerPodMetricReplicas.
+ * specReplicas. The HPA proposes statusReplicas there, and so writes the surge pods of a rolling update into the spec
+ * (kubernetes/kubernetes#138505, #72775). Source: replica_calculator.go, GetExternalPerPodMetricReplicas.
  */
 function proposePerPod(
   total: Milli,

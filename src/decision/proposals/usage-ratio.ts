@@ -9,8 +9,7 @@ import { podRequests } from './pod-requests.js';
 type UsageRatio = { readonly ratio: number; readonly current: CurrentValue } | { readonly error: string };
 
 /**
- * `of` converts usage by pod to a ratio. `fullUsageOf` returns the usage of a pod that is assumed to be at
- * full usage.
+ * `of` converts usage by pod to a ratio. `fullUsageOf` returns the usage of a pod that is assumed to be at full usage.
  */
 export interface UsageMeasure {
   readonly of: (usage: ReadonlyMap<string, Milli>) => UsageRatio;
@@ -29,9 +28,9 @@ export function usageMeasure(
 }
 
 /**
- * `trunc(sum(usage) * 100 / sum(request)) / target` over the pods that have both. The percentage is truncated
- * to an integer before the division: 55.9 % with target 50 is 1.1. A pod at full usage uses max(100, target)
- * percent of its request. Source: metrics/utilization.go, GetResourceUtilizationRatio.
+ * `trunc(sum(usage) * 100 / sum(request)) / target` over the pods that have both. The percentage is truncated to an
+ * integer before the division: 55.9 % with target 50 is 1.1. A pod at full usage uses max(100, target) percent of its
+ * request. Source: metrics/utilization.go, GetResourceUtilizationRatio.
  */
 function utilizationMeasure(targetPercent: number, requests: ReadonlyMap<string, Milli>): UsageMeasure {
   return {
@@ -47,7 +46,7 @@ function utilizationMeasure(targetPercent: number, requests: ReadonlyMap<string,
         count += 1n;
       }
       if (count === 0n) return { error: 'no sample belongs to a pod of the target' };
-      if (requested === 0n) return { error: 'the pods request nothing in sum' };
+      if (requested === 0n) return { error: 'the requests of the pods add up to 0' };
       const percent = Number((used * 100n) / requested);
       const current = { averageUtilization: percent, averageValue: milliToNumber(used / count) };
       return { ratio: percent / targetPercent, current };

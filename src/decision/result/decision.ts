@@ -11,7 +11,6 @@ export interface Decision {
   readonly reason: string;
   /** The largest proposal, before any limit; null if no metric was used or none has a proposal. */
   readonly recommendedReplicas: number | null;
-  /** The bounds in effect, including those of schedules. */
   readonly minReplicas: number;
   readonly maxReplicas: number;
   /** One for each metric of the document; empty if no metric was used. */
@@ -30,8 +29,7 @@ export interface MetricResult {
   readonly proposal: number | null;
   readonly current: CurrentValue;
   /**
-   * Usage divided by the target, in the pass that determined the proposal; null if there is none or it is not
-   * finite.
+   * Usage divided by the target, in the pass that determined the proposal; null if there is none or it is not finite.
    */
   readonly ratio: number | null;
   readonly error: string | null;
@@ -68,8 +66,7 @@ export interface PodGroups {
 }
 
 /**
- * The limits of algorithm.md, step 6, in the order applied, and `untrusted_metric`, which ends a decision at
- * step 4.
+ * The limits of algorithm.md, step 6, in the order applied, and `untrusted_metric`, which ends a decision at step 4.
  */
 export type LimitName =
   | 'untrusted_metric'

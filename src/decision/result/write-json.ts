@@ -40,8 +40,8 @@ function stepToJson(step: LimitStep): Readonly<Record<string, unknown>> {
 }
 
 /**
- * Lists the fields explicitly, because pods from the watch have further fields, and a snapshot with unknown
- * fields is rejected.
+ * Lists the fields explicitly, because pods from the watch have further fields, and a snapshot with unknown fields is
+ * rejected.
  */
 function podToJson(pod: Pod): Readonly<Record<keyof Pod, unknown>> {
   return {

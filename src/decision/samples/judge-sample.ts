@@ -19,9 +19,9 @@ const FORM = {
 } as const;
 
 /**
- * Returns the sample that the decision uses. Numbers that cannot be a measurement (NaN, infinite, negative,
- * the wrong number of series) become an error. An error that the document reads as zero (`onMissing`,
- * `onNaN`) becomes the value 0.
+ * Returns the sample that the decision uses. Numbers that cannot be a measurement (NaN, infinite, negative, the wrong
+ * number of series) become an error. An error that the document reads as zero (`onMissing`, `onNaN`) becomes the value
+ * 0.
  */
 export function judgeSample(metric: MetricSpec, sample: Sample): Sample {
   const judged = sample.form === 'error' ? sample : (errorOf(metric, sample) ?? sample);
@@ -49,18 +49,15 @@ function errorOf(metric: MetricSpec, sample: ValueSample): ErrorSample | null {
   return countError === null ? null : errorSample('invalid', countError);
 }
 
-/**
- * Reading an answer already drops NaN. A sample that contains NaN anyway is invalid, so that no arithmetic
- * uses it.
- */
+/** Reading an answer already drops NaN. A sample that contains NaN anyway is invalid, so that no arithmetic uses it. */
 function errorOfNumbers(values: readonly number[]): ErrorSample | null {
   const { error, partial } = judgeValues(values);
   return error ?? (partial === null ? null : errorSample('invalid', partial));
 }
 
 /**
- * Converts a sample so that JSON can represent it. JSON turns NaN and infinite numbers into null, so a sample
- * with such a number becomes the error that the decision uses for it.
+ * Converts a sample so that JSON can represent it. JSON turns NaN and infinite numbers into null, so a sample with such
+ * a number becomes the error that the decision uses for it.
  */
 export function writableSample(sample: Sample): Sample {
   if (sample.form === 'error') return sample;

@@ -9,9 +9,8 @@ export interface ValuesVerdict {
 }
 
 /**
- * Checks the values of all series of a metric. A single infinite or negative value makes the sample
- * `invalid`. If all values are NaN, it is `nan`. If only some are NaN, these are dropped and the sample is
- * partial.
+ * Checks the values of all series of a metric. A single infinite or negative value makes the sample `invalid`. If all
+ * values are NaN, it is `nan`. If only some are NaN, these are dropped and the sample is partial.
  */
 export function judgeValues(values: readonly number[]): ValuesVerdict {
   let nanCount = 0;

@@ -84,8 +84,8 @@ function withoutNegativeZero(value: number): number {
 }
 
 /**
- * Returns an instant in UTC from year 1 to 9999. Offsets are rejected, because they could move the instant
- * outside of the years that RFC 3339 can express.
+ * Returns an instant in UTC from year 1 to 9999. Offsets are rejected, because they could move the instant outside of
+ * the years that RFC 3339 can express.
  */
 export function readInstant(field: Field): Instant {
   const instant = typeof field.value === 'string' ? parseInstant(field.value) : null;

@@ -23,9 +23,9 @@ export class SnapshotError extends Error {
 }
 
 /**
- * Converts parsed JSON to a snapshot, with instants, milli-units and the defaults of the document. Does not
- * check rules across fields of the document, because recordings and vectors may violate them. Throws
- * `SnapshotError` for a wrong structure, including unknown fields; the message contains field and reason.
+ * Converts parsed JSON to a snapshot, with instants, milli-units and the defaults of the document. Does not check rules
+ * across fields of the document, because recordings and vectors may violate them. Throws `SnapshotError` for a wrong
+ * structure, including unknown fields; the message contains field and reason.
  */
 export function parseSnapshot(json: unknown): Snapshot {
   try {
@@ -83,7 +83,7 @@ function readPods(field: Field): readonly Pod[] {
   const pods = (optional(field, readArray) ?? []).map(readPod);
   const names = new Set(pods.map(({ name }) => name));
   if (names.size !== pods.length)
-    throw new SnapshotError('pods has two pods with the same name, must have each once');
+    throw new SnapshotError('pods has two pods with the same name, must have unique names');
   return pods;
 }
 

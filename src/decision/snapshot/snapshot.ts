@@ -37,17 +37,13 @@ export interface Pod {
   readonly podRequests: ReadonlyMap<string, Milli> | null;
 }
 
-/**
- * The answer to the query of a metric. Numbers are in base units (cores, bytes, or what the query returns).
- */
+/** The answer to the query of a metric. Numbers are in base units (cores, bytes, or what the query returns). */
 export type Sample = ContainersSample | PodsSample | ValuesSample | ErrorSample;
 
 interface Valued {
   /** Time of the newest raw sample. */
   readonly at: Instant;
-  /**
-   * Why the numbers may be too low; null: full value. A partial sample may raise the count, but not lower it.
-   */
+  /** Why the numbers may be too low; null: full value. A partial sample may raise the count, but not lower it. */
   readonly partial: string | null;
 }
 
@@ -72,8 +68,7 @@ export interface ValuesSample extends Valued {
 }
 
 /**
- * In this order: no series; all values NaN; infinite, negative, wrong form or duplicates; no answer from the
- * source.
+ * In this order: no series; all values NaN; infinite, negative, wrong form or duplicates; no answer from the source.
  */
 export type SampleErrorKind = 'missing' | 'nan' | 'invalid' | 'failed';
 
@@ -104,7 +99,6 @@ export interface State {
   readonly scaleEvents: readonly ScaleEvent[];
   /** Consecutive decisions that proposed fewer replicas; empty unless the document has `downscaleConfirmation`. */
   readonly downscaleProposals: readonly Recommendation[];
-  /** Recovery hold: no scale-down before this time. */
   readonly holdScaleDownUntil: Instant | null;
   readonly holdReason: string | null;
   /** By `TYPE/IDENTITY`: since when the metric has had no value; empty after a decision at 0 replicas. */

@@ -16,11 +16,9 @@ interface Candidate {
 
 const MOST_SHOWN = 6;
 
-/** Returns the queries that prometheus-adapter with this config sends for a metric. */
 export function adapterQueries({ rules }: AdapterConfig): MetricQueries {
   return (metric) => {
-    if (metric.name.length > LONGEST_NAME)
-      return unknown('its name is longer than those of prometheus-adapter');
+    if (metric.name.length > LONGEST_NAME) return unknown('its name is too long for prometheus-adapter');
     const api = metric.member === 'external' ? 'external' : 'custom';
     const all = rules
       .filter((rule) => rule.api === api)
@@ -36,8 +34,8 @@ export function adapterQueries({ rules }: AdapterConfig): MetricQueries {
 }
 
 /**
- * A rule for a single series takes precedence over rules for all series. Of several, the last one applies, as
- * in the adapter.
+ * A rule for a single series takes precedence over rules for all series. Of several, the last one applies, as in the
+ * adapter.
  */
 function choose(all: readonly Candidate[], api: AdapterRule['api']): FoundQuery {
   const exact = all.filter(({ rule }) => rule.series.name !== null);
@@ -45,12 +43,12 @@ function choose(all: readonly Candidate[], api: AdapterRule['api']): FoundQuery 
   const last = candidates.at(-1);
   if (last === undefined)
     return unknown(
-      `no rule of --adapter-config makes it (${api === 'external' ? 'externalRules' : 'rules'})`,
+      `no rule of --adapter-config matches it (${api === 'external' ? 'externalRules' : 'rules'})`,
     );
   if (exact.length === 0 && candidates.length > 1) return unknown(severalSeries(candidates));
   const { rule, query } = last;
   if (query === null)
-    return unknown(`${rule.place} of --adapter-config has no equivalent:\n  ${rule.metricsQuery}`);
+    return unknown(`${rule.place} of --adapter-config cannot be converted:\n  ${rule.metricsQuery}`);
   return { query, notes: [`The query is that of ${rule.place} in the config of prometheus-adapter.`] };
 }
 
@@ -59,7 +57,7 @@ function severalSeries(candidates: readonly Candidate[]): string {
   const shown = candidates
     .flatMap(({ query }) => (query === null ? [] : [`  ${query}`]))
     .slice(0, MOST_SHOWN);
-  const first = 'several series may be behind it. Choose the query whose series exists:';
+  const first = 'it may come from one of several series. Choose the query whose series exists:';
   return [first, ...shown].join('\n');
 }
 

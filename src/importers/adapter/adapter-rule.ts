@@ -5,12 +5,10 @@ export interface AdapterRule {
   /** For example `rules[2]`. */
   readonly place: string;
   readonly api: 'custom' | 'external';
-  /** Selector by which the adapter finds series. */
   readonly series: SeriesSelector;
   /** `seriesFilters`: `is` and `isNot`. */
   readonly filters: readonly SeriesFilter[];
   readonly name: NameRule;
-  /** Template of the query. */
   readonly metricsQuery: string;
   readonly labels: LabelPlaces;
   /** Whether a query selects the namespace. Only rules of external metrics may set it to false. */
@@ -41,8 +39,7 @@ export interface NameRule {
 const GROUP = /\$(?:(\w+)|\{(\w+)\})/g;
 
 /**
- * Returns the name of the metric for a series; null: the rule does not apply to it. Source:
- * pkg/naming/metric_namer.go
+ * Returns the name of the metric for a series; null: the rule does not apply to it. Source: pkg/naming/metric_namer.go
  */
 export function metricNameOf(series: string, { matches, as }: NameRule): string | null {
   const match = matches.exec(series);

@@ -1,4 +1,3 @@
-/** Values for a `metricsQuery` template. */
 interface TemplateValues {
   readonly series: string;
   /** For example `namespace="$namespace"`. */

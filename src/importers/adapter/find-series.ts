@@ -5,9 +5,8 @@ import { type AdapterRule, metricNameOf, readsSeries } from './adapter-rule.js';
 const SUFFIXES = ['', '_total', '_seconds_total', '_count', '_sum', '_bucket', '_bytes'];
 
 /**
- * Returns names of series that a rule maps to the metric `metric`, best match first. The adapter lists all
- * series of Prometheus and names each of them. Here the rule is inverted, and every candidate is verified
- * with the rule.
+ * Returns names of series that a rule maps to the metric `metric`, best match first. The adapter lists all series of
+ * Prometheus and names each of them. Here the rule is inverted, and every candidate is verified with the rule.
  */
 export function findSeries(metric: string, rule: AdapterRule): readonly string[] {
   const { name } = rule.series;
@@ -41,9 +40,7 @@ function inverted(metric: string, { name: { as, source } }: AdapterRule): readon
   return whole === undefined ? expand(source, values) : [whole];
 }
 
-/**
- * Replaces the groups of a pattern with values. Empty unless the rest is literal text or alternatives of it.
- */
+/** Replaces the groups of a pattern with values. Empty unless the rest is literal text or alternatives of it. */
 function expand(source: string, values: ReadonlyMap<string, string>): readonly string[] {
   let count = 0;
   const filled = source

@@ -11,9 +11,7 @@ interface ReadAdapterText {
 
 const RULE_FIELDS = ['rules', 'externalRules', 'resourceRules'];
 
-/**
- * Reads the config file of prometheus-adapter, a ConfigMap that contains it, or the values of its Helm chart.
- */
+/** Reads the config file of prometheus-adapter, a ConfigMap that contains it, or the values of its Helm chart. */
 export function readAdapterText(text: string, file: string): ReadAdapterText {
   const documents = readYaml(text, file);
   const problems = documents.flatMap((document) => document.problems);

@@ -17,8 +17,7 @@ export interface AdapterConfig {
 }
 
 /**
- * Reads the config of prometheus-adapter, or `rules` in the values of its Helm chart. Never throws for any
- * JSON value.
+ * Reads the config of prometheus-adapter, or `rules` in the values of its Helm chart. Never throws for any JSON value.
  */
 export function readAdapter(given: unknown): AdapterConfig {
   const remarks: Remark[] = [];
@@ -57,11 +56,11 @@ function readRule(rule: Fields, api: AdapterRule['api']): AdapterRule | null {
   if (seriesQuery === undefined) return fail('seriesQuery', 'is missing');
   if (metricsQuery === undefined) return fail('metricsQuery', 'is missing');
   const series = readSeriesQuery(seriesQuery);
-  if (series === null) return fail('seriesQuery', 'is not a selector with patterns that can be matched');
+  if (series === null) return fail('seriesQuery', 'is not a selector with supported patterns');
   const filters = readFilters(rule);
-  if (filters === null) return fail('seriesFilters', 'has a pattern that cannot be matched');
+  if (filters === null) return fail('seriesFilters', 'has an unsupported pattern');
   const name = readName(rule.object('name'));
-  if (name === null) return fail('name', 'has a pattern that cannot be matched');
+  if (name === null) return fail('name', 'has an unsupported pattern');
   const resources = rule.object('resources');
   const isNamespaced = api === 'custom' || resources?.flag('namespaced') !== false;
   const labels = readLabels(resources);

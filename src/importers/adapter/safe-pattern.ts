@@ -5,8 +5,8 @@ const REPEATED_GROUP = /\)(?:[*+]|\{\d+,)/;
 const MOST_REPETITIONS = 3;
 
 /**
- * Converts an RE2 pattern to a regular expression. Returns null if it is invalid, or its running time would
- * be unbounded for names of `LONGEST_NAME` characters.
+ * Converts an RE2 pattern to a regular expression. Returns null if it is invalid, or its running time would be
+ * unbounded for names of `LONGEST_NAME` characters.
  */
 export function safePattern(source: string): RegExp | null {
   if (source.length > LONGEST_PATTERN || REPEATED_GROUP.test(source)) return null;

@@ -1,7 +1,6 @@
 import type { Path } from '../../scaler/problems/finding.js';
 import type { PlainObject } from '../../scaler/plain-json.js';
 
-/** A metric or schedule of the scaler document. */
 export interface DraftItem {
   readonly value: PlainObject;
   /** Source field in the manifest. */

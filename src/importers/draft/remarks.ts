@@ -12,7 +12,6 @@ export interface Remark {
   readonly kind: 'loss' | 'note';
 }
 
-/** Collects the remarks of one manifest. */
 export interface RemarkLog {
   readonly lose: (path: Path, message: string) => void;
   readonly note: (path: Path, message: string) => void;
@@ -20,7 +19,6 @@ export interface RemarkLog {
   readonly at: (place: Path) => RemarkLog;
 }
 
-/** Creates a log that appends to `remarks`. */
 export function createRemarkLog(remarks: Remark[], place?: Path): RemarkLog {
   const add = (kind: Remark['kind'], path: Path, message: string): void => {
     remarks.push({ path, message, at: place ?? path, kind });

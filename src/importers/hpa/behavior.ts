@@ -14,16 +14,13 @@ interface Defaults {
   readonly policies: readonly string[];
 }
 
-/**
- * Defaults of a direction, which the API server writes into every object. The order of policies is
- * irrelevant.
- */
+/** Defaults of a direction, which the API server writes into every object. The order of policies is irrelevant. */
 const UP: Defaults = { stabilizationWindowSeconds: 0, policies: ['Percent 100 15', 'Pods 4 15'] };
 const DOWN: Defaults = { stabilizationWindowSeconds: 300, policies: ['Percent 100 15'] };
 
 /**
- * Reads `behavior` and omits default values. Keeps an empty object, because it enables the default policies.
- * `place`: place of the comments, if `behavior` is not at `spec.behavior` of the manifest.
+ * Reads `behavior` and omits default values. Keeps an empty object, because it enables the default policies. `place`:
+ * place of the comments, if `behavior` is not at `spec.behavior` of the manifest.
  */
 export function readBehavior(given: Fields | undefined, place?: Path): PlainObject | undefined {
   if (given === undefined) return undefined;

@@ -11,8 +11,8 @@ import { readOldAnnotations } from './old-annotations.js';
 type Named = Pick<ReadMetadata, 'annotations'>;
 
 /**
- * Converts the spec of a HorizontalPodAutoscaler: extensions/v1beta1, autoscaling/v1, v2beta1, v2beta2 or v2.
- * The fields of all versions are read regardless of the apiVersion.
+ * Converts the spec of a HorizontalPodAutoscaler: extensions/v1beta1, autoscaling/v1, v2beta1, v2beta2 or v2. The
+ * fields of all versions are read regardless of the apiVersion.
  */
 export function importHpa(
   manifest: Fields,

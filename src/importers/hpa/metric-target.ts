@@ -25,9 +25,8 @@ const TYPES: Readonly<Record<string, Member>> = {
 };
 
 /**
- * Reads the target of a metric like the HPA controller: by the field that is set; for an Object metric, by
- * the target type. Null: there is no target, which is recorded as a remark. Source:
- * pkg/controller/podautoscaler/horizontal.go
+ * Reads the target of a metric like the HPA controller: by the field that is set; for an Object metric, by the target
+ * type. Null: there is no target, which is recorded as a remark. Source: pkg/controller/podautoscaler/horizontal.go
  */
 export function readMetricTarget(body: Fields, type: string, isOldObject = false): PlainObject | null {
   const target = isOldObject ? undefined : body.object('target');

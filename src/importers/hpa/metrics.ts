@@ -18,9 +18,7 @@ const MEMBERS = {
 
 type MetricType = keyof typeof MEMBERS;
 
-/**
- * Reads a metric of an HPA (autoscaling/v2 or v2beta1). A metric that cannot be converted is commented out.
- */
+/** Reads a metric of an HPA (autoscaling/v2 or v2beta1). A metric that cannot be converted is commented out. */
 export function readMetric(metric: Fields, context: ImportContext): DraftItem {
   const type = typeOf(metric);
   const body = type === null ? undefined : metric.object(MEMBERS[type]);
@@ -101,9 +99,7 @@ function readDescribed(body: Fields, isOld: boolean): PlainObject | undefined {
   return read;
 }
 
-/**
- * Returns a metric that cannot be converted, commented out and unchanged. The comment contains the reason.
- */
+/** Returns a metric that cannot be converted, commented out and unchanged. The comment contains the reason. */
 function offItem({ path, log, value }: Fields, message: string): DraftItem {
   log.lose(path, message);
   return { value, from: path, isOff: true };

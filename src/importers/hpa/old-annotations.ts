@@ -9,9 +9,8 @@ const PREFIX = 'autoscaling.alpha.kubernetes.io/';
 const BOUNDS = { depth: 32, items: 20_000 };
 
 /**
- * Reads the annotations in which autoscaling/v1 stores fields of autoscaling/v2. In autoscaling/v1, `spec`
- * has only the target CPU utilization. The annotations `conditions` and `current-metrics` are status and are
- * ignored.
+ * Reads the annotations in which autoscaling/v1 stores fields of autoscaling/v2. In autoscaling/v1, `spec` has only the
+ * target CPU utilization. The annotations `conditions` and `current-metrics` are status and are ignored.
  */
 export function readOldAnnotations(
   annotations: PlainObject,

@@ -10,10 +10,7 @@ interface Bounds {
   readonly maxReplicas: number;
 }
 
-/**
- * Reads `fallback`. A fallback to the current replicas is omitted, because promscaler does the same by
- * default.
- */
+/** Reads `fallback`. A fallback to the current replicas is omitted, because promscaler does the same by default. */
 export function readFallback(spec: Fields, { minReplicas, maxReplicas }: Bounds): PlainObject | undefined {
   const fallback = spec.object('fallback');
   if (fallback === undefined) return undefined;

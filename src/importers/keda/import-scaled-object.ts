@@ -69,7 +69,7 @@ function readMinimum(spec: Fields): number {
   const minimum = spec.integer('minReplicaCount') ?? DEFAULTS.minReplicaCount;
   const idle = spec.integer('idleReplicaCount');
   if (idle !== undefined && idle !== minimum) {
-    const message = `is ${idle}: promscaler has no other count for an idle workload, it keeps ${minimum} replicas`;
+    const message = `is ${idle}: promscaler has no separate count for an idle workload and keeps ${minimum} replicas`;
     spec.log.lose([...spec.path, 'idleReplicaCount'], message);
   }
   return minimum;
@@ -115,9 +115,7 @@ function readTimes(spec: Fields, minReplicas: number): PlainObject {
   };
 }
 
-/**
- * With schedules only, KEDA keeps the minimum outside of them. A document without metrics would scale on CPU.
- */
+/** With schedules only, KEDA keeps the minimum outside of them. A document without metrics would scale on CPU. */
 function withIdleMetric(
   metrics: readonly DraftItem[],
   schedules: readonly DraftItem[],

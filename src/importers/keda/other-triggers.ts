@@ -3,7 +3,6 @@ import { defined } from '../draft/draft.js';
 import { readQuantity } from '../manifest/fields.js';
 import { type ReadTrigger, type Trigger, metadataText, offMetric, remarkOnRest } from './trigger.js';
 
-/** Converts a cpu or memory trigger to a Resource or ContainerResource metric. */
 export function readResource(trigger: Trigger): ReadTrigger {
   const { metadata, path } = trigger;
   const container = metadataText(metadata, 'containerName');

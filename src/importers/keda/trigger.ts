@@ -7,15 +7,12 @@ export interface Trigger {
   readonly index: number;
   readonly path: Path;
   readonly type: string;
-  /** The name set by the user. */
   readonly name: string | null;
   readonly metricType: string | null;
   readonly metadata: Fields;
-  /** Name of the TriggerAuthentication. */
   readonly authentication: string | null;
 }
 
-/** The result of converting a trigger. */
 export interface ReadTrigger {
   readonly list: 'metrics' | 'schedules';
   readonly item: DraftItem;

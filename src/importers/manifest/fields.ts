@@ -5,8 +5,8 @@ import { parseQuantity } from '../../units/quantity.js';
 import type { RemarkLog } from '../draft/remarks.js';
 
 /**
- * An object of a manifest. Each method reads one field. It returns undefined for an unset field, or for a
- * field of another type, which it records as a remark. `rest` records every field that was not read.
+ * An object of a manifest. Each method reads one field. It returns undefined for an unset field, or for a field of
+ * another type, which it records as a remark. `rest` records every field that was not read.
  */
 export interface Fields {
   readonly path: Path;

@@ -6,8 +6,8 @@ import type { ImportContext } from './context.js';
 import type { Fields } from './fields.js';
 
 /**
- * Labels and annotations by which a tool identifies its objects. On a scaler document, Helm would reject the
- * object, and Argo CD would delete it.
+ * Labels and annotations by which a tool identifies its objects. On a scaler document, Helm would reject the object,
+ * and Argo CD would delete it.
  */
 const TOOL_KEYS: readonly RegExp[] = [
   /^kubectl\.kubernetes\.io\//,
@@ -30,9 +30,7 @@ export interface ReadMetadata {
   readonly annotations: PlainObject;
 }
 
-/**
- * Reads name, namespace, labels and annotations. Omits labels and annotations that a server or tool has set.
- */
+/** Reads name, namespace, labels and annotations. Omits labels and annotations that a server or tool has set. */
 export function readMetadata(manifest: Fields, context: ImportContext): ReadMetadata {
   const fields = manifest.object('metadata');
   if (fields === undefined) {

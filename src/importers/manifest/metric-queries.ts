@@ -4,9 +4,7 @@ import type { LabelMatchers } from './label-matchers.js';
 export interface NamedMetric {
   readonly member: 'pods' | 'object' | 'external';
   readonly name: string;
-  /** The selector of the metric. */
   readonly selector: LabelMatchers;
-  /** Kind of the object that an Object metric describes. */
   readonly objectKind: string | null;
 }
 
@@ -15,12 +13,11 @@ export type FoundQuery =
   | { readonly query: string; readonly notes: readonly string[] }
   | { readonly query: null; readonly reason: string };
 
-/** Finds the query of a metric by its name. */
 export type MetricQueries = (metric: NamedMetric) => FoundQuery;
 
 /**
- * Without the rules of prometheus-adapter no query is known, because a metrics API does not report where its
- * values come from.
+ * Without the rules of prometheus-adapter no query is known, because a metrics API does not report where its values
+ * come from.
  */
 export const NO_QUERIES: MetricQueries = ({ name }) => ({ query: null, reason: originOf(name) });
 
@@ -31,7 +28,6 @@ function originOf(name: string): string {
   return 'pass the rules of prometheus-adapter with --adapter-config';
 }
 
-/** Returns an example query for a metric with this name, for a comment. */
 export function exampleQuery({ member, name, selector }: NamedMetric): string {
   const series = /^[A-Za-z_:][\w:]*$/.test(name) ? name : 'METRIC';
   const place = {

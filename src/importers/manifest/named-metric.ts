@@ -25,10 +25,7 @@ interface Placed {
   readonly log: RemarkLog;
 }
 
-/**
- * Builds a metric whose query is looked up by name. Without a query it is commented out, for the user to
- * complete.
- */
+/** Builds a metric whose query is looked up by name. Without a query it is commented out, for the user to complete. */
 export function namedMetricItem(
   { metric, target, describedObject, from, log }: Placed,
   queries: MetricQueries,
@@ -69,8 +66,8 @@ export function queryItem(
 const QUERIED = ['pods', 'object', 'external'] as const;
 
 /**
- * Makes metric names unique within a type, which Kubernetes does not require, and omits names that equal the
- * default for the query.
+ * Makes metric names unique within a type, which Kubernetes does not require, and omits names that equal the default
+ * for the query.
  */
 export function withUniqueNames(items: readonly DraftItem[]): readonly DraftItem[] {
   const taken = new Set<string>();

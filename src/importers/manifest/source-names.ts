@@ -6,8 +6,8 @@ export type SourceNames = ReadonlyMap<string, string>;
 export const DEFAULT_SOURCE = 'default';
 
 /**
- * Assigns a data source name to each address in prometheus triggers of the objects: `default` for the most
- * frequent one; others are named after their host.
+ * Assigns a data source name to each address in prometheus triggers of the objects: `default` for the most frequent
+ * one; others are named after their host.
  */
 export function nameSources(objects: readonly unknown[]): SourceNames {
   const counts = new Map<string, number>();

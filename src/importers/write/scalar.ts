@@ -1,6 +1,6 @@
 /**
- * Printable and unambiguous as a plain scalar of YAML 1.1 and 1.2: does not start with an indicator, contains
- * no `: ` and no ` #`.
+ * Printable and unambiguous as a plain scalar of YAML 1.1 and 1.2: does not start with an indicator, contains no `: `
+ * and no ` #`.
  */
 const PLAIN = /^[A-Za-z_/(][\x20-\x7e]*$/;
 const UNSAFE_IN_PLAIN = /: |:$| #|\s$/;
@@ -14,7 +14,6 @@ const QUANTITY = /^\d+(?:\.\d+)?(?:m|k|M|G|T|P|[KMGTPE]i)$/;
 /** A block scalar represents such a string unchanged: no leading blanks, no blanks at the end of a line. */
 const BLOCK = /^[\x21-\x7e][\x20-\x7e]*(?:\n[\x20-\x7e]*)*$/;
 
-/** Returns a scalar on one line. */
 export function scalar(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value);
   if (QUANTITY.test(value) || (PLAIN.test(value) && !UNSAFE_IN_PLAIN.test(value) && !WORDS.test(value)))

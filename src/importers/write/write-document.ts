@@ -6,7 +6,6 @@ import type { Remark } from '../draft/remarks.js';
 import { type Comments, commentLines, placeComments } from './comments.js';
 import { blockLines, scalar } from './scalar.js';
 
-/** Omits entries that are commented out. */
 export function documentOf(draft: Draft): unknown {
   return build(draft, (items) => items.filter(({ isOff }) => !isOff));
 }
@@ -37,7 +36,6 @@ function rankOf(field: string): number {
 
 interface Writing {
   readonly comments: Comments;
-  /** Whether the list entry at this path is commented out. */
   readonly isOff: (path: Path) => boolean;
 }
 

@@ -1,6 +1,6 @@
 import { asObject, textIn } from './json.js';
 
-/** The parts of a runtime error that are safe to report. The error itself may contain a whole request. */
+/** The parts of a runtime error that are safe to report. The error itself may contain a complete request. */
 interface ErrorFacts {
   /** For example `ENOENT`, `ECONNREFUSED`; empty if the error has none. */
   readonly code: string;

@@ -1,7 +1,7 @@
 import type { Pod } from '../../decision/snapshot/snapshot.js';
 import type { LabelSelector, TargetRef } from '../../scaler/spec.js';
 
-/** A scale target, from its watched object (apps/v1 kinds) or its `/scale`. */
+/** A scale target, read from its watched object (apps/v1 kinds) or its `/scale`. */
 export interface ScaleTarget {
   readonly ref: TargetRef;
   readonly namespace: string;
@@ -10,12 +10,15 @@ export interface ScaleTarget {
   readonly specReplicas: number;
   readonly statusReplicas: number;
   readonly selector: LabelSelector;
-  /** Only those of `promscaler.dev`; empty for a target that is read by its `/scale`. */
+  /** Only annotations of `promscaler.dev`; empty for a target that is read by its `/scale`. */
   readonly annotations: Readonly<Record<string, string>>;
   /** Field managers of `spec.replicas`: `kubectl`, `argocd-controller`. Absent if unknown. */
   readonly replicasManagers?: readonly string[];
   readonly generation?: number;
-  /** Of a Deployment: `paused` by `spec.paused`, `stuck` after progressDeadlineSeconds. Absent: neither, or unknown. */
+  /**
+   * State of a Deployment's rollout: `paused` by `spec.paused`, `stuck` after progressDeadlineSeconds. Absent: neither,
+   * or unknown.
+   */
   readonly rollout?: Rollout;
 }
 
@@ -45,7 +48,6 @@ export interface TargetEvent {
   readonly message: string;
 }
 
-/** An HPA, or the ScaledObject that owns it. */
 export interface OtherScaler {
   readonly kind: string;
   readonly namespace: string;
@@ -58,29 +60,26 @@ export interface OtherScaler {
 export interface FollowedTarget {
   readonly namespace: string;
   readonly ref: TargetRef;
-  /** For a scaler in dry run, an HPA of the same target is watched for comparison. Default: false. */
+  /** For a scaler in dry run, HPAs of the same target are watched for comparison. Default: false. */
   readonly isDryRun?: boolean;
 }
 
-/** The cluster as the control loop uses it. Methods that send requests throw `KubernetesError`. */
+/** The cluster, as the control loop uses it. Methods that send requests throw `KubernetesError`. */
 export interface Cluster {
-  /** Runs the watches until `signal` is aborted. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   /** Sets the scale targets. Only their namespaces and kinds are watched. */
   readonly follow: (targets: readonly FollowedTarget[]) => void;
   readonly isSynced: () => boolean;
-  /** Reads the watched object of an apps/v1 kind, else `/scale` with a live GET. */
+  /** Reads an apps/v1 kind from the watch, and other kinds from `/scale` with a live GET. */
   readonly readTarget: (namespace: string, ref: TargetRef, signal: AbortSignal) => Promise<ScaleTarget>;
-  /** Returns the pods in a namespace that match the selector, from the watch. */
+  /** Returns pods from the watch. */
   readonly listPods: (namespace: string, selector: LabelSelector) => readonly ClusterPod[];
   /**
    * Returns why the watched pods and targets of a namespace must not be used: never listed, forbidden, or without an
-   * event for 180 s. Null: they may be used.
+   * event for 180 s. Null: usable.
    */
   readonly problemOf: (namespace: string) => KubernetesError | null;
-  /**
-   * Returns the seconds since the last event of the pods and targets of a namespace. Scale-down requires at most 180.
-   */
+  /** Returns the seconds since the last event for pods and targets of a namespace. Scale-down requires at most 180. */
   readonly cacheAgeSeconds: (namespace: string) => number;
   readonly readScale: (namespace: string, ref: TargetRef, signal: AbortSignal) => Promise<Scale>;
   /** Sends one merge-patch of `/scale` with uid and resourceVersion as preconditions. Returns the response. */
@@ -92,8 +91,8 @@ export interface Cluster {
   ) => Promise<Scale>;
   readonly recordEvent: (target: ScaleTarget, event: TargetEvent) => void;
   /**
-   * Returns the HPAs of a namespace: as watched for scalers in dry run, else as last listed; empty if they cannot be
-   * listed.
+   * Returns the HPAs of a namespace: as watched for scalers in dry run, otherwise as last listed; empty if they cannot
+   * be listed.
    */
   readonly listOtherScalers: (namespace: string, signal: AbortSignal) => Promise<readonly OtherScaler[]>;
 }
@@ -114,7 +113,7 @@ export type KubernetesErrorKind =
   | 'bad_answer'
   | 'canceled';
 
-/** After these failures a write may have succeeded. */
+/** After these failures, a write may have succeeded. */
 export const UNKNOWN_OUTCOME: readonly KubernetesErrorKind[] = [
   'timeout',
   'connection',
@@ -123,7 +122,7 @@ export const UNKNOWN_OUTCOME: readonly KubernetesErrorKind[] = [
   'canceled',
 ];
 
-/** A failed request to the API server. The message contains no header, no token and no whole response. */
+/** A failed request to the API server. The message contains no header, token or complete response. */
 export class KubernetesError extends Error {
   override name = 'KubernetesError';
   readonly kind: KubernetesErrorKind;

@@ -20,7 +20,7 @@ export interface PodCosts {
   readonly hasOwn: (namespace: string) => boolean;
   /**
    * Sets a cost, or removes it (null). Throws `KubernetesError`: `conflict` if the pod has changed since it was listed,
-   * so that the cost of another client is never overwritten. Never retried here.
+   * so that the cost of another client is never overwritten. Never retries.
    */
   readonly set: (namespace: string, change: CostChange, signal: AbortSignal) => Promise<void>;
 }

@@ -7,7 +7,7 @@ const DEADLINE_MS = 10_000;
 
 /**
  * Sends one merge-patch of the status of a Scaler object and returns the response. Throws `KubernetesError`: `conflict`
- * if the object has changed or was recreated. Never retried here.
+ * if the object has changed or was recreated. Never retries.
  */
 export async function patchScalerStatus(
   transport: Transport,

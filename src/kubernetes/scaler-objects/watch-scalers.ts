@@ -8,9 +8,8 @@ import { readScalerObject, SCALER_PLURAL, SCALER_ROOT } from './scaler-object.js
 import type { ScalerStore } from './scaler-store.js';
 
 export interface ScalerWatch {
-  /** Lists and watches until `signal` is aborted. Logs a failure once and retries forever; never rejects. */
+  /** Lists and watches until `signal` is aborted. Logs a failure once and keeps retrying; never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
-  /** Whether every scope has been listed or has failed. */
   readonly isSettled: () => boolean;
 }
 

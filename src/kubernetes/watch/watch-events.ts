@@ -13,12 +13,12 @@ export interface WatchEvent {
   readonly resourceVersion: string;
 }
 
-/** An ERROR event: the server ended a watch that had begun. */
+/** An ERROR event: the server ended a running watch. */
 export class WatchEventError extends KubernetesError {}
 
 /**
- * Parses one line of a watch. Throws `WatchEventError` for an ERROR event and `KubernetesError` (`bad_answer`) for an
- * invalid line. A watch from the last version then misses nothing. Source: reliability.md, K8, K9, K19.
+ * Parses a line of a watch. Throws `WatchEventError` for an ERROR event and `KubernetesError` (`bad_answer`) for an
+ * invalid line. A new watch from the last version then misses nothing. Source: reliability.md, K8, K9, K19.
  */
 export function readWatchEvent(line: string, doing: string): WatchEvent {
   let parsed: unknown;

@@ -1,9 +1,6 @@
 import type { Instant } from '../../units/time.js';
 
-/**
- * One element of an instant vector. The value may be NaN or infinite; samples.ts decides whether it is
- * usable.
- */
+/** One element of an instant vector. The value may be NaN or infinite; samples.ts decides whether it is usable. */
 export interface Series {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;

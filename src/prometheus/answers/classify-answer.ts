@@ -54,9 +54,7 @@ export function classifyAnswer(http: HttpAnswer): Answer {
   return classifyResult(data, whyAnswerPartial(json));
 }
 
-/**
- * A 203 was changed by a proxy. A 206 is only part of an answer, and its series would count as all series.
- */
+/** A 203 was changed by a proxy. A 206 is only part of an answer, and its series would count as all series. */
 export function isWholeAnswer(status: number): boolean {
   return status === 200 || status === 203;
 }

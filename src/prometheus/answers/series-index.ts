@@ -9,8 +9,8 @@ const podIndexes = new WeakMap<readonly Series[], PodIndex>();
 const labelIndexes = new WeakMap<readonly Series[], Map<string, ReadonlyMap<string, readonly Series[]>>>();
 
 /**
- * Returns the series of an answer by their labels `namespace` and `pod`. Built once per answer: otherwise
- * 1,000 scalers with 5 pods each would scan 5,000 series 1,000 times.
+ * Returns the series of an answer by their labels `namespace` and `pod`. Built once per answer: otherwise 1,000 scalers
+ * with 5 pods each would scan 5,000 series 1,000 times.
  */
 export function indexByPod(series: readonly Series[]): PodIndex {
   const known = podIndexes.get(series);
@@ -35,8 +35,8 @@ export function indexByPod(series: readonly Series[]): PodIndex {
 const NO_SERIES: readonly Series[] = [];
 
 /**
- * Returns the series that meet all requirements, or the same array if there are no requirements. Starts with
- * the requirement that keeps the fewest series.
+ * Returns the series that meet all requirements, or the same array if there are no requirements. Starts with the
+ * requirement that keeps the fewest series.
  */
 export function selectSeries(series: readonly Series[], selector: LabelSelector): readonly Series[] {
   if (selector.length === 0) return series;

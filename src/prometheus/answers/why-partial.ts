@@ -6,12 +6,12 @@ import { quote, sayValue } from './quote.js';
 /** Before 3.0, Prometheus sent infos as warnings. They do not mean that data is missing. */
 const HARMLESS_WARNING = 'PromQL info';
 
-/** If the clock of the server differs by more, its answer may be from a time without data. */
+/** With a larger clock difference, the server may have evaluated a time without data. */
 const MAX_SKEW_SECONDS = 120;
 
 /**
- * Returns why the JSON of an answer may lack data: `isPartial` or a warning; null if nothing indicates it. Such an
- * answer has the class `partial`.
+ * Returns why an answer may lack data (`isPartial` or a warning); null: no sign of that. Such an answer has the class
+ * `partial`.
  */
 export function whyAnswerPartial(json: Readonly<Record<string, unknown>>): string | null {
   const isPartial = json['isPartial'];
@@ -28,15 +28,15 @@ export function whyAnswerPartial(json: Readonly<Record<string, unknown>>): strin
 }
 
 /**
- * Returns `partial` of a sample, which then cannot lower the count: all reasons of a partial answer, of series that are
- * NaN, and of a server clock that differs by more than 120 s; null if there is none.
+ * Returns `partial` of a sample, which then cannot lower the count. It combines all reasons: a partial answer, series
+ * that are NaN, and a server clock that differs by more than 120 s. Null: none.
  */
 export function whySamplePartial(answer: Answer, verdict: ValuesVerdict, now: Instant): string | null {
   const all = [partialOf(answer), verdict.partial, skewOf(answer, now)].filter((reason) => reason !== null);
   return all.length === 0 ? null : all.join('; ');
 }
 
-/** Returns the reason of a partial answer; null for an answer of another class. */
+/** Null for an answer of another class. */
 export function partialOf(answer: Answer): string | null {
   return answer.class === 'partial' ? answer.why : null;
 }
@@ -44,5 +44,5 @@ export function partialOf(answer: Answer): string | null {
 function skewOf(answer: Answer, now: Instant): string | null {
   if (!('evaluatedAt' in answer)) return null;
   const skewSeconds = Math.round(Math.abs(secondsBetween(now, answer.evaluatedAt)));
-  return skewSeconds > MAX_SKEW_SECONDS ? `clocks apart by ${skewSeconds} s` : null;
+  return skewSeconds > MAX_SKEW_SECONDS ? `clocks differ by ${skewSeconds} s` : null;
 }

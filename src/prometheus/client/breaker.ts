@@ -5,8 +5,8 @@ type Failure = Extract<Answer, { readonly class: 'failed' }>;
 /** Limits the queries of a round to one while a data source does not answer. */
 export interface Breaker {
   /**
-   * Returns the result of `ask`, or a failure without calling it. `round` increases from round to round.
-   * `ask` must pass its answer to `learn`.
+   * Returns the result of `ask`, or a failure without calling it. `round` increases from round to round. `ask` must
+   * pass its answer to `learn`.
    */
   readonly run: (round: number, ask: () => Promise<Answer>) => Promise<Answer>;
   readonly learn: (answer: Answer) => void;
@@ -18,10 +18,10 @@ export interface Breaker {
 const MOST_FAILURES = 5;
 
 /**
- * Creates a breaker. After five consecutive failures, it sends the first query of the next round alone, and
- * the others wait for it. If that query fails, the others fail without being sent. If it is answered, they
- * are sent, so that a source that has recovered misses no round. The breaker never interrupts a running
- * round: queries that always fail must not block queries that are answered.
+ * Creates a breaker. After five consecutive failures, it sends the first query of the next round alone, and the others
+ * wait for it. If that query fails, the others fail without being sent. If it is answered, they are sent, so that a
+ * source that has recovered misses no round. The breaker never interrupts a running round: queries that always fail
+ * must not block queries that are answered.
  */
 export function createBreaker(): Breaker {
   let failuresInARow = 0;
@@ -35,7 +35,7 @@ export function createBreaker(): Breaker {
 
   const refusal = (): Answer => {
     const why = last === null ? '' : ` (${last.message})`;
-    const message = `not sent: ${failuresInARow} consecutive queries have failed, one per round is retried${why}`;
+    const message = `not sent: ${failuresInARow} consecutive queries have failed, so only one query per round is sent${why}`;
     return { class: 'failed', reason: last?.reason ?? 'connection', message };
   };
 
@@ -79,9 +79,7 @@ const SERVER_REASONS: ReadonlySet<FailureReason> = new Set([
   'bad_answer',
 ]);
 
-/**
- * Whether the server, not the query, causes the failure, so that another url or a later attempt may succeed.
- */
+/** Whether the server, not the query, causes the failure, so that another url or a later attempt may succeed. */
 export function isServerFailure(reason: FailureReason): boolean {
   return SERVER_REASONS.has(reason);
 }

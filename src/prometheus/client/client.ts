@@ -11,12 +11,8 @@ import type { SourceConfig } from '../data-source/source-config.js';
 
 /** Client for one data source. No method throws. */
 export interface PrometheusClient {
-  /** Runs an instant query at the current time of the server. */
   readonly query: (query: string, options: QueryOptions) => Promise<Answer>;
-  /**
-   * Start time of the server that answers. Null if it does not answer or does not report the time (Thanos,
-   * Mimir).
-   */
+  /** Start time of the server that answers. Null if it does not answer or does not report the time (Thanos, Mimir). */
   readonly startTime: (options: QueryOptions) => Promise<Instant | null>;
   /** Detects the flavor if the config does not set it. Returns false if no server answered. */
   readonly recognize?: (options: QueryOptions) => Promise<boolean>;
@@ -30,8 +26,8 @@ const RETRY_AFTER_MS = 100;
 type Failure = Extract<Answer, { readonly class: 'failed' }>;
 
 /**
- * Creates a client for the urls of a data source. It tries them in order, recently failed ones last, within
- * one deadline. Each url gets an equal share of the remaining time. `env` is for authentication.
+ * Creates a client for the urls of a data source. It tries them in order, recently failed ones last, within one
+ * deadline. Each url gets an equal share of the remaining time. `env` is for authentication.
  */
 export function createPrometheusClient(
   config: SourceConfig,

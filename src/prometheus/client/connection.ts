@@ -11,9 +11,9 @@ import { watchFile } from '../requests/watched-file.js';
 const MIN_SECRET_LENGTH = 4;
 
 /**
- * Returns a function that returns the connections and headers for a data source. It throws a
- * `CredentialError` if a file was never readable. `isForced` reads the files again, as needed after a 401.
- * `send` adds the headers of `signIn` to each request.
+ * Returns a function that returns the connections and headers for a data source. It throws a `CredentialError` if a
+ * file was never readable. `isForced` reads the files again, as needed after a 401. `send` adds the headers of `signIn`
+ * to each request.
  */
 export function createConnection(
   config: SourceConfig,

@@ -29,9 +29,9 @@ export function isVictoriaMetricsAnswer(body: string): boolean {
 }
 
 /**
- * Returns the engine from the build information: VictoriaMetrics reports only a version, while all builds of
- * Prometheus also report a revision. The header alone does not suffice, because vmauth sets it in front of
- * Prometheus, too. Null: unknown.
+ * Returns the engine from the build information: VictoriaMetrics reports only a version, while all builds of Prometheus
+ * also report a revision. The header alone does not suffice, because vmauth sets it in front of Prometheus, too. Null:
+ * unknown.
  */
 export function engineOfBuild(page: SendResult): 'victoriametrics' | 'other' | null {
   if (page.kind === 'failed' || page.status !== 200) return null;

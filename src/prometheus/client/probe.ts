@@ -16,8 +16,7 @@ export type Probe = (request: {
 }) => Promise<SendResult>;
 
 /**
- * Creates a probe with the credentials of a data source, which are sent only to the hosts of that source.
- * Never throws.
+ * Creates a probe with the credentials of a data source, which are sent only to the hosts of that source. Never throws.
  */
 export function createProbe(config: SourceConfig, clock: Clock, env: Environment = {}): Probe {
   const connect = createConnection(config, clock, env);

@@ -1,6 +1,6 @@
 /**
- * Remembers which queries have small answers: compressing and decompressing 1 KiB costs both sides more than
- * sending it.
+ * Remembers which queries have small answers: compressing and decompressing 1 KiB costs both sides more than sending
+ * it.
  */
 export interface SmallAnswers {
   readonly has: (query: string) => boolean;

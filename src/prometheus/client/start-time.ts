@@ -14,9 +14,8 @@ type ReadStartTime = (options: QueryOptions) => Promise<Instant | null | 'unavai
 const REST_MS = 600_000;
 
 /**
- * Creates a reader of the start time of a server. Prometheus reports it in its runtime information,
- * VictoriaMetrics only in its own metrics. Thanos and Mimir components store no data, so their start time is
- * irrelevant.
+ * Creates a reader of the start time of a server. Prometheus reports it in its runtime information, VictoriaMetrics
+ * only in its own metrics. Thanos and Mimir components store no data, so their start time is irrelevant.
  */
 export function createStartTimeReader(parts: {
   readonly get: GetPage;
@@ -59,8 +58,7 @@ function readRuntimeInfo(body: string): Instant | null {
 }
 
 /**
- * Returns the start time of a VictoriaMetrics that stores data; null for a component in front of it
- * (vmselect, vmauth).
+ * Returns the start time of a VictoriaMetrics that stores data; null for a component in front of it (vmselect, vmauth).
  */
 function readStorageStart(page: string): Instant | null {
   if (!/^vm_data_size_bytes\{/m.test(page)) return null;

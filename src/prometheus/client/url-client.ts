@@ -20,12 +20,10 @@ export interface UrlClient {
   readonly startTime: (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
   /** `unavailable`: the server did not answer. */
   readonly isVictoriaMetrics: (options: QueryOptions) => Promise<boolean | 'unavailable'>;
-  /** Whether the last request failed. */
   readonly isDoubtful: () => boolean;
   /**
-   * Whether a query should try other urls first. After a failure, one query every 30 s tests whether the
-   * server has recovered; for that query this is false. Other queries do not spend half of their time on a
-   * failed url.
+   * Whether a query should try other urls first. After a failure, one query every 30 s tests whether the server has
+   * recovered; for that query this is false. Other queries do not spend half of their time on a failed url.
    */
   readonly goesLast: () => boolean;
 }
@@ -63,7 +61,7 @@ export function createUrlClient(
 
   const query: UrlClient['query'] = async (text, { timeoutMs, signal: parent }) => {
     if (silentUntilMs > clock.monotonicMs()) {
-      return fail(host, 'rate_limited', 'not sent: its Retry-After has not passed');
+      return fail(host, 'rate_limited', 'not sent: the Retry-After of the server has not elapsed');
     }
     const ms = Math.ceil(timeoutMs);
     const parameters = { query: text, timeout: `${ms}ms`, ...FLAVOR_PARAMETERS[engine.config().flavor] };

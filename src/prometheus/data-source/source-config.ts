@@ -18,7 +18,6 @@ export interface SourceConfig {
   /** Re-read when it changes. */
   readonly bearerTokenFile: string | null;
   readonly basicAuth: BasicAuth | null;
-  /** The authentication for a managed Prometheus. */
   readonly signIn: SignInConfig | null;
   readonly tls: SourceTls | null;
   /** Value of `$window` in resource queries. */
@@ -27,7 +26,7 @@ export interface SourceConfig {
   readonly resourceQueries: Readonly<Record<string, string>>;
   /** Replacements if the server is VictoriaMetrics; null if the config sets the flavor. */
   readonly ifVictoriaMetrics: Pick<SourceConfig, 'flavor' | 'resourceQueries' | 'onceQueries'> | null;
-  /** By resource name: the default queries in a form that counts a container with several series once. */
+  /** Variants of the default queries that count a container with several series once, by resource name. */
   readonly onceQueries: Readonly<Record<string, string>>;
   /** Seconds by resource name, for resource queries without `$window`, such as recording rules. */
   readonly resourceWindows?: Readonly<Record<string, number>>;
@@ -62,7 +61,6 @@ export interface OAuth2Config {
   readonly scopes: readonly string[];
   /** Parameters of the token request, such as `audience`. */
   readonly endpointParams: Readonly<Record<string, string>>;
-  /** For the token endpoint. */
   readonly tls: SourceTls | null;
 }
 

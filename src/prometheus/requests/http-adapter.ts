@@ -16,9 +16,9 @@ interface Agents {
 }
 
 /**
- * Sends an axios request and returns the decompressed body as a stream. Follows no redirect and uses no
- * proxy. Rejects with an `AxiosError`. Takes a third of the CPU time per query of axios's `http` adapter,
- * which also supports forms, progress, rates and redirects: half a second less for a round of 2,500 queries.
+ * Sends an axios request and returns the decompressed body as a stream. Follows no redirect and uses no proxy. Rejects
+ * with an `AxiosError`. Takes a third of the CPU time per query of axios's `http` adapter, which also supports forms,
+ * progress, rates and redirects: half a second less for a round of 2,500 queries.
  */
 export function httpAdapter(config: InternalAxiosRequestConfig): Promise<AxiosResponse<Readable>> {
   return new Promise((resolve, reject) => {

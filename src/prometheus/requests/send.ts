@@ -19,10 +19,7 @@ export interface Connection {
   readonly secrets: readonly string[];
   /** Adds headers to each request; null: `headers` are complete. */
   readonly signIn: SignIn | null;
-  /**
-   * Bytes of all answers that are being received. Bounded, so that a hostile source cannot exhaust the
-   * memory.
-   */
+  /** Bytes of all answers that are being received. Bounded, so that a hostile source cannot exhaust the memory. */
   readonly unread?: { bytes: number };
 }
 
@@ -75,9 +72,9 @@ const JSON_BOUNDS: JsonBounds = { depth: 64, items: 500_000 };
 class TooLargeError extends Error {}
 
 /**
- * Sends a request to a data source, and again if it was rejected with a token that has been renewed since.
- * Only http and https. Uses no proxy from the environment and follows no redirects, which would send the
- * credentials to another server. Never throws.
+ * Sends a request to a data source, and again if it was rejected with a token that has been renewed since. Only http
+ * and https. Uses no proxy from the environment and follows no redirects, which would send the credentials to another
+ * server. Never throws.
  */
 export async function send(request: Request): Promise<SendResult> {
   const { signIn } = request.connection;

@@ -10,9 +10,9 @@ import { watchFile, type WatchedFile } from './watched-file.js';
 const DRAIN_MS = 60_000;
 
 /**
- * Returns the agent for https. When a certificate file changes, it creates a new agent, or keeps the previous
- * one while the new files are invalid. Throws a `CredentialError` if they were never valid. `setting`
- * identifies them in the message; default: `tls`.
+ * Returns the agent for https. When a certificate file changes, it creates a new agent, or keeps the previous one while
+ * the new files are invalid. Throws a `CredentialError` if they were never valid. `setting` identifies them in the
+ * message; default: `tls`.
  */
 export function createTlsAgents(
   tls: SourceTls | null,
@@ -39,7 +39,7 @@ export function createTlsAgents(
     };
     if (!isUsable(material)) {
       if (current !== null) return current.agent;
-      throw new CredentialError(`the files of ${setting} hold no usable certificate or key`);
+      throw new CredentialError(`the files of ${setting} contain no usable certificate or key`);
     }
     const old = current?.agent;
     if (old !== undefined) clock.after(DRAIN_MS, () => old.destroy());

@@ -4,8 +4,8 @@ import type { Clock } from '../../units/clock.js';
 /** A small file that is read again while the service runs: a token, password or certificate. */
 export interface WatchedFile {
   /**
-   * Returns the trimmed content, at most 10 s old, or the current one with `isForced`; null if the file was
-   * never readable.
+   * Returns the trimmed content, at most 10 s old, or the current one with `isForced`; null if the file was never
+   * readable.
    */
   readonly read: (isForced?: boolean) => Promise<string | null>;
 }
@@ -14,8 +14,8 @@ const REREAD_MS = 10_000;
 const MOST_BYTES = 1024 * 1024;
 
 /**
- * Watches the file at `path`. While it is empty or unreadable, the last valid content is kept, because
- * kubelet and cert-manager replace files in several steps. Never throws.
+ * Watches the file at `path`. While it is empty or unreadable, the last valid content is kept, because kubelet and
+ * cert-manager replace files in several steps. Never throws.
  */
 export function watchFile(path: string, clock: Clock): WatchedFile {
   let content: string | null = null;

@@ -33,8 +33,8 @@ const CLOUDS: Readonly<
 
 /**
  * Authenticates with a token of Microsoft Entra ID: with the federated token of AKS workload identity
- * ($AZURE_FEDERATED_TOKEN_FILE, $AZURE_CLIENT_ID, $AZURE_TENANT_ID; the config overrides the last two),
- * otherwise with the managed identity of the machine. The library sends its requests with `http`.
+ * ($AZURE_FEDERATED_TOKEN_FILE, $AZURE_CLIENT_ID, $AZURE_TENANT_ID; the config overrides the last two), otherwise with
+ * the managed identity of the machine. The library sends its requests with `http`.
  */
 export function createAzure(
   config: AzureConfig,

@@ -9,8 +9,7 @@ import type { SignIn } from '../requests/authentication.js';
 import { createTokenHttp, type TokenHttp } from './token-http.js';
 
 /**
- * Client credentials of RFC 6749, section 4.4, with Basic authentication of the client, like `oauth2` of
- * Prometheus.
+ * Client credentials of RFC 6749, section 4.4, with Basic authentication of the client, like `oauth2` of Prometheus.
  */
 export function createOAuth2(config: OAuth2Config, clock: Clock): SignIn {
   const what = `oauth2: the token endpoint ${new URL(config.tokenUrl).host}`;

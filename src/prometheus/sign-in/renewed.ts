@@ -27,9 +27,9 @@ const MARGIN_MS = 60_000;
 const MARGIN_SHARE = 0.2;
 
 /**
- * Caches the result of `fetch` and fetches it again a minute before it expires, or after four fifths of its
- * lifetime if that is later. Until then the old value is used, so that no query waits and a short outage has
- * no effect. Only one fetch runs at a time. `what` starts each message.
+ * Caches the result of `fetch` and fetches it again a minute before it expires, or after four fifths of its lifetime if
+ * that is later. Until then the old value is used, so that no query waits and a short outage has no effect. Only one
+ * fetch runs at a time. `what` starts each message.
  */
 export function createRenewed<T>(options: {
   readonly clock: Clock;

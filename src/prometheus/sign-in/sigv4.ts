@@ -17,9 +17,8 @@ const CONNECT_MS = 2000;
 const REQUEST_MS = 5000;
 
 /**
- * Signs each request with AWS Signature Version 4. The keys come from the file or profile of the config,
- * otherwise from the default chain of AWS: the environment, the web identity of the pod (IRSA), the pod
- * identity agent, the machine.
+ * Signs each request with AWS Signature Version 4. The keys come from the file or profile of the config, otherwise from
+ * the default chain of AWS: the environment, the web identity of the pod (IRSA), the pod identity agent, the machine.
  */
 export function createSigV4(config: SigV4Config, clock: Clock): SignIn {
   const fetch = async (): Promise<Fetched<AwsKeys>> => {

@@ -20,8 +20,8 @@ interface TokenAnswer {
 }
 
 /**
- * Sends requests of authentication libraries like requests to a data source, without redirects and proxies.
- * Throws a `CredentialError`, or the reason of the signal.
+ * Sends requests of authentication libraries like requests to a data source, without redirects and proxies. Throws a
+ * `CredentialError`, or the reason of the signal.
  */
 export type TokenHttp = (request: TokenRequest) => Promise<TokenAnswer>;
 
@@ -44,7 +44,7 @@ export function createTokenHttp(options: {
     signal.throwIfAborted();
     if (result.kind === 'failed') throw new CredentialError(`${options.what}: ${result.message}`);
     if (result.location !== null)
-      throw new CredentialError(`${options.what} redirects: redirects are not followed`);
+      throw new CredentialError(`${options.what} answered with a redirect, which is not followed`);
     return { status: result.status, contentType: result.contentType, body: result.body };
   };
 }

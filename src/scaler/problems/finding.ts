@@ -16,8 +16,7 @@ export interface Finding {
 }
 
 /**
- * Returns whether the path, or a path below it, already has a finding: its missing value is then not reported
- * as well.
+ * Returns whether the path, or a path below it, already has a finding: its missing value is then not reported as well.
  */
 export type IsBroken = (path: Path) => boolean;
 
@@ -39,10 +38,7 @@ export function finding(code: ProblemCode, path: Path, message: string): Finding
   return { code, message, path, at: 'value', offset: null };
 }
 
-/**
- * Returns a path such as `spec.metrics[0].pods.query`, with unusual keys quoted. Empty for the whole
- * document.
- */
+/** Returns a path such as `spec.metrics[0].pods.query`, with unusual keys quoted. Empty for the whole document. */
 export function formatPath(path: Path): string {
   let text = '';
   for (const step of path) {

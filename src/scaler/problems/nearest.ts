@@ -7,8 +7,8 @@ const LONGEST_WORD = 100;
 const SLIP = 0.5;
 
 /**
- * Returns the candidate that a misspelled word most likely means, or null. A third of the letters may differ,
- * or two in a word of four to eight letters, which allows a transposition.
+ * Returns the candidate that a misspelled word most likely means, or null. A third of the letters may differ, or two in
+ * a word of four to eight letters, which allows a transposition.
  */
 export function nearest(word: string, candidates: readonly string[]): string | null {
   if (word.length > LONGEST_WORD) return null;

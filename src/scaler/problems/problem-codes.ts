@@ -1,6 +1,6 @@
 /**
- * `shape`: the document cannot be interpreted. `rule`: invalid as a configuration, but accepted in a snapshot
- * for replay. `warning`: accepted.
+ * `shape`: the document cannot be interpreted. `rule`: invalid as a configuration, but accepted in a snapshot for
+ * replay. `warning`: accepted.
  */
 type ProblemClass = 'shape' | 'rule' | 'warning';
 

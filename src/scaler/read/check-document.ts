@@ -16,8 +16,8 @@ interface CheckedDocument {
 }
 
 /**
- * Checks a plain value as a scaler document. Rules across fields apply to all fields that could be read, even
- * if other fields have wrong types or are unknown. `service` contains the flavor of each data source.
+ * Checks a plain value as a scaler document. Rules across fields apply to all fields that could be read, even if other
+ * fields have wrong types or are unknown. `service` contains the flavor of each data source.
  */
 export function checkDocument(value: unknown, service?: ServiceFacts): CheckedDocument {
   const plain = readPlain(value);
@@ -57,8 +57,8 @@ function checkKind(value: unknown): Finding | null {
 }
 
 /**
- * A document of another kind is checked if its `spec` has one of these fields. Otherwise every field would be
- * reported as unknown.
+ * A document of another kind is checked if its `spec` has one of these fields. Otherwise every field would be reported
+ * as unknown.
  */
 const SCALER_FIELDS = ['scaleTargetRef', 'maxReplicas', 'metrics'];
 

@@ -13,9 +13,9 @@ interface ParsedScaler {
 }
 
 /**
- * Parses a plain value after `defaults` of the service config were merged in. If it only violates rules
- * across fields (max below min, a tolerance above 1), returns a scaler and an error: such a configuration is
- * rejected, but such a snapshot is replayed. Problems have no file and no place.
+ * Parses a plain value after `defaults` of the service config were merged in. If it only violates rules across fields
+ * (max below min, a tolerance above 1), returns a scaler and an error: such a configuration is rejected, but such a
+ * snapshot is replayed. Problems have no file and no place.
  */
 export function parseScaler(value: unknown): ParsedScaler {
   const { findings, document } = checkDocument(value);

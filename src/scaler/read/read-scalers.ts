@@ -14,8 +14,8 @@ import type { Instant } from '../../units/time.js';
 
 export interface ReadOptions {
   /**
-   * `defaults` of the service config, merged into each `spec` key by key. Lists and scalars of the document
-   * take precedence.
+   * `defaults` of the service config, merged into each `spec` key by key. Lists and scalars of the document take
+   * precedence.
    */
   readonly defaults?: Readonly<Record<string, unknown>>;
   /** Data sources and namespaces of the service config. Default: not checked. */
@@ -44,7 +44,6 @@ export function readDocuments(
   return [...eachDocument(text, file, options)];
 }
 
-/** Reads each document on demand. */
 export function* eachDocument(
   text: string,
   file: string,
@@ -98,9 +97,7 @@ function withDefaults(value: unknown, defaults: ReadOptions['defaults']): unknow
   return { ...value, spec: mergePlain(defaults, value['spec']) };
 }
 
-/**
- * Null for other kinds: a Deployment in the same file often has the name of its scaler, and is no duplicate.
- */
+/** Null for other kinds: a Deployment in the same file often has the name of its scaler, and is no duplicate. */
 function keyOf(value: unknown): string | null {
   const kind = valueAt(value, ['kind']);
   if (typeof kind === 'string' && kind !== 'Scaler') return null;

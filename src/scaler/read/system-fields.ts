@@ -17,9 +17,7 @@ export const SYSTEM_METADATA: readonly string[] = [
   'finalizers',
 ];
 
-/**
- * Set by the API server, controllers and kubectl, and therefore part of a manifest exported from a cluster.
- */
+/** Set by the API server, controllers and kubectl, and therefore part of a manifest exported from a cluster. */
 const SYSTEM_FIELDS: readonly Path[] = [
   ...SYSTEM_METADATA.map((name) => ['metadata', name]),
   ['metadata', 'annotations', LAST_APPLIED],

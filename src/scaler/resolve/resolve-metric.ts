@@ -14,8 +14,8 @@ export function queriedName(body: Loose<Queried>): string | null {
 }
 
 /**
- * Returns the identity of a metric within its type: `NAME` or `CONTAINER/NAME`; null: unknown. Source:
- * contract.md section 5.
+ * Returns the identity of a metric within its type: `NAME` or `CONTAINER/NAME`; null: unknown. Source: contract.md
+ * section 5.
  */
 export function identityOf(metric: Loose<MetricInput>): string | null {
   const { resource, containerResource } = metric;

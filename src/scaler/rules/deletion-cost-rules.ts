@@ -7,9 +7,7 @@ import type { Loose, SpecInput } from '../schema/document-schema.js';
 const PATH = ['spec', 'podDeletionCost'];
 const QUERY = [...PATH, 'query'];
 
-/**
- * Checks that the query returns series per pod, and that the controller of the target reads the annotation.
- */
+/** Checks that the query returns series per pod, and that the controller of the target reads the annotation. */
 export function checkDeletionCost(
   spec: Loose<SpecInput>,
   isBroken: IsBroken,

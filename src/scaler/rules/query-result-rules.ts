@@ -75,7 +75,7 @@ function checkFiller(
     isTotal && isWhole && value === 0
       ? ', or write onMissing: zero if no series means 0'
       : isTotal && !isWhole
-        ? ', or add a guard that is true only while the data is there, such as count(up{job="NAME"} == 1) > 0'
+        ? ', or add a guard that is true only while the data exists, such as count(up{job="NAME"} == 1) > 0'
         : '; spec.fallback sets replicas for a metric without a value';
   const message = `${formatPath(path)}: "${excerpt(query, filler)}" turns missing data into ${number}${where}${scales}: remove it${instead}`;
   return [{ ...finding('vector-zero', path, message), offset: from }];

@@ -90,8 +90,8 @@ function checkQuery(
 }
 
 /**
- * Checks a guard or freshness query. `or vector(0)` is safe there: it means "false" in a guard and "very old"
- * in a timestamp.
+ * Checks a guard or freshness query. `or vector(0)` is safe there: it means "false" in a guard and "very old" in a
+ * timestamp.
  */
 export function checkSideQuery(
   query: string | undefined,

@@ -13,10 +13,7 @@ import { BUILT_IN } from '../schema/presets.js';
 import type { Loose, SpecInput } from '../schema/document-schema.js';
 import type { ScheduleInput } from '../schema/schedule-schema.js';
 
-/**
- * Detecting that an expression never fires takes 5 to 40 ms. After this many, no further schedules are
- * checked.
- */
+/** Detecting that an expression never fires takes 5 to 40 ms. After this many, no further schedules are checked. */
 const MAX_WRONG_CRONS = 3;
 
 type LooseSchedule = Loose<ScheduleInput>;

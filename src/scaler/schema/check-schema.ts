@@ -15,13 +15,12 @@ import type { ProblemCode } from '../problems/problem-codes.js';
 interface Checked<T> {
   readonly findings: readonly Finding[];
   readonly value: T | null;
-  /** The value without its invalid parts. */
   readonly readable: unknown;
 }
 
 /**
- * Checks a plain value against a schema. `show` formats values in messages. Rules across fields are functions
- * of `readable`, because Zod skips the refinements of an object with type errors.
+ * Checks a plain value against a schema. `show` formats values in messages. Rules across fields are functions of
+ * `readable`, because Zod skips the refinements of an object with type errors.
  */
 export function checkSchema<T>(
   schema: z.ZodType<T>,

@@ -122,7 +122,7 @@ const defaultableFields = {
     .max(MAX_REPLICAS)
     .optional()
     .meta({
-      description: `Replicas that any scale-up may reach, whatever the factor. ${CHPA_LIMIT_WITH_BEHAVIOR}`,
+      description: `Replicas that a scale-up may always reach, regardless of the factor. ${CHPA_LIMIT_WITH_BEHAVIOR}`,
       default: BUILT_IN.scaleUpLimitMinimum,
     }),
   upscaleForbiddenWindowSeconds: seconds(0, 86_400)

@@ -36,11 +36,11 @@ export const schedule = z.strictObject({
   }),
   rampSeconds: seconds(0, 86_400).optional().meta({
     description:
-      'Seconds before the start over which the bounds move, and after the end over which they move back.',
+      'Length in seconds of the ramp of the bounds before the start, and of the ramp back after the end.',
     default: BUILT_IN.rampSeconds,
   }),
   exceptions: z.array(scheduleText).max(400).optional().meta({
-    description: 'Local dates on which start does not apply, such as 2026-12-25.',
+    description: 'Local dates on which the schedule does not start, such as 2026-12-25.',
     default: [],
   }),
   dates: z.array(dateRange).min(1).max(100).optional().meta({

@@ -8,9 +8,8 @@ const LONGEST = 40;
 const NUMBER = /^[+-]?(\d+(\.\d+)?|\.\d+)([eE][+-]?\d+)?$/;
 
 /**
- * Returns how to fix a string where a number is required, as the end of a message: `: remove the quotes`, `:
- * write 300` for `5m` in a field of seconds, `: write 60` for `60%` in a field of percent. Empty without a
- * suggestion.
+ * Returns how to fix a string where a number is required, as the end of a message: `: remove the quotes`, `: write 300`
+ * for `5m` in a field of seconds, `: write 60` for `60%` in a field of percent. Empty without a suggestion.
  */
 export function numberHint(value: unknown, path: Path, field: z.core.$ZodType | undefined): string {
   if (typeof value !== 'string' || value.length > LONGEST || field === undefined) return '';
@@ -66,8 +65,8 @@ function percentIn(text: string): number | null {
 }
 
 /**
- * Returns how to fix a string that is not a quantity, as the end of a message: `: write 500M (powers of 1000)
- * or 500Mi (powers of 1024)` for `500MB`. Empty without a suggestion.
+ * Returns how to fix a string that is not a quantity, as the end of a message: `: write 500M (powers of 1000) or 500Mi
+ * (powers of 1024)` for `500MB`. Empty without a suggestion.
  */
 export function quantityHint(value: unknown, path: Path): string {
   if (typeof value !== 'string' || value.length > LONGEST) return '';

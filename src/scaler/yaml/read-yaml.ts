@@ -48,9 +48,9 @@ interface Source {
 }
 
 /**
- * Parses YAML 1.2 and returns its documents, except empty ones. Rejects, with a place, syntax errors,
- * duplicate keys, keys that are not strings, aliases (an alias bomb is small), unknown tags, more than 1 MiB,
- * and documents with more than 64 levels or 20,000 tokens. `file` is the file name in problems.
+ * Parses YAML 1.2 and returns its documents, except empty ones. Rejects, with a place, syntax errors, duplicate keys,
+ * keys that are not strings, aliases (an alias bomb is small), unknown tags, more than 1 MiB, and documents with more
+ * than 64 levels or 20,000 tokens. `file` is the file name in problems.
  */
 export function readYaml(
   text: string,
@@ -153,9 +153,7 @@ function syntaxProblems(document: Document, source: Source): readonly Problem[] 
   return problems;
 }
 
-/**
- * Hints for common mistakes with queries, by the message of the parser. Each entry starts with an example.
- */
+/** Hints for common mistakes with queries, by the message of the parser. Each entry starts with an example. */
 const YAML_HINTS: readonly (readonly [RegExp, string])[] = [
   // { query: rate(x[5m]) }
   [/flow-(?:seq|map)-(?:start|end)/, '; quote a query within { }'],

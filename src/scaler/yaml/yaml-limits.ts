@@ -9,23 +9,21 @@ interface YamlLimit {
 }
 
 /**
- * Maximum number of tokens of a document, including whitespace and line breaks. A document with every field
- * has about 500. Each token takes the parser 2 us (10 us until it is compiled) and 500 bytes of memory.
+ * Maximum number of tokens of a document, including whitespace and line breaks. A document with every field has about
+ * 500. Each token takes the parser 2 us (10 us until it is compiled) and 500 bytes of memory.
  */
 export const MAX_TOKENS = 20_000;
 
 const START_OF_SCALAR = '\x1f';
-/**
- * Marks that the lexer adds for the start of a document, of a scalar and of an error in a flow collection.
- */
+/** Marks that the lexer adds for the start of a document, of a scalar and of an error in a flow collection. */
 const MARKS: ReadonlySet<string> = new Set(['\x02', START_OF_SCALAR, '\x18']);
 const BLOCK_SCALAR_HEADER = /^[|>][-+0-9]*$/;
 const BLANK = /^\s*$/;
 
 /**
- * Returns the first limit that a document exceeds, or null. Only splits YAML into tokens, because parsing a
- * document of some thousand levels would overflow the stack. The depth is the number of indentation levels
- * plus the number of open brackets; a list that is not indented below its key is one level deeper.
+ * Returns the first limit that a document exceeds, or null. Only splits YAML into tokens, because parsing a document of
+ * some thousand levels would overflow the stack. The depth is the number of indentation levels plus the number of open
+ * brackets; a list that is not indented below its key is one level deeper.
  */
 export function findYamlLimit(text: string, mostTokens: number = MAX_TOKENS): YamlLimit | null {
   const columns: number[] = [];

@@ -10,8 +10,8 @@ export interface PeerAnswer {
 }
 
 /**
- * Forwards the GET of a client to another replica. Null: the replica did not answer in time, or the answer is
- * too large.
+ * Forwards the GET of a client to another replica. Null: the replica did not answer in time, or the answer is too
+ * large.
  */
 export type AskPeer = (peer: Peer, path: string) => Promise<PeerAnswer | null>;
 

@@ -1,8 +1,9 @@
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { createSemaphore } from '../../units/semaphore.js';
 import { readInteger } from '../pages/query.js';
 import { LIMITS } from '../pages/routes.js';
 import { writeScalerPage, type ScalerPageParts } from '../pages/scaler-pages.js';
+import { refuse } from '../turns/refuse.js';
 import type { AskPeer } from './ask-peer.js';
 import { FORWARDED_HEADER, type Fleet } from './fleet.js';
 import { mergePages, readPeerPage, type ScalerPage } from './merge-pages.js';
@@ -31,7 +32,8 @@ export function ofOwner(
     }
     ask(owner, request.originalUrl)
       .then((answer) => {
-        if (answer === null) refuse(response, `${owner.identity} decides ${key}, and did not answer`);
+        if (answer === null)
+          refuse(response, `replica ${owner.identity}, which decides ${key}, did not answer`);
         else response.status(answer.status).type('application/json').send(answer.body);
       })
       .catch(next);
@@ -71,8 +73,4 @@ export function ofAll(
       .then((json) => response.type('application/json').send(json))
       .catch(next);
   };
-}
-
-function refuse(response: Response, error: string): void {
-  response.status(503).json({ error });
 }

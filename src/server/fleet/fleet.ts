@@ -1,11 +1,9 @@
-/** Another replica that decides some of the scalers. */
 export interface Peer {
   readonly identity: string;
   /** URL of its HTTP server; null: unknown. */
   readonly address: string | null;
 }
 
-/** The replicas that share the scalers. */
 export interface Fleet {
   /** Whether this replica decides the scaler `NAMESPACE/NAME`. */
   readonly isOwn: (key: string) => boolean;

@@ -43,10 +43,9 @@ function keyOf({ namespace, name }: Row): string {
 }
 
 /**
- * Merges the pages of all replicas, with the own page first. If a page has a next page, rows that sort after
- * its last row are left for the next merged page, because that replica may have rows before them. A scaler
- * that is being taken over may be on two pages; the first one is used. If `unreachable` is above 0, `leader`
- * is false, and the scalers of these replicas are missing.
+ * Merges the pages of all replicas, the own page first. The merged page must not go beyond the last row of a page that
+ * continues, because the next rows of that replica are not known yet. A scaler that is being taken over may be on two
+ * pages; the first one is used. If a replica is `unreachable`, `leader` is false and its scalers are missing.
  */
 export function mergePages(
   pages: readonly [ScalerPage, ...ScalerPage[]],

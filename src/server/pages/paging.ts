@@ -11,10 +11,7 @@ export function writeToken({ list, behind }: ContinueToken): string {
   return Buffer.from(`${list}:${behind}`, 'utf8').toString('base64url');
 }
 
-/**
- * Returns the last row before the page, or null if `continue` is unset. Throws `BadRequest` for an invalid
- * token.
- */
+/** Returns the last row before the page, or null if `continue` is unset. Throws `BadRequest` for an invalid token. */
 export function readToken(query: Query, list: string): string | null {
   const text = readText(query, 'continue');
   if (text === null) return null;

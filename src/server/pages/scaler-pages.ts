@@ -145,8 +145,8 @@ function entriesAt(history: readonly HistoryEntry[], at: Instant | null): readon
 }
 
 /**
- * Returns the entries after the one that starts at `behind`. If that one was dropped, returns entries that
- * start before it.
+ * Returns the entries after the one that starts at `behind`. If that one was dropped, returns entries that start before
+ * it.
  */
 function entriesBehind(entries: readonly HistoryEntry[], behind: string | null): readonly HistoryEntry[] {
   if (behind === null) return entries;

@@ -125,7 +125,7 @@ export const scalerListSchema = z.object({
   leader: z
     .boolean()
     .describe(
-      'false: another replica decides; the rows are what this replica last knew. With sharding: rows are missing.',
+      'false: another replica is the leader, and these rows may be outdated. With sharding: rows are missing.',
     ),
   unreachable: z
     .array(z.string())

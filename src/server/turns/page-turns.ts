@@ -1,4 +1,5 @@
 import type { RequestHandler, Response } from 'express';
+import { refuse } from './refuse.js';
 import { createSpareTime } from './spare-time.js';
 import type { SpareTimeOptions } from './spare-time.js';
 
@@ -6,8 +7,7 @@ export interface PageTurns {
   /** Renders the page when it is its turn. `page` must respond synchronously. */
   readonly inTurn: (page: RequestHandler) => RequestHandler;
   /**
-   * Calls `send` when it is its turn, unless the client has disconnected. For large pages that are already
-   * rendered.
+   * Calls `send` when it is its turn, unless the client has disconnected. For large pages that are already rendered.
    */
   readonly queue: (response: Response, send: () => void) => void;
 }
@@ -20,9 +20,8 @@ interface PageTurnOptions extends SpareTimeOptions {
 const MOST_UNSENT_BYTES = 32 * 1024 * 1024;
 
 /**
- * Renders pages in spare time, and only for clients that are still connected: 256 clients that each request a
- * large list would otherwise delay decisions and probes for seconds. Answers 503 while too many bytes are
- * unsent.
+ * Renders pages in spare time, and only for clients that are still connected: 256 clients that each request a large
+ * list would otherwise delay decisions and probes for seconds. Answers 503 while too many bytes are unsent.
  */
 export function createPageTurns(options: PageTurnOptions): PageTurns {
   const { mostUnsentBytes = MOST_UNSENT_BYTES } = options;
@@ -60,7 +59,3 @@ export function createPageTurns(options: PageTurnOptions): PageTurns {
 }
 
 const TOO_MUCH = 'too many response bytes wait for slow clients: retry later';
-
-export function refuse(response: Response, error: string): void {
-  response.set('Retry-After', '1').status(503).json({ error });
-}

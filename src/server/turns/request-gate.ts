@@ -4,13 +4,13 @@ import type { Clock } from '../../units/clock.js';
 import type { SpareTime } from './spare-time.js';
 
 /**
- * Bytes that a client may send ahead, before the response to its last request. Must be larger than the limit
- * for headers; further bytes stay in the buffer of the kernel.
+ * Bytes that a client may send ahead, before the response to its last request. Must be larger than the limit for
+ * headers; further bytes stay in the buffer of the kernel.
  */
 const MAX_AHEAD_BYTES = 16 * 1024;
 /**
- * Longer responses are sent in pieces in spare time. A client must read a piece within `STALLED_MS`, which is
- * 6.4 KiB/s.
+ * Longer responses are sent in pieces in spare time. A client must read a piece within `STALLED_MS`, which is 6.4
+ * KiB/s.
  */
 const PIECE_BYTES = 64 * 1024;
 const STALLED_MS = 10_000;
@@ -40,7 +40,6 @@ export class RequestGate extends Duplex {
   #lineBytes = 0;
   #isBusy = false;
   #isWanted = false;
-  /** Whether the buffered bytes were sent before the response to the last request. */
   #isEarly = false;
   #hasEnded = false;
   #isSending = false;
@@ -162,8 +161,8 @@ export class RequestGate extends Duplex {
   }
 
   /**
-   * Returns the input up to the blank line that ends a request, or all input. Requests with a body are
-   * rejected, so a request ends there.
+   * Returns the input up to the blank line that ends a request, or all input. Requests with a body are rejected, so a
+   * request ends there.
    */
   #cut(): Buffer {
     let start = 0;

@@ -1,7 +1,7 @@
 import type { NextFunction, RequestHandler, Response } from 'express';
 import { sleep } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
-import { refuse } from './page-turns.js';
+import { refuse } from './refuse.js';
 import type { PageTurns } from './page-turns.js';
 
 export interface SharedPageOptions {
@@ -18,9 +18,9 @@ const KEPT_MS = 1000;
 const MOST_WAITING = 64;
 
 /**
- * Renders the page once for all waiting clients, and keeps it for 1 s. A rendering is aborted when all of
- * them have disconnected. The next one starts at least 1 s later, so that clients that connect and disconnect
- * cannot keep the service rendering.
+ * Renders the page once for all waiting clients, and keeps it for 1 s. A rendering is aborted when all of them have
+ * disconnected. The next one starts at least 1 s later, so that clients that connect and disconnect cannot keep the
+ * service rendering.
  */
 export function createSharedPage(options: SharedPageOptions): RequestHandler {
   const { contentType, render, clock, queue, mostWaiting = MOST_WAITING } = options;

@@ -17,11 +17,11 @@ const RESTS_PER_SLICE = 4;
 const LONGEST_WAIT_MS = 250;
 
 /**
- * Runs queued work in order, in slices of 2 ms. After each slice it rests four times as long as the slice.
- * Whatever clients request, four fifths of the time are left for decisions and probes. (A pause of one turn
- * of the event loop is not enough: a round needs about 50 turns, and each would take as long as a slice.)
- * Node.js accepts one connection per turn of the event loop, so no work is done while new connections arrive:
- * otherwise a probe after 300 of them would wait for 300 slices.
+ * Runs queued work in order, in slices of 2 ms. After each slice it rests four times as long as the slice. Whatever
+ * clients request, four fifths of the time are left for decisions and probes. (A pause of one turn of the event loop is
+ * not enough: a round needs about 50 turns, and each would take as long as a slice.) Node.js accepts one connection per
+ * turn of the event loop, so no work is done while new connections arrive: otherwise a probe after 300 of them would
+ * wait for 300 slices.
  */
 export function createSpareTime({ clock, connections = () => 0 }: SpareTimeOptions): SpareTime {
   const waiting = new Set<{ readonly work: () => void }>();

@@ -49,7 +49,6 @@ export function openWatch(
   }
 }
 
-/** Returns the fields by which a fault selects requests. */
 export function subjectOf(
   { verb, resource, subresource, namespace, name }: ResourceRequest,
   { userAgent }: ApiRequest['sent'],

@@ -31,8 +31,8 @@ export interface Sent {
 }
 
 /**
- * Kinds for which deletion answers with the object. For other kinds it answers with a Status, or with the
- * object while it only has a deletionTimestamp.
+ * Kinds for which deletion answers with the object. For other kinds it answers with a Status, or with the object while
+ * it only has a deletionTimestamp.
  */
 const SHOWN_WHEN_DELETED: readonly string[] = ['Pod', 'Namespace', 'Service'];
 

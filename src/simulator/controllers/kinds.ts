@@ -42,8 +42,8 @@ export function templateOf(object: KubeObject): JsonObject {
 }
 
 /**
- * Resolves maxSurge and maxUnavailable (default 25 %). maxSurge rounds up, maxUnavailable down; if both are
- * 0, maxUnavailable becomes 1. Recreate deletes all pods first.
+ * Resolves maxSurge and maxUnavailable (default 25 %). maxSurge rounds up, maxUnavailable down; if both are 0,
+ * maxUnavailable becomes 1. Recreate deletes all pods first.
  */
 function surgeOf(object: KubeObject, replicas: number): Pick<WorkloadSpec, 'maxSurge' | 'maxUnavailable'> {
   if (stringAt(object, 'spec', 'strategy', 'type') === 'Recreate')

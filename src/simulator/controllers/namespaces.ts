@@ -9,8 +9,8 @@ const REACTION_MS = 100;
 const GRACE_MS = 30_000;
 
 /**
- * Empties deleted namespaces and then removes them. Leaves pods and ReplicaSets to the controller of their
- * workload, which terminates them gracefully.
+ * Empties deleted namespaces and then removes them. Leaves pods and ReplicaSets to the controller of their workload,
+ * which terminates them gracefully.
  */
 export class NamespaceController {
   readonly #context: ClusterState;

@@ -103,7 +103,6 @@ function condition(
   };
 }
 
-/** Returns the ReplicaSet for one template of a Deployment or Rollout. */
 export function renderReplicaSet(
   owner: KubeObject,
   source: {

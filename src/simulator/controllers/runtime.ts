@@ -22,9 +22,7 @@ export interface Runtime {
   load: LoadState;
   /** Cached until the template or the behavior changes. */
   source: LoadSource | null;
-  /**
-   * Totals of the workload when a pod became ready and when it stopped being ready (null while it is ready).
-   */
+  /** Totals of the workload when a pod became ready and when it stopped being ready (null while it is ready). */
   readonly meters: Map<string, { readonly from: PodTotals; readonly to: PodTotals | null }>;
 }
 

@@ -11,15 +11,11 @@ import type { Runtime } from './runtime.js';
 import { Schedule } from './schedule.js';
 import { Writer } from './writer.js';
 
-/** Delay before a controller reacts to a change. */
 const REACTION_MS = 20;
 const PODS = '/pods';
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
 
-/**
- * The controllers of all workloads. A workload uses CPU only when an object changes or a pod enters its next
- * phase.
- */
+/** The controllers of all workloads. A workload uses CPU only when an object changes or a pod enters its next phase. */
 export class WorkloadControllers {
   readonly #context: ClusterState;
   readonly #writer: Writer;
@@ -65,7 +61,6 @@ export class WorkloadControllers {
     return this.#runtimes.get(this.#ownerOfPod.get(keyOf(namespace, podName)) ?? '') ?? null;
   }
 
-  /** Advances the counters and backlog of a workload to the current time. */
   accrue(runtime: Runtime): void {
     const template = runtime.object === null ? {} : templateOf(runtime.object);
     runtime.source ??= loadSource(runtime.behavior, template, runtime.loadOffsetSeconds);
@@ -83,7 +78,6 @@ export class WorkloadControllers {
     this.#schedule.add(runtimeKey(runtime), 0);
   }
 
-  /** Makes a pod permanently unready, or lets it become ready again. */
   breakPod(namespace: string, podName: string, isBroken: boolean): void {
     const runtime = this.runtimeOfPod(namespace, podName);
     if (runtime === null) throw new Error(`breaking pod ${namespace}/${podName}: there is none`);

@@ -11,9 +11,8 @@ import { fieldProblems } from './field-problems.js';
 const METADATA = ['apiVersion', 'kind', 'metadata'];
 
 /**
- * Returns the stored form of a custom resource: without unknown fields and with the defaults of the schema.
- * Throws 422 if the object violates the schema or, after that, its CEL rules. Unknown fields are reported by
- * `reportUnknown`.
+ * Returns the stored form of a custom resource: without unknown fields and with the defaults of the schema. Throws 422
+ * if the object violates the schema or, after that, its CEL rules. Unknown fields are reported by `reportUnknown`.
  */
 export function admitCustom(
   resource: Resource,

@@ -23,9 +23,7 @@ export async function loadCel(): Promise<CelEvaluator | null> {
   }
 }
 
-/**
- * Returns violations of `x-kubernetes-validations`. Rules with `oldSelf` are skipped without an old value.
- */
+/** Returns violations of `x-kubernetes-validations`. Rules with `oldSelf` are skipped without an old value. */
 export function ruleProblems(
   evaluate: CelEvaluator,
   schema: JsonObject,

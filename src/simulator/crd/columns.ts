@@ -4,8 +4,8 @@ const STEP =
   /^\.([^.[\]\\]*(?:\\.[^.[\]\\]*)*)|^\[(\d+)\]|^\[\?\(@\.([\w.]+)\s*==\s*(["'])(.*?)\4\)\]|^\['([^']*)'\]/;
 
 /**
- * Returns the values at a JSONPath. Supports the forms that CustomResourceDefinitions use: `.a.b`, `[0]`,
- * `['a']`, `[?(@.type=="Ready")]`. Empty if nothing exists there or the form is not supported.
+ * Returns the values at a JSONPath. Supports the forms that CustomResourceDefinitions use: `.a.b`, `[0]`, `['a']`,
+ * `[?(@.type=="Ready")]`. Empty if nothing exists there or the form is not supported.
  */
 export function valuesAt(object: JsonObject, path: string): readonly Json[] {
   let found: readonly Json[] = [object];

@@ -38,8 +38,8 @@ function textsAt(value: Json, member: string): readonly string[] {
 }
 
 /**
- * Throws 422 for a definition that the real server rejects: its name is not `PLURAL.GROUP`, it does not have
- * exactly one storage version, or its schema is missing or not structural.
+ * Throws 422 for a definition that the real server rejects: its name is not `PLURAL.GROUP`, it does not have exactly
+ * one storage version, or its schema is missing or not structural.
  */
 export function checkDefinition(definition: KubeObject): void {
   const { name } = definition.metadata;

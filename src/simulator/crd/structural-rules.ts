@@ -42,10 +42,9 @@ const KNOWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the violations of the rules for structural schemas: a node outside of a junctor (allOf, anyOf,
- * oneOf, not) has a type or is an int-or-string; a junctor declares only fields that are also declared
- * outside of it; no node has both `properties` and `additionalProperties`; the root is an object; all
- * keywords are known.
+ * Returns the violations of the rules for structural schemas: a node outside of a junctor (allOf, anyOf, oneOf, not)
+ * has a type or is an int-or-string; a junctor declares only fields that are also declared outside of it; no node has
+ * both `properties` and `additionalProperties`; the root is an object; all keywords are known.
  */
 export function structuralProblems(schema: JsonObject): readonly StructuralProblem[] {
   const problems = nodeProblems(schema, '');

@@ -10,16 +10,15 @@ export interface ExporterFaults {
   readonly failingPods: Set<string>;
 }
 
-/** An entry of the http_sd response. */
 interface TargetGroup {
   readonly targets: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
 }
 
 /**
- * Creates the server that Prometheus scrapes: `/cadvisor`, `/queues` and `/pods/NAMESPACE/NAME`. `/sd` lists
- * all targets for http_sd; `/sd/cadvisor`, `/sd/queues` and `/sd/pods` list one kind. Targets have the label
- * `job`, and those of pods also `namespace` and `pod`.
+ * Creates the server that Prometheus scrapes: `/cadvisor`, `/queues` and `/pods/NAMESPACE/NAME`. `/sd` lists all
+ * targets for http_sd; `/sd/cadvisor`, `/sd/queues` and `/sd/pods` list one kind. Targets have the label `job`, and
+ * those of pods also `namespace` and `pod`.
  */
 export function makeExporterServer(controllers: WorkloadControllers, faults: ExporterFaults): Server {
   return createServer((request, response) => {
@@ -88,9 +87,7 @@ function discoverTargets(
   return groups;
 }
 
-/**
- * Returns pods whose containers have started. `instance` is the pod name, because all pods share one address.
- */
+/** Returns pods whose containers have started. `instance` is the pod name, because all pods share one address. */
 function podTargets(runtime: Runtime, host: string): readonly TargetGroup[] {
   const groups: TargetGroup[] = [];
   for (const [pod, phase] of runtime.written) {

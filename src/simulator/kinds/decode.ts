@@ -14,13 +14,12 @@ export interface Decoding {
 
 interface Place {
   readonly path: string;
-  /** Go type that contains the field. */
   readonly go: string;
 }
 
 /**
- * Decodes and encodes an object like the server: drops unknown and empty fields, and adds fields that are
- * always written. Throws `DecodeError`.
+ * Decodes and encodes an object like the server: drops unknown and empty fields, and adds fields that are always
+ * written. Throws `DecodeError`.
  */
 export function decode(type: ObjectType, value: JsonObject, decoding: Decoding = {}): JsonObject {
   return decodeObject(type, value, { path: '', go: type.go }, decoding);

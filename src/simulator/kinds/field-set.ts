@@ -2,8 +2,8 @@ import { type Json, type JsonObject, isList, isObject, sameJson } from '../json/
 import { type ListType, type Type, any } from './type.js';
 
 /**
- * Paths of fields. A path is its steps in the notation of `FieldsV1` (`f:NAME`, `k:{...}`, `v:...`), joined
- * by line feeds. The set may contain a map, an object or an item of a list as well as their fields.
+ * Paths of fields. A path is its steps in the notation of `FieldsV1` (`f:NAME`, `k:{...}`, `v:...`), joined by line
+ * feeds. The set may contain a map, an object or an item of a list as well as their fields.
  */
 export type FieldSet = ReadonlySet<string>;
 
@@ -47,9 +47,7 @@ interface Child {
   readonly value: Json;
 }
 
-/**
- * Returns the children of a value by step; null for a leaf. Lists without keys and atomic objects are leaves.
- */
+/** Returns the children of a value by step; null for a leaf. Lists without keys and atomic objects are leaves. */
 export function childrenOf(type: Type, value: Json): ReadonlyMap<string, Child> | null {
   if (isList(value)) {
     if (type.is !== 'list' || type.keys === undefined) return null;

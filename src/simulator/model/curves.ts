@@ -5,9 +5,7 @@ export function constant(value: number): Curve {
   return () => value;
 }
 
-/**
- * Returns a sine wave between `low` and `high` with the period `periodSeconds` (default: a day), lowest at 0.
- */
+/** Returns a sine wave between `low` and `high` with the period `periodSeconds` (default: a day), lowest at 0. */
 export function dailyWave(options: {
   readonly low: number;
   readonly high: number;
@@ -18,8 +16,7 @@ export function dailyWave(options: {
 }
 
 /**
- * Returns `base`, then from `atSeconds` a linear rise to `peak` in `riseSeconds`, held for `holdSeconds`,
- * then a fall.
+ * Returns `base`, then from `atSeconds` a linear rise to `peak` in `riseSeconds`, held for `holdSeconds`, then a fall.
  */
 export function flashCrowd(options: {
   readonly base: number;

@@ -2,26 +2,20 @@ import type { Curve } from './curves.js';
 
 export interface Capacity {
   readonly cpuSecondsPerRequest: number;
-  /** Requests per second that one pod can serve. */
   readonly requestsPerSecondPerPod: number;
-  /** CPU usage of an idle pod. */
   readonly idleCores: number;
   /** Sum of the limits of all containers; Infinity: none. */
   readonly cpuLimitCores: number;
 }
 
-/**
- * Totals of a hypothetical pod that was ready from the start. The counters of a pod are differences of these.
- */
+/** Totals of a hypothetical pod that was ready from the start. The counters of a pod are differences of these. */
 export interface PodTotals {
   readonly cpuSeconds: number;
   readonly requests: number;
-  /** Requests above the capacity. */
   readonly failedRequests: number;
 }
 
 export interface LoadState {
-  /** Seconds since the start of the load. */
   readonly atSeconds: number;
   readonly totals: PodTotals;
   /** Waiting messages of the workload's queue; 0 without a queue. */
@@ -49,8 +43,8 @@ export interface LoadSource {
 const LONGEST_STEP_SECONDS = 1;
 
 /**
- * Advances the load to `toSeconds` with `readyPods` pods that share it evenly. A step is at most 1 s long and
- * uses the load at its middle. Usage is idle + served requests * cost, up to the limit.
+ * Advances the load to `toSeconds` with `readyPods` pods that share it evenly. A step is at most 1 s long and uses the
+ * load at its middle. Usage is idle + served requests * cost, up to the limit.
  */
 export function advanceLoad(
   source: LoadSource,

@@ -15,8 +15,8 @@ export interface PodState {
   /** The pod is not ready, regardless of `readyAt`. */
   readonly isBroken: boolean;
   /**
-   * `controller.kubernetes.io/pod-deletion-cost`: among otherwise equal pods, the one with the lowest cost is
-   * deleted first.
+   * `controller.kubernetes.io/pod-deletion-cost`: among otherwise equal pods, the one with the lowest cost is deleted
+   * first.
    */
   readonly deletionCost: number;
 }

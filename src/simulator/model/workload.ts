@@ -38,9 +38,7 @@ export interface Step {
   readonly nextAt: number;
 }
 
-/**
- * Limits the passes of one step. A pass adds or deletes pods, which may allow more changes in the next pass.
- */
+/** Limits the passes of one step. A pass adds or deletes pods, which may allow more changes in the next pass. */
 const MOST_PASSES = 100;
 
 /** Creates, deletes and removes pods like the controllers of Kubernetes. Pure, except for `random`. */
@@ -102,9 +100,7 @@ function makePod(
   };
 }
 
-/**
- * The Deployment controller: at most replicas + surge pods, and at least replicas - unavailable ready pods.
- */
+/** The Deployment controller: at most replicas + surge pods, and at least replicas - unavailable ready pods. */
 function stepRolling(spec: WorkloadSpec, present: Pods, now: Instant, random: Random): PodState[] {
   const living = present.filter((pod) => pod.deletedAt === null);
   const isCurrent = (pod: PodState): boolean => pod.revision === spec.revision;
@@ -141,10 +137,7 @@ function endedByRollout(
   return [...tooMany, ...unready, ...firstToEnd(old.filter(isReady), now, dispensable)];
 }
 
-/**
- * The ReplicaSet controller's order, simplified: unready before ready, lower deletion cost first, then newer
- * first.
- */
+/** The ReplicaSet controller's order, simplified: unready before ready, lower deletion cost first, then newer first. */
 function firstToEnd(pods: Pods, now: Instant, count: number): Pods {
   if (count <= 0) return [];
   const rank = (pod: PodState): number => ['pending', 'starting', 'ready'].indexOf(phaseOf(pod, now));
@@ -160,8 +153,7 @@ function firstToEnd(pods: Pods, now: Instant, count: number): Pods {
 }
 
 /**
- * The StatefulSet controller: one pod at a time; creates from ordinal 0 up, deletes and updates from the
- * highest down.
+ * The StatefulSet controller: one pod at a time; creates from ordinal 0 up, deletes and updates from the highest down.
  */
 function stepOrdered(spec: WorkloadSpec, present: Pods, now: Instant, random: Random): PodState[] {
   const byOrdinal = new Map(present.map((pod) => [pod.ordinal, pod]));

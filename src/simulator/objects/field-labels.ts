@@ -1,9 +1,6 @@
 import { type StatusError, badRequest } from './status-error.js';
 
-/**
- * Supported fields of field selectors besides `metadata.name` and `metadata.namespace`, by apiVersion and
- * kind.
- */
+/** Supported fields of field selectors besides `metadata.name` and `metadata.namespace`, by apiVersion and kind. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'v1/Pod': [
     ...['spec.nodeName', 'spec.restartPolicy', 'spec.schedulerName', 'spec.serviceAccountName'],
@@ -28,9 +25,7 @@ const EVENT_FIELDS: Readonly<Record<string, string>> = {
   regarding: 'involvedObject',
 };
 
-/**
- * Returns the path in the stored object for a field of a selector. Throws 400 if the field is not supported.
- */
+/** Returns the path in the stored object for a field of a selector. Throws 400 if the field is not supported. */
 export function selectableField(
   { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
   label: string,

@@ -14,7 +14,6 @@ export interface Writer {
   readonly warnings?: string[];
   /** Whether nothing is stored (`dryRun=All`), as for `kubectl diff`. */
   readonly isDryRun?: boolean;
-  /** Whether server-side apply takes over fields of other managers. */
   readonly isForced?: boolean;
 }
 
@@ -26,7 +25,6 @@ export function managerOf(query: URLSearchParams, userAgent: string | undefined)
   return agent === '' ? 'unknown' : agent.slice(0, 128);
 }
 
-/** An entry of `metadata.managedFields`. */
 export interface Ownership {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';

@@ -80,10 +80,7 @@ function asText(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/**
- * Formats a `spec.selector` as the string in `/scale`. A ReplicationController has a map of labels as
- * selector.
- */
+/** Formats a `spec.selector` as the string in `/scale`. A ReplicationController has a map of labels as selector. */
 export function selectorText(selector: JsonObject): string {
   const isPlain = !('matchLabels' in selector) && !('matchExpressions' in selector);
   const labels = isPlain ? stringsAt(selector) : stringsAt(selector, 'matchLabels');

@@ -26,8 +26,8 @@ interface Collection {
 }
 
 /**
- * All objects, with one revision counter and a history per resource, like etcd. A resource is named
- * `GROUP/PLURAL`, or `/pods` in the core group.
+ * All objects, with one revision counter and a history per resource, like etcd. A resource is named `GROUP/PLURAL`, or
+ * `/pods` in the core group.
  */
 export class Store {
   readonly #clock: Clock;
@@ -115,9 +115,7 @@ export class Store {
     return () => listeners.delete(listener);
   }
 
-  /**
-   * Calls `callback` once when a future revision is reached, unless the returned function is called first.
-   */
+  /** Calls `callback` once when a future revision is reached, unless the returned function is called first. */
   whenReached(revision: number, callback: () => void): () => void {
     const waiter = { revision, callback };
     this.#waiting.add(waiter);

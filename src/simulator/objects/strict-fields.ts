@@ -7,8 +7,8 @@ import { badRequest, invalidPatch } from './status-error.js';
 export type Arrival = 'body' | 'patch';
 
 /**
- * Reports unknown fields according to `fieldValidation`: Strict throws 400 (422 for a patch), Warn adds a
- * warning for each field.
+ * Reports unknown fields according to `fieldValidation`: Strict throws 400 (422 for a patch), Warn adds a warning for
+ * each field.
  */
 export function reportUnknown(
   fields: readonly string[],

@@ -5,7 +5,6 @@ import { forbidden, invalid, required, unsupported } from './causes.js';
 
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
 const MUTABLE = ['containers', 'initContainers', 'tolerations', 'activeDeadlineSeconds', 'schedulingGates'];
-/** Fields that admission adds. */
 const ADMITTED = ['priority', 'enableServiceLinks', 'preemptionPolicy'];
 
 export function podCauses(pod: KubeObject, before: KubeObject | null): readonly FieldCause[] {

@@ -61,7 +61,7 @@ Last scale-up: none; last scale-down: none
 
     expect(text).toContain('missing, no sample: e\n');
     expect(text).toContain(
-      'count   30 % / 60 % = 0.5 over 4 ready pods, with 1 missing counted as at the target: 0.7333, ceil(0.7333 x 5 pods) = 4\n',
+      'count   30 % / 60 % = 0.5 over 4 ready pods, with 1 missing counted at the target value: 0.7333, ceil(0.7333 x 5 pods) = 4\n',
     );
   });
 
@@ -131,7 +131,7 @@ Last scale-up: none; last scale-down: none
     );
 
     expect(text).toContain('check   count( up == 1 ) >= 1 must be true\n');
-    expect(text).toContain('check   max(timestamp(messages)) at most 120 s ago\n');
+    expect(text).toContain('check   max(timestamp(messages)) must be at most 120 s in the past\n');
     expect(text).toContain(`answer  missing: ${error}\n`);
   });
 

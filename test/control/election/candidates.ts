@@ -11,6 +11,7 @@ import type { Clock } from '../../../src/units/clock.js';
 import { addSeconds } from '../../../src/units/time.js';
 import type { Instant } from '../../../src/units/time.js';
 import { ManualClock } from '../../support/manual-clock.js';
+import { sendWithFate } from './bad-network.js';
 
 export const TIMES: ElectionTimes = {
   leaseDurationSeconds: 15,
@@ -273,28 +274,8 @@ export class Candidate {
     signal: AbortSignal,
     request: { spec: LeaseSpec | null; revision: number },
   ): Promise<SeenLease | null> {
-    const { thereMs = 0, backMs = 0, lost, refused } = this.fate(verb);
-    const world = this.#world;
-    return new Promise((resolve, reject) => {
-      const fail = (): void => reject(new KubernetesError('timeout', `${verb} of the Lease: timeout`));
-      signal.addEventListener('abort', fail);
-      const answer = (give: () => void): void => {
-        if (lost !== 'answer') world.clock.after(backMs, () => this.clock.whenRunning(give));
-      };
-      if (lost === 'request') return;
-      world.clock.after(thereMs, () => {
-        if (refused !== undefined) {
-          answer(() => reject(new KubernetesError(refused, `${verb} of the Lease: refused`)));
-          return;
-        }
-        try {
-          const result = world.apply(this.name, verb, request);
-          answer(() => resolve(result));
-        } catch (error) {
-          answer(() => reject(error instanceof Error ? error : new Error(String(error))));
-        }
-      });
-    });
+    const given = { network: this.#world.clock, process: this.clock, doing: `${verb} of the Lease`, signal };
+    return sendWithFate(this.fate(verb), given, () => this.#world.apply(this.name, verb, request));
   }
 }
 

@@ -12,6 +12,7 @@ describe('freshMemory', () => {
       assumedAt: at(7),
       holds: new Map(),
       unresolved: null,
+      isUnannounced: false,
       override: null,
       isRestored: false,
       writer: NO_REVERSALS,

@@ -20,7 +20,7 @@ export interface WorldOptions {
   readonly durationMs: number;
   readonly product: Product;
   readonly replicas: number;
-  /** Whether the replicas divide the scalers; left out: one leads. */
+  /** Whether the replicas share the scalers; unset: one replica is the leader. */
   readonly isSharded?: boolean;
   readonly faults: readonly Fault[];
 }

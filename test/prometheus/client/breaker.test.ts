@@ -91,7 +91,7 @@ describe('a source that fails', () => {
     expect(other).toEqual({
       class: 'failed',
       reason: 'timeout',
-      message: 'not sent: 6 consecutive queries have failed, one per round is retried (h: gone)',
+      message: 'not sent: 6 consecutive queries have failed, so only one query per round is sent (h: gone)',
     });
   });
 

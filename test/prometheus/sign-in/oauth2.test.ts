@@ -276,7 +276,7 @@ describe('a token endpoint that issues no token', () => {
       response.end();
     };
 
-    expect(await failure()).toContain('redirects: redirects are not followed');
+    expect(await failure()).toContain('answered with a redirect, which is not followed');
     expect(idp.requests).toHaveLength(1);
   });
 

@@ -28,10 +28,7 @@ export interface Child {
 const TERM_GRACE_MS = 5000;
 const KEPT_OUTPUT = 8192;
 
-/**
- * Starts a program. Discards its standard output, and keeps the last lines of its standard error for
- * messages.
- */
+/** Starts a program. Discards its standard output, and keeps the last lines of its standard error for messages. */
 export function startChild(options: ChildOptions): Child {
   const { title, file, args, env, clock } = options;
   const running = spawn(file, [...args], { env: { ...env }, stdio: ['ignore', 'ignore', 'pipe'] });

@@ -26,9 +26,8 @@ async function hasDebianPackages(context: ProgramContext): Promise<boolean> {
 }
 
 /**
- * Unpacks packages, without dependencies, into the directory `folder` (`usr/bin/...`). Needs no root and
- * installs nothing. If the package lists of the system are absent or outdated, downloads temporary ones.
- * Throws if that fails.
+ * Unpacks packages, without dependencies, into the directory `folder` (`usr/bin/...`). Needs no root and installs
+ * nothing. If the package lists of the system are absent or outdated, downloads temporary ones. Throws if that fails.
  */
 async function downloadDebianPackages(
   context: ProgramContext,
@@ -66,9 +65,8 @@ async function download(context: ProgramContext, packages: readonly string[], wo
 }
 
 /**
- * Returns options that keep lists, cache and locks of apt below `work`, and use the sources and keys of the
- * system. Disables the hooks that run after an update (clear caches, build an index), because they change the
- * system.
+ * Returns options that keep lists, cache and locks of apt below `work`, and use the sources and keys of the system.
+ * Disables the hooks that run after an update (clear caches, build an index), because they change the system.
  */
 async function ownState(work: string): Promise<readonly string[]> {
   const state = join(work, 'state');

@@ -3,9 +3,7 @@ import { access, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { Environment } from './context.js';
 
-/**
- * Returns the first executable file with this name on the PATH, or null. Skips relative entries of the PATH.
- */
+/** Returns the first executable file with this name on the PATH, or null. Skips relative entries of the PATH. */
 export async function findOnPath(name: string, env: Environment): Promise<string | null> {
   for (const folder of (env['PATH'] ?? '').split(delimiter)) {
     if (isAbsolute(folder) && (await isExecutable(join(folder, name)))) return join(folder, name);

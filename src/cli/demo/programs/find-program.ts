@@ -17,7 +17,6 @@ export interface Program {
   readonly title: string;
   readonly binary: string;
   readonly origin: Origin;
-  /** Relative path of the program. */
   readonly path: string;
   /** Arguments that print the version, to verify that the program runs on this machine. */
   readonly probe: readonly string[];
@@ -29,8 +28,7 @@ export interface Program {
 const PROBE_TIMEOUT_MS = 20_000;
 
 /**
- * Returns the path of a program: from the PATH, the cache, or downloaded into the cache. Throws
- * `MissingProgramError`.
+ * Returns the path of a program: from the PATH, the cache, or downloaded into the cache. Throws `MissingProgramError`.
  */
 export async function findProgram(context: ProgramContext, program: Program): Promise<string> {
   const { title, origin, path } = program;

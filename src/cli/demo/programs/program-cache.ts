@@ -7,7 +7,6 @@ import type { ProgramContext } from './context.js';
 /** A directory in the cache that is either absent or complete. */
 export interface CachedDirectory {
   readonly name: string;
-  /** Relative path of the program. */
   readonly program: string;
   readonly fill: (folder: string) => Promise<void>;
 }
@@ -25,9 +24,8 @@ export function cacheDirectory(context: ProgramContext): string {
 }
 
 /**
- * Returns the path of the program in the directory, and fills the directory first if it is absent. Fills it
- * under a temporary name and then renames it: a partial directory is never used, and the first of two
- * processes wins.
+ * Returns the path of the program in the directory, and fills the directory first if it is absent. Fills it under a
+ * temporary name and then renames it: a partial directory is never used, and the first of two processes wins.
  */
 export async function programFromCache(context: ProgramContext, wanted: CachedDirectory): Promise<string> {
   const cache = cacheDirectory(context);
@@ -44,7 +42,7 @@ export async function programFromCache(context: ProgramContext, wanted: CachedDi
     await rm(partial, { recursive: true, force: true });
   }
   if (await isExecutable(program)) return program;
-  throw new Error(`${wanted.name} holds no ${wanted.program}`);
+  throw new Error(`${wanted.name} does not contain ${wanted.program}`);
 }
 
 async function putInPlace(partial: string, folder: string): Promise<void> {

@@ -15,7 +15,6 @@ import { freePort } from './free-port.js';
 export interface PrometheusOptions {
   /** Path from `findPrometheus`. */
   readonly binary: string;
-  /** Contents of prometheus.yml. */
   readonly config: string;
   readonly env: Environment;
   readonly clock: Clock;
@@ -46,9 +45,8 @@ const PROBE_INTERVAL_MS = 25;
 const PORT_ATTEMPTS = 3;
 
 /**
- * Starts Prometheus and resolves when it is ready (about 0.1 s with an empty directory). Throws an `Error`
- * with its last lines if it exits first or is not ready within 30 s; a directory that was created here is
- * then removed.
+ * Starts Prometheus and resolves when it is ready (about 0.1 s with an empty directory). Throws an `Error` with its
+ * last lines if it exits first or is not ready within 30 s; a directory that was created here is then removed.
  */
 export async function startPrometheus(options: PrometheusOptions): Promise<RunningPrometheus> {
   const { port = 0 } = options;

@@ -7,8 +7,7 @@ import { judgeClockSkew } from './clock-skew.js';
 const SPREAD_SECONDS = 2;
 
 /**
- * Compares the `Date` header of the API server with the local clock, because pod start times come from the
- * API server.
+ * Compares the `Date` header of the API server with the local clock, because pod start times come from the API server.
  */
 export function checkClusterClock({ serverDate }: ClusterContext): readonly CheckResult[] {
   const make = resultsOf('cluster-clock', CLUSTER_SUBJECT);

@@ -90,7 +90,6 @@ function permissionsForKind(group: string, plural: string): readonly Permission[
   ];
 }
 
-/** Sends a SelfSubjectAccessReview for every permission that the service uses. */
 export async function checkPermissions(context: ClusterContext): Promise<readonly CheckResult[]> {
   const make = resultsOf('permissions', CLUSTER_SUBJECT);
   const { transport, connection, signal, config, scalers } = context;

@@ -6,19 +6,12 @@ import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { listSome } from '../../output/list-some.js';
 import type { OwnedPod, ScalerFacts } from '../targets/scaler-facts.js';
 
-/** Kinds that own pods, directly or through a ReplicaSet. */
 const OWNING_KINDS = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController', 'Rollout'];
 
-/**
- * Kinds that own pods through ReplicaSets. The name of a ReplicaSet may not show which of the two kinds owns
- * it.
- */
+/** Kinds that own pods through ReplicaSets. The name of a ReplicaSet may not show which of the two kinds owns it. */
 const REPLICA_SET_OWNERS = ['Deployment', 'Rollout'];
 
-/**
- * Checks that the selector matches pods, that the target owns all of these pods, and that at least one is
- * ready.
- */
+/** Checks that the selector matches pods, that the target owns all of these pods, and that at least one is ready. */
 export function checkPods({ scaler, cluster }: ScalerFacts): readonly CheckResult[] {
   const make = resultsOf('pods', scalerKey(scaler));
   if (cluster === null) return [make.skipped('the API server does not answer')];

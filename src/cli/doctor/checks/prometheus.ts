@@ -32,7 +32,7 @@ async function checkUrl(context: SourceContext, url: string): Promise<CheckResul
   if (answer.class === 'value') return make.ok(`${url} answers`);
   if (answer.class === 'partial') {
     const fix =
-      'check the servers behind it (stores, shards): one is unreachable, and until it is back no scale-down happens';
+      'check the servers behind it (stores, shards): one is unreachable, and promscaler scales nothing down until it is available';
     return make.warning(`${url} answers with incomplete data: ${answer.why}`, fix);
   }
   const { message, fix } = await explainErrorResponse(context, url, { result, error: answer.message });

@@ -32,8 +32,7 @@ interface QueriedMetric {
 }
 
 /**
- * Checks that each query returns what the type of its metric requires, and that guards and freshness
- * conditions hold.
+ * Checks that each query returns what the type of its metric requires, and that guards and freshness conditions hold.
  */
 export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResult[]> {
   const { scaler, cluster, answers, sources } = facts;
@@ -160,8 +159,7 @@ function fixForSample(queried: QueriedMetric, answer: Answered, error: string): 
 }
 
 /**
- * Pods metrics need the label `pod`, Object metrics need exactly one series, External metrics must not have
- * too many.
+ * Pods metrics need the label `pod`, Object metrics need exactly one series, External metrics must not have too many.
  */
 function judgeShape(
   { make, query }: QueriedMetric,
@@ -197,7 +195,7 @@ function judgeShape(
     );
   if (metric.type === 'External' && selected.length > MANY_SERIES)
     return make.warning(
-      `${who}: each query returns ${selected.length} series, which promscaler only adds up`,
+      `${who}: each query returns ${selected.length} series, which promscaler only sums`,
       'aggregate them in Prometheus: wrap the query in sum(...)',
     );
   return null;

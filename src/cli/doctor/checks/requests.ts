@@ -11,9 +11,7 @@ const EXAMPLES: ReadonlyMap<string, string> = new Map([
   ['memory', '256Mi'],
 ]);
 
-/**
- * Checks that pods have requests for utilization targets, and the containers of ContainerResource metrics.
- */
+/** Checks that pods have requests for utilization targets, and the containers of ContainerResource metrics. */
 export function checkRequests({ scaler, cluster }: ScalerFacts): readonly CheckResult[] {
   const make = resultsOf('requests', scalerKey(scaler));
   const metrics = scaler.spec.metrics.filter(isOfResource);
@@ -58,9 +56,7 @@ function isOfResource(metric: MetricSpec): metric is ResourceMetric {
   return metric.type === 'Resource' || metric.type === 'ContainerResource';
 }
 
-/**
- * Pod-level requests replace container requests for Resource metrics, but not for ContainerResource metrics.
- */
+/** Pod-level requests replace container requests for Resource metrics, but not for ContainerResource metrics. */
 function containersWithoutRequest({ requests, podRequests }: Pod, metric: ResourceMetric): readonly string[] {
   if (metric.type === 'Resource' && podRequests?.has(metric.name) === true) return [];
   const wanted = metric.type === 'ContainerResource' ? [metric.container] : [...requests.keys()];

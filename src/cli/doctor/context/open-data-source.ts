@@ -4,10 +4,7 @@ import type { SourceConfig } from '../../../prometheus/data-source/source-config
 import { type DoctorContext, REQUEST_MS, type SourceContext } from './context.js';
 
 interface OpenedSource extends SourceContext {
-  /**
-   * If the flavor is unset, detects it by the response of the server. Returns a context with the matching
-   * config.
-   */
+  /** If the flavor is unset, detects it by the response of the server. Returns a context with the matching config. */
   readonly recognized: () => Promise<SourceContext>;
 }
 

@@ -12,8 +12,8 @@ const OTHER_SERVICES =
   /alertmanager|exporter|operator|adapter|pushgateway|node|state-metrics|kubelet|coredns|etcd|scheduler|grafana/i;
 
 /**
- * Adds Services that look like Prometheus to the fix of each unreachable data source. Adds nothing if there
- * are none or the account may not list Services.
+ * Adds Services that look like Prometheus to the fix of each unreachable data source. Adds nothing if there are none or
+ * the account may not list Services.
  */
 export async function suggestPrometheus(
   results: readonly CheckResult[],

@@ -8,9 +8,9 @@ interface Selector {
 }
 
 /**
- * Returns the timestamps of samples in seconds, from the matching series with the most samples in the last
- * `seconds`; null if they cannot be read. The number of samples alone would not suffice: it does not give the
- * interval of a series that is younger than the range.
+ * Returns the timestamps of samples in seconds, from the matching series with the most samples in the last `seconds`;
+ * null if they cannot be read. The number of samples alone would not suffice: it does not give the interval of a series
+ * that is younger than the range.
  */
 export async function readScrapeTimes(
   context: SourceContext,

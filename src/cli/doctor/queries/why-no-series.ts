@@ -24,8 +24,8 @@ const MAX_SELECTORS = 6;
 const MAX_MATCHERS = 8;
 
 /**
- * Finds the part of a query that removes all series: a metric that does not exist, a matcher, or an operator
- * or function. Returns null for a query without selectors.
+ * Finds the part of a query that removes all series: a metric that does not exist, a matcher, or an operator or
+ * function. Returns null for a query without selectors.
  */
 export async function whyNoSeries(runQuery: RunQuery, query: string): Promise<NoSeriesReason | null> {
   const selectors = vectorSelectors(query).slice(0, MAX_SELECTORS);

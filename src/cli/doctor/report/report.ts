@@ -27,8 +27,8 @@ export function makeReport(results: readonly CheckResult[]): DoctorReport {
 const MAX_HEALTHY = 20;
 
 /**
- * Returns one line per subject with its passed checks, one line per failure or warning followed by its fix,
- * and the counts. The counts equal the numbers of lines that start with `warning` and `failed`.
+ * Returns one line per subject with its passed checks, one line per failure or warning followed by its fix, and the
+ * counts. The counts equal the numbers of lines that start with `warning` and `failed`.
  */
 export function writeReport(report: DoctorReport, paint: Paint): string {
   const bySubject = new Map<string, CheckResult[]>();

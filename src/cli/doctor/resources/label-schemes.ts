@@ -12,8 +12,8 @@ import {
 const MAX_NAMESPACES = 5;
 
 /**
- * Returns the distinct label schemes of a metric in these namespaces; empty without series. One Prometheus
- * may have several schemes, for example from two scrape jobs or two clusters.
+ * Returns the distinct label schemes of a metric in these namespaces; empty without series. One Prometheus may have
+ * several schemes, for example from two scrape jobs or two clusters.
  */
 export async function readLabelSchemes(
   runQuery: SourceContext['runQuery'],

@@ -16,8 +16,8 @@ interface Candidate {
 }
 
 /**
- * Metrics of the kubelet stats receiver of the OpenTelemetry Collector, with names in the form of Prometheus
- * or in UTF-8. Container metrics come before pod metrics.
+ * Metrics of the kubelet stats receiver of the OpenTelemetry Collector, with names in the form of Prometheus or in
+ * UTF-8. Container metrics come before pod metrics.
  */
 const OPEN_TELEMETRY: ReadonlyMap<string, readonly Candidate[]> = new Map(
   Object.entries({

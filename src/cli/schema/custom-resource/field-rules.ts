@@ -8,9 +8,9 @@ function rule(expression: string, message: string): JsonSchema {
 const METRIC_MEMBERS = ['resource', 'containerResource', 'pods', 'object', 'external'] as const;
 
 /**
- * Rules across fields for the API server to check: only rules that are cheap and hold for any service config.
- * `metrics` has no maximum length, so a CEL rule per entry would exceed the cost budget. promscaler checks
- * all other rules and reports them in the condition Accepted.
+ * Rules across fields for the API server to check: only rules that are cheap and hold for any service config. `metrics`
+ * has no maximum length, so a CEL rule per entry would exceed the cost budget. promscaler checks all other rules and
+ * reports them in the condition Accepted.
  */
 export const FIELD_RULES: SchemaAdditions = {
   spec: {

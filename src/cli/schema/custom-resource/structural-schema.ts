@@ -21,15 +21,16 @@ const WORDS: ReadonlySet<string> = new Set([...KEPT, ...TRANSLATED, ...DROPPED])
 
 /**
  * Converts a JSON Schema (draft 7) to a structural schema of a CustomResourceDefinition. Moves defaults into
- * descriptions, because the API server must not write them into objects. Throws `Error` for an unknown
- * keyword instead of ignoring it. Source: structural schemas, apiextensions.k8s.io/v1.
+ * descriptions, because the API server must not write them into objects. Throws `Error` for an unknown keyword instead
+ * of ignoring it. Source: structural schemas, apiextensions.k8s.io/v1.
  */
 export function structuralSchema(schema: unknown, place: Place): JsonSchema {
   const { path, additions } = place;
-  if (!isPlainObject(schema)) throw new Error(`making a structural schema of ${path}: it is not an object`);
+  if (!isPlainObject(schema))
+    throw new Error(`building the structural schema of ${path}: it is not an object`);
   const unknown = Object.keys(schema).find((word) => !WORDS.has(word));
   if (unknown !== undefined)
-    throw new Error(`making a structural schema of ${path}: unknown keyword ${unknown}`);
+    throw new Error(`building the structural schema of ${path}: unknown keyword ${unknown}`);
   const { const: only, properties, items, additionalProperties } = schema;
   const hasTypes = Array.isArray(schema['type']);
   const kept = KEPT.filter((word) => schema[word] !== undefined && !(word === 'type' && hasTypes));
@@ -72,8 +73,8 @@ function shown(value: unknown): string {
 }
 
 /**
- * A structural schema has one type per node, and int-or-string would reject 0.1. The node therefore has no
- * type; other keywords reject values of other types: non-empty objects and lists, and booleans.
+ * A structural schema has one type per node, and int-or-string would reject 0.1. The node therefore has no type; other
+ * keywords reject values of other types: non-empty objects and lists, and booleans.
  */
 function severalTypes({ type: types, enum: values }: JsonSchema): JsonSchema {
   if (!Array.isArray(types)) return {};

@@ -18,8 +18,7 @@ export function serviceJsonSchema(): JsonSchema {
 }
 
 /**
- * In `defaults` of the service config, an unset field has no fixed default: the preset of the document
- * determines it.
+ * In `defaults` of the service config, an unset field has no fixed default: the preset of the document determines it.
  */
 function withoutDefaults(node: unknown, isSchema = true): unknown {
   if (!isPlainObject(node)) return node;

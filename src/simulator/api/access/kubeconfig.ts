@@ -9,7 +9,6 @@ export interface KubeconfigOptions {
 
 const PREFIX = '/as/';
 
-/** Returns a kubeconfig for the simulated cluster, as JSON. */
 export function kubeconfigText(url: string, options: KubeconfigOptions): string {
   const { token, namespace = 'default', isForKubectl = false } = options;
   const user = token === undefined ? {} : { token };

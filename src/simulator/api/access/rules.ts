@@ -12,7 +12,6 @@ export interface Rule {
   readonly resourceNames?: readonly string[];
 }
 
-/** The user of a bearer token. */
 export interface Subject {
   readonly user: string;
   readonly rules: readonly Rule[];

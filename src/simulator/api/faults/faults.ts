@@ -20,15 +20,12 @@ export type FaultEffect =
       readonly body?: string;
       readonly reason?: string;
     }
-  /** Delays the request by this time. */
   | { readonly kind: 'delay'; readonly ms: number }
-  /** Closes the connection and changes nothing. */
   | { readonly kind: 'drop' }
   /** Carries out the request, then closes the connection without a response. */
   | { readonly kind: 'lose-answer' }
   /** Answers 504, and carries out the request this much later. */
   | { readonly kind: 'apply-late'; readonly ms: number }
-  /** Neither answers nor carries out the request. */
   | { readonly kind: 'stall' }
   /** Answers 403, like a server that has not read its roles and bindings yet. */
   | { readonly kind: 'forbid' }

@@ -6,6 +6,5 @@ export interface ApiContext extends ClusterState {
   readonly advertisedAddress: string | null;
   /** Evaluates CEL validation rules; null if the optional library is not installed. */
   readonly cel: CelEvaluator | null;
-  /** User by issued token. */
   readonly tokens: Map<string, string>;
 }

@@ -34,8 +34,8 @@ export function emptyObject(resource: Resource, apiVersion = resource.storedAs):
 }
 
 /**
- * Decodes an object like the server: checks types, drops unknown and empty fields, sets defaults. Throws 400
- * (422 for a patch) for a wrong type and, if the writer is strict, for an unknown field.
+ * Decodes an object like the server: checks types, drops unknown and empty fields, sets defaults. Throws 400 (422 for a
+ * patch) for a wrong type and, if the writer is strict, for an unknown field.
  */
 export function readObject(resource: Resource, sent: JsonObject, reading: Reading): JsonObject {
   const type = knownType(apiVersionOf(resource), resource.kind);

@@ -3,8 +3,8 @@ import { type KubeObject, asKubeObject } from '../../objects/kube-object.js';
 import { selectorText } from '../../objects/selectors.js';
 
 /**
- * Returns the `/scale` of an object, always in autoscaling/v1. Like the real server, omits 0 from the spec
- * but not from the status. An object without `spec.replicas` has 1 replica.
+ * Returns the `/scale` of an object, always in autoscaling/v1. Like the real server, omits 0 from the spec but not from
+ * the status. An object without `spec.replicas` has 1 replica.
  */
 export function scaleOf(object: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;

@@ -12,8 +12,8 @@ interface Texts {
 const TEXTS = new WeakMap<KubeObject, Map<string, Texts>>();
 
 /**
- * Converts a stored object to the group and version of `resource`. Events are stored as core events and
- * served in two groups; HorizontalPodAutoscalers are stored in v2 and also served in v1.
+ * Converts a stored object to the group and version of `resource`. Events are stored as core events and served in two
+ * groups; HorizontalPodAutoscalers are stored in v2 and also served in v1.
  */
 export function toWire(resource: Resource, object: KubeObject): KubeObject {
   const apiVersion = apiVersionOf(resource);
@@ -22,7 +22,6 @@ export function toWire(resource: Resource, object: KubeObject): KubeObject {
   return isFirstAutoscaler(resource) ? autoscalerToV1(object) : { ...object, apiVersion };
 }
 
-/** Converts an object from a client to its stored form. */
 export function fromWire(resource: Resource, object: KubeObject): KubeObject {
   if (resource.group === 'events.k8s.io') return eventToCore(object);
   return isFirstAutoscaler(resource) ? autoscalerFromV1(object) : object;

@@ -18,10 +18,8 @@ type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 export type Render = (object: KubeObject) => string;
 
 export interface WatchPeer {
-  /** Sends the status and the headers. */
   readonly accept: () => void;
   readonly send: (line: string) => void;
-  /** Ends the stream cleanly. */
   readonly end: () => void;
   readonly destroy: () => void;
   /** Calls `callback` once the connection is closed by either side. */
@@ -78,8 +76,7 @@ export class Watches {
   }
 
   /**
-   * Sends arbitrary bytes to matching watches: garbage, part of a character, an unknown event. Returns their
-   * number.
+   * Sends arbitrary bytes to matching watches: garbage, part of a character, an unknown event. Returns their number.
    */
   sendRaw(text: string, match: FaultMatch = {}): number {
     const chosen = this.#matching(match);
@@ -131,8 +128,8 @@ export class Watches {
   }
 
   /**
-   * Returns the changes after `from`, or ADDED for each object if `from` is unset or 0. Returns null if the
-   * watch has already ended.
+   * Returns the changes after `from`, or ADDED for each object if `from` is unset or 0. Returns null if the watch has
+   * already ended.
    */
   #catchUp(stream: Stream, from: number): readonly Change[] | null {
     const { store } = this.#context;
@@ -221,8 +218,8 @@ function isWithin({ namespace, name }: ResourceRequest, object: KubeObject): boo
 }
 
 /**
- * With a selector, an object that starts to match is ADDED, and an object that stops matching is DELETED.
- * Returns null if it matched neither before nor after.
+ * With a selector, an object that starts to match is ADDED, and an object that stops matching is DELETED. Returns null
+ * if it matched neither before nor after.
  */
 function seenAs({ type, object, previous }: Change, match: Match): EventType | null {
   const matchedBefore = previous !== null && match(previous);

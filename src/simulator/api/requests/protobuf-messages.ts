@@ -88,8 +88,8 @@ const METRIC: Message = {
 };
 
 /**
- * The kinds that `kubectl create`, `autoscale` and `create token` send as protobuf, with the fields that
- * these commands set, by apiVersion and kind. Source: generated.proto of k8s.io/api and k8s.io/apimachinery.
+ * The kinds that `kubectl create`, `autoscale` and `create token` send as protobuf, with the fields that these commands
+ * set, by apiVersion and kind. Source: generated.proto of k8s.io/api and k8s.io/apimachinery.
  */
 export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
   ['v1/Namespace', object({ 2: ['spec', 'skip'], 3: ['status', 'skip'] })],

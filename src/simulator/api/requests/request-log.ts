@@ -42,7 +42,6 @@ export class RequestLog {
     return this.#entries.slice(-this.#capacity);
   }
 
-  /** Truncates a long body. */
   add(entry: LoggedRequest): void {
     this.#total += 1;
     this.#entries.push({ ...entry, body: entry.body === null ? null : entry.body.slice(0, LONGEST_BODY) });

@@ -17,10 +17,9 @@ export interface Applied {
 }
 
 /**
- * Merges a configuration into an object (server-side apply). The manager owns exactly the fields that it
- * sets. A field that it no longer sets is removed, unless another manager owns it as well. Throws 409 if
- * another manager owns a field whose value changes, unless `isForced`: the other manager then loses the
- * field.
+ * Merges a configuration into an object (server-side apply). The manager owns exactly the fields that it sets. A field
+ * that it no longer sets is removed, unless another manager owns it as well. Throws 409 if another manager owns a field
+ * whose value changes, unless `isForced`: the other manager then loses the field.
  */
 export function applyConfiguration(
   { type, apiVersion }: { readonly type: Type; readonly apiVersion: string },
@@ -77,7 +76,6 @@ function ownerText({ manager, subresource, operation, apiVersion }: Ownership): 
   return `"${manager}"${part}${operation === 'Update' ? ` using ${apiVersion}` : ''}`;
 }
 
-/** Merges objects, maps and lists with keys. Replaces other values. */
 function mergeTyped(type: Type, live: Json | undefined, configured: Json): Json {
   const wanted = childrenOf(type, configured);
   const present = live === undefined ? null : childrenOf(type, live);

@@ -1,7 +1,6 @@
 import { type Json, type JsonObject, isList, isObject, sameJson, stringAt } from '../../json/json.js';
 import { StatusError, badRequest } from '../../objects/status-error.js';
 
-/** Applies a JSON merge patch (RFC 7386). */
 export function mergePatch(target: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch;
   const result: Record<string, Json | undefined> = isObject(target) ? { ...target } : {};

@@ -7,8 +7,8 @@ const LEAST_SECONDS = 600;
 const DEFAULT_SECONDS = 3600;
 
 /**
- * Answers a TokenRequest for a ServiceAccount. The token authenticates `system:serviceaccount:NAMESPACE:NAME`
- * and has the rules of the subject with that name.
+ * Answers a TokenRequest for a ServiceAccount. The token authenticates `system:serviceaccount:NAMESPACE:NAME` and has
+ * the rules of the subject with that name.
  */
 export function issueToken(
   { store, tokens, clock, random }: ApiContext,
