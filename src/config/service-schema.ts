@@ -3,6 +3,7 @@ import { defaultsSchema } from '../scaler/schema/document-schema.js';
 import { labelName, seconds } from '../scaler/schema/field-types.js';
 import { SERVICE_DEFAULTS } from './service-defaults.js';
 import { address, filePath, hostName, url } from './service-field-types.js';
+import { receiver } from './notification-schema.js';
 import { source } from './source-schema.js';
 
 const kubernetes = z.strictObject({
@@ -46,7 +47,7 @@ const server = z.strictObject({
   }),
   allowedHosts: z.array(hostName).max(100).optional().meta({
     description:
-      'Additional host names that requests may have, such as that of an Ingress; `*.example.com` matches any first label. IP addresses, names without a dot, names of Services that end in .svc or .svc.cluster.local, and the names of the API server are always allowed. Requests with other names are answered with status 421.',
+      'Additional host names to accept in requests, such as that of an Ingress; `*.example.com` matches any first label. IP addresses, names without a dot, names of Services that end in .svc or .svc.cluster.local, and the names of the API server are always allowed. Requests with other names are answered with status 421.',
     default: [],
   }),
 });
@@ -69,12 +70,12 @@ const leaderElection = z.strictObject({
   }),
   renewDeadlineSeconds: seconds(1, 3600).optional().meta({
     description:
-      'Seconds after which a leader that cannot renew the Lease stops leading. Less than leaseDurationSeconds.',
+      'Seconds after which a leader that cannot renew the Lease stops leading. Must be less than leaseDurationSeconds.',
     default: SERVICE_DEFAULTS.renewDeadlineSeconds,
   }),
   retryPeriodSeconds: seconds(1, 3600).optional().meta({
     description:
-      'Seconds between attempts to acquire or renew the Lease. 1.2 times this is less than renewDeadlineSeconds.',
+      'Seconds between attempts to acquire or renew the Lease. Must be less than renewDeadlineSeconds / 1.2.',
     default: SERVICE_DEFAULTS.retryPeriodSeconds,
   }),
 });
@@ -82,7 +83,7 @@ const leaderElection = z.strictObject({
 const sharding = z.strictObject({
   enabled: z.boolean().optional().meta({
     description:
-      'Whether all replicas scale, each a share of the scalers, instead of one leader. Requires leader election and persisted state, which are then enabled by default.',
+      'Whether to divide the scalers among all replicas, instead of one leader that scales all. Requires leader election and persisted state, which are then enabled by default.',
     default: SERVICE_DEFAULTS.sharding,
   }),
 });
@@ -98,7 +99,6 @@ const log = z.strictObject({
   }),
 });
 
-/** Unknown fields are rejected; every field is optional. */
 export const serviceSchema = z
   .strictObject({
     prometheus: z
@@ -113,22 +113,30 @@ export const serviceSchema = z
       description:
         'Connection to the API server. Default: the service account of the pod, else $KUBECONFIG, else ~/.kube/config.',
     }),
-    scalers: scalers.optional().meta({ description: 'Where the scaler documents are read from.' }),
+    scalers: scalers.optional().meta({ description: 'Sources of the scaler documents.' }),
     server: server.optional().meta({ description: 'HTTP server of promscaler: probes, metrics, API.' }),
     state: state.optional().meta({
       description: 'State that survives a restart: last changes, windows, changes in progress.',
     }),
     leaderElection: leaderElection.optional().meta({
       description:
-        'Election of the one replica that scales, by the Lease `promscaler` in the namespace of the service.',
+        'Leader election by the Lease `promscaler` in the namespace of the service: only its holder scales.',
     }),
     sharding: sharding.optional().meta({
       description:
-        'Division of the scalers among the replicas, with one Lease per replica. The times are those of leaderElection.',
+        'Sharding: division of the scalers among the replicas, with one Lease per replica. The times of leaderElection apply.',
     }),
     defaults: defaultsSchema.optional().meta({
-      description: 'Any field of spec, for all documents. Fields of a document take precedence, key by key.',
+      description:
+        'Defaults for all documents: any field of spec. Fields of a document take precedence, key by key.',
     }),
+    notifications: z
+      .record(labelName, receiver.meta({ description: 'One receiver.' }))
+      .optional()
+      .meta({
+        description:
+          'Receivers of notifications about rescales and failures, by name: at most 10. Best effort; alerts on the metrics are the reliable way. Default: none.',
+      }),
     log: log.optional().meta({ description: 'Log on standard output.' }),
   })
   .meta({ title: 'promscaler service config' });

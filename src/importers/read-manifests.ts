@@ -5,7 +5,7 @@ import { JsonBoundsError, parseJsonWithin } from '../units/json-bounds.js';
 import type { ManifestValue } from './import-objects.js';
 
 /**
- * `kubectl get -A` prints all objects of a cluster as one document. 2,000,000 tokens are some 4,000 autoscalers, and
+ * `kubectl get -A` prints all objects of a cluster as one document. 2,000,000 tokens are about 4,000 autoscalers, and
  * take about 1 GB and 10 s to parse.
  */
 export const IMPORT_BOUNDS: YamlBounds = { bytes: 64 * 1024 * 1024, tokens: 2_000_000 };
@@ -16,12 +16,12 @@ interface ReadManifests {
   readonly problems: readonly Problem[];
 }
 
-/** Reads the documents of a file: YAML, or JSON with one or more values. A bad document does not affect the others. */
+/** Reads the documents of a file: YAML, or one or more JSON values. An invalid document does not affect the others. */
 export function readManifests(text: string, file: string): ReadManifests {
   return (/^\s*[{[]/.test(text) ? readJson(text, file) : null) ?? readYamlParts(text, file);
 }
 
-/** Returns null if the text is no JSON: a flow mapping of YAML begins with the same character. */
+/** Returns null if the input is not JSON: a YAML flow map starts with the same character. */
 function readJson(text: string, file: string): ReadManifests | null {
   const values: ManifestValue[] = [];
   const problems: Problem[] = [];
@@ -41,7 +41,7 @@ function readJson(text: string, file: string): ReadManifests | null {
 const BRACKETS = /["{}[\]]/g;
 const END_OF_STRING = /(?:[^"\\]|\\[\s\S])*"/y;
 
-/** Splits a text into its JSON values, such as those that `jq '.items[]'` prints. */
+/** Splits concatenated JSON values, such as the output of `jq '.items[]'`. */
 function jsonParts(text: string): readonly string[] {
   const parts: string[] = [];
   let start = 0;
@@ -62,7 +62,7 @@ function jsonParts(text: string): readonly string[] {
   return rest.trim() === '' ? parts : [...parts, rest];
 }
 
-/** Parses each document on its own: a document above a limit would keep the others from being read. */
+/** Parses each document separately, so that one above a limit does not affect the others. */
 function readYamlParts(text: string, file: string): ReadManifests {
   const values: ManifestValue[] = [];
   const problems: Problem[] = [];
@@ -75,7 +75,7 @@ function readYamlParts(text: string, file: string): ReadManifests {
   return { values, problems };
 }
 
-/** A line that begins with `---` always begins a document. */
+/** A line that starts with `---` always starts a document. */
 function yamlParts(text: string): readonly { readonly part: string; readonly line: number }[] {
   let line = 0;
   return text.split(/^(?=---(?:\s|$))/m).map((part) => {

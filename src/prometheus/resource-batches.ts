@@ -1,12 +1,14 @@
-import type { Answer } from './answer.js';
-import { answerLimits } from './answer-limits.js';
+import type { Answer } from './answers/answer.js';
+import { answerLimits } from './answers/answer-limits.js';
 import { resourceQuery } from './resource-queries.js';
-import { indexByPod } from './series-index.js';
-import type { SourceConfig } from './source-config.js';
+import { indexByPod } from './answers/series-index.js';
+import type { SourceConfig } from './data-source/source-config.js';
 
-/** Queries the usage of one resource in many namespaces, with as few queries as the bound on answers allows. */
+/**
+ * Queries the usage of one resource in many namespaces, with as few queries as the limit of series per answer allows.
+ */
 export interface ResourceBatches {
-  /** Returns a function that returns the answer with the series of a namespace as soon as it has arrived. */
+  /** Returns a function that resolves with the series of a namespace when they have arrived. */
   readonly ask: (
     /** With the number of scalers in each. */
     namespaces: ReadonlyMap<string, number>,
@@ -14,7 +16,7 @@ export interface ResourceBatches {
   ) => (namespace: string) => Promise<Answer>;
 }
 
-/** Share of `maxSeries` that a query aims for, because namespaces grow between two rounds. */
+/** Share of `maxSeries` that a query aims for, to leave room for growth between two rounds. */
 const AIMED_SHARE = 0.75;
 const LEAST_AIMED_SERIES = 1000;
 
@@ -25,8 +27,9 @@ const SERIES_PER_SCALER = 20;
 const MAX_PATTERN_LENGTH = 12_000;
 
 /**
- * Creates the batches for one resource of one source. Learns how many namespaces fit into one query: from the series of
- * each namespace in the last answer, before that from the number of its scalers, and from answers that were too large, which are queried again in halves.
+ * Creates the batches for one resource of one source. Learns how many namespaces fit into one query from the number of
+ * series of each namespace in the last answer; before that, it assumes a number for each scaler. An answer that is too
+ * large is split in halves and queried again.
  */
 export function createResourceBatches(source: SourceConfig, resource: string): ResourceBatches {
   const seriesOf = new Map<string, number>();
@@ -108,7 +111,7 @@ type Ask = (
   askQuery: (query: string) => Promise<Answer>,
 ) => (namespace: string) => Promise<Answer>;
 
-/** Two namespaces may have pods with the same name, which only this label distinguishes. */
+/** Only this label distinguishes pods with the same name in two namespaces. */
 function refuseWithoutNamespace(answer: Answer, resource: string): Answer {
   if (answer.class !== 'value' && answer.class !== 'partial') return answer;
   if (!indexByPod(answer.series).has(null)) return answer;

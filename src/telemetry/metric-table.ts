@@ -1,4 +1,4 @@
-/** One metric of `/metrics`. `buckets`: of a histogram, in the unit of the name. */
+/** A metric of `/metrics`. `buckets` of a histogram are in the unit of the name. */
 export interface MetricRow {
   readonly name: string;
   readonly type: 'gauge' | 'counter' | 'histogram';
@@ -15,7 +15,7 @@ const REQUEST = ['verb', 'resource', 'code'] as const;
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 const ROUND_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
 
-/** Read from the last record of each scaler on each scrape. */
+/** Read from the last record of each scaler at each scrape. */
 export const SCALER_METRICS = {
   currentReplicas: gauge(
     'promscaler_current_replicas',
@@ -26,8 +26,8 @@ export const SCALER_METRICS = {
     'promscaler_recommended_replicas',
     'Largest proposal of the metrics, before any limit.',
   ),
-  minReplicas: gauge('promscaler_min_replicas', 'Lower bound in force.'),
-  maxReplicas: gauge('promscaler_max_replicas', 'Upper bound in force.'),
+  minReplicas: gauge('promscaler_min_replicas', 'Lower bound in effect.'),
+  maxReplicas: gauge('promscaler_max_replicas', 'Upper bound in effect.'),
   metricValue: gauge(
     'promscaler_metric_value',
     'Current value of a metric in the unit of its target (percent, cores, bytes or that of the query).',
@@ -76,6 +76,14 @@ export const SCALER_METRICS = {
     'promscaler_paused',
     'Whether scaling is paused by the document or by an annotation of the target.',
   ),
+  scaleUpPaused: gauge(
+    'promscaler_scale_up_paused',
+    'Whether scale-ups are paused (1 while they are): by a pause of both directions or of scale-ups, or at a fixed count.',
+  ),
+  conflictingWriter: gauge(
+    'promscaler_conflicting_writer',
+    'Whether another client keeps replacing the replicas that promscaler sets (1 while it does).',
+  ),
   dryRun: gauge(
     'promscaler_dry_run',
     'Whether the scaler is in dry run: decisions are reported, but nothing is patched.',
@@ -86,7 +94,6 @@ export const SCALER_METRICS = {
   ),
 } as const satisfies Readonly<Record<string, MetricRow>>;
 
-/** Updated when something happens. */
 export const SERVICE_METRICS = {
   syncDuration: histogram(
     'promscaler_sync_duration_seconds',
@@ -95,7 +102,7 @@ export const SERVICE_METRICS = {
   ),
   syncLateness: histogram(
     'promscaler_sync_lateness_seconds',
-    'Time from the instant a round was due to its start.',
+    'Delay between the time at which a round was due and its start.',
     { buckets: ROUND_SECONDS },
   ),
   missedRounds: counter('promscaler_missed_rounds_total', 'Rounds of one scaler that were skipped.'),
@@ -112,7 +119,7 @@ export const SERVICE_METRICS = {
   ),
   sourceDuplicates: service(
     'promscaler_source_duplicate_series',
-    'How many times the most duplicated series of a data source exists, as of the last check (1: no duplicates).',
+    'Copies of the most duplicated series of a data source, as of the last check (1: no duplicates).',
     ['source'],
   ),
   kubernetesRequests: counter(
@@ -132,10 +139,25 @@ export const SERVICE_METRICS = {
   ),
   problems: service('promscaler_config_problems', 'Errors in the scaler documents as last read.'),
   leader: service('promscaler_leader', 'Whether this replica is the leader (1) or a standby (0).'),
+  notificationsSent: counter(
+    'promscaler_notifications_sent_total',
+    'Notifications that a receiver has accepted.',
+    ['receiver'],
+  ),
+  notificationsFailed: counter(
+    'promscaler_notifications_failed_total',
+    'Notifications that a receiver has not accepted, after all retries.',
+    ['receiver'],
+  ),
+  notificationsDropped: counter(
+    'promscaler_notifications_dropped_total',
+    'Notifications that were not sent because the queue of their receiver was full.',
+    ['receiver'],
+  ),
   buildInfo: service('promscaler_build_info', 'Always 1, with the running version as a label.', ['version']),
 } as const satisfies Readonly<Record<string, MetricRow>>;
 
-/** All metrics of promscaler, without those of the Node.js process. */
+/** All metrics of promscaler, except those of the Node.js process. */
 export const METRIC_TABLE: readonly MetricRow[] = [
   ...Object.values(SCALER_METRICS),
   ...Object.values(SERVICE_METRICS),

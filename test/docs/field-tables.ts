@@ -1,4 +1,4 @@
-import { documentJsonSchema, serviceJsonSchema } from '../../src/cli/schema/json-schema.js';
+import { documentJsonSchema, serviceJsonSchema } from '../../src/cli/schema/document/json-schema.js';
 import { code, markdownTable } from './markdown.js';
 import { type SchemaRow, schemaRows } from './schema-rows.js';
 
@@ -31,6 +31,7 @@ const SERVICE_GROUPS: readonly (readonly [name: string, paths: RegExp])[] = [
   ['fields: server', /^server\b/],
   ['fields: state', /^state\b/],
   ['fields: leader election', /^leaderElection\b/],
+  ['fields: notifications', /^notifications\b/],
   ['fields: log', /^log\b/],
   ['fields: service', /./],
 ];

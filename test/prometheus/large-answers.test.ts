@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { Answer } from '../../src/prometheus/answer.js';
-import { createPrometheusClient } from '../../src/prometheus/client.js';
+import type { Answer } from '../../src/prometheus/answers/answer.js';
+import { createPrometheusClient } from '../../src/prometheus/client/client.js';
 import { aSource } from '../support/builders.js';
 import { realClock, startServer, vectorBody } from './fakes.js';
 

@@ -11,9 +11,9 @@ import { readBoundedText } from '../../files/read-bounded.js';
 import type { Curve } from '../../simulator/model/curves.js';
 import { parseTrace, traceCurve } from '../../simulator/model/trace.js';
 import { startSimulator } from '../../simulator/simulator.js';
-import type { CommandIo, ExitCode } from '../io.js';
-import { CommandError } from '../io.js';
-import type { CycleOutput } from '../../control/ports.js';
+import type { CommandIo, ExitCode } from '../process/io.js';
+import { CommandError } from '../process/io.js';
+import type { CycleOutput } from '../../control/ports/ports.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { runService } from '../running/run-service.js';
 import { demoPrometheusConfig } from './documents.js';
@@ -27,13 +27,14 @@ import { waitUntilScraped } from './warm-up.js';
 import { atRest, DEMO_NAMESPACE, demoWorkloads } from './workloads.js';
 
 /**
- * Runs the demo: an embedded cluster, a real Prometheus and the service. Prints each change of replicas; leaves no
+ * Runs the demo: an embedded cluster, a real Prometheus and the service. Prints each change of replicas. Leaves no
  * process and no directory behind.
  */
 export async function runDemo(options: DemoOptions, io: CommandIo): Promise<ExitCode> {
   const settings = readDemoOptions(options, io.stdout.isTerminal);
   const trace = settings.traceFile === null ? null : await readTrace(settings.traceFile, io);
   const binary = await findBinary(io);
+  if (binary === null) return 0;
   io.stdout.write('Starting a simulated cluster, Prometheus and promscaler ...\n\n');
   if (io.signal.aborted) return 0;
   const folder = await mkdtemp(join(tmpdir(), 'promscaler-demo-'));
@@ -48,7 +49,7 @@ export async function runDemo(options: DemoOptions, io: CommandIo): Promise<Exit
     const simulator = await startSimulator({ clock, workloads: workloads.map(atRest) });
     try {
       const config = demoPrometheusConfig(simulator.sdUrl);
-      // Hidden, so that `validate` of the directory skips it.
+      // A hidden directory, so that `validate` skips it.
       const own = join(folder, '.prometheus');
       prometheus = await startPrometheus({ binary, config, env, clock, folder: own });
       try {
@@ -73,17 +74,21 @@ export async function runDemo(options: DemoOptions, io: CommandIo): Promise<Exit
   }
 }
 
-async function findBinary(io: CommandIo): Promise<string> {
-  const report = (text: string): void => io.stderr.write(`${text}\n`);
+/** Returns null if the command is interrupted. */
+async function findBinary(io: CommandIo): Promise<string | null> {
+  const { env, clock, signal, stderr } = io;
+  const report = (text: string): void => stderr.write(`${text}\n`);
+  const progress = stderr.isTerminal ? (text: string): void => stderr.write(`\r\x1b[K${text}`) : undefined;
   try {
-    return await findPrometheus({ env: io.env, clock: io.clock, report });
+    return await findPrometheus({ env, clock, signal, report, progress });
   } catch (error) {
+    if (signal.aborted) return null;
     if (error instanceof MissingProgramError) throw new CommandError(error.message);
     throw error;
   }
 }
 
-/** One point per second is about 1 MiB for a day. */
+/** A day of data is about 1 MiB. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
 async function readTrace(file: string, io: CommandIo): Promise<Curve> {
@@ -99,7 +104,6 @@ async function readTrace(file: string, io: CommandIo): Promise<Curve> {
 }
 
 interface SetStage extends Stage {
-  /** Starts the loads. */
   readonly start: () => void;
 }
 

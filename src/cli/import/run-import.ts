@@ -2,18 +2,18 @@ import { adapterQueries, unusualResources } from '../../importers/adapter/adapte
 import { readAdapterText } from '../../importers/adapter/read-adapter-text.js';
 import { oneLine } from '../../importers/write/comments.js';
 import { IMPORT_BOUNDS, readManifests } from '../../importers/read-manifests.js';
-import type { ImportContext } from '../../importers/context.js';
+import type { ImportContext } from '../../importers/manifest/context.js';
 import { remarkLine } from '../../importers/import-object.js';
 import {
   type ImportedManifest,
   type ImportedManifests,
   importObjects,
 } from '../../importers/import-objects.js';
-import { type MetricQueries, NO_QUERIES } from '../../importers/metric-queries.js';
+import { type MetricQueries, NO_QUERIES } from '../../importers/manifest/metric-queries.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { type InputFiles, readInput, readInputFiles } from '../input/read-files.js';
-import { CommandError, type CommandIo, type ExitCode } from '../io.js';
+import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
 import { contextNamespace } from '../reach/context-namespace.js';
 
@@ -22,19 +22,17 @@ interface ImportOptions extends ClusterOptions {
   readonly paths: readonly string[];
   /** The namespace of objects that have none. */
   readonly namespace?: string;
-  /** The config of prometheus-adapter. */
   readonly adapterConfig?: string;
-  /** Rejects objects of which something is not carried over. */
+  /** Rejects objects with a part that cannot be converted. */
   readonly strict?: boolean;
-  /** Sets `dryRun: true` in each document. */
   readonly dryRun?: boolean;
 }
 
 type Known = Omit<ImportContext, 'sources'>;
 
 /**
- * Runs `import`: prints the scaler documents of autoscalers, and a line on standard error for everything that is not
- * carried over. Returns 1 if a document cannot be read or converted; with `strict`, also for each of these lines.
+ * Runs `import`: converts autoscalers and prints scaler documents. Prints one line on standard error for each part that
+ * is not converted. Returns 1 if a document cannot be read or converted; with `strict`, also for each of these lines.
  */
 export async function runImport(options: ImportOptions, io: CommandIo): Promise<ExitCode> {
   const { strict: isStrict = false } = options;
@@ -61,7 +59,7 @@ async function readContext(options: ImportOptions, io: CommandIo): Promise<Known
   };
 }
 
-/** Reads the config of prometheus-adapter and prints what of it cannot be used. */
+/** Reads the config of prometheus-adapter and prints which parts of it cannot be used. */
 async function readAdapterFile(file: string, io: CommandIo): Promise<MetricQueries> {
   const input = await readInput(file, io);
   if ('code' in input) throw new CommandError(`--adapter-config: reading ${file}: ${input.message}`);

@@ -1,10 +1,9 @@
 import type { PlainObject } from '../../scaler/plain-json.js';
 import { formatValue } from '../../scaler/problems/finding.js';
-import type { RemarkLog } from '../remarks.js';
+import type { RemarkLog } from '../draft/remarks.js';
 
 const PREFIX = 'autoscaling.keda.sh/';
 
-/** Reads the annotations that pause a ScaledObject. */
 export function readPause(annotations: PlainObject, log: RemarkLog): PlainObject {
   const valueOf = (name: string): unknown => annotations[`${PREFIX}${name}`];
   const isSet = (name: string): boolean => valueOf(name) === 'true';

@@ -74,7 +74,7 @@ const READ_ROUNDS = 5;
 const READ_MS = 1000;
 const MOUNTED_MS = 4000;
 
-/** Runs one size with a cluster and a service of its own. */
+/** Runs one size with a new cluster and a new service. */
 export async function runSize(options: RunOptions): Promise<SizeFigures> {
   const { size, signal } = options;
   const folder = await mkdtemp(join(tmpdir(), 'promscaler-scale-'));

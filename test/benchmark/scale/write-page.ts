@@ -3,10 +3,11 @@ import { describeMachine } from '../report.js';
 import { growthOf, ROWS } from './rows.js';
 import type { SizeFigures } from './run-size.js';
 
-/** What follows is written by hand, and kept. */
-const NOTES = '## Notes';
+const TITLE = '# Benchmarks\n';
+const BEGIN = '<!-- scale:begin -->\n';
+const END = '<!-- scale:end -->\n';
 
-/** Writes `docs/benchmarks.md` up to its notes. */
+/** Writes the section of this benchmark in `docs/benchmarks.md`, between its markers or below the title. */
 export function writePage(
   file: string,
   results: readonly SizeFigures[],
@@ -31,9 +32,9 @@ export function writePage(
     found.map((fault) => `- ${size.scalers} scalers: ${fault}`),
   );
   const lines = [
-    '# Benchmarks',
+    '## Scale',
     '',
-    'What promscaler costs at different sizes. `npm run bench -- scale --write` measures it and writes this page;',
+    'What promscaler costs at different sizes. `npm run bench -- scale --write` measures it and writes this section;',
     '[the README of the benchmark](../test/benchmark/README.md#scale) explains each figure.',
     '',
     `- Machine: ${describeMachine({ promscaler: run.version })}`,
@@ -51,12 +52,13 @@ export function writePage(
     `| a round of 15 s takes, in real time | ${clocks.join(' | ')} |`,
     ...rows,
     ...(faults.length === 0 ? [] : ['', 'This run is not valid:', '', ...faults]),
-    ...(existsSync(file) ? notesOf(readFileSync(file, 'utf8')) : []),
   ];
-  writeFileSync(file, `${lines.join('\n').trimEnd()}\n`);
+  const page = existsSync(file) ? readFileSync(file, 'utf8') : TITLE;
+  writeFileSync(file, withSection(page, `${BEGIN}${lines.join('\n')}\n${END}`));
 }
 
-function notesOf(page: string): readonly string[] {
-  const start = page.indexOf(NOTES);
-  return start < 0 ? [] : ['', page.slice(start)];
+function withSection(page: string, section: string): string {
+  const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)];
+  if (from < 0 || to < 0) return page.replace(TITLE, `${TITLE}\n${section}`);
+  return `${page.slice(0, from)}${section}${page.slice(to + END.length)}`;
 }

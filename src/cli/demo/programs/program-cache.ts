@@ -4,11 +4,15 @@ import { isExecutable } from './find-on-path.js';
 import { MissingProgramError } from './context.js';
 import type { ProgramContext } from './context.js';
 
-/** A directory of the cache that is either absent or complete. */
-export interface CachedDirectory {
+/** A program in a directory of the cache that is either absent or complete. */
+export interface CachedProgram {
+  /** Name of the directory. */
   readonly name: string;
-  /** Path of a program in the directory. */
+  /** Path of the program in the directory. */
   readonly program: string;
+}
+
+export interface CachedDirectory extends CachedProgram {
   /** Fills the empty directory. */
   readonly fill: (folder: string) => Promise<void>;
 }
@@ -16,18 +20,28 @@ export interface CachedDirectory {
 const PARTIAL = '.partial-';
 const ABANDONED_MS = 3_600_000;
 
-/** Returns the cache directory: `$XDG_CACHE_HOME/promscaler`, else `~/.cache/promscaler`. It may not exist. */
+/**
+ * Returns the cache directory: `$XDG_CACHE_HOME/promscaler`, else `~/.cache/promscaler`, on Windows below
+ * `%LOCALAPPDATA%`. It may not exist.
+ */
 export function cacheDirectory(context: ProgramContext): string {
-  const { XDG_CACHE_HOME: cache = '', HOME: home = '' } = context.env;
+  const { XDG_CACHE_HOME: cache = '', HOME: home = '', LOCALAPPDATA: local = '' } = context.env;
   // The XDG specification declares relative paths invalid.
   if (isAbsolute(cache)) return join(cache, 'promscaler');
   if (isAbsolute(home)) return join(home, '.cache', 'promscaler');
+  if (isAbsolute(local)) return join(local, 'promscaler');
   throw new MissingProgramError('no cache directory: neither XDG_CACHE_HOME nor HOME is set');
 }
 
+/** Returns the path of a program in the cache, or null. */
+export async function cachedProgram(context: ProgramContext, wanted: CachedProgram): Promise<string | null> {
+  const path = join(cacheDirectory(context), wanted.name, wanted.program);
+  return (await isExecutable(path)) ? path : null;
+}
+
 /**
- * Returns the path of the directory's program, and fills the directory first if it is absent. It is filled under a
- * temporary name and renamed when complete, so that a partial one is never used, and the first of two processes wins.
+ * Returns the path of the program in the directory, and fills the directory first if it is absent. Fills it under a
+ * temporary name and then renames it: a partial directory is never used, and the first of two processes wins.
  */
 export async function programFromCache(context: ProgramContext, wanted: CachedDirectory): Promise<string> {
   const cache = cacheDirectory(context);
@@ -44,14 +58,14 @@ export async function programFromCache(context: ProgramContext, wanted: CachedDi
     await rm(partial, { recursive: true, force: true });
   }
   if (await isExecutable(program)) return program;
-  throw new Error(`${wanted.name} holds no ${wanted.program}`);
+  throw new Error(`${wanted.name} does not contain ${wanted.program}`);
 }
 
 async function putInPlace(partial: string, folder: string): Promise<void> {
   try {
     await rename(partial, folder);
   } catch (error) {
-    // Another process was faster, with the same result.
+    // Another process has created the same directory first.
     if (!(await exists(folder))) throw error;
   }
 }
