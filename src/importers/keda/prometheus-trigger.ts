@@ -3,7 +3,7 @@ import { defined } from '../draft.js';
 import { readQuantity } from '../fields.js';
 import { queryItem } from '../named-metric.js';
 import { DEFAULT_SOURCE, type SourceNames, normalAddress } from '../source-names.js';
-import { type ReadTrigger, type Trigger, metadataText, offMetric, remarkOnRest } from './trigger.js';
+import { type ReadTrigger, type Trigger, metadataFlag, metadataText, offMetric, remarkOnRest } from './trigger.js';
 
 /** Settings of the connection, and the field of a data source that has them. */
 const SOURCE_FIELDS: Readonly<Record<string, string>> = {
@@ -28,7 +28,7 @@ export function readPrometheus(trigger: Trigger, sources: SourceNames, canBeZero
   const name = trigger.name ?? written ?? metricNames(query)[0] ?? `trigger-${trigger.index}`;
   const source = readSource(trigger, sources);
   const above = readQuantity(metadataText(metadata, 'activationThreshold') ?? '0');
-  const isNullIgnored = metadataText(metadata, 'ignoreNullValues') !== 'false';
+  const isNullIgnored = metadataFlag(metadata, 'ignoreNullValues') ?? true;
   remarkOnRest(metadata);
   const body = {
     metric: { name },
@@ -37,6 +37,7 @@ export function readPrometheus(trigger: Trigger, sources: SourceNames, canBeZero
     target: { [trigger.metricType === 'Value' ? 'value' : 'averageValue']: threshold ?? 'FILL IN' },
     activation: canBeZero ? { above: above ?? 0 } : undefined,
     onMissing: isNullIgnored ? 'zero' : undefined,
+    onNaN: isNullIgnored ? 'zero' : undefined,
   };
   if (query === '' || threshold === undefined) {
     const field = query === '' ? 'query' : 'threshold';
@@ -48,8 +49,9 @@ export function readPrometheus(trigger: Trigger, sources: SourceNames, canBeZero
   return { list: 'metrics', item: queryItem('external', external, { from: path, log }) };
 }
 
+/** Source: pkg/scalers/prometheus_scaler.go: no result, NaN and infinity are 0. */
 const IGNORE_NULL =
-  'is true, the default of KEDA: a query without a result counts as 0. Remove onMissing to hold the replicas instead.';
+  'is true, the default of KEDA: no result and NaN count as 0. Remove onMissing and onNaN to hold the replicas instead.';
 
 function readSource(trigger: Trigger, sources: SourceNames): string {
   const { metadata, authentication } = trigger;
