@@ -106,11 +106,15 @@ function kedaOwner(value: PlainObject): string | null {
 /** A document that lacks a metric or a schedule must not scale: without it, the workload may get too few replicas. */
 function withHold(draft: Draft, context: ImportContext, log: RemarkLog): Draft {
   const dryRun: PlainObject = context.isDryRun ? { dryRun: true } : {};
-  const isIncomplete = [...draft.metrics, ...draft.schedules].some(({ isOff }) => isOff);
-  const isHeld = isIncomplete && draft.spec['paused'] !== true;
+  const isHeld = isIncomplete(draft) && draft.spec['paused'] !== true;
   if (!isHeld) return { ...draft, spec: { ...dryRun, ...draft.spec } };
   log.at(['spec', 'paused']).note([], HOLD);
   return { ...draft, spec: { ...draft.spec, ...dryRun, paused: true } };
+}
+
+/** Returns whether a metric or schedule is commented out. */
+export function isIncomplete({ metrics, schedules }: Draft): boolean {
+  return [...metrics, ...schedules].some(({ isOff }) => isOff);
 }
 
 const HOLD =

@@ -62,7 +62,8 @@ export function importWpa(
   for (const key of NO_EQUIVALENT) {
     const value = spec.raw(key);
     // The controller writes its defaults into the object.
-    if (value === undefined || (key === 'replicaScalingAbsoluteModulo' && value === DEFAULTS.modulo)) continue;
+    if (value === undefined || (key === 'replicaScalingAbsoluteModulo' && value === DEFAULTS.modulo))
+      continue;
     spec.log.lose([...spec.path, key], `is ${formatValue(value)}, which has no equivalent`);
   }
   spec.rest();
@@ -111,7 +112,10 @@ function readMetric(metric: Fields, { isAverage, isZeroTrusted, context }: Metri
     // The controller adds up the usage of all pods, and multiplies the number of pods by the ratio.
     if (!isAverage) metric.log.lose(body.path, ABSOLUTE);
     if (selector.matchers.length + selector.problems.length > 0)
-      metric.log.note([...body.path, 'metricSelector'], 'has no equivalent: the pods are those of the target');
+      metric.log.note(
+        [...body.path, 'metricSelector'],
+        'has no equivalent: the pods are those of the target',
+      );
     return { item: { value, from: metric.path, isOff: !isAverage }, marks };
   }
   const item = namedMetricItem(

@@ -68,10 +68,13 @@ ${triggers(prometheus(', activationThreshold: "5", ignoreNullValues: "false"', '
     [', ignoreNullValues: "0"', undefined],
     [', ignoreNullValues: "f"', undefined],
   ])('with the metadata "%s" treats no result and NaN as %s', (metadata, expected) => {
-    const { scaler } = importOne(scaledObject(triggers(prometheus(metadata))));
-    const [metric] = scaler?.spec.metrics ?? [];
+    const { spec } = importOne(scaledObject(triggers(prometheus(metadata))));
+    const { metrics } = spec as { readonly metrics: readonly { readonly external: object }[] };
 
-    expect([metric?.onMissing, metric?.onNaN]).toEqual([expected ?? 'error', expected ?? 'error']);
+    expect({ onMissing: undefined, onNaN: undefined, ...metrics[0]?.external }).toMatchObject({
+      onMissing: expected,
+      onNaN: expected,
+    });
   });
 
   it.each([

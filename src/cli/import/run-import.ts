@@ -1,6 +1,3 @@
-import { adapterQueries, unusualResources } from '../../importers/adapter/adapter-queries.js';
-import { readAdapterText } from '../../importers/adapter/read-adapter-text.js';
-import { oneLine } from '../../importers/write/comments.js';
 import { IMPORT_BOUNDS, readManifests } from '../../importers/read-manifests.js';
 import type { ImportContext } from '../../importers/context.js';
 import { remarkLine } from '../../importers/import-object.js';
@@ -9,13 +6,14 @@ import {
   type ImportedManifests,
   importObjects,
 } from '../../importers/import-objects.js';
-import { type MetricQueries, NO_QUERIES } from '../../importers/metric-queries.js';
+import { NO_QUERIES } from '../../importers/metric-queries.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
 import type { Problem } from '../../scaler/problems/problem.js';
-import { type InputFiles, readInput, readInputFiles } from '../input/read-files.js';
-import { CommandError, type CommandIo, type ExitCode } from '../io.js';
+import { type InputFiles, readInputFiles } from '../input/read-files.js';
+import type { CommandIo, ExitCode } from '../io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
 import { contextNamespace } from '../reach/context-namespace.js';
+import { readAdapterFile } from './read-adapter-file.js';
 
 interface ImportOptions extends ClusterOptions {
   /** Files and directories; `-` is standard input. */
@@ -59,21 +57,6 @@ async function readContext(options: ImportOptions, io: CommandIo): Promise<Known
     queries: adapterConfig === undefined ? NO_QUERIES : await readAdapterFile(adapterConfig, io),
     isDryRun,
   };
-}
-
-/** Reads the config of prometheus-adapter and prints what of it cannot be used. */
-async function readAdapterFile(file: string, io: CommandIo): Promise<MetricQueries> {
-  const input = await readInput(file, io);
-  if ('code' in input) throw new CommandError(`--adapter-config: reading ${file}: ${input.message}`);
-  const { config, problems } = readAdapterText(input.text, file);
-  const [problem] = problems;
-  if (config === null)
-    throw new CommandError(
-      `--adapter-config: ${file}: ${problem?.message ?? 'has no rules of prometheus-adapter'}`,
-    );
-  for (const remark of config.remarks) io.stderr.write(`${remarkLine(file, remark)}\n`);
-  for (const line of unusualResources(config)) io.stderr.write(`${file}: ${oneLine(line)}\n`);
-  return adapterQueries(config);
 }
 
 function importFiles(

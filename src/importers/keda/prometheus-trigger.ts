@@ -3,7 +3,14 @@ import { defined } from '../draft.js';
 import { readQuantity } from '../fields.js';
 import { queryItem } from '../named-metric.js';
 import { DEFAULT_SOURCE, type SourceNames, normalAddress } from '../source-names.js';
-import { type ReadTrigger, type Trigger, metadataFlag, metadataText, offMetric, remarkOnRest } from './trigger.js';
+import {
+  type ReadTrigger,
+  type Trigger,
+  metadataFlag,
+  metadataText,
+  offMetric,
+  remarkOnRest,
+} from './trigger.js';
 
 /** Settings of the connection, and the field of a data source that has them. */
 const SOURCE_FIELDS: Readonly<Record<string, string>> = {
