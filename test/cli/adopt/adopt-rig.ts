@@ -48,6 +48,8 @@ export class AdoptRig {
   readonly env: Readonly<Record<string, string>>;
   /** Every count that the workload had since the HPA has settled, without repetitions. */
   readonly counts: number[] = [];
+  /** The adopted object. */
+  name = 'hpa/web';
 
   private constructor(cluster: ResourceRig, args: readonly string[]) {
     this.cluster = cluster;
@@ -80,7 +82,7 @@ export class AdoptRig {
   }
 
   args(...rest: readonly string[]): readonly string[] {
-    return ['adopt', 'hpa/web', '-n', 'shop', ...rest, '--url', this.url()];
+    return ['adopt', this.name, '-n', 'shop', ...rest, '--url', this.url()];
   }
 
   run(...rest: readonly string[]): Promise<Ran> {
@@ -90,6 +92,7 @@ export class AdoptRig {
   /** Starts the dry run, and waits until some rounds have been compared. */
   async start(): Promise<Ran> {
     const ran = await this.run('--adapter-config', 'adapter.yaml');
+    if (ran.exitCode !== 0) throw new Error(ran.stderr);
     await this.compared(3);
     return ran;
   }
@@ -102,7 +105,8 @@ export class AdoptRig {
     // Without a dry run, the service lists HPAs once a minute, here in 6 s.
     const until = this.cluster.clock.monotonicMs() + 150_000;
     while (!(await enough()))
-      if (this.cluster.clock.monotonicMs() > until) throw new Error(`less than ${rounds} rounds were compared`);
+      if (this.cluster.clock.monotonicMs() > until)
+        throw new Error(`less than ${rounds} rounds were compared`);
   }
 
   hpa(): KubeObject | null {
