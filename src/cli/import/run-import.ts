@@ -10,12 +10,12 @@ import { NO_QUERIES } from '../../importers/metric-queries.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { type InputFiles, readInputFiles } from '../input/read-files.js';
-import type { CommandIo, ExitCode } from '../io.js';
-import type { ClusterOptions } from '../reach/cluster-options.js';
+import { CommandError, type CommandIo, type ExitCode } from '../io.js';
 import { contextNamespace } from '../reach/context-namespace.js';
+import { type LiveOptions, compareLive } from './compare-live.js';
 import { readAdapterFile } from './read-adapter-file.js';
 
-interface ImportOptions extends ClusterOptions {
+interface ImportOptions extends LiveOptions {
   /** Files and directories; `-` is standard input. */
   readonly paths: readonly string[];
   /** The namespace of objects that have none. */
@@ -26,6 +26,8 @@ interface ImportOptions extends ClusterOptions {
   readonly strict?: boolean;
   /** Sets `dryRun: true` in each document. */
   readonly dryRun?: boolean;
+  /** Compares each document with the present count of its HPA. */
+  readonly live?: boolean;
 }
 
 type Known = Omit<ImportContext, 'sources'>;
@@ -35,7 +37,8 @@ type Known = Omit<ImportContext, 'sources'>;
  * carried over. Returns 1 if a document cannot be read or converted; with `strict`, also for each of these lines.
  */
 export async function runImport(options: ImportOptions, io: CommandIo): Promise<ExitCode> {
-  const { strict: isStrict = false } = options;
+  const { strict: isStrict = false, live: isLive = false } = options;
+  rejectWithoutLive(options);
   const context = await readContext(options, io);
   const input = await readInputFiles(options.paths, io, IMPORT_BOUNDS.bytes);
   const { imported, problems } = importFiles(input, context);
@@ -43,10 +46,16 @@ export async function runImport(options: ImportOptions, io: CommandIo): Promise<
   io.stdout.write(written.map(({ text }) => text ?? '').join('---\n'));
   for (const problem of problems) io.stderr.write(`${formatProblem(problem)}\n`);
   for (const object of imported.objects) writeRemarks(object, isStrict, io);
+  if (isLive) for (const line of await compareLive(written, options, io)) io.stderr.write(`${line}\n`);
   if (imported.objects.length === 0 && problems.length === 0)
     io.stderr.write(`promscaler: ${nothingFound(imported)}\n`);
   const isComplete = written.length > 0 && written.length === imported.objects.length;
   return isComplete && problems.every(({ severity }) => severity === 'warning') ? 0 : 1;
+}
+
+function rejectWithoutLive({ live = false, config, prometheus, url }: ImportOptions): void {
+  const [unused] = Object.entries({ config, prometheus, url }).find(([, value]) => value !== undefined) ?? [];
+  if (!live && unused !== undefined) throw new CommandError(`--${unused} needs --live`, 2);
 }
 
 async function readContext(options: ImportOptions, io: CommandIo): Promise<Known> {
