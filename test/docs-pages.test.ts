@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { readServiceConfig } from '../src/config/read-service-config.js';
 import { PAUSE_ANNOTATIONS } from '../src/control/change/pause.js';
 import { LIMITS } from '../src/decision/limits/limits.js';
-import { FAILURE_REASONS } from '../src/prometheus/answer.js';
+import { FAILURE_REASONS } from '../src/prometheus/answers/answer.js';
 import { PROBLEM_CLASSES } from '../src/scaler/problems/problem-codes.js';
 import { readScalers } from '../src/scaler/read/read-scalers.js';
 import { QUERY_VARIABLES } from '../src/scaler/rules/query-rules.js';

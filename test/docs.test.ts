@@ -24,12 +24,17 @@ const CITATIONS = ['src', 'test']
         ? [
             {
               where: `${name}:${index + 1}`,
-              text: `${line} ${(lines[index + 1] ?? '').replace(/^\s*\*/, '')}`,
+              text: `${line} ${(lines[index + 1] ?? '').replace(/^[\s*]+/, '')}`,
             },
           ]
         : [],
     );
   });
+
+/** Returns the numbers of the sections of a page: `## 3. Prometheus`. */
+function sectionsOf(text: string): ReadonlySet<number> {
+  return new Set([...text.matchAll(/^## (\d+)\./gm)].map(([, number]) => Number(number)));
+}
 
 /** Returns the requirement ids of the page: rows of its tables, and the ranges that fault rows contain. */
 function requirementIds(): ReadonlySet<string> {
@@ -45,10 +50,12 @@ function requirementIds(): ReadonlySet<string> {
 
 const IDS = requirementIds();
 const POINTS = new Set([...ALGORITHM.matchAll(/^(\d+)\. /gm)].map(([, number]) => Number(number)));
-const SECTIONS = new Set([...ALGORITHM.matchAll(/^## (\d+)\./gm)].map(([, number]) => Number(number)));
-const CONTRACT_SECTIONS = new Set(
-  [...CONTRACT.matchAll(/^## (\d+)\./gm)].map(([, number]) => Number(number)),
-);
+const SECTIONS: Readonly<Record<string, ReadonlySet<number>>> = {
+  'algorithm.md': sectionsOf(ALGORITHM),
+  'contract.md': sectionsOf(CONTRACT),
+  'reliability.md': sectionsOf(RELIABILITY),
+  'snapshot.md': sectionsOf(page('snapshot.md')),
+};
 const DECISIONS = [...RELIABILITY.slice(RELIABILITY.indexOf('## 11.')).matchAll(/^(\d+)\. /gm)].length;
 
 /** Returns the part of a citation of `name` that can contain an id: up to the end of the sentence. */
@@ -56,14 +63,15 @@ function cited(text: string, name: string): string {
   const start = text.indexOf(name);
   return start === -1
     ? ''
-    : (/^[^*"'`]*?(?=\. |\.$|;|\)|$)/.exec(text.slice(start + name.length))?.[0] ?? '');
+    : (/^`?([^*"'`]*?)(?=\. |\.$|;|\)|$)/.exec(text.slice(start + name.length))?.[1] ?? '');
 }
 
 describe('a citation in comments and tests', () => {
   it('names text that exists in the pages', () => {
     expect(CITATIONS.length).toBeGreaterThan(50);
     expect(IDS.size).toBeGreaterThan(150);
-    expect([POINTS.size, SECTIONS.size, CONTRACT_SECTIONS.size, DECISIONS]).toEqual([37, 6, 8, 18]);
+    expect([POINTS.size, DECISIONS]).toEqual([37, 18]);
+    expect(Object.values(SECTIONS).map(({ size }) => size)).toEqual([6, 8, 11, 0]);
   });
 
   it('exists under its id in reliability.md', () => {
@@ -76,23 +84,37 @@ describe('a citation in comments and tests', () => {
     expect(missing).toEqual([]);
   });
 
-  it('exists as a decision of reliability.md, as a section of contract.md, and as a point, step or section of algorithm.md', () => {
+  it('exists as a section of its page, as a decision of reliability.md, and as a point or step of algorithm.md', () => {
     const missing = CITATIONS.flatMap(({ where, text }) => {
+      const sections = Object.entries(SECTIONS).flatMap(([name, numbers]) =>
+        [...cited(text, name).matchAll(/\bsections? (\d+)(?![.\d])/g)].filter(
+          ([, number]) => !numbers.has(Number(number)),
+        ),
+      );
       const decisions = [...cited(text, 'reliability.md').matchAll(/\bdecisions? (\d+)/g)];
-      const contract = [...cited(text, 'contract.md').matchAll(/\bsections? (\d+)/g)];
-      const numbers = [...cited(text, 'algorithm.md').matchAll(/\b(point|step|section)s? (\d+)/g)];
+      const numbers = [...cited(text, 'algorithm.md').matchAll(/\b(point|step)s? (\d+)/g)];
       return [
+        ...sections,
         ...decisions.filter(([, number]) => Number(number) > DECISIONS),
-        ...contract.filter(([, number]) => !CONTRACT_SECTIONS.has(Number(number))),
         ...numbers.filter(([, kind, number]) => !isThere(kind ?? '', Number(number))),
       ].map(([found]) => `${where}: ${found}`);
     });
 
     expect(missing).toEqual([]);
   });
+
+  it('says what a number counts: no page has a "3.2"', () => {
+    const bare = CITATIONS.flatMap(({ where, text }) =>
+      Object.keys(SECTIONS).flatMap((name) => {
+        const [found] = /^,? (?:sections? \d+\.)?\d[\d.]*/.exec(cited(text, name)) ?? [];
+        return found === undefined ? [] : [`${where}: ${name}${found}`];
+      }),
+    );
+
+    expect(bare).toEqual([]);
+  });
 });
 
 function isThere(kind: string, number: number): boolean {
-  if (kind === 'step') return number >= 1 && number <= 7;
-  return kind === 'section' ? SECTIONS.has(number) : POINTS.has(number);
+  return kind === 'step' ? number >= 1 && number <= 7 : POINTS.has(number);
 }

@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 import { basename, delimiter, dirname } from 'node:path';
 import { inspect } from 'node:util';
-import type { FaultListener } from './io.js';
+import type { FaultListener } from './process/io.js';
 import { lossyOutput } from './output/lossy-output.js';
 import { cli } from './program.js';
 import { readStdin } from './input/read-stdin.js';
 import { SYSTEM_CLOCK } from './system-clock.js';
 
-// Only this file uses `process`: `cli` gets everything as arguments.
+// Only this file uses `process`; the rest of `cli` gets everything as arguments.
 const stop = new AbortController();
 let signals = 0;
 
@@ -26,7 +26,7 @@ process.on('exit', () => {
 });
 
 /**
- * Only a command with cleanups (child processes) handles SIGHUP; otherwise the setting of the shell or nohup applies.
+ * Only a command with cleanups (child processes) handles SIGHUP. Otherwise the setting of the shell or nohup applies.
  */
 function guard(cleanup: () => void): () => void {
   cleanups.add(cleanup);
@@ -37,13 +37,14 @@ function guard(cleanup: () => void): () => void {
   };
 }
 
-/** Time to exit after standard output was closed. */
+/** How long a command may take to exit after standard output was closed. */
 const CLOSED_OUTPUT_MS = 15_000;
 const outputClosed = new AbortController();
 
-// A closed pipe (`| head`) ends the command silently with exit code 0, as in other tools; a full disk is an error.
+// A closed pipe (`| head`) ends the command silently with exit code 0, as in other tools. A full disk is an
+// error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // Later writes fail, too.
+  // Later writes fail as well.
   if (outputClosed.signal.aborted) return;
   if (error.code === 'EPIPE') {
     outputClosed.abort();
@@ -57,7 +58,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 const writeError = lossyOutput(process.stderr);
 
-// The default of Node.js would print plain text between the JSON lines of the log.
+// Node.js would print plain text between the JSON lines of the log.
 let reportFault: FaultListener = ({ kind, error }) =>
   writeError(
     `promscaler: ${kind === 'fatal' ? (error.stack ?? error.message) : `${error.name}: ${error.message}`}\n`,
@@ -70,7 +71,7 @@ process.on('uncaughtException', (thrown: unknown) => {
   process.exit(1);
 });
 
-/** Returns the name of this program if it is on the PATH, else its path. */
+/** Returns the name of this program if it is on the PATH; otherwise its path. */
 function commandName(): string {
   const [node = 'node', script = 'promscaler'] = process.argv;
   const isNamed = ['promscaler', 'kubectl-promscaler'].includes(basename(script));

@@ -5,12 +5,12 @@ import { addMetaCommands } from './command-line/meta-commands.js';
 import type { Result } from './command-line/result.js';
 import { addQueryCommands } from './command-line/query-commands.js';
 import { addServiceCommands } from './command-line/service-commands.js';
-import type { CommandIo, ExitCode } from './io.js';
-import { CommandError } from './io.js';
+import type { CommandIo, ExitCode } from './process/io.js';
+import { CommandError } from './process/io.js';
 import { addPauseCommands } from './command-line/pause-commands.js';
 import { VERSION } from './version/version.js';
 
-/** Runs a command line (without `node` and the script). Returns the exit code, also for invalid usage. */
+/** Runs a command line (without `node` and the script). Returns the exit code; invalid usage does not throw. */
 export async function cli(argv: readonly string[], io: CommandIo): Promise<ExitCode> {
   const result: Result = { exitCode: 0 };
   try {
@@ -21,13 +21,13 @@ export async function cli(argv: readonly string[], io: CommandIo): Promise<ExitC
   }
 }
 
-/** Accepts `-o=yaml` and `-n=shop` like kubectl; commander would parse the value as `=yaml`. */
+/** Accepts `-o=yaml` and `-n=shop` like kubectl. commander would read the value `=yaml`. */
 function withoutEquals(argument: string): string {
   return argument.replace(/^-([on])=/, '-$1');
 }
 
 function reportFailure(error: unknown, io: CommandIo): ExitCode {
-  // Commander has already printed the message. Help and version are errors with exit code 0.
+  // commander has already printed the message. It reports help and version as errors with exit code 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof CommandError) {
     io.stderr.write(`promscaler: ${error.message}\n`);

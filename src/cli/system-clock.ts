@@ -1,7 +1,7 @@
 import type { Clock } from '../units/clock.js';
 import { instantFromMs } from '../units/time.js';
 
-/** No other file reads the time, sets timers or uses random numbers. */
+/** No other file reads the time, sets timers or creates random numbers. */
 export const SYSTEM_CLOCK: Clock = {
   now: () => instantFromMs(Date.now()),
   monotonicMs: () => performance.now(),

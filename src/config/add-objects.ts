@@ -13,15 +13,14 @@ import {
 import { OBJECTS_PATH, type ReadObject, objectFile } from './read-objects.js';
 
 export interface ObjectVerdict {
-  /** The `spec` that was checked, as JSON. An object with another spec has not been checked yet. */
+  /** The checked `spec` as JSON. An object with a different `spec` has not been checked yet. */
   readonly specText: string;
-  /** An error means that the object is rejected. */
   readonly problems: readonly Problem[];
-  /** The scaler in effect: of this version or of the last valid one; null: none. */
+  /** The scaler in effect, from this version or the last valid one; null: none. */
   readonly scaler: Scaler | null;
 }
 
-/** Documents and characters that objects may have in addition to the files. */
+/** Documents and characters that objects may add to those of the files. */
 export interface Capacity {
   readonly documents: number;
   readonly length: number;
@@ -30,15 +29,14 @@ export interface Capacity {
 export interface AddedObjects {
   readonly set: DocumentSet;
   readonly problems: readonly Problem[];
-  /** Keys are `NAMESPACE/NAME`. */
   readonly verdicts: ReadonlyMap<string, ObjectVerdict>;
 }
 
 /**
- * Adds the objects of the cluster to the documents of the files. A file takes precedence over an object of the same
+ * Adds the objects of the cluster to the documents of the files. A file takes precedence over an object with the same
  * name, even while the file is invalid. An invalid object keeps its last valid version; a deleted object is removed.
- * Above the limits, objects already in effect take precedence over new ones: a user who creates objects must not stop
- * the scalers of others.
+ * Above the limits, objects already in effect take precedence over new ones, so that a user who creates objects cannot
+ * stop the scalers of others.
  */
 export function addObjects(
   files: NextSet,
@@ -77,7 +75,7 @@ function nextActive(
 }
 
 /**
- * Returns the unreadable file whose last version has a document of this name, or null. An empty or absent path blocks
+ * Returns the unreadable file whose last version has a document with this name, or null. An empty or absent path blocks
  * no object.
  */
 function brokenFileOf({ set, keptFiles }: NextSet, key: string): string | null {

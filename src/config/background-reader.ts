@@ -7,23 +7,26 @@ import type { Clock } from '../units/clock.js';
 import { type DocumentReader, isSmall, readerOfThisThread } from './document-reader.js';
 import type { WorkerAnswer, WorkerRequest } from './reading-worker.js';
 
-/** 1 MiB takes 1 to 5 s of one CPU; a container may have a fifth of one. */
+/** 1 MiB takes 1 to 5 s of one CPU, and a container may have a fifth of a CPU. */
 const DEADLINE_MS = 60_000;
 
-/** 1 MiB takes up to 300 MiB of heap. The container has more in total, and the process must survive its worker. */
+/**
+ * 1 MiB takes up to 300 MiB of heap. The container has more in total, so the process survives a worker that exceeds the
+ * limit.
+ */
 const MEMORY_MIB = 384;
 
 interface BackgroundReaderOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** The module of the worker. Default: reading-worker.js. */
+  /** Module of the worker. Default: reading-worker.js. */
   readonly entry?: URL;
 }
 
 /**
  * Reads small sources in this thread and large ones in a worker, so that no document delays rounds, probes and the
- * renewal of the Lease. The worker starts with the first large source (50 ms) and ends with `close`. A worker that
- * exceeds its time or memory is terminated, which is a problem of the source that it was reading.
+ * renewal of the Lease. The worker starts with the first large source (50 ms) and stops with `close`. A worker that
+ * exceeds its time or memory is terminated, which becomes a problem of the source that it was reading.
  */
 export function createBackgroundReader(options: BackgroundReaderOptions): DocumentReader {
   const here = readerOfThisThread(options.clock);
@@ -57,7 +60,7 @@ export function createBackgroundReader(options: BackgroundReaderOptions): Docume
   };
 }
 
-/** Without environment variables: they may hold secrets, and the worker needs none. */
+/** Without environment variables, which may contain secrets and which the worker does not need. */
 function startWorker(entry = new URL('./reading-worker.js', import.meta.url)): Worker {
   return new Worker(entry, { env: {}, resourceLimits: { maxOldGenerationSizeMb: MEMORY_MIB } });
 }
@@ -101,7 +104,7 @@ function requestAnswer(
   });
 }
 
-/** Objects lose their frozen state between threads. */
+/** Objects lose their frozen state when they are sent between threads. */
 function frozen(document: ReadDocument): ReadDocument {
   return { ...document, scaler: deepFreeze(document.scaler) };
 }

@@ -4,24 +4,20 @@ import type { Clock } from '../units/clock.js';
 import { listPath } from './list-path.js';
 import { withinDeadline } from './read-path-contents.js';
 
-/**
- * Detects possible changes of files without reading them: reading 10,000 files every 10 s takes a fifth of a core.
- */
+/** Detects possible changes of files without reading them: reading 10,000 files every 10 s takes a fifth of a core. */
 export interface ChangeDetector {
-  /** Records the metadata. Called before the files are read, so that a change meanwhile is not missed. */
+  /** Records the metadata. Call it before reading the files, so that a change during the read is not missed. */
   readonly note: () => Promise<void>;
-  /** Whether the metadata differs from the last `note`, or cannot rule out a change. */
+  /** Whether the metadata differs from the last `note`, or cannot exclude a change. */
   readonly mayHaveChanged: () => Promise<boolean>;
 }
 
-/**
- * The contents are compared at this interval regardless of the metadata, which a file system may report incorrectly.
- */
+/** Contents are compared at this interval regardless of the metadata, which a file system may report incorrectly. */
 const CONTENTS_INTERVAL_MS = 600_000;
 
 /**
- * A file may change again without a new timestamp while its timestamp is younger than the resolution of the file
- * system: 2 s with FAT, 1 s with NFS.
+ * A file whose timestamp is younger than the resolution of the file system (2 s with FAT, 1 s with NFS) may change
+ * again without a new timestamp.
  */
 const RESOLUTION_MS = 3000;
 
@@ -30,12 +26,12 @@ interface Noted {
   readonly atMs: number;
 }
 
-/** `deadlines` measures timeouts of a file system that does not respond; null: none. */
+/** `deadlines` measures the time limits for a file system that does not respond; null: no limits. */
 export function createChangeDetector(
   paths: readonly string[],
   { clock, deadlines }: { readonly clock: Clock; readonly deadlines: Clock | null },
 ): ChangeDetector {
-  /** Null: the metadata cannot rule out a change. */
+  /** Null: the metadata cannot exclude a change. */
   let noted: Noted | null = null;
 
   const sign = async (): Promise<Awaited<ReturnType<typeof signPaths>>> => {
@@ -62,7 +58,7 @@ export function createChangeDetector(
 }
 
 /**
- * Of a mounted ConfigMap, only the directory of its current version is signed. Throws if something cannot be listed.
+ * Of a mounted ConfigMap, only the directory of its current version is included. Throws if something cannot be listed.
  */
 async function signPaths(
   paths: readonly string[],

@@ -10,7 +10,6 @@ import type { Clock } from '../units/clock.js';
 import { type DocumentObject, readObjectDocument } from './object-document.js';
 
 export interface DocumentSource {
-  /** The file name in problems. */
   readonly file: string;
   readonly content: { readonly text: string } | { readonly object: DocumentObject };
 }
@@ -19,16 +18,16 @@ export interface DocumentSource {
 export interface DocumentReader {
   /** Never rejects: a failure is a problem of the document. */
   readonly read: (source: DocumentSource, options: ReadOptions) => Promise<readonly ReadDocument[]>;
-  /** Terminates the worker, if any. `read` starts it again. */
+  /** Terminates the worker, if any. The next `read` starts a new one. */
   readonly close: () => void;
 }
 
 /**
- * Reads in this thread and yields between documents, not within one. For sources up to `MAX_SMALL_LENGTH`, and for
- * commands that do no other work.
+ * Reads in this thread and yields to other work between documents, but not within one. For sources up to
+ * `MAX_SMALL_LENGTH`, and for commands without other work.
  */
 export function readerOfThisThread(clock: Clock): DocumentReader {
-  // Shared by all sources: thousands of small ones block for as long as one large one.
+  // Shared by all sources, because thousands of small ones would block as long as one large one.
   const nextTurn = takeTurns(clock);
   return {
     read: async (source, options) => {
@@ -44,7 +43,7 @@ export function readerOfThisThread(clock: Clock): DocumentReader {
 }
 
 /**
- * Reading takes up to 3 us per character, 30 us until the parser is compiled: a longer source would block the event
+ * Reading takes up to 3 us per character, or 30 us before the parser is compiled: a longer source would block the event
  * loop for more than 100 ms.
  */
 const MAX_SMALL_LENGTH = 4096;

@@ -5,17 +5,17 @@ import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { PathContents } from './read-path-contents.js';
 
-/** Characters, for all files and objects together. */
+/** Characters of all files and objects together. */
 export const MAX_TOTAL_LENGTH = 64 * 1024 * 1024;
 
 export interface ActiveScaler {
   readonly scaler: Scaler;
-  /** The entry of `scalers.paths` that it was read from. */
+  /** Entry of `scalers.paths` that contains the document. */
   readonly path: string;
   readonly file: string;
 }
 
-/** Keys are `NAMESPACE/NAME`. */
+/** By `NAMESPACE/NAME`. */
 export type DocumentSet = ReadonlyMap<string, ActiveScaler>;
 
 export interface ReadPath {
@@ -34,10 +34,10 @@ export interface NextSet {
 }
 
 /**
- * Returns the scalers in effect after a reload. An invalid document keeps its last valid version. So do the documents
- * of a file that cannot be read, and all documents of a path that is unreadable or exceeds the limits. Only a document
- * that is missing from a readable path is removed. With `mayBeAbsent` an empty path is no problem, and neither is an
- * absent one that never had documents. Source: reliability.md C3-C6, decisions 10 and 14.
+ * Returns the scalers in effect after a reload. The last valid version is kept of an invalid document, of the documents
+ * of a file that cannot be read, and of all documents of a path that is unreadable or exceeds the limits. Only a
+ * document that is missing from a readable path is removed. With `mayBeAbsent`, an empty path, or an absent one that
+ * never had documents, is no problem. Source: reliability.md C3-C6, decisions 10 and 14.
  */
 export function nextSet(
   paths: readonly ReadPath[],
@@ -75,14 +75,14 @@ export function nextSet(
   return { set, problems: [...fromPaths, ...fromText], documents: all, keptFiles: kept.files, length };
 }
 
-/** An empty or absent path is no problem if documents also come from the cluster and the path never had any. */
+/** An empty or absent path is no problem if documents may also come from the cluster and the path never had any. */
 function isIgnorable(read: ReadPath, set: DocumentSet): boolean {
   const { path, error, isAbsent } = read.contents;
   const isUnreadable = error !== null && isAbsent !== true;
   return isEmpty(read) && !isUnreadable && Array.from(set.values()).every((active) => active.path !== path);
 }
 
-/** Returns the same object for an unchanged document, so that none of its state is reset. */
+/** Returns the same object for an unchanged document, so that its state is kept. */
 export function keepUnchanged(before: ActiveScaler | undefined, scaler: Scaler): Scaler {
   if (before === undefined || before.scaler === scaler) return scaler;
   return JSON.stringify(before.scaler.document) === JSON.stringify(scaler.document) ? before.scaler : scaler;
@@ -105,7 +105,7 @@ function keptFiles(
   last: DocumentSet,
 ): { readonly files: ReadonlySet<string>; readonly paths: ReadonlySet<string> } {
   const unreadable = paths.flatMap(({ contents }) => contents.files.filter(({ text }) => text === null));
-  // If a directory cannot be read, neither can the files in it.
+  // If a directory cannot be read, neither can its files.
   const within = Array.from(last.values(), ({ file }) => file).filter((file) =>
     unreadable.some(({ name }) => file.startsWith(`${name}/`)),
   );
@@ -125,7 +125,7 @@ function pathProblems(read: ReadPath, last: DocumentSet): readonly Problem[] {
   if (error !== null) {
     const count = Array.from(last.values()).filter((active) => active.path === path).length;
     const kept = count === 1 ? 'its last document stays' : `its last ${count} documents stay`;
-    const consequence = count > 0 ? `; ${kept} in force` : '';
+    const consequence = count > 0 ? `; ${kept} in effect` : '';
     const message = `reading ${path}: ${error}${consequence}`;
     return [unplacedProblem({ code: 'unreadable', message }, path)];
   }

@@ -6,18 +6,18 @@ import { describeReadError } from './describe-read-error.js';
 
 /** A file with a document extension, or an entry that could not be inspected. */
 export interface FoundFile {
-  /** As written in the config, or within a directory named there. */
+  /** Name for messages: as in the config, or within a directory of the config. */
   readonly name: string;
   readonly path: string;
   readonly directoryDev: number;
-  /** Null if the file could not be inspected; `error` says why. */
+  /** Null if the file could not be inspected; `error` is the reason. */
   readonly stats: Stats | null;
   readonly error: string | null;
 }
 
 interface ListedDirectory {
   readonly directory: string;
-  /** Resolved path: for a mounted ConfigMap, the target of its `..data`. */
+  /** Resolved path. For a mounted ConfigMap, the target of its `..data`. */
   readonly real: string;
   readonly stats: Stats;
 }
@@ -31,7 +31,6 @@ interface Listing {
 interface ListOptions {
   /** Replaces `path` in file names. */
   readonly name: string;
-  /** Whether to omit the files of mounted ConfigMaps. */
   readonly skipsVersioned: boolean;
 }
 
@@ -39,20 +38,20 @@ const DEEPEST_DIRECTORY = 8;
 const ENTRIES_AT_ONCE = 16;
 const DOCUMENT_FILE = /\.ya?ml$/;
 
-/** The symbolic link in a mounted ConfigMap that the kubelet swaps to update all files at once. */
+/** Symbolic link in a mounted ConfigMap, which the kubelet replaces to update all files at once. */
 const DATA_LINK = '..data';
 
-/** The target of `..data`: the kubelet creates a new directory for each version and never changes an old one. */
+/** Target of `..data`: the kubelet creates a new directory for each version and never changes an old one. */
 const VERSION_NAME = /^\.\.\d{4}(?:_\d\d){5}\.\d+$/;
 
 /**
- * Lists a file, or the `*.yaml` and `*.yml` files in a directory and its subdirectories; names that begin with a dot
- * are skipped. Throws if the path, or an entry that was just listed, is gone.
+ * Lists a file, or the `*.yaml` and `*.yml` files in a directory and its subdirectories. Skips names that start with a
+ * dot. Throws if the path, or an entry that was just listed, no longer exists.
  */
 export async function listPath(path: string, { name, skipsVersioned }: ListOptions): Promise<Listing> {
   const found = await stat(path);
   if (!found.isDirectory()) {
-    // A file of a mounted ConfigMap is a link to ..data/NAME, so it is always of one version.
+    // A file of a mounted ConfigMap is a link to ..data/NAME, so its content is always of one version.
     const directoryDev = (await stat(dirname(path))).dev;
     return { files: [{ name, path, directoryDev, stats: found, error: null }], directories: [] };
   }
@@ -70,7 +69,7 @@ interface Directory {
 interface GrowingListing {
   readonly files: FoundFile[];
   readonly directories: ListedDirectory[];
-  /** Directories already listed, by device and inode: links may form a cycle. */
+  /** Directories already listed, by device and inode, because links may form a cycle. */
   readonly seen: Set<string>;
   readonly skipsVersioned: boolean;
 }
@@ -100,7 +99,7 @@ async function listDirectory(directory: Directory, listing: GrowingListing): Pro
   }
 }
 
-/** A subdirectory without permission is an error of that entry, like an unreadable file. */
+/** A subdirectory without permission is an error of that entry only, like an unreadable file. */
 async function listSubdirectory(
   directory: Directory & Pick<FoundFile, 'directoryDev'>,
   listing: GrowingListing,
@@ -115,12 +114,12 @@ async function listSubdirectory(
   }
 }
 
-/** Returns a string if the entry cannot be inspected. Throws if the entry is gone. */
+/** Returns the reason as a string if the entry cannot be inspected. Throws if it no longer exists. */
 async function inspect(path: string): Promise<Stats | string> {
   try {
     return await stat(path);
   } catch (error) {
-    // If the entry is gone, lstat throws and the directory is read again; otherwise it is a broken link.
+    // If the entry is gone, lstat throws and the directory is listed again. Otherwise it is a broken link.
     const entry = await lstat(path);
     return codeOf(error) === 'ENOENT' && entry.isSymbolicLink()
       ? 'the symbolic link leads to nothing'
@@ -128,7 +127,7 @@ async function inspect(path: string): Promise<Stats | string> {
   }
 }
 
-/** Resolves a directory; that of a mounted ConfigMap through its `..data`. */
+/** Resolves a directory. For a mounted ConfigMap, resolves its `..data`. */
 export async function resolveData(directory: string): Promise<string> {
   try {
     return await realpath(join(directory, DATA_LINK));
@@ -138,7 +137,10 @@ export async function resolveData(directory: string): Promise<string> {
   }
 }
 
-/** Returns the results in the order of the items. 1,000 files take 0.35 s one by one, 0.1 s by 16. */
+/**
+ * Runs up to 16 items at a time, and returns results in the order of the items: 1,000 files take 0.35 s one by one, 0.1
+ * s this way.
+ */
 export async function inBatches<T, R>(
   items: readonly T[],
   work: (item: T) => Promise<R>,

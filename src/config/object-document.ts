@@ -14,9 +14,9 @@ export interface DocumentObject {
 }
 
 /**
- * Returns the document of a Scaler object. The limits for files apply to each object: 1 MiB and 1,000 keys. (The
- * limit of 64 levels is a rule for all documents.) Problems have the path of the field but no line. Throws
- * `SyntaxError` if `specText` is not JSON.
+ * Returns the document of a Scaler object. The limits for files apply to each object: 1 MiB and 1,000 keys. (The limit
+ * of 64 levels applies to all documents.) Problems have the path of the field but no line. Throws `SyntaxError` if
+ * `specText` is not JSON.
  */
 export function readObjectDocument(
   { namespace, name, specText }: DocumentObject,

@@ -5,14 +5,13 @@ import type { Clock } from '../units/clock.js';
 import type { DocumentReader } from './document-reader.js';
 import type { DocumentObject } from './object-document.js';
 
-/** Path, and prefix of the file name, of documents that are objects of the cluster. */
+/** Path, and prefix of file names, for documents that are objects of the cluster. */
 export const OBJECTS_PATH = 'scalers.promscaler.dev';
 
 export interface ObjectSource {
   readonly list: () => Iterable<DocumentObject>;
-  /** Whether the first list of objects is complete. */
   readonly isComplete: () => boolean;
-  /** Calls `listener` when an object is added, changed or removed. Returns a function that unsubscribes it. */
+  /** Calls `listener` when an object is added, changed or removed. Returns a function that unsubscribes. */
   readonly onChange: (listener: () => void) => () => void;
 }
 
@@ -23,14 +22,14 @@ export interface ReadObject {
   readonly document: ReadDocument;
 }
 
-/** Returns `scalers.promscaler.dev/NAMESPACE/NAME`, which is the file name in problems. */
+/** Returns `scalers.promscaler.dev/NAMESPACE/NAME`, the file name in problems. */
 export function objectFile({ namespace, name }: Pick<DocumentObject, 'namespace' | 'name'>): string {
   return `${OBJECTS_PATH}/${namespace}/${name}`;
 }
 
 /**
- * Checks objects by the same rules as files; of their metadata only namespace and name are used. An object with the
- * same spec as in `before` is not read again. Yields to other work every 20 ms.
+ * Checks objects by the same rules as files, and uses only namespace and name of their metadata. An object with the
+ * same `spec` as in `before` is not read again. Yields to other work every 20 ms.
  */
 export async function readObjects(
   objects: Iterable<DocumentObject>,
@@ -62,9 +61,9 @@ async function readObject(
 ): Promise<ReadObject> {
   const file = objectFile(object);
   const { namespace, name, specText } = object;
-  // The stored object has members that cannot be sent to a worker.
+  // Sends only these members, because the stored object has others that cannot be sent to a worker.
   const [first] = await reader.read({ file, content: { object: { namespace, name, specText } } }, read);
   const document = first ?? failedDocument(key, file, 'no document was read');
-  // The key of an object is known even if its spec is invalid.
+  // The key of an object is known even if its `spec` is invalid.
   return { object, key, length: specText.length, document: { ...document, key } };
 }

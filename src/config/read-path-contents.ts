@@ -8,12 +8,12 @@ import { describeReadError } from './describe-read-error.js';
 import { type FoundFile, codeOf, inBatches, listPath, resolveData } from './list-path.js';
 
 interface ReadFile {
-  /** As written in the config, or within a directory named there. */
+  /** Name for messages: as in the config, or within a directory of the config. */
   readonly name: string;
-  /** Null if the file could not be read; `error` says why. */
+  /** Null if the file could not be read; `error` is the reason. */
   readonly text: string | null;
   readonly error: string | null;
-  /** A subPath mount: the kubelet never updates it. */
+  /** Whether the file is a subPath mount, which the kubelet never updates. */
   readonly isOwnMount: boolean;
 }
 
@@ -21,23 +21,23 @@ export interface PathContents {
   readonly path: string;
   /** Sorted by name. */
   readonly files: readonly ReadFile[];
-  /** Why the whole path could not be read; null: it could. */
+  /** Why the whole path could not be read; null: it was read. */
   readonly error: string | null;
   readonly isAbsent?: boolean;
 }
 
 const ATTEMPTS = 3;
 
-/** Timeouts for a file system that does not respond: per file, and per path. */
+/** Time limits for a file system that does not respond: per file and per path. */
 const FILE_DEADLINE_MS = 20_000;
 const PATH_DEADLINE_MS = 60_000;
 
 /**
- * Reads a file, or the `*.yaml` and `*.yml` files in a directory and its subdirectories; names that begin with a dot
- * are skipped. A mounted ConfigMap is read through its resolved `..data`, so that all files are of one version; if
- * the link changes meanwhile, all files are read again. An entry that cannot be read (not a regular file, a broken
- * link, too long) is an error of that entry. `clock` measures the timeouts; null: none. `name` replaces `path` in
- * file names. Never throws. Source: reliability.md C1, C2.
+ * Reads a file, or the `*.yaml` and `*.yml` files in a directory and its subdirectories. Skips names that start with a
+ * dot. A mounted ConfigMap is read through its resolved `..data`, so that all files are of one version; if the link
+ * changes during the read, all files are read again. An entry that cannot be read (not a regular file, a broken link,
+ * too long) is an error of that entry. `clock` measures the time limits; null: none. `name` replaces `path` in file
+ * names. Never throws. Source: reliability.md C1, C2.
  */
 export async function readPathContents(
   path: string,
@@ -90,8 +90,8 @@ export async function directoryToWatch(path: string): Promise<string> {
 async function readPath(path: string, name: string, clock: Clock | null): Promise<readonly ReadFile[]> {
   const { files, directories } = await listPath(path, { name, skipsVersioned: false });
   const contents = await inBatches(files, (file) => readOne(file, clock));
-  // The kubelet swaps `..data` and then deletes the old files one by one: a directory read meanwhile seems to have
-  // fewer documents, or none.
+  // The kubelet replaces `..data` and then deletes the old files one by one, so a directory read at that time
+  // seems to have fewer documents, or none.
   for (const { directory, real } of directories)
     if ((await resolveData(directory)) !== real)
       throw new SwappedError(`${directory} changed while it was read`);
@@ -102,7 +102,9 @@ class SwappedError extends Error {
   override name = 'SwappedError';
 }
 
-/** Throws if the file is gone: the directory has changed. Any other failure is an error of the file. */
+/**
+ * Throws if the file no longer exists, because the directory has changed. Any other failure is an error of the file.
+ */
 async function readOne(
   { name, path, directoryDev, error }: FoundFile,
   clock: Clock | null,
@@ -119,12 +121,12 @@ async function readOne(
   }
 }
 
-/** A file on another device than its directory is a mount (`subPath`). */
+/** Whether a file is a separate mount (`subPath`): it is on another device than its directory. */
 export function isMountPoint(file: { readonly dev: number }, directory: { readonly dev: number }): boolean {
   return file.dev !== directory.dev;
 }
 
-/** Names the path of the error if it is another one, such as a broken link in the directory. */
+/** Includes the path of the error if it differs from `path`, for example for a broken link in the directory. */
 function whyPathFailed(error: unknown, path: string): string {
   const place = placeOf(error) ?? path;
   return `${place === path ? '' : `${place}: `}${describeReadError(error)}`;

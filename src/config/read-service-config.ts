@@ -24,11 +24,11 @@ interface ReadServiceConfig {
 }
 
 /**
- * Returns the service config of a YAML text, and all problems. `file` is the file name in problems. Relative paths
- * are resolved against the directory of `path`. An empty text is a config with all defaults.
+ * Parses the service config and returns all problems. `file` is the file name in problems. Relative paths are resolved
+ * against the directory of `path`. An empty file is a config with all defaults.
  */
 export function readServiceConfig(text: string, file: string, path: string = file): ReadServiceConfig {
-  // Parsing stops at the second document: there may be thousands.
+  // Parsing stops at the second document, because there may be thousands.
   const [document, second] = eachYamlDocument(text, file);
   if (document === undefined) return { config: resolveServiceConfig({}, path), problems: [] };
   if (second !== undefined) {
@@ -49,7 +49,7 @@ export function readServiceDocument(
   try {
     return readValue({ value, problems, place }, path);
   } catch (cause) {
-    // The error message may contain a value, which may be a secret.
+    // The error message may quote a value, which may be a secret.
     const name = cause instanceof Error ? cause.name : typeof cause;
     return { config: null, problems: [place(finding('internal-error', [], internalErrorMessage(name)))] };
   }
@@ -65,12 +65,12 @@ function readValue({ value, problems, place }: LocatedDocument, path: string): R
   return { config: isRefused || input === null ? null : resolveServiceConfig(input, path), problems: all };
 }
 
-/** Whether a YAML document is meant as a service config: an object that is not a Kubernetes object. */
+/** Whether a YAML document is intended as a service config: an object that is not a Kubernetes object. */
 export function isServiceDocument(value: unknown): boolean {
   return isPlainObject(value) && value['apiVersion'] === undefined && value['kind'] === undefined;
 }
 
-/** Decides for a text that YAML cannot parse. */
+/** The same for a file that YAML cannot parse. */
 export function mayBeServiceText(text: string): boolean {
   return !/^[ \t]*["']?(?:kind|apiVersion|spec)["']?[ \t]*:/m.test(text);
 }
@@ -88,7 +88,7 @@ function checkServiceDocument(value: unknown): {
   const earlier = [...plain.findings, ...checked.findings];
   const isBroken = (path: Path): boolean =>
     earlier.some((other) => path.every((step, index) => other.path[index] === step));
-  // `readable` has only values that passed the schema.
+  // `readable` contains only values that passed the schema.
   const readable = isPlainObject(checked.readable) ? (checked.readable as ServiceInput) : {};
   return { findings: [...earlier, ...checkServiceRules(readable, isBroken)], input: checked.value };
 }

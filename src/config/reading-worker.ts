@@ -10,7 +10,7 @@ export interface WorkerAnswer {
   readonly isLast: boolean;
 }
 
-/** Deserializing a message blocks the receiving thread. */
+/** Limits a message, because deserializing it blocks the receiving thread. */
 const DOCUMENTS_AT_ONCE = 100;
 
 let documents: Iterator<ReadDocument> = [][Symbol.iterator]();

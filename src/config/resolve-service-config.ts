@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, join } from 'node:path';
-import type { SourceConfig } from '../prometheus/source-config.js';
+import type { SourceConfig } from '../prometheus/data-source/source-config.js';
 import { deepFreeze } from '../scaler/plain-json.js';
 import { resolveResourceQueries } from './resource-queries.js';
 import { SERVICE_DEFAULTS } from './service-defaults.js';
@@ -17,7 +17,7 @@ interface KubernetesConfig {
   readonly url: string | null;
 }
 
-/** Rule: leaseDuration > renewDeadline > 1.2 x retryPeriod. */
+/** Invariant: leaseDuration > renewDeadline > 1.2 x retryPeriod. */
 interface LeaderElectionConfig {
   /** Null: true in a cluster, false elsewhere. */
   readonly enabled: boolean | null;
@@ -41,13 +41,13 @@ export interface ServiceConfig {
     readonly host: string | null;
     /** 0: any free port. */
     readonly port: number;
-    /** Host names to accept in addition to those of the cluster. */
+    /** Host names to accept besides those of the cluster. */
     readonly allowedHosts: readonly string[];
   };
   /** Null: true in a cluster, false elsewhere. */
   readonly state: { readonly enabled: boolean | null };
   readonly leaderElection: LeaderElectionConfig;
-  /** Whether the replicas divide the scalers among them; otherwise one leader decides all. */
+  /** Whether the replicas share the scalers; otherwise one leader decides all of them. */
   readonly sharding: { readonly enabled: boolean };
   /** Fields of `spec`, as written. */
   readonly defaults: Readonly<Record<string, unknown>>;

@@ -1,9 +1,9 @@
-import type { SignInConfig } from '../prometheus/source-config.js';
+import type { SignInConfig } from '../prometheus/data-source/source-config.js';
 import { SERVICE_DEFAULTS } from './service-defaults.js';
 import type { SourceInput } from './source-schema.js';
 import { resolveTls } from './resolve-tls.js';
 
-/** Returns null without authentication. service-rules.ts admits at most one way. */
+/** Returns null without authentication. service-rules.ts allows at most one method. */
 export function resolveSignIn(
   { oauth2, sigv4, azure, google }: SourceInput,
   resolvePath: (path: string) => string,

@@ -1,4 +1,4 @@
-import type { SourceTls } from '../prometheus/source-config.js';
+import type { SourceTls } from '../prometheus/data-source/source-config.js';
 import type { SourceInput } from './source-schema.js';
 
 export function resolveTls(

@@ -19,7 +19,7 @@ interface ScalerFilesOptions {
   readonly objects?: ObjectSource | undefined;
   /** Default: reads everything in this thread. */
   readonly reader?: DocumentReader;
-  /** Measures timeouts of a file system that does not respond. Default: no timeouts. */
+  /** Measures time limits for a file system that does not respond. Default: no limits. */
   readonly deadlines?: Clock;
 }
 
@@ -28,7 +28,7 @@ export interface LoadedScalers {
   readonly scalers: readonly Scaler[];
   readonly problems: readonly Problem[];
   readonly changed: boolean;
-  /** Results of the objects of the cluster, by `NAMESPACE/NAME`. */
+  /** Verdicts on the objects of the cluster, by `NAMESPACE/NAME`. */
   readonly verdicts: ReadonlyMap<string, ObjectVerdict>;
   readonly isComplete: boolean;
 }
@@ -37,9 +37,9 @@ interface ScalerFiles {
   /** Reads everything once. An invalid document keeps its last valid version. Never rejects. */
   readonly load: () => Promise<LoadedScalers>;
   /**
-   * Calls `onChange` when files or objects differ from those of the last `load`: immediately on a file system event,
-   * else within 10 s. Resolves when `signal` is aborted. The next call waits until `onChange` resolves; its errors go
-   * to `onFault`, and the watch continues.
+   * Calls `onChange` when files or objects differ from those of the last `load`: immediately after a file system event,
+   * otherwise within 10 s. Waits until `onChange` resolves before the next call. Errors of `onChange` go to `onFault`,
+   * and the watch continues. Resolves when `signal` is aborted.
    */
   readonly watch: (
     onChange: () => void | Promise<void>,
@@ -90,7 +90,7 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
     try {
       return await loadAll();
     } catch (cause) {
-      // A failure that belongs to no document keeps the scalers in effect.
+      // A failure without a document keeps all scalers in effect.
       const problems = [unplacedProblem({ code: 'internal-error', message: internalErrorMessage(cause) })];
       reportedProblems = null;
       const isComplete = objects?.isComplete() ?? true;
@@ -126,7 +126,7 @@ interface ParsedFile {
   readonly documents: readonly ReadDocument[];
 }
 
-/** A file that is in two paths under the same name belongs to the first. */
+/** A file in two paths with the same name belongs to the first path. */
 async function readAll(paths: readonly string[], clock: Clock | null): Promise<readonly PathContents[]> {
   const seen = new Set<string>();
   const allContents = await Promise.all(Array.from(new Set(paths), (path) => readPathContents(path, clock)));

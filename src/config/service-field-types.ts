@@ -3,7 +3,7 @@ import * as z from 'zod';
 
 export const filePath = z.string().min(1).max(4096);
 
-/** Credentials in a URL are rejected: they have their own fields, which name files. */
+/** Credentials in a URL are rejected: other fields refer to files with credentials. */
 export const url = z.string().refine(isPlainUrl, {
   error: 'must be an http or https URL without user, password, query and fragment',
   params: { code: 'wrong-url' },
@@ -24,17 +24,17 @@ export const headerName = z
 /** A line break in a value would start another header. */
 export const headerValue = z.string().regex(/^[^\r\n\0]*$/, { error: 'must be one line' });
 
-/** An ID, a region or a name. A space in it is a mistake. */
+/** An ID, region or name. It cannot contain a space. */
 export const word = z
   .string()
   .regex(/^[\x21-\x7e]{1,256}$/, { error: 'must be 1 to 256 ASCII characters without spaces' });
 
-/** Not a host name, which could have several addresses. */
+/** No host name, because a host name may have several addresses. */
 export const address = z
   .string()
   .refine((text) => isIP(text) !== 0, { error: 'must be an IP address, such as 127.0.0.1 or ::' });
 
-/** The host of a Host header, without the port. `*` may replace the first label. */
+/** Host in a Host header, without the port. `*` may replace the first label. */
 export const hostName = z
   .string()
   .max(253)

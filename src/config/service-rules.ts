@@ -14,10 +14,9 @@ import type { SourceInput } from './source-schema.js';
 
 const RESOURCE_VARIABLES: readonly string[] = ['namespaces', 'window'];
 
-/** Fields that set the Authorization header. */
 const AUTHENTICATION_FIELDS = ['bearerTokenFile', 'basicAuth', 'oauth2', 'sigv4', 'azure', 'google'] as const;
 
-/** Rules across fields, for all values that could be read. */
+/** Rules across fields, checked on all values that could be read. */
 export function checkServiceRules(
   config: Loose<ServiceInput>,
   isBroken: (path: Path) => boolean,
@@ -80,7 +79,7 @@ function checkTls(tls: Loose<SourceInput>['tls'], path: Path): readonly Finding[
   return [{ ...finding('wrong-settings', path, message), at: 'key' }];
 }
 
-/** With fewer scrapes in the window, one failed scrape leaves the rate without a value. */
+/** With fewer scrapes in the window, the rate has no value after one failed scrape. */
 function checkWindow(source: Loose<SourceInput>, path: Path): readonly Finding[] {
   const {
     resourceWindowSeconds: window,
@@ -106,7 +105,7 @@ function checkQueries(source: Loose<SourceInput>, path: Path): readonly Finding[
     const isMetricsql = source.flavor === 'victoriametrics';
     const placed = { query, path: place, isMetricsql };
     const refused = [...checkPromql(query, place, { isMetricsql }), ...findings, ...checkTypes(placed)];
-    // No warnings for a rejected query.
+    // A rejected query gets no warnings.
     if (refused.some(({ code }) => code !== 'query-unknown')) return refused;
     return [
       ...refused,
@@ -117,7 +116,10 @@ function checkQueries(source: Loose<SourceInput>, path: Path): readonly Finding[
   });
 }
 
-/** The window of a recording rule is not in the query. If it is unknown, the usage of a young pod seems complete. */
+/**
+ * The query does not contain the window of a recording rule. With an unknown window, the usage of a young pod would
+ * look complete.
+ */
 function checkWindowIsKnown(source: Loose<SourceInput>, query: string, path: Path): readonly Finding[] {
   const takesWindow = listVariables(query).some(({ name }) => name === 'window');
   if (takesWindow || source.resourceWindows?.cpu !== undefined || largestWrittenRangeSeconds(query) > 0)
@@ -138,9 +140,9 @@ function checkResourceWindows(source: Loose<SourceInput>, path: Path): readonly 
 }
 
 /**
- * leaseDuration > renewDeadline > 1.2 x retryPeriod: the leader stops before another replica takes over, and has time
- * for a second attempt. The problem is at the field that is set, at the first one if both are. Source:
- * reliability.md, W15.
+ * leaseDuration > renewDeadline > 1.2 x retryPeriod, so that the leader stops before another replica takes over and has
+ * time for a second attempt. The problem is reported for the field that is set, or for the first one if both are.
+ * Source: reliability.md, W15.
  */
 function checkElection(input: Loose<ServiceInput>['leaderElection']): readonly Finding[] {
   if (input === undefined) return [];
@@ -163,7 +165,7 @@ function checkElection(input: Loose<ServiceInput>['leaderElection']): readonly F
       input.renewDeadlineSeconds === undefined
         ? ([
             'retryPeriodSeconds',
-            `is ${retry}, 1.2 times as much must be below renewDeadlineSeconds (${renew})`,
+            `is ${retry}, must be below renewDeadlineSeconds / 1.2, with renewDeadlineSeconds (${renew})`,
           ] as const)
         : ([
             'renewDeadlineSeconds',
@@ -174,7 +176,7 @@ function checkElection(input: Loose<ServiceInput>['leaderElection']): readonly F
   return findings;
 }
 
-/** Without Leases and state in the cluster, a bucket that moves from one replica to another would lose its windows. */
+/** Without Leases and state in the cluster, a bucket would lose its windows when it moves to another replica. */
 function checkSharding({ sharding, leaderElection, state }: Loose<ServiceInput>): readonly Finding[] {
   if (sharding?.enabled !== true) return [];
   const disabled = [
@@ -187,7 +189,7 @@ function checkSharding({ sharding, leaderElection, state }: Loose<ServiceInput>)
   });
 }
 
-/** Applies the rules of a document to the part of a spec. */
+/** Applies the rules for documents to `defaults`. */
 function checkDefaults(
   { defaults, prometheus = {} }: Loose<ServiceInput>,
   isBroken: (path: Path) => boolean,

@@ -46,7 +46,7 @@ const server = z.strictObject({
   }),
   allowedHosts: z.array(hostName).max(100).optional().meta({
     description:
-      'Additional host names that requests may have, such as that of an Ingress; `*.example.com` matches any first label. IP addresses, names without a dot, names of Services that end in .svc or .svc.cluster.local, and the names of the API server are always allowed. Requests with other names are answered with status 421.',
+      'Additional host names to accept in requests, such as that of an Ingress; `*.example.com` matches any first label. IP addresses, names without a dot, names of Services that end in .svc or .svc.cluster.local, and the names of the API server are always allowed. Requests with other names are answered with status 421.',
     default: [],
   }),
 });
@@ -69,12 +69,12 @@ const leaderElection = z.strictObject({
   }),
   renewDeadlineSeconds: seconds(1, 3600).optional().meta({
     description:
-      'Seconds after which a leader that cannot renew the Lease stops leading. Less than leaseDurationSeconds.',
+      'Seconds after which a leader that cannot renew the Lease stops leading. Must be less than leaseDurationSeconds.',
     default: SERVICE_DEFAULTS.renewDeadlineSeconds,
   }),
   retryPeriodSeconds: seconds(1, 3600).optional().meta({
     description:
-      'Seconds between attempts to acquire or renew the Lease. 1.2 times this is less than renewDeadlineSeconds.',
+      'Seconds between attempts to acquire or renew the Lease. Must be less than renewDeadlineSeconds / 1.2.',
     default: SERVICE_DEFAULTS.retryPeriodSeconds,
   }),
 });
@@ -82,7 +82,7 @@ const leaderElection = z.strictObject({
 const sharding = z.strictObject({
   enabled: z.boolean().optional().meta({
     description:
-      'Whether all replicas scale, each a share of the scalers, instead of one leader. Requires leader election and persisted state, which are then enabled by default.',
+      'Whether to divide the scalers among all replicas, instead of one leader that scales all. Requires leader election and persisted state, which are then enabled by default.',
     default: SERVICE_DEFAULTS.sharding,
   }),
 });
@@ -98,7 +98,6 @@ const log = z.strictObject({
   }),
 });
 
-/** Unknown fields are rejected; every field is optional. */
 export const serviceSchema = z
   .strictObject({
     prometheus: z
@@ -113,21 +112,22 @@ export const serviceSchema = z
       description:
         'Connection to the API server. Default: the service account of the pod, else $KUBECONFIG, else ~/.kube/config.',
     }),
-    scalers: scalers.optional().meta({ description: 'Where the scaler documents are read from.' }),
+    scalers: scalers.optional().meta({ description: 'Sources of the scaler documents.' }),
     server: server.optional().meta({ description: 'HTTP server of promscaler: probes, metrics, API.' }),
     state: state.optional().meta({
       description: 'State that survives a restart: last changes, windows, changes in progress.',
     }),
     leaderElection: leaderElection.optional().meta({
       description:
-        'Election of the one replica that scales, by the Lease `promscaler` in the namespace of the service.',
+        'Leader election by the Lease `promscaler` in the namespace of the service: only its holder scales.',
     }),
     sharding: sharding.optional().meta({
       description:
-        'Division of the scalers among the replicas, with one Lease per replica. The times are those of leaderElection.',
+        'Sharding: division of the scalers among the replicas, with one Lease per replica. The times of leaderElection apply.',
     }),
     defaults: defaultsSchema.optional().meta({
-      description: 'Any field of spec, for all documents. Fields of a document take precedence, key by key.',
+      description:
+        'Defaults for all documents: any field of spec. Fields of a document take precedence, key by key.',
     }),
     log: log.optional().meta({ description: 'Log on standard output.' }),
   })

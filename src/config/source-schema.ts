@@ -82,7 +82,7 @@ const azure = z.strictObject({
   }),
 });
 
-/** Authentication for managed Prometheus services. service-rules.ts admits one per data source. */
+/** Authentication for managed Prometheus services. service-rules.ts allows one per data source. */
 const signIn = {
   oauth2: oauth2.optional().meta({
     description:
@@ -104,7 +104,8 @@ const basicAuth = z.strictObject({
 
 const resourceQueries = z.strictObject({
   cpu: z.string().min(1).optional().meta({
-    description: 'CPU usage in cores by namespace, pod and container. VictoriaMetrics has another default.',
+    description:
+      'CPU usage in cores by namespace, pod and container. With VictoriaMetrics, the default is a different query.',
     default: RESOURCE_QUERIES.cpu,
   }),
   memory: z.string().min(1).optional().meta({

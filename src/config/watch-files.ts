@@ -6,7 +6,7 @@ import { directoryToWatch } from './read-path-contents.js';
 /** Files are also compared at this interval, in case the system sends no event. Source: reliability.md C1. */
 const POLL_MS = 10_000;
 
-/** An editor or the kubelet makes several changes in a row, which are handled as one. */
+/** An editor or the kubelet makes several changes in a row, which count as one. */
 const SETTLE_MS = 200;
 
 interface WatchOptions {
@@ -15,15 +15,15 @@ interface WatchOptions {
   readonly signal: AbortSignal;
   readonly hasChanged: () => Promise<boolean>;
   readonly onChange: () => void | Promise<void>;
-  /** Gets the errors of `hasChanged` and `onChange`. The watch continues. */
+  /** Receives errors of `hasChanged` and `onChange`. The watch continues. */
   readonly onFault: (error: unknown) => void;
-  /** Another source of changes: calls `ring` on a change. Returns a function that unsubscribes. */
+  /** Another source of changes, which calls `ring` on a change. Returns a function that unsubscribes. */
   readonly alsoOn?: ((ring: () => void) => () => void) | undefined;
 }
 
 /**
- * Calls `onChange` when `hasChanged` resolves to true. `hasChanged` is called shortly after a file system event, and
- * every 10 s since not every file system reports the swap of `..data` in a ConfigMap. Resolves when `signal` is
+ * Calls `onChange` when `hasChanged` resolves to true. Calls `hasChanged` shortly after a file system event, and every
+ * 10 s because not every file system reports that `..data` of a ConfigMap was replaced. Resolves when `signal` is
  * aborted, even while a file system does not respond.
  */
 export async function watchFiles(options: WatchOptions): Promise<void> {
@@ -59,7 +59,7 @@ async function watchUntilAborted(options: WatchOptions): Promise<void> {
   }
 }
 
-/** Returns null if the directory cannot be watched: comparing every 10 s is enough. */
+/** Returns null if the directory cannot be watched: comparing every 10 s then suffices. */
 function watchDirectory(directory: string, onEvent: () => void): FSWatcher | null {
   try {
     const watcher = watch(directory, { persistent: false }, onEvent);
@@ -71,12 +71,12 @@ function watchDirectory(directory: string, onEvent: () => void): FSWatcher | nul
 }
 
 interface Alarm {
-  /** Resolves after `ms`, earlier after a `ring`, immediately when the signal is aborted. */
+  /** Resolves after `ms`, after a `ring`, or immediately when the signal is aborted. */
   readonly wait: (ms: number) => Promise<void>;
   readonly ring: (ms: number) => void;
 }
 
-/** A ring while nothing waits ends the next wait. */
+/** A `ring` between two waits ends the next wait. */
 function createAlarm(clock: Clock, signal: AbortSignal): Alarm {
   let wake: (() => void) | null = null;
   let isRung = false;

@@ -8,12 +8,12 @@ interface ClockWarnings {
 }
 
 /**
- * More than a response may be delayed. From 120 s on, responses scale nothing down (samples.ts). Source:
- * reliability.md, 3.2.
+ * More than a response may be delayed. Above 120 s, the samples are partial and scale nothing down
+ * (prometheus/answers/why-partial.ts).
  */
 const WARN_SECONDS = 30;
 
-/** Logs each data source once when its clock begins to differ, and once when it is in sync again. */
+/** Logs once when the clock of a data source starts to differ, and once when it is in sync again. */
 export function createClockWarnings(log: Log): ClockWarnings {
   const differing = new Set<string>();
   return {
@@ -28,7 +28,7 @@ export function createClockWarnings(log: Log): ClockWarnings {
         return;
       }
       differing.add(source);
-      log.warn('clock of data source differs; from 120 s on its responses scale nothing down', {
+      log.warn('clock of data source differs; a difference of more than 120 s prevents scale-down', {
         source,
         aheadSeconds: Math.round(seconds),
       });

@@ -7,7 +7,7 @@ import type { Clock } from '../units/clock.js';
 import type { Instant } from '../units/time.js';
 import { findSharedTargets, targetKey } from './observe/shared-targets.js';
 import { createEarlyRound } from './rounds/early-round.js';
-import type { CycleInput, CycleOutput } from './ports.js';
+import type { CycleInput, CycleOutput } from './ports/ports.js';
 import { shiftMemory, watchWallClock } from './memory/clock-jump.js';
 import { forNewTerm, freshMemory } from './memory/memory.js';
 import type { Memory } from './memory/memory.js';
@@ -17,21 +17,20 @@ import type { Round } from './rounds/rounds.js';
 export interface Controller {
   /**
    * Replaces the set of scalers. A scaler with the same name and target keeps its state. New and changed scalers are
-   * decided within seconds, regardless of their period.
-   * `all`: with sharding, also the scalers of other replicas, whose targets are watched so that a takeover finds full
-   * caches; default: `scalers`.
+   * decided within seconds, regardless of their period. `all`: with sharding, the scalers of all replicas; their
+   * targets are watched, so that the caches are full at a takeover. Default: `scalers`.
    */
   readonly setScalers: (scalers: readonly Scaler[], all?: readonly Scaler[]) => void;
   /**
-   * Runs rounds until `signal` is aborted; resolves when no cycle is running, at most 5 s later. May be called again
-   * for another term: memories restart, and unfinished cycles of the last term patch nothing.
+   * Runs rounds until `signal` is aborted. Resolves when no cycle is running, at most 5 s later. Each call is a new
+   * term: memories restart, and unfinished cycles of the last term patch nothing.
    */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
 export interface ControllerPorts {
   readonly clock: Clock;
-  /** Whether the caches are filled. The first round waits for them, at most `FIRST_ROUND_WAIT_MS`. */
+  /** Whether the caches are filled. The first round waits for that, at most `FIRST_ROUND_WAIT_MS`. */
   readonly isSynced: () => boolean;
   readonly follow: (scalers: readonly Scaler[]) => void;
   readonly startRound: (
@@ -42,7 +41,7 @@ export interface ControllerPorts {
   readonly onRound: (round: Round) => void;
   /** Seconds by which the wall clock was set forward; negative: back. */
   readonly onClockSet: (seconds: number) => void;
-  /** A cycle threw: a defect of promscaler, never a failure of another system. */
+  /** A cycle threw an error: a defect of promscaler, never a failure of another system. */
   readonly onFault: (scaler: Scaler, error: unknown) => void;
   readonly onRemoved: (key: string) => void;
 }
@@ -50,7 +49,7 @@ export interface ControllerPorts {
 interface Entry {
   scaler: Scaler;
   memory: Memory;
-  /** Total seconds by which the wall clock had been set at the last update of the memory. */
+  /** Total seconds by which the wall clock had been set when the memory was last updated. */
   clockSetBy: number;
   isRunning: boolean;
   /** Whether no cycle has run with this document yet. */
@@ -157,7 +156,7 @@ export function createController(ports: ControllerPorts): Controller {
         now: round.at,
         answers,
         sharesTargetWith: shared.get(key) ?? null,
-        // A scaler that was removed, or whose document changed, must not patch anymore.
+        // After a scaler is removed or its document changes, its running cycle must not patch.
         isCurrent: () => entries.get(key) === entry && entry.scaler === scaler,
         signal,
       });

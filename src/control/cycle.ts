@@ -8,12 +8,12 @@ import { restoreMemory } from './memory/restore-memory.js';
 import { observe } from './observe/observe.js';
 import type { Observation } from './observe/observe.js';
 import { readPause } from './change/pause.js';
-import type { CycleInput, CycleOutput, CyclePorts } from './ports.js';
+import type { CycleInput, CycleOutput, CyclePorts } from './ports/ports.js';
 import { settle } from './change/settle.js';
 
 /**
- * Runs one cycle: observe, decide, act, record. Failures of other systems are part of the record; a thrown error is a
- * defect of promscaler.
+ * Runs one cycle: observe, decide, act, record. Failures of other systems become part of the record. A thrown error is
+ * a defect of promscaler.
  */
 export async function runCycle(given: CycleInput, ports: CyclePorts): Promise<CycleOutput> {
   const startMs = ports.clock.monotonicMs();
@@ -70,7 +70,7 @@ function afterPause(memory: Memory, isPaused: boolean): Memory {
   return isPaused === (memory.wasPaused ?? false) ? memory : { ...memory, wasPaused: isPaused };
 }
 
-/** Saves a new state at the end of the cycle. The intent of a change is already stored: it precedes the PATCH. */
+/** Stores a changed state at the end of the cycle. The intent of a change was stored before its PATCH. */
 function save({ scaler, memory: before }: CycleInput, ports: CyclePorts, memory: Memory): Memory {
   const { uid } = memory;
   const isUnsaved = memory.isUnsaved || isStateChanged(before, memory, scaler.spec);

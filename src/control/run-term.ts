@@ -3,7 +3,7 @@ import type { Clock } from '../units/clock.js';
 
 export interface TermPorts {
   readonly clock: Clock;
-  /** Reads the state store again, because another replica may have been the leader before. */
+  /** Reads the state store again, because another replica may have been the leader since. */
   readonly reloadState: () => Promise<void>;
   readonly runController: (signal: AbortSignal) => Promise<void>;
   /** Never rejects. */
@@ -13,7 +13,7 @@ export interface TermPorts {
   readonly forgetScalers: () => void;
 }
 
-/** If the state store is slower, the next leader still finds the intents, which are stored earlier. */
+/** If the state store is slower than this, the next leader still finds the intents, which were stored earlier. */
 const FLUSH_MS = 3000;
 
 /** Does the work of a leader for one term, until `signal` is aborted; then flushes the state, for at most 3 s. */

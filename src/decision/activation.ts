@@ -4,20 +4,19 @@ import { formatInstant, secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import { judgeSample } from './samples/judge-sample.js';
 import type { JudgedMetric } from './proposals/propose.js';
-import type { Sample, Snapshot } from './snapshot.js';
+import type { Sample, Snapshot } from './snapshot/snapshot.js';
 
-/** Whether there is any work, regardless of how much. */
 export interface Activation {
   /** Whether at least one Object or External metric is above its `activation.above`. */
   readonly isActive: boolean;
-  /** Since when no metric has been above, by full values; null: one is above, or has no full value. */
+  /** Since when all metrics have been at or below it, by full values; null: one is above, or has no full value. */
   readonly inactiveSince: Instant | null;
   /** Part of a sentence. */
   readonly why: string;
 }
 
 /**
- * Returns the state of activation, or null if it does not apply: it requires `minReplicas` 0 and a metric with a
+ * Returns the activation state, or null if it does not apply: it requires `minReplicas` 0 and a metric with a
  * threshold. Source: algorithm.md, step 5.
  */
 export function readActivation(snapshot: Snapshot): Activation | null {
@@ -39,7 +38,7 @@ export function withoutPodMetrics(metrics: readonly JudgedMetric[]): readonly Ju
   return metrics.filter(({ spec }) => isTotal(spec));
 }
 
-/** Returns the count after activation, and the reason if activation changed it. */
+/** Returns the count after activation, and the reason if activation has changed it. */
 export function activate(
   picked: number,
   activation: Activation,

@@ -1,6 +1,6 @@
 import { formatInstant } from '../units/time.js';
 import type { MetricType } from '../scaler/spec.js';
-import type { Condition, LimitName, LimitStep } from './decision.js';
+import type { Condition, LimitName, LimitStep } from './result/decision.js';
 import { downscaleForbiddenUntil, upscaleForbiddenUntil } from './limits/forbidden-window.js';
 import type { LimitContext } from './limits/limit.js';
 import { isBoundOverHold } from './limits/limits.js';
@@ -8,7 +8,7 @@ import type { LimitedCount } from './limits/limits.js';
 import { describeFallback } from './proposals/fallback.js';
 import type { Pick } from './proposals/pick.js';
 import type { JudgedMetric } from './proposals/propose.js';
-import { describeBound, describeFloor } from './schedules.js';
+import { describeBound, describeFloor } from './limits/scheduled-bounds.js';
 
 export const ABLE_TO_GET_SCALE: Condition = {
   type: 'AbleToScale',
@@ -24,7 +24,7 @@ export const SCALING_DISABLED: Condition = {
   message: 'scaling is disabled since the replica count of the target is zero',
 };
 
-/** Returns `ScalingActive`: True if the metrics are usable, else the failure of the first unusable one. */
+/** True if all metrics are usable; otherwise the failure of the first unusable metric. */
 export function scalingActive(pick: Pick, isHeld: boolean): Condition {
   const { winner, firstFailing, firstReplaced } = pick;
   if (firstFailing !== null && (isHeld || winner === null)) return metricFailed(firstFailing);
@@ -116,7 +116,9 @@ function scalingLimited(context: LimitContext, limited: LimitedCount): Condition
   return bounded > stabilized ? tooLow(context, stabilized, limited) : tooHigh(context, stabilized, limited);
 }
 
-/** If the count does not rise, a schedule has lowered `maxReplicas` below it: the limits of a scale-up do not apply. */
+/**
+ * If the count does not rise, a schedule has lowered `maxReplicas` below it, and the limits of a scale-up do not apply.
+ */
 function tooHigh(
   { current, spec, bounds }: LimitContext,
   stabilized: number,
@@ -145,7 +147,7 @@ function limitedBy(status: 'True' | 'False', reason: string, message: string): C
   return { type: 'ScalingLimited', status, reason, message };
 }
 
-/** Returns the count that the last of these limits has set; null if none of them changed it. */
+/** Returns the count set by the last of these limits that changed it; null: none did. */
 function capOf({ steps }: LimitedCount, limits: readonly LimitName[]): number | null {
   return steps.findLast(({ limit }) => limits.includes(limit))?.to ?? null;
 }

@@ -1,7 +1,7 @@
 import { activate, readActivation, withoutPodMetrics } from './activation.js';
 import type { Activation } from './activation.js';
 import { ABLE_TO_GET_SCALE, limitConditions, scalingActive } from './conditions.js';
-import type { Condition, Decision, LimitStep } from './decision.js';
+import type { Condition, Decision, LimitStep } from './result/decision.js';
 import { explainCount } from './explain.js';
 import { buildNextState, seedRecommendations } from './next-state.js';
 import type { LimitContext } from './limits/limit.js';
@@ -13,15 +13,15 @@ import { proposeAll } from './proposals/propose.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import { takeShortCut } from './short-cuts.js';
 import type { ShortCut } from './short-cuts.js';
-import { boundsInForce, highestCeiling } from './schedules.js';
-import type { Bounds } from './schedules.js';
-import type { Snapshot } from './snapshot.js';
+import { boundsInForce, highestCeiling } from './limits/scheduled-bounds.js';
+import type { Bounds } from './limits/scheduled-bounds.js';
+import type { Snapshot } from './snapshot/snapshot.js';
 
 /**
- * Decides how many replicas the target should have, and why. Pure: reads no clock, network or file, and throws for no
- * snapshot that `parseSnapshot` accepts, so that the same snapshot results in the same decision anywhere. Ignores dry
- * run, pause and leadership, which only prevent a decision from being carried out. Source: HorizontalPodAutoscaler of
- * Kubernetes 1.37 (horizontal.go, reconcileAutoscaler), with the limits of CHPA.
+ * Decides how many replicas the target should have, and why. Pure: reads no clock, network or file, does not throw for
+ * a snapshot that `parseSnapshot` accepts, and returns the same decision for the same snapshot. Ignores dry run, pause
+ * and leadership, which only prevent a decision from being carried out. Source: HorizontalPodAutoscaler of Kubernetes
+ * 1.37 (horizontal.go, reconcileAutoscaler), with the limits of CHPA.
  */
 export function decide(given: Snapshot): Decision {
   const bounds = boundsInForce(given.scaler.spec, given.now);
@@ -67,7 +67,7 @@ function decideByShortCut(snapshot: Snapshot, { replicas, steps, conditions, rea
   });
 }
 
-/** Some metric has no value or only a partial one, so the count may rise but not fall. Source: algorithm.md, step 4. */
+/** A metric has no value, or only a partial one, so the count may rise but not fall. Source: algorithm.md, step 4. */
 function holdUntrusted(
   snapshot: Snapshot,
   metrics: readonly JudgedMetric[],

@@ -1,17 +1,17 @@
 import type { MetricSpec, MetricTarget } from '../scaler/spec.js';
 import { formatMilli, milliFromNumber, milliToNumber } from '../units/quantity.js';
-import type { PodGroups } from './decision.js';
+import type { PodGroups } from './result/decision.js';
 import { MAX_REPLICAS } from '../units/replicas.js';
 import { describeFallback } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import { isWithinTolerance, tolerancesOf } from './proposals/tolerance.js';
 import { countReadyPods, totalOf } from './proposals/total-metrics.js';
-import type { Snapshot } from './snapshot.js';
+import type { Snapshot } from './snapshot/snapshot.js';
 
 /**
- * Returns the value and target of a metric, and whatever else is needed to recalculate its proposal: `cpu is at 83 % of
- * the requests, target 60 %` if the proposal is `ceil(83 / 60 x replicas)`, else also the number of pods that count,
- * the pods with assumed usage, or the tolerance. Totals are per pod: `depth is at 130, target 30 per pod`.
+ * Returns value and target of a metric: `cpu is at 83 % of the requests, target 60 %` if the proposal is `ceil(83 / 60
+ * x replicas)`. Otherwise adds what a reader needs to recompute the proposal: the number of pods that count, the pods
+ * with assumed usage, or the tolerance. Totals are per pod: `depth is at 130, target 30 per pod`.
  */
 export function explainProposal(metric: JudgedMetric, snapshot: Snapshot): string {
   const { spec, result } = metric;
@@ -20,7 +20,7 @@ export function explainProposal(metric: JudgedMetric, snapshot: Snapshot): strin
   return `${spec.identity} is at ${isTotal ? explainTotal(metric, snapshot) : explainPods(metric, snapshot)}`;
 }
 
-/** The printed numbers, from which a reader calculates `ceil(usage x pods / target)`. Usage and target are integers. */
+/** The printed numbers, from which a reader computes `ceil(usage x pods / target)`. Usage and target are integers. */
 interface Reading {
   readonly usage: number;
   readonly target: number;
@@ -31,7 +31,7 @@ function read({ usage, target, pods }: Reading): number {
   return Math.ceil((usage * pods) / target);
 }
 
-/** Explains a proposal that differs from the result of the printed numbers. */
+/** For a proposal that differs from the result of the printed numbers. */
 function explainRest(reading: Reading, proposal: number): string {
   const count = read(reading);
   if (count === proposal) return '';
@@ -62,7 +62,7 @@ function explainTotal(metric: JudgedMetric, snapshot: Snapshot): string {
   if (kept !== null) return `${valueAndTarget}${kept}`;
   const counted = isAsleep ? 1 : countReadyPods(snapshot.pods);
   const over = isAsleep
-    ? ', at 0 replicas as over 1 pod'
+    ? ', over 1 pod at 0 replicas'
     : overPods(counted, { specReplicas, noun: 'ready pod' });
   return `${valueAndTarget}${over}${explainRest({ usage, target, pods: counted }, proposalOf(metric))}`;
 }
@@ -75,7 +75,7 @@ function explainPods(metric: JudgedMetric, snapshot: Snapshot): string {
   const valueAndTarget = `${valueText(spec, first.usage)}, target ${targetText(spec.target)}`;
   const isUp = first.usage > first.target;
   if (missing.length === 0 && (unready.length === 0 || !isUp)) {
-    const aside = unready.length === 0 ? '' : `, ${countOf(unready.length, 'unready pod')} left out`;
+    const aside = unready.length === 0 ? '' : `, ${countOf(unready.length, 'unready pod')} not counted`;
     const kept = explainTolerance(metric, snapshot, { reading: first, there: '' });
     if (kept !== null) return `${valueAndTarget}${aside}${kept}`;
     const over = overPods(ready.length, { specReplicas, noun: 'ready pod' });
@@ -93,7 +93,8 @@ function secondText(metric: JudgedMetric, snapshot: Snapshot, filled: Reading): 
   if (kept !== null) return kept;
   const pods = countFilled(metric, snapshot);
   const reading = { ...filled, pods };
-  if (proposal === specReplicas && read(reading) !== proposal) return ', which must not turn the direction';
+  if (proposal === specReplicas && read(reading) !== proposal)
+    return ', which must not reverse the direction';
   return `${overPods(pods, { specReplicas, noun: 'pod' })}${explainRest(reading, proposal)}`;
 }
 
@@ -101,7 +102,6 @@ function proposalOf({ result }: JudgedMetric): number {
   return result.proposal ?? 0;
 }
 
-/** The first pass, over the ready pods only. */
 function firstReading({ spec, result }: JudgedMetric, pods: number): Reading {
   const { averageUtilization, averageValue } = result.current;
   if (spec.target.type === 'Utilization')
@@ -109,7 +109,7 @@ function firstReading({ spec, result }: JudgedMetric, pods: number): Reading {
   return { usage: Number(milliFromNumber(averageValue ?? 0)), target: Number(spec.target.milli), pods };
 }
 
-/** Explains the assumptions about unready and missing pods: idle for a scale-up, fully used for a scale-down. */
+/** Explains the assumptions about unready and missing pods: idle for a scale-up, at full usage for a scale-down. */
 function filledText(
   target: MetricTarget,
   { unready, missing }: PodGroups,
@@ -120,8 +120,8 @@ function filledText(
     unready: countOf(unready.length, 'unready pod'),
     missing: countOf(missing.length, 'missing pod'),
   };
-  const leftOut = unready.length === 0 || isUp ? '' : `, ${groups.unready} left out`;
-  if (first.usage === first.target) return `${leftOut}, ${groups.missing} left out`;
+  const leftOut = unready.length === 0 || isUp ? '' : `, ${groups.unready} not counted`;
+  if (first.usage === first.target) return `${leftOut}, ${groups.missing} not counted`;
   const become = usage === first.usage ? '' : `${text} `;
   if (!isUp) return `${leftOut}, ${become}with ${groups.missing} counted at ${fullText(target)}`;
   const both = [
@@ -147,9 +147,7 @@ function countFilled({ result, sample, spec }: JudgedMetric, { pods }: Snapshot)
   return listed + [...sampled.keys()].filter((name) => !names.has(name)).length;
 }
 
-/**
- * Returns null if the tolerance does not keep the count; empty if the printed numbers alone result in the same count.
- */
+/** Returns null if the tolerance does not keep the count; empty if the printed numbers alone give the same count. */
 function explainTolerance(
   { result }: JudgedMetric,
   { scaler, target: { specReplicas } }: Snapshot,

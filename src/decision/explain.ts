@@ -1,13 +1,13 @@
 import type { MetricSpec } from '../scaler/spec.js';
-import type { Decision, LimitStep } from './decision.js';
+import type { Decision, LimitStep } from './result/decision.js';
 import { explainProposal } from './explain-proposal.js';
 import type { LimitContext } from './limits/limit.js';
 import { isBoundOverHold, isHold } from './limits/limits.js';
 import { describeFallback } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
-import type { Snapshot } from './snapshot.js';
+import type { Snapshot } from './snapshot/snapshot.js';
 
-/** Returns the reason of a decision on metrics: the value, the target, and the limits that changed the count. */
+/** Returns the reason of a decision that used metrics: value, target, and the limits that changed the count. */
 export function explainCount(
   { current, recommended }: LimitContext,
   {
@@ -32,7 +32,7 @@ export function explainCount(
   return `${measured}${outcome}${steps.length === 0 && desired === recommended ? '' : `, ${wanted}`}${held === '' ? '' : `, ${held}`}${noted}`;
 }
 
-/** A bound that overrides a hold comes last: the hold continues, but the bound sets the count. */
+/** A bound that overrides a hold comes last: the hold continues, but the bound determines the count. */
 function explainSteps(steps: readonly LimitStep[]): string {
   const isOver = isBoundOverHold(steps);
   return steps
@@ -46,7 +46,7 @@ function explainSteps(steps: readonly LimitStep[]): string {
 
 /**
  * Returns the message of the Event for a change, in the words of the HPA (`cpu resource utilization ... above target`)
- * if they are true. Bounds of schedules, fallbacks, activation and earlier recommendations have messages of promscaler.
+ * if they are true. Changes by schedules, fallbacks, activation and earlier recommendations have their own messages.
  */
 export function rescaleReason(metrics: readonly MetricSpec[], decision: Decision): string {
   const isUp = decision.desiredReplicas > decision.currentReplicas;

@@ -6,14 +6,14 @@ import { nextDownscaleProposals } from './limits/downscale-confirmation.js';
 import { stepWindowSeconds } from './limits/step-limit.js';
 import { failingKey } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
-import type { Recommendation, Snapshot, State } from './snapshot.js';
+import type { Recommendation, Snapshot, State } from './snapshot/snapshot.js';
 
 /** The longest period of the default policies of the HPA, which apply to a document without `behavior`. */
 const DEFAULT_POLICY_PERIOD_SECONDS = 15;
 
 /**
- * Returns the recommendations that this decision starts with. For the first decision of a scaler, the current count is
- * a recommendation made now, so that nothing scales down during the first window. An empty list is not a first
+ * Returns the recommendations before this decision. For the first decision of a scaler, the current count is a
+ * recommendation made now, so that nothing scales down during the first window. An empty list does not mark a first
  * decision. Source: algorithm.md, point 26.
  */
 export function seedRecommendations({ state, now, target }: Snapshot): readonly Recommendation[] {
@@ -30,7 +30,7 @@ export interface Outcome {
   readonly activation: Activation | null;
 }
 
-/** Returns the state that the next decision starts from, if this one is carried out. Source: algorithm.md, step 7. */
+/** Returns the state for the next decision, if this one is carried out. Source: algorithm.md, step 7. */
 export function buildNextState(snapshot: Snapshot, outcome: Outcome): State {
   const { now, state, scaler, target } = snapshot;
   const change = outcome.desired - target.specReplicas;
@@ -67,14 +67,14 @@ function downscaleProposals(
   return nextDownscaleProposals(asking, downscaleConfirmation);
 }
 
-/** True if this decision sets the 0, or if it was true before: a decision that keeps a 0 does not show who set it. */
+/** True if this decision sets the 0, or if it already was true: a decision that keeps a 0 does not show who set it. */
 function zeroedBySelf({ state, target }: Snapshot, { desired }: Outcome): boolean {
   return desired === 0 && (target.specReplicas > 0 || state.zeroedBySelf);
 }
 
 /**
- * Without pods it is normal for a metric to have no value. The time does not count at 0 replicas, so that a workload
- * that scales up from 0 does not use its fallback at once.
+ * Without pods a metric normally has no value. The time at 0 replicas does not count, so that a workload that scales up
+ * from 0 does not use its fallback immediately.
  */
 function failingSince(
   { now, state, target }: Snapshot,

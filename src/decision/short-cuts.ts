@@ -1,10 +1,9 @@
-import type { Condition, LimitStep } from './decision.js';
+import type { Condition, LimitStep } from './result/decision.js';
 import { ABLE_TO_GET_SCALE, SCALING_DISABLED } from './conditions.js';
-import { describeFloor } from './schedules.js';
-import type { Bounds } from './schedules.js';
-import type { Snapshot } from './snapshot.js';
+import { describeFloor } from './limits/scheduled-bounds.js';
+import type { Bounds } from './limits/scheduled-bounds.js';
+import type { Snapshot } from './snapshot/snapshot.js';
 
-/** A decision that needs no metric. */
 export interface ShortCut {
   readonly replicas: number;
   readonly steps: readonly LimitStep[];
@@ -13,10 +12,9 @@ export interface ShortCut {
 }
 
 /**
- * Moves replicas outside the bounds to the nearest bound at once, and keeps a 0 that was set manually (with
- * `minReplicas` above 0). Uses no metric and applies no limit. The upper bound is the highest ceiling of the document
- * and its schedules, not one that a schedule has lowered. Null if the decision needs metrics. Source: algorithm.md,
- * point 22.
+ * Moves replicas outside of the bounds to the nearest bound, and keeps a 0 that was set manually (with `minReplicas`
+ * above 0). Uses no metric and applies no limit. The upper bound is the highest ceiling of the document and its
+ * schedules, not one that a schedule has lowered. Null if the decision needs metrics. Source: algorithm.md, point 22.
  */
 export function takeShortCut(
   { scaler, target, state }: Snapshot,

@@ -1,4 +1,4 @@
-/** The file exists but is not read. */
+/** A file that exists but is not read, because it is no regular file or too large. */
 export class FileError extends Error {
   override name = 'FileError';
 }

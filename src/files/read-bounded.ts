@@ -5,12 +5,12 @@ import { FileError, tooLong } from './file-error.js';
 import { readPipe } from './read-pipe.js';
 
 interface ReadBounds {
-  /** A longer file is rejected. At most one byte more is read. */
+  /** A longer file is rejected. Reads at most one byte more. */
   readonly mostBytes: number;
-  /** Timeout for a file system that does not respond. Default: none. */
+  /** Time limit for a file system that does not respond. Default: none. */
   readonly deadline?: { readonly clock: Clock; readonly ms: number };
   /**
-   * Reads a pipe too, such as `<(command)` of a shell, to its end or until `signal` is aborted. Default: only regular
+   * Also reads a pipe, such as `<(command)` of a shell, to its end or until `signal` is aborted. Default: only regular
    * files.
    */
   readonly pipe?: { readonly signal?: AbortSignal };
@@ -22,14 +22,14 @@ interface BoundedFile {
 }
 
 /**
- * Reads in progress. Each occupies one of the four libuv threads for files and host names, even after its caller gave
- * up, so callers for the same file share one read.
+ * Reads in progress. Each occupies one of the four libuv threads for files and host names, even after its caller
+ * stopped waiting, so callers for the same file share one read.
  */
 const underWay = new Map<string, Promise<BoundedFile>>();
 
 /**
- * Reads a regular file, or a link to one. A named pipe may block, a device never ends, and opening a device may have
- * side effects. Throws `FileError`, or the error of the system.
+ * Reads a regular file, or a link to one. Other files are rejected: a named pipe may block, a device never ends, and
+ * opening a device may have side effects. Throws `FileError`, or the error of the system.
  */
 export async function readBounded(path: string, bounds: ReadBounds): Promise<BoundedFile> {
   if (bounds.pipe !== undefined) return readFound(path, bounds);
@@ -45,7 +45,7 @@ export async function readBounded(path: string, bounds: ReadBounds): Promise<Bou
   });
 }
 
-/** Replaces bytes that are not UTF-8: a bundle of certificates may have comments in any encoding. */
+/** Replaces invalid UTF-8, because a bundle of certificates may have comments in any encoding. */
 export async function readBoundedText(path: string, bounds: ReadBounds): Promise<string> {
   const { bytes } = await readBounded(path, bounds);
   return new TextDecoder().decode(bytes);
@@ -57,7 +57,7 @@ async function readFound(path: string, { mostBytes, pipe }: ReadBounds): Promise
     return { bytes: await readPipe(path, mostBytes, pipe.signal), dev: found.dev };
   }
   mustBeRegular(found);
-  // The file may have become a pipe. Without this flag, opening a pipe waits for a writer.
+  // The file may have become a pipe since the check. Without O_NONBLOCK, opening a pipe waits for a writer.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const opened = await handle.stat();
@@ -81,7 +81,7 @@ function mustBeRegular(found: FileKind): void {
 
 const CHUNK_BYTES = 65_536;
 
-/** The size is only a hint: a file may grow, and files in /proc have none. */
+/** The size is only a hint: a file may grow, and files in /proc have size 0. */
 async function readHandle(handle: FileHandle, mostBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -1,18 +1,18 @@
 import type { PlainObject } from '../scaler/plain-json.js';
 import { formatValue } from '../scaler/problems/finding.js';
 import { PRESETS } from '../scaler/schema/presets.js';
-import type { ImportContext } from './context.js';
-import { type Draft, type DraftItem, defined } from './draft.js';
-import type { Fields } from './fields.js';
+import type { ImportContext } from './manifest/context.js';
+import { type Draft, type DraftItem, defined } from './draft/draft.js';
+import type { Fields } from './manifest/fields.js';
 import { readMetrics } from './hpa/import-hpa.js';
-import type { ReadMetadata } from './metadata.js';
-import { readTarget } from './scale-target.js';
+import type { ReadMetadata } from './manifest/metadata.js';
+import { readTarget } from './manifest/scale-target.js';
 
 const TOLERANCE = 0.1;
 
 /**
- * Converts the spec of a CHPA: that of an HPA with the fields of its limits, which are those of promscaler with
- * `preset: chpa`. Also reads the CustomedHorizontalPodAutoscaler of Huawei Cloud CCE, whose rules have no equivalent.
+ * Converts the spec of a CHPA: an HPA with limits, which promscaler has under the same names with `preset: chpa`. Also
+ * reads the CustomedHorizontalPodAutoscaler of Huawei Cloud CCE, whose rules cannot be converted.
  */
 export function importChpa(
   manifest: Fields,
@@ -43,7 +43,7 @@ export function importChpa(
   };
 }
 
-/** Reads the limits without those that equal the preset. 0 is unset for the controller of CHPA. */
+/** Reads the limits that differ from the preset. For the CHPA controller, 0 means unset. */
 function readLimits(spec: Fields): PlainObject {
   const { chpa } = PRESETS;
   const tolerance = spec.number('tolerance');
@@ -67,7 +67,7 @@ function readLimits(spec: Fields): PlainObject {
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
 
-/** Reads `coolDownTime` of CCE, such as `3m`: no scaling after any change. */
+/** Reads `coolDownTime` of CCE, such as `3m`: no scaling for this time after any change. */
 function readDuration(spec: Fields): number | undefined {
   const text = spec.text('coolDownTime');
   if (text === undefined) return undefined;
@@ -78,7 +78,7 @@ function readDuration(spec: Fields): number | undefined {
   return undefined;
 }
 
-/** Rules change the replicas by steps; a metric of promscaler has a target instead. */
+/** Rules change the replicas in steps. A metric of promscaler has a target instead. */
 function readRules(spec: Fields, first: number): readonly DraftItem[] {
   return (spec.list('rules') ?? []).map((rule, index): DraftItem => {
     const message =

@@ -1,29 +1,28 @@
 import { type PlainObject, isPlainObject, valueAt } from '../scaler/plain-json.js';
 import { readPlain } from '../scaler/read/read-plain.js';
-import type { ImportContext } from './context.js';
-import type { Draft } from './draft.js';
-import { type Fields, readFields } from './fields.js';
+import type { ImportContext } from './manifest/context.js';
+import type { Draft } from './draft/draft.js';
+import { type Fields, readFields } from './manifest/fields.js';
 import { importChpa } from './import-chpa.js';
 import { importWpa } from './import-wpa.js';
 import { importScaledObject } from './keda/import-scaled-object.js';
 import { importHpa } from './hpa/import-hpa.js';
-import { type ReadMetadata, readMetadata } from './metadata.js';
-import { type Remark, type RemarkLog, createRemarkLog } from './remarks.js';
+import { type ReadMetadata, readMetadata } from './manifest/metadata.js';
+import { type Remark, type RemarkLog, createRemarkLog } from './draft/remarks.js';
 import { repair } from './repair.js';
 import { commentOf, oneLine } from './write/comments.js';
 import { writeDocument } from './write/write-document.js';
 
-/** The result of importing one object. */
 export interface ImportedObject {
-  /** Such as `HPA shop/web`. */
+  /** For example `HPA shop/web`. */
   readonly label: string;
   /** `NAMESPACE/NAME`; null: no document. */
   readonly key: string | null;
-  /** The scaler document as YAML; null: the object cannot be one, and `remarks` say why. */
+  /** Scaler document as YAML; null: the object cannot be converted, and `remarks` contain the reason. */
   readonly text: string | null;
   readonly draft: Draft | null;
   readonly remarks: readonly Remark[];
-  /** Such as `ScaledObject shop/web`, from which KEDA made this HPA. */
+  /** For an HPA that KEDA created: its ScaledObject, such as `ScaledObject shop/web`. */
   readonly madeFrom?: string;
 }
 
@@ -34,7 +33,7 @@ type Convert = (
 ) => Omit<Draft, 'metadata'> | null;
 
 interface Kind {
-  /** The word for it in remarks. */
+  /** The name of the kind in remarks. */
   readonly name: string;
   readonly groups: RegExp;
   readonly convert: Convert;
@@ -64,7 +63,7 @@ function kindOf(value: unknown): Kind | null {
     : null;
 }
 
-/** Converts one object to a scaler document. Never throws for any JSON value. Null: it is no autoscaler. */
+/** Converts one object to a scaler document. Never throws for any JSON value. Null: the object is no autoscaler. */
 export function importObject(given: unknown, context: ImportContext): ImportedObject | null {
   const { value, findings } = readPlain(given);
   const kind = kindOf(value);
@@ -79,7 +78,7 @@ export function importObject(given: unknown, context: ImportContext): ImportedOb
   const label = `${kind.name} ${read.label === '' ? '(without a name)' : read.label}`;
   const owner = kedaOwner(value);
   if (owner !== null) {
-    const message = `is not imported: KEDA made it from ${owner}, import that: kubectl get scaledobjects -A -o yaml`;
+    const message = `is not imported: KEDA created it from ${owner}. Import that instead: kubectl get scaledobjects -A -o yaml`;
     const remark: Remark = { path: [], message, at: [], kind: 'loss' };
     return { label, key: null, text: null, draft: null, remarks: [remark], madeFrom: owner };
   }
@@ -94,7 +93,7 @@ export function importObject(given: unknown, context: ImportContext): ImportedOb
   return { label, key: read.label, text: writeDocument(draft, remarks, header), draft, remarks };
 }
 
-/** Returns the ScaledObject that owns an HPA. */
+/** Returns the ScaledObject that owns an HPA, or null. */
 function kedaOwner(value: PlainObject): string | null {
   const owners = valueAt(value, ['metadata', 'ownerReferences']);
   const list: readonly unknown[] = Array.isArray(owners) ? owners : [];
@@ -103,7 +102,10 @@ function kedaOwner(value: PlainObject): string | null {
   return owner === undefined ? null : `ScaledObject ${String(namespace)}/${String(valueAt(owner, ['name']))}`;
 }
 
-/** A document that lacks a metric or a schedule must not scale: without it, the workload may get too few replicas. */
+/**
+ * Sets a dry run if a metric or schedule is missing from the document: without it, the workload may get too few
+ * replicas.
+ */
 function withHold(draft: Draft, context: ImportContext, log: RemarkLog): Draft {
   const dryRun: PlainObject = context.isDryRun ? { dryRun: true } : {};
   const isHeld = isIncomplete(draft) && draft.spec['paused'] !== true;
@@ -118,7 +120,7 @@ export function isIncomplete({ metrics, schedules }: Draft): boolean {
 }
 
 const HOLD =
-  'Holds the workload as it is, because a metric or schedule below is commented out. Remove this field after you have filled it in.';
+  'Keeps the workload unchanged, because a metric or schedule below is commented out. Remove this field after you have filled it in.';
 
 const LONGEST_LINE = 1000;
 

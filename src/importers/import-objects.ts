@@ -1,31 +1,28 @@
 import { isPlainObject, type PlainObject } from '../scaler/plain-json.js';
-import type { ImportContext } from './context.js';
+import type { ImportContext } from './manifest/context.js';
 import { type ImportedObject, importObject } from './import-object.js';
-import { nameSources } from './source-names.js';
-import type { Remark } from './remarks.js';
+import { nameSources } from './manifest/source-names.js';
+import type { Remark } from './draft/remarks.js';
 
-/** A value that was read from a file. */
 export interface ManifestValue {
   readonly file: string;
   readonly value: unknown;
 }
 
-/** An object of a file and its document. */
+/** An imported object and the file that contains it. */
 export interface ImportedManifest extends ImportedObject {
   readonly file: string;
 }
 
 export interface ImportedManifests {
-  /** The autoscalers, in the order of the files. */
+  /** Autoscalers, in the order of the files. */
   readonly objects: readonly ImportedManifest[];
-  /** The kinds of all other objects, with their number. */
   readonly others: ReadonlyMap<string, number>;
 }
 
-/** Lists are not nested on purpose. */
+/** No tool writes deeper nested lists. */
 const DEEPEST_LIST = 3;
 
-/** Converts all autoscalers among the values, including the items of lists. */
 export function importObjects(
   values: readonly ManifestValue[],
   given: Omit<ImportContext, 'sources'>,
@@ -41,13 +38,13 @@ export function importObjects(
     if (object === null) count(others, kindName(item));
     else imported.push({ ...object, file });
   }
-  // An HPA of KEDA is left out next to its ScaledObject.
+  // If a file contains a ScaledObject, the HPA that KEDA created for it is skipped.
   const labels = new Set(imported.map(({ label }) => label));
   const own = imported.filter(({ madeFrom }) => madeFrom === undefined || !labels.has(madeFrom));
   return { objects: withoutDuplicates(own), others };
 }
 
-/** Yields the items of a list. Those of a typed list (`HorizontalPodAutoscalerList`) have no kind of their own. */
+/** Yields the items of a list. Items of a typed list (`HorizontalPodAutoscalerList`) have no kind of their own. */
 function* itemsOf(value: unknown, depth: number): Generator {
   const items = isPlainObject(value) ? value['items'] : undefined;
   const kind = isPlainObject(value) ? value['kind'] : undefined;
@@ -74,7 +71,7 @@ function count(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** Names of scaler documents are unique, also if their objects are of different kinds: the first one counts. */
+/** The names of scaler documents must be unique, even for objects of different kinds: the first one is kept. */
 function withoutDuplicates(objects: readonly ImportedManifest[]): readonly ImportedManifest[] {
   const first = new Map<string, ImportedManifest>();
   return objects.map((object) => {

@@ -1,13 +1,13 @@
 import { type PlainObject, isPlainObject } from '../scaler/plain-json.js';
 import { formatValue } from '../scaler/problems/finding.js';
 import { milliToNumber, parseQuantity } from '../units/quantity.js';
-import type { ImportContext } from './context.js';
-import { type Draft, type DraftItem, defined } from './draft.js';
-import type { Fields } from './fields.js';
-import { readMatchers } from './label-matchers.js';
-import type { ReadMetadata } from './metadata.js';
-import { namedMetricItem, withUniqueNames } from './named-metric.js';
-import { readTarget } from './scale-target.js';
+import type { ImportContext } from './manifest/context.js';
+import { type Draft, type DraftItem, defined } from './draft/draft.js';
+import type { Fields } from './manifest/fields.js';
+import { readMatchers } from './manifest/label-matchers.js';
+import type { ReadMetadata } from './manifest/metadata.js';
+import { namedMetricItem, withUniqueNames } from './manifest/named-metric.js';
+import { readTarget } from './manifest/scale-target.js';
 
 /** Source: apis/datadoghq/v1alpha1/watermarkpodautoscaler_default.go. A tolerance or window of 0 is unset there. */
 const DEFAULTS = { tolerance: 0.1, up: 50, down: 20, upWindow: 60, downWindow: 300, modulo: 1 };
@@ -32,8 +32,8 @@ interface ReadMetric {
 }
 
 /**
- * Converts the spec of a WatermarkPodAutoscaler. The target is the low watermark, with a tolerance up to the high one:
- * scale-down is that of the original, and scale-up aims at the low watermark, which is more replicas.
+ * Converts the spec of a WatermarkPodAutoscaler. The target is the low watermark, with a tolerance up to the high
+ * watermark: scale-down is the same as before, and scale-up aims at the low watermark, which results in more replicas.
  */
 export function importWpa(
   manifest: Fields,
@@ -167,7 +167,7 @@ function readBehavior(spec: Fields, metrics: readonly ReadMetric[]): PlainObject
       .at(['spec', 'behavior'])
       .lose(
         [...spec.path, 'metrics'],
-        `has watermarks of which only a band of ${percent(band)} is carried over`,
+        `has watermarks for which a single tolerance of ${percent(band)} is used`,
       );
   return {
     scaleUp: { ...limitOf(up), ...(bands.length === 0 ? {} : { tolerance: round(band) }) },
@@ -176,7 +176,7 @@ function readBehavior(spec: Fields, metrics: readonly ReadMetric[]): PlainObject
 }
 
 const SCALE_UP =
-  'is compared with the low watermark, and scaled up above the high one: the new count brings the value to the low watermark, which is more replicas than the WatermarkPodAutoscaler takes';
+  'is compared with the low watermark. Above the high watermark, the new count brings the value down to the low watermark, which is more replicas than the WatermarkPodAutoscaler requests';
 
 function limitOf(factor: number): PlainObject {
   const value = Math.max(1, Math.floor(factor));
@@ -189,7 +189,6 @@ function unlessZero(value: number | undefined): number | undefined {
   return value === 0 ? undefined : value;
 }
 
-/** A quantity as a plain number. */
 function fractionOf(spec: Fields, key: string): number | undefined {
   const value = spec.quantity(key);
   if (typeof value === 'number' || value === undefined) return value;
@@ -207,7 +206,7 @@ function percent(value: number): string {
   return `${Math.round(value * 100)} %`;
 }
 
-/** Both windows count from the last change in any direction. */
+/** Both windows start at the last change in any direction. */
 function readWindows(spec: Fields): PlainObject {
   return {
     upscaleForbiddenWindowSeconds:

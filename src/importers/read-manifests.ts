@@ -14,12 +14,12 @@ interface ReadManifests {
   readonly problems: readonly Problem[];
 }
 
-/** Reads the documents of a file: YAML, or JSON with one or more values. A bad document does not affect the others. */
+/** Reads the documents of a file: YAML, or one or more JSON values. An invalid document does not affect the others. */
 export function readManifests(text: string, file: string): ReadManifests {
   return (/^\s*[{[]/.test(text) ? readJson(text, file) : null) ?? readYamlParts(text, file);
 }
 
-/** Returns null if the text is no JSON: a flow mapping of YAML begins with the same character. */
+/** Returns null if the input is not JSON: a YAML flow map starts with the same character. */
 function readJson(text: string, file: string): ReadManifests | null {
   const values: ManifestValue[] = [];
   const problems: Problem[] = [];
@@ -39,7 +39,7 @@ function readJson(text: string, file: string): ReadManifests | null {
 const BRACKETS = /["{}[\]]/g;
 const END_OF_STRING = /(?:[^"\\]|\\[\s\S])*"/y;
 
-/** Splits a text into its JSON values, such as those that `jq '.items[]'` prints. */
+/** Splits concatenated JSON values, such as the output of `jq '.items[]'`. */
 function jsonParts(text: string): readonly string[] {
   const parts: string[] = [];
   let start = 0;
@@ -60,7 +60,7 @@ function jsonParts(text: string): readonly string[] {
   return rest.trim() === '' ? parts : [...parts, rest];
 }
 
-/** Parses each document on its own: a document above a limit would keep the others from being read. */
+/** Parses each document separately, so that one above a limit does not affect the others. */
 function readYamlParts(text: string, file: string): ReadManifests {
   const values: ManifestValue[] = [];
   const problems: Problem[] = [];
@@ -116,7 +116,7 @@ function listItems(text: string): readonly Part[] | null {
     });
 }
 
-/** A line that begins with `---` always begins a document. */
+/** A line that starts with `---` always starts a document. */
 function yamlParts(text: string): readonly { readonly part: string; readonly line: number }[] {
   let line = 0;
   return text.split(/^(?=---(?:\s|$))/m).map((part) => {

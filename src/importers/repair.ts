@@ -2,19 +2,18 @@ import { checkDocument } from '../scaler/read/check-document.js';
 import { valueAt, without } from '../scaler/plain-json.js';
 import { type Finding, type Path, formatPath } from '../scaler/problems/finding.js';
 import { PROBLEM_CLASSES } from '../scaler/problems/problem-codes.js';
-import { type Draft, type ItemList, ITEM_LISTS } from './draft.js';
-import type { RemarkLog } from './remarks.js';
+import { type Draft, type ItemList, ITEM_LISTS } from './draft/draft.js';
+import type { RemarkLog } from './draft/remarks.js';
 import { documentOf } from './write/write-document.js';
 
 /** Each pass removes at least one field. */
 const MOST_PASSES = 200;
 
-/** Fields without which there is no scaler document. */
 const REQUIRED = ['metadata.name', 'metadata.namespace', 'spec.scaleTargetRef', 'spec.maxReplicas'];
 
 /**
- * Removes what a scaler document does not allow, with a remark each, so that the result is valid. Null: a required field
- * is missing or invalid.
+ * Removes what a scaler document does not allow, with one remark each, so that the result is valid. Null: a required
+ * field is missing or invalid.
  */
 export function repair(draft: Draft, log: RemarkLog): Draft | null {
   let current = draft;
@@ -27,7 +26,7 @@ export function repair(draft: Draft, log: RemarkLog): Draft | null {
     if (next === null) return null;
     current = next;
   }
-  log.lose([], 'has more errors than are repaired');
+  log.lose([], 'has too many errors to repair');
   return null;
 }
 
@@ -51,7 +50,7 @@ function repairOne(draft: Draft, found: Finding, log: RemarkLog): Draft | null {
   return { ...draft, spec: without(draft.spec, path) as Draft['spec'] };
 }
 
-/** Returns what to remove: a list as a whole, and for a missing field the object that needs it. */
+/** Returns the path to remove: a whole list, or for a missing field the object that requires it. */
 function removable(spec: unknown, path: Path): Path {
   const list = path.findIndex((step) => typeof step === 'number');
   let removed = list < 0 ? path : path.slice(0, list);
@@ -68,14 +67,14 @@ function withoutItem(
   const place = items.flatMap(({ isOff }, at) => (isOff ? [] : [at]))[index];
   const item = place === undefined ? undefined : items[place];
   if (place === undefined || item === undefined) return null;
-  // The message counts the entries that are not commented out.
+  // The indexes in the message do not include entries that are commented out.
   const written = formatPath(['spec', list, index]);
   const message = found.message.replaceAll(written, formatPath(item.from));
   log.at(['spec', list, place]).lose(item.from, `is commented out: ${message}`);
   return { ...draft, [list]: items.map((one) => (one === item ? { ...item, isOff: true } : one)) };
 }
 
-/** `minReplicas` is 0 without a metric that has a value without pods, or above `maxReplicas`. */
+/** `minReplicas` must not be above `maxReplicas`, or 0 if all metrics need pods. */
 function withMinimum(draft: Draft, found: Finding, log: RemarkLog): Draft | null {
   const { minReplicas, maxReplicas, ...spec } = draft.spec;
   if (typeof minReplicas !== 'number') return null;

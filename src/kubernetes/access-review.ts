@@ -1,4 +1,4 @@
-import { objectIn, textIn } from './json.js';
+import { objectIn, textIn } from './api/json.js';
 import type { Transport } from './requests/transport.js';
 
 /** The `resourceAttributes` of a SelfSubjectAccessReview. */
@@ -11,14 +11,14 @@ export interface AccessQuestion {
   /** For example `scale`; empty: the object itself. */
   readonly subresource: string;
   readonly namespace: string | null;
-  /** The name of one object; default: all objects. */
+  /** Name of one object; default: all objects. */
   readonly name?: string;
 }
 
 const DEADLINE_MS = 5000;
 
 /**
- * Returns whether the account of the transport has a permission. Every account may create this review. Throws
+ * Whether the account of the transport has a permission. Every account may create this review. Throws
  * `KubernetesError`.
  */
 export async function mayI(
@@ -47,7 +47,7 @@ export async function mayI(
   return objectIn(answer, 'status')?.['allowed'] === true;
 }
 
-/** Returns the user name of the account. Returns null after a failure, and before Kubernetes 1.28. Never throws. */
+/** Returns the user name of the account. Null after a failure, and before Kubernetes 1.28. Never throws. */
 export async function whoAmI(transport: Transport, signal: AbortSignal): Promise<string | null> {
   try {
     const answer = await transport.request({
@@ -63,7 +63,7 @@ export async function whoAmI(transport: Transport, signal: AbortSignal): Promise
     });
     return textIn(objectIn(objectIn(answer, 'status'), 'userInfo'), 'username');
   } catch {
-    // If the server is unreachable, other requests report it.
+    // If the server is unreachable, other requests report that.
     return null;
   }
 }

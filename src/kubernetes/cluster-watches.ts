@@ -7,20 +7,20 @@ import { createPodStore, type PodStore } from './pods/pod-store.js';
 import { createPodReader } from './pods/watched-pod.js';
 import { APPS_ROOT, readWatchedTarget, watchedPlural, type WatchedTarget } from './targets.js';
 import type { Transport } from './requests/transport.js';
-import { KubernetesError } from './types.js';
+import { KubernetesError } from './api/types.js';
 
 type TargetStore = ObjectStore<WatchedTarget>;
 
-/** The watches of pods and of the watched kinds of apps/v1, in the namespaces that have scale targets. */
+/** Watches of pods and of apps/v1 kinds, in the namespaces with scale targets. */
 export interface Watches {
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly follow: (targets: readonly { readonly namespace: string; readonly ref: TargetRef }[]) => void;
   readonly isSynced: () => boolean;
   readonly isClusterWide: () => boolean;
   readonly podsOf: (namespace: string) => Informer<PodStore> | null;
-  /** Returns null for a kind that is not followed in the namespace. */
+  /** Returns null for a kind that is not watched in the namespace. */
   readonly targetsOf: (namespace: string, plural: string) => Informer<TargetStore> | null;
-  /** Returns the seconds since the last event of the stalest informer of a namespace; infinite if there was none. */
+  /** Returns the seconds since the last event of the namespace's stalest informer; infinite if there was none. */
   readonly ageSeconds: (namespace: string) => number;
   /** See `Cluster.problemOf`. */
   readonly problemOf: (namespace: string) => KubernetesError | null;
@@ -30,7 +30,7 @@ interface WatchesOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;
-  /** The only namespaces to watch; empty: all. */
+  /** Namespaces to watch; empty: all. */
   readonly namespaces: readonly string[];
 }
 
@@ -38,7 +38,8 @@ interface WatchesOptions {
 const MAX_NAMESPACES = 20;
 const STALE_SECONDS = 180;
 /**
- * A retry does not fix these failures, so the cached objects must not be used. Excludes `unauthorized`: tokens rotate.
+ * A retry does not fix these failures, so the cached objects must not be used. `unauthorized` is not included, because
+ * tokens rotate.
  */
 const PERMANENT: readonly string[] = ['forbidden', 'not_found'] satisfies readonly KubernetesError['kind'][];
 
@@ -79,7 +80,7 @@ export function createWatches(options: WatchesOptions): Watches {
         ({ namespace }) => options.namespaces.length === 0 || options.namespaces.includes(namespace),
       );
       const namespaces = distinct(known);
-      // Never goes back to one watch per namespace: each change of scope lists everything again.
+      // Never returns to one watch per namespace, because each change of scope lists everything again.
       isClusterWide ||= options.namespaces.length === 0 && namespaces.length > MAX_NAMESPACES;
       const scopes = (of: readonly string[]): readonly (string | null)[] =>
         isClusterWide && of.length > 0 ? [null] : of;
@@ -105,7 +106,7 @@ function ageOf(informers: readonly Informer<unknown>[]): number {
   return Math.max(...informers.map(({ reflector }) => reflector.ageSeconds()));
 }
 
-/** Returns why the store of an informer must not be used; null: it may be used. */
+/** Returns why the store of an informer must not be used; null: usable. */
 export function problemOfInformer({ reflector }: Informer<unknown>): KubernetesError | null {
   const failure = reflector.failure();
   if (failure !== null && (!reflector.isSynced() || PERMANENT.includes(failure.kind))) return failure;

@@ -12,18 +12,18 @@ import { getScale, patchScale, type ScaleWithSelector } from './scale.js';
 import type { PodStore } from './pods/pod-store.js';
 import { nameTarget, toScaleTarget, usableSelector, watchedPlural, type WatchedTarget } from './targets.js';
 import type { Transport } from './requests/transport.js';
-import { KubernetesError, type Cluster, type Scale, type ScaleTarget } from './types.js';
+import { KubernetesError, type Cluster, type Scale, type ScaleTarget } from './api/types.js';
 import type { WorkloadPlace } from './workload.js';
 import { createWatches, problemOfInformer, type Watches } from './cluster-watches.js';
 
 export interface ClusterOptions {
   /** Closed at the end of `run`. */
   readonly transport: Transport;
-  /** The only namespaces to read and write; empty: all. */
+  /** Namespaces to read and write; empty: all. */
   readonly namespaces: readonly string[];
   readonly clock: Clock;
   readonly log?: Log;
-  /** The pod name, for `reportingInstance` of Events. */
+  /** Pod name, for `reportingInstance` of Events. */
   readonly instance?: string;
 }
 
@@ -112,7 +112,7 @@ async function readWatched(
 ): Promise<WatchedTarget | null> {
   const doing = `reading ${nameTarget(namespace, ref)}`;
   const pods = watches.podsOf(namespace);
-  // The caller reads the pods of the target next.
+  // The caller will read the pods of the target next.
   if (pods !== null) await firstList(pods, { doing, clock, signal });
   const plural = watchedPlural(ref);
   const informer = plural === null ? null : watches.targetsOf(namespace, plural);

@@ -1,9 +1,9 @@
 import type { Clock } from '../units/clock.js';
 import type { TargetRef } from '../scaler/spec.js';
-import { objectIn, objectsIn, textIn, type JsonObject } from './json.js';
+import { objectIn, objectsIn, textIn, type JsonObject } from './api/json.js';
 import { APPS_ROOT, groupOf, watchedPlural } from './targets.js';
 import type { Transport } from './requests/transport.js';
-import { KubernetesError } from './types.js';
+import { KubernetesError } from './api/types.js';
 
 export interface ScalableKind {
   /** For example `/apis/argoproj.io/v1alpha1`. */
@@ -15,7 +15,7 @@ export interface ScalableKind {
 export interface Discovery {
   /**
    * Finds a kind by group and kind, ignoring the version. Throws `KubernetesError`: `not_found` if the kind is not
-   * served, `invalid` if it cannot be scaled.
+   * served, `invalid` if it has no scale subresource.
    */
   readonly find: (ref: TargetRef, signal: AbortSignal) => Promise<ScalableKind>;
   /** Marks a result as possibly outdated. The next `find` repeats the discovery, at most every 30 s. */
@@ -35,7 +35,7 @@ export function createDiscovery(transport: Transport, clock: Clock): Discovery {
   const entries = new Map<string, Entry>();
 
   const look = (key: string, ref: TargetRef): Promise<ScalableKind> => {
-    // Without the signal of the caller, because other callers may wait for the same result.
+    // Not canceled by the signal of the caller, because other callers may wait for the same result.
     const result = findKind(transport, ref);
     const entry = { atMs: clock.monotonicMs(), result };
     entries.set(key, entry);

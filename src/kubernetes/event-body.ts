@@ -1,6 +1,6 @@
 import { formatInstant, type Instant } from '../units/time.js';
-import type { JsonObject } from './json.js';
-import type { ScaleTarget, TargetEvent } from './types.js';
+import type { JsonObject } from './api/json.js';
+import type { ScaleTarget, TargetEvent } from './api/types.js';
 
 export interface SeenEvent {
   readonly target: ScaleTarget;
@@ -12,7 +12,7 @@ export interface SeenEvent {
   readonly count: number;
 }
 
-/** `instance` identifies a replica of the service, at most 128 characters. */
+/** `instance` identifies a replica of the service; at most 128 characters. */
 interface Reporter {
   readonly instance: string;
 }
@@ -38,7 +38,7 @@ export function newEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
   };
 }
 
-/** The merge-patch for a repeated Event of `events.k8s.io/v1`. */
+/** Merge-patch for a repeated Event of `events.k8s.io/v1`. */
 export function seriesPatch(seen: SeenEvent): JsonObject {
   return { series: { count: seen.count, lastObservedTime: microTime(seen.lastAt) } };
 }
@@ -63,7 +63,7 @@ export function coreEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
   };
 }
 
-/** The merge-patch for a repeated Event of the core API. */
+/** Merge-patch for a repeated Event of the core API. */
 export function corePatch(seen: SeenEvent): JsonObject {
   return { count: seen.count, lastTimestamp: wholeSecond(seen.lastAt) };
 }
@@ -83,7 +83,7 @@ function wholeSecond(instant: Instant): string {
   return `${formatInstant(instant).slice(0, 19)}Z`;
 }
 
-/** Truncates to 1 kB between two characters. */
+/** Truncates to 1 kB without splitting a character. */
 function shortNote(message: string): string {
   const bytes = Buffer.from(message);
   if (bytes.length <= MAX_NOTE_BYTES) return message;

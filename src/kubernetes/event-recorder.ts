@@ -1,14 +1,13 @@
 import { secondsBetween } from '../units/time.js';
 import type { Clock } from '../units/clock.js';
 import { coreEventBody, corePatch, newEventBody, seriesPatch, type SeenEvent } from './event-body.js';
-import type { JsonObject } from './json.js';
+import type { JsonObject } from './api/json.js';
 import type { Log } from '../units/log.js';
 import type { Transport } from './requests/transport.js';
-import { KubernetesError, type ScaleTarget, type TargetEvent } from './types.js';
+import { KubernetesError, type ScaleTarget, type TargetEvent } from './api/types.js';
 
 interface EventRecorder {
   readonly record: (target: ScaleTarget, event: TargetEvent) => void;
-  /** Resolves when every queued Event has been sent or dropped. */
   readonly idle: () => Promise<void>;
 }
 
@@ -16,14 +15,14 @@ interface EventRecorderOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;
-  /** The pod name, for `reportingInstance`. */
+  /** Pod name, for `reportingInstance`. */
   readonly instance: string;
 }
 
 const MAX_QUEUE = 1000;
 const MAX_SERIES = 4096;
 const SERIES_SECONDS = 360;
-/** Per target: a burst of Events, then one every five minutes. */
+/** Limit per target: a burst of Events, then one every five minutes. */
 const BURST = 25;
 const REFILL_MS = 300_000;
 const CORE_MS = 600_000;
@@ -35,9 +34,9 @@ interface Budget {
 }
 
 /**
- * Returns a recorder that counts an Event repeated on the same target within six minutes instead of creating another
- * one. Drops Events beyond the rate limit of a target or the queue of 1,000. Uses the core API for ten minutes after
- * events.k8s.io was forbidden or missing. Source: reliability.md, W26. The rate limit is that of client-go
+ * Returns a recorder. An Event repeated on the same target within six minutes is counted instead of created again.
+ * Events above the rate limit of a target or the queue of 1,000 are dropped. After events.k8s.io was forbidden or
+ * missing, the core API is used for ten minutes. Source: reliability.md, W26. The rate limit is that of client-go
  * (tools/record/events_cache.go).
  */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
@@ -86,7 +85,8 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
           if (!(error instanceof KubernetesError) || !['forbidden', 'not_found'].includes(error.kind))
             throw error;
         }
-        // A namespace that is being deleted answers 404 too: only a success here shows that events.k8s.io is missing.
+        // A 404 may also come from a namespace that is being deleted. Only a success of this request shows
+        // that events.k8s.io is missing.
         await sendTo(options, seen, CORE_API);
         coreUntilMs = clock.monotonicMs() + CORE_MS;
         return;
@@ -116,7 +116,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   };
 }
 
-/** Bounds a map that lives as long as the service by evicting the least recently used entry. */
+/** Bounds a map that exists as long as the service: evicts the least recently used entry. */
 function keepNewest<V>(map: Map<string, V>, key: string, value: V): void {
   map.delete(key);
   map.set(key, value);
@@ -149,7 +149,7 @@ async function sendTo(options: EventRecorderOptions, seen: SeenEvent, api: Event
       });
       return;
     } catch (error) {
-      // The first Event was dropped, or the cluster has deleted it after its TTL of one hour.
+      // The first Event was dropped, or the API server has deleted it after its TTL of one hour.
       if (!(error instanceof KubernetesError) || error.kind !== 'not_found') throw error;
     }
   }

@@ -1,5 +1,5 @@
 import type { WatchedHpa } from './hpa.js';
-import type { OtherScaler } from './types.js';
+import type { OtherScaler } from './api/types.js';
 import type { ObjectStore } from './watch/object-store.js';
 
 export interface HpaStore extends ObjectStore<WatchedHpa> {

@@ -1,5 +1,5 @@
-import { countIn, objectIn, objectsIn, textIn, type JsonObject } from './json.js';
-import type { OtherScaler } from './types.js';
+import { countIn, objectIn, objectsIn, textIn, type JsonObject } from './api/json.js';
+import type { OtherScaler } from './api/types.js';
 import type { Transport } from './requests/transport.js';
 import { listAll, resourceScope } from './watch/list-pages.js';
 import type { WatchedObject } from './watch/object-store.js';
@@ -7,7 +7,7 @@ import type { WatchedObject } from './watch/object-store.js';
 export const HPA_ROOT = '/apis/autoscaling/v2';
 export const HPA_PLURAL = 'horizontalpodautoscalers';
 
-/** If a ScaledObject owns the HPA, `scaler` has the name of the ScaledObject. */
+/** If a ScaledObject owns the HPA, `scaler` is the name of the ScaledObject. */
 export interface WatchedHpa extends WatchedObject {
   readonly scaler: OtherScaler;
 }
@@ -25,7 +25,7 @@ export function readWatchedHpa(object: JsonObject): WatchedHpa | null {
   };
 }
 
-/** Lists the HPAs of a namespace (null: of all namespaces) with live requests. Throws `KubernetesError`. */
+/** Lists the HPAs of a namespace (null: all namespaces) with live requests. Throws `KubernetesError`. */
 export async function listHpas(
   transport: Transport,
   namespace: string | null,
@@ -59,8 +59,8 @@ export function readHorizontalPodAutoscaler(object: JsonObject): OtherScaler | n
 }
 
 /**
- * Returns the desired replicas of an HPA; null while it cannot compute them. `status.desiredReplicas` is a required
- * field: it is 0 before the first computation and keeps its value while the metrics fail.
+ * Returns the desired replicas of an HPA; null while it cannot compute them. `status.desiredReplicas` is required: it
+ * is 0 before the first computation and keeps its value while the metrics fail.
  */
 function desiredReplicasOf(status: JsonObject | null): number | null {
   const desired = countIn(status, 'desiredReplicas');

@@ -1,7 +1,7 @@
 import type { Instant } from '../units/time.js';
-import { countIn, objectIn, textIn, type JsonObject } from './json.js';
+import { countIn, objectIn, textIn, type JsonObject } from './api/json.js';
 import type { KubernetesRequest, Transport } from './requests/transport.js';
-import { KubernetesError } from './types.js';
+import { KubernetesError } from './api/types.js';
 
 export interface LeaseSpec {
   /** Empty: released. */
@@ -94,7 +94,7 @@ function updateBody({ object }: SeenLease, spec: LeaseSpec): JsonObject {
   return { ...LEASE_HEAD, metadata, spec: { ...objectIn(object, 'spec'), ...withoutNulls(spec) } };
 }
 
-/** Returns the body of `spec`: unset fields are left out. */
+/** Omits unset fields. */
 export function withoutNulls(spec: LeaseSpec): JsonObject {
   return Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== null));
 }

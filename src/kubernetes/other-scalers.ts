@@ -7,7 +7,7 @@ import { rateLimitMs } from './requests/rate-limit.js';
 import { createRefusals, type Refusals } from './requests/refusals.js';
 import type { Transport } from './requests/transport.js';
 import { groupOf } from './targets.js';
-import { KubernetesError, type OtherScaler } from './types.js';
+import { KubernetesError, type OtherScaler } from './api/types.js';
 import { createInformers, type Informer } from './watch/informers.js';
 
 interface OtherScalers {
@@ -16,9 +16,9 @@ interface OtherScalers {
   /** Sets the targets of scalers in dry run, whose HPAs are watched. */
   readonly compare: (targets: readonly ComparedTarget[]) => void;
   /**
-   * Returns the HPAs as watched, or as listed at most once a minute. Empty until a list has succeeded. Also empty for
-   * ten minutes if HPAs are forbidden or not served, which is not a failure of the target. Rejects only after an
-   * internal error.
+   * Returns the HPAs, as watched or as listed at most once a minute. Empty until a list has succeeded, and for ten
+   * minutes if HPAs are forbidden or not served, which is no failure of the target. Rejects only after an internal
+   * error.
    */
   readonly list: (namespace: string) => Promise<readonly OtherScaler[]>;
 }
@@ -39,9 +39,9 @@ type ByNamespace = ReadonlyMap<string, readonly OtherScaler[]>;
 
 const FRESH_MS = 60_000;
 const REFUSED_MS = 600_000;
-/** After a failure before the first list. */
+/** Delay after a failure before the first list. */
 const RETRY_MS = 10_000;
-/** A watch that has been silent for longer may have stalled. Source: reliability.md, K12. */
+/** A watch that has been silent for longer may be stalled. Source: reliability.md, K12. */
 const STALE_SECONDS = 180;
 
 const NONE: readonly OtherScaler[] = [];
@@ -67,7 +67,7 @@ export function createOtherScalers(options: OtherScalersOptions): OtherScalers {
     fixFor: fixForWatch,
   });
   let compared: ReadonlyMap<string, ReadonlySet<string>> = new Map();
-  /** Maps a namespace to whether a scaler in dry run has an HPA in `list`. */
+  /** By namespace: whether `list` contains an HPA for a scaler in dry run. */
   const comparisons = new Map<
     string,
     { readonly list: readonly OtherScaler[]; readonly isCompared: boolean }
@@ -134,7 +134,8 @@ async function list(
   entry: Entry,
 ): Promise<ByNamespace> {
   try {
-    // Other callers wait for the same list, so no single caller may cancel it. Each page has its own deadline.
+    // Not canceled by the caller, because other callers may wait for the same list. Each page has its own
+    // deadline.
     entry.known = groupByNamespace(await listHpas(transport, scope, new AbortController().signal));
     entry.dueMs = clock.monotonicMs() + FRESH_MS;
     entry.refusals.clear();
@@ -154,8 +155,8 @@ async function list(
 }
 
 /**
- * Returns the milliseconds until the next request, and whether the failure is lasting: a starting server may answer 403
- * or 404.
+ * Returns the milliseconds until the next request, and whether the failure is lasting: a server that is starting may
+ * answer 403 or 404.
  */
 function settle(error: KubernetesError, entry: Entry): { readonly ms: number; readonly isLasting: boolean } {
   const { kind } = error;

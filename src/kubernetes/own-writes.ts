@@ -1,9 +1,9 @@
 import type { TargetRef } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
-import { compareResourceVersions } from './resource-version.js';
+import { compareResourceVersions } from './api/resource-version.js';
 import { groupOf } from './targets.js';
 
-/** The PATCHes of this process that the watch may not have reported yet. */
+/** PATCHes of this process that the watch may not have reported yet. */
 interface OwnWrites {
   readonly remember: (namespace: string, ref: TargetRef, resourceVersion: string) => void;
   /** Whether the watched object is older than the last PATCH, so that its replicas are outdated. */

@@ -1,8 +1,8 @@
 import type { LabelSelector } from '../scaler/spec.js';
-import { countIn, objectIn, textIn, type JsonObject } from './json.js';
+import { countIn, objectIn, textIn, type JsonObject } from './api/json.js';
 import { parseSelector } from './pods/selectors.js';
 import { nameTarget } from './targets.js';
-import { KubernetesError, type Scale } from './types.js';
+import { KubernetesError, type Scale } from './api/types.js';
 import { workloadPath, type WorkloadPlace } from './workload.js';
 import { MAX_REPLICAS } from '../units/replicas.js';
 
@@ -30,7 +30,7 @@ export async function getScale(place: WorkloadPlace): Promise<ScaleWithSelector>
 
 /**
  * Sends one merge-patch of `/scale` and returns the response. Throws `KubernetesError`: `conflict` if uid or
- * resourceVersion differ. Never retried here, because after `UNKNOWN_OUTCOME` it may have succeeded. Throws `Error`
+ * resourceVersion differ. Never retries, because after `UNKNOWN_OUTCOME` the write may have succeeded. Throws `Error`
  * without a request if `replicas` is not an integer from 0 to 2^31-1. Source: reliability.md, W1 and W6.
  */
 export async function patchScale(

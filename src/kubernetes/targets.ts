@@ -1,21 +1,19 @@
 import type { LabelSelector, TargetRef } from '../scaler/spec.js';
-import { countIn, objectIn, objectsIn, textIn, textsIn, type JsonObject } from './json.js';
+import { countIn, objectIn, objectsIn, textIn, textsIn, type JsonObject } from './api/json.js';
 import type { WatchedObject } from './watch/object-store.js';
 import { selectorFromObject } from './pods/selectors.js';
-import { KubernetesError, type Rollout, type ScaleTarget } from './types.js';
+import { KubernetesError, type Rollout, type ScaleTarget } from './api/types.js';
 
-/** A watched Deployment, StatefulSet or ReplicaSet. */
 export interface WatchedTarget extends WatchedObject {
   readonly uid: string;
   readonly specReplicas: number;
   readonly statusReplicas: number;
   readonly selector: LabelSelector | null;
-  /** Only those of `promscaler.dev`: last-applied-configuration would hold the whole object again. */
+  /** Only annotations of `promscaler.dev`: last-applied-configuration would contain the whole object again. */
   readonly annotations: Readonly<Record<string, string>>;
   readonly replicasManagers: readonly string[];
   readonly generation: number | null;
   readonly rollout: Rollout | null;
-  /** The name of the Deployment that owns a ReplicaSet. */
   readonly owner: string | null;
 }
 
@@ -88,7 +86,7 @@ function rolloutOf(spec: JsonObject | null, status: JsonObject | null): Rollout 
   return isStuck ? 'stuck' : null;
 }
 
-/** Several managers may own the field: with the same value, or through `/scale`. Source: reliability.md, W9. */
+/** Several managers may own the field: by writing the same value, or through `/scale`. Source: reliability.md, W9. */
 function managersOfReplicas(metadata: JsonObject | null): readonly string[] {
   const managers = objectsIn(metadata, 'managedFields')
     .filter((entry) => objectIn(objectIn(objectIn(entry, 'fieldsV1'), 'f:spec'), 'f:replicas') !== null)
@@ -132,7 +130,7 @@ export function toScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarg
   };
 }
 
-/** Returns a valid selector. Like the HPA, throws for an empty one, which would match every pod of the namespace. */
+/** Returns a valid selector. Like the HPA, throws for an empty one, which would match every pod in the namespace. */
 export function usableSelector(selector: LabelSelector | null, doing: string): LabelSelector {
   if (selector === null || selector.length === 0)
     throw new KubernetesError(

@@ -1,6 +1,6 @@
 import type { TargetRef } from '../scaler/spec.js';
 import type { ScalableKind } from './discovery.js';
-import type { JsonObject } from './json.js';
+import type { JsonObject } from './api/json.js';
 import type { Transport } from './requests/transport.js';
 import { nameTarget } from './targets.js';
 

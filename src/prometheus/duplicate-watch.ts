@@ -1,6 +1,6 @@
 import type { MetricSpec } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
-import type { Answer } from './answer.js';
+import type { Answer } from './answers/answer.js';
 import {
   describeLabels,
   type Duplicates,
@@ -8,9 +8,9 @@ import {
   findQueryDuplicates,
 } from './find-duplicates.js';
 import { resourceQuery } from './resource-queries.js';
-import type { SourceConfig } from './source-config.js';
+import type { SourceConfig } from './data-source/source-config.js';
 
-/** A query that may count something more than once. */
+/** A query that may count the same thing several times. */
 export type Suspect =
   | { readonly kind: 'resource'; readonly resource: string; readonly namespaces: readonly string[] }
   | { readonly kind: 'query'; readonly query: string; readonly type: MetricSpec['type'] };
@@ -21,22 +21,19 @@ export interface DuplicateWatch {
   /** Checks one of the suspects if a check is due. Runs in the background and never throws. */
   readonly checkOne: (suspects: readonly Suspect[], ask: Ask) => void;
   /**
-   * Returns the first check of a resource, which the caller awaits, because duplicates would scale up at once. Null:
-   * already checked.
+   * Returns the first check of a resource, for which the caller waits, because duplicates would scale up immediately.
+   * Null: already checked.
    */
   readonly firstCheck: (suspect: Suspect, ask: Ask) => Promise<void> | null;
-  /** Replaces the queries of resources with duplicates by the form that counts each container once. */
+  /** For resources with duplicates, replaces the query with the form that counts each container once. */
   readonly adaptConfig: (config: SourceConfig) => SourceConfig;
-  /**
-   * Returns the finding for a namespace or query as a sentence; '' if it has been resolved; null if there never was
-   * one.
-   */
+  /** Returns the finding for a namespace or query as a sentence; '': resolved; null: never any. */
   readonly describe: (suspect: Suspect, namespace: string) => string | null;
   /** The highest number of copies of any series; 1: no duplicates. */
   readonly highestCount: () => number;
 }
 
-/** Between two checks of a source: the queries of a hundred documents are checked within about half an hour. */
+/** Interval between two checks of a source. The queries of a hundred documents take about half an hour. */
 const APART_MS = 20_000;
 const AGAIN_MS = 600_000;
 /** Findings of a deleted document are dropped after this time. */
@@ -139,6 +136,6 @@ function sentenceOf(found: Duplicates, suspect: Suspect, config: SourceConfig): 
     suspect.kind === 'resource' ? `each container's ${suspect.resource}` : 'each series of the query';
   const isOnce =
     !found.isAdded || (suspect.kind === 'resource' && Object.hasOwn(config.onceQueries, suspect.resource));
-  const counted = isOnce ? 'counted once, the largest' : `counted ${found.times} times`;
-  return `${what} is in the data ${found.times} times, by ${describeLabels(found)}: ${counted}`;
+  const counted = isOnce ? 'only the largest is counted' : `counted ${found.times} times`;
+  return `${what} has ${found.times} copies, by ${describeLabels(found)}: ${counted}`;
 }

@@ -1,18 +1,15 @@
 import { addsUp, groupedBy } from '../promql/adds-up.js';
 import { stringLiteral } from '../promql/quoting.js';
 import { type VectorSelector, vectorSelectors } from '../promql/vector-selectors.js';
-import type { Answer, Series } from './answer.js';
-import { labelOf } from './series-index.js';
+import type { Answer, Series } from './answers/answer.js';
+import { labelOf } from './answers/series-index.js';
 
 export interface Duplicates {
-  /** The highest number of series for any one container or series of the query. */
+  /** The highest number of series for one container, or for one series of the query. */
   readonly times: number;
-  /**
-   * The labels in which the series differ, the likeliest cause first, with some values. '' means that the label is
-   * absent.
-   */
+  /** Labels in which the series differ, with some values; the likeliest cause first. '': the label is absent. */
   readonly labels: readonly { readonly name: string; readonly values: readonly string[] }[];
-  /** The namespaces of the affected containers; empty for the query of a document. */
+  /** Namespaces of the affected containers; empty for the query of a document. */
   readonly namespaces: readonly string[];
   readonly isAdded: boolean;
 }
@@ -20,7 +17,7 @@ export interface Duplicates {
 /** For example `job cadvisor, kubelet (and endpoint)`. */
 export function describeLabels({ labels }: Duplicates): string {
   const [first, ...rest] = labels;
-  if (first === undefined) return 'no label that shows why';
+  if (first === undefined) return 'no distinguishing label';
   const more = first.values.length > SHOWN ? ` and ${first.values.length - SHOWN} more` : '';
   const values = first.values.slice(0, SHOWN).map((value) => (value === '' ? '(none)' : value));
   const also =
@@ -37,13 +34,12 @@ const SHOWN = 5;
 
 type Ask = (query: string) => Promise<Answer>;
 
-/** The series of one container may differ in these labels: after a restart, or per CPU. */
+/** Labels in which the series of one container may legitimately differ: after a restart, or per CPU. */
 const OF_A_RUN = ['id', 'name', 'image', 'cpu'];
 const CONTAINER = ['namespace', 'pod', 'container'];
 
 /**
- * Labels of scrape jobs and of replicas of Prometheus; labels that usually distinguish replicas and clusters come
- * first.
+ * Labels of scrape jobs and of Prometheus replicas. Labels that usually distinguish replicas and clusters come first.
  */
 const CAUSES = [
   /replica/,
@@ -57,18 +53,19 @@ const CAUSES = [
 ];
 
 /**
- * Labels by which the series of a document's query can be duplicates. The query may count series by any other label.
+ * Labels whose values may distinguish duplicates in the query of a document. A query may count series by any other
+ * label.
  */
 const OF_A_SCRAPE = /replica|^(?:receive|prometheus|metrics_path|job|service|endpoint)$/;
 
 const SAMPLE_SIZE = 100;
 const MAX_SELECTORS = 3;
-/** Two Prometheus servers scrape the same counter at different times. */
+/** Two Prometheus servers scrape a counter at slightly different times, so equal counters may differ by this share. */
 const SAME_WITHIN = 0.02;
 
 /**
  * Returns the containers for which a resource query finds several series, by any label; null: none, or the query
- * failed. Sends up to three queries with small answers, two of them only if there are duplicates.
+ * failed. Sends one query with a small answer, and two more if there are duplicates.
  */
 export async function findContainerDuplicates(ask: Ask, query: string): Promise<Duplicates | null> {
   const selector = vectorSelectors(query)[0];
@@ -89,18 +86,19 @@ export async function findContainerDuplicates(ask: Ask, query: string): Promise<
   return { times, labels, namespaces: namespaces.sort(), isAdded };
 }
 
-/** Returns a query with one element for each container and each way into the data, without restarts. */
+/** Returns a query with one element per container and scrape path; restarts do not count. */
 function eachOnce(selector: VectorSelector): string {
   const without = `group without (${OF_A_RUN.join(', ')})`;
-  // Series of cAdvisor have an id, those of /metrics/resource do not; no other label may distinguish them.
+  // Series of cAdvisor have the label `id`, those of /metrics/resource do not. No other label may distinguish
+  // the two.
   const ofCAdvisor = `label_replace(${without} (${withMatchers(selector, ['id!=""'])}), "id", "set", "", "")`;
   return `${ofCAdvisor} or ${without} (${withMatchers(selector, ['id=""'])})`;
 }
 
 /**
- * Returns the labels by which the series of a document's query are duplicates: replicas of Prometheus, or two scrape
- * jobs for one target; null: none. The values must be equal too, because the query may also count series by such a
- * label. Sends one query per selector, with a bounded answer.
+ * Returns the labels by which the series of a document's query are duplicates: Prometheus replicas, or two scrape jobs
+ * for one target. Null: none. The values must also be equal, because a query may count series by such a label. Sends
+ * one query per selector, with a bounded answer.
  */
 export async function findQueryDuplicates(
   ask: Ask,
@@ -122,7 +120,7 @@ export async function findQueryDuplicates(
   return null;
 }
 
-/** Returns the number of copies of each series by one label; 1 unless every series has copies with equal values. */
+/** Returns how many copies of each series exist by one label; 1 unless every series has copies with equal values. */
 function timesBy(sample: readonly Series[], name: string): number {
   const groups = new Map<string, number[]>();
   for (const { labels, value } of sample) {
@@ -134,7 +132,7 @@ function timesBy(sample: readonly Series[], name: string): number {
     groups.set(key, values);
   }
   const all = [...groups.values()];
-  // The limit of the sample may have cut off the copy of the last entry.
+  // The sample limit may have cut off the copies of the last entry.
   const complete = sample.length === SAMPLE_SIZE ? all.slice(0, -1) : all;
   const isTwice = complete.length > 0 && complete.every((values) => values.length > 1 && areSame(values));
   return isTwice ? Math.max(...complete.map((values) => values.length)) : 1;

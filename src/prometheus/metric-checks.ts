@@ -1,25 +1,28 @@
 import type { Freshness } from '../scaler/spec.js';
 import { secondsBetween, instantFromSeconds } from '../units/time.js';
-import type { Answer } from './answer.js';
+import type { Answer } from './answers/answer.js';
 
 export interface MetricChecks {
   readonly guard: string | null;
   readonly freshness: Freshness | null;
-  /** With `onMissing: zero`, a failed check must not become 0, so its answer is not `missing`. */
+  /** Set if the document reads missing as 0. A failed check must not become 0, so its answer is then not `missing`. */
   readonly isMissingZero: boolean;
 }
 
-/** The answers to the query of a metric and to its checks; null: the document has no such check. */
+/** Answers for a metric, its guard and its freshness; null: the document has no such check. */
 interface CheckedAnswers {
   readonly answer: Answer;
   readonly guard: Answer | null;
   readonly freshness: Answer | null;
 }
 
-/** How far a sample may be ahead of the server, because clocks differ. A later time is not the time of a sample. */
+/**
+ * Maximum time by which a sample may be ahead of the server, because clocks differ. A later time cannot be the time of
+ * a sample.
+ */
 const MAX_AHEAD_SECONDS = 120;
 
-/** 2001-09-09. A smaller number is a duration, or has another unit. */
+/** 2001-09-09. A smaller number is a duration, or is not in seconds. */
 const LEAST_PLAUSIBLE_SECONDS = 1_000_000_000;
 
 type Verdict =
@@ -30,10 +33,10 @@ type Verdict =
 const GOOD: Verdict = { kind: 'good' };
 
 /**
- * Returns the answer of a metric after its guard and freshness: unchanged if both hold, `partial` if one of them holds
- * on a partial answer, `failed` if one of them failed, else `missing`. If the document reads missing as 0, it is
- * `invalid` instead: data that is known to be absent or old must not become 0. Source: contract.md, section 2;
- * reliability.md, P6 and P9.
+ * Returns the answer of a metric after applying guard and freshness: unchanged if both hold, `partial` if one of them
+ * has a partial answer, `failed` if one of their queries failed, otherwise `missing`. If the document reads missing as
+ * 0, `invalid` replaces `missing`: data that is known to be absent or old must not become 0. Source: contract.md,
+ * section 2; reliability.md, P6 and P9.
  */
 export function applyChecks(checks: MetricChecks, answers: CheckedAnswers): Answer {
   const { answer } = answers;
@@ -60,11 +63,11 @@ function judgeGuard(answer: Answer, checks: MetricChecks): Verdict {
   const why = answer.class === 'partial' ? `guard: ${answer.why}` : null;
   if (series.length > 0 && fault === undefined) return believed(why);
   const found = fault === undefined ? 'no series' : `the value ${fault.value}`;
-  const hint = fault?.value === 0 ? ' (compare with "bool" if 0 itself is good)' : '';
+  const hint = fault?.value === 0 ? ' (use a comparison with "bool" if 0 is a valid value)' : '';
   return bad(`the guard is not true: ${found}${hint}${why === null ? '' : `, and ${why}`}`, checks);
 }
 
-/** The decision adds up all series, so the oldest one determines the age of the data. */
+/** The decision sums all series, so the oldest series determines the age of the data. */
 function judgeFreshness(answer: Answer, freshness: Freshness, checks: MetricChecks): Verdict {
   if (answer.class === 'failed' || answer.class === 'invalid') return unusable('freshness', answer);
   if (answer.class === 'missing' || answer.series.length === 0) {
@@ -94,7 +97,7 @@ function judgeFreshness(answer: Answer, freshness: Freshness, checks: MetricChec
   return believed(answer.class === 'partial' ? `freshness: ${answer.why}` : null);
 }
 
-/** Rounds up, so that 120.2 s is not printed as more than 120 s. */
+/** Rounds up: 120.2 s must not be printed as 120 s, the maximum. */
 function formatAge(seconds: number): number {
   return Math.ceil(seconds);
 }
@@ -107,7 +110,7 @@ function bad(message: string, { isMissingZero }: MetricChecks): Verdict {
   return { kind: 'bad', answer: { class: isMissingZero ? 'invalid' : 'missing', message } };
 }
 
-/** A check without a usable answer makes the metric unknown, as if its own query had received that answer. */
+/** A check without a usable answer makes the value of the metric unknown, as if its own query had failed this way. */
 function unusable(name: string, answer: Extract<Answer, { readonly class: 'failed' | 'invalid' }>): Verdict {
   return { kind: 'bad', answer: { ...answer, message: `${name}: ${answer.message}` } };
 }
@@ -115,6 +118,6 @@ function unusable(name: string, answer: Extract<Answer, { readonly class: 'faile
 function inDoubt(answer: Answer, why: string): Answer {
   if (answer.class === 'value') return { ...answer, class: 'partial', why };
   if (answer.class === 'partial') return { ...answer, why: `${answer.why}; ${why}` };
-  // Whether there are series is unknown if a check had partial data, so this must not become 0.
+  // With partial data, it is unknown whether series exist, so the answer must not become 0.
   return answer.class === 'missing' ? { class: 'invalid', message: `${answer.message}, and ${why}` } : answer;
 }

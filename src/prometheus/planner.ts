@@ -1,7 +1,7 @@
 import { type Scaler, scalerKey } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
-import type { Answer } from './answer.js';
-import { createPrometheusClient, type PrometheusClient } from './client.js';
+import type { Answer } from './answers/answer.js';
+import { createPrometheusClient, type PrometheusClient } from './client/client.js';
 import { createDuplicateWatch, type DuplicateWatch, type Suspect } from './duplicate-watch.js';
 import { applyChecks } from './metric-checks.js';
 import { createQueryQueue, type QueryQueue, type QueryReport } from './query-queue.js';
@@ -21,7 +21,7 @@ import { createRecognition, type Recognition } from './recognition.js';
 import { createResourceBatches, type ResourceBatches } from './resource-batches.js';
 import { metricNeeds, rankingNeed, type MetricNeed } from './scaler-queries.js';
 import { createSourceAges, type SourceAge, type SourceAges, UNKNOWN_AGE } from './source-age.js';
-import type { SourceConfig } from './source-config.js';
+import type { SourceConfig } from './data-source/source-config.js';
 
 export interface RoundAnswers {
   /**
@@ -30,14 +30,14 @@ export interface RoundAnswers {
    */
   readonly of: (scalerKey: string) => Promise<readonly Answer[]>;
   /**
-   * Returns the answer to the query that ranks the pods of a due scaler; null if its document ranks none. The query is
-   * sent after the metrics of the round, and only the caller waits for it. Unset: the source ranks no pods. Never
-   * rejects.
+   * Returns the answer to the query that ranks the pods of a due scaler; null if its document has no such query. The
+   * query is sent after the metrics of the round, and only the caller waits for it. Unset: the source ranks no pods.
+   * Never rejects.
    */
   readonly ranking?: (scalerKey: string) => Promise<Answer | null>;
   /**
-   * Returns which metrics of a due scaler count duplicate series, as sentences, according to the last check; null: none
-   * ever did. Unset: the source does not check.
+   * Returns which metrics of a due scaler count duplicate series, as sentences, by the last check; null: no check has
+   * found any. Unset: the source does not check.
    */
   readonly duplicates?: (scalerKey: string) => readonly string[] | null;
   /** Returns the age of a source's data, read after this call. Never rejects. */
@@ -45,7 +45,9 @@ export interface RoundAnswers {
 }
 
 interface MetricSource {
-  /** Sends each distinct query of the due scalers once, all at the same time within the limits of the sources. */
+  /**
+   * Sends each distinct query of the due scalers once. All are sent at the same time, within the limits of the sources.
+   */
   readonly startRound: (due: readonly DueScaler[], signal: AbortSignal) => RoundAnswers;
 }
 
@@ -53,11 +55,11 @@ export interface MetricSourceOptions {
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly clock: Clock;
   readonly onQuery: (report: QueryReport) => void;
-  /** Called once if the server of a source is not what its config assumes, with the config for the detected server. */
+  /** Called once, with a corrected config, if the server of a source is not what its config assumes. */
   readonly onRecognized?: (config: SourceConfig) => void;
   /** Whether to check for duplicate series; default: false. */
   readonly seeksDuplicates?: boolean;
-  /** Called after each round with the highest number of copies of any series of a source. */
+  /** Called after each round with the largest number of copies of any series of a source. */
   readonly onDuplicates?: (source: string, times: number) => void;
   readonly createClient?: (config: SourceConfig, clock: Clock) => PrometheusClient;
 }
@@ -69,7 +71,7 @@ interface KnownSource {
   readonly recognition: Recognition;
   readonly ages: SourceAges;
   readonly duplicates: DuplicateWatch | null;
-  /** The key is the flavor, the resource and its query. */
+  /** By flavor, resource and query. */
   readonly batches: Map<string, ResourceBatches>;
   readonly refused: RefusedQueries;
 }
@@ -163,7 +165,7 @@ function runRound(input: RoundInput): RoundAnswers {
   ];
   const last = Array.from(plan.rankings, (entry) => () => askQuery(entry));
   for (const ask of [...rotate(asks, round), ...rotate(last, round)]) ask();
-  // The queries of a source may change once its server is recognized, so the check waits for the recognition.
+  // The queries of a source may change once its server is recognized, so the check waits for that.
   checkDuplicates(input, (source) => (recognizing.get(source) ?? null) === null);
   const needsByScaler = new Map(needed.map((one) => [scalerKey(one.scaler), one]));
   const periodSeconds = Math.max(...needed.map((one) => one.periodSeconds));
@@ -255,8 +257,8 @@ async function checkedAnswer(
 }
 
 /**
- * Starts with another query in each round. Otherwise, if time is short, the same queries would always miss the round,
- * and if the source fails, the same query would always be the one that is sent.
+ * Starts with a different query in each round. Otherwise the same queries would always miss a round that is too short,
+ * and the same query would always be the one that tests a failing source.
  */
 function rotate<T>(list: readonly T[], round: number): readonly T[] {
   if (list.length === 0) return list;

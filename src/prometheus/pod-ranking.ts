@@ -1,16 +1,16 @@
-import type { Answer } from './answer.js';
-import { indexByPod } from './series-index.js';
+import type { Answer } from './answers/answer.js';
+import { indexByPod } from './answers/series-index.js';
 
 export type PodRanking =
-  /** By pod, without pods that have no series or NaN. Infinite and negative values are valid here. */
+  /** By pod. Pods without series or with NaN are omitted. Infinite and negative values are valid here. */
   | { readonly kind: 'ranked'; readonly values: ReadonlyMap<string, number> }
-  /** No series, which a query may return on purpose: no pod is preferred. */
+  /** No series, which may be intended: no pod is preferred. */
   | { readonly kind: 'empty' }
   | { readonly kind: 'unusable'; readonly message: string };
 
 /**
- * Returns the values of the pods in the answer to a ranking query. A partial answer ranks no pods, because the missing
- * pods could be those to delete first.
+ * Returns the value of each pod in the answer to a ranking query. A partial answer ranks no pods, because the missing
+ * pods may be the ones to delete first.
  */
 export function rankPods(answer: Answer, namespace: string, podNames: readonly string[]): PodRanking {
   if (answer.class === 'missing') return { kind: 'empty' };

@@ -2,37 +2,37 @@ import type { Clock } from '../units/clock.js';
 import { createSemaphore } from '../units/semaphore.js';
 import { secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
-import type { Answer, FailureReason } from './answer.js';
-import { createBreaker } from './breaker.js';
-import type { PrometheusClient } from './client.js';
-import type { SourceConfig } from './source-config.js';
+import type { Answer, FailureReason } from './answers/answer.js';
+import { createBreaker } from './client/breaker.js';
+import type { PrometheusClient } from './client/client.js';
+import type { SourceConfig } from './data-source/source-config.js';
 
 export interface QueryReport {
   readonly source: string;
-  /** From sending to the answer, over all urls, without the wait for a slot. */
+  /** From sending to the answer, over all urls, excluding the wait for a slot. */
   readonly seconds: number;
   readonly answerClass: Answer['class'];
   readonly reason: FailureReason | null;
   /**
-   * How far the clock of the server is ahead of the local clock, within the accuracy of the round trip; null without a
-   * value.
+   * How far the clock of the server is ahead of the local clock, as far as the round trip allows to measure it; null:
+   * unknown.
    */
   readonly clockAheadSeconds: number | null;
 }
 
 export interface AskOptions {
-  /** The time until the answer, including the wait for a slot: a round must not last longer than its period. */
+  /** Time limit until the answer, including the wait for a slot: a round must not last longer than its period. */
   readonly seconds: number;
   readonly signal: AbortSignal;
 }
 
 interface QueryOrder extends AskOptions {
-  /** A number that grows from round to round: see `Breaker`. */
+  /** A number that increases from round to round: see `Breaker`. */
   readonly round: number;
 }
 
 export interface QueryQueue {
-  /** Returns the answer, shared by equal queries that run at the same time. Never throws. */
+  /** Returns the answer. Equal queries that run at the same time share it. Never throws. */
   readonly ask: (query: string, options: QueryOrder) => Promise<Answer>;
   readonly startTime: (options: AskOptions) => Promise<Instant | null>;
 }
@@ -41,8 +41,8 @@ export interface QueryQueue {
 const LEAST_QUERY_MS = 10;
 
 /**
- * Runs at most `maxConcurrentQueries` queries of the source at a time and the others in order, and at most one per
- * round while the source answers none.
+ * Runs at most `maxConcurrentQueries` queries of the source at a time, the others wait in order. While the source does
+ * not answer, at most one query per round is sent.
  */
 export function createQueryQueue(options: {
   readonly config: SourceConfig;
@@ -68,7 +68,8 @@ export function createQueryQueue(options: {
     try {
       const startMs = clock.monotonicMs();
       if (signal.aborted) return { class: 'failed', reason: 'canceled', message: 'the query was canceled' };
-      // Queries end at their own deadlines, so a waiting query gets its turn soon after its deadline.
+      // All queries end by their deadlines, so a waiting query gets a slot soon after its own deadline at the
+      // latest.
       if (deadlineMs - startMs < LEAST_QUERY_MS) return noSlot(config, seconds);
       const mayRetry = breaker.mayRetry();
       const sentAt = clock.now();
@@ -84,7 +85,7 @@ export function createQueryQueue(options: {
       return answer;
     } catch {
       // Without this catch, the unhandled rejection of an internal error would end the service.
-      return { class: 'failed', reason: 'bad_answer', message: 'the query failed by an internal error' };
+      return { class: 'failed', reason: 'bad_answer', message: 'the query failed with an internal error' };
     } finally {
       release();
     }
@@ -102,7 +103,7 @@ export function createQueryQueue(options: {
   };
 }
 
-/** Returns 0 if the server evaluated the query between sending and answer, by the local clock. */
+/** Returns 0 if the evaluation time of the server lies between sending and answer on the local clock. */
 function clockAhead(answer: Answer, sentAt: Instant, answeredAt: Instant): number | null {
   if (answer.class !== 'value' && answer.class !== 'partial') return null;
   const { evaluatedAt } = answer;

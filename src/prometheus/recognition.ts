@@ -1,11 +1,11 @@
-import type { PrometheusClient } from './client.js';
+import type { PrometheusClient } from './client/client.js';
 import type { AskOptions } from './query-queue.js';
-import type { SourceConfig } from './source-config.js';
+import type { SourceConfig } from './data-source/source-config.js';
 
 export interface Recognition {
   /**
-   * Queries the server in every round until it answers. Resolves when the queries of the round may be sent: only the
-   * first round waits. Null: nothing to wait for.
+   * Queries the server in every round until it answers. Resolves when the queries of the round may be sent; only the
+   * first round waits. Null: no need to wait.
    */
   readonly begin: (options: AskOptions) => Promise<void> | null;
   readonly config: () => SourceConfig;

@@ -8,7 +8,7 @@ interface SeenPage {
 const LOGIN_WORDS =
   /(?:^|[/.?=&_-])(?:log-?in|sign-?in|oauth2?|auth|authorize|sso|saml|dex|openid)(?:[/.?=&_-]|$)/i;
 
-/** Titles and words of pages, and the kind of server. The first match wins. */
+/** Patterns for titles and words of pages, and the kind of server. The first match applies. */
 const SERVERS: readonly (readonly [RegExp, string])[] = [
   [/<title>\s*Grafana|grafana-app|"grafanaBootData|\bGrafana\b/i, 'a Grafana'],
   [/<title>\s*Alertmanager|\balertmanager\b/i, 'an Alertmanager'],
@@ -16,7 +16,7 @@ const SERVERS: readonly (readonly [RegExp, string])[] = [
   [/kube-state-metrics/i, 'a kube-state-metrics'],
   [/Node Exporter/i, 'a node exporter'],
   [/vmagent/i, 'a vmagent, which stores nothing'],
-  [/vminsert/i, 'a vminsert, which only takes data in'],
+  [/vminsert/i, 'a vminsert, which only accepts writes'],
   [/"kind":\s*"Status"/, 'a Kubernetes API server'],
   [/\bLoki\b/, 'a Loki'],
   [/default backend/i, 'the default backend of an ingress: no rule has this host and path'],
@@ -25,10 +25,7 @@ const SERVERS: readonly (readonly [RegExp, string])[] = [
   [/type=["']?password/i, 'a login page'],
 ];
 
-/**
- * Returns the kind of a server that is not Prometheus, as part of a sentence (`a Grafana`); null if the page does not
- * show it.
- */
+/** Returns the kind of a server that is not Prometheus, with its article (`a Grafana`); null: not recognized. */
 export function recognizePage({ status, contentType, body, location }: SeenPage): string | null {
   if (status >= 300 && status < 400 && location !== null)
     return LOGIN_WORDS.test(location) ? 'a login page' : null;

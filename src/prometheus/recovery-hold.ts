@@ -1,18 +1,18 @@
 import { judgeSample } from '../decision/samples/judge-sample.js';
-import type { Sample } from '../decision/snapshot.js';
+import type { Sample } from '../decision/snapshot/snapshot.js';
 import { largestRangeSeconds } from '../promql/ranges.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { addSeconds, formatInstant, type Instant, latest, secondsBetween } from '../units/time.js';
 import { resourceWindowSeconds } from './resource-queries.js';
 import { metricQuery } from './scaler-queries.js';
 import { type HistoryState, KEPT, longestSilenceSeconds, type SourceAge } from './source-age.js';
-import type { SourceConfig } from './source-config.js';
+import type { SourceConfig } from './data-source/source-config.js';
 
-/** Since when a metric has returned values without a gap. */
+/** State of one metric: since when it has returned values without a gap. */
 export interface MetricHold {
   /** The first value after the last gap; null: no value yet. */
   readonly valuesSince: Instant | null;
-  /** Before this time, the values may be too low. */
+  /** Until then the values may be too low. */
   readonly until: Instant;
   /** The last answer other than a failure; null: none yet. */
   readonly lastAnswerAt: Instant | null;
@@ -41,8 +41,8 @@ type SampleOutcome =
 const PROCESS_START = 'no earlier values are known';
 
 /**
- * Returns the hold of one metric after one more round. A failed query changes nothing: the next answer shows whether
- * data was lost, by the start time of the source and the length of its silence. Source: algorithm.md, section 4.
+ * Returns the hold of one metric after another round. A failed query changes nothing: the next answer shows whether
+ * data was lost, by the start time of the source and the duration of its silence. Source: algorithm.md, section 4.
  */
 export function advanceHold(previous: MetricHold | null, input: HoldInput): MetricHold {
   const { now, outcome, holdSeconds, periodSeconds } = input;
@@ -61,7 +61,8 @@ export function advanceHold(previous: MetricHold | null, input: HoldInput): Metr
   }
   const youth = youthOf(input);
   if (youth !== null) {
-    // Until the server is H old, each answer counts as a gap. After that the metric must return values for another H.
+    // While the server is younger than H, each answer counts as a gap. After that the metric must return
+    // values for another H.
     const until = latest(addSeconds(youth.began, 2 * holdSeconds), atLeastUntil);
     return { valuesSince: null, until, lastAnswerAt: now, cause: youth.cause };
   }
@@ -70,17 +71,18 @@ export function advanceHold(previous: MetricHold | null, input: HoldInput): Metr
     const cause = `the source did not answer for ${Math.round(silence)} s`;
     return { valuesSince: now, until: atLeastUntil, lastAnswerAt: now, cause };
   }
-  // If the clock was set back, the values would otherwise begin in the future.
+  // If the clock was set back, `valuesSince` could be in the future.
   const valuesSince = before.valuesSince === null || before.valuesSince > now ? now : before.valuesSince;
   const until = addSeconds(valuesSince, holdSeconds);
   const { history = KEPT } = input;
   if (history.state !== 'unknown' || until > now)
     return { valuesSince, until, lastAnswerAt: now, cause: before.cause };
-  // Prevents scale-down in this round only. As a gap, it would block scale-down forever if a source fails now and then.
+  // Prevents scale-down in this round only. If it counted as a gap, a source that fails occasionally would
+  // block scale-down forever.
   return { valuesSince, until: addSeconds(now, periodSeconds), lastAnswerAt: now, cause: history.why };
 }
 
-/** Returns the start time of a server younger than H; null for an older one, and if its age is unknown. */
+/** Returns the start time of a server younger than H; null: older, or unknown age. */
 function youthOf({ now, startTime, history = KEPT, holdSeconds }: HoldInput): {
   readonly began: Instant;
   readonly cause: string;
@@ -96,13 +98,14 @@ function youthOf({ now, startTime, history = KEPT, holdSeconds }: HoldInput): {
 }
 
 /**
- * Returns H of a query: its largest range, at least two sync periods, at most `maxSeconds` (`recoveryHoldMaxSeconds`).
+ * Returns H of a query in seconds: its largest range, at least two sync periods, at most `maxSeconds`
+ * (`recoveryHoldMaxSeconds`).
  */
 export function holdSeconds(query: string, periodSeconds: number, maxSeconds: number): number {
   return boundHold(largestRangeSeconds(query), periodSeconds, maxSeconds);
 }
 
-/** Returns how the hold counts a sample. A value is only what the decision reads as a full value. */
+/** Returns how a sample affects the hold. Only a sample that the decision uses as a full value counts as a value. */
 export function sampleOutcome(metric: MetricSpec, sample: Sample): SampleOutcome {
   const judged = judgeSample(metric, sample);
   if (judged.form === 'error') {
@@ -111,7 +114,7 @@ export function sampleOutcome(metric: MetricSpec, sample: Sample): SampleOutcome
   return judged.partial === null ? { kind: 'value' } : { kind: 'broken', why: judged.partial };
 }
 
-/** The holds of a scaler by metric, source and query, so that a changed query starts a new hold. */
+/** The holds of a scaler by metric, source and query. A changed query starts a new hold. */
 export type ScalerHolds = ReadonlyMap<string, MetricHold>;
 
 export const NO_HOLDS: ScalerHolds = new Map();
@@ -126,7 +129,7 @@ interface ScalerHoldInput {
   readonly maxSeconds: number;
 }
 
-/** `state.holdScaleDownUntil` and `holdReason` of the next snapshot, and the holds that the next round starts from. */
+/** `state.holdScaleDownUntil` and `holdReason` of the next snapshot, and the holds for the next round. */
 interface ScalerHoldResult {
   readonly holds: ScalerHolds;
   readonly holdScaleDownUntil: Instant | null;
@@ -180,7 +183,7 @@ function readHeldQuery(metric: MetricSpec, { scaler, sources, maxSeconds }: Scal
   return { key: `${metric.type}/${metric.identity}\n${metric.source}\n${known.query}`, seconds };
 }
 
-/** The window of a recording rule is part of the range, but the name of the rule does not contain it. */
+/** Includes the window of a recording rule, which the name of the rule does not show. */
 function windowOf(metric: MetricSpec, source: SourceConfig | undefined): number {
   const isResource = metric.type === 'Resource' || metric.type === 'ContainerResource';
   return isResource && source !== undefined ? resourceWindowSeconds(source, metric.name) : 0;

@@ -1,18 +1,20 @@
-import type { Answer } from './answer.js';
+import type { Answer } from './answers/answer.js';
 import { resourceQuery } from './resource-queries.js';
-import { indexByPod } from './series-index.js';
-import type { SourceConfig } from './source-config.js';
+import { indexByPod } from './answers/series-index.js';
+import type { SourceConfig } from './data-source/source-config.js';
 
-/** Queries the usage of one resource in many namespaces, with as few queries as the bound on answers allows. */
+/**
+ * Queries the usage of one resource in many namespaces, with as few queries as the limit of series per answer allows.
+ */
 export interface ResourceBatches {
-  /** Returns a function that returns the answer with the series of a namespace as soon as it has arrived. */
+  /** Returns a function that resolves with the series of a namespace when they have arrived. */
   readonly ask: (
     namespaces: readonly string[],
     askQuery: (query: string) => Promise<Answer>,
   ) => (namespace: string) => Promise<Answer>;
 }
 
-/** Below the limit of 20,000 per answer, because namespaces grow between two rounds. */
+/** Below the limit of 20,000 per answer, to leave room for growth between two rounds. */
 const AIMED_SERIES = 15_000;
 const LEAST_AIMED_SERIES = 1000;
 
@@ -20,8 +22,8 @@ const LEAST_AIMED_SERIES = 1000;
 const MAX_PATTERN_LENGTH = 12_000;
 
 /**
- * Creates the batches for one resource of one source. Learns how many namespaces fit into one query: from the series of
- * each namespace in the last answer, and from answers that were too large, which are queried again in halves.
+ * Creates the batches for one resource of one source. Learns how many namespaces fit into one query from the number of
+ * series of each namespace in the last answer. An answer that is too large is split in halves and queried again.
  */
 export function createResourceBatches(source: SourceConfig, resource: string): ResourceBatches {
   const seriesOf = new Map<string, number>();
@@ -106,7 +108,7 @@ export function createResourceBatches(source: SourceConfig, resource: string): R
 
 type Ask = ResourceBatches['ask'];
 
-/** Two namespaces may have pods with the same name, which only this label distinguishes. */
+/** Only this label distinguishes pods with the same name in two namespaces. */
 function refuseWithoutNamespace(answer: Answer, resource: string): Answer {
   if (answer.class !== 'value' && answer.class !== 'partial') return answer;
   if (!indexByPod(answer.series).has(null)) return answer;

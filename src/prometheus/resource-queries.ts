@@ -1,7 +1,7 @@
 import { quoteRegex } from '../promql/quoting.js';
 import { largestWrittenRangeSeconds } from '../promql/ranges.js';
 import { listVariables, substitute } from '../promql/variables.js';
-import type { SourceConfig } from './source-config.js';
+import type { SourceConfig } from './data-source/source-config.js';
 
 export function resourceQuery(
   source: SourceConfig,
@@ -22,8 +22,8 @@ export function namespacesPattern(namespaces: readonly string[]): string {
 }
 
 /**
- * Returns the rate window of a resource query: that of `$window`, else that of `resourceWindows`, else the largest
- * range in the query; 0 for an instantaneous gauge.
+ * Returns the rate window of a resource query in seconds: from `$window`, otherwise from `resourceWindows`, otherwise
+ * the largest range in the query; 0 for a gauge.
  */
 export function resourceWindowSeconds(source: SourceConfig, resource: string): number {
   if (takesWindow(source, resource)) return source.resourceWindowSeconds;
@@ -51,7 +51,7 @@ interface TemplateFacts {
 
 const factsOfTemplates = new Map<string, TemplateFacts>();
 
-/** The service config has few queries, so their facts are kept. */
+/** Cached for each query of the service config, of which there are only a few. */
 function factsOf(source: SourceConfig, resource: string): TemplateFacts | null {
   const query = templateOf(source, resource);
   if (query === null) return null;

@@ -1,8 +1,8 @@
 import type { Scaler } from '../scaler/spec.js';
 import type { MetricNeed } from './scaler-queries.js';
-import type { SourceConfig } from './source-config.js';
+import type { SourceConfig } from './data-source/source-config.js';
 
-/** A scaler that decides in this round, and its sync period. A query may take half of the period. */
+/** A scaler that decides in this round, and its sync period. A query may take at most half of the period. */
 export interface DueScaler {
   readonly scaler: Scaler;
   readonly periodSeconds: number;
@@ -10,7 +10,9 @@ export interface DueScaler {
 
 const LEAST_DEADLINE_SECONDS = 1;
 
-/** Returns the deadline of a query over all urls of its source: half the period, at most the timeout, at least 1 s. */
+/**
+ * Returns the time limit of a query over all urls of its source: half the period, at most the timeout, at least 1 s.
+ */
 export function queryDeadlineSeconds(source: SourceConfig, periodSeconds: number): number {
   return Math.max(LEAST_DEADLINE_SECONDS, Math.min(source.timeoutSeconds, periodSeconds / 2));
 }
@@ -28,7 +30,7 @@ export interface NeededScaler extends DueScaler, Needs {}
 export interface PlannedQuery {
   readonly source: SourceConfig;
   readonly query: string;
-  /** The shortest period of all scalers that need the query. `seconds` likewise. */
+  /** The shortest period, and the shortest `seconds`, of all scalers that need the query. */
   periodSeconds: number;
   seconds: number;
 }
@@ -42,12 +44,12 @@ export interface PlannedResource {
 
 export interface RoundPlan {
   readonly queries: ReadonlyMap<string, PlannedQuery>;
-  /** Ranking queries that are not also queries of a metric. */
+  /** Ranking queries that no metric uses. */
   readonly rankings: ReadonlyMap<string, PlannedQuery>;
   readonly resources: ReadonlyMap<string, PlannedResource>;
 }
 
-/** Returns each distinct query and each resource once, with the shortest deadline of all scalers that need it. */
+/** Returns each distinct query and each resource once, with the shortest time limit of all scalers that need it. */
 export function planRound(needed: readonly NeededScaler[]): RoundPlan {
   const queries = new Map<string, PlannedQuery>();
   const resources = new Map<string, PlannedResource>();

@@ -1,10 +1,5 @@
-import {
-  errorSample,
-  judgeValues,
-  seriesCountError,
-  type ValuesVerdict,
-} from '../decision/samples/sample-rules.js';
-import type { ErrorSample, Pod, Sample } from '../decision/snapshot.js';
+import { errorSample, judgeValues, seriesCountError } from '../decision/samples/sample-rules.js';
+import type { ErrorSample, Pod, Sample } from '../decision/snapshot/snapshot.js';
 import { largestWrittenRangeSeconds } from '../promql/ranges.js';
 import type {
   ContainerResourceMetric,
@@ -13,17 +8,18 @@ import type {
   ResourceMetric,
   Scaler,
 } from '../scaler/spec.js';
-import { addSeconds, type Instant, secondsBetween } from '../units/time.js';
-import type { Answer } from './answer.js';
+import { addSeconds, type Instant } from '../units/time.js';
+import type { Answer } from './answers/answer.js';
 import { resourceWindowSeconds } from './resource-queries.js';
-import { indexByPod, labelOf, selectSeries } from './series-index.js';
-import type { SourceConfig } from './source-config.js';
+import { indexByPod, labelOf, selectSeries } from './answers/series-index.js';
+import { partialOf, whySamplePartial } from './answers/why-partial.js';
+import type { SourceConfig } from './data-source/source-config.js';
 
 interface SampleContext {
   readonly namespace: string;
   readonly pods: readonly Pod[];
   readonly now: Instant;
-  /** The data source that answered; null if the service config has none with that name. */
+  /** The data source that was queried; null if the service config has none with that name. */
   readonly source: SourceConfig | null;
 }
 
@@ -32,9 +28,6 @@ interface SampleResult {
   readonly sample: Sample;
   readonly droppedSeries: number;
 }
-
-/** If the clock of the server differs by more, its answer may be from a time without data. */
-const MAX_SKEW_SECONDS = 120;
 
 type Answered = Extract<Answer, { readonly series: unknown }>;
 
@@ -65,13 +58,14 @@ export function toSamples(
 /**
  * Returns the sample of one metric. Only series of the target's namespace and the listed pods count. `invalid`: two
  * series for one pod (and container), no `pod` label, or a violation of `decision/samples`. Partial: a partial answer,
- * some NaN, or a server clock that differs by more than 120 s. Source: snapshot.md, `samples[]`; reliability.md, 3.2.
+ * some NaN, or a server clock that differs by more than 120 s. Source: snapshot.md, `samples[]`; algorithm.md, section
+ * 2.
  */
 export function toSample(metric: MetricSpec, answer: Answer, context: SampleContext): SampleResult {
   if (answer.class === 'failed' || answer.class === 'invalid' || answer.class === 'missing') {
     return withoutDrops(errorSample(answer.class, answer.message));
   }
-  // Not `missing`, which `onMissing: zero` reads as 0: the server has reported that data is missing.
+  // Not `missing`, which `onMissing: zero` reads as 0: the server has reported that data is absent.
   if (answer.series.length === 0)
     return withoutDrops(errorSample('invalid', partialOf(answer) ?? 'no series'));
   switch (metric.type) {
@@ -107,7 +101,7 @@ function containersSample(
     for (const one of series) {
       const container = labelOf(one, 'container') ?? '';
       if (wanted !== null && container !== wanted) continue;
-      // A series without `container` is the whole pod, so other series next to it would count everything twice.
+      // A series without `container` is the whole pod. Other series next to it would count its usage twice.
       if (usage.has(container) || (usage.size > 0 && (container === '' || usage.has('')))) {
         return errorSample(
           'invalid',
@@ -130,7 +124,7 @@ function containersSample(
     at: addSeconds(answer.evaluatedAt, -(source?.scrapeIntervalSeconds ?? 0)),
     windowSeconds: source === null ? 0 : resourceWindowSeconds(source, metric.name),
     containers,
-    partial: whyPartial(answer, verdict, context),
+    partial: whySamplePartial(answer, verdict, context.now),
   };
 }
 
@@ -168,7 +162,7 @@ function podsSample(metric: PodsMetric, answer: Answered, context: SampleContext
     at: answer.evaluatedAt,
     windowSeconds: windowOf(metric),
     pods,
-    partial: whyPartial(answer, verdict, context),
+    partial: whySamplePartial(answer, verdict, context.now),
   };
   return { sample, droppedSeries };
 }
@@ -199,7 +193,7 @@ function valuesSample(
     form: 'values',
     at: answer.evaluatedAt,
     values: values.filter((value) => !Number.isNaN(value)),
-    partial: whyPartial(answer, verdict, context),
+    partial: whySamplePartial(answer, verdict, context.now),
   };
 }
 
@@ -207,17 +201,6 @@ function noneSelected(answer: Answered): ErrorSample {
   const message = `none of ${answer.series.length} series matches metric.selector`;
   const why = partialOf(answer);
   return why === null ? errorSample('missing', message) : errorSample('invalid', `${message}, and ${why}`);
-}
-
-function whyPartial(answer: Answered, verdict: ValuesVerdict, { now }: SampleContext): string | null {
-  const skewSeconds = Math.round(Math.abs(secondsBetween(now, answer.evaluatedAt)));
-  const skewWords = skewSeconds > MAX_SKEW_SECONDS ? `clocks apart by ${skewSeconds} s` : null;
-  const all = [partialOf(answer), verdict.partial, skewWords].filter((reason) => reason !== null);
-  return all.length === 0 ? null : all.join('; ');
-}
-
-function partialOf(answer: Answered): string | null {
-  return answer.class === 'partial' ? answer.why : null;
 }
 
 function withoutDrops(sample: Sample): SampleResult {

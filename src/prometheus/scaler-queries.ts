@@ -2,10 +2,10 @@ import { isReadAsZero } from '../decision/samples/sample-rules.js';
 import { podsPattern } from '../promql/pods-pattern.js';
 import { substitute } from '../promql/variables.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
-import type { Answer } from './answer.js';
+import type { Answer } from './answers/answer.js';
 import type { MetricChecks } from './metric-checks.js';
 import { isByNamespace, resourceQuery } from './resource-queries.js';
-import type { SourceConfig } from './source-config.js';
+import type { SourceConfig } from './data-source/source-config.js';
 
 export type MetricNeed =
   | {
@@ -18,7 +18,7 @@ export type MetricNeed =
   | { readonly kind: 'resource'; readonly source: SourceConfig; readonly resource: string }
   | { readonly kind: 'refused'; readonly answer: Answer };
 
-/** In the order of `spec.metrics`, with variables replaced. */
+/** In the order of `spec.metrics`. Variables are replaced. */
 export function metricNeeds(
   scaler: Scaler,
   sources: ReadonlyMap<string, SourceConfig>,

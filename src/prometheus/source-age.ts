@@ -1,6 +1,6 @@
 import { type Clock, sleep } from '../units/clock.js';
 import { addSeconds, type Instant } from '../units/time.js';
-import type { Answer } from './answer.js';
+import type { Answer } from './answers/answer.js';
 import type { AskOptions, QueryQueue } from './query-queue.js';
 
 export interface SourceAge {
@@ -16,9 +16,9 @@ export type HistoryState =
   | { readonly state: 'unknown'; readonly loss: Loss | null; readonly why: string };
 
 interface Loss {
-  /** When the loss was detected. The server was started before that time. */
+  /** When the loss was detected. The server started before that time. */
   readonly at: Instant;
-  /** Part of a sentence. */
+  /** A clause without a subject, for the reason of the recovery hold. */
   readonly why: string;
 }
 
@@ -28,8 +28,8 @@ export const UNKNOWN_AGE: SourceAge = { startTime: null, history: KEPT };
 
 export interface SourceAges {
   /**
-   * Reads the age after this call, so that it applies to every answer received before it: the server may be killed,
-   * emptied and restarted between an earlier reading and an answer. `periodSeconds`: the sync period of the due
+   * Reads the age after this call, so that it applies to every answer received before the call: between an earlier read
+   * and an answer, the server may have been killed, emptied and restarted. `periodSeconds`: sync period of the due
    * scalers. Never rejects.
    */
   readonly read: (options: AgeOptions) => Promise<SourceAge>;
@@ -43,32 +43,34 @@ interface AgeOptions {
 
 const TIMEOUT_SECONDS = 2;
 
-/** Between two readings. Callers in between share the next one. */
+/** Minimum interval between two reads. Callers in between share the next read. */
 const APART_MS = 100;
 
-/** Nodes and pods disappear gradually: in normal operation, half of the targets do not disappear within a period. */
+/**
+ * Nodes and pods disappear gradually. If less than this share of the targets is left after one period, data was lost.
+ */
 const LEAST_SHARE_LEFT = 0.5;
 
-/** Data that has not returned for this long was removed from the source on purpose. */
+/** Data that has been missing for this long was removed on purpose. */
 const LONGEST_LOSS_MS = 900_000;
 
 /** A source that has not answered the query for this long never will. That alone must not block scale-down forever. */
 const LONGEST_DOUBT_MS = 3_600_000;
 
 /**
- * A longer silence of a source counts as a gap: meanwhile it may have lost its history, or scraped nothing. After a
- * long network partition without a restart, a rate is a quarter of its value at the second scrape, and the start time
+ * A longer silence of a source counts as a gap, in which it may have lost its history or scraped nothing. After a long
+ * network partition without a restart, a rate is a quarter of its value at the second scrape, although the start time
  * is old.
  */
 const LONGEST_SILENCE_SECONDS = 60;
 
-/** A long sync period must not be a gap in itself. */
+/** A long sync period alone must not count as a gap. */
 const LONGEST_SILENCE_PERIODS = 1.5;
 
 /** After a server was emptied, a scraper sends it up to two earlier scrapes from its buffer, at an interval of 30 s. */
 const UNSENT_SECONDS = 60;
 
-/** Returns how long a source may be silent before its silence is a gap. */
+/** Returns after how many seconds the silence of a source is a gap. */
 export function longestSilenceSeconds(periodSeconds: number): number {
   return Math.max(LONGEST_SILENCE_SECONDS, LONGEST_SILENCE_PERIODS * periodSeconds);
 }
@@ -92,7 +94,7 @@ export function createSourceAges(parts: { readonly queue: QueryQueue; readonly c
   };
 
   const begin = (options: AgeOptions): Promise<SourceAge> => {
-    // Callers in the same turn of the event loop share the reading: nothing is sent before all have called.
+    // Callers in the same turn of the event loop share the read: it is sent after all of them have called.
     const reading = {
       isSent: false,
       age: Promise.resolve().then(async () => {
@@ -124,19 +126,22 @@ export function createSourceAges(parts: { readonly queue: QueryQueue; readonly c
 }
 
 interface HistoryWatch {
-  /** How far back the next query must reach to show a loss since the last answer. */
+  /** How far back the next query must reach to detect a loss since the last answer. */
   readonly offsetSeconds: (periodSeconds: number) => number;
-  /** The source has reported its start time, which proves that it has its data. */
+  /** Called when the source has reported its start time, which proves that it has its data. */
   readonly startKnown: () => void;
   readonly learn: (answer: Answer, offsetSeconds: number) => HistoryState;
 }
 
-/** Compares the number of earlier targets that a source knows now with the number that it knew in the round before. */
+/**
+ * Compares the number of targets in the past that a source knows now with the number that it knew in the previous
+ * round.
+ */
 function createHistoryWatch(clock: Clock): HistoryWatch {
   let known: { readonly count: number; readonly atMs: number } | null = null;
-  /** When the last answer was conclusive; null: none was, or none is expected anymore. */
+  /** Time of the last conclusive answer; null: none, or none is expected anymore. */
   let certainMs: number | null = null;
-  /** The last reading before the data disappeared; null: it has not. */
+  /** Time of the last read before the data disappeared; null: it has not disappeared. */
   let goneSinceMs: number | null = null;
   let readMs: number | null = null;
   const losses = createLossMemory(clock);
@@ -150,7 +155,7 @@ function createHistoryWatch(clock: Clock): HistoryWatch {
     const before = known !== null && isRecent(known.atMs) ? known.count : null;
     if (count === null || (count === 0 && before === null)) {
       if (!isRecent(certainMs)) return kept();
-      const why = 'whether the source has lost data is not known';
+      const why = 'it is unknown whether the source has lost data';
       return { state: 'unknown', loss: losses.last(), why };
     }
     goneSinceMs = count > 0 ? null : (goneSinceMs ?? previousMs);
@@ -188,8 +193,8 @@ function createHistoryWatch(clock: Clock): HistoryWatch {
 }
 
 /**
- * Keeps the last loss, for scalers that query the source only after their data has returned. Its age is elapsed time,
- * so that setting the wall clock does not change it.
+ * Remembers the last loss for scalers that query the source only after their data has returned. Its age is elapsed
+ * time, so that setting the wall clock does not change it.
  */
 function createLossMemory(clock: Clock): {
   readonly last: () => Loss | null;
@@ -209,7 +214,7 @@ function createLossMemory(clock: Clock): {
     last: () => (loss === null ? null : dated(loss)),
     kept: (askedMs) => (keptMs = Math.max(keptMs ?? askedMs, askedMs)),
     found: (askedMs, why) => {
-      // A time before one that has data is in the gap of the same loss.
+      // A time without data before a time with data is in the gap of the same loss.
       if (loss === null || (keptMs !== null && askedMs > keptMs)) {
         loss = { foundMs: clock.monotonicMs(), why };
         keptMs = null;
@@ -219,7 +224,7 @@ function createLossMemory(clock: Clock): {
   };
 }
 
-/** Returns 0 for no series; null if the number is unknown. */
+/** Returns 0 without series; null if the number is unknown. */
 function countOf(answer: Answer): number | null {
   if (answer.class === 'missing') return 0;
   if (answer.class !== 'value') return null;

@@ -8,27 +8,27 @@ export interface Filler {
   readonly to: number;
   /** Null if it depends on the time. */
   readonly value: number | null;
-  /** True if it replaces the whole query, false if only a part of the data. */
+  /** Whether it replaces the whole query, not only a part of the data. */
   readonly isWhole: boolean;
 }
 
-/** The value while data is missing: no series, a number, or `some` unknown number. */
+/** The value while data is missing: `none` (no series), a number, or `some` unknown number. */
 type Value = 'none' | Known;
 
 interface State {
   readonly value: Value;
   readonly reads: boolean;
-  /** The first part whose constant contributes to the value. */
+  /** The first part whose constant affects the value. */
   readonly filler: Omit<Filler, 'isWhole'> | null;
 }
 
-/** `gone`: no series has samples. `down`: none but `up`, which is 0 while scrapes fail. */
+/** `gone`: no series has samples. `down`: only `up` has samples, with the value 0 while scrapes fail. */
 type Outage = 'gone' | 'down';
 
 /**
- * Finds the constant that a query returns while its data is missing: after a failed scrape it would be used as the
- * metric. Null if the query returns nothing or NaN, or selects nothing. Selectors count as empty, so `or (vector(0)
- * and on () up == 1)` is no filler: it is empty while the target is down.
+ * Finds the constant that a query returns while its data is missing, and which would then be used as the metric after a
+ * failed scrape. Null if the query returns nothing or NaN, or contains no selector. Selectors count as empty, so `or
+ * (vector(0) and on () up == 1)` is no filler: it is empty while the target is down.
  */
 export function findFiller(expressions: readonly Expression[]): Filler | null {
   for (const outage of ['gone', 'down'] as const) {
@@ -121,7 +121,7 @@ function ofCall(expression: Of<'call'>, { operands, places }: Operands): State {
 function ofAggregate(expression: Of<'aggregate'>, { operands, places }: Operands): State {
   const reads = operands.some((operand) => operand.reads);
   const filler = operands.find((operand) => operand.filler !== null)?.filler ?? null;
-  // In MetricsQL, max(x, 0) aggregates over all operands.
+  // In MetricsQL, max(x, 0) aggregates all its operands.
   if (operands.length > 1 && ['sum', 'max', 'min', 'avg', 'count'].includes(expression.name))
     return ofAlternatives(expression, operands, places);
   const value = operands.at(-1)?.value ?? 'none';
@@ -133,7 +133,7 @@ function ofAggregate(expression: Of<'aggregate'>, { operands, places }: Operands
   return { value: keepsValue ? value : 'some', reads, filler };
 }
 
-/** Alternatives such as `a or b`: those with data replace those without. */
+/** Alternatives such as `a or b`: alternatives with data replace those without. */
 function ofAlternatives(
   expression: Expression,
   operands: readonly State[],

@@ -5,8 +5,8 @@ const ADDS: readonly string[] = ['Sum', 'Count', 'CountValues'];
 const KEEPS: readonly string[] = ['Topk', 'Bottomk', 'LimitK', 'LimitRatio'];
 
 /**
- * Returns whether a query adds up the series of a selector that differ in `label`: whether the first aggregation
- * around the selector that drops the label is a sum or a count. `asWhole` is the result if nothing drops the label.
+ * Whether a query sums the series of a selector that differ in `label`: the first aggregation around the selector that
+ * drops the label is a sum or a count. `asWhole` is the result if no aggregation drops it.
  */
 export function addsUp(
   query: string,

@@ -10,9 +10,9 @@ export interface QueryFacts {
   readonly type: ValueType | null;
   readonly problems: readonly TypeProblem[];
   readonly labels: LabelSet;
-  /** Null if nothing replaces missing data with a constant. */
+  /** Null if no constant replaces missing data. */
   readonly filler: Filler | null;
-  /** The index of the first operator whose sides never match; null: none. */
+  /** Index of the first operator whose sides never match; null: none. */
   readonly unmatched: number | null;
 }
 
@@ -34,8 +34,8 @@ export function analyzeQuery(query: string): QueryFacts | null {
 }
 
 /**
- * Returns whether no series of the result can have the label, as with `pod` in `sum(x)` and `sum without (pod) (x)`.
- * False if that depends on the data.
+ * Whether no series of the result can have the label, such as `pod` in `sum(x)` and `sum without (pod) (x)`. False if
+ * that depends on the data.
  */
 export function dropsLabel(query: string, label: string): boolean {
   const facts = analyzeQuery(query);

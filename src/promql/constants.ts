@@ -1,7 +1,6 @@
-/** A number, or `some` number that is known only to the server. */
+/** A number, or `some` number that only the server knows. */
 export type Known = number | 'some';
 
-/** Functions that return their operand unchanged if it is constant. */
 const KEEPS_VALUE: ReadonlySet<string> = new Set([
   'avg_over_time',
   'first_over_time',
@@ -42,7 +41,7 @@ const OF_ONE: ReadonlyMap<string, (value: number) => number> = new Map([
   ['sqrt', Math.sqrt],
 ]);
 
-/** Returns the result for constant operands. The first operand is the vector, except for quantile_over_time. */
+/** Returns the result for constant operands. The vector is the first operand, except for quantile_over_time. */
 export function computeCall(name: string, operands: readonly Known[]): Known {
   const [value = 'some', bound = 'some', upper = 'some'] = operands;
   if (name === 'quantile_over_time') return bound;

@@ -9,7 +9,6 @@ interface Matching {
   readonly labels: readonly string[];
   /** The "many" side: `left` for group_left. */
   readonly group: 'left' | 'right' | null;
-  /** Labels in the parentheses of group_left and group_right. */
   readonly include: readonly string[];
 }
 
@@ -17,7 +16,7 @@ interface Base {
   /** UTF-16 offsets into the query. */
   readonly from: number;
   readonly to: number;
-  /** Indexes of the operands: all lower than the index of the expression. */
+  /** Indexes of the operands, all lower than the index of the expression. */
   readonly operands: readonly number[];
 }
 
@@ -49,7 +48,7 @@ export type Expression = Base &
         readonly operatorFrom: number;
         readonly isBool: boolean;
         readonly matching: Matching | null;
-        /** The offset of a fill modifier; null without one. */
+        /** Offset of a fill modifier; null: none. */
         readonly fillFrom: number | null;
       }
   );
@@ -86,15 +85,15 @@ const NO_OPERANDS: ReadonlySet<string> = new Set([
 const NAME = /[A-Za-z_:][A-Za-z0-9_:]*/y;
 
 /**
- * Returns the expressions of a query: operands precede the expressions that use them, the last one is the whole
- * query. MetricsQL is read as the nearest PromQL, with its own function names. Null for a query that does not parse
- * or exceeds the limits. Not recursive: the tree of a long query is hundreds of levels deep.
+ * Returns the expressions of a query. Operands precede the expressions that use them; the last one is the whole query.
+ * MetricsQL is read as the nearest PromQL, with its own function names. Null for a query that does not parse or exceeds
+ * the limits. Not recursive, because the tree of a long query is hundreds of levels deep.
  */
 export function readExpressions(query: string): readonly Expression[] | null {
   const tree = treeOf(query);
   if (tree === null) return null;
   const expressions: Expression[] = [];
-  /** Operands of the unfinished expressions, the innermost last. */
+  /** Operands of the unfinished expressions, innermost last. */
   const open: number[][] = [];
   const close = ({ node, from, to }: SyntaxNodeRef, operands: readonly number[]): void => {
     expressions.push({ from, to, operands, ...shapeOf(query, node) });
@@ -168,7 +167,9 @@ function shapeOf(query: string, node: SyntaxNode): Shape {
   }
 }
 
-/** Reads the name from the query: in the tree, a function that the grammar does not know has another name. */
+/**
+ * Reads the name from the query, because the tree contains a replacement for functions that the grammar does not know.
+ */
 function nameAt(query: string, from: number): string {
   NAME.lastIndex = from;
   return NAME.exec(query)?.[0] ?? '';
@@ -227,7 +228,7 @@ const OPERATORS: Readonly<Record<string, string>> = {
   Lss: '<',
 };
 
-/** Operators of MetricsQL have another name in the tree. */
+/** The tree contains a replacement for operators of MetricsQL. */
 function operatorName(query: string, { name, from }: SyntaxNode): string {
   return OPERATORS[name] ?? nameAt(query, from).toLowerCase();
 }

@@ -1,13 +1,13 @@
 /**
- * The labels that the series of a vector may have: only `names`, or if the set is open, all labels except `names`.
- * Always a superset of the actual labels: a label that is not in the set is certainly absent.
+ * Labels that the series of a vector may have: only `names`, or if the set is open, all labels except `names`. Always a
+ * superset of the actual labels: a label that is not in the set is certainly absent.
  */
 export interface LabelSet {
   readonly isOpen: boolean;
   readonly names: ReadonlySet<string>;
 }
 
-/** A larger set becomes `ANY_LABELS`, which keeps the work linear. */
+/** A larger set becomes `ANY_LABELS`, which keeps the time linear. */
 const MAX_NAMES = 100;
 
 export const ANY_LABELS: LabelSet = { isOpen: true, names: new Set() };

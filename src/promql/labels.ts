@@ -103,7 +103,7 @@ function ofCall({ name, operands }: Of<'call'>, context: Context): LabelSet {
   return target?.form === 'string' ? union(inner, only([target.text])) : ANY_LABELS;
 }
 
-/** The matchers of the selector are the labels of absent(). */
+/** The labels of absent() come from the matchers of its selector. */
 function ofAbsent(operand: number | undefined, { expressions }: Context): LabelSet {
   let inner = operand === undefined ? undefined : expressions[operand];
   while (inner?.form === 'range' || inner?.form === 'wrapped')
@@ -140,7 +140,7 @@ function ofBinary(expression: Of<'binary'>, context: Context): LabelSet {
     return union(many, keep(one, matching.include));
   }
   const both = fillFrom === null ? intersection(left, right) : union(left, right);
-  // VictoriaMetrics treats a series without labels as a number; Prometheus finds no match.
+  // VictoriaMetrics treats a series without labels as a number; in Prometheus it matches nothing.
   if (matching === null && (isEmpty(left) || isEmpty(right))) return union(left, right);
   if (matching === null) return both;
   return matching.kind === 'on' ? keep(both, matching.labels) : without(both, matching.labels);

@@ -3,8 +3,8 @@ import { parseQuery } from './parse.js';
 import { readStringLiteral } from './quoting.js';
 
 /**
- * Returns the names of the metrics that a query selects, as `name{...}`, `{"name"}` or `{__name__="name"}`, in order
- * of first appearance. Omits names with a variable.
+ * Returns the names of the metrics in a query (`name{...}`, `{"name"}`, `{__name__="name"}`), in order of first
+ * appearance. Omits names with a variable.
  */
 export function metricNames(query: string): readonly string[] {
   const { text, tree } = parseQuery(query);

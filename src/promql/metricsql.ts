@@ -3,7 +3,7 @@ import { splitSegments } from './segments.js';
 interface Replacement {
   readonly from: number;
   readonly word: string;
-  /** Has the same length. */
+  /** As long as `word`, so that later positions stay valid. */
   readonly text: string;
 }
 
@@ -13,7 +13,7 @@ interface Token {
   readonly from: number;
 }
 
-/** Operators of MetricsQL only. The parser reads them as `or`; the expression keeps its operator. */
+/** Operators that only MetricsQL has. The parser reads them as `or`; the expression keeps its operator. */
 const OPERATORS: ReadonlySet<string> = new Set(['default', 'if', 'ifnot']);
 
 const AGGREGATIONS: ReadonlySet<string> = new Set([
@@ -43,7 +43,7 @@ const AGGREGATIONS: ReadonlySet<string> = new Set([
   'zscore',
 ]);
 
-/** Functions of MetricsQL only. Source: MetricsQL reference, VictoriaMetrics 1.9x. */
+/** Functions that only MetricsQL has. Source: MetricsQL reference, VictoriaMetrics 1.9x. */
 const FUNCTIONS: ReadonlySet<string> = new Set(
   [
     'aggr_over_time alias ascent_over_time bitmap_and bitmap_or bitmap_xor buckets_limit count_eq_over_time',
@@ -78,7 +78,7 @@ const STEPS = /^[\d.][a-z\d.]*$/;
 const IS_TEMPLATE = /^\s*WITH\s*\(/i;
 
 /**
- * Replaces MetricsQL with the nearest PromQL of the same length, so that offsets hold. The result is for the syntax
+ * Replaces MetricsQL with the nearest PromQL of the same length, which keeps offsets. The result is for the syntax
  * tree, never for a server. Null without known MetricsQL, and for WITH templates.
  */
 export function rewriteMetricsql(query: string): string | null {
@@ -93,7 +93,7 @@ export function rewriteMetricsql(query: string): string | null {
   return text + query.slice(position);
 }
 
-/** Returns the first MetricsQL in a query that PromQL does not have, or null if none is known. */
+/** Returns the first part of a query that only MetricsQL has, or null if none is known. */
 export function firstMetricsql(query: string): { readonly offset: number; readonly word: string } | null {
   const [first] = findReplacements(query);
   return first === undefined ? null : { offset: first.from, word: first.word };
@@ -146,7 +146,7 @@ function replacementOf(
   return text === ',' && after?.text === ')' && bracket === '(' ? '' : null;
 }
 
-/** Handles sizes such as 8Ki, and in a range, steps (5i) and fractions (1.5h). */
+/** Handles sizes such as 8Ki; in a range, also steps (5i) and fractions (1.5h). */
 function numberOf(text: string, bracket: string | undefined): string | null {
   const size = SIZE.exec(text);
   // 5m is a duration, not a size: Prometheus 3 accepts it as a number.

@@ -11,24 +11,24 @@ interface UnknownFunction {
 
 export interface ParsedQuery {
   /**
-   * The query with variables and unknown functions replaced by valid syntax of the same length, so that offsets hold.
+   * The query, with variables and unknown functions replaced by valid syntax of the same length, which keeps offsets.
    */
   readonly text: string;
   readonly tree: Tree;
   readonly unknownFunctions: readonly UnknownFunction[];
   readonly errorNode: SyntaxNode | null;
-  /** The limit that the query exceeds, in which case `tree` is that of an empty text; null: none. */
+  /** The limit that the query exceeds, for which `tree` is empty; null: none. */
   readonly limit: QueryLimit | null;
 }
 
 /** Each unknown function takes another parse. */
 const MAX_UNKNOWN_FUNCTIONS = 20;
 
-/** Half of a surrogate pair takes the parser 5 us; outside of strings it is an error, like `?`. */
+/** Half of a surrogate pair costs the parser 5 us. Outside of strings it is an error, like `?`. */
 const SURROGATE = /[\ud800-\udfff]/g;
 
 /**
- * The grammar looks up lower-case names in a plain object, where these names are inherited and would be read as
+ * The grammar looks up lower-case names in a plain object, which inherits these names, so they would be read as
  * keywords.
  */
 const INHERITED = /(?<![\w:])(?:constructor|__proto__)(?![\w:])/gi;
@@ -42,8 +42,8 @@ const MAX_KEPT_LENGTH = 10_000;
 const kept = new Map<string, ParsedQuery>();
 
 /**
- * Parses a query with variables, and possibly functions of other servers. Never fails. Keeps the last 200 queries:
- * documents share queries, and each one is analyzed for errors, names and ranges.
+ * Parses a query that may contain variables and functions of other servers. Never fails. Caches the last 200 queries,
+ * because documents share queries, and each query is analyzed for errors, names and ranges.
  */
 export function parseQuery(query: string): ParsedQuery {
   const known = kept.get(query);
@@ -100,10 +100,7 @@ function replaceAt(text: string, offset: number, replacement: string): string {
   return text.slice(0, offset) + replacement + text.slice(offset + replacement.length);
 }
 
-/**
- * Returns a function name of this length that the grammar accepts with any operands. With one letter, only a sign
- * fits.
- */
+/** Returns a function name of this length that the grammar accepts with any operands. For one letter, a sign. */
 function knownFunction(length: number): string {
   if (length >= 3) return 'abs'.padEnd(length);
   return length === 2 ? 'ln' : '-';

@@ -11,10 +11,11 @@ const RANDOM = '[a-z0-9]{5}';
 const MAX_HASH = 10;
 
 /**
- * Returns the value of `$pods`: a regular expression (RE2, anchored by Prometheus) for the pod names of a workload,
- * independent of the current pods. For an unknown kind it matches any name that starts with `NAME-`.
+ * Returns the value of `$pods`: a regular expression (RE2, anchored by Prometheus) for the pod names of a
+ * workload, independent of the current pods. For an unknown kind, it matches any name that starts with
+ * `NAME-`.
  *
- * Workloads whose names have 58 or more characters and share the first 58 have the same pattern.
+ * Workloads with names of 58 or more characters that share the first 58 have the same pattern.
  */
 export function podsPattern(kind: string, name: string): string {
   const quoted = quoteRegex(name);

@@ -2,17 +2,16 @@ import { type Segment, splitSegments } from './segments.js';
 
 export interface QueryLimit {
   readonly message: string;
-  /** Of the first token above the limit, in UTF-16 units. */
+  /** Offset of the first token above the limit, in UTF-16 code units. */
   readonly offset: number;
 }
 
-/** In UTF-16 units. Source: contract.md section 2. */
+/** In UTF-16 code units. Source: contract.md section 2. */
 const MAX_LENGTH = 65_536;
 
 /**
- * Each operator, call and bracket is a level of the syntax tree, which is built and walked by recursion: 500
- * operators in 100 brackets take a third of the stack. A token takes the parser 2 to 5 us, or 20 us in error
- * recovery.
+ * Each operator, call and bracket is a level of the syntax tree, which is built and visited recursively: 500 operators
+ * in 100 brackets take a third of the stack. A token takes the parser 2 to 5 us, or 20 us in error recovery.
  */
 const LIMITS = [
   { counted: 'operators', most: 500 },
@@ -27,15 +26,15 @@ type Counted = (typeof LIMITS)[number]['counted'];
 const TOKEN = /[A-Za-z_:][\w:]*|\d[\w.]*|[=!]~|[=!<>]=|\S/g;
 const VARIABLE = /\$[A-Za-z_]/g;
 const OPERATOR_WORDS: ReadonlySet<string> = new Set(['and', 'or', 'unless', 'atan2', 'offset']);
-// `[` counts as an operator: a range or subquery follows its operand and may be repeated.
+// `[` counts as an operator, because a range or subquery follows its operand and may be repeated.
 const OPERATOR_SIGNS = '+-*/%^<>=!@[';
 
-/** Caches the last result: each parser of a long query checks the limit, but does not keep the query. */
+/** The last result: each parse of a long query checks the limit, but does not cache the query. */
 let last: { readonly query: string; readonly limit: QueryLimit | null } = { query: '', limit: null };
 
 /**
- * Returns the first limit that a query exceeds, or null. One pass without a parser; a string literal or comment
- * counts as one token.
+ * Returns the first limit that a query exceeds, or null. One pass without a parser; a string literal or comment counts
+ * as one token.
  */
 export function findQueryLimit(query: string): QueryLimit | null {
   if (query.length > MAX_LENGTH) {
@@ -62,7 +61,7 @@ const MOST = Object.fromEntries(LIMITS.map(({ counted, most }) => [counted, most
   Record<Counted, number>
 >;
 
-/** Plain fields, for speed: a query of 64 KiB has 64,000 tokens. */
+/** Plain fields for speed: a query of 64 KiB may have 64,000 tokens. */
 class Tally {
   readonly counts: Record<Counted, number> = {
     operators: 0,

@@ -18,12 +18,12 @@ const UNESCAPED: Readonly<Record<string, string>> = {
 
 const ESCAPE = /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|([\s\S]))/g;
 
-/** Returns a regular expression (RE2) that matches exactly `text`, like `regexp.QuoteMeta` of Go. */
+/** Returns a regular expression (RE2) that matches exactly `text`, like `regexp.QuoteMeta` in Go. */
 export function quoteRegex(text: string): string {
   return text.replace(RE2_SPECIAL, '\\$&');
 }
 
-/** Escapes the text for a string literal in this quote, so that nothing in it can end the literal. */
+/** Escapes a string for a literal with this quote, so that no character can end the literal. */
 export function escapeString(text: string, quote: '"' | "'"): string {
   return text.replace(ESCAPABLE, (character) => escapeCharacter(character, quote));
 }
@@ -41,7 +41,7 @@ export function stringLiteral(text: string): string {
   return `"${escapeString(text, '"')}"`;
 }
 
-/** Returns the content of a string literal. An unknown escape sequence is its character. */
+/** Returns the content of a string literal. An unknown escape sequence represents its character. */
 export function readStringLiteral(literal: string): string {
   const quote = literal.charAt(0) as Quote;
   const isClosed = literal.length > 1 && literal.endsWith(quote);

@@ -21,15 +21,15 @@ interface Ranges {
 }
 
 /**
- * Returns the largest range of a query in seconds: of `x[5m]`, of a subquery `[1h:1m]`, and 300 for a selector
- * without one. Ignores `offset` and does not add up nested ranges. 0 for a query that selects nothing. An unknown
- * range (`step()`, a variable, a unit of another server) counts as at least 300.
+ * Returns the largest range in a query in seconds: `x[5m]`, the subquery range in `[1h:1m]`, and 300 for a selector
+ * without a range. Ignores `offset` and does not sum nested ranges. 0 for a query without a selector. An unknown range
+ * (`step()`, a variable, a unit of another server) counts as at least 300.
  */
 export function largestRangeSeconds(query: string): number {
   return rangesOf(query).withLookback;
 }
 
-/** Like `largestRangeSeconds`, without the 300 s for a selector that has no range: 0 for a plain gauge. */
+/** Like `largestRangeSeconds`, but a selector without a range counts as 0. */
 export function largestWrittenRangeSeconds(query: string): number {
   return rangesOf(query).written;
 }
@@ -102,7 +102,7 @@ function finite(seconds: number): number | null {
   return Number.isFinite(seconds) ? seconds : null;
 }
 
-/** Reads `5m`, `1h30m`, `300` (seconds), `0x1f`. */
+/** Parses `5m`, `1h30m`, `300` (seconds), `0x1f`. */
 function literalSeconds(literal: string): number | null {
   const plain = Number(literal.replaceAll('_', ''));
   if (literal !== '' && !Number.isNaN(plain)) return finite(plain);

@@ -11,9 +11,9 @@ export interface Segment {
 export type Quote = '"' | "'" | '`';
 
 /**
- * Splits a query into code, string literals and comments, which together are the whole text. As in the lexer of
+ * Splits a query into code, string literals and comments, which together are the whole query. As in the lexer of
  * Prometheus, `"` and `'` have backslash escapes, backticks have none, and a comment ends with its line. Never fails:
- * an unclosed string extends to the end of the text.
+ * an unclosed string extends to the end.
  */
 export function splitSegments(query: string): readonly Segment[] {
   const segments: Segment[] = [];

@@ -49,14 +49,14 @@ const SIGNATURES: ReadonlyMap<string, Signature> = new Map(
 );
 
 /**
- * Returns null for a function that PromQL does not have, or has for too short a time to rely on. Source: Prometheus,
+ * Returns null for a function that PromQL does not have, or that only recent versions have. Source: Prometheus,
  * promql/parser/functions.go.
  */
 export function signatureOf(name: string): Signature | null {
   return SIGNATURES.get(name) ?? null;
 }
 
-/** The type of the parameter before the operand; null: no parameter. */
+/** Type of the parameter before the operand; null: no parameter. */
 const AGGREGATIONS: ReadonlyMap<string, ValueType | null> = new Map<string, ValueType | null>([
   ...['avg', 'count', 'group', 'max', 'min', 'stddev', 'stdvar', 'sum'].map((name) => [name, null] as const),
   ...['bottomk', 'limit_ratio', 'limitk', 'quantile', 'topk'].map((name) => [name, 'scalar'] as const),

@@ -5,19 +5,19 @@ import { findQueryLimit } from './query-limits.js';
 import { splitSegments } from './segments.js';
 
 /**
- * An `error` is invalid for every server; a `warning` may be valid for a newer or older Prometheus, or for
- * VictoriaMetrics. `offset` is in UTF-16 units from the start of the query.
+ * An `error` is invalid for every server. A `warning` may be valid for a newer or older Prometheus, or for
+ * VictoriaMetrics. `offset` is in UTF-16 code units from the start of the query.
  */
 export interface SyntaxProblem {
   readonly severity: 'error' | 'warning';
   readonly offset: number;
   readonly message: string;
-  /** The query exceeds a limit of the parser, and may be valid. */
+  /** Whether the query exceeds a limit of the parser, but may be valid. */
   readonly isLimit?: true;
 }
 
 interface SyntaxOptions {
-  /** Whether the server is VictoriaMetrics. Possible MetricsQL is then only a warning. */
+  /** Whether the server is VictoriaMetrics. Syntax that may be MetricsQL is then only a warning. */
   readonly isMetricsql?: boolean;
 }
 
@@ -36,8 +36,8 @@ const NUMBER_SUFFIX = /^[kmgt]i?b?$/i;
 const NEXT_TOKEN = /^(?:[A-Za-z_:][A-Za-z0-9_:.]*|[\d.]+[A-Za-z0-9_.]*|[=!]~|[=!<>]=|\S)/;
 
 /**
- * Checks the grammar of a PromQL query, which may contain `$name` variables; the server checks label joins and
- * regular expressions. Reports one problem per mistake.
+ * Checks the grammar of a PromQL query with `$name` variables. Label joins and regular expressions are left to the
+ * server. Reports one problem per mistake.
  */
 export function checkSyntax(query: string, options: SyntaxOptions = {}): readonly SyntaxProblem[] {
   const limit = findQueryLimit(query);
@@ -95,7 +95,7 @@ function problemsOf(
   return [...unknown.filter(({ offset }) => offset !== problem.offset), problem];
 }
 
-/** If the error may be MetricsQL, changes the problem accordingly: only VictoriaMetrics can check it. */
+/** If the error may be valid MetricsQL, changes the problem to a warning, because only VictoriaMetrics can check it. */
 function asMetricsql(query: string, problem: SyntaxProblem, isMetricsql: boolean): SyntaxProblem {
   if (problem.severity === 'warning' && !isMetricsql) return problem;
   const rewritten = rewriteMetricsql(query);

@@ -9,9 +9,9 @@ import {
 
 export interface TypeProblem {
   readonly message: string;
-  /** In UTF-16 units from the start of the query. */
+  /** In UTF-16 code units from the start of the query. */
   readonly offset: number;
-  /** Whether VictoriaMetrics may accept it, since it converts between scalars, vectors and ranges. */
+  /** Whether VictoriaMetrics may accept it, because it converts between scalars, vectors and ranges. */
   readonly isMetricsql: boolean;
 }
 
@@ -142,7 +142,7 @@ function callType({ name, operands, from }: Of<'call'>, context: Context): Value
   }
   const before = context.problems.length;
   operands.forEach((operand, index) => {
-    // Only the first one: swapped operands are one mistake.
+    // Reports only the first one: swapped operands are one mistake.
     if (context.problems.length > before) return;
     const parameter =
       signature.parameters[index] ?? (signature.isVariadic ? signature.parameters.at(-1) : undefined);
@@ -208,7 +208,7 @@ function binaryType(expression: Of<'binary'>, context: Context): ValueType | nul
   return areScalars ? 'scalar' : 'vector';
 }
 
-/** An unknown type is accepted. */
+/** Accepts an unknown type. */
 function expectType(
   operand: number | undefined,
   expected: readonly ValueType[],
@@ -258,7 +258,7 @@ function hintFor(
 
 const LONGEST_EXCERPT = 40;
 
-/** Returns one line, shortened. */
+/** Returns one line, truncated. */
 export function excerpt(query: string, { from, to }: { readonly from: number; readonly to: number }): string {
   const text = query.slice(from, Math.min(to, from + 4 * LONGEST_EXCERPT)).replace(/[\s\p{Cc}]+/gu, ' ');
   const isWhole = to - from <= 4 * LONGEST_EXCERPT && text.length <= LONGEST_EXCERPT;

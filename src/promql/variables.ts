@@ -7,21 +7,20 @@ interface Variable {
   readonly offset: number;
 }
 
-/** The place determines how the value is written. */
 interface VariablePlace extends Variable {
   /** In a string literal; where a duration is expected (`[$window]`, `offset $window`); or elsewhere in the code. */
   readonly place: 'string' | 'duration' | 'code';
-  /** Right of `=~` or `!~`. */
+  /** Whether it is the right side of `=~` or `!~`. */
   readonly isRegex: boolean;
 }
 
-/** Variables in order; comments have none. */
+/** Variables in order of appearance; a comment has none. */
 interface PlacedSegment {
   readonly segment: Segment;
   readonly variables: readonly VariablePlace[];
 }
 
-/** Their values are regular expressions: after `=~` and `!~` they are not quoted again. */
+/** Variables whose values are regular expressions, which are not quoted again after `=~` and `!~`. */
 const REGEX_VARIABLES: ReadonlySet<string> = new Set(['pods', 'namespaces']);
 
 /** `$1` and `${1}`, which label_replace uses, are not variables. */
@@ -29,14 +28,14 @@ const VARIABLE = /\$([A-Za-z_]\w*)/g;
 const TOKEN = /\$[A-Za-z_]\w*|[A-Za-z_:][\w:]*|[=!]~|\S/g;
 const DURATION = /^(?:\d+(?:ms|[smhdwy]))+$/;
 
-/** Returns every occurrence of a variable, in order, except those in comments. */
+/** Returns every use of a variable in order of appearance, except in comments. */
 export function listVariables(query: string): readonly Variable[] {
   return placeVariables(query).flatMap(({ variables }) =>
     variables.map(({ name, offset }) => ({ name, offset })),
   );
 }
 
-/** Places all variables in one pass: a query may contain thousands. */
+/** Places all variables in one pass, because a query may contain thousands. */
 export function placeVariables(query: string): readonly PlacedSegment[] {
   const before: CodeBefore = { tokens: ['', ''], end: 0, isInRange: false };
   return splitSegments(query).map((segment) => {
@@ -55,9 +54,12 @@ export function placeVariables(query: string): readonly PlacedSegment[] {
   });
 }
 
-/** The code before a place. A string counts as a pair of quotes: its content is never an operator or a bracket. */
+/**
+ * The code before a variable. A string counts as a pair of quotes, because its content is never an operator or a
+ * bracket.
+ */
 interface CodeBefore {
-  /** The last two tokens, in reverse order. */
+  /** The last two tokens, latest first. */
   tokens: readonly [string, string];
   end: number;
   isInRange: boolean;
@@ -89,7 +91,8 @@ function placeInString(text: string, segment: Segment, isRegex: boolean): readon
 }
 
 /**
- * `\\$` in a string, or `\\\\$` in a regular expression, is a dollar sign: the backslash would escape a value there.
+ * `\\$` in a string, or `\\\\$` in a regular expression, is a dollar sign. A value there would be escaped by the
+ * backslash.
  */
 function isDollarEscaped(
   text: string,
@@ -112,10 +115,9 @@ function isDurationNext({ tokens: [last, lastButOne], end, isInRange }: CodeBefo
 }
 
 /**
- * Replaces the variables that have a value; other variables stay. No value can end the string literal that contains
- * it. After `=~` and `!~` a value matches only itself, except `pods` and `namespaces`, which are regular expressions.
- * Where a duration is expected, a duration is written unchanged; elsewhere in the code a value becomes a string
- * literal.
+ * Replaces variables that have a value; other variables stay. No value can end the string literal that contains it.
+ * After `=~` and `!~` a value matches only itself, except `pods` and `namespaces`, which are regular expressions. Where
+ * a duration is expected, a duration is inserted unchanged; elsewhere in the code a value becomes a string literal.
  */
 export function substitute(query: string, values: Readonly<Record<string, string>>): string {
   return placeVariables(query)
@@ -132,7 +134,7 @@ function substituteSegment(
   if (known.length === 0) return query.slice(segment.from, segment.to);
   const texts = known.map((variable) => textOf(variable, values[variable.name] ?? '', segment));
   if (segment.quote === '`' && texts.some((text) => text.includes('`'))) {
-    // A backtick literal has no escapes, so the whole literal changes to double quotes.
+    // A backtick literal has no escapes, so the whole literal is converted to double quotes.
     return `"${join(query, { segment, known, texts }, (text) => escapeString(text, '"')).slice(1, -1)}"`;
   }
   const quote = segment.quote;
@@ -144,7 +146,7 @@ function substituteSegment(
   );
 }
 
-/** Does not escape the value for its string literal yet. */
+/** Not yet escaped for the string literal. */
 function textOf(variable: VariablePlace, value: string, segment: Segment): string {
   if (variable.place === 'duration' && DURATION.test(value)) return value;
   const text = variable.isRegex ? regexOf(variable, value, segment) : value;

@@ -19,7 +19,7 @@ export interface PlacedMatcher extends LabelMatcher {
 /** `name{a="b"}` or `{"my.name", a="b"}`, without range, offset and `@`. */
 export interface VectorSelector {
   readonly text: string;
-  /** The name before the braces, or the quoted name in them; null without a name. */
+  /** The name before the braces, or the quoted name in them; null: no name. */
   readonly metric: string | null;
   readonly matchers: readonly LabelMatcher[];
   /** As written, such as `5m`; null: no range. */
@@ -29,7 +29,7 @@ export interface VectorSelector {
 const PLAIN_METRIC = /^[A-Za-z_:][A-Za-z0-9_:]*$/;
 const PLAIN_LABEL = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Returns each distinct selector with its range once, in order. Variables must have been replaced. */
+/** Returns each distinct pair of selector and range once, in order of appearance. Variables must have been replaced. */
 export function vectorSelectors(query: string): readonly VectorSelector[] {
   const { tree } = parseQuery(query);
   const found = new Map<string, VectorSelector>();
@@ -52,7 +52,7 @@ export function withoutMatcher(selector: VectorSelector, left: LabelMatcher): st
   return selectorText(selector.metric, rest);
 }
 
-/** Writes a metric name that needs quotes in the braces, as Prometheus 3 requires. */
+/** Puts a metric name that needs quotes into the braces, as Prometheus 3 requires. */
 export function selectorText(metric: string | null, matchers: readonly string[]): string {
   const isPlain = metric === null || PLAIN_METRIC.test(metric);
   const inside = isPlain ? matchers : [stringLiteral(metric), ...matchers];
@@ -63,7 +63,7 @@ export function metricText(metric: string): string {
   return PLAIN_METRIC.test(metric) ? metric : selectorText(metric, []);
 }
 
-/** Returns a label name as in `by (...)` and matchers: quoted where Prometheus 3 requires it. */
+/** Returns a label name as in `by (...)` and matchers, quoted where Prometheus 3 requires it. */
 export function labelText(label: string): string {
   return PLAIN_LABEL.test(label) ? label : stringLiteral(label);
 }
@@ -106,7 +106,7 @@ function readMatcher(slice: (part: SyntaxNode) => string, matcher: SyntaxNode): 
     {
       label: quoted === null ? slice(label) : readStringLiteral(slice(label)),
       operator: slice(operator),
-      // An unquoted variable is a string, too.
+      // An unquoted variable becomes a string, too.
       value: written.startsWith('$') ? written : readStringLiteral(written),
       text: slice(matcher),
       offset: matcher.from,

@@ -1,7 +1,7 @@
 /** Keys and list indexes. */
 type Path = readonly (string | number)[];
 
-/** Bounds recursion; real documents have fewer levels. */
+/** Limits recursion; documents written by users have fewer levels. */
 export const MAX_DEPTH = 64;
 
 export type PlainObject = Readonly<Record<string, unknown>>;
@@ -21,8 +21,8 @@ export function valueAt(value: unknown, path: Path): unknown {
 }
 
 /**
- * Copies a value without the part at `path`. An entry of a list becomes undefined, so that the indexes of other
- * entries do not change.
+ * Copies a value without the part at `path`. A list entry becomes undefined, so that the indexes of other entries do
+ * not change.
  */
 export function without(value: unknown, path: Path): unknown {
   const [step, ...rest] = path;
@@ -35,7 +35,7 @@ export function without(value: unknown, path: Path): unknown {
   return rest.length === 0 ? others : { ...others, [step]: without(member, rest) };
 }
 
-/** Merges objects key by key. Any other value in `over`, including null, replaces the one in `base`. */
+/** Merges objects key by key. Any other value in `over`, including null, replaces the value in `base`. */
 export function mergePlain(base: unknown, over: unknown): unknown {
   if (over === undefined) return base;
   if (!isPlainObject(base) || !isPlainObject(over)) return over;

@@ -11,7 +11,7 @@ export interface TargetRef {
 }
 
 /**
- * `Utilization` is whole percent of the requests, at least 1. `AverageValue` (per pod) and `Value` are in
+ * `Utilization` is in whole percent of the requests, at least 1. `AverageValue` (per pod) and `Value` are in
  * milli-units, above 0.
  */
 export type MetricTarget =
@@ -30,16 +30,13 @@ export interface LabelRequirement {
   readonly values: readonly string[];
 }
 
-/** Treatment of an empty result (`onMissing`) or of a result of NaN only (`onNaN`). */
+/** Treatment of an empty result (`onMissing`) or of a result with only NaN (`onNaN`). */
 type MissingPolicy = 'error' | 'zero';
 
 interface MetricBase {
   /** Name of the resource, or `metric.name`, which defaults to a name in the query. */
   readonly name: string;
-  /**
-   * Identifies the metric in its document together with the type: the name, or `CONTAINER/NAME` for
-   * ContainerResource.
-   */
+  /** Identifies the metric within its type: the name, or `CONTAINER/NAME` for ContainerResource. */
   readonly identity: string;
   readonly target: MetricTarget;
   readonly source: string;
@@ -70,14 +67,14 @@ interface TotalMetric extends QueriedMetric {
   readonly activation: { readonly above: Milli } | null;
   readonly onMissing: MissingPolicy;
   readonly onNaN: MissingPolicy;
-  /** PromQL with variables. If it is not true, the metric has no value. Null: no guard. */
+  /** PromQL with variables. Unless it is true, the metric has no value. Null: no guard. */
   readonly guard: string | null;
   /** Null: only the data source limits the age of the data. */
   readonly freshness: Freshness | null;
 }
 
 export interface Freshness {
-  /** PromQL that returns the Unix time of the newest sample in seconds, with variables. */
+  /** PromQL with variables that returns the Unix time of the newest sample in seconds. */
   readonly query: string;
   /** 1 to 86,400. */
   readonly maxAgeSeconds: number;
@@ -120,8 +117,8 @@ export interface Behavior {
 }
 
 /**
- * `atLeast` only increases the replicas, `exact` also decreases them, `currentReplicasIfHigher` keeps a higher
- * current count.
+ * `atLeast` only raises to the replicas, `exact` also lowers to them, `currentReplicasIfHigher` keeps a higher current
+ * count.
  */
 export type FallbackMode = 'atLeast' | 'exact' | 'currentReplicasIfHigher';
 
@@ -141,22 +138,22 @@ export interface ScaleUpLimit {
 }
 
 export interface DownscaleConfirmation {
-  /** 0 to 3,600: every decision of that period must have been below the current replicas. */
+  /** 0 to 3,600: every decision in this period must have proposed fewer than the current replicas. */
   readonly seconds: number;
-  /** 2 to 100: the minimum number of such decisions in a row. */
+  /** 2 to 100: minimum number of such consecutive decisions. */
   readonly decisions: number;
 }
 
 /** For Deployments and ReplicaSets. */
 export interface PodDeletionCost {
-  /** PromQL with one series per pod, with variables. */
+  /** PromQL with variables that returns one series per pod. */
   readonly query: string;
   /** `ascending`: a scale-down removes the pods with the smallest values first. */
   readonly order: 'ascending' | 'descending';
   readonly source: string;
 }
 
-/** `spec` of a document with all defaults, quantities in milli-units. Frozen. */
+/** `spec` of a document with all defaults and with quantities in milli-units. Frozen. */
 export interface ScalerSpec {
   readonly preset: Preset;
   readonly scaleTargetRef: TargetRef;
@@ -180,7 +177,7 @@ export interface ScalerSpec {
   /** 0: only the rules of the HPA apply to young pods. */
   readonly podWarmupSeconds: number;
   readonly syncPeriodSeconds: number;
-  /** How long every metric must have been at or below its activation before scaling to 0. */
+  /** How long every metric must have been at or below its activation threshold before scaling to 0. */
   readonly cooldownSeconds: number;
   readonly dryRun: boolean;
   /** `true`: both directions. */
@@ -195,7 +192,7 @@ export interface ScalerSpec {
 export interface Scaler {
   readonly namespace: string;
   readonly name: string;
-  /** Plain JSON: the document as written, with `defaults` of the service config merged in. */
+  /** The document as written, with `defaults` of the service config merged in, as plain JSON. */
   readonly document: ScalerDocument;
   readonly spec: ScalerSpec;
 }

@@ -3,9 +3,7 @@ import { instantFromMs } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 
 export interface CronTimes {
-  /** Returns the first time after an instant. */
   readonly after: (instant: Instant) => Instant | null;
-  /** Returns the last time at or before an instant. */
   readonly atOrBefore: (instant: Instant) => Instant | null;
 }
 
@@ -14,9 +12,9 @@ const MAX_LENGTH = 200;
 const PARSERS_PREFIX = /^Cron(?:Pattern|Date): /;
 
 /**
- * Returns the times of a cron expression of five fields (minute, hour, day, month, weekday). A local time that a clock
- * change skips fires at the change. A local time that occurs twice fires only the first time, except for steps and
- * lists. Throws a `CronError` for an invalid expression and for one that never fires.
+ * Parses a cron expression with five fields (minute, hour, day, month, weekday). A local time that a clock change skips
+ * fires at the change. A local time that occurs twice fires only the first time, except for steps and lists. Throws a
+ * `CronError` for an invalid expression and for one that never fires.
  */
 export function readCron(expression: string, timeZone: string): CronTimes {
   if (expression.length > MAX_LENGTH) throw new CronError(`is longer than ${MAX_LENGTH} characters`);
@@ -34,7 +32,7 @@ export function readCron(expression: string, timeZone: string): CronTimes {
   return { after, atOrBefore };
 }
 
-/** The message continues the expression: `is ...`. */
+/** The message continues after the expression: `is ...`. */
 export class CronError extends Error {
   override name = 'CronError';
 }

@@ -22,8 +22,8 @@ export function parseLocalTime(text: string): LocalTime | null {
 }
 
 /**
- * Returns the period between two local times. An end without a time includes that whole day. Returns null if one of
- * them is invalid or the end is not after the start. If a clock change skips both times, `start` and `end` are the same
+ * Returns the period between two local times. An end without a time includes the whole day. Returns null if one of them
+ * is invalid or the end is not after the start. If a clock change skips both times, `start` and `end` are the same
  * instant.
  */
 export function parseRange(from: string, to: string, timeZone: string): Occurrence | null {
@@ -34,7 +34,7 @@ export function parseRange(from: string, to: string, timeZone: string): Occurren
   return { start: instantOfLocal(first.ms, timeZone), end: instantOfLocal(endMs, timeZone) };
 }
 
-/** Whether the time zone data of the system has the name. */
+/** Whether the time zone data of the system contains the name. */
 export function isTimeZone(name: string): boolean {
   try {
     formatterOf(name);
@@ -49,14 +49,14 @@ export function localDate(instant: Instant, timeZone: string): string {
   return new Date(localMs(instant, timeZone)).toISOString().slice(0, 10);
 }
 
-/** Returns the local time to the minute: `2026-11-27T06:00`. */
+/** Returns the local time without seconds: `2026-11-27T06:00`. */
 export function formatLocal(instant: Instant, timeZone: string): string {
   return new Date(localMs(instant, timeZone)).toISOString().slice(0, 16);
 }
 
 /**
  * Returns the instant of a local time: the first one if the local time occurs twice, the clock change if it is skipped.
- * Cron does the same, and it keeps the order of two times.
+ * Cron uses the same rule, which keeps the order of two times.
  */
 export function instantOfLocal(local: number, timeZone: string): Instant {
   const offsets = [-DAY_MS, DAY_MS].map((shift) => localMs(local + shift, timeZone) - (local + shift));
@@ -67,7 +67,7 @@ export function instantOfLocal(local: number, timeZone: string): Instant {
 
 /**
  * Returns the local times that a clock change at an instant skips, in milliseconds as if they were UTC: from `from`
- * until just before `to`, which is the local time after the change. Returns null if there is no such change.
+ * (inclusive) to `to` (exclusive), the local time after the change. Null: no such change.
  */
 export function skippedAt(
   instant: Instant,
@@ -78,7 +78,7 @@ export function skippedAt(
   return to > from ? { from, to } : null;
 }
 
-/** Returns the first instant, between the candidates, with a local time later than `local`, which is skipped. */
+/** Returns the first instant between the candidates with a local time after `local`, which is skipped. */
 function clockChangeAfter(local: number, candidates: readonly number[], timeZone: string): number {
   let before = Math.min(...candidates);
   let after = Math.max(...candidates);

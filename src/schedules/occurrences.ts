@@ -6,9 +6,8 @@ import { skippedAt, localDate } from './local-time.js';
 import type { Occurrence, Schedule } from './schedule.js';
 
 interface Around {
-  /** The last one that started, whether it has ended or not. */
+  /** The last occurrence that has started, whether it has ended or not. */
   readonly last: Occurrence | null;
-  /** The first one that starts later. */
   readonly next: Occurrence | null;
 }
 
@@ -22,19 +21,19 @@ interface Recurrence {
   found: Around | null;
 }
 
-/** Far more than a service has. Above it, the cache is cleared. */
+/** More than a service has. Above it, the cache is cleared. */
 const MAX_REMEMBERED = 10_000;
 
 /**
- * All schedules with the same times share parsed expressions and results: a thousand schedules may start at eight in
- * the morning.
+ * Schedules with the same times share parsed expressions and results, because a thousand schedules may start at eight
+ * in the morning.
  */
 const recurrences = new Map<string, Recurrence>();
 const recurrenceOfSchedule = new WeakMap<Schedule, Recurrence>();
 
 /**
- * Returns the recurring occurrences around an instant, each from a start that is not an exception to the first end
- * after it.
+ * Returns the recurring occurrences before and after an instant, each from a start that is not an exception to the
+ * first end after it.
  */
 export function recurringAround(schedule: Schedule, now: Instant): Around {
   const recurrence = recurrenceOf(schedule);
@@ -48,7 +47,7 @@ export function recurringAround(schedule: Schedule, now: Instant): Around {
   return recurrence.found;
 }
 
-/** Returns the next `count` occurrences after an instant, recurring ones and dates, sorted by start. */
+/** Returns the next `count` occurrences after an instant, from recurring times and dates, sorted by start. */
 export function nextOccurrences(schedule: Schedule, now: Instant, count: number): readonly Occurrence[] {
   const found = schedule.dates.filter(({ start }) => start > now);
   let { next } = recurringAround(schedule, now);
@@ -77,7 +76,7 @@ function recurrenceOf(schedule: Schedule): Recurrence | null {
   return recurrence;
 }
 
-/** Returns the next result if only the next occurrence has started since the last result, else null. */
+/** Returns the next result if only the next occurrence has started since the last result; otherwise null. */
 function moveOn(schedule: Schedule, recurrence: Recurrence, now: Instant): Around | null {
   const last = recurrence.found?.next ?? null;
   if (last === null || last.start > now) return null;
@@ -111,8 +110,8 @@ function nextAfter(schedule: Schedule, { starts, ends }: Recurrence, now: Instan
 }
 
 /**
- * Returns the first end after a start. If a clock change skips both, they fire at the same instant. The end is then
- * that instant, not the end of the next day.
+ * Returns the first end after a start. If a clock change skips both, they fire at the same instant, and the end is that
+ * instant, not the end of the next day.
  */
 function endOf({ recurring, timeZone }: Schedule, ends: CronTimes, start: Instant): Instant | null {
   const skipped = skippedAt(start, timeZone);

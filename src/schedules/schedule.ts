@@ -11,12 +11,12 @@ export interface Schedule {
   readonly name: string;
   /** Cron expressions of five fields; null: only `dates`. */
   readonly recurring: { readonly start: string; readonly end: string } | null;
-  /** IANA name. */
+  /** IANA name, such as `Europe/Warsaw`. */
   readonly timeZone: string;
-  /** At least one of `minReplicas` and `maxReplicas` is set; null: the bound of the document applies. */
+  /** At least one of `minReplicas` and `maxReplicas` is set. Null: the bound of the document applies. */
   readonly minReplicas: number | null;
   readonly maxReplicas: number | null;
-  /** Seconds before a start and after an end over which the bounds move, 0 to 86,400. */
+  /** Length of the ramp before a start and after an end, 0 to 86,400. */
   readonly rampSeconds: number;
   /** Local dates (`2026-12-25`) on which recurring starts do not apply. */
   readonly exceptions: readonly string[];

@@ -4,18 +4,18 @@ import type { RequestHandler } from 'express';
 export interface HostCheckOptions {
   /** `server.allowedHosts` of the service config. The star in `*.example.com` matches one label. */
   readonly allowed: readonly string[];
-  /** Names in the certificate of the API server: its service proxy forwards the host name of the request. */
+  /** Names in the certificate of the API server, because its service proxy forwards the host name of the request. */
   readonly apiServerNames: () => readonly string[];
 }
 
-/** Names that only the cluster resolves: an attacker cannot register them. */
+/** Names that only the cluster resolves, so an attacker cannot register them. */
 const CLUSTER_SUFFIXES = ['.svc', '.svc.cluster.local', '.localhost'] as const;
 
 /**
- * Responds with 421 to a request for an unknown host. A web page can make its own host name resolve to the address of
- * the service and then read the service as its own site (DNS rebinding), but it cannot choose the Host header that
- * the browser sends. IP addresses, single labels (Services, localhost), names of Services that end in `.svc` and the
- * names of the API server are accepted.
+ * Answers 421 to a request for an unknown host. A web page can make its own host name resolve to the address of the
+ * service and then read the service as if it were its own site (DNS rebinding), but it cannot choose the Host header
+ * that the browser sends. IP addresses, single labels (Services, localhost), names of Services that end in `.svc` and
+ * the names of the API server are accepted.
  */
 export function createHostCheck({ allowed, apiServerNames }: HostCheckOptions): RequestHandler {
   return (request, response, next) => {
@@ -30,7 +30,7 @@ export function createHostCheck({ allowed, apiServerNames }: HostCheckOptions): 
 const REFUSED =
   'unknown host name in the Host header: add the name to server.allowedHosts of the service config';
 
-/** Returns lower case, without port, brackets and trailing dot. */
+/** Normalizes to lower case, without port, brackets and trailing dot. */
 function hostName(header: string): string {
   const name = header.startsWith('[')
     ? header.slice(1).replace(/\](?::\d*)?$/, '')
@@ -38,7 +38,7 @@ function hostName(header: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-/** An empty name is accepted: browsers always send one. */
+/** An empty name is accepted, because browsers always send a name. */
 function isOwnName(host: string): boolean {
   if (host === '' || isIP(host) !== 0) return true;
   return !host.includes('.') || CLUSTER_SUFFIXES.some((suffix) => host.endsWith(suffix));

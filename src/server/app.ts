@@ -8,36 +8,36 @@ import { ofAll, ofOwner } from './fleet/fleet-pages.js';
 import type { Fleet } from './fleet/fleet.js';
 import { refuseOddRequests, setSafeHeaders } from './hardening.js';
 import { openApiDocument } from './openapi.js';
-import { createPageTurns } from './page-turns.js';
-import { BadRequest } from './query.js';
-import { ROUTES } from './routes.js';
-import type { RouteId } from './routes.js';
-import { listDecisions, listScalers, showHistory, showScaler, showSnapshot } from './scaler-pages.js';
-import type { ScalerPageParts } from './scaler-pages.js';
-import { createSharedPage } from './shared-page.js';
-import type { SharedPageOptions } from './shared-page.js';
+import { createPageTurns } from './turns/page-turns.js';
+import { BadRequest } from './pages/query.js';
+import { ROUTES } from './pages/routes.js';
+import type { RouteId } from './pages/routes.js';
+import { listDecisions, listScalers, showHistory, showScaler, showSnapshot } from './pages/scaler-pages.js';
+import type { ScalerPageParts } from './pages/scaler-pages.js';
+import { createSharedPage } from './turns/shared-page.js';
+import type { SharedPageOptions } from './turns/shared-page.js';
 import type { Clock } from '../units/clock.js';
 
 /** Functions are called for each request and must not block. */
 export interface AppParts {
-  /** Why the process cannot do its work, one sentence each; none: alive. */
+  /** Problems that keep the process from working, one sentence each; empty: alive. */
   readonly healthProblems: () => readonly string[];
-  /** Conditions for readiness that are not met yet, one sentence each; none: ready. */
+  /** Unmet conditions for readiness, one sentence each; empty: ready. */
   readonly waitingFor: () => readonly string[];
   readonly metrics: Pick<SharedPageOptions, 'contentType' | 'render'>;
   readonly api: ScalerPageParts & { readonly streams: EventStreams };
-  /** With sharding, the replicas to ask for the other scalers. Default: this replica answers for itself. */
+  /** With sharding, the replicas that answer for their scalers. Default: only this replica. */
   readonly fleet?: Fleet | undefined;
   readonly clock: Clock;
-  /** In addition to IP addresses and the names of the cluster. */
+  /** Accepted hosts besides IP addresses and names of the cluster. */
   readonly hosts?: HostCheckOptions;
-  /** Connections accepted so far: large pages wait while new ones arrive. */
+  /** Connections accepted so far. Large pages wait while new connections arrive. */
   readonly connections?: () => number;
-  /** Gets the error of a page. The client gets a message without details. */
+  /** Receives the error of a page. The client gets a message without details. */
   readonly onError: (error: unknown, path: string) => void;
 }
 
-/** Serves all pages of `ROUTES`. Read-only: any method but GET and HEAD is answered with 405. */
+/** Serves all pages of `ROUTES`. Answers 405 to any method but GET and HEAD. */
 export function createApp(parts: AppParts): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -49,7 +49,7 @@ export function createApp(parts: AppParts): Express {
   const checkHost = createHostCheck(parts.hosts ?? { allowed: [], apiServerNames: () => [] });
   for (const { id, path } of ROUTES) {
     const page = app.route(path.replace(/\{(\w+)\}/g, ':$1'));
-    // Kubelets and load balancers send probes under any host name; a probe response has nothing to protect.
+    // Kubelets and load balancers send probes with any host name, and a probe response is not confidential.
     page.get(...(id === 'healthz' || id === 'readyz' ? [] : [checkHost]), pages[id]);
   }
   app.use((_request, response) => void response.status(404).json({ error: NO_PAGE }));
@@ -88,7 +88,7 @@ function createPages({
   };
 }
 
-/** Responds with 200 and `ok`, or with 503 and the problems, one per line. */
+/** Answers 200 and `ok`, or 503 and the problems, one per line. */
 function probe(readProblems: () => readonly string[]): RequestHandler {
   return (_request, response) => {
     const problems = readProblems();
@@ -111,7 +111,7 @@ function failure(onError: AppParts['onError']): ErrorRequestHandler {
   };
 }
 
-/** Returns null unless the client caused the error: a parameter, or a malformed path such as `/%zz`. */
+/** Returns null unless the client caused the error by a parameter or a malformed path such as `/%zz`. */
 function clientErrorOf(error: unknown): string | null {
   if (error instanceof BadRequest) return error.message;
   return error instanceof URIError ? 'the path of the request is malformed' : null;

@@ -2,25 +2,26 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../units/clock.js';
-import { RequestGate } from './request-gate.js';
-import { createSpareTime } from './spare-time.js';
+import { RequestGate } from './turns/request-gate.js';
+import { createSpareTime } from './turns/spare-time.js';
 
 /**
- * Connections accepted beyond the maximum until their client sends a request. Clients that reconnect together must
- * not fill them before the request of a probe, which arrives shortly after its connection.
+ * Connections accepted above the maximum until their client sends a request. Clients that reconnect at once must not
+ * occupy these before a probe, whose request arrives shortly after its connection.
  */
 const UNDECIDED_PLACES = 256;
 const PROBES: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz']);
-/** A client that has neither sent nor read for this time may lose its connection. */
+/** A client that has neither sent nor read for this time may be disconnected. */
 const SLOW_MS = 1000;
 const FULL =
   'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
 
 /**
  * Serves the requests of `server` with `app`: one at a time per connection, with at most `most` connections in total.
- * At that maximum, a client that sends a request replaces the client that has sent none for longest, else the client
- * that has not read its response for longest: neither can block others. (`maxConnections` of Node drops the new
- * client.) If all connections are busy, a new client gets a response to a probe, and 503 to any other request.
+ * At that maximum, a client that sends a request replaces the client that has been without a request for longest, or
+ * otherwise the client that has not read its response for longest, so neither can block others. (`maxConnections` of
+ * Node.js drops the new client.) If all connections are busy, a new client gets a response to a probe, and 503 to any
+ * other request.
  */
 export function guardConnections(server: Server, { app, clock, most, onConnection }: GuardOptions): void {
   const serve = server.listeners('connection');
@@ -33,9 +34,9 @@ export function guardConnections(server: Server, { app, clock, most, onConnectio
     idle.delete(gate);
     gate.destroy();
   };
-  /** Returns the connection to drop in favor of a client that sends a request, or null. */
+  /** Returns the connection to drop for a client that sends a request, or null. */
   const findVictim = (): RequestGate | null => {
-    // A new connection is about to send its request: it is dropped only if many are idle.
+    // A new connection will probably send a request soon, so it is dropped only if many connections are idle.
     const youngest = idle.size >= most / 2 ? 0 : SLOW_MS;
     return longestIdle(idle, SLOW_MS) ?? slowest(open) ?? longestIdle(idle, youngest);
   };

@@ -6,7 +6,6 @@ import { formatInstant } from '../units/time.js';
 /** Server-sent events of `/api/v1/events`. */
 export interface EventStreams {
   readonly handle: RequestHandler;
-  /** Ends all streams and accepts no new ones. */
   readonly close: () => void;
   readonly size: () => number;
 }
@@ -14,12 +13,14 @@ export interface EventStreams {
 interface EventStreamOptions {
   readonly feed: EventFeed;
   readonly clock: Clock;
-  /** Concurrent streams; default 200. */
+  /** Maximum of concurrent streams; default 200. */
   readonly most?: number;
 }
 
 const HEARTBEAT_MS = 15_000;
-/** Unsent bytes per client, in addition to the socket buffers of both kernels. A client with more is disconnected. */
+/**
+ * Maximum of unsent bytes per client, besides the socket buffers of both kernels. Above it, the client is disconnected.
+ */
 const MAX_WAITING_BYTES = 64 * 1024;
 const RETRY_MS = 3000;
 
@@ -82,10 +83,10 @@ export function createEventStreams({ feed, clock, most = 200 }: EventStreamOptio
   };
 }
 
-/** Returns the retry delay and the events since `lastId`, or a gap event if there are too many. */
+/** Returns the retry delay and the events after `lastId`, or a gap event if there are too many. */
 function beginning(feed: EventFeed, lastId: string | null, clock: Clock): string {
   const retry = `retry: ${RETRY_MS}\n`;
-  // With an id, so that a client that reconnects before the first event can send a Last-Event-ID.
+  // The id lets a client that reconnects before the first event send a Last-Event-ID.
   const here = `${retry}id: ${feed.lastId()}\n: connected\n\n`;
   if (lastId === null) return here;
   const missed = feed.since(lastId)?.map(eventText).join('') ?? null;
@@ -94,7 +95,7 @@ function beginning(feed: EventFeed, lastId: string | null, clock: Clock): string
   return `${retry}id: ${feed.lastId()}\nevent: gap\ndata: ${gap}\n\n`;
 }
 
-/** One `data` line is enough: JSON has no line breaks. */
+/** JSON has no line breaks, so one `data` line suffices. */
 function eventText({ id, event }: NumberedEvent): string {
   const { type, ...facts } = event;
   const data = JSON.stringify({ ...facts, at: formatInstant(event.at) });

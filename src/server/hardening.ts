@@ -11,12 +11,13 @@ const SAFE_HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
 };
 
-/** The defaults of Node are a minute or more, and an unlimited number of connections. */
+/** Node.js defaults are a minute or more, and an unlimited number of connections. */
 export const SERVER_LIMITS = {
   headersTimeout: 5000,
   requestTimeout: 10_000,
   keepAliveTimeout: 5000,
-  // Node checks for late clients at this interval: with its default of 30 s, a timeout of 5 s would take up to 35 s.
+  // Interval at which Node.js checks for slow clients. With its default of 30 s, a timeout of 5 s could take
+  // 35 s.
   connectionsCheckingInterval: 1000,
   maxHeaderSize: 8192,
 } as const;
@@ -24,14 +25,14 @@ export const SERVER_LIMITS = {
 export const MAX_REQUESTS_PER_SOCKET = 1000;
 export const MAX_CONNECTIONS = 256;
 
-/** Prevents a browser from using a response for anything but showing it. */
+/** Headers that let a browser only display a response. */
 export const setSafeHeaders: RequestHandler = (_request, response, next) => {
   response.set(SAFE_HEADERS);
   next();
 };
 
 /**
- * Rejects requests that no page accepts: 405 for other methods than GET and HEAD, 413 for a body, 414 for a long URL.
+ * Rejects requests that no page accepts: 405 for methods other than GET and HEAD, 413 for a body, 414 for a long URL.
  */
 export const refuseOddRequests: RequestHandler = (request, response, next) => {
   const hasBody =

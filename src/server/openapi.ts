@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ROUTES } from './routes.js';
-import type { Parameter, Route, RouteAnswer } from './routes.js';
-import { NAMED_SCHEMAS } from './schema-names.js';
+import { ROUTES } from './pages/routes.js';
+import type { Parameter, Route, RouteAnswer } from './pages/routes.js';
+import { NAMED_SCHEMAS } from './schemas/schema-names.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -70,7 +70,7 @@ function componentSchemas(): Json {
 }
 
 /**
- * Removes what Zod adds: `$id` and `$schema` in each schema, and the largest safe integer as the maximum of integers.
+ * Removes what Zod adds: `$id` and `$schema` in each schema, and the maximum safe integer as the maximum of integers.
  */
 function withoutNoise(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNoise);

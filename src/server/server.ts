@@ -9,7 +9,7 @@ interface ServerOptions {
   readonly app: RequestListener;
   /** 0: any free port. */
   readonly port: number;
-  /** The IP address to listen on; default: all addresses. */
+  /** IP address to listen on; default: all addresses. */
   readonly host?: string | undefined;
   readonly clock: Clock;
   /** Concurrent connections; default 256. */
@@ -18,10 +18,10 @@ interface ServerOptions {
 }
 
 export interface RunningServer {
-  /** The address for clients on this machine: `http://127.0.0.1:8080`. */
+  /** For clients on this machine: `http://127.0.0.1:8080`. */
   readonly url: string;
   readonly port: number;
-  /** Rejects new requests, and ends current ones after 1 s. */
+  /** Rejects new requests, and aborts current ones after 1 s. */
   readonly close: () => Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export class ListenError extends Error {
 const CLOSE_GRACE_MS = 1000;
 
 /**
- * Serves `app` until closed. Throws `ListenError` if the port is in use or forbidden, or this machine does not have
+ * Serves `app` until closed. Throws `ListenError` if the port is in use or not permitted, or this machine does not have
  * the address of `host`.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -59,7 +59,7 @@ function listen(
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, place)));
     server.listen({ port: place.port, ...(place.host === undefined ? {} : { host: place.host }) }, () => {
-      // From now on, the error of a connection must not end the process.
+      // After startup, the error of a connection must not end the process.
       server.removeAllListeners('error').on('error', () => undefined);
       resolve();
     });

@@ -1,15 +1,15 @@
 import type { Clock } from '../units/clock.js';
-import type { ApiContext } from './api/context.js';
-import { createObject } from './api/create.js';
-import { type FaultMatch, FaultPlan } from './api/faults.js';
+import type { ApiContext } from './api/objects/context.js';
+import { createObject } from './api/writes/create.js';
+import { type FaultMatch, FaultPlan } from './api/faults/faults.js';
 import { type KubeObject, namespaceOf } from './objects/kube-object.js';
-import { type LoggedRequest, RequestLog } from './api/request-log.js';
+import { type LoggedRequest, RequestLog } from './api/requests/request-log.js';
 import { Catalog, type Resource } from './objects/resources.js';
-import type { Rbac } from './api/rules.js';
+import type { Rbac } from './api/access/rules.js';
 import { makeApiServer } from './api/server.js';
 import { Store } from './objects/store.js';
-import { Watches } from './api/watch.js';
-import { patchObject } from './api/write.js';
+import { Watches } from './api/reads/watch.js';
+import { patchObject } from './api/writes/write.js';
 import type { Behavior } from './controllers/behavior.js';
 import { loadCel } from './crd/cel-rules.js';
 import { serveDefinitions } from './crd/registrar.js';
@@ -18,17 +18,16 @@ import { type ManifestOptions, makeManifest } from './controllers/manifests.js';
 import type { Runtime } from './controllers/runtime.js';
 import { WorkloadControllers } from './controllers/workloads.js';
 import { type ExporterFaults, makeExporterServer } from './exporters/server.js';
-import { type JsonObject, numberAt, stringAt } from './json.js';
-import { type KubeconfigOptions, kubeconfigText } from './kubeconfig.js';
+import { type JsonObject, numberAt, stringAt } from './json/json.js';
+import { type KubeconfigOptions, kubeconfigText } from './api/access/kubeconfig.js';
 import type { Curve } from './model/curves.js';
 import type { PodTiming } from './model/workload.js';
 import { seededRandom } from './model/random.js';
 import { listen, shut } from './sockets.js';
 
-/** A workload, with the behavior and age of its pods. */
 export interface WorkloadOptions extends ManifestOptions {
   readonly behavior?: Partial<Omit<Behavior, 'timing'>> & { readonly timing?: Partial<PodTiming> };
-  /** The age of its ready pods, default 3600 s; null: they are created at the start, Pending. */
+  /** Age of its ready pods; default 3600. Null: the pods are created at the start and are Pending. */
   readonly podAgeSeconds?: number | null;
 }
 
@@ -39,22 +38,21 @@ export interface SimulatorOptions {
   /** Port of the exporters; default: any free one. */
   readonly exporterPort?: number;
   readonly workloads?: readonly WorkloadOptions[];
-  /** In addition to `default`, `kube-system` and those of the workloads. */
+  /** Besides `default`, `kube-system` and those of the workloads. */
   readonly namespaces?: readonly string[];
   readonly rbac?: Rbac;
   /** From 0 to below 1; determines names and uids. Default: from the clock. */
   readonly seed?: number;
   /** Number of requests that the log keeps; default 10,000. */
   readonly requestLogSize?: number;
-  /** Default 60, like a real server. */
+  /** Default: 60, as in the real server. */
   readonly bookmarkSeconds?: number;
-  /** Every request to a resource gets 403 for this time, as from a real server that is starting. Default 0. */
+  /** Answer 403 to every request for a resource for this time, like a real server that is starting. Default: 0. */
   readonly startingSeconds?: number;
-  /** The address in the response to `GET /api`; default: that of the request. */
+  /** The address in the response to `GET /api`. Default: the host of the request. */
   readonly advertisedAddress?: string;
-  /** False: only an API server. Workloads get no pods, deleted namespaces remain. Default true. */
+  /** False: no controllers; workloads get no pods, and deleted namespaces remain. Default: true. */
   readonly hasControllers?: boolean;
-  /** Resources in addition to the built-in ones. */
   readonly resources?: readonly Resource[];
 }
 
@@ -70,13 +68,12 @@ export interface WorkloadView {
   readonly pods: readonly string[];
   readonly readyPods: number;
   readonly backlog: number;
-  /** Present values for each ready pod. */
+  /** Current usage of each ready pod. */
   readonly coresPerPod: number;
   readonly requestsPerSecondPerPod: number;
 }
 
 export interface Simulator {
-  /** URL of the Kubernetes API. */
   readonly url: string;
   readonly exporterUrl: string;
   /** For `http_sd_configs`; append `/cadvisor`, `/pods` or `/queues` for one kind of target. */
@@ -86,32 +83,31 @@ export interface Simulator {
   readonly exporterFaults: ExporterFaults;
   readonly log: RequestLog;
   readonly requests: () => readonly LoggedRequest[];
-  /** Creates an object, and its namespace if it does not exist. */
+  /** Creates an object, and its namespace if needed. */
   readonly addObject: (manifest: JsonObject) => KubeObject;
   readonly addWorkload: (options: WorkloadOptions) => void;
-  /** Returns a stored object, or null. Resources are named `GROUP/PLURAL`, `/pods` for the core group. */
+  /** A resource is named `GROUP/PLURAL`, or `/pods` in the core group. */
   readonly getObject: (resource: string, namespace: string | null, name: string) => KubeObject | null;
   readonly listObjects: (resource: string, namespace?: string) => readonly KubeObject[];
   readonly describe: (workload: WorkloadName) => WorkloadView;
-  /** Sets the load; the curve starts at its second 0 now. */
+  /** Sets the load curve, which starts at its second 0 now. */
   readonly setLoad: (workload: WorkloadName, curve: Curve) => void;
   readonly setBehavior: (workload: WorkloadName, change: Partial<Behavior>) => void;
-  /** Merges into the pod template, which starts a rolling update. */
+  /** Merges the patch into the pod template, which starts a rolling update. */
   readonly setTemplate: (workload: WorkloadName, patch: JsonObject) => void;
-  /** Sets `spec.replicas`, like another client. */
   readonly setReplicas: (workload: WorkloadName, replicas: number, manager?: string) => void;
-  /** Makes a pod permanently unready, or ready again. */
+  /** Makes a pod permanently unready, or lets it become ready again. */
   readonly breakPod: (namespace: string, pod: string, isBroken?: boolean) => void;
   readonly setRbac: (rbac: Rbac) => void;
-  /** Drops the history: watches and continue tokens from before get 410. */
+  /** Drops the history. Older watches and continue tokens then get 410. */
   readonly compact: () => void;
-  /** Stalls all further requests and watches, until the returned function is called. */
+  /** Stalls all further requests and watches until the returned function is called. */
   readonly stallAll: (match?: FaultMatch) => () => void;
   readonly kubeconfig: (options?: KubeconfigOptions) => string;
   readonly close: () => Promise<void>;
 }
 
-/** Starts a cluster: API, controllers and exporters, on the loopback address. */
+/** Starts a cluster (API server, controllers and exporters) on the loopback address. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { clock, startingSeconds = 0, hasControllers = true } = options;
   const random = seededRandom(options.seed ?? clock.random());

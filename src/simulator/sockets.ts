@@ -13,7 +13,6 @@ export function listen(server: Server, port: number): Promise<string> {
   });
 }
 
-/** Closes the server and all its connections. */
 export function shut(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

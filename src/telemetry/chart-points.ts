@@ -8,7 +8,7 @@ import { currentValue, targetValue } from './scaler-series.js';
 import { createBucket, joinByStep } from './point-buckets.js';
 import type { Bucket } from './point-buckets.js';
 
-/** The order of `counts` in a point. */
+/** Order of `counts` in a point. */
 export const COUNT_COLUMNS = [
   'currentReplicas',
   'desiredReplicas',
@@ -18,17 +18,18 @@ export const COUNT_COLUMNS = [
 ] as const;
 
 /**
- * Points of one scaler, oldest first. `values` of a point: value and target of each metric, in the order of `metrics`.
+ * Points of one scaler, oldest first. `values` of a point contains value and target of each metric, in the order of
+ * `metrics`.
  */
 export interface ScalerPoints {
   readonly scaler: Scaler;
   readonly metrics: readonly MetricSpec[];
   readonly points: readonly Point[];
-  /** Time of the oldest stored point, even outside the range. */
+  /** Time of the oldest stored point, which may be outside of the range. */
   readonly keptFrom: Instant | null;
 }
 
-/** Stores replica counts and metrics of all scalers over the last hours, for charts. */
+/** Replica counts and metrics of all scalers over the last hours, for charts. */
 export interface ChartPoints {
   readonly add: (record: CycleRecord) => void;
   readonly remove: (key: string) => void;
@@ -41,12 +42,12 @@ interface PointRange {
   readonly since: Instant | null;
   /** Maximum number of points; the newest ones are returned. */
   readonly limit: number;
-  /** One point per step, merged by `point-buckets.ts`; null: as stored. */
+  /** Step of the points, which are merged by `point-buckets.ts`; null: as stored. */
   readonly stepSeconds: number | null;
 }
 
 interface PointLimits {
-  /** For all scalers, in equal shares of at least 60 points; default: 4 MiB. */
+  /** Of all scalers, in equal shares of at least 60 points; default: 4 MiB. */
   readonly totalBytes?: number;
   /** Points per cycle; default: 480, two hours at 15 s. */
   readonly fine?: number;
@@ -93,7 +94,7 @@ export function createChartPoints(limits: PointLimits = {}): ChartPoints {
   };
 }
 
-/** Starts a new series with the old counts if the metrics of the document have changed. */
+/** If the metrics of the document have changed, starts a new series with the old counts. */
 function continueSeries(before: Series | null, scaler: Scaler): Series {
   if (before?.scaler === scaler) return before;
   const { metrics } = scaler.spec;
@@ -116,7 +117,7 @@ function continueSeries(before: Series | null, scaler: Scaler): Series {
   return next;
 }
 
-/** The old values belong to other metrics, so those of the new metrics are unknown. */
+/** The old values belong to other metrics, so they are not copied. */
 function copyCounts(before: Series, next: Series): void {
   const values = next.metrics.flatMap(() => [null, null]);
   for (const ring of ['fine', 'coarse'] as const) {
@@ -139,11 +140,11 @@ function pointOf({ at, decision }: CycleRecord, metrics: readonly MetricSpec[]):
   };
 }
 
-/** Keeps only the first and the last of consecutive equal points: the chart shows the same line. */
+/** Of consecutive equal points, keeps only the first and the last, which result in the same chart. */
 function addFine({ fine, scaler }: Series, point: Point, room: number): void {
   const newest = fine.size() - 1;
   const last = fine.timeOf(newest);
-  // A gap longer than two periods stays a gap between two points.
+  // A gap of more than two periods stays visible between two points.
   const isNext = last !== null && point.at - last <= 2500 * scaler.spec.syncPeriodSeconds;
   if (isNext && fine.isEqual(newest, point) && fine.isEqual(newest - 1, point)) fine.moveNewest(point.at);
   else fine.push(point, room);

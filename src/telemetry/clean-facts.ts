@@ -9,8 +9,8 @@ const MAX_DEPTH = 4;
 const MAX_ITEMS = 50;
 
 /**
- * Returns facts that are safe to print: redacts values with secret names and credentials inside of strings; truncates
- * strings at 1,024 characters, lists at 50 items, nesting at 4. An error becomes its message and those of its causes.
+ * Makes facts safe to print: redacts values with secret names and credentials in strings; truncates strings at 1,024
+ * characters, lists at 50 items, nesting at 4 levels. An error becomes its message and those of its causes.
  */
 export function cleanFacts(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return cleanFields(facts, 0);
@@ -43,7 +43,7 @@ function cleanText(text: string): string {
   return clean.length > MAX_TEXT ? `${clean.slice(0, MAX_TEXT)}...` : clean;
 }
 
-/** Only messages: other fields of an error may contain requests with headers. */
+/** Only messages, because other fields of an error may contain requests with headers. */
 function errorText(error: Error): string {
   const texts = [error.message];
   let cause = error.cause;

@@ -5,12 +5,12 @@ import type { CycleRecord, Outcome } from './cycle-record.js';
 import type { ScalerStatus, TimedCondition } from './ledger.js';
 import type { Facts, Log } from '../units/log.js';
 
-/** Reasons that a user has caused on purpose. Other reasons are logged as warnings. */
+/** Reasons that a user causes intentionally. Other reasons are logged as warnings. */
 const WANTED: ReadonlySet<string> = new Set(['ScalingDisabled', 'RolloutPaused']);
 const WANTED_HOLDS: ReadonlySet<string> = new Set(['DryRun', 'Paused']);
 
 /**
- * Logs the changes of a cycle: one line per change of replicas, per metric that fails or recovers, and per condition
+ * Logs what a cycle has changed: one line per change of replicas, per metric that fails or recovers, and per condition
  * that degrades or recovers. A cycle without such a change logs nothing at info or above.
  */
 export function logCycle(log: Log, before: ScalerStatus | null, after: ScalerStatus): void {

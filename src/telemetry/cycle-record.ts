@@ -1,9 +1,9 @@
-import type { Condition, Decision } from '../decision/decision.js';
-import type { Snapshot } from '../decision/snapshot.js';
+import type { Condition, Decision } from '../decision/result/decision.js';
+import type { Snapshot } from '../decision/snapshot/snapshot.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
 
-/** The record of one cycle of one scaler: the only source of metrics, log, events and API. */
+/** The record of a scaler's cycle: the only source of metrics, log, events and API. */
 export interface CycleRecord {
   readonly scaler: Scaler;
   /** The start of the round. */
@@ -12,19 +12,19 @@ export interface CycleRecord {
   readonly snapshot: Snapshot | null;
   readonly decision: Decision | null;
   readonly outcome: Outcome;
-  /** The reason of the count in or after a pause. Absent: the reason of the decision. */
+  /** Reason of the count during a pause and in the first cycle after it. Absent: the reason of the decision. */
   readonly reason?: string | undefined;
-  /** Conditions of the decision and the control loop. A missing type keeps its last condition. */
+  /** Conditions of the decision and the control loop. An absent type keeps its last condition. */
   readonly conditions: readonly Condition[];
-  /** In force for this scaler, by the document or by annotations of the target. */
+  /** By the document or by annotations of the target. */
   readonly pause: Pause | null;
-  /** In force for this scaler, by the document or the command line. */
+  /** By the document or the command line. */
   readonly dryRun: boolean;
-  /** Absent: no other client replaces the counts of promscaler. */
+  /** Absent: no other client overwrites the replicas set by promscaler. */
   readonly conflictingWriter?: ConflictingWriter | undefined;
   /** Absent: no dry run, or no HPA with desired replicas on the target. */
   readonly shadow?: Shadow | undefined;
-  /** When the target was last scaled, by any process; null: not known. Absent: as after the previous cycle. */
+  /** When the target was last scaled, by any process; null: unknown. Absent: as after the previous cycle. */
   readonly lastScales?: Readonly<Record<Direction, Instant | null>> | undefined;
   readonly seconds: PhaseSeconds;
 }
@@ -34,7 +34,7 @@ export interface Pause {
   readonly direction: 'both' | 'scale-up' | 'scale-down';
   /** When the pause ends automatically; null: it ends when it is removed. */
   readonly until: Instant | null;
-  /** The fixed count during the pause; null: the current count. */
+  /** Fixed count during the pause; null: the current count is kept. */
   readonly replicas: number | null;
   /** Source and end, then count, reason of the user, and invalid annotations. The reason may contain any separator. */
   readonly facts: readonly string[];
@@ -44,18 +44,17 @@ export function pauseMessage({ facts }: Pause): string {
   return facts.join('; ');
 }
 
-/** A dry run next to an HPA. */
+/** Comparison of a dry run with the HPA of the same target. */
 export interface Shadow {
   /** For example `HorizontalPodAutoscaler shop/web`, or the ScaledObject that owns the HPA. */
   readonly beside: string;
   readonly theirReplicas: number;
-  /** Desired replicas of promscaler minus `theirReplicas`. */
   readonly difference: number;
 }
 
-/** Another client that replaces the counts of promscaler. promscaler reports it and continues. */
+/** Another client that overwrites the replicas set by promscaler. promscaler reports it and continues. */
 export interface ConflictingWriter {
-  /** From `managedFields`: `kubectl`, `argocd-controller`. Empty: not known. */
+  /** From `managedFields`: `kubectl`, `argocd-controller`. Empty: unknown. */
   readonly managers: readonly string[];
   /** RFC 3339. */
   readonly since: string;
@@ -70,10 +69,10 @@ interface PhaseSeconds {
 
 /**
  * The result of a decision.
- * - none: there was nothing to change, or nothing was decided
+ * - none: nothing to change, or no decision
  * - patched: the response has the count `to`
  * - replaced: the PATCH was accepted, but the response has another count (`to`) than requested
- * - dry-run, paused, held: a change was held (held: another autoscaler, an unusable state store)
+ * - dry-run, paused, held: a change was prevented (held: by another autoscaler or an unusable state store)
  * - conflict: the target has changed since the decision, nothing was patched
  * - failed: the PATCH failed, or its response was lost
  */
@@ -82,15 +81,15 @@ export type OutcomeKind =
 
 export interface Outcome {
   readonly kind: OutcomeKind;
-  /** Replicas before the change; null: not known. */
+  /** Replicas before the change; null: unknown. */
   readonly from: number | null;
-  /** Replicas requested, or in the response; null: nothing was decided. */
+  /** Replicas requested or in the response; null: no decision. */
   readonly to: number | null;
-  /** May be empty. Contains no secret. */
+  /** May be empty. Contains no secrets. */
   readonly message: string;
 }
 
-/** Null: nothing was decided. */
+/** Null: no decision. */
 export function reasonOf({ reason, decision }: CycleRecord): string | null {
   return reason ?? decision?.reason ?? null;
 }

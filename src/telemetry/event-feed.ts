@@ -1,6 +1,6 @@
 import type { Instant } from '../units/time.js';
 import type { Outcome } from './cycle-record.js';
-import type { LimitName } from '../decision/decision.js';
+import type { LimitName } from '../decision/result/decision.js';
 
 interface ScalerEvent {
   readonly at: Instant;
@@ -30,18 +30,17 @@ export interface NumberedEvent {
   readonly event: ServiceEvent;
 }
 
-/** Publishes events to subscribers, and stores the newest for clients that reconnect. */
 export interface EventFeed {
   readonly publish: (event: ServiceEvent) => void;
-  /** Calls `listener` with each new event; returns the function that unsubscribes. A listener must not throw. */
+  /** Calls `listener` with each new event. Returns a function that unsubscribes. A listener must not throw. */
   readonly subscribe: (listener: (event: NumberedEvent) => void) => () => void;
-  /** Returns the events after this ID; null: the ID is unknown, dropped or of another process. */
+  /** Returns the events after this ID; null: the ID is unknown, dropped or from another process. */
   readonly since: (id: string) => readonly NumberedEvent[] | null;
   /** ID of the newest event; without events, an ID before the first one. */
   readonly lastId: () => string;
 }
 
-/** Stored for clients that reconnect. */
+/** Kept for clients that reconnect. */
 const MAX_EVENTS = 500;
 
 /** `run` is part of the IDs and unique to this process. */
@@ -66,7 +65,7 @@ export function createEventFeed(run: string, maxEvents = MAX_EVENTS): EventFeed 
       if (id === idOf(count)) return [];
       const index = last.findIndex((one) => one.id === id);
       if (index >= 0) return last.slice(index + 1);
-      // The event with this ID was dropped, but none after it.
+      // The event with this ID was dropped, but no later one.
       return id === idOf(count - last.length) ? [...last] : null;
     },
     lastId: () => idOf(count),

@@ -1,4 +1,4 @@
-import type { Condition, ConditionType, Decision, PastDecision } from '../decision/decision.js';
+import type { Condition, ConditionType, Decision, PastDecision } from '../decision/result/decision.js';
 import { scalerKey } from '../scaler/spec.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
@@ -6,12 +6,12 @@ import { type Agreement, agreementAfter } from './agreement.js';
 import type { CycleRecord, Direction, Outcome } from './cycle-record.js';
 import { rescaleDirection } from './cycle-record.js';
 
-/** `lastTransition`: when the status last changed. */
+/** `lastTransition`: last change of the status. */
 export interface TimedCondition extends Condition {
   readonly lastTransition: Instant;
 }
 
-/** One or more consecutive cycles with the same result; values are from the last one. */
+/** One or more consecutive cycles with the same result. Values are from the last one. */
 export interface HistoryEntry {
   readonly firstAt: Instant;
   readonly lastAt: Instant;
@@ -23,7 +23,6 @@ export interface HistoryEntry {
   readonly conditions: readonly Condition[];
 }
 
-/** The status of one scaler, replaced after each cycle. */
 export interface ScalerStatus {
   /** `NAMESPACE/NAME`. */
   readonly key: string;
@@ -31,11 +30,11 @@ export interface ScalerStatus {
   readonly record: CycleRecord;
   /** One per type that was ever set, in the order of `CONDITION_ORDER`. */
   readonly conditions: readonly TimedCondition[];
-  /** Error by `TYPE/IDENTITY`; null: the metric has a value. A cycle without queries keeps the last results. */
+  /** Error by `TYPE/IDENTITY`; null: the metric has a value. A cycle without queries keeps the previous results. */
   readonly metricErrors: ReadonlyMap<string, string | null>;
   /** Changes since this process started. */
   readonly rescales: Readonly<Record<Direction, number>>;
-  /** Including stored changes of earlier processes; null: not known. */
+  /** Includes stored changes of earlier processes; null: unknown. */
   readonly lastRescale: Readonly<Record<Direction, Instant | null>>;
   /** Null: no cycle was compared with an HPA. */
   readonly agreement: Agreement | null;
@@ -43,7 +42,7 @@ export interface ScalerStatus {
   readonly history: readonly HistoryEntry[];
 }
 
-/** Stores the last decisions of each scaler: one full record, older ones without snapshot and state. */
+/** The last decisions of each scaler: one complete record, and older ones without snapshot and state. */
 export interface Ledger {
   /** Returns the status before (null: first record) and after. */
   readonly add: (record: CycleRecord) => {
@@ -51,7 +50,6 @@ export interface Ledger {
     readonly after: ScalerStatus;
   };
   readonly remove: (key: string) => void;
-  /** By `NAMESPACE/NAME`. */
   readonly get: (key: string) => ScalerStatus | null;
   /** In the order of their first records. */
   readonly list: () => Iterable<ScalerStatus>;
@@ -109,18 +107,18 @@ function nextStatus(before: ScalerStatus | null, record: CycleRecord, room: numb
   };
 }
 
-/** Does not use the state of the snapshot: after a restart, its times may be assumed starts of windows. */
+/** The state of the snapshot is not used: after a restart, its times may be assumptions. */
 function lastRescaleOf(before: ScalerStatus | null, record: CycleRecord): ScalerStatus['lastRescale'] {
   const known = before?.lastRescale ?? { up: null, down: null };
   const direction = rescaleDirection(record.outcome);
   const next = record.lastScales ?? (direction === null ? known : { ...known, [direction]: record.at });
-  // The same object means no change: readers compare by identity.
+  // Returns the same object without a change, because readers compare by identity.
   return next.up === known.up && next.down === known.down ? known : next;
 }
 
 /**
- * Keeps the last results after a short cut or without a decision, which query no metric. The results are in the order
- * of the document.
+ * A short cut or a cycle without a decision queries no metric and keeps the last results. Results are in the order of
+ * the document.
  */
 function metricErrorsAfter(before: ScalerStatus | null, record: CycleRecord): ScalerStatus['metricErrors'] {
   const known = before?.metricErrors ?? NO_ERRORS;
@@ -148,8 +146,8 @@ function nameOf(spec: MetricSpec): string {
 }
 
 /**
- * As in Kubernetes, the transition time changes with the status, not with reason or message. Returns `before` if nothing
- * has changed: what lives on is not collected.
+ * As in Kubernetes, the transition time changes with the status, not with reason or message. Returns `before` if
+ * nothing has changed, which saves memory and garbage collection.
  */
 function mergeConditions(before: readonly TimedCondition[], record: CycleRecord): readonly TimedCondition[] {
   const merged: TimedCondition[] = [];
@@ -204,7 +202,7 @@ function withoutState(decision: Decision): PastDecision {
   };
 }
 
-/** A change of replicas is always a separate entry. Of metrics, only failures count, not values. */
+/** A change of replicas is always a separate entry. For metrics, only failures are compared, not values. */
 function isSame(a: HistoryEntry, b: HistoryEntry): boolean {
   return (
     rescaleDirection(b.outcome) === null &&

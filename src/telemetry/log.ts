@@ -39,7 +39,7 @@ export function createLog(options: LogOptions): Log {
 
 const RESERVED: ReadonlySet<string> = new Set(['time', 'level', 'message']);
 
-/** A fact must not replace a field of the line, because duplicate keys in JSON are ambiguous. */
+/** A fact must not replace a standard field of the line, because duplicate keys in JSON are ambiguous. */
 function withoutReserved(facts: Facts): Facts {
   return Object.fromEntries(
     Object.entries(facts).map(([name, value]) => [RESERVED.has(name) ? `${name}_` : name, value]),
@@ -52,7 +52,7 @@ function asText(line: string): string {
   return `${String(time)} ${String(level).toUpperCase().padEnd(5)} ${String(message)}${fields.join('')}\n`;
 }
 
-/** Quotes values that are not one word, so that a value cannot imitate a field or a line. */
+/** Quotes values that are not a single word, so that a value cannot imitate a field or a line. */
 function asWord(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return /^[^\s"=\p{Cc}]+$/u.test(text) ? text : JSON.stringify(text);

@@ -1,4 +1,4 @@
-/** One metric of `/metrics`. `buckets`: of a histogram, in the unit of the name. */
+/** A metric of `/metrics`. `buckets` of a histogram are in the unit of the name. */
 export interface MetricRow {
   readonly name: string;
   readonly type: 'gauge' | 'counter' | 'histogram';
@@ -15,7 +15,7 @@ const REQUEST = ['verb', 'resource', 'code'] as const;
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 const ROUND_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
 
-/** Read from the last record of each scaler on each scrape. */
+/** Read from the last record of each scaler at each scrape. */
 export const SCALER_METRICS = {
   currentReplicas: gauge(
     'promscaler_current_replicas',
@@ -26,8 +26,8 @@ export const SCALER_METRICS = {
     'promscaler_recommended_replicas',
     'Largest proposal of the metrics, before any limit.',
   ),
-  minReplicas: gauge('promscaler_min_replicas', 'Lower bound in force.'),
-  maxReplicas: gauge('promscaler_max_replicas', 'Upper bound in force.'),
+  minReplicas: gauge('promscaler_min_replicas', 'Lower bound in effect.'),
+  maxReplicas: gauge('promscaler_max_replicas', 'Upper bound in effect.'),
   metricValue: gauge(
     'promscaler_metric_value',
     'Current value of a metric in the unit of its target (percent, cores, bytes or that of the query).',
@@ -86,7 +86,6 @@ export const SCALER_METRICS = {
   ),
 } as const satisfies Readonly<Record<string, MetricRow>>;
 
-/** Updated when something happens. */
 export const SERVICE_METRICS = {
   syncDuration: histogram(
     'promscaler_sync_duration_seconds',
@@ -95,7 +94,7 @@ export const SERVICE_METRICS = {
   ),
   syncLateness: histogram(
     'promscaler_sync_lateness_seconds',
-    'Time from the instant a round was due to its start.',
+    'Delay between the time at which a round was due and its start.',
     { buckets: ROUND_SECONDS },
   ),
   missedRounds: counter('promscaler_missed_rounds_total', 'Rounds of one scaler that were skipped.'),
@@ -112,7 +111,7 @@ export const SERVICE_METRICS = {
   ),
   sourceDuplicates: service(
     'promscaler_source_duplicate_series',
-    'How many times the most duplicated series of a data source exists, as of the last check (1: no duplicates).',
+    'Copies of the most duplicated series of a data source, as of the last check (1: no duplicates).',
     ['source'],
   ),
   kubernetesRequests: counter(
@@ -135,7 +134,7 @@ export const SERVICE_METRICS = {
   buildInfo: service('promscaler_build_info', 'Always 1, with the running version as a label.', ['version']),
 } as const satisfies Readonly<Record<string, MetricRow>>;
 
-/** All metrics of promscaler, without those of the Node.js process. */
+/** All metrics of promscaler, except those of the Node.js process. */
 export const METRIC_TABLE: readonly MetricRow[] = [
   ...Object.values(SCALER_METRICS),
   ...Object.values(SERVICE_METRICS),

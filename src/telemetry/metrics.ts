@@ -6,12 +6,12 @@ import { SERVICE_METRICS } from './metric-table.js';
 import type { MetricRow } from './metric-table.js';
 import { writeScalerMetrics } from './scaler-exposition.js';
 
-/** A finished query to a data source. `reason`: why it failed, one of a closed set; null: it succeeded. */
+/** A finished query to a data source. `reason`: why it failed, from a closed set; null: success. */
 interface QueryObservation {
   readonly source: string;
   readonly seconds: number;
   readonly reason: string | null;
-  /** Clock of the source minus the clock of this host; null: not known. */
+  /** Clock of the source minus local clock; null: unknown. */
   readonly clockAheadSeconds: number | null;
 }
 
@@ -25,7 +25,7 @@ interface KubernetesObservation {
 }
 
 export interface Metrics {
-  /** Returns the text exposition: series of the scalers, then the registry. Rejects when `signal` is aborted. */
+  /** Returns the text exposition: series of scalers, then the registry. Rejects when `signal` is aborted. */
   readonly render: (signal?: AbortSignal) => Promise<Buffer>;
   readonly contentType: string;
   readonly observeSync: (seconds: number) => void;
@@ -33,25 +33,25 @@ export interface Metrics {
   readonly countMissedRounds: (rounds: number) => void;
   readonly observeQuery: (query: QueryObservation) => void;
   readonly observeKubernetesRequest: (request: KubernetesObservation) => void;
-  /** `errors`: errors in the documents; 0: the reload was successful. */
+  /** `errors`: number of errors in the documents; 0: successful reload. */
   readonly recordReload: (errors: number) => void;
-  /** `times`: how often the most duplicated series of a source exists. */
+  /** `times`: number of copies of the most duplicated series of a source. */
   readonly setDuplicates: (source: string, times: number) => void;
   readonly setLeader: (isLeader: boolean) => void;
 }
 
 interface MetricsOptions {
-  /** Read for each scrape, for the series of the scalers. */
+  /** Read at each scrape for the series of scalers. */
   readonly ledger: Ledger;
   readonly version: string;
-  /** For yielding to the event loop while writing a long page. */
+  /** Used to yield to the event loop while a long page is written. */
   readonly clock: Clock;
-  /** Names of the data sources and reasons of failures: their counters start at zero. */
+  /** Names of data sources and reasons of failures, whose counters start at zero. */
   readonly sources: readonly string[];
   readonly failureReasons: readonly string[];
 }
 
-/** `process`: whether to include the metrics of the Node.js process (event loop, heap, file descriptors). */
+/** `process`: whether to include metrics of the Node.js process (event loop, heap, file descriptors). */
 export function createRegistry(options: { readonly process: boolean }): Registry {
   const registry = new Registry();
   if (options.process) {
@@ -68,7 +68,7 @@ const MISNAMED_GAUGES = [
   'nodejs_active_requests_total',
 ] as const;
 
-/** Registers the metrics of the service in `registry`. Those of scalers need no registry. */
+/** Registers the metrics of the service in `registry`. Metrics of scalers need no registry. */
 export function createMetrics(registry: Registry, options: MetricsOptions): Metrics {
   const service = createServiceMetrics(registry);
   startAtZero(service, options);
@@ -98,7 +98,7 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
   };
 }
 
-/** Writes the page in pieces: with 10,000 scalers (180,000 lines) it must not block rounds and probes. */
+/** Writes the page in pieces: 10,000 scalers (180,000 lines) must not block rounds and probes. */
 async function render(
   registry: Registry,
   { ledger, clock }: MetricsOptions,
@@ -121,7 +121,7 @@ async function render(
     isFirst = false;
     await nextTurn();
   }
-  // One string of 16 MB would block the event loop for 100 ms when it is encoded.
+  // Encoding a single string of 16 MB would block the event loop for 100 ms.
   return Buffer.concat(pieces);
 }
 

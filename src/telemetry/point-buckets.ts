@@ -1,12 +1,11 @@
 import type { Instant } from '../units/time.js';
 import type { Point } from './point-ring.js';
 
-/** Merges the points of one step. */
 export interface Bucket {
   /** Whether an instant is in the step of the first point. */
   readonly contains: (at: Instant) => boolean;
   readonly add: (point: Point) => void;
-  /** Time and counts of the last point, and the mean of the known values of each metric; null: none is known. */
+  /** Time and counts of the last point, and for each metric the mean of the known values; null: none is known. */
   readonly point: () => Point;
 }
 

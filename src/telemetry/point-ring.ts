@@ -8,17 +8,17 @@ export interface Point {
   readonly values: readonly (number | null)[];
 }
 
-/** The newest points of one scaler in typed arrays: 8 bytes for the time, 4 for each number. */
+/** The newest points of a scaler in typed arrays: 8 bytes for the time, 4 for each number. */
 export interface PointRing {
   /**
-   * Adds a point, which must have as many counts and values as this ring has columns. Beyond `room`, drops the oldest
-   * point.
+   * Adds a point, whose numbers of counts and values must match this ring. With more than `room` points, drops the
+   * oldest.
    */
   readonly push: (point: Point, room: number) => void;
   readonly moveNewest: (at: Instant) => void;
   /** 0: the oldest; null: no such point. */
   readonly get: (index: number) => Point | null;
-  /** Whether the point at `index` has the same numbers, at any time. */
+  /** Whether the point at `index` has the same numbers. Times are not compared. */
   readonly isEqual: (index: number, point: Point) => boolean;
   /** Null: no such point. Cheaper than `get`. */
   readonly timeOf: (index: number) => Instant | null;
@@ -32,7 +32,6 @@ export function bytesPerPoint(counts: number, values: number): number {
 const MISSING_COUNT = -1;
 const MIN_CAPACITY = 16;
 
-/** The ring grows with its points. */
 export function createPointRing(countsPerPoint: number, valuesPerPoint: number): PointRing {
   let capacity = 0;
   let start = 0;
@@ -103,7 +102,7 @@ export function createPointRing(countsPerPoint: number, valuesPerPoint: number):
   };
 }
 
-/** 4 bytes hold 7 digits; further digits are noise: 0.1 would be 0.10000000149011612. */
+/** 4 bytes hold 7 digits; further digits are noise, as in 0.10000000149011612. */
 function rounded(value: number): number {
   return Number(value.toPrecision(7));
 }

@@ -10,14 +10,13 @@ import type { SnapshotArchive } from './snapshot-archive.js';
 
 export interface Recorder {
   /**
-   * Adds a record to ledger, chart points, metrics and, after a change, log and feed. Returns the status before and
+   * Adds a record to ledger, chart points and metrics, and a change to log and feed. Returns the status before and
    * after.
    */
   readonly record: (record: CycleRecord) => {
     readonly before: ScalerStatus | null;
     readonly after: ScalerStatus;
   };
-  /** Removes a scaler (`NAMESPACE/NAME`). */
   readonly remove: (key: string) => void;
 }
 
@@ -34,7 +33,7 @@ export function createRecorder(parts: {
     record: (record) => {
       const change = ledger.add(record);
       const { before, after } = change;
-      // The ledger holds the newest snapshot. It is archived when a different result follows.
+      // The ledger has the newest snapshot. It is archived when a different result follows.
       if (before !== null && before.record.snapshot !== null && after.history[0]?.count === 1)
         archive.keep(after.key, before.record.snapshot);
       chartPoints.add(record);

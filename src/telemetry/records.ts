@@ -8,7 +8,7 @@ import type { Ledger } from './ledger.js';
 import { createSnapshotArchive } from './snapshot-archive.js';
 import type { SnapshotArchive } from './snapshot-archive.js';
 
-/** Everything that a process stores about its cycles. Each part limits its own size. */
+/** Everything that a process keeps about its cycles. Each part limits its own size. */
 export interface Records {
   readonly ledger: Ledger;
   readonly archive: SnapshotArchive;
@@ -16,7 +16,7 @@ export interface Records {
   readonly feed: EventFeed;
 }
 
-/** `hasReaders`: false omits past snapshots and chart points, which only the API exposes. */
+/** `hasReaders`: false drops past snapshots and chart points, which only the API exposes. */
 export function createRecords(clock: Clock, { hasReaders = true } = {}): Records {
   // Random digits distinguish processes that start in the same millisecond.
   const run = `${clock.now().toString(36)}${Math.floor(clock.random() * 36 ** 4).toString(36)}`;

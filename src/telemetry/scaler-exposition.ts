@@ -4,12 +4,12 @@ import { SCALER_METRICS } from './metric-table.js';
 import { SCALER_SERIES } from './scaler-series.js';
 import type { ScalerMetricKey } from './scaler-series.js';
 
-/** Scalers per piece: about 1 ms of work. */
+/** Scalers per piece, which takes about 1 ms. */
 const SCALERS_AT_ONCE = 250;
 
 /**
- * Yields the series of all scalers in the Prometheus text format, in pieces. Reads the ledger for each scrape, so that
- * recording a cycle costs nothing, and no series of a removed scaler or an ended limit stays. (set() and remove() of
+ * Yields the series of all scalers in the Prometheus text format, in pieces. Reads the ledger at each scrape, so that
+ * recording a cycle costs nothing, and no series remains of a removed scaler or an ended limit. (set() and remove() of
  * prom-client would hash each label set, and its registry writes a metric without yielding.)
  */
 export function* writeScalerMetrics(ledger: Pick<Ledger, 'list'>): Generator<string, void> {
@@ -47,7 +47,7 @@ function writeSeries(key: ScalerMetricKey, status: ScalerStatus): string {
 
 const labelsOfScalers = new WeakMap<Scaler, string>();
 
-/** Written once per document: a page has 18 lines of each scaler. */
+/** Built once per document, because a page has 18 lines per scaler. */
 function ownLabels(scaler: Scaler): string {
   const known = labelsOfScalers.get(scaler);
   if (known !== undefined) return known;

@@ -1,10 +1,10 @@
-import type { Decision, MetricResult } from '../decision/decision.js';
+import type { Decision, MetricResult } from '../decision/result/decision.js';
 import type { MetricSpec } from '../scaler/spec.js';
 import { milliToNumber } from '../units/quantity.js';
 import type { ScalerStatus } from './ledger.js';
 import type { SCALER_METRICS } from './metric-table.js';
 
-/** `labels`: those besides `namespace` and `scaler`. */
+/** `labels`: besides `namespace` and `scaler`. */
 export interface Series {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -12,7 +12,7 @@ export interface Series {
 
 export type ScalerMetricKey = keyof typeof SCALER_METRICS;
 
-/** Returns the series of a scaler for each metric; none without a value, never 0. */
+/** Returns the series of a scaler for each metric. A missing value has no series, never 0. */
 export const SCALER_SERIES: Readonly<Record<ScalerMetricKey, (status: ScalerStatus) => readonly Series[]>> = {
   currentReplicas: (status) => plain(status.record.decision?.currentReplicas),
   desiredReplicas: (status) => plain(status.record.decision?.desiredReplicas),
@@ -65,7 +65,7 @@ function lastRescaleSeries(status: ScalerStatus): readonly Series[] {
   return labeled('direction', known);
 }
 
-/** The results are in the order of the document. After a short cut there are none, and only targets have a value. */
+/** Results are in the order of the document. After a short cut there are none, and only targets have a value. */
 function eachMetric(
   status: ScalerStatus,
   valueOf: (spec: MetricSpec, result: MetricResult | undefined) => number | null,
@@ -92,7 +92,7 @@ export function currentValue(spec: MetricSpec, result: MetricResult | undefined)
   }
 }
 
-/** Returns percent of the requests for a utilization, else base units. */
+/** Returns a utilization in percent of the requests, other targets in base units. */
 export function targetValue(spec: MetricSpec): number {
   return spec.target.type === 'Utilization' ? spec.target.percent : milliToNumber(spec.target.milli);
 }

@@ -19,7 +19,7 @@ export function eventsOfCycle(before: ScalerStatus | null, after: ScalerStatus):
   return [{ ...common, type: 'decision', outcome, reason: reasonOf(record), limits }, ...failures];
 }
 
-/** A held change is reported once, not per cycle. A failed change is reported as a failure. */
+/** A held change is reported once, not in every cycle. A failed change is reported as a failure. */
 function isDecisionEvent(before: Outcome | undefined, { kind, from, to }: Outcome): boolean {
   if (rescaleDirection({ kind, from, to, message: '' }) !== null) return true;
   if (kind === 'none' || kind === 'failed' || from === to) return false;
@@ -46,7 +46,7 @@ function conditionFailures(before: ScalerStatus | null, after: ScalerStatus): re
 /** Starting pods and a paused rollout are not failures. */
 const EXPECTED_SHORTFALLS: ReadonlySet<string> = new Set(['Starting', 'RolloutPaused']);
 
-/** A forbidden window and a target at zero are not failures. */
+/** A forbidden window and a target at 0 are not failures. */
 function isFailing({ type, status, reason }: TimedCondition): boolean {
   if (type === 'TargetReached') return status === 'False' && !EXPECTED_SHORTFALLS.has(reason);
   if (type === 'MetricsUnique') return status === 'False';

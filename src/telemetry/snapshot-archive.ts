@@ -1,11 +1,11 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { snapshotToJson } from '../decision/write-json.js';
-import type { Snapshot } from '../decision/snapshot.js';
+import { snapshotToJson } from '../decision/result/write-json.js';
+import type { Snapshot } from '../decision/snapshot/snapshot.js';
 import type { Instant } from '../units/time.js';
 
-/** Compressed snapshots of past decisions. Above the limit, the oldest one of all scalers is dropped. */
+/** Compressed snapshots of past decisions. Above the limit, the oldest snapshot of any scaler is dropped. */
 export interface SnapshotArchive {
-  /** Stores a snapshot under `NAMESPACE/NAME` of its scaler and its `now`. */
+  /** Stores a snapshot by `NAMESPACE/NAME` of its scaler and its `now`. */
   readonly keep: (key: string, snapshot: Snapshot) => void;
   /** Returns a snapshot as JSON; null: not stored. */
   readonly read: (key: string, at: Instant) => unknown;
@@ -13,7 +13,7 @@ export interface SnapshotArchive {
 }
 
 interface ArchiveLimits {
-  /** Compressed, for all scalers; default: 3 MiB. */
+  /** Compressed size of all snapshots; default: 3 MiB. */
   readonly totalBytes?: number;
   /** Snapshots per scaler; default: 100, like the entries of the ledger. */
   readonly perScaler?: number;
@@ -22,11 +22,11 @@ interface ArchiveLimits {
 interface Kept {
   readonly key: string;
   readonly at: Instant;
-  /** Deflated JSON, one byte per character: a fifth of the JSON, and smaller than a Buffer; null: dropped. */
+  /** Deflated JSON with one byte per character: a fifth of the JSON, and smaller than a Buffer; null: dropped. */
   packed: string | null;
 }
 
-/** Memory of an entry besides its string, measured with 1,000 scalers: the object and its places in queue and map. */
+/** Memory of an entry besides its string, measured with 1,000 scalers: the object and its slots in queue and map. */
 const ENTRY_BYTES = 360;
 
 export function createSnapshotArchive(limits: ArchiveLimits = {}): SnapshotArchive {
@@ -52,7 +52,7 @@ export function createSnapshotArchive(limits: ArchiveLimits = {}): SnapshotArchi
       if (oldest === undefined) break;
       drop(oldest);
     }
-    // The queue may consist mostly of dropped entries.
+    // Avoids that the queue consists mostly of dropped entries.
     if (queue.length < 2 * live + 64) return;
     queue = queue.slice(first).filter(({ packed }) => packed !== null);
     first = 0;

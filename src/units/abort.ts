@@ -4,9 +4,9 @@ const subscriptions = new WeakMap<
 >();
 
 /**
- * Calls `listener` when `signal` is aborted, but not if it was aborted before. Returns the function that unsubscribes.
- * The signal has one listener for all callers: Node.js warns of a leak at the eleventh, but 100 requests that end with
- * a term of a leader are no leak.
+ * Calls `listener` when `signal` is aborted, but not if it is already aborted. Returns a function that unsubscribes.
+ * The signal has one listener for all callers: Node.js warns of a leak at the eleventh listener, but 100 requests that
+ * end with a term of a leader are no leak.
  */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   let subscription = subscriptions.get(signal);
@@ -25,7 +25,7 @@ export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   return () => {
     listeners.delete(entry);
     if (listeners.size > 0 || subscriptions.get(signal)?.notify !== notify) return;
-    // The signals that a signal follows keep it in memory while it has a listener.
+    // While a signal has a listener, the signals that it follows keep it in memory.
     signal.removeEventListener('abort', notify);
     subscriptions.delete(signal);
   };

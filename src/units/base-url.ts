@@ -1,4 +1,4 @@
-/** Linear in the length of the URL. */
+/** The lookbehind keeps the time linear in the length of the URL. */
 export function withoutTrailingSlashes(url: string): string {
   return url.replace(/(?<!\/)\/+$/, '');
 }

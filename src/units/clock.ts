@@ -3,7 +3,7 @@ import type { Instant } from './time.js';
 
 /**
  * Time, timers and randomness. Code that waits or needs the time receives a clock, so that the whole service can run in
- * simulated time. The system clock is created in cli/system-clock.ts.
+ * simulated time. cli/system-clock.ts creates the system clock.
  */
 export interface Clock {
   /** Wall time. May jump. */
@@ -12,11 +12,10 @@ export interface Clock {
   readonly monotonicMs: () => number;
   /** At least 0, below 1. */
   readonly random: () => number;
-  /** Calls `callback` once after `ms` (up to 2^31-1). Returns the function that cancels the timer. */
+  /** Calls `callback` once after `ms` (up to 2^31-1). Returns a function that cancels the timer. */
   readonly after: (ms: number, callback: () => void) => () => void;
 }
 
-/** The abort reason of `withDeadline`. */
 export class DeadlineError extends Error {
   override name = 'DeadlineError';
   readonly ms: number;
@@ -27,7 +26,7 @@ export class DeadlineError extends Error {
   }
 }
 
-/** Resolves after `ms`, or immediately when `signal` is aborted, which the caller must check. Never rejects. */
+/** Resolves after `ms`, or immediately when `signal` is aborted: the caller must check the signal. Never rejects. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return Promise.resolve();
   return new Promise((resolve) => {
@@ -50,8 +49,8 @@ export async function endedWithin(clock: Clock, ms: number, work: Promise<unknow
 }
 
 /**
- * Runs `work` with a signal that is aborted with a `DeadlineError` after `ms`, or with the reason of `parent` when that
- * is aborted. Returns the result of `work`, which must observe its signal. Leaves no timer or listener.
+ * Runs `work` with a signal that is aborted with a `DeadlineError` after `ms`, or with the reason of `parent` when
+ * `parent` is aborted. Returns the result of `work`, which must observe its signal. Leaves no timer or listener.
  */
 export async function withDeadline<T>(
   clock: Clock,
@@ -76,8 +75,8 @@ export async function withDeadline<T>(
 const TURN_MS = 20;
 
 /**
- * Returns a function to await between the pieces of a long task. When 20 ms have passed, it yields to other work
- * (probes, rounds, the renewal of the Lease).
+ * Returns a function for a long task to await between steps. Every 20 ms it yields to other work (probes, rounds, the
+ * renewal of the Lease).
  */
 export function takeTurns(clock: Clock): () => Promise<void> {
   let turnMs = clock.monotonicMs();

@@ -1,7 +1,7 @@
 export interface JsonBounds {
-  /** Levels of arrays and objects. */
+  /** Nesting levels of arrays and objects. */
   readonly depth: number;
-  /** Members and elements, objects and arrays included. */
+  /** Members and elements, including objects and arrays. */
   readonly items: number;
 }
 
@@ -10,9 +10,8 @@ export class JsonBoundsError extends Error {
   override name = 'JsonBoundsError';
 }
 
-/** Checks JSON in chunks before it is parsed. */
 interface JsonMeter {
-  /** Takes the next chunk. Returns why the JSON must not be parsed, or null. */
+  /** Adds a chunk. Returns why the JSON must not be parsed, or null. */
   readonly add: (piece: Uint8Array) => string | null;
 }
 
@@ -25,8 +24,8 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Counts levels and items of JSON as it arrives: 16 MiB of `{},` become more than 800 MB of objects. Takes one pass and
- * keeps nothing. Leaves the rejection of invalid JSON to the parser.
+ * Counts levels and items of JSON before it is parsed: 16 MiB of `{},` become more than 800 MB of objects. Reads each
+ * byte once and keeps none. Invalid JSON is left to the parser.
  */
 export function createJsonMeter({ depth: mostDepth, items: mostItems }: JsonBounds): JsonMeter {
   let depth = 0;
@@ -36,7 +35,7 @@ export function createJsonMeter({ depth: mostDepth, items: mostItems }: JsonBoun
 
   return {
     add: (piece) => {
-      // By index, because an iterator takes ten times as long.
+      // By index: an iterator takes ten times as long.
       for (let index = 0; index < piece.length; index += 1) {
         const byte = piece[index];
         if (isString) {

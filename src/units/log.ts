@@ -1,11 +1,11 @@
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** The fields of a log line. Values under names that sound secret are not printed. */
+/** Fields of a log line. Values of fields that sound secret are not printed. */
 export type Facts = Readonly<Record<string, unknown>>;
 
 /**
- * Takes a static message, and the facts as fields. error: a person must act now; warn: something was lost, but the
- * service continues; info: a change of replicas, start, reload, stop; debug: the rest.
+ * Logs a static message with facts as fields. error: a person must act now; warn: something was lost, but the service
+ * continues; info: a change of replicas, start, reload, stop; debug: the rest.
  */
 export type Log = Readonly<Record<LogLevel, (message: string, facts?: Facts) => void>>;
 

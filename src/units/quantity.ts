@@ -1,6 +1,6 @@
 /**
- * An integer number of thousandths of the base unit (millicores, millibytes, ...), as in the HPA. Between -(2^63-1) and
- * 2^63-1, the range of Kubernetes quantities.
+ * An integer number of thousandths of the base unit (millicores, millibytes, ...), as in the HPA. Range: that of
+ * Kubernetes quantities, -(2^63-1) to 2^63-1.
  */
 export type Milli = bigint;
 
@@ -25,14 +25,15 @@ const DECIMAL_EXPONENT: Readonly<Record<string, number>> = {
 const BINARY_EXPONENT: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 40, Pi: 50, Ei: 60 };
 
 /**
- * Above this decimal exponent any digit but zero saturates. Below its negative, any digit is less than one milli-unit.
+ * With a larger decimal exponent, any digit but zero saturates. With a smaller negative one, any digit is below one
+ * milli-unit.
  */
 const EXPONENT_BOUND = 200;
 
 /**
- * Returns the exact milli-units of a Kubernetes quantity (`500m`, `1.5Gi`, `2e3`, `2k`) or plain number; null: not a
- * quantity. A fraction of a milli-unit rounds away from zero, as in `Quantity.MilliValue()`. Values above 2^63-1
- * saturate. Source: k8s.io/apimachinery pkg/api/resource/quantity.go, ParseQuantity.
+ * Returns the exact milli-units of a Kubernetes quantity (`500m`, `1.5Gi`, `2e3`, `2k`) or plain number; null: invalid.
+ * A fraction of a milli-unit rounds away from zero, as in `Quantity.MilliValue()`. Values above 2^63-1 saturate.
+ * Source: k8s.io/apimachinery pkg/api/resource/quantity.go, ParseQuantity.
  */
 export function parseQuantity(value: string | number): Milli | null {
   const text = String(value);
@@ -58,11 +59,11 @@ function scaleUp(digits: bigint, exponent: number): Milli {
 }
 
 /**
- * Returns the milli-units of a number from Prometheus: rounded to the nearest, but at least one for a value above 0.
+ * Returns the milli-units of a number from Prometheus, rounded to the nearest, but at least one for a value above 0.
  * Saturates. `value` must not be NaN.
  */
 export function milliFromNumber(value: number): Milli {
-  // The product of a large integer, such as the bytes of all pods, may not fit into a double.
+  // The product of a large integer, such as the bytes of all pods, may exceed the precision of a double.
   if (Number.isSafeInteger(value)) return saturate(BigInt(value) * 1000n);
   const scaled = Math.round(value * 1000);
   if (scaled === 0 && value > 0) return 1n;
@@ -70,7 +71,7 @@ export function milliFromNumber(value: number): Milli {
   return saturate(BigInt(scaled));
 }
 
-/** Returns the value in base units, exact up to 4e15 milli-units. */
+/** Returns base units, exact up to 4e15 milli-units. */
 export function milliToNumber(milli: Milli): number {
   return Number(milli) / 1000;
 }

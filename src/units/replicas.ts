@@ -1,2 +1,2 @@
-/** The maximum replica count in Kubernetes, which is that of an int32. */
+/** Maximum of an int32, the type of replica counts in Kubernetes. */
 export const MAX_REPLICAS = 2_147_483_647;

@@ -1,8 +1,7 @@
-/** Limits how many callers work at the same time. */
 interface Semaphore {
   /**
-   * Resolves when a permit is free, in the order of the calls. The caller must call the returned function once, to
-   * release it.
+   * Resolves in the order of the calls, when a permit is free. The caller must call the returned function once to
+   * release the permit.
    */
   readonly acquire: () => Promise<() => void>;
   readonly held: () => number;
@@ -11,7 +10,7 @@ interface Semaphore {
 export function createSemaphore(permits: number): Semaphore {
   let held = 0;
   const waiting: (() => void)[] = [];
-  /** Index of the first waiter, because `shift` on a long array would take time proportional to its length. */
+  /** Index of the first waiter: `shift` on a long array takes time proportional to its length. */
   let head = 0;
 
   const release = (): void => {

@@ -1,14 +1,11 @@
-/** How one request is sent with credentials that may have been replaced meanwhile. */
 interface RenewableRequest<Credentials, Answer> {
   readonly read: () => Promise<Credentials>;
   readonly send: (credentials: Credentials) => Promise<Answer>;
-  /**
-   * Returns other credentials after an answer that the old ones may have caused (a 401), or null to keep the answer.
-   */
+  /** Returns new credentials for an answer that the old ones may have caused (401), or null to keep the answer. */
   readonly renew: (answer: Answer, used: Credentials) => Promise<Credentials | null>;
 }
 
-/** Sends a request, and sends it once more if its credentials were renewed: rotated credentials are not a failure. */
+/** Sends a request, and once more if its credentials were renewed, because rotated credentials are not a failure. */
 export async function sendWithRenewal<Credentials, Answer>({
   read,
   send,

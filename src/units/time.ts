@@ -3,7 +3,7 @@ export type Instant = number & { readonly __brand: 'Instant' };
 
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})$/;
 
-/** Year 1, the zero time of Kubernetes: the value of a missing `lastTransitionTime`. */
+/** Year 1, the zero time of Kubernetes, used if `lastTransitionTime` is missing. */
 export const YEAR_ONE: Instant = instantFromMs(-62_135_596_800_000);
 
 export function instantFromMs(ms: number): Instant {
@@ -14,7 +14,7 @@ export function instantFromSeconds(seconds: number): Instant {
   return instantFromMs(Math.round(seconds * 1000));
 }
 
-/** Accepts the years 1 to 9999 and truncates to milliseconds. Returns null for an invalid time. */
+/** Accepts the years 1 to 9999 and truncates to milliseconds. Null: invalid. */
 export function parseInstant(text: string): Instant | null {
   const match = RFC3339.exec(text);
   if (match === null) return null;
@@ -60,4 +60,10 @@ export function earliest(a: Instant, b: Instant): Instant {
 
 export function latest(a: Instant, b: Instant): Instant {
   return a > b ? a : b;
+}
+
+/** Returns the later of two times, or the only one; null: there is none. */
+export function laterOf(a: Instant | null, b: Instant | null): Instant | null {
+  if (a === null || b === null) return a ?? b;
+  return latest(a, b);
 }

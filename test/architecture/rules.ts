@@ -14,7 +14,7 @@ export const DIRECTORY_TABLE: Readonly<Record<string, Readonly<Record<string, Ac
   decision: { schedules: 'all', scaler: 'all', units: 'all' },
   importers: { scaler: 'all', promql: 'all', units: 'all' },
   config: { files: 'all', prometheus: 'types', scaler: 'all', promql: 'all', units: 'all' },
-  backtest: { decision: 'all', scaler: 'all', units: 'all', simulator: 'all' },
+  backtest: { decision: 'all', scaler: 'all', promql: 'all', units: 'all' },
   prometheus: { files: 'all', decision: 'all', scaler: 'all', promql: 'all', units: 'all' },
   kubernetes: { files: 'all', decision: 'types', scaler: 'all', promql: 'all', units: 'all' },
   telemetry: { decision: 'all', scaler: 'all', units: 'all' },
@@ -37,12 +37,17 @@ const TOP = 'cli';
 
 /** Package -> the files and directories below `src` that may import it. A missing package is a violation. */
 export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
-  axios: ['prometheus/send.ts', 'prometheus/http-adapter.ts', 'kubernetes/requests/transport.ts', 'cli/'],
+  axios: [
+    'prometheus/requests/send.ts',
+    'prometheus/requests/http-adapter.ts',
+    'kubernetes/requests/transport.ts',
+    'cli/',
+  ],
   express: ['server/', 'simulator/'],
   'prom-client': ['telemetry/metrics.ts'],
   pino: ['telemetry/log.ts'],
   zod: ['scaler/', 'importers/', 'config/', 'kubernetes/', 'server/'],
-  yaml: ['scaler/', 'importers/', 'config/', 'kubernetes/', 'simulator/api/parse-body.ts', 'cli/'],
+  yaml: ['scaler/', 'importers/', 'config/', 'kubernetes/', 'simulator/api/requests/parse-body.ts', 'cli/'],
   leven: ['scaler/', 'importers/', 'config/', 'cli/'],
   '@lezer/common': ['promql/'],
   '@lezer/highlight': ['promql/'],
@@ -135,27 +140,48 @@ function packageOf(specifier: string): string {
     .join('/');
 }
 
+/** Stands for all files of a directory, without those of its subdirectories. */
+const OWN_FILES = '(files)';
+
 /**
- * The import cycles among the files and directories of each directory, `src` included, as `src/x: a -> b.ts -> a`: an import
- * counts between the two entries of the innermost directory with both files. Types count as well.
+ * Returns the import cycles of `src` and each directory below, as `src/x: a -> b -> a`: among the files of the directory,
+ * and among its subdirectories, each with all that is below it, and its own files as one. With these, no directory
+ * imports another that imports it back, at any depth. Types count as well.
  */
 export function findCycles(sources: readonly Source[]): readonly string[] {
-  const directories = new Map<string, Map<string, Set<string>>>();
+  const graphs: Graphs = new Map();
   for (const { file, imports } of sources)
-    for (const { file: target } of imports) if (target !== null) addEdge(directories, file, target);
-  return [...directories].flatMap(([directory, edges]) =>
-    cyclesOf(edges).map((cycle) => `${directory}: ${cycle}`),
+    for (const { file: target } of imports) if (target !== null) addEdge(graphs, file, target);
+  return [...graphs].flatMap(([directory, { files, rooms }]) =>
+    [...cyclesOf(files), ...cyclesOf(rooms)].map((cycle) => `${directory}: ${cycle}`),
   );
 }
 
-function addEdge(directories: Map<string, Map<string, Set<string>>>, from: string, to: string): void {
+type Edges = Map<string, Set<string>>;
+
+/** By directory. */
+type Graphs = Map<string, { readonly files: Edges; readonly rooms: Edges }>;
+
+/** An import belongs to the innermost directory that contains both files. */
+function addEdge(graphs: Graphs, from: string, to: string): void {
   const [source, target] = [from.split('/'), to.split('/')];
   const depth = source.findIndex((part, index) => part !== target[index]);
-  const [entry, other] = [source[depth], target[depth]];
-  if (entry === undefined || other === undefined) return;
+  if (depth === -1) return;
   const directory = source.slice(0, depth).join('/');
-  const edges = directories.get(directory) ?? new Map<string, Set<string>>();
-  directories.set(directory, edges.set(entry, (edges.get(entry) ?? new Set()).add(other)));
+  const graph = graphs.get(directory) ?? { files: new Map(), rooms: new Map() };
+  graphs.set(directory, graph);
+  const [room, other] = [source, target].map((path) => roomAt(path, depth));
+  if (room === other) add(graph.files, source.at(-1), target.at(-1));
+  else add(graph.rooms, room, other);
+}
+
+function roomAt(path: readonly string[], depth: number): string | undefined {
+  return depth === path.length - 1 ? OWN_FILES : path[depth];
+}
+
+function add(edges: Edges, from: string | undefined, to: string | undefined): void {
+  if (from === undefined || to === undefined) return;
+  edges.set(from, (edges.get(from) ?? new Set()).add(to));
 }
 
 /** The first cycle found from each entry on; each cycle once. */

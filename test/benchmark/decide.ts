@@ -1,6 +1,6 @@
 import { decide } from '../../src/decision/decide.js';
-import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
-import type { Snapshot } from '../../src/decision/snapshot.js';
+import { parseSnapshot } from '../../src/decision/snapshot/parse-snapshot.js';
+import type { Snapshot } from '../../src/decision/snapshot/snapshot.js';
 import { aDocument } from '../support/builders.js';
 import { median, print } from './report.js';
 

@@ -8,7 +8,7 @@ import {
   customResourceDefinitionYaml,
 } from '../../src/cli/schema/custom-resource/definition.js';
 import { structuralProblems } from '../../src/simulator/crd/structural-rules.js';
-import type { JsonObject } from '../../src/simulator/json.js';
+import type { JsonObject } from '../../src/simulator/json/json.js';
 import { CHART, HELMS, HELM_TIMEOUT_MS, at, pick, render, startHelm } from './helm.js';
 import type { Helm, Rendered, Values } from './helm.js';
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
 import { VERSION } from '../../src/cli/version/version.js';
 import { decide } from '../../src/decision/decide.js';
-import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
+import { parseSnapshot } from '../../src/decision/snapshot/parse-snapshot.js';
 import { createApp } from '../../src/server/app.js';
 import type { AppParts } from '../../src/server/app.js';
 import { noChange } from '../../src/telemetry/cycle-record.js';

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { readServiceConfig, serviceFacts } from '../../src/config/read-service-config.js';
 import type { ServiceConfig } from '../../src/config/resolve-service-config.js';
-import type { SourceConfig } from '../../src/prometheus/source-config.js';
+import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
 import { formatProblem } from '../../src/scaler/problems/format-problem.js';
 
 const BAD_CONFIGS = new URL('./bad/', import.meta.url);

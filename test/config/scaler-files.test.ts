@@ -189,7 +189,7 @@ describe('load', () => {
       { code: 'no-documents' },
       {
         code: 'unreadable',
-        message: `reading ${two}: no such file or directory; its last document stays in force`,
+        message: `reading ${two}: no such file or directory; its last document stays in effect`,
       },
     ]);
   });

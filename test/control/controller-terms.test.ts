@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { settle } from '../support/manual-clock.js';
 import { ControllerRig } from './controller-rig.js';
 import { freshMemory } from '../../src/control/memory/memory.js';
-import { EMPTY_STATE } from '../../src/decision/snapshot.js';
+import { EMPTY_STATE } from '../../src/decision/snapshot/snapshot.js';
 import { at, buildScaler } from './world.js';
 
 const WEB = buildScaler();

@@ -96,7 +96,7 @@ describe('a scaler that must not act', () => {
       type: 'Held',
       status: 'True',
       reason: 'ConflictingScaler',
-      message: 'Scaler shop/web-2 scales the same target; promscaler patches nothing until it is gone',
+      message: 'Scaler shop/web-2 scales the same target; promscaler patches nothing until that is deleted',
     });
     expect(world.cluster.arrived).toEqual([]);
   });

@@ -1,5 +1,5 @@
-import type { Pod } from '../../src/decision/snapshot.js';
-import { KubernetesError } from '../../src/kubernetes/types.js';
+import type { Pod } from '../../src/decision/snapshot/snapshot.js';
+import { KubernetesError } from '../../src/kubernetes/api/types.js';
 import type {
   Cluster,
   KubernetesErrorKind,
@@ -7,7 +7,7 @@ import type {
   Scale,
   ScaleTarget,
   TargetEvent,
-} from '../../src/kubernetes/types.js';
+} from '../../src/kubernetes/api/types.js';
 
 export interface ArrivedPatch {
   readonly uid: string;

@@ -1,5 +1,5 @@
 import type { KubernetesRequest, Transport } from '../../src/kubernetes/requests/transport.js';
-import type { KubernetesErrorKind } from '../../src/kubernetes/types.js';
+import type { KubernetesErrorKind } from '../../src/kubernetes/api/types.js';
 import { failure } from './fake-cluster.js';
 
 /** What the server does with one request; `apply` is its normal behavior. */

@@ -4,10 +4,10 @@ import { NO_REVERSALS } from '../../src/control/memory/conflicting-writer.js';
 import { runCycle } from '../../src/control/cycle.js';
 import type { Memory } from '../../src/control/memory/memory.js';
 import { metricObserver } from '../../src/control/observe/observe-metrics.js';
-import type { CycleInput, CycleOutput, CyclePorts } from '../../src/control/ports.js';
-import { EMPTY_STATE } from '../../src/decision/snapshot.js';
-import type { State } from '../../src/decision/snapshot.js';
-import type { Answer } from '../../src/prometheus/answer.js';
+import type { CycleInput, CycleOutput, CyclePorts } from '../../src/control/ports/ports.js';
+import { EMPTY_STATE } from '../../src/decision/snapshot/snapshot.js';
+import type { State } from '../../src/decision/snapshot/snapshot.js';
+import type { Answer } from '../../src/prometheus/answers/answer.js';
 import type { RoundAnswers } from '../../src/prometheus/planner.js';
 import { stateInMemory } from '../../src/kubernetes/state/state-store.js';
 import type { StateStore } from '../../src/kubernetes/state/state-store.js';
@@ -51,6 +51,7 @@ export function settledMemory(state: Partial<State> = {}): Memory {
     assumedAt: null,
     holds: NO_HOLDS,
     unresolved: null,
+    isUnannounced: false,
     override: null,
     writer: NO_REVERSALS,
     shortfall: null,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { decide } from '../../src/decision/decide.js';
 import { rescaleReason } from '../../src/decision/explain.js';
-import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
+import { parseSnapshot } from '../../src/decision/snapshot/parse-snapshot.js';
 import { aDocument } from '../support/builders.js';
 
 /**
@@ -50,7 +50,7 @@ describe('the reason in a decision', () => {
     [
       'unready ones on the way down',
       [...pods(3, 0.2), ...pods(1, 0.2, false)],
-      '1 unready pod left out, over 3 ready pods: stays at 4, 1 wanted',
+      '1 unready pod not counted, over 3 ready pods: stays at 4, 1 wanted',
     ],
   ])('explains why the ratio of value and target differs from the count: %s', (_, list, clause) => {
     expect(reasonOf(list)).toContain(`, ${clause}`);
@@ -73,7 +73,7 @@ describe('the reason in a decision', () => {
         { usage: null, ready: true },
       ]),
     ).toBe(
-      'cpu is at 120 % of the requests, target 80 %, 40 % with 1 unready pod and 1 missing pod counted as idle, which must not turn the direction: stays at 3',
+      'cpu is at 120 % of the requests, target 80 %, 40 % with 1 unready pod and 1 missing pod counted as idle, which must not reverse the direction: stays at 3',
     );
   });
 });
@@ -121,14 +121,14 @@ describe('the reason in the Event for a change', () => {
       {},
     ],
     [
-      'external metric qps has no value since 2026-01-01T00:00:00Z (no series): 9 replicas in its place by fallback atLeast',
+      'external metric qps has no value since 2026-01-01T00:00:00Z (no series): fallback atLeast uses 9 replicas',
       5,
       { fallback: { afterSeconds: 60, replicas: 9 } },
       failing,
       since,
     ],
     [
-      'external metric qps has no value since 2026-01-01T00:00:00Z (no series): 2 replicas in its place by fallback exact',
+      'external metric qps has no value since 2026-01-01T00:00:00Z (no series): fallback exact uses 2 replicas',
       5,
       { fallback: { afterSeconds: 60, replicas: 2, mode: 'exact' } },
       failing,

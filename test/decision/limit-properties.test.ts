@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Decision, LimitStep } from '../../src/decision/decision.js';
-import type { Snapshot } from '../../src/decision/snapshot.js';
+import type { Decision, LimitStep } from '../../src/decision/result/decision.js';
+import type { Snapshot } from '../../src/decision/snapshot/snapshot.js';
 import { checkAll, scheduledSnapshots } from './random-snapshots.js';
 
-/** What a step may do, given the count before it, the current count and the bounds in force. */
+/** What a step may do, given the count before it, the current count and the bounds in effect. */
 const RULES: Readonly<Record<LimitStep['limit'], (step: LimitStep, decision: Decision) => boolean>> = {
   untrusted_metric: ({ from, to }, { currentReplicas }) => to === currentReplicas && from < to,
   stabilization: ({ from, to }, { currentReplicas }) => to > from || to >= currentReplicas,

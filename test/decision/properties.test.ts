@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { decide } from '../../src/decision/decide.js';
-import type { Decision } from '../../src/decision/decision.js';
-import type { Snapshot } from '../../src/decision/snapshot.js';
+import type { Decision } from '../../src/decision/result/decision.js';
+import type { Snapshot } from '../../src/decision/snapshot/snapshot.js';
 import { parseInstant } from '../../src/units/time.js';
 import { checkAll, snapshots } from './random-snapshots.js';
 

@@ -1,9 +1,9 @@
 import { serialize } from 'node:v8';
 import fc from 'fast-check';
 import { decide } from '../../src/decision/decide.js';
-import type { Decision } from '../../src/decision/decision.js';
-import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
-import type { Snapshot } from '../../src/decision/snapshot.js';
+import type { Decision } from '../../src/decision/result/decision.js';
+import { parseSnapshot } from '../../src/decision/snapshot/parse-snapshot.js';
+import type { Snapshot } from '../../src/decision/snapshot/snapshot.js';
 import { aDocument } from '../support/builders.js';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');

@@ -22,7 +22,7 @@ export function readReason(reason: string): ReadReason | null {
   const said = SAID.exec(clauses)?.groups;
   const exact = said?.['binary'] ?? said?.['most'];
   if (exact !== undefined) return { count: BigInt(exact), wanted };
-  if (/, within the tolerance of|, which must not turn the direction/.test(clauses)) {
+  if (/, within the tolerance of|, which must not reverse the direction/.test(clauses)) {
     return { count: current, wanted };
   }
   const usage = milli(FILLED.exec(clauses)?.groups?.['value'] ?? value);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { decide } from '../../src/decision/decide.js';
-import type { Decision } from '../../src/decision/decision.js';
-import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
+import type { Decision } from '../../src/decision/result/decision.js';
+import { parseSnapshot } from '../../src/decision/snapshot/parse-snapshot.js';
 import { aDocument } from '../support/builders.js';
 import { checkAll, scheduledSnapshots, snapshots } from './random-snapshots.js';
 import { readReason } from './read-reason.js';
@@ -98,12 +98,12 @@ function sampleOf(
 const CLAUSES = {
   idle: /counted as idle/,
   full: /counted at /,
-  'left out': /left out/,
+  'not counted': /not counted/,
   pods: / over \d+ ready pods?/,
   tolerance: /within the tolerance/,
-  direction: /must not turn the direction/,
+  direction: /must not reverse the direction/,
   activation: /; (?:not )?active/,
-  asleep: /at 0 replicas as over 1 pod/,
+  asleep: /over 1 pod at 0 replicas/,
 } as const;
 
 describe('the reason of a decision', () => {

@@ -2,8 +2,8 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { decide } from '../../src/decision/decide.js';
-import { parseSnapshot } from '../../src/decision/parse-snapshot.js';
-import { decisionToJson, snapshotToJson } from '../../src/decision/write-json.js';
+import { parseSnapshot } from '../../src/decision/snapshot/parse-snapshot.js';
+import { decisionToJson, snapshotToJson } from '../../src/decision/result/write-json.js';
 
 /** A case of test/vectors: a field that `expect` omits or sets to null may have any value. */
 interface Vector {

@@ -65,7 +65,7 @@ describe('documents that are objects of the cluster', () => {
         ),
       );
       await kubectl('wait --for=condition=Accepted=false scaler/web --timeout=30s');
-      expect(await kubectl('describe scaler web')).toContain('the last valid version stays in force');
+      expect(await kubectl('describe scaler web')).toContain('the last valid version stays in effect');
       expect(await service.metrics('promscaler_current_replicas{', 'scaler="web"')).toHaveLength(1);
 
       await kubectl('delete scaler web');

@@ -31,7 +31,7 @@ describe('documents that change while the service runs', () => {
     await waitFor(
       async () => (await service.metrics('promscaler_current_replicas{', 'scaler="web"')).length === 1,
       {
-        what: 'the valid document to be in force',
+        what: 'the valid document to be in effect',
       },
     );
     expect(await service.metrics('promscaler_current_replicas{', 'scaler="api"')).toEqual([]);

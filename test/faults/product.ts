@@ -2,15 +2,15 @@ import type * as documentSetModule from '../../src/config/document-set.js';
 import type * as rateLimitModule from '../../src/kubernetes/requests/rate-limit.js';
 import type * as decideModule from '../../src/decision/decide.js';
 import type * as lanesModule from '../../src/kubernetes/requests/lanes.js';
-import type * as parseModule from '../../src/decision/parse-snapshot.js';
+import type * as parseModule from '../../src/decision/snapshot/parse-snapshot.js';
 import type * as readConfigModule from '../../src/config/read-service-config.js';
 import type * as readScalersModule from '../../src/scaler/read/read-scalers.js';
 import type * as requestErrorModule from '../../src/kubernetes/requests/request-error.js';
 import type * as serviceModule from '../../src/cli/running/service.js';
-import type * as typesModule from '../../src/kubernetes/types.js';
+import type * as typesModule from '../../src/kubernetes/api/types.js';
 import type * as clockModule from '../../src/units/clock.js';
 import type * as logModule from '../../src/telemetry/log.js';
-import type * as writeModule from '../../src/decision/write-json.js';
+import type * as writeModule from '../../src/decision/result/write-json.js';
 
 /**
  * The part of promscaler that the simulation runs: the service itself, and the types at its interfaces. Loaded from a

@@ -12,7 +12,7 @@ export interface SeedOptions {
   readonly seed: number;
   readonly hours: number;
   readonly product: Product;
-  /** So many that divide the scalers; left out: one, or two of which one leads. */
+  /** Number of replicas that share the scalers; unset: one, or two of which one is the leader. */
   readonly shards?: number | undefined;
   /** Default: those of the seed. */
   readonly faults?: readonly Fault[];

@@ -19,7 +19,7 @@ const LEAD_MS = 15 * 60_000;
 interface Plan {
   readonly durationMs: number;
   readonly replicas: number;
-  /** Whether the replicas divide the scalers; left out: one leads. */
+  /** Whether the replicas share the scalers; unset: one replica is the leader. */
   readonly isSharded?: boolean;
   /** Only faults of these modes, with calm of at most a quarter of an hour; default: all. */
   readonly modes?: readonly string[];

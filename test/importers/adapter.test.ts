@@ -184,7 +184,7 @@ describe('the query of an Object metric', () => {
 
   it('is not known if the rule has no label for the object', () => {
     expect(queryOf(object('requests', 'Ingress'), config('rules', [{ series: 'requests{}' }]))).toContain(
-      'rules[0] of --adapter-config has no equivalent',
+      'rules[0] of --adapter-config cannot be converted',
     );
   });
 });
@@ -210,7 +210,7 @@ describe('the query of an External metric', () => {
 
   it('does not come from rules of the custom metrics API', () => {
     expect(queryOf(external('x'), config('rules', [{ series: 'x{}' }]))).toContain(
-      'no rule of --adapter-config makes it (externalRules)',
+      'no rule of --adapter-config matches it (externalRules)',
     );
   });
 });

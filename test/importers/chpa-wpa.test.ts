@@ -190,7 +190,7 @@ describe('a WatermarkPodAutoscaler', () => {
   });
 
   it.each([
-    ['a band of more than 100 %', METRIC.replace('150', '201'), 'only a band of 100 % is carried over'],
+    ['a band of more than 100 %', METRIC.replace('150', '201'), 'a single tolerance of 100 % is used'],
     [
       'watermarks in the wrong order',
       METRIC.replace('150', '99'),

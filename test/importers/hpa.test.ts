@@ -264,7 +264,7 @@ describe('a metric whose query is unknown', () => {
 `);
   });
 
-  it('does not leave another metric, or the default metric, in force if it is the only one', () => {
+  it('does not leave another metric, or the default metric, in effect if it is the only one', () => {
     const { text, spec } = importOne(metric(PODS));
 
     expect(spec).toEqual({ paused: true, scaleTargetRef: { name: 'web' }, maxReplicas: 9 });

@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
-import type { ImportContext } from '../../src/importers/context.js';
+import type { ImportContext } from '../../src/importers/manifest/context.js';
 import { remarkLine } from '../../src/importers/import-object.js';
 import { type ImportedManifest, importObjects } from '../../src/importers/import-objects.js';
-import { NO_QUERIES } from '../../src/importers/metric-queries.js';
+import { NO_QUERIES } from '../../src/importers/manifest/metric-queries.js';
 import { readManifests } from '../../src/importers/read-manifests.js';
 import { readScalers } from '../../src/scaler/read/read-scalers.js';
 import type { Scaler } from '../../src/scaler/spec.js';

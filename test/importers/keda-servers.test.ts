@@ -61,7 +61,7 @@ spec: { maxReplicas: 3, scaleTargetRef: { name: worker, kind: Deployment } }
     expect(importAll(hpa)).toMatchObject([
       {
         scaler: null,
-        lost: [expect.stringContaining('KEDA made it from ScaledObject shop/worker, import that')],
+        lost: [expect.stringContaining('KEDA created it from ScaledObject shop/worker. Import that instead')],
       },
     ]);
   });

@@ -221,7 +221,7 @@ describe('settings of a ScaledObject without an equivalent', () => {
     [
       'idleReplicaCount',
       'minReplicaCount: 2\nidleReplicaCount: 0\n',
-      'spec.idleReplicaCount is 0: promscaler has no other count',
+      'spec.idleReplicaCount is 0: promscaler has no separate count',
     ],
     [
       'restoreToOriginalReplicaCount',
@@ -271,7 +271,7 @@ describe('settings of a ScaledObject without an equivalent', () => {
       prometheus(', serverAddressFromEnv: URL'),
       ['spec.triggers[0].metadata.serverAddressFromEnv is read from the environment'],
     ],
-  ])('%s of a trigger, whose metric stays in force', (_, trigger, expected) => {
+  ])('%s of a trigger, whose metric stays in effect', (_, trigger, expected) => {
     const { lost, spec } = importOne(scaledObject(triggers(trigger)));
 
     expect(lost).toHaveLength(expected.length);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
-import type { ScaleTarget, TargetEvent } from '../../src/kubernetes/types.js';
+import type { ScaleTarget, TargetEvent } from '../../src/kubernetes/api/types.js';
 import { eventually, settle } from '../support/manual-clock.js';
 import { ClusterRig, WEB } from './cluster-rig.js';
 import { cut, json, status } from './fake-api-server.js';

@@ -141,7 +141,7 @@ describe.each(['Prometheus', 'VictoriaMetrics'])('duplicate series in the data o
     const seen = await found(server.url, shape);
 
     expect(seen).toMatchObject({ cores: [CORES], bytes: [BYTES], times });
-    const words = `is in the data ${times} times, by ${label}: counted once, the largest`;
+    const words = `has ${times} copies, by ${label}: only the largest is counted`;
     expect(seen.reported).toEqual([
       `metric "cpu": each container's cpu ${words}`,
       `metric "memory": each container's memory ${words}`,
@@ -188,7 +188,7 @@ describe.each(['Prometheus', 'VictoriaMetrics'])('duplicate series in the data o
     expect(round.duplicates?.('shop/web') ?? null).toEqual(
       isTwice
         ? [
-            'metric "rps": each series of the query is in the data 2 times, by prometheus_replica p0, p1: counted 2 times',
+            'metric "rps": each series of the query has 2 copies, by prometheus_replica p0, p1: counted 2 times',
           ]
         : null,
     );

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createPrometheusClient } from '../../src/prometheus/client.js';
-import type { SourceConfig } from '../../src/prometheus/source-config.js';
+import { createPrometheusClient } from '../../src/prometheus/client/client.js';
+import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
 import { aSource, T0 } from '../support/builders.js';
 import { type FakeServer, realClock, startServer, vectorBody } from './fakes.js';
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { classifyAnswer } from '../../src/prometheus/classify-answer.js';
-import { createPrometheusClient } from '../../src/prometheus/client.js';
+import { classifyAnswer } from '../../src/prometheus/answers/classify-answer.js';
+import { createPrometheusClient } from '../../src/prometheus/client/client.js';
 import { aSource } from '../support/builders.js';
 import { type FakeServer, realClock, startServer, vectorBody } from './fakes.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Answer, Series } from '../../src/prometheus/answer.js';
+import type { Answer, Series } from '../../src/prometheus/answers/answer.js';
 import { applyChecks, type MetricChecks } from '../../src/prometheus/metric-checks.js';
 import { sampleOutcome } from '../../src/prometheus/recovery-hold.js';
 import { toSample } from '../../src/prometheus/samples.js';
@@ -38,12 +38,16 @@ describe('a guard', () => {
 
   it.each([
     ['no series', missing, 'the guard is not true: no series'],
-    ['0', vector(0), 'the guard is not true: the value 0 (compare with "bool" if 0 itself is good)'],
+    [
+      '0',
+      vector(0),
+      'the guard is not true: the value 0 (use a comparison with "bool" if 0 is a valid value)',
+    ],
     ['NaN', vector(NaN), 'the guard is not true: the value NaN'],
     [
       'one 0 among others',
       vector(1, 0),
-      'the guard is not true: the value 0 (compare with "bool" if 0 itself is good)',
+      'the guard is not true: the value 0 (use a comparison with "bool" if 0 is a valid value)',
     ],
     ['no series of a partial answer', partial(), 'the guard is not true: no series, and guard: store down'],
   ])('with %s leaves the metric missing', (_name, guard, message) => {

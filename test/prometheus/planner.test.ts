@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Answer } from '../../src/prometheus/answer.js';
-import type { PrometheusClient } from '../../src/prometheus/client.js';
-import type { QueryOptions } from '../../src/prometheus/request-options.js';
+import type { Answer } from '../../src/prometheus/answers/answer.js';
+import type { PrometheusClient } from '../../src/prometheus/client/client.js';
+import type { QueryOptions } from '../../src/prometheus/requests/request-options.js';
 import { createMetricSource } from '../../src/prometheus/planner.js';
 import { KEPT, UNKNOWN_AGE } from '../../src/prometheus/source-age.js';
 import { type DueScaler, queryDeadlineSeconds } from '../../src/prometheus/round-plan.js';
 import type { QueryReport } from '../../src/prometheus/query-queue.js';
 import { namespacesPattern } from '../../src/prometheus/resource-queries.js';
-import type { SourceConfig } from '../../src/prometheus/source-config.js';
+import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
 import type { MetricSpec } from '../../src/scaler/spec.js';
 import type { Clock } from '../../src/units/clock.js';
 import { aScaler, aSource, at, cpuMetric, externalMetric, T0 } from '../support/builders.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Answer } from '../../src/prometheus/answer.js';
+import type { Answer } from '../../src/prometheus/answers/answer.js';
 import { rankPods } from '../../src/prometheus/pod-ranking.js';
 import { instantFromSeconds } from '../../src/units/time.js';
 

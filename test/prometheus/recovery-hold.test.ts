@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ErrorSample, Sample } from '../../src/decision/snapshot.js';
+import type { ErrorSample, Sample } from '../../src/decision/snapshot/snapshot.js';
 import {
   advanceHold,
   advanceHolds,

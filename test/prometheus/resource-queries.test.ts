@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { resolveServiceConfig } from '../../src/config/resolve-service-config.js';
 import { resourceWindowSeconds, takesWindow } from '../../src/prometheus/resource-queries.js';
-import type { SourceConfig } from '../../src/prometheus/source-config.js';
+import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
 import type { ServiceInput } from '../../src/config/service-schema.js';
 
 type SourceInput = NonNullable<ServiceInput['prometheus']>[string];

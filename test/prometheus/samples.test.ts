@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Answer, Series } from '../../src/prometheus/answer.js';
+import type { Answer, Series } from '../../src/prometheus/answers/answer.js';
 import { toSample, toSamples } from '../../src/prometheus/samples.js';
 import type { LabelSelector, MetricSpec, PodsMetric } from '../../src/scaler/spec.js';
 import { aPod, aScaler, aSource, at, cpuMetric, externalMetric, T0 } from '../support/builders.js';
@@ -262,16 +262,16 @@ describe('a partial sample', () => {
     };
 
     expect(sampleOf(externalMetric(), answer)).toMatchObject({
-      partial: 'store down; 1 of 2 series are NaN; clocks apart by 200 s',
+      partial: 'store down; 1 of 2 series are NaN; clocks differ by 200 s',
     });
   });
 
   it.each([
     [120, null],
     [-120, null],
-    [121, 'clocks apart by 121 s'],
-    [-121, 'clocks apart by 121 s'],
-  ])('has clocks apart by %d s: %s', (seconds, partial) => {
+    [121, 'clocks differ by 121 s'],
+    [-121, 'clocks differ by 121 s'],
+  ])('has clocks differ by %d s: %s', (seconds, partial) => {
     expect(sampleOf(externalMetric(), values([one(1)], at(seconds)))).toMatchObject({ partial });
   });
 });

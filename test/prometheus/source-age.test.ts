@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Answer } from '../../src/prometheus/answer.js';
+import type { Answer } from '../../src/prometheus/answers/answer.js';
 import type { QueryQueue } from '../../src/prometheus/query-queue.js';
 import { createSourceAges, KEPT, type SourceAge } from '../../src/prometheus/source-age.js';
 import type { Instant } from '../../src/units/time.js';

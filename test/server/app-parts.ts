@@ -1,4 +1,4 @@
-import { decisionToJson, snapshotToJson } from '../../src/decision/write-json.js';
+import { decisionToJson, snapshotToJson } from '../../src/decision/result/write-json.js';
 import type { AppParts } from '../../src/server/app.js';
 import { createEventStreams } from '../../src/server/event-streams.js';
 import { createRecords } from '../../src/telemetry/records.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Problem } from '../../src/scaler/problems/problem.js';
-import { viewProblems } from '../../src/server/views.js';
+import { viewProblems } from '../../src/server/pages/views.js';
 
 function problem(overrides: Partial<Problem> = {}): Problem {
   return {

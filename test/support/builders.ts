@@ -1,7 +1,7 @@
 import { serialize } from 'node:v8';
 import { resolveServiceConfig } from '../../src/config/resolve-service-config.js';
-import type { ClusterPod } from '../../src/kubernetes/types.js';
-import type { SourceConfig } from '../../src/prometheus/source-config.js';
+import type { ClusterPod } from '../../src/kubernetes/api/types.js';
+import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
 import { parseScaler } from '../../src/scaler/read/parse-scaler.js';
 import type { ExternalMetric, MetricSpec, Scaler } from '../../src/scaler/spec.js';
 import { addSeconds, instantFromMs } from '../../src/units/time.js';

@@ -1,6 +1,6 @@
-import type { Condition, Decision, LimitStep, MetricResult } from '../../src/decision/decision.js';
-import { EMPTY_STATE } from '../../src/decision/snapshot.js';
-import type { State } from '../../src/decision/snapshot.js';
+import type { Condition, Decision, LimitStep, MetricResult } from '../../src/decision/result/decision.js';
+import { EMPTY_STATE } from '../../src/decision/snapshot/snapshot.js';
+import type { State } from '../../src/decision/snapshot/snapshot.js';
 import type { MetricSpec, Scaler } from '../../src/scaler/spec.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { noChange } from '../../src/telemetry/cycle-record.js';

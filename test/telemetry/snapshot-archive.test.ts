@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { snapshotToJson } from '../../src/decision/write-json.js';
-import type { Snapshot } from '../../src/decision/snapshot.js';
+import { snapshotToJson } from '../../src/decision/result/write-json.js';
+import type { Snapshot } from '../../src/decision/snapshot/snapshot.js';
 import { createSnapshotArchive } from '../../src/telemetry/snapshot-archive.js';
 import { at } from '../support/builders.js';
 import { record } from './record-builder.js';

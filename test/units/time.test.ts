@@ -3,6 +3,7 @@ import {
   YEAR_ONE,
   addSeconds,
   formatInstant,
+  laterOf,
   latest,
   parseInstant,
   secondsBetween,
@@ -66,5 +67,12 @@ describe('instants', () => {
 
     expect(latest(noon, later)).toBe(later);
     expect(latest(later, noon)).toBe(later);
+  });
+
+  it('are compared by laterOf(), which ignores an absent one', () => {
+    const later = addSeconds(noon, 0.001);
+
+    expect([laterOf(noon, later), laterOf(later, noon)]).toEqual([later, later]);
+    expect([laterOf(noon, null), laterOf(null, noon), laterOf(null, null)]).toEqual([noon, noon, null]);
   });
 });

@@ -60,7 +60,7 @@ request is authorized.
 */}}
 {{- define "promscaler.ownRules" -}}
 {{- if .Values.sharding.enabled }}
-# Each replica has a Lease of its own, whose name is unknown here.
+# Each replica has its own Lease, whose name is unknown here.
 - apiGroups: [coordination.k8s.io]
   resources: [leases]
   verbs: [create, list, update, delete]

@@ -1,4 +1,4 @@
-import { CommandError, type CommandIo } from '../io.js';
+import { CommandError, type CommandIo } from '../process/io.js';
 import { contextNamespace } from '../reach/context-namespace.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import { SOURCE_KINDS, type SourceKind } from './source-kinds.js';

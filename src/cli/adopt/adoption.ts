@@ -1,10 +1,10 @@
 import { targetKey } from '../../control/observe/shared-targets.js';
-import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/json.js';
+import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { BUILT_IN } from '../../scaler/schema/presets.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { sleep } from '../../units/clock.js';
-import { CommandError, type CommandIo } from '../io.js';
+import { CommandError, type CommandIo } from '../process/io.js';
 import { type AdoptOptions, type Source, nameSource } from './adopt-options.js';
 import type { ClusterObjects } from './cluster-objects.js';
 import { ADOPT_ANNOTATIONS, annotationsOf, originOf } from './saved-manifest.js';

@@ -1,4 +1,4 @@
-import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/json.js';
+import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { secondsBetween, parseInstant } from '../../units/time.js';
 import { formatSeconds } from '../output/format-values.js';
 import type { ServiceClient } from '../reach/service-client.js';

@@ -1,5 +1,5 @@
-import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from '../../kubernetes/json.js';
-import { CommandError } from '../io.js';
+import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from '../../kubernetes/api/json.js';
+import { CommandError } from '../process/io.js';
 import { type Source, nameSource } from './adopt-options.js';
 
 /** Throws `CommandError` if a controller made the object: it would make it again. */

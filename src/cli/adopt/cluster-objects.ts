@@ -1,10 +1,10 @@
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
-import type { JsonObject } from '../../kubernetes/json.js';
+import type { JsonObject } from '../../kubernetes/api/json.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
 import { type KubernetesRequest } from '../../kubernetes/requests/transport.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
-import { CommandError, type CommandIo } from '../io.js';
+import { CommandError, type CommandIo } from '../process/io.js';
 import { ANSWER_DEADLINE_MS, findCluster, type ReachOptions } from '../reach/find-service.js';
 import { VERSION } from '../version/version.js';
 import { type ResourceKind, SCALER } from './source-kinds.js';

@@ -1,5 +1,5 @@
-import { type JsonObject, countIn, objectsIn, textIn } from '../../kubernetes/json.js';
-import type { ExitCode } from '../io.js';
+import { type JsonObject, countIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
+import type { ExitCode } from '../process/io.js';
 import { createServiceClient } from '../reach/service-client.js';
 import { type AdoptContext, type ScalerObject, nameScaler, pollFor, workloadOf } from './adoption.js';
 import { commandFor } from './adopt-options.js';

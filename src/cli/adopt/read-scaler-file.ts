@@ -1,11 +1,11 @@
 import { targetKey } from '../../control/observe/shared-targets.js';
 import { IMPORT_BOUNDS } from '../../importers/read-manifests.js';
-import { type JsonObject, asObject, objectIn, textIn } from '../../kubernetes/json.js';
+import { type JsonObject, asObject, objectIn, textIn } from '../../kubernetes/api/json.js';
 import { readScalerDocument } from '../../scaler/read/read-scalers.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import { readInput } from '../input/read-files.js';
-import { CommandError } from '../io.js';
+import { CommandError } from '../process/io.js';
 import { type AdoptContext, targetOf, workloadOf } from './adoption.js';
 import { nameSource } from './adopt-options.js';
 

@@ -1,4 +1,4 @@
-import { type JsonObject, objectIn, textsIn } from '../../kubernetes/json.js';
+import { type JsonObject, objectIn, textsIn } from '../../kubernetes/api/json.js';
 import { SYSTEM_METADATA } from '../../scaler/read/system-fields.js';
 import type { Source } from './adopt-options.js';
 

@@ -1,9 +1,9 @@
 import { isIncomplete, importObject, remarkLine } from '../../importers/import-object.js';
 import { documentOf } from '../../importers/write/write-document.js';
-import { NO_QUERIES } from '../../importers/metric-queries.js';
-import { nameSources } from '../../importers/source-names.js';
-import { type JsonObject, objectIn, textIn, textsIn } from '../../kubernetes/json.js';
-import { CommandError, type ExitCode } from '../io.js';
+import { NO_QUERIES } from '../../importers/manifest/metric-queries.js';
+import { nameSources } from '../../importers/manifest/source-names.js';
+import { type JsonObject, objectIn, textIn, textsIn } from '../../kubernetes/api/json.js';
+import { CommandError, type ExitCode } from '../process/io.js';
 import { readAdapterFile } from '../import/read-adapter-file.js';
 import { writeStructured } from '../output/output-format.js';
 import {

@@ -1,6 +1,6 @@
 import { targetKey } from '../../control/observe/shared-targets.js';
-import { type JsonObject, objectIn, textIn } from '../../kubernetes/json.js';
-import { CommandError, type ExitCode } from '../io.js';
+import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js';
+import { CommandError, type ExitCode } from '../process/io.js';
 import {
   type AdoptContext,
   type ScalerObject,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { AdoptOptions } from '../adopt/adopt-options.js';
-import type { CommandIo } from '../io.js';
+import type { CommandIo } from '../process/io.js';
 import { outputOption, reaching } from './options.js';
 import type { Result } from './result.js';
 

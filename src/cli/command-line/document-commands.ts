@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { CommandIo } from '../io.js';
+import type { BacktestOptions } from '../backtest/run-backtest.js';
+import type { CommandIo } from '../process/io.js';
 import type { NewOptions } from '../new/new-options.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
 import { optionOf, outputOption, reachingCluster } from './options.js';
@@ -11,6 +12,7 @@ export function addDocumentCommands(program: Command, io: CommandIo, result: Res
   addValidate(program, io, result);
   addShow(program, io, result);
   addDecide(program, io, result);
+  addBacktest(program, io, result);
   addSchema(program, io, result);
 }
 
@@ -33,11 +35,11 @@ function addNew(program: Command, io: CommandIo, result: Result): void {
     .option('--memory-percent <percent>', 'Target memory utilization, in percent of the requests')
     .option(
       '--query <promql>',
-      'Metric by a PromQL query; with `by (pod)` or $pods one series per pod, otherwise a total',
+      'PromQL query of a metric. With `by (pod)` or $pods: a value per pod; otherwise: a total',
     )
     .option('--average-value <quantity>', 'Target value of the query per pod')
     .option('--value <quantity>', 'Target value of the query for all pods together')
-    .addOption(optionOf('--preset <preset>', 'Preset of the defaults', ['hpa', 'chpa', 'hpa-1.11']))
+    .addOption(optionOf('--preset <preset>', 'Preset that sets the defaults', ['hpa', 'chpa', 'hpa-1.11']))
     .option('--output-file <file>', 'New file for the document (default: standard output)')
     .option('--offline', 'Do not read the workload from the cluster');
   reachingCluster(command).action(async (target: string, options: NewOptions) => {
@@ -124,6 +126,45 @@ function addDecide(program: Command, io: CommandIo, result: Result): void {
       const { runDecide } = await import('../decide/run-decide.js');
       result.exitCode = await runDecide(file, io);
     });
+}
+
+function addBacktest(program: Command, io: CommandIo, result: Result): void {
+  program
+    .command('backtest')
+    .description('Show what a scaler document would have done on a load')
+    .requiredOption('--scaler <file>', 'File of the scaler document; FILE#NAME if it has several')
+    .option('--trace <file>', 'Load trace: CSV with the header t_seconds,value; - for standard input')
+    .option('--capacity <load>', 'Load that one pod carries, in the unit of the trace')
+    .option('--start <time>', 'Time of the first line of the trace (default: 2026-01-05T00:00:00Z)')
+    .option('--against <file>', 'Also run this document, HPA or ScaledObject; repeatable', collect)
+    .option(
+      '--sweep <field=values>',
+      'Also run the document with each value of a field, such as averageUtilization=50,60; repeatable',
+      collect,
+    )
+    .option('--pod-start <duration>', 'Time from the creation of a pod until it is ready', '30s')
+    .option('--initial-replicas <count>', 'Replicas at the start (default: as many as the load needs)')
+    .option(
+      '--usage-at-capacity <percent>',
+      'Cpu usage of a pod at its capacity, in percent of its request',
+      '100',
+    )
+    .option('--price <amount>', 'Price of a pod for one hour, for the cost')
+    .option('--config <file>', 'Service config with the defaults of the documents')
+    .option(
+      '--fail-if <condition>',
+      'Exit with 1 if the figure is so, such as theta_U>1; repeatable',
+      collect,
+    )
+    .addOption(outputOption(['text', 'json', 'markdown']))
+    .action(async (options: BacktestOptions) => {
+      const { runBacktest } = await import('../backtest/run-backtest.js');
+      result.exitCode = await runBacktest(options, io);
+    });
+}
+
+function collect(value: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), value];
 }
 
 function addSchema(program: Command, io: CommandIo, result: Result): void {

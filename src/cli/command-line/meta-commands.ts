@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import type { CommandIo } from '../io.js';
+import type { CommandIo } from '../process/io.js';
 import { outputOption } from './options.js';
 import type { Result } from './result.js';
 

@@ -2,12 +2,13 @@ import { type Command, Option } from 'commander';
 
 export function outputOption(formats: readonly [string, ...string[]]): Option {
   const option = new Option('-o, --output <format>', 'Output format').default(formats[0]);
-  // Not choices(): the command itself reports an invalid format. Help and completion read `argChoices`.
+  // commander's choices() would reject invalid formats itself; the command does. Help and completion read
+  // `argChoices`.
   option.argChoices = [...formats];
   return option;
 }
 
-/** Creates an option whose values are shown in help and completion. The command itself rejects other values. */
+/** Creates an option whose values are shown in help and completion. The command rejects other values. */
 export function optionOf(flags: string, description: string, values: readonly string[]): Option {
   const option = new Option(flags, description);
   option.argChoices = [...values];

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { NAMESPACE_OF_SCALER, optionOf, outputOption, reaching } from './options.js';
 import type { Result } from './result.js';
-import type { CommandIo } from '../io.js';
+import type { CommandIo } from '../process/io.js';
 import type { PauseOptions, ResumeOptions } from '../pause/pause-options.js';
 
 export function addPauseCommands(program: Command, io: CommandIo, result: Result): void {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CommandIo } from '../io.js';
+import type { CommandIo } from '../process/io.js';
 import { NAMESPACE_OF_SCALER, outputOption, reaching } from './options.js';
 import type { Result } from './result.js';
 

@@ -1,6 +1,6 @@
-import type { ExitCode } from '../io.js';
+import type { ExitCode } from '../process/io.js';
 
-/** The action of a command sets the exit code, since commander discards its return value. */
+/** Carries the exit code out of the action of a command, because commander discards its return value. */
 export interface Result {
   exitCode: ExitCode;
 }

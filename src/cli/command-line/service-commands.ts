@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type * as Demo from '../demo/demo.js';
-import { CommandError, type CommandIo } from '../io.js';
+import { CommandError, type CommandIo } from '../process/io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
 import { NAMESPACE_OF_SCALER, outputOption, reachingCluster } from './options.js';
 import type { Result } from './result.js';
@@ -21,7 +21,7 @@ function addRun(program: Command, io: CommandIo, result: Result): void {
   const command = program
     .command('run')
     .description('Run the service')
-    .option('--config <file>', 'Service config (default: every field has its default)')
+    .option('--config <file>', 'Service config (default: none; every field has its default)')
     .option('--dry-run', 'Decide and report for all scalers, but patch nothing')
     .option('--strict', 'Exit if any scaler document is invalid at startup');
   reachingCluster(command).action(async (options: RunFlags) => {
@@ -48,12 +48,12 @@ function addDemo(program: Command, io: CommandIo, result: Result): void {
     });
 }
 
-/** The container image is built without the demo. */
+/** The container image does not contain the demo. */
 async function loadDemo(): Promise<typeof Demo> {
   try {
     return await import('../demo/demo.js');
   } catch (error) {
-    // A package or another file that is missing is a broken installation.
+    // If another package or file is missing, the installation is broken.
     if (!(error instanceof Error) || !/^Cannot find module '[^']*demo\.js'/.test(error.message)) throw error;
     throw new CommandError(
       'the container image does not contain the demo. Run it on a machine with Node.js: npx promscaler demo',
@@ -75,7 +75,7 @@ function addDoctor(program: Command, io: CommandIo, result: Result): void {
     .description('Diagnose configuration, Prometheus and cluster problems, and print the fix for each')
     .argument('[scaler]', 'Only check this scaler: NAMESPACE/NAME, or NAME')
     .option(...NAMESPACE_OF_SCALER)
-    .option('--config <file>', 'Service config (default: every field has its default)')
+    .option('--config <file>', 'Service config (default: none; every field has its default)')
     .option('--prometheus <url>', 'Replace the URLs of the data source default')
     .option('--dry-run', 'Allow an HPA on the same target, for a service that runs with --dry-run')
     .addOption(outputOption(['text', 'json', 'yaml']));

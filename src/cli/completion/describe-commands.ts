@@ -7,10 +7,10 @@ export interface Completion {
 
 interface CompletedCommand {
   readonly name: string;
-  /** The summary up to the first colon or semicolon, short enough for one line. */
+  /** The summary up to the first colon or semicolon, to fit on one line. */
   readonly description: string;
   readonly options: readonly CompletedOption[];
-  /** The allowed values of the first argument; empty: any value. */
+  /** Allowed values of the first argument; empty: any value. */
   readonly values: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export interface CompletedOption {
   readonly flags: readonly string[];
   readonly description: string;
   readonly takesValue: boolean;
-  /** The allowed values; empty: any value. */
+  /** Allowed values; empty: any value. */
   readonly values: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { CommandError, type CommandIo, type ExitCode } from '../io.js';
+import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
 import { type Completion, describeCommands } from './describe-commands.js';
 import { bashScript } from './bash.js';
 import { fishScript } from './fish.js';
@@ -11,7 +11,9 @@ const SCRIPTS: ReadonlyMap<string, (completion: Completion) => string> = new Map
   ['fish', fishScript],
 ]);
 
-/** Runs `completion`: completes commands, options and their values. The script sends no requests. */
+/**
+ * Runs `completion`: prints the script that completes commands, options and their values. The script sends no requests.
+ */
 export function runCompletion(shell: string, program: Command, io: CommandIo): ExitCode {
   const script = SCRIPTS.get(shell);
   if (script === undefined)

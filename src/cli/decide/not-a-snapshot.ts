@@ -7,8 +7,8 @@ const WHAT_A_SNAPSHOT_IS =
 const FIELDS = ['scaler', 'now', 'target', 'pods', 'samples', 'state'];
 
 /**
- * Returns what a JSON value is instead of a snapshot; null if it has a field of a snapshot, since an error about its
- * fields is more precise.
+ * Describes a JSON value that is not a snapshot. Returns null if it has a field of a snapshot, because an error about
+ * that field is more precise.
  */
 export function whyNoSnapshot(name: string, json: unknown): string | null {
   if (!isPlainObject(json)) return null;
@@ -25,9 +25,9 @@ export function whyNoSnapshot(name: string, json: unknown): string | null {
   return null;
 }
 
-/** Returns the message for text that is not JSON: the kind of the YAML document, else the error of the parser. */
+/** Returns the message for input that is not JSON: the kind of the YAML document, or else the error of the parser. */
 export function notJson(name: string, text: string, error: string): string {
-  // Documents are small: large text that is not JSON is a truncated snapshot.
+  // Documents are small: a large input that is not JSON is a truncated snapshot.
   const kind = text.length > LARGEST_DOCUMENT ? null : valueAt(readYaml(text, name)[0]?.value, ['kind']);
   const why = typeof kind === 'string' ? whyNoSnapshot(name, { kind }) : null;
   return why ?? `${called(name)} is not a snapshot: not JSON: ${error}`;

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { describeReadError } from '../../config/describe-read-error.js';
 import { decide } from '../../decision/decide.js';
-import { SnapshotError, parseSnapshot } from '../../decision/parse-snapshot.js';
-import { decisionToJson } from '../../decision/write-json.js';
+import { SnapshotError, parseSnapshot } from '../../decision/snapshot/parse-snapshot.js';
+import { decisionToJson } from '../../decision/result/write-json.js';
 import { readBoundedText } from '../../files/read-bounded.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
-import type { CommandIo, ExitCode } from '../io.js';
-import { CommandError } from '../io.js';
+import type { CommandIo, ExitCode } from '../process/io.js';
+import { CommandError } from '../process/io.js';
 import { notJson, whyNoSnapshot } from './not-a-snapshot.js';
 
 export const EMPTY_SNAPSHOT =
@@ -14,8 +14,8 @@ export const EMPTY_SNAPSHOT =
 
 /**
  * Runs `decide`: prints the decision for a snapshot as JSON. Input that is not a single JSON value is read as NDJSON:
- * each snapshot gives one line of output, which is the decision or `{"error", "line"}`; the exit code is 1 after an
- * error. If no line is a JSON object, the whole input is rejected.
+ * each line of output is a decision or `{"error", "line"}`, and the exit code is 1 after an error. If no line is a JSON
+ * object, the whole input is rejected.
  */
 export async function runDecide(file: string, io: CommandIo): Promise<ExitCode> {
   const text = file === '-' ? await io.readStdin() : await readSnapshotFile(file, io);
@@ -28,7 +28,7 @@ export async function runDecide(file: string, io: CommandIo): Promise<ExitCode> 
   return decideLines(filled, io);
 }
 
-/** Enough for NDJSON of several weeks; a string has at most 512 MiB. */
+/** Enough for NDJSON of several weeks; Node.js limits a string to 512 MiB. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
 async function readSnapshotFile(file: string, io: CommandIo): Promise<string> {

@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen, shut } from '../../simulator/sockets.js';
 import { DEMO_NAMESPACE, DEMO_SERVICE } from './workloads.js';
 
-/** The address of the cluster of the demo, with the service proxy of a real API server. */
 export interface ApiFront {
   readonly url: string;
   readonly close: () => Promise<void>;
@@ -14,8 +13,8 @@ const PROXY = new RegExp(
 );
 
 /**
- * Starts a server that forwards requests for the Service of promscaler to `serviceUrl` and all others to `apiUrl`, so
- * that the kubeconfig is enough to reach both.
+ * Starts a server that forwards requests for the Service of promscaler to `serviceUrl` and all others to `apiUrl`, like
+ * the service proxy of a real API server. One kubeconfig then reaches both.
  */
 export async function startApiFront(apiUrl: string, serviceUrl: string): Promise<ApiFront> {
   const agent = new Agent({ keepAlive: true });
@@ -46,7 +45,7 @@ function forward(
     { agent, hostname, port, method, path, headers: { ...headers, host } },
     (answer) => {
       response.writeHead(answer.statusCode ?? BAD_GATEWAY, answer.headers);
-      // A watch may send no event for a while: its headers must not wait for the first one.
+      // The headers of a watch must not wait for its first event.
       response.flushHeaders();
       answer.pipe(response);
       answer.on('error', () => response.destroy());
@@ -56,7 +55,7 @@ function forward(
     if (response.headersSent) response.destroy();
     else response.writeHead(BAD_GATEWAY).end();
   });
-  // A client that closes its watch closes it at the cluster as well.
+  // If the client closes a watch, close it at the API server as well.
   response.on('close', () => outgoing.destroy());
   incoming.on('error', () => outgoing.destroy());
   incoming.pipe(outgoing);

@@ -11,9 +11,9 @@ import { readBoundedText } from '../../files/read-bounded.js';
 import type { Curve } from '../../simulator/model/curves.js';
 import { parseTrace, traceCurve } from '../../simulator/model/trace.js';
 import { startSimulator } from '../../simulator/simulator.js';
-import type { CommandIo, ExitCode } from '../io.js';
-import { CommandError } from '../io.js';
-import type { CycleOutput } from '../../control/ports.js';
+import type { CommandIo, ExitCode } from '../process/io.js';
+import { CommandError } from '../process/io.js';
+import type { CycleOutput } from '../../control/ports/ports.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { runService } from '../running/run-service.js';
 import { demoPrometheusConfig } from './documents.js';
@@ -27,7 +27,7 @@ import { waitUntilScraped } from './warm-up.js';
 import { atRest, DEMO_NAMESPACE, demoWorkloads } from './workloads.js';
 
 /**
- * Runs the demo: an embedded cluster, a real Prometheus and the service. Prints each change of replicas; leaves no
+ * Runs the demo: an embedded cluster, a real Prometheus and the service. Prints each change of replicas. Leaves no
  * process and no directory behind.
  */
 export async function runDemo(options: DemoOptions, io: CommandIo): Promise<ExitCode> {
@@ -48,7 +48,7 @@ export async function runDemo(options: DemoOptions, io: CommandIo): Promise<Exit
     const simulator = await startSimulator({ clock, workloads: workloads.map(atRest) });
     try {
       const config = demoPrometheusConfig(simulator.sdUrl);
-      // Hidden, so that `validate` of the directory skips it.
+      // A hidden directory, so that `validate` skips it.
       const own = join(folder, '.prometheus');
       prometheus = await startPrometheus({ binary, config, env, clock, folder: own });
       try {
@@ -83,7 +83,7 @@ async function findBinary(io: CommandIo): Promise<string> {
   }
 }
 
-/** One point per second is about 1 MiB for a day. */
+/** A day of data is about 1 MiB. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
 async function readTrace(file: string, io: CommandIo): Promise<Curve> {
@@ -99,7 +99,6 @@ async function readTrace(file: string, io: CommandIo): Promise<Curve> {
 }
 
 interface SetStage extends Stage {
-  /** Starts the loads. */
   readonly start: () => void;
 }
 

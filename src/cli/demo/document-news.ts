@@ -4,14 +4,13 @@ import type { LoadedScalers } from '../../config/scaler-files.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { scalerKey } from '../../scaler/spec.js';
 
-/** A change of a document. */
 export interface DocumentNews {
-  /** `NAMESPACE/NAME`, or the file if it has not been readable so far. */
+  /** `NAMESPACE/NAME`, or the file name if the file was never valid. */
   readonly subject: string;
   readonly text: string;
 }
 
-/** Returns the changes since the previous reading; null: this is the first. */
+/** Returns the changes since the previous load; null: first load. */
 export function documentNews(before: LoadedScalers | null, now: LoadedScalers): readonly DocumentNews[] {
   const [wasWrong, isWrong] = [errorsOf(before?.problems ?? []), errorsOf(now.problems)];
   const refused = [...isWrong].flatMap(([subject, text]) =>
@@ -26,7 +25,7 @@ export function documentNews(before: LoadedScalers | null, now: LoadedScalers): 
   );
   const changed = [...present].flatMap(([subject, scaler]): readonly DocumentNews[] => {
     const earlier = old.get(subject);
-    // An unchanged document is the same object. Before the first complete list, no document is new.
+    // An unchanged document is the same JavaScript object. Until the first complete list, no document is new.
     if (earlier === scaler || (earlier === undefined && !before.isComplete)) return [];
     const text = earlier === undefined ? 'document added' : 'document changed';
     return [{ subject, text }];
@@ -41,7 +40,6 @@ function byKey({ scalers }: LoadedScalers): ReadonlyMap<string, unknown> {
   return new Map(scalers.map((scaler) => [scalerKey(scaler), scaler]));
 }
 
-/** Returns the first error of each document. */
 function errorsOf(problems: readonly Problem[]): ReadonlyMap<string, string> {
   const errors = new Map<string, string>();
   for (const { severity, file, place, message } of problems) {
@@ -53,7 +51,6 @@ function errorsOf(problems: readonly Problem[]): ReadonlyMap<string, string> {
   return errors;
 }
 
-/** Returns the key of an object, or the name of a file. */
 function subjectOf(file: string): string {
   return file.startsWith(`${OBJECTS_PATH}/`) ? file.slice(OBJECTS_PATH.length + 1) : basename(file);
 }

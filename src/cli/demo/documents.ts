@@ -1,21 +1,20 @@
 import { DEMO_NAMESPACE } from './workloads.js';
 
-/** The scrape interval: several scrapes fit into the shortest window of a query. */
+/** Scrape interval. The shortest window of a query contains several scrapes. */
 export const SCRAPE_SECONDS = 1;
 
-/** The window of rates. `--speed` does not shorten it: that would falsify the metrics. */
+/** Window of `rate`. `--speed` does not shorten it, because that would falsify the metrics. */
 export const RATE_SECONDS = 10;
 
 /**
- * The recovery hold at speed 1. It is doubled because Prometheus is as young as the demo. With the default, mailer
- * would not scale down within a demo of two minutes.
+ * Recovery hold at speed 1. It is doubled while Prometheus is younger than the hold, so with the default, mailer would
+ * not scale down within a demo of two minutes.
  */
 const HOLD_SECONDS = 150;
 
-/** Returns the service config of the demo. */
 export function demoServiceConfig(addresses: {
   readonly prometheusUrl: string;
-  /** Path relative to the config. */
+  /** Relative to the config. */
   readonly kubeconfig: string;
   readonly port: number;
   /** Shortens the recovery hold, like the windows. */
@@ -54,13 +53,12 @@ scrape_configs:
 }
 
 export interface DemoDocuments {
-  /** YAML by file name, for documents in files. */
+  /** YAML by file name. */
   readonly files: ReadonlyMap<string, string>;
-  /** YAML of the documents that are objects of the cluster. */
+  /** YAML of documents that are Scaler objects. */
   readonly objects: readonly string[];
 }
 
-/** Returns the scaler documents of the demo. `speed` shortens windows and periods, like the load. */
 export function demoDocuments(speed: number): DemoDocuments {
   const seconds = (atSpeedOne: number): number => Math.max(1, Math.round(atSpeedOne / speed));
   return {

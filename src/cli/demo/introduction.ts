@@ -7,11 +7,10 @@ export interface IntroducedStage {
   readonly configFile: string;
   readonly serviceUrl: string;
   readonly prometheusUrl: string;
-  /** How the user started promscaler. */
+  /** Command line by which the user started promscaler. */
   readonly command: string;
 }
 
-/** Returns a description of the demo and commands that can be copied to any other terminal. */
 export function introduction(stage: IntroducedStage, { speed, durationSeconds }: DemoSettings): string {
   const { folder, kubeconfig, configFile, serviceUrl, prometheusUrl, command } = stage;
   const end = durationSeconds === null ? 'Ctrl-C' : `${durationSeconds} s or Ctrl-C`;

@@ -1,28 +1,27 @@
 import type { LoadedScalers } from '../../config/scaler-files.js';
-import type { CycleOutput } from '../../control/ports.js';
-import type { Decision } from '../../decision/decision.js';
+import type { CycleOutput } from '../../control/ports/ports.js';
+import type { Decision } from '../../decision/result/decision.js';
 import { printable } from '../../scaler/problems/format-problem.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { pauseMessage, reasonOf, rescaleDirection } from '../../telemetry/cycle-record.js';
 import type { CycleRecord } from '../../telemetry/cycle-record.js';
 import { secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import type { CommandIo } from '../io.js';
+import type { CommandIo } from '../process/io.js';
 import { paintOf } from '../output/paint.js';
 import { documentNews } from './document-news.js';
 
-/** Prints the events of the demo, one per line. */
 export interface Narrator {
   readonly printCycle: (output: CycleOutput) => void;
-  /** To be called after each reading of the documents. */
+  /** Call after each load of the documents. */
   readonly printDocuments: (loaded: LoadedScalers) => void;
-  /** The number of changes of replicas so far. */
+  /** Number of changes of replicas so far. */
   readonly changes: () => number;
 }
 
 /**
- * Prints each change of replicas, each new reason that prevents one, each pause and its end, and each change of a
- * document, with the seconds since the start.
+ * Prints, with the seconds since the start: each change of replicas, each new reason that prevents a change, each start
+ * and end of a pause, and each change of a document.
  */
 export function createNarrator(io: Pick<CommandIo, 'stdout' | 'env' | 'clock'>): Narrator {
   const { stdout, clock } = io;
@@ -83,13 +82,13 @@ export function createNarrator(io: Pick<CommandIo, 'stdout' | 'env' | 'clock'>):
 }
 
 interface Standstill {
-  /** The kind of the reason: the same kind again is not printed. */
+  /** Kind of the reason. A repeated kind is not printed. */
   readonly why: string;
   readonly count: string;
   readonly text: string;
 }
 
-/** Returns what keeps the replicas from following the metrics, or null. */
+/** Returns why the replicas do not follow the metrics, or null. */
 function whyStill({ limits, conditions, currentReplicas }: Decision, text: string): Standstill | null {
   const holding = limits.find(({ to }) => to === currentReplicas);
   const isBlind = conditions.some(({ type, status }) => type === 'ScalingActive' && status === 'False');

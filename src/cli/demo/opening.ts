@@ -1,13 +1,12 @@
-import type { CommandIo, OutputStream } from '../io.js';
+import type { CommandIo, OutputStream } from '../process/io.js';
 import { DEMO_SCALERS } from './workloads.js';
 
-/** Delays the output until there is something to see: a first decision for each scaler. */
+/** Delays the output until every scaler has a first decision. */
 export interface Opening {
-  /** The delayed output. */
   readonly stdout: OutputStream;
-  /** To be called after each cycle of a scaler. Returns whether this one opens the demo. */
+  /** Call after each cycle of a scaler. Returns whether this cycle ends the delay. */
   readonly see: (scaler: string) => boolean;
-  /** Prints the introduction and the delayed output, if that has not been done. */
+  /** Prints the introduction and the delayed output, unless already done. */
   readonly open: () => void;
 }
 
@@ -38,7 +37,7 @@ export function createOpening({ stdout }: Pick<CommandIo, 'stdout'>, introductio
   };
 }
 
-/** Returns standard error without the log lines for rejected documents, which the narrator prints. */
+/** Returns standard error without log lines for rejected documents, which the narrator prints. */
 export function withoutRefusals(stderr: OutputStream): OutputStream {
   return {
     ...stderr,

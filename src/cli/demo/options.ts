@@ -1,6 +1,5 @@
-import { CommandError } from '../io.js';
+import { CommandError } from '../process/io.js';
 
-/** The options of `demo`, unparsed. */
 export interface DemoOptions {
   readonly duration?: string | undefined;
   readonly speed: string;
@@ -9,16 +8,15 @@ export interface DemoOptions {
   readonly trace?: string | undefined;
 }
 
-/** The options of `demo`, validated. */
 export interface DemoSettings {
-  /** Null: until it is stopped. */
+  /** Null: until the demo is stopped. */
   readonly durationSeconds: number | null;
   readonly speed: number;
   readonly port: number | null;
   readonly traceFile: string | null;
 }
 
-/** Without a terminal there is no Ctrl-C. */
+/** Without a terminal, Ctrl-C is not available. */
 const DEFAULT_DURATION_SECONDS = 120;
 
 /** Throws `CommandError` (usage error) if an option is out of range. */

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { freePort } from './programs/free-port.js';
 import type { RunningPrometheus } from './programs/prometheus-server.js';
-import type { JsonObject } from '../../simulator/json.js';
-import { kubeconfigText } from '../../simulator/kubeconfig.js';
+import type { JsonObject } from '../../simulator/json/json.js';
+import { kubeconfigText } from '../../simulator/api/access/kubeconfig.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { customResourceDefinition } from '../schema/custom-resource/definition.js';
 import { startApiFront } from './api-front.js';
@@ -12,16 +12,14 @@ import { demoDocuments, demoServiceConfig } from './documents.js';
 import type { DemoSettings } from './options.js';
 import { DEMO_NAMESPACE, demoService, demoStateMaps } from './workloads.js';
 
-/** The environment of the service of the demo. */
 export interface Stage {
   readonly folder: string;
-  /** For the cluster and, through its service proxy, the service. */
+  /** Reaches the cluster and, through its service proxy, the service. */
   readonly kubeconfig: string;
   readonly configFile: string;
   readonly serviceUrl: string;
   readonly prometheusUrl: string;
   readonly prometheus: RunningPrometheus;
-  /** Stops what `setStage` started. */
   readonly close: () => Promise<void>;
 }
 
@@ -34,7 +32,6 @@ export interface Parts {
 const DEFAULT_PORT = 8080;
 const KUBECONFIG = 'kubeconfig';
 
-/** Adds the objects that the service needs to the cluster, and writes its files. */
 export async function setStage(parts: Parts, settings: DemoSettings): Promise<Stage> {
   const { folder, simulator, prometheus } = parts;
   const { port: wanted, speed } = settings;
@@ -42,7 +39,7 @@ export async function setStage(parts: Parts, settings: DemoSettings): Promise<St
   const documents = demoDocuments(speed);
   for (const manifest of demoStateMaps(DEMO_NAMESPACE)) simulator.addObject(manifest);
   simulator.addObject(demoService(port));
-  // The simulator accepts plain JSON only.
+  // Removes `undefined` members, which the simulator does not accept.
   simulator.addObject(JSON.parse(JSON.stringify(customResourceDefinition())) as JsonObject);
   for (const document of documents.objects) simulator.addObject(parse(document) as JsonObject);
   const serviceUrl = `http://127.0.0.1:${port}`;

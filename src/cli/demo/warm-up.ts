@@ -1,15 +1,15 @@
 import { resolveServiceConfig } from '../../config/resolve-service-config.js';
-import { createPrometheusClient } from '../../prometheus/client.js';
+import { createPrometheusClient } from '../../prometheus/client/client.js';
 import { type Clock, sleep } from '../../units/clock.js';
 import { RATE_SECONDS } from './documents.js';
 import { DEMO_NAMESPACE, DEMO_PODS } from './workloads.js';
 
-/** The number that `doctor` requires in a window, so that it has no warning at the start. */
+/** `doctor` expects this number of scrapes in a window, and would print a warning with fewer. */
 const SCRAPES = 4;
 
 const WINDOW = `{namespace="${DEMO_NAMESPACE}"}[${RATE_SECONDS}s]`;
 
-/** Holds once every pod has been scraped that often for cpu, requests and queue. */
+/** True once every pod has at least SCRAPES samples of CPU, requests and queue. */
 const IS_SCRAPED = [
   `count(count by (pod) (count_over_time(container_cpu_usage_seconds_total${WINDOW}) >= ${SCRAPES})) >= ${DEMO_PODS}`,
   `count(count by (pod) (count_over_time(http_requests_total${WINDOW}) >= ${SCRAPES})) >= ${DEMO_PODS}`,
@@ -19,10 +19,10 @@ const IS_SCRAPED = [
 const PERIOD_MS = 250;
 const QUERY_MS = 2000;
 
-/** Longer than the scrapes take on any machine. The demo then starts with incomplete metrics. */
+/** Longer than the scrapes take on any machine. After this time the demo starts with incomplete metrics. */
 const MOST_MS = 30_000;
 
-/** Waits until Prometheus has the data for the first decisions, so that no metric is missing at the start. */
+/** Waits until Prometheus has data for the first decisions, so that no metric is missing at the start. */
 export async function waitUntilScraped(
   prometheusUrl: string,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },

@@ -1,22 +1,21 @@
 import { configMapName, STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
-import type { JsonObject } from '../../simulator/json.js';
+import type { JsonObject } from '../../simulator/json/json.js';
 import type { WorkloadOptions } from '../../simulator/simulator.js';
 import type { Curve } from '../../simulator/model/curves.js';
 import { bursts, dailyWave, faster, flashCrowd } from '../../simulator/model/curves.js';
 
-/** The namespace of the workloads and of the service, and of the kubeconfig. */
+/** Namespace of the workloads, the service and the kubeconfig context. */
 export const DEMO_NAMESPACE = 'shop';
 
-/** The name of the Service of promscaler. */
 export const DEMO_SERVICE = 'promscaler';
 
-/** The number of scalers: checkout, search and mailer. */
+/** The scalers checkout, search and mailer. */
 export const DEMO_SCALERS = 3;
 
-/** The number of pods at the start: 2 of checkout, 2 of search, 1 of mailer. */
+/** Pods at the start: 2 of checkout, 2 of search, 1 of mailer. */
 export const DEMO_PODS = 5;
 
-/** Returns the ConfigMaps for the state of scalers, as the chart creates them in the namespace of the service. */
+/** Returns the ConfigMaps for the state of the scalers, as in the chart. */
 export function demoStateMaps(namespace: string): readonly {
   readonly apiVersion: string;
   readonly kind: string;
@@ -29,14 +28,13 @@ export function demoStateMaps(namespace: string): readonly {
   }));
 }
 
-/** A workload and its load. */
 export interface DemoWorkload extends WorkloadOptions {
   readonly load: Curve;
-  /** Requests per second before the load starts, for which the initial replicas are enough. */
+  /** Requests per second before the load starts, which fit the initial replicas. */
   readonly atRest: number;
 }
 
-/** Returns the Service by which `status` finds promscaler, as the chart creates it. */
+/** Returns the Service by which `status` finds promscaler, as in the chart. */
 export function demoService(port: number): JsonObject {
   return {
     apiVersion: 'v1',
@@ -51,7 +49,7 @@ export function demoService(port: number): JsonObject {
 }
 
 /**
- * Returns three workloads: a web shop bound by cpu, a search by requests, and a worker by its queue. `trace` replaces
+ * Returns three workloads: a web shop limited by CPU, a search by requests, and a worker by its queue. `trace` replaces
  * the daily wave of the shop.
  */
 export function demoWorkloads(speed: number, trace: Curve | null): readonly DemoWorkload[] {
@@ -85,14 +83,13 @@ export function demoWorkloads(speed: number, trace: Curve | null): readonly Demo
   ];
 }
 
-/** Returns the workload before its load starts. */
 export function atRest({ atRest: requestsPerSecond, ...workload }: DemoWorkload): WorkloadOptions {
   return { ...workload, behavior: { ...workload.behavior, load: () => requestsPerSecond } };
 }
 
 const wave = dailyWave({ low: 15, high: 90, periodSeconds: 1800 });
 
-/** A day of 30 minutes, from its morning on. */
+/** A day of 30 minutes that starts in the morning. */
 const MORNING: Curve = (seconds) => wave(seconds + 300);
 
 const CROWD = flashCrowd({

@@ -4,16 +4,16 @@ import {
   SCALER_ROOT,
 } from '../../kubernetes/scaler-objects/scaler-object.js';
 import { createScalerStore, type ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { withDeadline } from '../../units/clock.js';
-import type { DoctorContext } from './context.js';
-import { openCluster } from './open-cluster.js';
+import type { DoctorContext } from './context/context.js';
+import { openCluster } from './context/open-cluster.js';
 
 const DEADLINE_MS = 10_000;
 
 /**
- * Returns null if `scalers.customResources` is off. Omits namespaces that cannot be listed; the check
+ * Returns null if `scalers.customResources` is off. Skips namespaces that cannot be listed; the check
  * `custom-resources` reports them.
  */
 export async function listScalerObjects(

@@ -1,5 +1,5 @@
 import { findSharedTargets } from '../../control/observe/shared-targets.js';
-import { createPrometheusClient, type PrometheusClient } from '../../prometheus/client.js';
+import { createPrometheusClient, type PrometheusClient } from '../../prometheus/client/client.js';
 import { createMetricSource } from '../../prometheus/planner.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { withDeadline } from '../../units/clock.js';
@@ -21,32 +21,32 @@ import { checkResourceSeries } from './checks/resource-series.js';
 import { checkScrapeInterval } from './checks/scrape-interval.js';
 import { checkState } from './checks/state.js';
 import { checkTarget } from './checks/target.js';
-import type { CheckName } from './check-names.js';
-import { type CheckResult, resultsOf } from './check-result.js';
+import type { CheckName } from './report/check-names.js';
+import { type CheckResult, resultsOf } from './report/check-result.js';
 import {
   CLUSTER_SUBJECT,
   type ClusterContext,
   type DoctorContext,
   type SourceContext,
   sourceSubject,
-} from './context.js';
+} from './context/context.js';
 import { judgeFlavor } from './data-sources/flavor.js';
 import { suggestPrometheus } from './data-sources/suggest-prometheus.js';
-import { openCluster } from './open-cluster.js';
-import { openDataSource } from './open-data-source.js';
+import { openCluster } from './context/open-cluster.js';
+import { openDataSource } from './context/open-data-source.js';
 import { readClusterFacts, type ScalerFacts } from './targets/scaler-facts.js';
 
 type CheckResults = readonly CheckResult[] | Promise<readonly CheckResult[]>;
 type Check<Facts> = readonly [CheckName, (facts: Facts) => CheckResults];
 
-/** Run if the data source answers. */
+/** Run only if the data source answers. */
 const SOURCE_CHECKS: readonly Check<SourceContext>[] = [
   ['prometheus-clock', checkPrometheusClock],
   ['resource-series', checkResourceSeries],
   ['scrape-interval', checkScrapeInterval],
 ];
 
-/** Run if the API server answers. */
+/** Run only if the API server answers. */
 const CLUSTER_CHECKS: readonly Check<ClusterContext>[] = [
   ['cluster-clock', checkClusterClock],
   ['permissions', checkPermissions],
@@ -55,7 +55,7 @@ const CLUSTER_CHECKS: readonly Check<ClusterContext>[] = [
   ['custom-resources', checkCustomResources],
 ];
 
-/** Checks of the account and objects of the service: not part of `validate --live`. */
+/** Checks of the account and objects of the service, which `validate --live` skips. */
 const SERVICE_CHECKS: ReadonlySet<CheckName> = new Set(['permissions', 'lease', 'state', 'custom-resources']);
 
 const SCALER_CHECKS: readonly Check<ScalerFacts>[] = [
@@ -71,7 +71,7 @@ const SCALER_CHECKS: readonly Check<ScalerFacts>[] = [
 
 interface ChecksInput extends Omit<DoctorContext, 'signal'> {
   readonly signal: AbortSignal;
-  /** All documents, for shared targets; `scalers` are the ones to check. */
+  /** All documents, to find shared targets; `scalers` are the documents to check. */
   readonly allScalers: readonly Scaler[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string | null;
@@ -155,7 +155,8 @@ async function checkScalers(
 ): Promise<readonly CheckResult[]> {
   const { scalers, allScalers, clock, signal, config } = input;
   const shared = findSharedTargets(allScalers);
-  // The planner of the service sends each distinct query once. Unreachable data sources cost no time.
+  // Queries of all scalers go through one planner, which sends each distinct query once. Unreachable data
+  // sources are not queried.
   const round = createMetricSource({
     sources: new Map(Object.entries(config.prometheus)),
     clock,

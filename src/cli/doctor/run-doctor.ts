@@ -8,16 +8,16 @@ import { homeDirectory } from '../input/home-directory.js';
 import { nearestKeys } from '../input/nearest-keys.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
 import { readOptionsOf, readServiceInput } from '../input/service-config.js';
-import type { CommandIo, ExitCode } from '../io.js';
-import { CommandError } from '../io.js';
+import type { CommandIo, ExitCode } from '../process/io.js';
+import { CommandError } from '../process/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
 import { type ClusterOptions, withCluster } from '../reach/cluster-options.js';
-import type { CheckResult } from './check-result.js';
+import type { CheckResult } from './report/check-result.js';
 import { checkConfig, DOCUMENTS_FIX } from './checks/config.js';
 import { withPrometheusUrl } from './data-sources/with-prometheus-url.js';
 import { listScalerObjects } from './list-scaler-objects.js';
-import { makeReport, writeReport } from './report.js';
+import { makeReport, writeReport } from './report/report.js';
 import { runChecks } from './run-checks.js';
 
 interface DoctorOptions extends ClusterOptions, NamingOptions {

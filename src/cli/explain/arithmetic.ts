@@ -1,8 +1,8 @@
-import type { MetricResult } from '../../decision/decision.js';
+import type { MetricResult } from '../../decision/result/decision.js';
 import { ceilCount } from '../../decision/proposals/count.js';
 import { judgeSample } from '../../decision/samples/judge-sample.js';
 import { isWithinTolerance, tolerancesOf } from '../../decision/proposals/tolerance.js';
-import type { Sample, Snapshot } from '../../decision/snapshot.js';
+import type { Sample, Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import { addMilli, milliFromNumber, milliToNumber } from '../../units/quantity.js';
 import { countOf, formatAmount, formatNumber } from '../output/format-values.js';
@@ -15,8 +15,8 @@ export interface ExplainedMetric {
 
 /**
  * Returns the calculation of a proposal: `83 % / 60 % = 1.3833, ceil(1.3833 x 4 ready pods) = 6`. Null without a
- * proposal. The formula is evaluated again: if the result differs from the proposal (samples of pods that are not in
- * the snapshot), only ratio and proposal are returned.
+ * proposal. The formula is computed again. If its result differs from the proposal (for example, because there are
+ * samples of pods that are not in the snapshot), returns only ratio and proposal.
  */
 export function explainArithmetic(metric: ExplainedMetric, snapshot: Snapshot): string | null {
   const { spec, result } = metric;
@@ -75,7 +75,7 @@ function explainPods({ spec, sample, result }: ExplainedMetric, snapshot: Snapsh
   return `${again}, missing or unready pods could reverse the direction: stays at ${specReplicas}`;
 }
 
-/** Returns the ratio of the first pass, which covers only ready pods. `current` is their average. */
+/** Returns the ratio of the first pass, over ready pods only. `current` is their average. */
 function firstRatio(
   { target, name }: MetricSpec,
   { current }: MetricResult,
@@ -92,7 +92,7 @@ function firstRatio(
   return { ratio, text: `${formatAmount(current.averageValue, name)} / ${wanted} = ${ratioText(ratio)}` };
 }
 
-/** Counts samples of pods that are not in the snapshot: as in the HPA, the second pass includes them. */
+/** Counts samples of pods that are not in the snapshot. As in the HPA, the second pass includes them. */
 function countUnlisted(sample: Sample, { pods }: Snapshot): number {
   if (sample.form === 'error' || sample.form === 'values') return 0;
   const listed = new Set(pods.map(({ name }) => name));
@@ -100,7 +100,7 @@ function countUnlisted(sample: Sample, { pods }: Snapshot): number {
   return [...sampled.keys()].filter((name) => !listed.has(name)).length;
 }
 
-/** Missing and unready pods get the value that works against the direction of the change. */
+/** Missing and unready pods get the value that reduces the change. */
 function filledText(ratio: number, { pods }: MetricResult): string {
   if (ratio > 1) {
     const both = [
@@ -110,7 +110,7 @@ function filledText(ratio: number, { pods }: MetricResult): string {
     return `${both.join(' and ')} counted as idle`;
   }
   return ratio < 1
-    ? `${pods.missing.length} missing counted as at the target`
+    ? `${pods.missing.length} missing counted at the target value`
     : `${pods.missing.length} missing not counted`;
 }
 

@@ -1,8 +1,8 @@
 import { decide } from '../../decision/decide.js';
-import type { Decision } from '../../decision/decision.js';
-import { SnapshotError, parseSnapshot } from '../../decision/parse-snapshot.js';
-import type { Snapshot } from '../../decision/snapshot.js';
-import { CommandError } from '../io.js';
+import type { Decision } from '../../decision/result/decision.js';
+import { SnapshotError, parseSnapshot } from '../../decision/snapshot/parse-snapshot.js';
+import type { Snapshot } from '../../decision/snapshot/snapshot.js';
+import { CommandError } from '../process/io.js';
 
 /** Throws `CommandError` if the snapshot is invalid. */
 export function decideJson(

@@ -1,4 +1,4 @@
-import type { Sample } from '../../decision/snapshot.js';
+import type { Sample } from '../../decision/snapshot/snapshot.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
@@ -44,7 +44,7 @@ function headLines({ snapshot, decision, status, now }: Explanation): readonly s
   ];
 }
 
-/** The reason of a pause with `replicas`. The group is the effect on the replica count. */
+/** The reason of a pause with `replicas`. The group is the effect on the replicas. */
 const PAUSE_CHANGE = /^(stays at \d+|\d+ -> \d+): paused by /;
 
 const NO_SAMPLE: Sample = {

@@ -1,8 +1,8 @@
 import { formatInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { ReachOptions } from '../reach/find-service.js';
-import type { CommandIo } from '../io.js';
-import { CommandError } from '../io.js';
+import type { CommandIo } from '../process/io.js';
+import { CommandError } from '../process/io.js';
 import { writeStructured } from '../output/output-format.js';
 import { createServiceClient } from '../reach/service-client.js';
 import type { PastScaler, ScalerName } from '../reach/service-pages.js';

@@ -1,6 +1,6 @@
-import type { Decision } from '../../decision/decision.js';
-import type { Snapshot } from '../../decision/snapshot.js';
-import type { OutcomeView } from '../../server/views.js';
+import type { Decision } from '../../decision/result/decision.js';
+import type { Snapshot } from '../../decision/snapshot/snapshot.js';
+import type { OutcomeView } from '../../server/pages/views.js';
 import type { Instant } from '../../units/time.js';
 
 /** A condition as reported by a service of any version. */
@@ -13,13 +13,13 @@ export interface ReportedCondition {
   readonly lastTransitionTime?: string;
 }
 
-/** The part of a service's response that is not the decision. */
+/** The part of a service's response besides the decision. */
 export interface ExplainedStatus {
   readonly conditions: readonly ReportedCondition[];
   readonly outcome: Omit<OutcomeView, 'kind'> & { readonly kind: string };
-  /** Overrides the reason of the decision while a pause sets the replicas, and in the first cycle afterwards. */
+  /** Replaces the reason of the decision while a pause sets the replicas, and in the first cycle after it. */
   readonly reason: string | null;
-  /** Message about another writer of spec.replicas; null: none. */
+  /** Message about another client that writes spec.replicas; null: none. */
   readonly conflictingWriter: string | null;
   /** Null: no change since the service started. */
   readonly lastScaleUp: Instant | null;

@@ -1,4 +1,4 @@
-import type { Decision } from '../../decision/decision.js';
+import type { Decision } from '../../decision/result/decision.js';
 import { downscaleForbiddenUntil, upscaleForbiddenUntil } from '../../decision/limits/forbidden-window.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
@@ -38,7 +38,7 @@ export function holdLines(explanation: Explanation): readonly string[] {
 
 type Hold = readonly [what: string, until: string];
 
-/** From the status of the service, else from the document. */
+/** From the status of the service, or else from the document. */
 function actionHolds({ snapshot, status }: Explanation): readonly Hold[] {
   const held = status?.conditions.find(({ type, status: is }) => type === 'Held' && is === 'True');
   if (held !== undefined) return [[held.reason, held.message]];
@@ -64,7 +64,7 @@ function limitHolds({ decision, now }: Explanation): readonly Hold[] {
   return isWithoutProposal ? [...holds, ['no value', 'until a metric has a value']] : holds;
 }
 
-/** For limits whose end is not a known time. */
+/** For limits that do not end at a known time. */
 const END_CONDITIONS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     untrusted_metric: 'until every metric has a complete value',
@@ -78,7 +78,7 @@ const END_CONDITIONS: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Also listed if this decision is not a scale-down, since the next one may be. */
+/** Also listed if this decision is not a scale-down, because the next one may be. */
 function recoveryHold({ snapshot, decision, now }: Explanation): readonly Hold[] {
   const { holdScaleDownUntil, holdReason } = snapshot.state;
   const isListed = decision.limits.some(({ limit }) => limit === 'recovery_hold');
@@ -87,7 +87,7 @@ function recoveryHold({ snapshot, decision, now }: Explanation): readonly Hold[]
   return [['no scale-down', `${untilText(holdScaleDownUntil, now)}${why}`]];
 }
 
-/** Lists forbidden windows that do not affect this decision but would affect another one. */
+/** Lists forbidden windows that do not affect this decision but may affect the next one. */
 function windowHolds({ snapshot, decision, now }: Explanation): readonly Hold[] {
   if (decision.limits.some(({ limit }) => limit === 'forbidden_window')) return [];
   const context = { now, spec: snapshot.scaler.spec, state: snapshot.state };

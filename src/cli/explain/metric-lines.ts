@@ -1,7 +1,7 @@
-import type { MetricResult } from '../../decision/decision.js';
+import type { MetricResult } from '../../decision/result/decision.js';
 import { describeFallback } from '../../decision/proposals/fallback.js';
 import { judgeSample } from '../../decision/samples/judge-sample.js';
-import type { Sample, Snapshot } from '../../decision/snapshot.js';
+import type { Sample, Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { LabelSelector, MetricSpec } from '../../scaler/spec.js';
 import { milliToNumber } from '../../units/quantity.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
@@ -63,7 +63,9 @@ function checkTexts(spec: MetricSpec): readonly string[] {
   const { guard, freshness } = spec;
   return [
     ...(guard === null ? [] : [`${oneLine(guard)} must be true`]),
-    ...(freshness === null ? [] : [`${oneLine(freshness.query)} at most ${freshness.maxAgeSeconds} s ago`]),
+    ...(freshness === null
+      ? []
+      : [`${oneLine(freshness.query)} must be at most ${freshness.maxAgeSeconds} s in the past`]),
   ];
 }
 
@@ -83,7 +85,7 @@ function selectorText(selector: LabelSelector): string {
     .join(', ');
 }
 
-/** Begins with the class of the answer: value, partial, missing, nan, invalid or failed. */
+/** Starts with the class of the answer: value, partial, missing, nan, invalid or failed. */
 function answerText({ spec, sample, result }: ExplainedMetric, snapshot: Snapshot): string {
   const judged = judgeSample(spec, sample);
   if (judged.form === 'error') return `${judged.kind}: ${judged.error}${sinceText(spec, snapshot)}`;

@@ -1,14 +1,14 @@
 import { addSeconds, formatInstant, instantFromMs, parseInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import { CommandError } from '../io.js';
+import { CommandError } from '../process/io.js';
 
 const TIME_OF_DAY = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/;
 const AGO = /^(?:(\d{1,5})d)?(?:(\d{1,6})h)?(?:(\d{1,7})m)?(?:(\d{1,8})s)?$/;
 const DAY_MS = 86_400_000;
 
 /**
- * Parses `--at`: an RFC 3339 time, a time of day in UTC (its last occurrence before `now`), or a duration before
- * `now` (`10m`, `1h30m`). Throws `CommandError` for other formats and for the future.
+ * Parses `--at`: an RFC 3339 time, a time of day in UTC (its last occurrence before `now`), or a duration before `now`
+ * (`10m`, `1h30m`). Throws `CommandError` for other formats and for the future.
  */
 export function parsePastTime(text: string, now: Instant): Instant {
   const time = parseInstant(text) ?? lastTimeOfDay(text, now) ?? secondsAgo(text, now);

@@ -1,16 +1,14 @@
-import { type JsonObject, countIn, listIn, objectIn, objectsIn, textIn } from '../../kubernetes/json.js';
+import { type JsonObject, countIn, listIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { formatInstant, parseInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { PastScaler } from '../reach/service-pages.js';
 import { alignColumns, formatAmount } from '../output/format-values.js';
 
-/**
- * Returns the period and the number of repetitions of the decision in effect at `at`, and the metric values at `at`.
- */
+/** Returns the period of the decision in effect at `at`, its number of repetitions, and the metric values at `at`. */
 export function periodLines(at: Instant, { entry, history }: PastScaler): readonly string[] {
   const [firstAt, lastAt] = [textIn(entry, 'firstAt') ?? '', textIn(entry, 'lastAt') ?? ''];
   const count = countIn(entry, 'count') ?? 1;
-  const head = `In force at ${formatInstant(at)}: `;
+  const head = `In effect at ${formatInstant(at)}: `;
   if (count === 1) return [`${head}decided at ${lastAt}, once`];
   const last = parseInstant(lastAt);
   const isLater = last !== null && last > at;
@@ -21,7 +19,7 @@ export function periodLines(at: Instant, { entry, history }: PastScaler): readon
   ];
 }
 
-/** Returns the values of the last point at or before `at`; empty if the history begins later. */
+/** Returns the values of the last point at or before `at`; empty if the history starts later. */
 function readingLines(at: Instant, history: JsonObject | null): readonly string[] {
   const times = listIn(history, 'at').map((time) => (typeof time === 'string' ? parseInstant(time) : null));
   const index = times.findLastIndex((time) => time !== null && time <= at);
@@ -42,7 +40,7 @@ function readingOf(metric: JsonObject, index: number): string {
   return `${name} ${write('value')} (target ${write('target')})`;
 }
 
-/** For a decision without a snapshot. `missing` is the reason. */
+/** For a decision without a snapshot; `missing` is the reason. */
 export function entryLines(name: string, { entry, missing }: PastScaler): readonly string[] {
   const decision = objectIn(entry, 'decision');
   const conditions = alignColumns(

@@ -1,4 +1,11 @@
-import { type JsonObject, asObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/json.js';
+import {
+  type JsonObject,
+  asObject,
+  countIn,
+  objectIn,
+  objectsIn,
+  textIn,
+} from '../../kubernetes/api/json.js';
 import { parseInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { ExplainedStatus } from './explanation.js';
@@ -28,7 +35,7 @@ export function readStatus(detail: JsonObject): ExplainedStatus {
   };
 }
 
-/** A stored decision has no own reason: for a pause with replicas, it is in the outcome. */
+/** A stored decision has no separate reason. In a pause with replicas, the outcome contains the reason. */
 function reasonIn(
   detail: JsonObject,
   { kind, from, to, message }: ExplainedStatus['outcome'],

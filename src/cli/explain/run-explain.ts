@@ -1,6 +1,6 @@
-import type { Decision } from '../../decision/decision.js';
-import { decisionToJson } from '../../decision/write-json.js';
-import { type JsonObject, asObject, countIn, objectIn } from '../../kubernetes/json.js';
+import type { Decision } from '../../decision/result/decision.js';
+import { decisionToJson } from '../../decision/result/write-json.js';
+import { type JsonObject, asObject, countIn, objectIn } from '../../kubernetes/api/json.js';
 import { decideJson } from './decide-json.js';
 import { EMPTY_SNAPSHOT } from '../decide/run-decide.js';
 import { explainLines } from './explain-lines.js';
@@ -9,8 +9,8 @@ import { explainPast } from './explain-past.js';
 import { readStatus } from './read-status.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import { readInput } from '../input/read-files.js';
-import type { CommandIo, ExitCode } from '../io.js';
-import { CommandError } from '../io.js';
+import type { CommandIo, ExitCode } from '../process/io.js';
+import { CommandError } from '../process/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
 import { createServiceClient } from '../reach/service-client.js';
@@ -18,7 +18,7 @@ import type { ReadScaler, ScalerName } from '../reach/service-pages.js';
 
 interface ExplainOptions extends ReachOptions, NamingOptions {
   readonly scaler?: string | undefined;
-  /** File with a snapshot to explain without a service; `-`: standard input. */
+  /** Snapshot file to explain without a service; `-`: standard input. */
   readonly snapshot?: string;
   readonly at?: string;
   readonly output: string;
@@ -90,7 +90,7 @@ function statusJson(detail: JsonObject): JsonObject {
   );
 }
 
-/** The text shows the decision of this version of promscaler; the version of the service may decide differently. */
+/** The output shows the decision of this version of promscaler. The version of the service may decide differently. */
 function notes(read: ReadScaler | null, decision: Decision): readonly string[] {
   if (read === null) return [];
   const reported = objectIn(asObject(read.detail), 'decision');
@@ -98,5 +98,5 @@ function notes(read: ReadScaler | null, decision: Decision): readonly string[] {
   if (!read.isOneCycle) return ['Note: the outcome is from a later cycle than the decision'];
   return desired === null || desired === decision.desiredReplicas
     ? []
-    : [`Note: the service has another version than this command, and decided on ${desired}`];
+    : [`Note: the service has a different version than this command and decided on ${desired}`];
 }

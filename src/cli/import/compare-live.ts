@@ -4,21 +4,21 @@ import type { ImportedManifest } from '../../importers/import-objects.js';
 import { isIncomplete } from '../../importers/import-object.js';
 import { oneLine } from '../../importers/write/comments.js';
 import { nameTarget } from '../../kubernetes/targets.js';
-import { KubernetesError, type OtherScaler } from '../../kubernetes/types.js';
-import type { Answer } from '../../prometheus/answer.js';
-import { createPrometheusClient } from '../../prometheus/client.js';
+import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
+import type { Answer } from '../../prometheus/answers/answer.js';
+import { createPrometheusClient } from '../../prometheus/client/client.js';
 import { createMetricSource } from '../../prometheus/planner.js';
 import { readScalers } from '../../scaler/read/read-scalers.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import type { CycleRecord } from '../../telemetry/cycle-record.js';
 import { decideOnce } from '../doctor/checks/decision.js';
-import type { ClusterContext } from '../doctor/context.js';
+import type { ClusterContext } from '../doctor/context/context.js';
 import { withPrometheusUrl } from '../doctor/data-sources/with-prometheus-url.js';
-import { openCluster } from '../doctor/open-cluster.js';
+import { openCluster } from '../doctor/context/open-cluster.js';
 import { readClusterFacts } from '../doctor/targets/scaler-facts.js';
 import { homeDirectory } from '../input/home-directory.js';
 import { readOptionsOf, readServiceInput } from '../input/service-config.js';
-import { CommandError, type CommandIo } from '../io.js';
+import { CommandError, type CommandIo } from '../process/io.js';
 import { type ClusterOptions, withCluster } from '../reach/cluster-options.js';
 
 export interface LiveOptions extends ClusterOptions {

@@ -1,10 +1,10 @@
 import { adapterQueries, unusualResources } from '../../importers/adapter/adapter-queries.js';
 import { readAdapterText } from '../../importers/adapter/read-adapter-text.js';
 import { remarkLine } from '../../importers/import-object.js';
-import type { MetricQueries } from '../../importers/metric-queries.js';
+import type { MetricQueries } from '../../importers/manifest/metric-queries.js';
 import { oneLine } from '../../importers/write/comments.js';
 import { readInput } from '../input/read-files.js';
-import { CommandError, type CommandIo } from '../io.js';
+import { CommandError, type CommandIo } from '../process/io.js';
 
 /** Reads the config of prometheus-adapter and prints what of it cannot be used. */
 export async function readAdapterFile(file: string, io: CommandIo): Promise<MetricQueries> {

@@ -1,16 +1,16 @@
 import { IMPORT_BOUNDS, readManifests } from '../../importers/read-manifests.js';
-import type { ImportContext } from '../../importers/context.js';
+import type { ImportContext } from '../../importers/manifest/context.js';
 import { remarkLine } from '../../importers/import-object.js';
 import {
   type ImportedManifest,
   type ImportedManifests,
   importObjects,
 } from '../../importers/import-objects.js';
-import { NO_QUERIES } from '../../importers/metric-queries.js';
+import { NO_QUERIES } from '../../importers/manifest/metric-queries.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { type InputFiles, readInputFiles } from '../input/read-files.js';
-import { CommandError, type CommandIo, type ExitCode } from '../io.js';
+import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
 import { contextNamespace } from '../reach/context-namespace.js';
 import { type LiveOptions, compareLive } from './compare-live.js';
 import { readAdapterFile } from './read-adapter-file.js';
@@ -20,11 +20,9 @@ interface ImportOptions extends LiveOptions {
   readonly paths: readonly string[];
   /** The namespace of objects that have none. */
   readonly namespace?: string;
-  /** The config of prometheus-adapter. */
   readonly adapterConfig?: string;
-  /** Rejects objects of which something is not carried over. */
+  /** Rejects objects with a part that cannot be converted. */
   readonly strict?: boolean;
-  /** Sets `dryRun: true` in each document. */
   readonly dryRun?: boolean;
   /** Compares each document with the present count of its HPA. */
   readonly live?: boolean;
@@ -33,8 +31,8 @@ interface ImportOptions extends LiveOptions {
 type Known = Omit<ImportContext, 'sources'>;
 
 /**
- * Runs `import`: prints the scaler documents of autoscalers, and a line on standard error for everything that is not
- * carried over. Returns 1 if a document cannot be read or converted; with `strict`, also for each of these lines.
+ * Runs `import`: converts autoscalers and prints scaler documents. Prints one line on standard error for each part that
+ * is not converted. Returns 1 if a document cannot be read or converted; with `strict`, also for each of these lines.
  */
 export async function runImport(options: ImportOptions, io: CommandIo): Promise<ExitCode> {
   const { strict: isStrict = false, live: isLive = false } = options;

@@ -3,7 +3,7 @@ import leven from 'leven';
 const MOST_KEYS = 5;
 
 /**
- * Suggests up to five keys (`NAMESPACE/NAME`) for a misspelled one: the same name in other namespaces, then keys
+ * Suggests up to five keys (`NAMESPACE/NAME`) for a misspelled key: first the same name in other namespaces, then keys
  * within an edit distance of a third of the length.
  */
 export function nearestKeys(key: string, keys: readonly string[]): readonly string[] {

@@ -5,7 +5,7 @@ import { describeReadError } from '../../config/describe-read-error.js';
 import { readBounded } from '../../files/read-bounded.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { MAX_FILE_BYTES } from '../../scaler/yaml/read-yaml.js';
-import { CommandError, type CommandIo } from '../io.js';
+import { CommandError, type CommandIo } from '../process/io.js';
 
 export interface InputFile {
   /** As typed by the user; `-`: standard input. */
@@ -14,15 +14,15 @@ export interface InputFile {
   readonly text: string;
 }
 
-/** `problems` has one problem per unreadable file. */
+/** `problems` contains one problem per unreadable file. */
 export interface InputFiles {
   readonly files: readonly InputFile[];
   readonly problems: readonly Problem[];
 }
 
 /**
- * Reads files, and the `*.yaml` and `*.yml` files in directories, in their order, each once. `mostBytes` is the limit of
- * a file that is named; one in a directory has that of scaler documents.
+ * Reads files, and the `*.yaml` and `*.yml` files in directories, in this order, each once. `mostBytes` limits a file
+ * that is passed by name; a file in a directory has the limit of scaler documents.
  */
 export async function readInputFiles(
   paths: readonly string[],
@@ -60,7 +60,7 @@ export async function readInput(
   }
 }
 
-/** Returns the files in a directory that the service would read, or the path itself. */
+/** Returns the path itself, or the files in a directory that the service would read. */
 async function listPath(
   path: string,
   io: CommandIo,

@@ -1,11 +1,11 @@
 import { type Readable, addAbortSignal } from 'node:stream';
-import { CommandError } from '../io.js';
+import { CommandError } from '../process/io.js';
 
-/** More input is an endless stream; a string has at most 512 Mi characters. */
+/** A longer input is an endless stream; Node.js limits a string to 512 Mi characters. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
 /**
- * Throws `CommandError` above `mostBytes`, and when `signal` is aborted: an idle terminal would keep the process
+ * Throws `CommandError` above `mostBytes`, and when `signal` is aborted: reading from a terminal would keep the process
  * running.
  */
 export async function readStdin(

@@ -3,7 +3,7 @@ import { readServiceConfig, serviceFacts } from '../../config/read-service-confi
 import type { Problem } from '../../scaler/problems/problem.js';
 import type { ReadOptions } from '../../scaler/read/read-scalers.js';
 import { readInput } from './read-files.js';
-import type { CommandIo } from '../io.js';
+import type { CommandIo } from '../process/io.js';
 
 export interface ServiceInput {
   readonly config: ServiceConfig | null;
@@ -18,7 +18,7 @@ export async function readServiceInput(file: string, io: CommandIo): Promise<Ser
   return { config, absolutePath: input.absolutePath, problems };
 }
 
-/** Without a config, documents are validated without defaults and data sources. */
+/** Without a service config, documents are validated without its defaults and data sources. */
 export function readOptionsOf(config: ServiceConfig | null): ReadOptions {
   return config === null ? {} : { defaults: config.defaults, service: serviceFacts(config) };
 }

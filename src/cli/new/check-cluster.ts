@@ -1,8 +1,8 @@
 import { createTransport } from '../../kubernetes/requests/transport.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { withDeadline } from '../../units/clock.js';
-import type { CommandIo } from '../io.js';
+import type { CommandIo } from '../process/io.js';
 import { VERSION } from '../version/version.js';
 import type { ClusterAccess } from './connect.js';
 import { findKind } from './find-kind.js';
@@ -11,10 +11,10 @@ import type { NewMetric } from './new-options.js';
 import type { ParsedTarget } from './target-kind.js';
 
 interface ClusterCheck {
-  /** Null if the cluster does not have the kind or could not be queried. */
+  /** Null if the cluster does not have the kind or does not answer. */
   readonly ref: TargetRef | null;
   readonly warnings: readonly string[];
-  /** Why `ref` is null, for the end of a message. */
+  /** Why `ref` is null; the end of a message. */
   readonly failure: string;
 }
 
@@ -29,7 +29,7 @@ interface ClusterCheckInput {
 /** Time limit of all requests together. */
 const DEADLINE_MS = 5000;
 
-/** A cluster that does not answer within 5 s is a warning, not an error. */
+/** A cluster that does not answer within 5 s causes a warning, not an error. */
 export async function checkCluster(input: ClusterCheckInput): Promise<ClusterCheck> {
   const { access, target, namespace, metrics, io } = input;
   if (access.connection === null) return notChecked(access.failure ?? 'no connection');

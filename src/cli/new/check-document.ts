@@ -1,10 +1,10 @@
 import type { Problem } from '../../scaler/problems/problem.js';
 import { readScalers } from '../../scaler/read/read-scalers.js';
-import { CommandError } from '../io.js';
+import { CommandError } from '../process/io.js';
 
 export const WORKLOAD_NAME = 'the name of the workload';
 
-/** Maps fields to options. Longer paths come first: they contain the shorter ones. */
+/** Options by field. Longer paths come first, because they contain the shorter ones. */
 const OPTIONS: readonly (readonly [RegExp, string])[] = [
   [/spec\.metrics\[\d+\]\.\w+\.target\.averageValue/g, '--average-value'],
   [/spec\.metrics\[\d+\]\.\w+\.target\.value/g, '--value'],
@@ -19,7 +19,7 @@ const OPTIONS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Returns the warnings for the new document, with options instead of fields. Throws `CommandError` for errors.
+ * Returns warnings about the new document, with option names instead of field names. Throws `CommandError` for errors.
  * `nameOption` is the option that set the name of the scaler.
  */
 export function checkDocument(text: string, nameOption: string): readonly string[] {

@@ -1,11 +1,11 @@
 import { targetKey } from '../../control/observe/shared-targets.js';
-import { objectIn, textIn, type JsonObject } from '../../kubernetes/json.js';
+import { objectIn, textIn, type JsonObject } from '../../kubernetes/api/json.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { listHpas } from '../../kubernetes/hpa.js';
 import { requestingContainers } from '../../kubernetes/pods/watched-pod.js';
 import { nameTarget, readWatchedTarget } from '../../kubernetes/targets.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { readWorkload } from '../../kubernetes/workload.js';
 import { didYouMean } from '../../scaler/problems/nearest.js';
 import { listSome } from '../output/list-some.js';
@@ -23,14 +23,14 @@ const DEADLINE_MS = 5000;
 
 /**
  * Returns warnings: the workload does not exist or cannot be scaled, a container has no request for a utilization
- * target, another autoscaler has the same target, or some of this could not be read.
+ * target, another autoscaler has the same target, or some of this cannot be read.
  */
 export async function checkTarget(input: TargetCheckInput): Promise<readonly string[]> {
   const answers = [
     attempt(() => workloadWarnings(input), 'the workload was not checked'),
     attempt(() => otherScalerWarnings(input), 'other autoscalers were not checked'),
   ];
-  // If the API server does not answer, both fail with the same error: report it once.
+  // If the API server does not answer, both fail with the same error, which is reported once.
   const [ofWorkload = [], ofOthers = []] = await Promise.all(answers);
   return 'failed' in ofWorkload && 'failed' in ofOthers
     ? [ofWorkload.failed]
@@ -72,7 +72,7 @@ async function readObject(input: TargetCheckInput): Promise<JsonObject | null> {
   }
 }
 
-/** Returns the end of a message with other names; empty if they may not be listed. */
+/** Returns the end of a message that lists other names; empty if they cannot be listed. */
 async function otherNames(input: TargetCheckInput): Promise<string> {
   const { transport, root, plural, namespace, ref, signal } = input;
   const convert = (object: JsonObject): string | null => textIn(objectIn(object, 'metadata'), 'name');
@@ -114,7 +114,7 @@ function requestWarnings(
   });
 }
 
-/** A limit also counts: the API server uses it as the default of the request. */
+/** A limit suffices: the API server uses it as the default of the request. */
 function hasRequest(owner: JsonObject, resource: string): boolean {
   const resources = objectIn(owner, 'resources');
   return ['requests', 'limits'].some((part) => objectIn(resources, part)?.[resource] !== undefined);

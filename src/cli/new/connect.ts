@@ -2,7 +2,7 @@ import { type Connection, findConnection } from '../../kubernetes/access/connect
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
 import { SILENT_LOG } from '../../units/log.js';
 import { homeDirectory } from '../input/home-directory.js';
-import type { CommandIo } from '../io.js';
+import type { CommandIo } from '../process/io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
 import { pluginRunner } from '../reach/run-plugin.js';
 
@@ -10,11 +10,11 @@ export interface ClusterAccess {
   readonly connection: Connection | null;
   /** Namespace of the kubeconfig context; null: none. */
   readonly namespace: string | null;
-  /** Why there is no connection; null: there is one. */
+  /** Why there is no connection; null if there is one. */
   readonly failure: string | null;
 }
 
-/** A plugin that opens a browser takes longer: the document is then written without the cluster. */
+/** A plugin that opens a browser takes longer. The document is then written without reading the cluster. */
 const PLUGIN_MS = 5000;
 
 /**

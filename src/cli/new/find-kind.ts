@@ -1,14 +1,14 @@
-import { listIn, objectIn, objectsIn, textIn, type JsonObject } from '../../kubernetes/json.js';
+import { listIn, objectIn, objectsIn, textIn, type JsonObject } from '../../kubernetes/api/json.js';
 import { APPS_ROOT, groupOf, watchedPlural } from '../../kubernetes/targets.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { didYouMean } from '../../scaler/problems/nearest.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import type { ParsedTarget } from './target-kind.js';
 
 export interface FoundKind {
   readonly ref: TargetRef;
-  /** Such as `/apis/argoproj.io/v1alpha1`. */
+  /** For example `/apis/argoproj.io/v1alpha1`. */
   readonly root: string;
   readonly plural: string;
   readonly hasScale: boolean;
@@ -17,8 +17,8 @@ export interface FoundKind {
 const DEADLINE_MS = 5000;
 
 /**
- * Accepts the kind, plural, singular or short name, like kubectl. `missing` is the message for a kind that the
- * cluster does not have. Throws `KubernetesError`.
+ * Accepts the kind, plural, singular or short name, like kubectl. `missing` is the message for a kind that the cluster
+ * does not have. Throws `KubernetesError`.
  */
 export async function findKind(
   transport: Transport,

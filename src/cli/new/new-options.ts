@@ -1,7 +1,7 @@
 import { metricNames } from '../../promql/metric-names.js';
 import { BUILT_IN } from '../../scaler/schema/presets.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
-import { CommandError } from '../io.js';
+import { CommandError } from '../process/io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
 
 export interface NewOptions extends ClusterOptions {
@@ -44,7 +44,9 @@ export interface NewRequest {
   readonly metrics: readonly NewMetric[];
 }
 
-/** Parses numbers and checks combinations; other values are checked in the document. Throws `CommandError`. */
+/**
+ * Parses numbers and checks combinations of options. Other values are checked in the document. Throws `CommandError`.
+ */
 export function readNewOptions(options: NewOptions): NewRequest {
   if (options.max === undefined)
     throw new CommandError('--max is required: the maximum number of replicas', 2);
@@ -99,7 +101,7 @@ const GROUPING_AT_END = /\)\s*(by|without)\s*\(([^)]*)\)$/i;
 
 /**
  * Guesses whether a query returns one series per pod: its outermost aggregation keeps the label `pod`, or it has no
- * aggregation and uses `$pods`. A comment in the document states the guess.
+ * aggregation and uses `$pods`. A comment in the document explains the guess.
  */
 function isPerPod(query: string): boolean {
   const text = query.trim();

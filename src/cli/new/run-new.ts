@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { TargetRef } from '../../scaler/spec.js';
-import type { CommandIo, ExitCode } from '../io.js';
-import { CommandError } from '../io.js';
+import type { CommandIo, ExitCode } from '../process/io.js';
+import { CommandError } from '../process/io.js';
 import { checkCluster } from './check-cluster.js';
 import { WORKLOAD_NAME, checkDocument } from './check-document.js';
 import { findAccess } from './connect.js';
@@ -11,8 +11,8 @@ import { guessTarget, readTarget } from './target-kind.js';
 import { writeDocument } from './write-document.js';
 
 /**
- * Runs `new`: prints a valid scaler document for a workload. Reads the workload from the cluster if there is a
- * connection. Prints its problems, or that the cluster does not answer, as warnings on standard error.
+ * Runs `new`: prints a valid scaler document for a workload. If there is a connection, reads the workload from the
+ * cluster. Prints problems of the workload or of the connection as warnings on standard error.
  */
 export async function runNew(targetText: string, options: NewOptions, io: CommandIo): Promise<ExitCode> {
   const request = readNewOptions(options);
@@ -25,7 +25,7 @@ export async function runNew(targetText: string, options: NewOptions, io: Comman
     return writeDocument({ ...request, namespace, name, target, file: options.outputFile ?? null });
   };
   const nameOption = options.name === undefined ? WORKLOAD_NAME : '--name';
-  // Report invalid options before the first request.
+  // Reports invalid options before the first request.
   const draft = parsed.ref ?? placeholderTarget(parsed.name);
   const warnings = checkDocument(build(draft), nameOption);
 
@@ -41,7 +41,7 @@ export async function runNew(targetText: string, options: NewOptions, io: Comman
   return 0;
 }
 
-/** Stands in for an unknown kind while other options are checked. */
+/** Replaces an unknown kind while other options are checked. */
 function placeholderTarget(name: string): TargetRef {
   return { apiVersion: 'apps/v1', kind: 'Deployment', name };
 }

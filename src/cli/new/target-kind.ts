@@ -1,6 +1,6 @@
 import type { TargetRef } from '../../scaler/spec.js';
 import { didYouMean } from '../../scaler/problems/nearest.js';
-import { CommandError } from '../io.js';
+import { CommandError } from '../process/io.js';
 
 interface UnknownKind {
   /** `rollout`, `rollouts`, `Rollout`, or a short name. */
@@ -37,8 +37,8 @@ const DAEMON_SET_WORDS = ['daemonset', 'daemonsets', 'ds'];
 const VERSION = /^v\d+((?:alpha|beta)\d+)?$/;
 
 /**
- * Parses `KIND/NAME` like kubectl: `deploy/web`, `statefulset.apps/db`, `rollout.v1alpha1.argoproj.io/x`. Without a
- * kind it is a Deployment. Throws `CommandError` if the kind is unknown or cannot be scaled.
+ * Parses `KIND/NAME` like kubectl: `deploy/web`, `statefulset.apps/db`, `rollout.v1alpha1.argoproj.io/x`. The default
+ * kind is Deployment. Throws `CommandError` if the kind is unknown or cannot be scaled.
  */
 export function readTarget(text: string): ParsedTarget {
   const [first = '', second, ...more] = text.split('/');
@@ -70,8 +70,8 @@ function unknownKind(word: string): CommandError {
 }
 
 /**
- * For a kind in CamelCase that was not found in a cluster. The version may be wrong, which has no effect: kinds are
- * found by group. Throws `CommandError` for any other spelling.
+ * Guesses the target of a kind in CamelCase that was not found in a cluster. An incorrect version has no effect,
+ * because kinds are found by group. Throws `CommandError` for other spellings.
  */
 export function guessTarget(name: string, { word, group, version }: UnknownKind, why: string): TargetRef {
   if (/^[A-Z]/.test(word)) return { apiVersion: `${group}/${version ?? 'v1'}`, kind: word, name };

@@ -11,7 +11,7 @@ interface NewDocument extends NewRequest {
   readonly file: string | null;
 }
 
-/** Returns YAML with comments. The first lines are the next commands. */
+/** Returns YAML with comments. The first lines list the next commands. */
 export function writeDocument(document: NewDocument): string {
   const { namespace, name, target, min, max, preset, metrics } = document;
   const file = nameInComment(document.file);
@@ -38,7 +38,7 @@ export function writeDocument(document: NewDocument): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** A name that would need quotes in a shell could also end the comment: it is replaced by FILE. */
+/** A name that needs quotes in a shell could also end the comment, so it is replaced by FILE. */
 function nameInComment(file: string | null): string {
   return file !== null && /^[\w./][\w./-]*$/.test(file) ? file : 'FILE';
 }
@@ -102,7 +102,7 @@ function defaultLines(preset: string | null): readonly string[] {
     ['syncPeriodSeconds', BUILT_IN.syncPeriodSeconds, 'interval between two decisions'],
   ];
   return [
-    '  # Defaults of unset fields, unless the service config has others:',
+    '  # Built-in values of unset fields, unless defaults in the service config override them:',
     ...fields.map(([field, value, meaning]) => `  # ${field}: ${value} # ${meaning}`),
     ...(values.downscaleStabilizationSeconds > 0 ? [] : [CONFIRMATION]),
     '  # dryRun: true # not a default: decide and report, but patch nothing',
@@ -114,19 +114,19 @@ const CONFIRMATION =
   '  # downscaleConfirmation: {} # not a default: scale down only if every decision of 60 s, and at least 3, recommends it';
 
 const PLAIN = /^[A-Za-z][A-Za-z0-9./-]*$/;
-/** Plain scalars that are not strings in YAML 1.1 or 1.2. */
+/** Plain scalars that YAML 1.1 or 1.2 does not read as strings. */
 const WORDS = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
 
 function scalar(text: string): string {
   return PLAIN.test(text) && !WORDS.test(text) ? text : JSON.stringify(text);
 }
 
-/** Quotes numbers that would lose digits as a YAML number. */
+/** Quotes numbers that would lose digits as YAML numbers. */
 function quantityScalar(text: string): string {
   return /^(?:0|[1-9]\d{0,14})(?:\.\d{1,3})?(?:m|k|[MGTPE]i?|Ki)?$/.test(text) ? text : JSON.stringify(text);
 }
 
-/** Returns a block scalar, or a quoted scalar if the text has characters that a block cannot represent. */
+/** Returns a block scalar, or a quoted scalar if the string contains characters that a block cannot represent. */
 function blockLines(key: string, text: string): readonly string[] {
   if (!/^[\n\x20-\x7e]+$/.test(text)) return [`${key} ${JSON.stringify(text)}`];
   return [`${key} |-`, ...text.split('\n').map((line) => `          ${line}`.trimEnd())];

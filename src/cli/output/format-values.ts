@@ -1,4 +1,4 @@
-/** Returns an age as in kubectl: `45s`, `4m10s`, `3h5m`, `2d4h`. Negative values give `0s`. */
+/** Returns a duration as in kubectl: `45s`, `4m10s`, `3h5m`, `2d4h`. A negative duration is `0s`. */
 export function formatSeconds(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));
   const [days, hours, minutes] = [
@@ -32,7 +32,7 @@ export function countOf(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-/** Pads columns to their widest cell, two spaces apart, without trailing spaces. */
+/** Pads columns to their widest cell, separated by two spaces, without trailing spaces. */
 export function alignColumns(rows: readonly (readonly string[])[]): readonly string[] {
   const widths: number[] = [];
   for (const row of rows)

@@ -1,10 +1,10 @@
 import type { Writable } from 'node:stream';
 
-/** Bytes that wait for a slow reader. */
+/** Maximum of unread bytes. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 /**
- * Returns a function that writes to a stream and ignores failures: text is lost if the reader has closed the stream,
+ * Returns a function that writes to a stream and ignores failures: a write is lost if the reader has closed the stream,
  * the disk is full, or more than 1 MiB is unread. Later writes are attempted again. For the log of the service, which
  * must continue to scale without it (reliability.md, F52).
  */

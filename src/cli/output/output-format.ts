@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { CommandError } from '../io.js';
+import { CommandError } from '../process/io.js';
 
 /** Throws `CommandError` with exit code 2 for any other value of `-o`. */
 export function readOutputFormat<Format extends string>(value: string, formats: readonly Format[]): Format {
@@ -10,7 +10,7 @@ export function readOutputFormat<Format extends string>(value: string, formats: 
 
 export function writeStructured(format: 'json' | 'yaml', value: unknown): string {
   if (format === 'json') return `${JSON.stringify(value, null, 2)}\n`;
-  // Through JSON, so that both formats have the same fields.
+  // Converted through JSON, so that both formats have the same fields.
   const plain: unknown = JSON.parse(JSON.stringify(value));
   return stringify(plain, { aliasDuplicateObjects: false, lineWidth: 0 });
 }

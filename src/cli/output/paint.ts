@@ -1,11 +1,11 @@
 import pc from 'picocolors';
-import type { CommandIo } from '../io.js';
+import type { CommandIo } from '../process/io.js';
 
 export type Paint = ReturnType<typeof pc.createColors>;
 
 /**
- * A non-empty NO_COLOR (which `--no-color` sets) disables colors, a non-empty FORCE_COLOR enables them; by default, a
- * terminal other than `dumb` has colors. Source: https://no-color.org, https://force-color.org
+ * A non-empty NO_COLOR (which `--no-color` sets) disables colors, and a non-empty FORCE_COLOR enables them. By default,
+ * terminals other than `dumb` have colors. Source: https://no-color.org, https://force-color.org
  */
 export function paintOf(io: Pick<CommandIo, 'stdout' | 'env'>): Paint {
   return pc.createColors(hasColors(io));

@@ -1,15 +1,15 @@
 import { PAUSE_ANNOTATIONS } from '../../control/change/pause.js';
-import { objectIn, textsIn } from '../../kubernetes/json.js';
-import type { JsonObject } from '../../kubernetes/json.js';
+import { objectIn, textsIn } from '../../kubernetes/api/json.js';
+import type { JsonObject } from '../../kubernetes/api/json.js';
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
 import { APPS_ROOT, nameTarget } from '../../kubernetes/targets.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { readWorkload, workloadPath } from '../../kubernetes/workload.js';
 import { formatInstant } from '../../units/time.js';
 import { ANSWER_DEADLINE_MS, findCluster } from '../reach/find-service.js';
-import type { CommandIo } from '../io.js';
-import { CommandError } from '../io.js';
+import type { CommandIo } from '../process/io.js';
+import { CommandError } from '../process/io.js';
 import { VERSION } from '../version/version.js';
 import type { PauseTarget } from './find-target.js';
 import type { PauseRequest, ResumeOptions } from './pause-options.js';
@@ -22,7 +22,7 @@ interface TargetAnnotations {
   readonly close: () => void;
 }
 
-/** Unused annotations are null, so that they replace those of an earlier pause. */
+/** Unused annotations are null, which removes those of an earlier pause. */
 export function annotationsOf({
   direction,
   until,
@@ -41,10 +41,10 @@ export const NO_PAUSE: Readonly<Record<string, null>> = Object.fromEntries(
   Object.values(PAUSE_ANNOTATIONS).map((name) => [name, null]),
 );
 
-/** Distinguishes the user from the service in `managedFields`. */
+/** Shows in `managedFields` that the user, not the service, wrote the annotations. */
 const FIELD_MANAGER = 'promscaler-pause';
 
-/** Sends no request yet. */
+/** Sends no request. */
 export async function openAnnotations(
   target: PauseTarget,
   options: ResumeOptions,

@@ -1,8 +1,8 @@
-import { asObject, objectIn, textIn } from '../../kubernetes/json.js';
+import { asObject, objectIn, textIn } from '../../kubernetes/api/json.js';
 import { watchedPlural } from '../../kubernetes/targets.js';
 import type { TargetRef } from '../../scaler/spec.js';
-import type { CommandIo } from '../io.js';
-import { CommandError } from '../io.js';
+import type { CommandIo } from '../process/io.js';
+import { CommandError } from '../process/io.js';
 import { nearestKeys } from '../input/nearest-keys.js';
 import { workloadHint } from '../reach/scaler-name.js';
 import { readTarget } from '../new/target-kind.js';
@@ -19,7 +19,7 @@ export interface PauseTarget {
   readonly reported: { readonly isDryRun: boolean; readonly isPausedByDocument: boolean } | null;
 }
 
-/** Reads the target from `--target`, else from the service. Throws `CommandError`. */
+/** Takes the target from `--target`, or else from the service. Throws `CommandError`. */
 export async function findTarget(
   name: ScalerName,
   options: ResumeOptions,

@@ -1,13 +1,13 @@
 import { addSeconds, formatInstant, instantFromMs, parseInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { ReachOptions } from '../reach/find-service.js';
-import { CommandError } from '../io.js';
+import { CommandError } from '../process/io.js';
 import type { NamingOptions } from '../reach/scaler-name.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 
 export interface ResumeOptions extends ReachOptions, NamingOptions {
   readonly scaler: string;
-  /** `KIND/NAME`. Unset: the target is read from the service. */
+  /** `KIND/NAME`. Unset: read from the service. */
   readonly target?: string;
   readonly output: string;
 }
@@ -93,7 +93,6 @@ function readDuration(text: string): number {
   return seconds;
 }
 
-/** Rounds up. */
 function wholeSecond(instant: Instant): Instant {
   return instantFromMs(Math.ceil(instant / 1000) * 1000);
 }

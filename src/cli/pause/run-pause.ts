@@ -2,7 +2,7 @@ import { nameTarget } from '../../kubernetes/targets.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { formatSeconds } from '../output/format-values.js';
-import type { CommandIo, ExitCode } from '../io.js';
+import type { CommandIo, ExitCode } from '../process/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import type { ScalerName } from '../reach/service-pages.js';
 import { annotationsOf, openAnnotations } from './annotations.js';
@@ -12,7 +12,7 @@ import { readScalerName } from '../reach/scaler-name.js';
 import { readPauseOptions } from './pause-options.js';
 import type { PauseRequest, PauseOptions } from './pause-options.js';
 
-/** Runs `pause`: annotates the target with the permissions of the user. Replaces an earlier pause. */
+/** Runs `pause`: annotates the target, with the permissions of the user. Replaces an earlier pause. */
 export async function runPause(options: PauseOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'json', 'yaml', 'name']);
   const name = await readScalerName(options.scaler, options, io);
@@ -58,7 +58,7 @@ function pauseText(paused: {
   return `${what} is paused ${end}: ${effect} from the next decision on. Decisions are still reported. Resume with \`${resume}\``;
 }
 
-/** Repeats the connection options, so that the command can be pasted. */
+/** Repeats the connection options, so that the user can paste the command. */
 function resumeCommand(
   { namespace, name }: ScalerName,
   { target, url, serviceNamespace, kubeconfig, context }: PauseOptions,

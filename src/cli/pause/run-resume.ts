@@ -1,7 +1,7 @@
 import { PAUSE_ANNOTATIONS, readPause } from '../../control/change/pause.js';
 import { nameTarget } from '../../kubernetes/targets.js';
-import type { CommandIo, ExitCode } from '../io.js';
-import { CommandError } from '../io.js';
+import type { CommandIo, ExitCode } from '../process/io.js';
+import { CommandError } from '../process/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { NO_PAUSE, openAnnotations } from './annotations.js';
 import { findTarget } from './find-target.js';
@@ -9,7 +9,7 @@ import type { PauseTarget } from './find-target.js';
 import { readScalerName } from '../reach/scaler-name.js';
 import type { ResumeOptions } from './pause-options.js';
 
-/** Runs `resume`: removes the annotations of a pause with the permissions of the user. */
+/** Runs `resume`: removes the annotations of a pause, with the permissions of the user. */
 export async function runResume(options: ResumeOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'json', 'yaml', 'name']);
   const name = await readScalerName(options.scaler, options, io);

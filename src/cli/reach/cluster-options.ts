@@ -7,8 +7,8 @@ export interface ClusterOptions {
 }
 
 /**
- * Options of the command line override the config. A kubeconfig or context also overrides `kubernetes.url`, and a
- * kubeconfig overrides `kubernetes.context`.
+ * Command-line options override the config. A kubeconfig or context also overrides `kubernetes.url`, and a kubeconfig
+ * overrides `kubernetes.context`.
  */
 export function withCluster(
   config: ServiceConfig,

@@ -1,12 +1,10 @@
 import { delimiter, join } from 'node:path';
 import { ConnectionError, readKubeconfig } from '../../kubernetes/access/kubeconfig.js';
 import { homeDirectory } from '../input/home-directory.js';
-import type { CommandIo } from '../io.js';
+import type { CommandIo } from '../process/io.js';
 import type { ClusterOptions } from './cluster-options.js';
 
-/**
- * Returns the namespace of the kubeconfig context, else `default`. Sends no request and runs no credential plugin.
- */
+/** Returns the namespace of the kubeconfig context, or `default`. Sends no request and runs no credential plugin. */
 export async function contextNamespace(
   { kubeconfig, context }: Pick<ClusterOptions, 'kubeconfig' | 'context'>,
   io: Pick<CommandIo, 'env'>,

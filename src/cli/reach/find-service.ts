@@ -1,14 +1,14 @@
 import { connectTo, findConnection } from '../../kubernetes/access/connection.js';
 import type { Connection } from '../../kubernetes/access/connection.js';
-import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/json.js';
+import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
 import { SILENT_LOG } from '../../units/log.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { homeDirectory } from '../input/home-directory.js';
-import type { CommandIo } from '../io.js';
-import { CommandError } from '../io.js';
+import type { CommandIo } from '../process/io.js';
+import { CommandError } from '../process/io.js';
 import { pluginRunner } from './run-plugin.js';
 import { VERSION } from '../version/version.js';
 
@@ -25,7 +25,7 @@ export interface ReachedService {
   readonly transport: Transport;
   /** Path prefix of the service proxy; empty with `url`. */
   readonly prefix: string;
-  /** The service in messages: `http://localhost:8080`, `service monitoring/promscaler`. */
+  /** Description for messages: `http://localhost:8080`, `service monitoring/promscaler`. */
   readonly where: string;
   /** Namespace of the Service behind the proxy; null with `url`. */
   readonly proxyNamespace: string | null;
@@ -33,7 +33,7 @@ export interface ReachedService {
 
 export const ANSWER_DEADLINE_MS = 15_000;
 
-/** Connects to `url`, else finds the Service through the API server. Throws `CommandError`. */
+/** Connects to `url`, or else finds the Service through the API server. Throws `CommandError`. */
 export async function reachService(options: ReachOptions, io: CommandIo): Promise<ReachedService> {
   const { clock } = io;
   const connection = await connect(options, io);
@@ -92,7 +92,7 @@ interface FoundService {
 const SERVICE_LABEL = 'app.kubernetes.io/name=promscaler';
 const STANDARD_PORT = 8080;
 
-/** Throws `CommandError` unless exactly one Service has the label of promscaler. */
+/** Throws `CommandError` unless exactly one Service has this label. */
 async function findService(
   transport: Transport,
   { namespace, signal }: { readonly namespace: string | null; readonly signal: AbortSignal },

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
 import type { RunPlugin } from '../../kubernetes/access/exec-plugin.js';
 import { DeadlineError, withDeadline } from '../../units/clock.js';
-import type { CommandIo } from '../io.js';
+import type { CommandIo } from '../process/io.js';
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 const MAX_LINE_LENGTH = 200;
 
 /**
- * The credential plugin of a kubeconfig gets the environment of this process, its own variables, and a closed
- * standard input. A failure includes the last line of its standard error, at most 200 characters.
+ * Runs the credential plugin of a kubeconfig with the environment of this process, the plugin's own variables, and a
+ * closed standard input. A failure includes the last line of its standard error, at most 200 characters.
  */
 export function pluginRunner({ env, clock }: Pick<CommandIo, 'env' | 'clock'>): RunPlugin {
   return (run) =>
@@ -27,11 +27,11 @@ export function pluginRunner({ env, clock }: Pick<CommandIo, 'env' | 'clock'>): 
             reason instanceof DeadlineError
               ? `did not end within ${run.timeoutMs / 1000} s`
               : isMissing
-                ? 'is not there'
+                ? 'does not exist'
                 : `ended with ${String(error.code ?? error.signal ?? 'an error')}${lastLine(stderr)}`;
           resolve({ kind: 'failed', why, isMissing });
         });
-        // A plugin that has exited has closed its end of the pipe.
+        // The pipe breaks if the plugin exits without reading it.
         child.stdin?.on('error', () => undefined);
         child.stdin?.end();
       });

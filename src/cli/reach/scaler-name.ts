@@ -1,7 +1,7 @@
 import { contextNamespace } from './context-namespace.js';
 import type { ClusterOptions } from './cluster-options.js';
 import type { ScalerName } from './service-pages.js';
-import { CommandError, type CommandIo } from '../io.js';
+import { CommandError, type CommandIo } from '../process/io.js';
 
 export interface NamingOptions extends Pick<ClusterOptions, 'kubeconfig' | 'context'> {
   readonly namespace?: string;
@@ -48,7 +48,7 @@ export async function readScalerName(
   throw usageError(`${text} is in namespace ${first}, but --namespace is ${namespace}. Omit one of them`);
 }
 
-/** Returns a hint if the name of a workload, such as `deployment/web`, was passed as a scaler; otherwise empty. */
+/** Returns a hint if the name of a workload, such as `deployment/web`, was passed as a scaler; empty otherwise. */
 export function workloadHint({ namespace, name }: ScalerName): string {
   return isWorkloadType(namespace)
     ? `; ${namespace}/${name} names a workload. ${scalerNameHint(name, 'NAMESPACE')}`

@@ -1,20 +1,19 @@
-import { type JsonObject, asObject, listIn, textIn, objectsIn } from '../../kubernetes/json.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { type JsonObject, asObject, listIn, textIn, objectsIn } from '../../kubernetes/api/json.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { ANSWER_DEADLINE_MS, reachService } from './find-service.js';
 import type { ReachOptions, ReachedService } from './find-service.js';
 import { nearestKeys } from '../input/nearest-keys.js';
 import { workloadHint } from './scaler-name.js';
 import { countOf } from '../output/format-values.js';
-import type { CommandIo } from '../io.js';
-import { CommandError } from '../io.js';
+import type { CommandIo } from '../process/io.js';
+import { CommandError } from '../process/io.js';
 import { LIST_PAGE, isMissing, NO_SUCH_PAGE, readOneCycle, readPast } from './service-pages.js';
 import type { Get, PastScaler, ReadScaler, ScalerName } from './service-pages.js';
 import type { Instant } from '../../units/time.js';
 
-/** Client of the HTTP API of a running service. Failures are `CommandError`s. */
 export interface ServiceClient {
   readonly where: string;
-  /** Null: all namespaces. Reads all pages. Behind a proxy it tries to reach the leader. */
+  /** Reads all pages. Null: all namespaces. Behind a proxy it tries to reach the leader. */
   readonly listScalers: (namespace: string | null) => Promise<ScalerList>;
   readonly readScaler: (key: ScalerName) => Promise<ReadScaler>;
   /** Reads the decision in effect at an instant; null if the service does not support that. */
@@ -26,7 +25,7 @@ export interface ScalerList {
   readonly rows: readonly ScalerRow[];
   /** Whether the leader responded; null: an old version, which does not report it. */
   readonly leader: boolean | null;
-  /** With sharding: how many replicas did not answer, whose scalers are missing. */
+  /** With sharding: number of replicas that did not answer. Their scalers are missing. */
   readonly unreachable: number;
   /** Version of the service; null: an old version, which does not report it. */
   readonly version: string | null;
@@ -89,9 +88,9 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
   };
 }
 
-/** With two or three replicas, so many requests very likely reach the leader. */
+/** With two or three replicas, one of these requests very likely reaches the leader. */
 const MOST_REPLICA_TRIES = 5;
-/** Of 500 scalers each: more than a service supports. */
+/** Each page has 500 scalers: more than a service supports. */
 const MAX_PAGES = 1000;
 
 async function listAll(service: ReachedService, get: Get, namespace: string | null): Promise<ScalerList> {

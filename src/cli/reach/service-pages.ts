@@ -1,5 +1,5 @@
-import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/json.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { formatInstant, parseInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 
@@ -22,9 +22,9 @@ export interface ReadScaler {
 /** The decision in effect at an earlier instant, as far as the service retains it. */
 export interface PastScaler {
   readonly keptFrom: string;
-  /** Item of `GET .../decisions`; null: `keptFrom` is later than the instant. */
+  /** Item of `GET .../decisions`; null: the service retains only decisions after the instant. */
   readonly entry: JsonObject | null;
-  /** Null if there was no snapshot or it is no longer retained; `missing` has the reason. */
+  /** Null if the service has no snapshot of the decision; `missing` is the reason. */
   readonly snapshot: JsonObject | null;
   readonly missing: string | null;
   /** `GET .../history` since the start of the entry; null: none. */
@@ -65,7 +65,7 @@ export async function readPast(get: Get, name: ScalerName, instant: Instant): Pr
     const [entry = null] = objectsIn(list, 'items');
     if (entry === null) return { ...NOTHING, keptFrom };
     const found = objectIn(entry, 'decision') === null ? NO_SNAPSHOT : await readSnapshotAt(get, page, at);
-    // A cycle may have finished between the requests if the entry is the newest one.
+    // Only if the entry is the newest one, a cycle may have finished between the requests.
     const isOneCycle = found.snapshot === null || textIn(found.snapshot, 'now') === textIn(entry, 'lastAt');
     if (!isOneCycle && tries < MOST_TRIES) continue;
     const since = textIn(entry, 'firstAt') ?? at;
@@ -107,7 +107,7 @@ async function orNull(reading: Promise<JsonObject>): Promise<JsonObject | null> 
   }
 }
 
-/** Whether the response is a 404 of a known path: the scaler or the decision does not exist. */
+/** Whether the response is a 404 for a known path: the scaler or the decision does not exist. */
 export function isMissing(error: unknown): error is KubernetesError {
   return (
     error instanceof KubernetesError && error.kind === 'not_found' && !error.message.includes(NO_SUCH_PAGE)
@@ -122,7 +122,7 @@ function responseOf({ message }: KubernetesError): string {
 
 type LastChanges = Pick<PastScaler, 'lastScaleUp' | 'lastScaleDown'>;
 
-/** Adds changes before the current process of the service: those of the current status, if they precede `instant`. */
+/** Adds changes from before the current process of the service: those of the current status that precede `instant`. */
 function withEarlier(known: LastChanges, now: JsonObject | null, instant: Instant): LastChanges {
   const before = (field: keyof LastChanges): Instant | null => {
     const at = parseInstant(textIn(now, field) ?? '');

@@ -9,15 +9,13 @@ import type { ScalerStatus } from '../../telemetry/ledger.js';
 import type { Log } from '../../units/log.js';
 import type { Clock } from '../../units/clock.js';
 
-/** Scaler objects: every replica watches them, the leader, or with sharding the owner, writes their status. */
+/** Scaler objects. Every replica watches them; the leader, or with sharding the owner, writes their status. */
 export interface CustomResources {
-  /** Keys are `NAMESPACE/NAME`. */
   readonly setVerdicts: (verdicts: ReadonlyMap<string, ObjectVerdict>) => void;
   /** Lists and watches objects until `signal` is aborted. Never rejects. */
   readonly watch: (signal: AbortSignal) => Promise<void>;
-  /** Writes the status of objects for one term of leadership. Never rejects. */
   readonly writeStatuses: (signal: AbortSignal) => Promise<void>;
-  /** Why the service is not ready. A missing CRD is no reason. */
+  /** Reasons why the service is not ready. A missing CRD is not one of them. */
   readonly waitingFor: () => readonly string[];
 }
 
@@ -29,9 +27,9 @@ interface CustomResourcesOptions {
   readonly log: Log;
   readonly lastOf: (key: string) => ScalerStatus | null;
   readonly leadership: Pick<Leadership, 'mayWrite'>;
-  /** Whether this process writes the status of an object. Default: of all. */
+  /** Whether this process writes the status of an object. Default: always true. */
   readonly isOwn?: (key: string) => boolean;
-  /** Also disables the status, which another service may write. */
+  /** Also disables status writes, because another service may write the status. */
   readonly dryRun: boolean;
 }
 

@@ -16,13 +16,12 @@ export interface ShardParts {
   readonly isIdle: () => boolean;
   /** Called only after all parts exist. */
   readonly state: () => Pick<StateStore, 'reloadBucket' | 'flushBucket'>;
-  /** Called when the buckets of this process have changed. */
   readonly onServed: () => void;
-  /** The URL of this process's HTTP server for other replicas; null: it has none. */
+  /** URL of this process's HTTP server for other replicas; null: no server. */
   readonly address: () => string | null;
 }
 
-/** Opens the share of this process: with sharding its buckets, otherwise everything while it leads. */
+/** Opens the share of this process: its buckets with sharding, otherwise all scalers while it is the leader. */
 export function openShards(options: ElectionOptions, parts: ShardParts): Shards {
   const { config, clock, log, namespace, instance } = options;
   const { transport, metrics, state } = parts;
@@ -40,7 +39,7 @@ export function openShards(options: ElectionOptions, parts: ShardParts): Shards 
     loadState: (bucket) => state().reloadBucket(bucket),
     flushState: (bucket) => state().flushBucket(bucket),
     onServed: () => {
-      // Exactly one replica reports itself as the leader, as without sharding.
+      // As without sharding, exactly one replica reports itself as the leader: the owner of bucket 0.
       metrics.setLeader(shards.serves(0));
       parts.onServed();
     },
@@ -48,7 +47,7 @@ export function openShards(options: ElectionOptions, parts: ShardParts): Shards 
   return shards;
 }
 
-/** Returns the other replicas as the HTTP server asks them. */
+/** Returns the other replicas, to which the HTTP server forwards requests. */
 export function fleetOf(shards: Shards): Fleet {
   return {
     isOwn: (key) => shards.serves(bucketOfKey(key)),
@@ -57,7 +56,7 @@ export function fleetOf(shards: Shards): Fleet {
   };
 }
 
-/** Returns the bucket of a key `NAMESPACE/NAME`. */
+/** The key is `NAMESPACE/NAME`. */
 export function bucketOfKey(key: string): number {
   const [namespace = '', name = ''] = key.split('/');
   return bucketOf({ namespace, name });

@@ -1,13 +1,13 @@
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import type { Connection } from '../../kubernetes/access/connection.js';
-import type { CommandIo } from '../io.js';
+import type { CommandIo } from '../process/io.js';
 
 /** In the namespace of the service. */
 export const LEASE_NAME = 'promscaler';
 
 export interface OwnObjects {
   readonly namespace: string;
-  /** Whether a Lease elects the leader; otherwise this process always leads. */
+  /** False: this process always is the leader. */
   readonly electsLeader: boolean;
   readonly keepsState: boolean;
 }
@@ -20,7 +20,7 @@ export function ownObjects(
 ): OwnObjects {
   return {
     namespace: ownNamespace(env, connection),
-    // Elects by default in a cluster: a rolling update runs two replicas.
+    // In a cluster, leader election is on by default, because a rolling update runs two replicas at once.
     electsLeader:
       config.leaderElection.enabled ??
       (config.sharding.enabled || (env['KUBERNETES_SERVICE_HOST'] ?? '') !== ''),

@@ -7,7 +7,7 @@ import { readServiceConfig, serviceFacts } from '../../config/read-service-confi
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { describeReadError } from '../../config/describe-read-error.js';
 import { ElectionRefusedError } from '../../control/election/election-refusal.js';
-import type { CycleOutput } from '../../control/ports.js';
+import type { CycleOutput } from '../../control/ports/ports.js';
 import { findConnection } from '../../kubernetes/access/connection.js';
 import type { Connection } from '../../kubernetes/access/connection.js';
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
@@ -15,7 +15,7 @@ import { createScalerStore } from '../../kubernetes/scaler-objects/scaler-store.
 import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
 import { readBoundedText } from '../../files/read-bounded.js';
-import { createPrometheusClient } from '../../prometheus/client.js';
+import { createPrometheusClient } from '../../prometheus/client/client.js';
 import { MAX_FILE_BYTES } from '../../scaler/yaml/read-yaml.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
 import { countErrors, type Problem } from '../../scaler/problems/problem.js';
@@ -25,8 +25,8 @@ import { ListenError } from '../../server/server.js';
 import { createLog } from '../../telemetry/log.js';
 import type { Log } from '../../units/log.js';
 import { homeDirectory } from '../input/home-directory.js';
-import type { CommandIo, ExitCode, FaultListener } from '../io.js';
-import { CommandError } from '../io.js';
+import type { CommandIo, ExitCode, FaultListener } from '../process/io.js';
+import { CommandError } from '../process/io.js';
 import { type ClusterOptions, connectionSettings, withCluster } from '../reach/cluster-options.js';
 import { ownObjects } from './own-objects.js';
 import { pluginRunner } from '../reach/run-plugin.js';
@@ -44,7 +44,7 @@ interface RunOptions {
   readonly onDocuments?: ((loaded: LoadedScalers) => void) | undefined;
 }
 
-/** Runs `run`: loads the config and runs the service until the signal. */
+/** Runs `run`: loads the config and runs the service until it is stopped by the signal. */
 export async function runService(options: RunOptions, io: CommandIo): Promise<ExitCode> {
   const config = withCluster(await loadConfig(options.configFile, io), options.cluster ?? {});
   const { clock } = io;
@@ -78,7 +78,7 @@ export async function runService(options: RunOptions, io: CommandIo): Promise<Ex
     const next = await files.load();
     if (io.signal.aborted) return;
     applyDocuments(next, { service, log, before: present, rejection });
-    // After an incomplete load, documents that appear are not new.
+    // After an incomplete load, a document may appear that is not new.
     if (present.isComplete) logAddedAndRemoved(present.scalers, next.scalers, log);
     options.onDocuments?.(next);
     present = next;
@@ -100,7 +100,7 @@ export async function runService(options: RunOptions, io: CommandIo): Promise<Ex
   return 0;
 }
 
-/** Keeps standard error free of text that is not a log line. */
+/** Logs faults, so that standard error contains only log lines. */
 function logFault(log: Log): FaultListener {
   return ({ kind, error }) => {
     const facts = { name: error.name, error, stack: error.stack };
@@ -110,7 +110,7 @@ function logFault(log: Log): FaultListener {
 }
 
 async function loadConfig(configFile: string | null, io: CommandIo): Promise<ServiceConfig> {
-  // Without a file: an empty promscaler.yaml in the working directory.
+  // Without a file, an empty promscaler.yaml in the working directory is assumed.
   const name = configFile ?? 'promscaler.yaml';
   const path = resolve(io.cwd, name);
   const text = configFile === null ? '' : await readConfigFile(path, configFile, io.signal);
@@ -165,7 +165,7 @@ async function buildService(given: {
   const { clock } = io;
   const openTransport: ServiceOptions['openTransport'] = (onRequest, onServerNames) =>
     createTransport({ connection, clock, onRequest, onServerNames, userAgent: `promscaler/${VERSION}` });
-  // In a pod, the host name is the name of the pod.
+  // In a pod, the host name is the pod name.
   const instance = io.env['POD_NAME'] ?? hostname();
   try {
     return await createService({
@@ -202,7 +202,7 @@ function applyDocuments(
   if (!changed) return;
   const logged = new Set((before?.problems ?? []).map((problem) => JSON.stringify(problem)));
   for (const problem of problems) {
-    // Otherwise each change of a document would log the problems of all others again.
+    // Without this, each change of a document would log the problems of all other documents again.
     if (logged.has(JSON.stringify(problem))) continue;
     const { code, severity, message, file, place, path } = problem;
     const fields = { code, problem: message, file, ...place, ...(path === '' ? {} : { path }) };
@@ -212,7 +212,7 @@ function applyDocuments(
   log.info('scaler documents loaded', { scalers: scalers.length, errors: countErrors(problems) });
 }
 
-/** A document deleted by mistake must be visible in the log: its workload is no longer scaled. */
+/** A document deleted by mistake must be visible in the log, because its workload is no longer scaled. */
 function logAddedAndRemoved(before: readonly Scaler[], after: readonly Scaler[], log: Log): void {
   const names = { before: new Set(before.map(scalerKey)), after: new Set(after.map(scalerKey)) };
   for (const key of names.before) {

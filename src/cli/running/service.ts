@@ -9,14 +9,14 @@ import { runTerm } from '../../control/run-term.js';
 import { createDeletionCosts } from '../../control/deletion-costs/deletion-costs.js';
 import { createAdmission } from '../../control/rounds/admission.js';
 import { metricObserver } from '../../control/observe/observe-metrics.js';
-import type { CycleOutput } from '../../control/ports.js';
-import { snapshotToJson, decisionToJson } from '../../decision/write-json.js';
+import type { CycleOutput } from '../../control/ports/ports.js';
+import { snapshotToJson, decisionToJson } from '../../decision/result/write-json.js';
 import { createCluster } from '../../kubernetes/cluster.js';
 import { bucketOf } from '../../kubernetes/state/state-key.js';
 import type { RequestReport, Transport } from '../../kubernetes/requests/transport.js';
 import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
-import type { FollowedTarget } from '../../kubernetes/types.js';
-import { FAILURE_REASONS } from '../../prometheus/answer.js';
+import type { FollowedTarget } from '../../kubernetes/api/types.js';
+import { FAILURE_REASONS } from '../../prometheus/answers/answer.js';
 import { createMetricSource, type MetricSourceOptions } from '../../prometheus/planner.js';
 import { type Problem, countErrors } from '../../scaler/problems/problem.js';
 import { scalerKey, type Scaler } from '../../scaler/spec.js';
@@ -35,7 +35,7 @@ import { openState } from './open-state.js';
 import type { OwnObjects } from './own-objects.js';
 import { VERSION } from '../version/version.js';
 
-/** All parts of the service, connected but not running. Only this file knows all of them. */
+/** The service with all parts connected, not yet running. Only this file knows all parts. */
 export interface Service {
   readonly setScalers: (
     scalers: readonly Scaler[],
@@ -43,8 +43,8 @@ export interface Service {
     verdicts?: ReadonlyMap<string, ObjectVerdict>,
   ) => void;
   /**
-   * Serves, and scales while it leads, until `signal` is aborted; then finishes changes in progress. Throws
-   * `ElectionRefusedError` if access to the Lease is forbidden.
+   * Serves HTTP, and scales while it is the leader, until `signal` is aborted; then finishes changes in progress.
+   * Throws `ElectionRefusedError` if access to the Lease is forbidden.
    */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
@@ -56,7 +56,7 @@ export interface ServiceOptions extends OwnObjects {
     onRequest: (report: RequestReport) => void,
     onServerNames: (names: readonly string[]) => void,
   ) => Transport;
-  /** Whether this process runs in a pod, where it listens on all addresses by default. */
+  /** A process in a pod listens on all addresses by default. */
   readonly isInCluster?: boolean;
   readonly dryRun: boolean;
   readonly clock: Clock;
@@ -66,14 +66,14 @@ export interface ServiceOptions extends OwnObjects {
   /** Default: a client over HTTP. */
   readonly createClient?: MetricSourceOptions['createClient'];
   readonly instance: string;
-  /** The IP address of the pod, for the other replicas. Default: 127.0.0.1. */
+  /** IP address of the pod, for other replicas. Default: 127.0.0.1. */
   readonly podIp?: string | undefined;
   /** Whether to listen; default: true. False in simulated time, which has no sockets. */
   readonly serves?: boolean;
   readonly onCycle?: ((output: CycleOutput) => void) | undefined;
 }
 
-/** Starts to listen. Throws `ListenError` if that is not possible. */
+/** Starts to listen. Throws `ListenError` if that fails. */
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, clock, log, dryRun } = options;
   const serves = options.serves ?? true;
@@ -227,7 +227,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   }
   const termPorts = {
     clock,
-    // With sharding, the state of a bucket is read when it is taken over.
+    // With sharding, the state of a bucket is read when the bucket is acquired.
     reloadState: config.sharding.enabled ? () => Promise.resolve() : state.reload,
     runController: controller.run,
     writeStatuses: resources.writeStatuses,
@@ -248,7 +248,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       feed.publish({ type: 'reload', at: clock.now(), scalers: scalers.length, errors });
     },
     run: async (signal) => {
-      // Clients of event streams are disconnected immediately, not after the last change.
+      // Event streams are closed immediately, not after the last change.
       onAbort(signal, streams.close);
       const ending = new AbortController();
       const watching = Promise.all([cluster.run(ending.signal), resources.watch(ending.signal)]);
@@ -268,7 +268,7 @@ function addressOf(ip: string, port: number): string {
 /** About 5 ms of work. */
 const DECISIONS_AT_ONCE = 32;
 
-/** Outside of a cluster, other hosts on the network must not read which workloads are scaled. */
+/** Outside of a cluster, other hosts on the network must not see which workloads are scaled. */
 const LOOPBACK = '127.0.0.1';
 
 function targetOf({ namespace, spec }: Scaler, dryRun: boolean): FollowedTarget {

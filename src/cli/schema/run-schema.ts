@@ -1,8 +1,8 @@
 import { openApiDocument } from '../../server/openapi.js';
-import type { CommandIo, ExitCode } from '../io.js';
-import { CommandError } from '../io.js';
+import type { CommandIo, ExitCode } from '../process/io.js';
+import { CommandError } from '../process/io.js';
 import { customResourceDefinitionYaml } from './custom-resource/definition.js';
-import { documentJsonSchema, serviceJsonSchema } from './json-schema.js';
+import { documentJsonSchema, serviceJsonSchema } from './document/json-schema.js';
 import { VERSION } from '../version/version.js';
 
 interface SchemaOptions {

@@ -18,7 +18,7 @@ const TARGET_MEMBERS: Readonly<Record<TargetType, string>> = {
   Value: 'value',
 };
 
-/** Fields of autoscaling/v2beta1, which are shown as fields of autoscaling/v2. */
+/** Fields of autoscaling/v2beta1, shown as fields of autoscaling/v2. */
 const OLD_TARGET_MEMBERS: Readonly<Record<TargetType, string | null>> = {
   Utilization: 'targetAverageUtilization',
   AverageValue: 'targetAverageValue',
@@ -58,13 +58,13 @@ export function metricRows(written: Written, path: Path, metric: MetricSpec): re
   }
 }
 
-/** A guard or freshness that is unset has one row, without a value. */
+/** An unset guard or freshness has one row without a value. */
 function checkRows(written: Written, path: Path): readonly Row[] {
   const rows = rowsIn(written, path);
   return rows.length > 0 ? rows : [{ path, value: null, from: 'built in', by: null, isUnset: true }];
 }
 
-/** The value follows from the presence of the field `by`. */
+/** For a value that is implied by the presence of the field `by`. */
 function implied(written: Written, by: Path, value: unknown): Pick<Row, 'value' | 'from' | 'by'> {
   const from = writtenIn(written, by);
   return from === null ? { value, from: 'built in', by: null } : { value, from, by };

@@ -3,17 +3,17 @@ import { isPlainObject, valueAt } from '../../scaler/plain-json.js';
 
 export interface Row {
   readonly path: Path;
-  /** In the units of the document; quantities stay quantities. Null: no value. */
+  /** In the units of the document, quantities unconverted. Null: no value. */
   readonly value: unknown;
   /** `document`, `service defaults`, `preset NAME` or `built in`. */
   readonly from: string;
-  /** The field that determines the value; null: the field itself. */
+  /** The field that determines the value; null: this field. */
   readonly by: Path | null;
-  /** Whether the field must stay unset: setting it to this value would have another effect. */
+  /** Whether the field must stay unset, because setting it to this value would have another effect. */
   readonly isUnset: boolean;
 }
 
-/** The document as written, and merged with `defaults` of the service config. */
+/** The document as written (`raw`), and with `defaults` of the service config (`merged`). */
 export interface Written {
   readonly raw: unknown;
   readonly merged: unknown;
@@ -25,7 +25,7 @@ export function writtenIn({ raw, merged }: Written, path: Path): string | null {
   return valueAt(raw, path) === undefined ? 'service defaults' : 'document';
 }
 
-/** Uses the value in the document, else the resolved value. */
+/** The value is that of the document, or else the resolved one. */
 export function rowOf(
   written: Written,
   path: Path,
@@ -36,7 +36,7 @@ export function rowOf(
   return { path, value: valueAt(written.merged, path), from: place, by: null, isUnset: false };
 }
 
-/** For a field that inherits its value from another one unless it is set. */
+/** For a field that inherits its value from the field `by` unless it is set. */
 export function rowBy(written: Written, path: Path, row: Pick<Row, 'value' | 'from' | 'by'>): Row {
   return writtenIn(written, path) === null
     ? { path, ...row, isUnset: false }

@@ -6,7 +6,7 @@ import { type ReadOptions, readScalerDocument, refuseDuplicates } from '../../sc
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { type InputFile, readInput, unreadable } from '../input/read-files.js';
-import type { CommandIo, ExitCode } from '../io.js';
+import type { CommandIo, ExitCode } from '../process/io.js';
 import { readOutputFormat } from '../output/output-format.js';
 import { readOptionsOf, readServiceInput } from '../input/service-config.js';
 import type { Row } from './row.js';
@@ -26,7 +26,7 @@ interface Shown {
 
 /**
  * Runs `show`: prints every field of each document with its value and the origin of the value. Prints problems on
- * standard error. Omits documents with an error, and then returns 1.
+ * standard error. Skips documents with an error, and then returns 1.
  */
 export async function runShow(options: ShowOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'yaml', 'json']);

@@ -89,7 +89,7 @@ function presetOrigin(written: Written, { preset }: ScalerSpec, name: string): s
 }
 
 /**
- * Without a value in document or preset, this is the limit of the HPA, which `behavior` replaces. A value in the
+ * If neither document nor preset sets it, this is the limit of the HPA, which `behavior` replaces. A value in the
  * document applies in addition to `behavior`.
  */
 function limitRow(written: Written, spec: ScalerSpec, part: 'factor' | 'minimum'): Row {

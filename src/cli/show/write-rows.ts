@@ -3,7 +3,7 @@ import { type Path, formatPath } from '../../scaler/problems/finding.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
 import type { Row } from './row.js';
 
-/** Maximum width of the values: a long query must not push the origins off the screen. */
+/** Maximum width of values: a long query must not push the origin off the screen. */
 const WIDEST_VALUE = 40;
 
 /** Returns aligned lines `path  value  # origin`, without a final newline. */
@@ -21,7 +21,7 @@ export function rowsAsText(rows: readonly Row[]): string {
     .join('\n');
 }
 
-/** Returns YAML with an origin after each value. Parsing it gives the same spec. */
+/** Returns YAML with the origin as a comment after each value. Parsing it gives the same spec. */
 export function rowsAsYaml(rows: readonly Row[]): string {
   const tree = rows.reduce<unknown>(
     (rest, row) => placed(rest, row.path, row.isUnset ? null : row.value),

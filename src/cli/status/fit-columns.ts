@@ -1,18 +1,18 @@
 import type { StatusRow } from './status-row.js';
 
-/** `forms` returns the possible texts of a cell, the longest first. */
+/** A column. `forms` returns the possible contents of a cell, the longest first. */
 export interface Column {
   readonly title: string;
   readonly forms: (cells: StatusRow) => readonly string[];
-  /** Minimum width in a long line; null: never shortened. */
+  /** Minimum width if the line is too long; null: never shortened. */
   readonly least: number | null;
 }
 
 export const GAP = '  ';
 
 /**
- * Returns widths for lines of at most `limit` characters; null: no limit. Columns that can be shortened switch to
- * shorter forms from left to right, then are truncated from right to left.
+ * Returns widths for lines of at most `limit` characters; null: no limit. First, columns switch to shorter forms from
+ * left to right; then they are truncated from right to left.
  */
 export function fitColumns(
   columns: readonly Column[],
@@ -40,7 +40,7 @@ export function fitColumns(
   return widths;
 }
 
-/** Returns the longest form that fits, else the shortest form, truncated. */
+/** Returns the longest form that fits, or the truncated shortest form. */
 export function fitCell({ forms, least }: Column, cells: StatusRow, width: number): string {
   const all = forms(cells);
   const fitting = all.find((form) => form.length <= width);

@@ -1,11 +1,11 @@
-import { countIn, textIn } from '../../kubernetes/json.js';
+import { countIn, textIn } from '../../kubernetes/api/json.js';
 import { printable } from '../../scaler/problems/format-problem.js';
 import { sleep } from '../../units/clock.js';
 import { formatInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { ReachOptions } from '../reach/find-service.js';
-import type { CommandIo, ExitCode } from '../io.js';
-import { CommandError } from '../io.js';
+import type { CommandIo, ExitCode } from '../process/io.js';
+import { CommandError } from '../process/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
 import { createServiceClient } from '../reach/service-client.js';
@@ -26,7 +26,7 @@ import { VERSION } from '../version/version.js';
 interface StatusOptions extends ReachOptions {
   /** Unset: all namespaces. */
   readonly namespace?: string;
-  /** Redraws the table on a terminal; otherwise prints each changed row. */
+  /** On a terminal, redraws the table. Otherwise prints each changed row. */
   readonly watch?: boolean;
   /** Overrides `namespace`, as in kubectl. */
   readonly allNamespaces?: boolean;
@@ -35,7 +35,7 @@ interface StatusOptions extends ReachOptions {
 
 const WATCH_PERIOD_MS = 3000;
 
-/** Runs `status`: prints one row per scaler, sorted by namespace and name. With `watch`, repeats until the signal. */
+/** Runs `status`: prints one row per scaler, sorted by namespace and name. With `watch`, repeats until interrupted. */
 export async function runStatus(options: StatusOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'wide', 'json', 'yaml', 'name']);
   const { watch = false } = options;
@@ -104,7 +104,7 @@ function listNotes(where: string, list: ScalerList): readonly string[] {
 
 const MOST_REJECTED = 5;
 
-/** A rejected document has no row, or only that of its last valid version. */
+/** A rejected document has no row, or a row of its last valid version. */
 function rejectedDocuments(problems: ScalerList['problems']): readonly string[] {
   const errors = problems.filter((problem) => textIn(problem, 'severity') === 'error');
   const lines = errors.slice(0, MOST_REJECTED).map((problem) => {
@@ -125,7 +125,6 @@ interface Watched {
   readonly namespace: string | null;
 }
 
-/** Prints new and changed rows. */
 type Printer = (rows: readonly ScalerRow[]) => void;
 
 interface OnScreen extends Watched {
@@ -136,7 +135,6 @@ interface Following extends Watched {
   readonly print: Printer;
 }
 
-/** Reports an unreachable service once, and retries. */
 async function follow({ client, namespace, print }: Following, io: CommandIo): Promise<void> {
   let lastFailure: string | null = null;
   for (;;) {
@@ -190,7 +188,7 @@ async function listAgain(
 const USUAL_COLUMNS = 80;
 
 /**
- * A wide table is not truncated. Otherwise the limit is the width of the terminal, or 80 characters if that is
+ * Wide tables are not truncated. Other tables are limited to the width of the terminal, or 80 characters if it is
  * unknown.
  */
 function tableStyle(
@@ -201,7 +199,7 @@ function tableStyle(
   return { columns, limit: isWide ? null : (sizeOf(io).columns ?? USUAL_COLUMNS), paint: paintOf(io) };
 }
 
-/** Some terminals report an unknown size as 0. */
+/** Some terminals report 0 for an unknown size. */
 function sizeOf({ stdout }: CommandIo): ScreenSize {
   const [rows = 0, columns = 0] = [stdout.rows?.(), stdout.columns?.()];
   return { rows: rows > 0 ? rows : null, columns: columns > 0 ? columns : null };
@@ -213,7 +211,7 @@ const RECORDS: Readonly<Record<'json' | 'yaml' | 'name', (row: ScalerRow) => str
   name: ({ namespace, name }) => `${namespace}/${name}\n`,
 };
 
-/** Prints each changed scaler. A new value of `at` is not a change. */
+/** Prints each changed scaler. A different `at` alone is not a change. */
 function recordPrinter(format: 'json' | 'yaml' | 'name', { stdout }: CommandIo): Printer {
   const isNew = changeFilter();
   return (rows) => {

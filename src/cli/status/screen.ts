@@ -11,15 +11,15 @@ export interface ScreenSize {
 }
 
 /**
- * Returns output that replaces the contents of a terminal without flicker. The last line counts the lines that do not
- * fit; a line wider than the terminal takes several rows.
+ * Returns output that replaces the contents of a terminal without flicker. If not all lines fit, the last row shows how
+ * many are hidden. A line wider than the terminal takes several rows.
  */
 export function drawScreen(lines: readonly string[], { rows, columns }: ScreenSize): string {
   const shown = rows === null ? lines : cut(lines, { rows: Math.max(3, rows), columns });
   return `${HOME}${shown.map((line) => `${line}${CLEAR_TO_LINE_END}\n`).join('')}${CLEAR_BELOW}`;
 }
 
-/** The last row of the screen stays empty, since the row above it ends with a newline. */
+/** The last row of the screen stays empty, because the row above it ends with a newline. */
 function cut(
   lines: readonly string[],
   { rows, columns }: { readonly rows: number; readonly columns: number | null },

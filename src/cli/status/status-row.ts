@@ -1,4 +1,4 @@
-import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/json.js';
+import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { instantIn } from '../explain/read-status.js';
@@ -8,18 +8,17 @@ export interface StatusRow {
   readonly namespace: string;
   readonly name: string;
   readonly target: string;
-  /** The longest form first: two metrics with names, one metric with its name, values only. */
+  /** Longest form first: two metrics with names, one metric with its name, values only. */
   readonly metrics: readonly string[];
   readonly min: string;
   readonly max: string;
   readonly replicas: string;
   readonly desired: string;
-  /** Holds with the remaining time, such as `stabilization 4m10s`; `-`: none. The longest form first. */
+  /** Holds with the remaining time, such as `stabilization 4m10s`; `-`: none. Longest form first. */
   readonly held: readonly string[];
   readonly lastChange: string;
   /** Like `held`, with end times instead of remaining times. */
   readonly heldBy: string;
-  /** Whether AbleToScale or ScalingActive is False. */
   readonly isFailing: boolean;
   readonly isChanging: boolean;
 }
@@ -52,7 +51,7 @@ function numberText(number: number | null): string {
   return number === null ? UNKNOWN : String(number);
 }
 
-/** Like `kubectl get hpa`: two metrics, and the number of others. */
+/** Like `kubectl get hpa`: two metrics, and how many others there are. */
 const SHOWN_METRICS = 2;
 
 function metricsForms(metrics: readonly JsonObject[]): readonly string[] {
@@ -84,7 +83,7 @@ function metricText(metric: JsonObject): MetricText {
   return { full: `${identity}: ${values}${unit === 'average' ? ' (avg)' : ''}`, values };
 }
 
-/** Returns three forms: all holds; the first hold and the number of others; the same without the time. */
+/** Returns three forms: all holds; the first hold and how many others there are; the same without the time. */
 function heldForms(holds: readonly Hold[], now: Instant): readonly string[] {
   const [first] = holds;
   if (first === undefined) return ['-'];
@@ -101,7 +100,7 @@ interface Hold {
   readonly until: Instant | null;
 }
 
-/** Failures first, then holds of the patch, then limits in the order applied. */
+/** Order: failures, reasons that prevent the patch, limits in the order applied. */
 function readHolds(view: JsonObject): readonly Hold[] {
   const held = objectsIn(view, 'conditions').filter(
     (condition) => textIn(condition, 'type') === 'Held' && textIn(condition, 'status') === 'True',
@@ -120,7 +119,7 @@ function readHolds(view: JsonObject): readonly Hold[] {
   ];
 }
 
-/** Returns `Paused`, `Paused scale-up` or `Paused at 3` with its end; other reasons as they are. */
+/** Returns `Paused`, `Paused scale-up` or `Paused at 3` with its end. Other reasons are unchanged. */
 function heldBy(reason: string, view: JsonObject): Hold {
   const pause = objectIn(view, 'pause');
   if (reason !== 'Paused' || pause === null)
@@ -134,14 +133,14 @@ function heldBy(reason: string, view: JsonObject): Hold {
   return { what, until: instantIn(pause, 'until') };
 }
 
-/** Returns ` +2 to HPA`: the difference between a dry run and the HPA of the same target. */
+/** Returns the difference to the HPA of the same target in a dry run, such as ` +2 to HPA`. */
 function shadowText(view: JsonObject, reason: string): string {
   const difference = objectIn(view, 'shadow')?.['difference'];
   if (typeof difference !== 'number' || reason !== 'DryRun') return '';
   return ` ${difference > 0 ? '+' : ''}${difference} to HPA`;
 }
 
-/** Conditions TargetReached that are False for another reason than starting pods. */
+/** Returns conditions TargetReached that are False, except because pods are starting. */
 function shortfalls(view: JsonObject): readonly JsonObject[] {
   return objectsIn(view, 'conditions').filter(
     (condition) =>
@@ -151,7 +150,7 @@ function shortfalls(view: JsonObject): readonly JsonObject[] {
   );
 }
 
-/** In a forbidden window, AbleToScale is also False, which is not a failure: the limit is listed. */
+/** A forbidden window also makes AbleToScale False. That is no failure: the window is listed as a limit. */
 function failingConditions(view: JsonObject): readonly JsonObject[] {
   return objectsIn(view, 'conditions').filter((condition) => {
     const [type, reason] = [textIn(condition, 'type'), textIn(condition, 'reason') ?? ''];

@@ -32,7 +32,7 @@ export const WIDE_COLUMNS: readonly Column[] = [
   column('CHANGED', ({ lastChange }) => lastChange),
 ];
 
-/** For terminals of 80 characters. Omits the namespace if it was specified. */
+/** For terminals with 80 characters. Omits the namespace if the user specified it. */
 export function narrowColumns(isNamespaceNamed: boolean): readonly Column[] {
   return [
     ...(isNamespaceNamed ? [] : [NAMESPACE]),
@@ -63,7 +63,7 @@ export function writeTitles(widths: readonly number[], { columns }: TableStyle):
   );
 }
 
-/** Red if the scaler fails, yellow if its replicas change. */
+/** Red if the scaler fails, yellow if its replicas are changing. */
 export function writeRow(
   cells: StatusRow,
   widths: readonly number[],

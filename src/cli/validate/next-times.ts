@@ -8,7 +8,7 @@ export interface NextTimes {
   readonly scaler: string;
   readonly schedule: string;
   readonly timeZone: string;
-  /** At most three, as local times to the minute. */
+  /** At most three, in local time without seconds. */
   readonly next: readonly { readonly start: string; readonly end: string }[];
 }
 

@@ -14,11 +14,11 @@ import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import type { Instant } from '../../units/time.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { runChecks } from '../doctor/run-checks.js';
-import { type DoctorReport, makeReport, writeReport } from '../doctor/report.js';
+import { type DoctorReport, makeReport, writeReport } from '../doctor/report/report.js';
 import { withPrometheusUrl } from '../doctor/data-sources/with-prometheus-url.js';
 import { type InputFile, readInputFiles, unreadable } from '../input/read-files.js';
 import { homeDirectory } from '../input/home-directory.js';
-import { CommandError, type CommandIo, type ExitCode } from '../io.js';
+import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
 import { type ClusterOptions, withCluster } from '../reach/cluster-options.js';
@@ -28,15 +28,14 @@ import { type ServiceInput, readOptionsOf, readServiceInput } from '../input/ser
 interface ValidateOptions extends ClusterOptions {
   /** Files and directories; `-`: standard input. */
   readonly paths: readonly string[];
-  /** Service config with the data sources and defaults of the documents. Default: the one among the paths. */
+  /** Service config with data sources and defaults for the documents. Default: the service config among `paths`. */
   readonly config?: string;
   readonly live?: boolean;
-  /** With `live`: overrides the URLs of the data source `default`. */
+  /** With `live`: replaces the URLs of the data source `default`. */
   readonly prometheus?: string;
   readonly output: string;
 }
 
-/** The output of `validate -o json`. */
 export interface ValidationReport {
   readonly serviceConfigs: number;
   readonly documents: number;
@@ -71,7 +70,7 @@ export async function runValidate(options: ValidateOptions, io: CommandIo): Prom
   rejectWithoutLive(options);
   if (isLive && config === null && offline.serviceConfigs > 1)
     throw new CommandError('--live: the paths contain several service configs. Select one with --config', 2);
-  // Without a valid service config the data sources are not known.
+  // Without a valid service config the data sources are unknown.
   const isConfigValid = config !== null || offline.serviceConfigs === 0;
   const report =
     isLive && isConfigValid
@@ -108,7 +107,7 @@ async function checkLive(
     config,
     scalers,
     allScalers: scalers,
-    // The caller is another account than the service.
+    // The account of the user is not that of the service.
     includesServiceChecks: false,
   });
   return makeReport(results);
@@ -136,7 +135,7 @@ function validate(
   readonly report: ValidationReport;
   readonly config: ServiceConfig | null;
   readonly scalers: readonly Scaler[];
-  /** Only Prometheus can check queries completely. */
+  /** True if queries exist that only Prometheus can check completely. */
   readonly hasQueries: boolean;
 } {
   const placed = files.flatMap((file) =>
@@ -158,7 +157,7 @@ function validate(
   const problems = [
     ...unreadable,
     ...(limitProblem === null ? [] : [limitProblem]),
-    // One empty file is valid; if all files are empty, that is a mistake.
+    // A single empty file is valid. If all files are empty, that is a mistake.
     ...(placed.length === 0 ? files.map(emptyFileProblem) : []),
     ...(named?.problems ?? []),
     ...configs.flatMap((one) => one.problems),
@@ -186,7 +185,7 @@ function hasQuery({ value }: LocatedDocument): boolean {
 }
 
 /**
- * An object with `spec` is reported as a scaler without apiVersion and kind. Text with a syntax error may be a
+ * An object with `spec` is reported as a scaler without apiVersion and kind. A document with a syntax error may be a
  * service config with secrets, so its lines are not shown.
  */
 function isServiceConfig({ document: { value }, file }: Placed): boolean {
@@ -194,7 +193,7 @@ function isServiceConfig({ document: { value }, file }: Placed): boolean {
   return isServiceDocument(value) && isPlainObject(value) && value['spec'] === undefined;
 }
 
-/** Of several service configs, none applies to the documents. */
+/** With several service configs, none of them applies to the documents. */
 function onlyOf(configs: readonly (ServiceConfig | null)[]): ServiceConfig | null {
   const [first = null] = configs;
   return configs.length === 1 ? first : null;
@@ -221,7 +220,7 @@ function describeReport(report: ValidationReport, hasQueries: boolean): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Without `--live`, only types and labels are inferred, from the syntax tree of a query. */
+/** Without `--live`, only the syntax tree of a query is checked, for types and labels. */
 const NOT_CHECKED =
   'not checked without --live: existence of metrics, labels and target, number of series, units, permissions';
 

@@ -1,8 +1,8 @@
-import type { CommandIo, ExitCode } from '../io.js';
+import type { CommandIo, ExitCode } from '../process/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { VERSION } from './version.js';
 
-/** The version of a running service is in `status -o json`. */
+/** `status -o json` shows the version of the running service. */
 export function runVersion({ output }: { readonly output: string }, io: CommandIo): ExitCode {
   const format = readOutputFormat(output, ['text', 'json', 'yaml']);
   io.stdout.write(

@@ -1,18 +1,18 @@
-import type { Decision } from '../../decision/decision.js';
+import type { Decision } from '../../decision/result/decision.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';
-import type { ScaleTarget } from '../../kubernetes/types.js';
+import type { ScaleTarget } from '../../kubernetes/api/types.js';
 import type { Instant } from '../../units/time.js';
 import { changeReplicas, NOT_WANTED } from './change-replicas.js';
 import type { ScaleResult } from './change-replicas.js';
 import { isUnderWay } from '../memory/unresolved-change.js';
 import type { Memory } from '../memory/memory.js';
-import type { CycleInput, CyclePorts } from '../ports.js';
+import type { CycleInput, CyclePorts } from '../ports/ports.js';
 import { storedStateOf } from '../memory/stored-state.js';
 import type { Hold } from './why-held.js';
 
 interface CarriedOut {
   readonly result: ScaleResult | null;
-  /** The memory, with the entry as last stored. */
+  /** The memory after the intent was stored. */
   readonly memory: Memory;
 }
 
@@ -45,10 +45,12 @@ export async function carryOut(
       const state = storedStateOf(memory, scaler.spec, { uid: target.uid, intent });
       const put = { scaler, base: memory.stored, state };
       const answer = await ports.state.put(put);
-      if (answer.kind === 'written') memory = { ...memory, stored: answer.stored, isUnsaved: true };
+      if (answer.kind === 'written')
+        memory = { ...memory, stored: answer.stored, isUnannounced: false, isUnsaved: true };
+      if (answer.kind === 'failed') memory = { ...memory, isUnannounced: true };
       return answer;
     };
-    // A change in flight finishes even while the service stops: each request has its own deadline.
+    // A change in flight finishes even while the service stops, because each request has its own deadline.
     const neverAborted = new AbortController().signal;
     const change = {
       target,
@@ -70,8 +72,9 @@ function whyGivenUp(
 ): string | null {
   const { leadership } = ports;
   if (!isWanted) return NOT_WANTED;
-  if (!leadership.mayWrite()) return 'another replica leads';
-  // `now` is when the target was read: a change that was unresolved then still is, even after a long wait.
+  if (!leadership.mayWrite()) return 'another replica is the leader';
+  // `now` is the time of the read of the target: a change that was unresolved then still counts as unresolved
+  // after a long wait.
   return isUnderWay(memory, leadership.epoch(), now)
     ? 'waiting for a change that another replica has announced'
     : null;

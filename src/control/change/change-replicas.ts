@@ -2,8 +2,8 @@ import { rateLimitMs } from '../../kubernetes/requests/rate-limit.js';
 import type { PutResult } from '../../kubernetes/state/choose-writes.js';
 import { intendedCounts } from '../../kubernetes/state/state-entry.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';
-import { KubernetesError, UNKNOWN_OUTCOME } from '../../kubernetes/types.js';
-import type { Cluster, Scale, ScaleTarget } from '../../kubernetes/types.js';
+import { KubernetesError, UNKNOWN_OUTCOME } from '../../kubernetes/api/types.js';
+import type { Cluster, Scale, ScaleTarget } from '../../kubernetes/api/types.js';
 import { sleep } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import { secondsBetween } from '../../units/time.js';
@@ -31,8 +31,8 @@ interface ChangePorts {
 
 export type ScaleResult =
   /**
-   * `replicas`: the count in the response; differs from the requested one if an admission webhook changed it.
-   * `unannounced`: why the intent could not be stored; null: it was stored.
+   * `replicas`: the count in the response, which an admission webhook may have changed. `unannounced`: why the intent
+   * could not be stored; null: it was stored.
    */
   | { readonly kind: 'patched'; readonly replicas: number; readonly unannounced: string | null }
   /**
@@ -48,17 +48,17 @@ export type ScaleResult =
       readonly afterConflict: boolean;
     }
   | { readonly kind: 'recreated'; readonly message: string }
-  /** Nothing was sent: another replica leads or has written, the scaler was removed, or the read is too old. */
+  /** Nothing was sent: another replica is the leader or has written, the scaler was removed, or the read is too old. */
   | { readonly kind: 'given-up'; readonly message: string }
   /** Nothing was sent: the intent of a scale-down could not be stored. */
   | { readonly kind: 'unannounced'; readonly message: string }
-  /** `unresolved`: the intent, if the PATCH may have been applied; null: it was not. */
+  /** `unresolved`: the intent, if the PATCH may have been applied; null: it was not applied. */
   | { readonly kind: 'failed'; readonly message: string; readonly unresolved: Intent | null };
 
 /** Retries after a conflict that did not change the count. */
 const MAX_RETRIES = 3;
 
-/** How long to retry after 429: a stopping service waits for it. */
+/** How long 429 is retried. A stopping service waits for these retries. */
 const RATE_LIMITED_MS = 5000;
 
 export const NOT_WANTED = 'the scaler was removed or changed';
@@ -110,7 +110,7 @@ interface Progress {
   conflicts: number;
 }
 
-/** Does all steps before a PATCH. Returns its intent, or the result if nothing may be sent. */
+/** Does all steps before a PATCH. Returns its intent, or the final result if no PATCH may be sent. */
 async function prepare(
   ports: ChangePorts,
   change: ScaleChange,
@@ -144,7 +144,7 @@ async function prepare(
       progress.unannounced = announced.message;
     }
     if (change.isWanted?.() === false) return { kind: 'given-up', message: NOT_WANTED };
-    if (!leadership.mayWrite()) return { kind: 'given-up', message: 'another replica leads' };
+    if (!leadership.mayWrite()) return { kind: 'given-up', message: 'another replica is the leader' };
     const seconds = ageSeconds(clock, start);
     if (seconds <= INTENT_SECONDS) return { intent };
     // If storing the intent failed slowly, try once more, with a new read and without the intent.
@@ -153,8 +153,9 @@ async function prepare(
 }
 
 /**
- * Returns whether the earlier change and this one exclude each other, because they have the same precondition.
- * Otherwise the earlier one may have been applied and reverted, and replacing its intent would lose its window.
+ * Whether the earlier change and this one have the same precondition, so that at most one of them can be applied. If
+ * not, the earlier one may have been applied and reverted, and replacing its intent would lose the window that it
+ * started.
  */
 function isExcluded(pending: Intent | null, resourceVersion: string): boolean {
   return pending === null || pending.resourceVersion === resourceVersion;
@@ -165,7 +166,7 @@ function earlierCounts({ to, pending }: ScaleChange): readonly number[] {
   return [...new Set(intendedCounts(pending))].filter((count) => count !== to);
 }
 
-/** Uses the clock that shows more: after a pause of a virtual machine, only one of them may show the pause. */
+/** Returns the greater age of both clocks: after a pause of a virtual machine, only one of them may have advanced. */
 function ageSeconds(clock: Clock, start: { readonly at: Instant; readonly ms: number }): number {
   return Math.max(secondsBetween(start.at, clock.now()), (clock.monotonicMs() - start.ms) / 1000);
 }

@@ -1,13 +1,13 @@
-import type { Decision } from '../../decision/decision.js';
-import type { State } from '../../decision/snapshot.js';
+import type { Decision } from '../../decision/result/decision.js';
+import type { State } from '../../decision/snapshot/snapshot.js';
 import type { Pause } from '../../telemetry/cycle-record.js';
 import type { Instant } from '../../units/time.js';
 import { withChange, withoutChange } from '../memory/state-after-change.js';
 
 /**
  * Returns the decision to carry out: the decision itself or, in a pause with a fixed count, the change to that count.
- * The fixed count overrides the bounds, and its change counts for windows and policies. A fixed 0 sets `zeroedBySelf`,
- * even if the target is at 0 already, so that the target is scaled up again after the pause.
+ * The fixed count overrides the bounds, and the change counts for windows and policies. A fixed 0 sets `zeroedBySelf`,
+ * even if the target is already at 0, so that the target is scaled up again after the pause.
  */
 export function orderOf(
   decision: Decision,

@@ -18,9 +18,9 @@ type Annotations = Readonly<Record<string, string>>;
 const MAX_REASON_LENGTH = 200;
 
 /**
- * Returns the pause in force at `now`; null: none. The pauses by document and by annotations add up. `paused-until`
- * ends only the pause by annotations, at that instant. An invalid annotation pauses more rather than less, because its
- * author wanted to stop the scaling; `facts` report it.
+ * Returns the pause in effect at `now`; null: none. The pauses by document and by annotations add up. `paused-until`
+ * ends only the pause by annotations. An invalid annotation pauses more rather than less, because its author wanted to
+ * stop the scaling; `facts` report it.
  */
 export function readPause(
   spec: Pick<ScalerSpec, 'paused'>,
@@ -38,7 +38,7 @@ export function readPause(
   };
 }
 
-/** Returns whether the pause prevents an action. A fixed count prevents none, because it replaces the decision. */
+/** A fixed count prevents no action, because it replaces the decision. */
 export function stops({ direction, replicas }: Pause, action: 'scale-up' | 'scale-down' | 'none'): boolean {
   if (replicas !== null || action === 'none') return false;
   return direction === 'both' || direction === action;

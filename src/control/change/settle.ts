@@ -1,7 +1,7 @@
 import { decide } from '../../decision/decide.js';
-import type { Decision } from '../../decision/decision.js';
-import type { Snapshot } from '../../decision/snapshot.js';
-import type { OtherScaler, ScaleTarget } from '../../kubernetes/types.js';
+import type { Decision } from '../../decision/result/decision.js';
+import type { Snapshot } from '../../decision/snapshot/snapshot.js';
+import type { OtherScaler, ScaleTarget } from '../../kubernetes/api/types.js';
 import type { Pause } from '../../telemetry/cycle-record.js';
 import type { Instant } from '../../units/time.js';
 import type { ScaleResult } from './change-replicas.js';
@@ -11,7 +11,7 @@ import { resolveChange } from '../memory/unresolved-change.js';
 import { withChange } from '../memory/state-after-change.js';
 import type { Memory } from '../memory/memory.js';
 import { orderOf } from './order.js';
-import type { CycleInput, CyclePorts } from '../ports.js';
+import type { CycleInput, CyclePorts } from '../ports/ports.js';
 import { whyHeld } from './why-held.js';
 import type { Hold } from './why-held.js';
 
@@ -21,16 +21,14 @@ const MAX_DECISIONS = 3;
 export interface Settled {
   readonly snapshot: Snapshot;
   readonly decision: Decision;
-  /** The decision to carry out; differs from `decision` in a pause with a fixed count. */
+  /** The decision to carry out. In a pause with a fixed count it differs from `decision`. */
   readonly order: Decision;
   readonly hold: Hold | null;
   readonly result: ScaleResult | null;
   readonly memory: Memory;
-  /** Over all decisions of the cycle. */
   readonly decideSeconds: number;
 }
 
-/** The facts that are the same for all decisions of a cycle. */
 export interface Circumstances {
   readonly target: ScaleTarget;
   readonly otherScaler: OtherScaler | null;
@@ -41,7 +39,7 @@ export interface Circumstances {
 }
 
 /**
- * Decides on a snapshot and carries the decision out. If another client has changed the count meanwhile, decides again
+ * Decides on a snapshot and carries out the decision. If another client has changed the count in between, decides again
  * from that count, up to `MAX_DECISIONS` times.
  */
 export async function settle(

@@ -1,8 +1,7 @@
 import { createSemaphore } from '../../units/semaphore.js';
 
-/** Limits the concurrent changes of replicas of all scalers. */
 export interface Turns {
-  /** Waits for a free place and a responsive event loop; resolves with a function that frees the place. */
+  /** Waits for a free slot and a responsive event loop. Resolves with a function that frees the slot. */
   readonly take: () => Promise<() => void>;
   readonly isIdle: () => boolean;
 }

@@ -1,5 +1,5 @@
-import type { Decision } from '../../decision/decision.js';
-import type { OtherScaler } from '../../kubernetes/types.js';
+import type { Decision } from '../../decision/result/decision.js';
+import type { OtherScaler } from '../../kubernetes/api/types.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { pauseMessage } from '../../telemetry/cycle-record.js';
 import type { OutcomeKind, Pause } from '../../telemetry/cycle-record.js';
@@ -23,16 +23,15 @@ export function whyHeld(input: {
   readonly otherScaler: OtherScaler | null;
   /** Why the state store is unusable for this scaler; null: it is usable. */
   readonly degraded: string | null;
-  /** Set by the document or by the service. */
   readonly isDryRun: boolean;
 }): Hold | null {
   const { spec } = input.scaler;
   const other = input.otherScaler === null ? null : nameOtherScaler(input.otherScaler);
   const conflict = input.sharesTargetWith ?? other;
   const { isDryRun } = input;
-  // A dry run is meant to run next to the autoscaler that it will replace.
+  // A dry run is intended to run next to the autoscaler that it will replace.
   if (conflict !== null && (!isDryRun || input.sharesTargetWith !== null)) {
-    const message = `${conflict} scales the same target; promscaler patches nothing until it is gone`;
+    const message = `${conflict} scales the same target; promscaler patches nothing until that is deleted`;
     return { reason: 'ConflictingScaler', outcome: 'held', message };
   }
   const { order, pause } = input;
@@ -56,7 +55,7 @@ export function degradedMessage(why: string): string {
   return `${why}: promscaler does not scale down, and windows of scale-ups restart with the process`;
 }
 
-/** Repeating an overridden request would fight the admission webhook. Another desired or current count may pass it. */
+/** Repeating the same request would fight the admission webhook. Another desired or current count may pass it. */
 function heldByOverride({ override }: Memory, order: Decision): Hold | null {
   if (override === null) return null;
   const { wanted, got } = override;

@@ -1,5 +1,5 @@
 import type { CostChange, PodCosts } from '../../kubernetes/pods/pod-costs.js';
-import { KubernetesError, type KubernetesErrorKind, type ScaleTarget } from '../../kubernetes/types.js';
+import { KubernetesError, type KubernetesErrorKind, type ScaleTarget } from '../../kubernetes/api/types.js';
 import type { RoundAnswers } from '../../prometheus/planner.js';
 import { rankPods } from '../../prometheus/pod-ranking.js';
 import type { PodDeletionCost, Scaler } from '../../scaler/spec.js';
@@ -12,12 +12,11 @@ import { planCosts, planRemovals } from './plan-costs.js';
 
 export interface DeletionCosts {
   /**
-   * Before a scale-down of a scaler with `podDeletionCost`, sets the costs of the pods to delete first, within 1 s.
-   * Logs failures and delays and ignores them. In any other cycle, removes leftover costs of promscaler in the
-   * background. Never throws.
+   * Before a scale-down of a scaler with `podDeletionCost`, sets the costs of the pods to delete first, within 1 s. In
+   * any other cycle, removes leftover costs of promscaler in the background. Never throws: failures and delays are only
+   * logged.
    */
   readonly update: (input: CostInput, change: CostedChange) => Promise<void>;
-  /** Resolves when no removal is in flight. */
   readonly idle: () => Promise<void>;
 }
 
@@ -40,7 +39,7 @@ interface DeletionCostPorts {
   readonly podCosts: PodCosts;
   readonly leadership: Pick<Leadership, 'mayWrite'>;
   readonly log: Log;
-  /** From the service: applies to all scalers. */
+  /** The dry run of the service, for all scalers. */
   readonly dryRun: boolean;
 }
 
@@ -81,7 +80,7 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
     );
     const failure = failures.find((error) => error !== null);
     if (failure === undefined) return true;
-    // Aborted either after COSTS_MS, which the caller logs, or at the end of the term, which is no failure.
+    // Aborted after COSTS_MS, which the caller logs, or at the end of the term, which is no failure.
     if (signal.aborted) return false;
     logFailure(scaler, failure.kind, failure.message + (failure.kind === 'forbidden' ? PERMISSION_FIX : ''));
     return false;

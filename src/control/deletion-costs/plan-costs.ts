@@ -5,11 +5,11 @@ import type { PodDeletionCost } from '../../scaler/spec.js';
 export const MAX_COSTS = 100;
 
 /**
- * Returns the costs to set, the lowest first, so that a scale-down to `to` deletes the first pods of the ranking, and
- * the costs of promscaler to remove. Costs are from -100 to -1. The number of costs is the number of pods to delete,
- * minus the pods that Kubernetes deletes first anyway: pods that are not ready, or with a negative cost of another
- * client. A pod without a value, or with a cost of another client, gets no cost. Among equal values the youngest pod
- * goes first, as in Kubernetes; if all values are equal, no pod gets a cost.
+ * Returns the costs to set, so that a scale-down to `to` deletes the first pods of the ranking, and the costs of
+ * promscaler to remove. Costs are from -100 to -1, the lowest first. The number of costs is the number of pods to
+ * delete, minus the pods that Kubernetes deletes first anyway: pods that are not ready, or have a negative cost of
+ * another client. A pod without a value, or with a cost of another client, gets no cost. Among equal values the
+ * youngest pod is first, as in Kubernetes; if all values are equal, no pod gets a cost.
  */
 export function planCosts(
   pods: readonly CostedPod[],
@@ -29,8 +29,8 @@ export function planCosts(
 }
 
 /**
- * Returns the costs of promscaler to remove while it does not scale down. With more pods than replicas it removes none:
- * the ReplicaSet controller has not yet deleted the chosen pods.
+ * Returns the costs of promscaler to remove while it does not scale down. Empty while there are more pods than
+ * replicas, because the ReplicaSet controller has not yet deleted the chosen pods.
  */
 export function planRemovals(pods: readonly CostedPod[], specReplicas: number): readonly CostChange[] {
   return pods.filter(isLiving).length > specReplicas ? [] : withoutCost(pods).slice(0, MAX_COSTS);
@@ -50,7 +50,7 @@ function choosePods(
 ): readonly CostedPod[] {
   const [first, others] = [living.filter(goesFirst), living.filter((pod) => !goesFirst(pod))];
   const count = living.length - to - first.length;
-  // The costs would change nothing: all pods go, or only those that Kubernetes deletes first anyway.
+  // Costs would change nothing: all pods are deleted, or only those that Kubernetes deletes first anyway.
   if (to === 0 || count <= 0) return [];
   const ranked = others
     .filter(isFree)
@@ -73,7 +73,7 @@ function isFree({ cost, isOwn }: CostedPod): boolean {
   return cost === null || isOwn;
 }
 
-/** Subtraction would make two equal infinities unequal. */
+/** `a - b` of two equal infinities is NaN. */
 function compare(a: number, b: number): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;

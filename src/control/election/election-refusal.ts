@@ -1,16 +1,17 @@
 import type { LeaseClient } from '../../kubernetes/lease.js';
 import { createRefusals, type Refusals } from '../../kubernetes/requests/refusals.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Clock } from '../../units/clock.js';
 
-/** The service account lacks a permission for leader election, so waiting does not help. */
+/** The service account lacks a permission for leader election. Waiting does not help. */
 export class ElectionRefusedError extends Error {
   override name = 'ElectionRefusedError';
 }
 
 /**
- * Returns a function that sends a request. It throws `ElectionRefusedError` if the verb was forbidden for 15 s and 4
- * attempts, was never allowed, and `message` returns why that is final; null: it is not.
+ * Returns a function that sends a request. If the verb was forbidden for 15 s and 4 attempts and never allowed, it
+ * throws `ElectionRefusedError` with the text that `message` returns. If `message` returns null, the refusal is not
+ * final.
  */
 export function createRefusalGuard<Verb extends string>(
   clock: Clock,
@@ -44,8 +45,8 @@ export function createRefusalGuard<Verb extends string>(
 type Verb = 'get' | 'create' | 'update';
 
 /**
- * Wraps the client with a refusal guard. A process that has been allowed the verb or has been a follower gets
- * `KubernetesError` instead: it keeps running, since the permission may return.
+ * Wraps the client with a refusal guard. If the verb has been allowed once, or the process has been a follower,
+ * `KubernetesError` is thrown instead, so that the process keeps running: the permission may return.
  */
 export function withRefusals(
   client: LeaseClient,

@@ -3,24 +3,24 @@ import type { LeaseSpec, SeenLease } from '../../kubernetes/lease.js';
 import type { Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
 
-/** leaseDuration > renewDeadline > 1.2 x retryPeriod. */
+/** Invariant: leaseDuration > renewDeadline > 1.2 x retryPeriod. */
 export interface ElectionTimes {
   /** How long followers wait for a leader that does not renew. */
   readonly leaseDurationSeconds: number;
   /** How long a leader may write after its last renewal. */
   readonly renewDeadlineSeconds: number;
-  /** Between two renewals; candidates wait 1 to 2.2 times as long between attempts. */
+  /** Interval between two renewals. Candidates wait 1 to 2.2 times as long between attempts. */
   readonly retryPeriodSeconds: number;
 }
 
 export interface LeaseObservation {
   readonly rawSpec: string;
   readonly spec: LeaseSpec;
-  /** When this process first read this spec, by its monotonic clock. */
+  /** Monotonic time of the first read of this spec by this process. */
   readonly atMs: number;
 }
 
-/** Returns the observation after a read. While the spec is unchanged, it keeps the time of the first read. */
+/** Returns the observation after a read. An unchanged spec keeps the time of its first read. */
 export function observeLease(
   before: LeaseObservation | null,
   seen: SeenLease,
@@ -31,9 +31,10 @@ export function observeLease(
 }
 
 /**
- * Returns whether a candidate may acquire the Lease: it has no holder, the candidate itself holds it, or its spec has
- * not changed for the lease duration in the spec (default: that of the candidate). The times in the spec are not used:
- * they come from another clock. Deleting the Lease does not shorten the wait. Source: reliability.md, W16.
+ * Returns whether a candidate may acquire the Lease: it has no holder, the candidate itself is the holder, or its spec
+ * has not changed for the lease duration in the spec (default: that of the candidate). The times in the spec are
+ * ignored, because they come from another clock. Deleting the Lease does not shorten the wait. Source: reliability.md,
+ * W16.
  */
 export function mayAcquire(
   seen: LeaseObservation | null,
@@ -44,7 +45,7 @@ export function mayAcquire(
   }: { readonly identity: string; readonly nowMs: number; readonly times: ElectionTimes },
 ): boolean {
   if (seen === null || seen.spec.holderIdentity === '' || seen.spec.holderIdentity === identity) return true;
-  // No API server accepts 0. A Lease with 0 could be acquired by all candidates at once.
+  // No API server accepts a duration of 0, and all candidates could acquire such a Lease at once.
   const seconds = seen.spec.leaseDurationSeconds === 0 ? null : seen.spec.leaseDurationSeconds;
   return nowMs - seen.atMs >= (seconds ?? times.leaseDurationSeconds) * 1000;
 }
@@ -65,7 +66,7 @@ export function acquiredSpec(
     leaseDurationSeconds: times.leaseDurationSeconds,
     acquireTime: microTime(now),
     renewTime: microTime(now),
-    // Increments even if the holder stays the same, so that each term has its own epoch. The field is an int32.
+    // Increments even if the holder is unchanged, so that each term has its own epoch. The field is an int32.
     leaseTransitions: before === null ? 0 : (before.leaseTransitions % MAX_TRANSITIONS) + 1,
   };
 }
@@ -100,7 +101,7 @@ export function retryDelayMs(clock: Clock, { retryPeriodSeconds }: ElectionTimes
   return retryPeriodSeconds * 1000 * (1 + 1.2 * clock.random());
 }
 
-/** Returns `POD_UUID` with a random UUID, so that a restarted container is another candidate. */
+/** Returns `POD_UUID` with a random UUID, so that a restarted container is a new candidate. */
 export function newIdentity(podName: string, clock: Clock): string {
   const hex = Array.from({ length: 32 }, () => Math.floor(clock.random() * 16).toString(16)).join('');
   const parts = [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`];

@@ -1,6 +1,6 @@
 import { sleep, type Clock } from '../../units/clock.js';
 import type { SeenLease } from '../../kubernetes/lease.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { withRefusals } from './election-refusal.js';
 import { mayAcquire, momentOf, observeLease, retryDelayMs, acquiredSpec } from './election-rules.js';
 import type { LeaseObservation } from './election-rules.js';
@@ -8,17 +8,18 @@ import type { Election, Lead } from './leadership.js';
 import { watchLoopLag } from './loop-lag.js';
 import type { LoopLag } from './loop-lag.js';
 import { beginTerm } from './term.js';
+import { workUntilLost } from './work-until-lost.js';
 import type { Term, TermParts } from './term.js';
 
 export interface ElectionOptions extends TermParts {
-  /** Whether no change of replicas is in flight. Otherwise the Lease is not released. */
+  /** Whether no change of replicas is in flight. The Lease is released only then. */
   readonly isIdle: () => boolean;
   readonly onChange: (isLeading: boolean) => void;
 }
 
 /**
- * With a longer lag, the process must not write: the lag may recur between the check and the request, and followers
- * wait only leaseDuration - renewDeadline for it. Source: reliability.md, W18.
+ * Above this lag the process must not write: the lag may recur between the check and the request, and followers wait
+ * for it only leaseDuration - renewDeadline. Source: reliability.md, W18.
  */
 export const MAX_LAG_MS = 1000;
 const STEADY_WAIT_MS = 3000;
@@ -27,7 +28,7 @@ const STEADY_POLL_MS = 250;
 export const STUCK_SECONDS = 20;
 
 /**
- * Creates a candidate for a Lease. `run` throws `ElectionRefusedError` if access to the Lease was never allowed; after
+ * Creates a candidate for a Lease. `run` throws `ElectionRefusedError` if access to the Lease was never allowed. After
  * any other failure it retries as a follower. Source: reliability.md, W15-W20.
  */
 export function createElection(options: ElectionOptions): Election {
@@ -90,22 +91,16 @@ export function createElection(options: ElectionOptions): Election {
     epoch = own.epoch;
     log.info('leading', { lease: client.name, epoch });
     onChange(true);
-    const ending = new AbortController();
-    const failed = new AbortController();
-    const work = lead(ending.signal)
-      .catch((error: unknown) => log.error('work of the leader failed: internal error', { error }))
-      .finally(() => failed.abort());
-    let lost: string | null = 'renewal of the Lease is forbidden';
-    try {
-      lost = await own.keep(AbortSignal.any([signal, failed.signal]));
-    } finally {
-      // A lost Lease forbids all further writes. On a stop, changes in flight finish before the release.
-      if (lost !== null) end(own, lost);
-      ending.abort();
-      await work;
-      end(own, null);
-    }
-    if (lost !== null) return;
+    const isHeld = await workUntilLost(
+      {
+        lead,
+        keep: own.keep,
+        end: (lost) => end(own, lost),
+        onError: (error) => log.error('work of the leader failed: internal error', { error }),
+      },
+      signal,
+    );
+    if (!isHeld) return;
     if (options.isIdle()) await own.release();
     else log.warn('Lease is not released: a change is in flight; followers wait until it expires');
   };
@@ -137,7 +132,7 @@ export function createElection(options: ElectionOptions): Election {
   };
 }
 
-/** Resolves when the event loop keeps up, or after 3 s. */
+/** Resolves when the event loop is responsive, or after 3 s. */
 export async function untilSteady(clock: Clock, lagMs: () => number): Promise<void> {
   const endMs = clock.monotonicMs() + STEADY_WAIT_MS;
   while (lagMs() > MAX_LAG_MS && clock.monotonicMs() < endMs) await sleep(clock, STEADY_POLL_MS);

@@ -1,5 +1,5 @@
 export interface Leadership {
-  /** The unique name of the term, recorded in its intents. */
+  /** Unique name of the term, recorded in its intents. */
   readonly epoch: () => string;
   /** Whether a write may be sent now; checked directly before each write. */
   readonly mayWrite: () => boolean;
@@ -12,7 +12,7 @@ export interface Election extends Leadership {
   readonly isLeading: () => boolean;
   /** Problems that only a restart fixes, for `/healthz`. */
   readonly healthProblems: () => readonly string[];
-  /** Resolves when the event loop keeps up, or after 3 s: a burst of work should delay a write, not prevent it. */
+  /** Resolves when the event loop is responsive, or after 3 s: a burst of work should delay a write, not prevent it. */
   readonly untilSteady: () => Promise<void>;
   readonly run: (signal: AbortSignal, lead: Lead) => Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../units/clock.js';
 
 export interface LoopLag {
-  /** Milliseconds by which the last tick was late or the next one is overdue, whichever is longer. */
+  /** Milliseconds by which the last tick was late or the next one is overdue, whichever is greater. */
   readonly ms: () => number;
   readonly stop: () => void;
 }

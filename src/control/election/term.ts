@@ -1,5 +1,5 @@
 import type { LeaseClient, SeenLease } from '../../kubernetes/lease.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Log } from '../../units/log.js';
 import { sleep, withDeadline } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
@@ -8,13 +8,13 @@ import type { ElectionTimes, Moment } from './election-rules.js';
 
 export interface Term {
   readonly epoch: string;
-  /** Whether the last renewal is younger than renewDeadline, on both clocks. */
+  /** Whether the last renewal is less than renewDeadline ago, on both clocks. */
   readonly isValid: () => boolean;
   /** Seconds since the start of the last renewal, on the monotonic clock. */
   readonly sinceRenewalSeconds: () => number;
-  /** Renews every retryPeriod. Returns why the term has ended, or null if `signal` was aborted first. */
+  /** Renews the Lease every retryPeriod. Returns why the term has ended, or null if `signal` was aborted. */
   readonly keep: (signal: AbortSignal) => Promise<string | null>;
-  /** Releases the Lease, so that followers need not wait until it expires. Never throws; takes at most 3 s. */
+  /** Releases the Lease, so that followers do not wait until it expires. Never throws; takes at most 3 s. */
   readonly release: () => Promise<void>;
   readonly lease: () => SeenLease;
 }
@@ -38,7 +38,7 @@ export function beginTerm(
   const { client, clock, log, times, identity } = parts;
   const deadlineMs = times.renewDeadlineSeconds * 1000;
   let { lease, since } = acquired;
-  /** Whether the last update may or may not have been applied: it failed, or its response was lost. */
+  /** Whether the result of the last update is unknown, for example because its response was lost. */
   let isUnsure = false;
   let isFailing = false;
 

@@ -1,4 +1,4 @@
-import type { State } from '../../decision/snapshot.js';
+import type { State } from '../../decision/snapshot/snapshot.js';
 import type { MetricHold } from '../../prometheus/recovery-hold.js';
 import type { Clock } from '../../units/clock.js';
 import { addSeconds, earliest } from '../../units/time.js';
@@ -10,12 +10,12 @@ interface WallClock {
   readonly setBySeconds: () => number;
 }
 
-/** NTP corrects a clock by less. Ignoring a smaller step changes a window by less than 5 s. */
+/** NTP usually corrects a clock by less. Ignoring a smaller step changes a window by less than 5 s. */
 const STEP_SECONDS = 5;
 
 /**
  * Compares the wall clock with the monotonic clock, and calls `onSet` for each step. A suspended machine looks like a
- * clock that was set forward, so windows last longer by the time of the suspension. Source: reliability.md, F48 and
+ * clock that was set forward, so windows last longer by the duration of the suspension. Source: reliability.md, F48 and
  * F49.
  */
 export function watchWallClock(clock: Clock, onSet: (seconds: number) => void): WallClock {
@@ -59,7 +59,7 @@ export function shiftMemory(memory: Memory, seconds: number, now: Instant): Memo
 
 type Shift = (at: Instant) => Instant;
 
-/** Without `holdScaleDownUntil`, which each cycle computes. */
+/** Omits `holdScaleDownUntil`, which each cycle computes. */
 function shiftState(state: State, past: Shift): State {
   const { recommendations, failingSince } = state;
   return {

@@ -2,14 +2,14 @@ import type { ConflictingWriter } from '../../telemetry/cycle-record.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 
-/** Detects other clients that replace the replicas set by promscaler. Not persisted. */
+/** Detects other clients that overwrite the replicas set by promscaler. Not persisted. */
 export interface WriterWatch {
-  /** The count that promscaler set last; null after another count was read. */
+  /** The count that promscaler last set; null after a different count was read. */
   readonly own: number | null;
-  /** When another client replaced the count of promscaler: the last three times within the window, oldest first. */
+  /** Times at which another client replaced the count of promscaler: the last three within the window, oldest first. */
   readonly reversals: readonly Instant[];
   readonly since: Instant | null;
-  /** Other managers of `spec.replicas` in `managedFields`; empty: not known. */
+  /** Other managers of `spec.replicas` in `managedFields`; empty: unknown. */
   readonly managers: readonly string[];
 }
 
@@ -21,17 +21,20 @@ interface ReplicasRead {
   readonly now: Instant;
 }
 
-/** Three reversals within the window are a conflict; a window without one ends it. Source: contract.md, section 6. */
+/**
+ * Three reversals within the window are a conflict. It ends after a window without a reversal. Source: contract.md,
+ * section 6.
+ */
 const CONFLICT_REVERSALS = 3;
 const WINDOW_SECONDS = 600;
 const OWN_MANAGER = 'promscaler';
 
-/** Updates the watch after a PATCH by promscaler. `replicas`: the count in the response; null: not known. */
+/** Updates the watch after a PATCH by promscaler. `replicas`: the count in the response; null: unknown. */
 export function afterOwnWrite(watch: WriterWatch, replicas: number | null): WriterWatch {
   return watch.own === replicas ? watch : { ...watch, own: replicas };
 }
 
-/** Updates the watch after a read. A count other than the one that promscaler set is a reversal, once per PATCH. */
+/** Updates the watch after a read. A count that promscaler did not set is a reversal, once per PATCH. */
 export function afterRead(given: WriterWatch, { replicas, managers, now }: ReplicasRead): WriterWatch {
   const watch = isOver(given, now) ? { ...NO_REVERSALS, own: given.own } : given;
   if (watch.own === null || watch.own === replicas) return watch;

@@ -1,5 +1,5 @@
-import { EMPTY_STATE } from '../../decision/snapshot.js';
-import type { State } from '../../decision/snapshot.js';
+import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
+import type { State } from '../../decision/snapshot/snapshot.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';
 import { NO_HOLDS } from '../../prometheus/recovery-hold.js';
 import type { ScalerHolds } from '../../prometheus/recovery-hold.js';
@@ -8,28 +8,29 @@ import type { Instant } from '../../units/time.js';
 import { NO_REVERSALS } from './conflicting-writer.js';
 import type { WriterWatch } from './conflicting-writer.js';
 
-/** What the loop keeps of a scaler between two cycles. Immutable: each cycle returns the next value. */
+/** State of a scaler between two cycles. Immutable: each cycle returns a new value. */
 export interface Memory {
   readonly uid: string | null;
   readonly state: State;
-  /** Start of a window whose last scaling is unknown. A time of `state` that equals it is an assumption. */
+  /** Start of a window after a scaling at an unknown time. A time in `state` that equals it is an assumption. */
   readonly assumedAt: Instant | null;
-  /** The last known scalings, if `state` holds an assumed time instead; absent: none is known. */
+  /** The last known scalings, if `state` contains an assumed time instead; absent: none is known. */
   readonly knownScales?: LastScales;
   readonly holds: ScalerHolds;
-  /** A PATCH with an unknown result, sent by this process, an earlier one or another replica. */
+  /** Intent of a PATCH with an unknown result, sent by this process, an earlier one or another replica. */
   readonly unresolved: Intent | null;
-  /** The count that an admission webhook set instead of the requested one. */
+  /** Whether `unresolved` may never have been in the state store. */
+  readonly isUnannounced: boolean;
+  /** The count that an admission webhook set (`got`) instead of the requested one (`wanted`). */
   readonly override: { readonly wanted: number; readonly got: number } | null;
   readonly writer: WriterWatch;
-  /** Null while all wanted pods are ready. */
+  /** Null while all desired pods are ready. */
   readonly shortfall: Shortfall | null;
-  /** Whether a pause was in force in the last cycle; absent: false. */
+  /** Whether a pause was in effect in the last cycle; absent: false. */
   readonly wasPaused?: boolean;
   readonly isRestored: boolean;
-  /** The text of the entry in the state store that this memory continues; null: there is no entry. */
+  /** The stored entry on which this memory is based; null: none. */
   readonly stored: string | null;
-  /** Whether the state store lacks a part of this memory. */
   readonly isUnsaved: boolean;
 }
 
@@ -54,6 +55,7 @@ export function freshMemory(now: Instant, uid: string | null): Memory {
     assumedAt: now,
     holds: NO_HOLDS,
     unresolved: null,
+    isUnannounced: false,
     override: null,
     writer: NO_REVERSALS,
     shortfall: null,
@@ -65,15 +67,15 @@ export function freshMemory(now: Instant, uid: string | null): Memory {
 
 /**
  * Returns the memory at the start of another term of this process. It keeps the last scalings and an unresolved change,
- * to be compared with the state store; everything else restarts.
+ * to be compared with the state store, and drops everything else.
  */
 export function forNewTerm(memory: Memory, now: Instant): Memory {
-  const { uid, unresolved, isUnsaved, assumedAt, knownScales } = memory;
+  const { uid, unresolved, isUnannounced, isUnsaved, assumedAt, knownScales } = memory;
   if (uid === null) return freshMemory(now, null);
   const { lastScaleUp, lastScaleDown, scaleEvents } = memory.state;
   const state = { ...EMPTY_STATE, lastScaleUp, lastScaleDown, scaleEvents };
   const known = knownScales === undefined ? {} : { knownScales };
-  return { ...freshMemory(now, uid), state, assumedAt, ...known, unresolved, isUnsaved };
+  return { ...freshMemory(now, uid), state, assumedAt, ...known, unresolved, isUnannounced, isUnsaved };
 }
 
 export function forNewTarget(memory: Memory, now: Instant, uid: string | null): Memory {
@@ -81,7 +83,7 @@ export function forNewTarget(memory: Memory, now: Instant, uid: string | null): 
   return { ...freshMemory(now, uid), isRestored, stored, isUnsaved: true };
 }
 
-/** Returns when the target was last scaled, by any process, without assumed times. */
+/** Returns when any process last scaled the target. Assumed times are not included. */
 export function lastScales(memory: Memory): LastScales {
   const { state, assumedAt, knownScales } = memory;
   return {

@@ -1,19 +1,20 @@
-import { EMPTY_STATE } from '../../decision/snapshot.js';
-import type { ScaleEvent, State } from '../../decision/snapshot.js';
+import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
+import type { ScaleEvent, State } from '../../decision/snapshot/snapshot.js';
 import type { Intent, StoredEntry } from '../../kubernetes/state/state-entry.js';
 import type { StateReading } from '../../kubernetes/state/state-store.js';
 import type { ScalerSpec } from '../../scaler/spec.js';
+import { laterOf } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { afterOwnWrite } from './conflicting-writer.js';
 import { freshMemory, lastScales } from './memory.js';
 import type { LastScales, Memory } from './memory.js';
-import { laterOf, withIntent } from './state-after-change.js';
+import { withIntent } from './state-after-change.js';
 import { isStored } from './stored-state.js';
 
 /**
- * Returns the memory after a read of the state store. The first read yields the stored state. Without an entry, the
+ * Returns the memory after a read of the state store. The first read restores the stored state. Without an entry, the
  * target counts as scaled when the ConfigMap was created; without a usable store, as scaled now. A later read merges
- * what another replica has stored: the later of two times, and the union of the events. Source: reliability.md, D7 and
+ * the state of another replica: the later of two times, and the union of the events. Source: reliability.md, D7 and
  * W11.
  */
 export function restoreMemory(
@@ -27,22 +28,24 @@ export function restoreMemory(
   }
   if (reading.text === memory.stored) return memory;
   if (reading.kind === 'entry' && reading.isOwn) {
-    return { ...memory, stored: reading.text, isUnsaved: !isStored(memory, reading.entry, spec) };
+    const isAllStored = isStored(memory, reading.entry, spec);
+    const isUnannounced = memory.isUnannounced && !isAllStored;
+    return { ...memory, isUnannounced, stored: reading.text, isUnsaved: !isAllStored };
   }
   const merged = reading.kind === 'entry' ? mergeEntry(memory, reading.entry) : memory;
   return { ...merged, stored: reading.text, isUnsaved: true };
 }
 
 /**
- * Merges the stored state with what this process knows from an earlier term. The times of the process follow changes of
- * the wall clock; the stored ones do not.
+ * Merges the stored state with the memory of an earlier term of this process. If the wall clock was set, the times in
+ * memory were shifted, the stored times were not.
  */
 function joinTerms(first: Memory, earlier: Memory): Memory {
   if (earlier.uid === null || (first.uid !== null && first.uid !== earlier.uid)) return first;
-  const [stored, known] = [first.unresolved, earlier.unresolved];
-  const isKnown = stored !== null && known !== null && isSameChange(stored, known);
-  const lastScaleUp = laterOf(first.state.lastScaleUp, earlier.state.lastScaleUp);
-  const lastScaleDown = laterOf(first.state.lastScaleDown, earlier.state.lastScaleDown);
+  const { unresolved, lost } = joinChanges(first, earlier);
+  const state = lost === null ? earlier.state : withIntent(earlier.state, lost, lost.at);
+  const lastScaleUp = laterOf(first.state.lastScaleUp, state.lastScaleUp);
+  const lastScaleDown = laterOf(first.state.lastScaleDown, state.lastScaleDown);
   const { assumedAt } = earlier;
   const isStillAssumed = assumedAt !== null && [lastScaleUp, lastScaleDown].includes(assumedAt);
   return {
@@ -54,11 +57,28 @@ function joinTerms(first: Memory, earlier: Memory): Memory {
       ...first.state,
       lastScaleUp,
       lastScaleDown,
-      scaleEvents: unionOf(first.state.scaleEvents, earlier.state.scaleEvents),
+      scaleEvents: unionOf(first.state.scaleEvents, state.scaleEvents),
     },
-    unresolved: isKnown ? known : stored,
+    unresolved,
+    isUnannounced: first.unresolved === null && unresolved !== null && earlier.isUnannounced,
     isUnsaved: earlier.isUnsaved,
   };
+}
+
+/**
+ * Returns the unresolved change after both terms, and one that is lost because another one takes its place. If the
+ * entry lacks a change that it had, another replica has resolved it. If the change was never stored, or the entry cannot
+ * be read, the change is still open.
+ */
+function joinChanges(
+  { uid, unresolved: stored }: Memory,
+  { unresolved: known, isUnannounced }: Memory,
+): { readonly unresolved: Intent | null; readonly lost: Intent | null } {
+  if (known === null) return { unresolved: stored, lost: null };
+  const isEntryRead = uid !== null;
+  if (stored === null) return { unresolved: isEntryRead && !isUnannounced ? null : known, lost: null };
+  if (isSameChange(stored, known)) return { unresolved: known, lost: null };
+  return { unresolved: stored, lost: isUnannounced ? known : null };
 }
 
 function isSameChange(a: Intent, b: Intent): boolean {
@@ -89,9 +109,10 @@ function firstMemory(reading: StateReading, now: Instant): Memory {
 
 function mergeEntry(memory: Memory, entry: StoredEntry): Memory {
   const { uid, unresolved } = memory;
-  // The entry belongs to a target of the same name, and one of the two targets was deleted. The next read shows which.
+  // The entry belongs to another object with the same name. The next read shows which of the two was deleted.
   if (uid !== null && uid !== entry.uid) return memory;
-  // An entry has only one intent. If the stored one replaces that of this process, the window of the latter is kept.
+  // An entry has only one intent. If the stored intent replaces that of this process, the window of the
+  // latter is kept.
   const lost = unresolved !== null && entry.intent !== null ? unresolved : null;
   const state = lost === null ? memory.state : withIntent(memory.state, lost, lost.at);
   const { lastScaleUp: up, lastScaleDown: down } = entry;
@@ -108,7 +129,8 @@ function mergeEntry(memory: Memory, entry: StoredEntry): Memory {
       failingSince: failingSinceOf(state, entry),
     },
     unresolved: entry.intent ?? unresolved,
-    // Another replica is writing, so the next count may be its value.
+    isUnannounced: memory.isUnannounced && entry.intent === null,
+    // Another replica writes too, so the next count may be its value.
     writer: afterOwnWrite(memory.writer, null),
   };
 }
@@ -123,7 +145,7 @@ function unionOf(ours: readonly ScaleEvent[], theirs: readonly ScaleEvent[]): re
   return added.length === 0 ? ours : [...ours, ...added].sort((a, b) => a.at - b.at);
 }
 
-/** The last decision of this process defines which metrics fail, the earliest observation since when. */
+/** Which metrics fail comes from the last decision of this process, and since when from the earliest observation. */
 function failingSinceOf({ recommendations, failingSince }: State, entry: StoredEntry): State['failingSince'] {
   if (recommendations === null) return entry.failingSince;
   return new Map(

@@ -1,14 +1,14 @@
-import { EMPTY_STATE } from '../../decision/snapshot.js';
-import type { ScaleEvent, State } from '../../decision/snapshot.js';
+import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
+import type { ScaleEvent, State } from '../../decision/snapshot/snapshot.js';
 import type { StoredEntry, StoredState } from '../../kubernetes/state/state-entry.js';
 import type { ScalerSpec } from '../../scaler/spec.js';
 import { lastScales } from './memory.js';
 import type { Memory } from './memory.js';
 
 /**
- * Returns the part of a memory that is stored, with the intent of the next change. Values that the next decisions
- * compute again are not stored. Neither is `inactiveSince`: after a restart the cooldown restarts like the
- * stabilization window, which has the same default length.
+ * Returns the stored part of a memory, with the intent of the next change. Values that the next decisions compute again
+ * are not stored. Neither is `inactiveSince`: after a restart the cooldown restarts, like the stabilization window,
+ * which has the same default length.
  */
 export function storedStateOf(
   memory: Memory,
@@ -46,13 +46,13 @@ export function isStored(memory: Memory, entry: StoredEntry, spec: ScalerSpec): 
   );
 }
 
-/** Stores an assumed time only if no time is known: it must not replace a known one. */
+/** An assumed time is stored only if no time is known: it must not replace a known one. */
 function storedTimesOf(memory: Memory): Pick<State, 'lastScaleUp' | 'lastScaleDown'> {
   const { up, down } = lastScales(memory);
   return { lastScaleUp: up ?? memory.state.lastScaleUp, lastScaleDown: down ?? memory.state.lastScaleDown };
 }
 
-/** Events that only expired make no difference. */
+/** Ignores events that only expired. */
 function hasNewEvent(
   before: { readonly scaleEvents: readonly ScaleEvent[] },
   after: { readonly scaleEvents: readonly ScaleEvent[] },
@@ -61,7 +61,10 @@ function hasNewEvent(
   return last !== undefined && last.at !== before.scaleEvents.at(-1)?.at;
 }
 
-/** Stored only for a fallback, which needs it: otherwise each outage of Prometheus would write every entry twice. */
+/**
+ * Stored only for scalers with a fallback, which need it: otherwise each outage of Prometheus would write every entry
+ * twice.
+ */
 function storedFailingSince({ failingSince }: State, { fallback }: ScalerSpec): State['failingSince'] {
   return fallback === null ? EMPTY_STATE.failingSince : failingSince;
 }

@@ -8,13 +8,13 @@ import { withChange, withIntent } from './state-after-change.js';
 /** Maximum time from the read of the target to the PATCH. Source: reliability.md, W3 and W10. */
 export const INTENT_SECONDS = 5;
 
-/** An API server ends a request after at most 60 s, so no PATCH takes effect later. */
+/** An API server ends a request after at most 60 s, so no PATCH is applied later. */
 const MAX_REQUEST_SECONDS = 60;
 
 interface LiveScale {
   readonly specReplicas: number;
   readonly resourceVersion: string;
-  /** Null if it is not known for this resourceVersion or a later one. */
+  /** Null if unknown for this resourceVersion or a later one. */
   readonly generation: number | null;
 }
 
@@ -26,16 +26,18 @@ export function isUnderWay({ unresolved }: Memory, epoch: string, now: Instant):
 }
 
 /**
- * Resolves a PATCH whose response was lost, or whose sender has stopped, by a live read.
- * - Same resourceVersion as its precondition: it was not applied yet, and still may be, for up to 60 s.
+ * Resolves a PATCH whose response was lost, or whose sender has stopped, by a live read. The live count shows
+ * what happened:
+ * - The resourceVersion of the precondition: the PATCH is not applied yet, and may be applied for up to 60 s.
  * - A count of the intent: it was applied, and counts for windows and policies.
  * - `from` in the same generation: the `spec` is unchanged, so the PATCH was not applied and will not be.
- * - Any other count: another client set it, perhaps after this PATCH. The PATCH counts for windows and policies, the
- *   other change for the windows only. A 0 counts as set by promscaler only if the change started from a 0 of
- *   promscaler.
+ * - Any other count: another client set it, perhaps after this PATCH. The PATCH counts for windows and
+ * policies, the other change for windows only. A 0 counts as set by promscaler only if the change started
+ * from a 0 of promscaler.
  *
- * The time of the change is the latest possible one: now, or 60 s after the intent. W12 says 5 s, but the server may
- * work on a request for longer, and an earlier time would shorten the window. Source: reliability.md, W12 and F35.
+ * The time of the change is the latest possible one: now, or 60 s after the intent. W12 says 5 s, but the
+ * server may work on a request for longer, and an earlier time would shorten the window. Source:
+ * reliability.md, W12 and F35.
  */
 export function resolveChange(memory: Memory, live: LiveScale, now: Instant): Memory {
   const { unresolved, state } = memory;
@@ -43,7 +45,7 @@ export function resolveChange(memory: Memory, live: LiveScale, now: Instant): Me
   const { from, at, resourceVersion, generation } = unresolved;
   const isSame = live.resourceVersion === resourceVersion;
   const isAtFrom = live.specReplicas === from;
-  // The watch will report the generation to a later cycle.
+  // A later cycle gets the generation from the watch.
   const isUnsure = isAtFrom && generation !== null && live.generation === null;
   if ((isSame || isUnsure) && secondsBetween(at, now) < MAX_REQUEST_SECONDS) return memory;
   const isUntouched = isAtFrom && generation !== null && live.generation === generation;

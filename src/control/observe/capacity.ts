@@ -1,10 +1,10 @@
-import type { Condition } from '../../decision/decision.js';
-import type { ClusterPod, ScaleTarget } from '../../kubernetes/types.js';
+import type { Condition } from '../../decision/result/decision.js';
+import type { ClusterPod, ScaleTarget } from '../../kubernetes/api/types.js';
 import { secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { Shortfall } from '../memory/memory.js';
 
-/** Default of the HPA for starting pods (cpu-initialization-period). */
+/** The HPA's default for starting pods (cpu-initialization-period). */
 const STARTING_SECONDS = 300;
 
 export function shortfallOf(
@@ -18,18 +18,18 @@ export function shortfallOf(
   return before.wanted === wanted ? before : { since: before.since, wanted };
 }
 
-/** One shared value, because each past decision holds a reference to it. */
+/** Shared, because each past decision holds a reference to it. */
 const REACHED: Condition = {
   type: 'TargetReached',
   status: 'True',
   reason: 'Reached',
-  message: 'as many pods are ready as the target is set to',
+  message: 'all desired pods are ready',
 };
 
 /**
- * Returns the condition `TargetReached`: whether all wanted pods are ready, and why not. Reasons that waiting does not
+ * Returns the condition `TargetReached`: whether all desired pods are ready, and why not. Reasons that waiting does not
  * fix come first: Unschedulable, RolloutStuck, RolloutPaused. Then Starting, for up to 300 s while no container waits
- * with an error, else NotReady. A paused rollout still scales, but creates no pods of a new template.
+ * with an error, otherwise NotReady. A paused rollout still scales, but creates no pods of a new template.
  */
 export function targetReached(
   target: Pick<ScaleTarget, 'specReplicas' | 'rollout'>,
@@ -80,7 +80,7 @@ function countReady(pods: readonly ClusterPod[]): number {
   return pods.reduce((count, pod) => count + Number(isAlive(pod) && pod.ready === true), 0);
 }
 
-/** The ReplicaSet replaces pods that are terminating or have terminated. */
+/** The ReplicaSet replaces pods that are terminating or terminated. */
 function isAlive({ deleting, phase }: ClusterPod): boolean {
   return !deleting && phase !== 'Succeeded' && phase !== 'Failed';
 }

@@ -1,15 +1,15 @@
-import type { Condition } from '../../decision/decision.js';
-import type { Snapshot } from '../../decision/snapshot.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import type { Condition } from '../../decision/result/decision.js';
+import type { Snapshot } from '../../decision/snapshot/snapshot.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { intendedCounts } from '../../kubernetes/state/state-entry.js';
-import { compareResourceVersions } from '../../kubernetes/resource-version.js';
-import type { Cluster, ClusterPod, OtherScaler, ScaleTarget } from '../../kubernetes/types.js';
+import { compareResourceVersions } from '../../kubernetes/api/resource-version.js';
+import type { Cluster, ClusterPod, OtherScaler, ScaleTarget } from '../../kubernetes/api/types.js';
 import { addSeconds, latest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { shortfallOf, targetReached } from './capacity.js';
 import { afterRead, afterOwnWrite } from '../memory/conflicting-writer.js';
 import { findOtherScaler } from './shared-targets.js';
-import type { CycleInput, CyclePorts } from '../ports.js';
+import type { CycleInput, CyclePorts } from '../ports/ports.js';
 import { forNewTarget } from '../memory/memory.js';
 import { isUnderWay, resolveChange } from '../memory/unresolved-change.js';
 import type { Memory } from '../memory/memory.js';
@@ -25,14 +25,15 @@ export type Observation =
     }
   | { readonly failure: KubernetesError; readonly target: ScaleTarget | null };
 
-/** Older pods scale nothing down: a watch may be dead without an error. Source: reliability.md, K12. */
+/** Older pods cause no scale-down, because a watch may be dead without an error. Source: reliability.md, K12. */
 const STALE_CACHE_SECONDS = 180;
 
 /** Reads target, pods and metrics. A failed query becomes a sample, not an error. */
 export async function observe(input: CycleInput, ports: CyclePorts): Promise<Observation> {
   let target: ScaleTarget | null = null;
   try {
-    // The queries of this round are already in flight; if the target cannot be read, their results are not used.
+    // The queries of this round are already in flight. If the target cannot be read, their results are
+    // ignored.
     const seen = await readTarget(input, ports.cluster);
     target = seen.target;
     return await observeTarget(input, ports, seen);
@@ -71,7 +72,8 @@ async function observeTarget(input: CycleInput, ports: CyclePorts, seen: ReadTar
 }
 
 /**
- * Reads the target from the watch, or live while a change is unresolved, because the watch may not show the change yet.
+ * Reads the target from the watch, or live while a change is unresolved, because the watch may not show that change
+ * yet.
  */
 async function readTarget({ scaler, memory, signal }: CycleInput, cluster: Cluster): Promise<ReadTarget> {
   const { namespace, spec } = scaler;
@@ -86,7 +88,7 @@ async function readTarget({ scaler, memory, signal }: CycleInput, cluster: Clust
 
 interface ReadTarget {
   readonly target: ScaleTarget;
-  /** Null if it may be older than `target`. */
+  /** Null if the generation may be older than `target`. */
   readonly generation: number | null;
 }
 
@@ -102,7 +104,7 @@ function memoryOf(
   return resolveChange(memory, { specReplicas, resourceVersion, generation }, now);
 }
 
-/** While a PATCH is unresolved, its count cannot be distinguished from one that another client set. */
+/** While a PATCH is unresolved, its count cannot be distinguished from a count of another client. */
 function withWriterCheck(
   before: Memory,
   memory: Memory,

@@ -1,4 +1,4 @@
-import type { OtherScaler } from '../../kubernetes/types.js';
+import type { OtherScaler } from '../../kubernetes/api/types.js';
 import type { Scaler, TargetRef } from '../../scaler/spec.js';
 import { scalerKey } from '../../scaler/spec.js';
 
@@ -8,7 +8,6 @@ export function targetKey(namespace: string, ref: TargetRef): string {
   return `${namespace}/${group}/${ref.kind}/${ref.name}`;
 }
 
-/** Maps scaler keys to the other scaler of the same target. */
 export function findSharedTargets(scalers: readonly Scaler[]): ReadonlyMap<string, string> {
   const byTarget = new Map<string, Scaler[]>();
   for (const scaler of scalers) {

@@ -1,5 +1,5 @@
-import type { Decision } from '../../decision/decision.js';
-import type { OtherScaler } from '../../kubernetes/types.js';
+import type { Decision } from '../../decision/result/decision.js';
+import type { OtherScaler } from '../../kubernetes/api/types.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { noChange } from '../../telemetry/cycle-record.js';
 import type { CycleRecord, Outcome, Pause, Shadow } from '../../telemetry/cycle-record.js';
@@ -17,11 +17,11 @@ import {
 import { lastScales } from '../memory/memory.js';
 import { overrideOf } from './remember.js';
 import type { Observation } from '../observe/observe.js';
-import type { CycleInput } from '../ports.js';
+import type { CycleInput } from '../ports/ports.js';
 import type { Circumstances, Settled } from '../change/settle.js';
 import type { Hold } from '../change/why-held.js';
 
-/** Returns the record of a cycle that read its target, still without `lastScales`. */
+/** Returns the record, without `lastScales`, of a cycle that read its target. */
 export function buildRecord(
   { scaler, now, answers }: CycleInput,
   {
@@ -60,7 +60,7 @@ export function buildRecord(
   };
 }
 
-/** Returns the record of a cycle that could not read its target and so decided nothing. */
+/** Returns the record of a cycle that could not read its target and made no decision. */
 export function buildUnreadRecord(
   { scaler, memory, now }: CycleInput,
   {
@@ -91,7 +91,7 @@ export function buildUnreadRecord(
 }
 
 /**
- * Returns a shadow only if the dry run is what holds the decision: otherwise the decision does not predict what
+ * Returns a shadow only if the decision is held because of the dry run: otherwise the decision does not predict what
  * promscaler will do after the dry run.
  */
 function shadowOf(decision: Decision, hold: Hold | null, other: OtherScaler | null): Shadow | undefined {
@@ -106,7 +106,7 @@ function whyDegraded(degraded: string | null, result: ScaleResult | null): strin
   return result?.kind === 'patched' && result.unannounced !== null ? result.unannounced : degraded;
 }
 
-/** Returns the outcome of the order or, if the order changes nothing because of a pause, what the pause prevented. */
+/** Returns the outcome of the order. If a pause prevents a change, returns the prevented change. */
 function outcomeOf({ decision, order, hold, result }: Settled, pause: Pause | null): Outcome {
   const { currentReplicas: from, desiredReplicas: to } = order;
   const text = orderText(decision, pause);

@@ -1,9 +1,10 @@
-import type { Decision } from '../../decision/decision.js';
+import type { Decision } from '../../decision/result/decision.js';
 import type { Pause } from '../../telemetry/cycle-record.js';
 
 /**
- * Returns the reason of the count if it differs from the reason of the decision: `7 -> 3: paused by annotation, kept at
- * 3 (metrics ask for 9)` in a pause with a fixed count, `resumed: ...` for a change in the first cycle after a pause.
+ * Returns the reason of the count if it differs from the reason of the decision. In a pause with a fixed count: `7 ->
+ * 3: paused by annotation, kept at 3 (metrics ask for 9)`. For a change in the first cycle after a pause: `resumed:
+ * ...`.
  */
 export function changeReason(
   decision: Decision,

@@ -1,19 +1,19 @@
-import type { Condition } from '../../decision/decision.js';
+import type { Condition } from '../../decision/result/decision.js';
 import { rescaleReason } from '../../decision/explain.js';
-import type { TargetEvent } from '../../kubernetes/types.js';
+import type { TargetEvent } from '../../kubernetes/api/types.js';
 import { rescaleDirection } from '../../telemetry/cycle-record.js';
 import type { CycleRecord } from '../../telemetry/cycle-record.js';
 import { orderText } from './change-reason.js';
 
-/** The reason of `ScalingActive` while the fallback replaces a metric. */
+/** Reason of `ScalingActive` while the fallback replaces a metric. */
 const FALLBACK = 'FallbackActive';
 
-/** The state before a cycle, with all conditions in force. */
+/** State before a cycle, with all current conditions. */
 type Standing = Pick<CycleRecord, 'conditions' | 'outcome' | 'conflictingWriter'>;
 
 /**
- * Returns the Kubernetes Events of a cycle, with the reasons of the HPA: for each change of replicas, and once when a
- * failure, fallback or pause begins, or a fallback or pause ends.
+ * Returns the Kubernetes Events of a cycle, with the reasons of the HPA: for each change of replicas, once when a
+ * failure, fallback or pause begins, and once when a fallback or pause ends.
  */
 export function kubernetesEvents(before: Standing | null, record: CycleRecord): readonly TargetEvent[] {
   return [
@@ -70,7 +70,7 @@ function endOfFallback(old: Condition | undefined, { type, reason }: Condition):
   return [{ type: 'Normal', reason: 'FallbackEnded', message: 'no metric uses the fallback anymore' }];
 }
 
-/** `ConflictingScaler` hides whether the pause continues. */
+/** While `ConflictingScaler` is reported, it is unknown whether the pause continues. */
 function pauseEvents(old: Condition | undefined, condition: Condition): readonly TargetEvent[] {
   const { type, reason, message } = condition;
   if (type !== 'Held') return [];

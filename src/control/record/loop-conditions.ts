@@ -1,5 +1,5 @@
-import type { Condition, Decision } from '../../decision/decision.js';
-import type { KubernetesError } from '../../kubernetes/types.js';
+import type { Condition, Decision } from '../../decision/result/decision.js';
+import type { KubernetesError } from '../../kubernetes/api/types.js';
 import { pauseMessage } from '../../telemetry/cycle-record.js';
 import type { Pause } from '../../telemetry/cycle-record.js';
 import type { Memory } from '../memory/memory.js';
@@ -28,8 +28,8 @@ function replace({ conditions }: Decision, condition: Condition): readonly Condi
 }
 
 /**
- * Returns the condition `Held`. A pause is reported in every cycle while it is in force, even if it prevents nothing;
- * only another autoscaler takes precedence.
+ * Returns the condition `Held`. A pause is reported in every cycle while it is in effect, even if it prevents nothing.
+ * Only another autoscaler takes precedence.
  */
 export function heldCondition(cycle: {
   readonly hold: Hold | null;

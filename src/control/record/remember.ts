@@ -1,5 +1,5 @@
-import type { Decision } from '../../decision/decision.js';
-import type { Snapshot, State } from '../../decision/snapshot.js';
+import type { Decision } from '../../decision/result/decision.js';
+import type { Snapshot, State } from '../../decision/snapshot/snapshot.js';
 import { latest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { ScaleResult } from '../change/change-replicas.js';
@@ -11,7 +11,7 @@ import type { Memory } from '../memory/memory.js';
 interface FinishedCycle {
   /** The start of the round. */
   readonly now: Instant;
-  /** When the response to the change arrived. */
+  /** Time of the response to the change. */
   readonly endedAt: Instant;
   readonly snapshot: Snapshot;
   readonly decision: Decision;
@@ -19,7 +19,7 @@ interface FinishedCycle {
   readonly isHeld: boolean;
 }
 
-/** Returns the memory after a cycle: the state of the decision, without its change if that was not made. */
+/** Returns the memory after a cycle. A decision that was not carried out does not count as a change. */
 export function rememberCycle(memory: Memory, cycle: FinishedCycle): Memory {
   const { now, snapshot, decision, result, isHeld } = cycle;
   if (result?.kind === 'recreated') return forNewTarget(memory, now, null);
@@ -32,7 +32,7 @@ export function rememberCycle(memory: Memory, cycle: FinishedCycle): Memory {
     return { ...memory, override, state: unchanged, unresolved: result.unresolved };
   }
   if (result?.kind !== 'patched') {
-    // A held order does not set `zeroedBySelf`, even if the target is at 0 already.
+    // A held order does not set `zeroedBySelf`, even if the target is already at 0.
     const isInForce = decision.action === 'none' && !isHeld;
     return { ...memory, override, state: isInForce ? decision.state : unchanged };
   }
@@ -48,7 +48,7 @@ export function overrideOf(decision: Decision, result: ScaleResult | null): Memo
   return { wanted: decision.desiredReplicas, got: result.replicas };
 }
 
-/** Dates the change at its response, because it may have waited for its turn. */
+/** Dates the change at its response, because the change may have waited for a slot. */
 function madeAt({ now, endedAt, decision, snapshot }: FinishedCycle): State {
   const { state } = decision;
   const change = decision.desiredReplicas - snapshot.target.specReplicas;
@@ -57,7 +57,7 @@ function madeAt({ now, endedAt, decision, snapshot }: FinishedCycle): State {
   return withChange({ ...state, scaleEvents }, change, at);
 }
 
-/** Windows and policies count the change that the admission webhook made. */
+/** Windows and policies count the change to the replicas that the admission webhook set. */
 function overridden(state: State, { now, endedAt, decision }: FinishedCycle, replicas: number): State {
   const change = replicas - decision.currentReplicas;
   if (change === 0) return state;

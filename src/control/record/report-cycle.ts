@@ -1,9 +1,9 @@
-import type { ScaleTarget, TargetEvent } from '../../kubernetes/types.js';
+import type { ScaleTarget, TargetEvent } from '../../kubernetes/api/types.js';
 import { scalerKey } from '../../scaler/spec.js';
 import type { OutcomeKind } from '../../telemetry/cycle-record.js';
 import type { Recorder } from '../../telemetry/recorder.js';
 import type { Log } from '../../units/log.js';
-import type { CycleOutput } from '../ports.js';
+import type { CycleOutput } from '../ports/ports.js';
 import { kubernetesEvents } from './kubernetes-events.js';
 
 export interface CycleReportPorts {
@@ -14,13 +14,13 @@ export interface CycleReportPorts {
   readonly onCycle?: ((output: CycleOutput) => void) | undefined;
 }
 
-/** Outcomes of a decision that has reached the API server. */
+/** Outcomes after a request was sent to the API server. */
 const SENT: ReadonlySet<OutcomeKind> = new Set(['patched', 'replaced', 'failed']);
 
 /**
- * Reports a cycle to ledger, metrics, log, Events and `onCycle`. If the cycle was canceled with its term, reports it
- * only if it sent a change of replicas: a canceled query is not a failure. Never throws, so that the caller keeps the
- * memory of the cycle.
+ * Reports a cycle to ledger, metrics, log, Events and `onCycle`. A cycle that was canceled at the end of its term is
+ * reported only if it sent a change of replicas: a canceled query is not a failure. Never throws, so that the caller
+ * keeps the memory of the cycle.
  */
 export function reportCycle(
   output: CycleOutput,
@@ -40,6 +40,7 @@ export function reportCycle(
   } catch (error) {
     ports.log.error('failed to record cycle', { scaler: key, error });
   }
-  // The term may end during a cycle. A standby logs its result, but must not expose a scaler that the leader exposes.
+  // The term may end during a cycle. A standby logs the result, but must not expose a scaler that the leader
+  // exposes.
   if (!ports.isLeading()) ports.recorder.remove(key);
 }

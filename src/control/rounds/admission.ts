@@ -1,14 +1,17 @@
 import type { Clock } from '../../units/clock.js';
 
-/** Resolves when the caller may go on: at once for the first callers of a burst, for the others in later turns. */
+/**
+ * Resolves when the caller may continue: immediately for the first callers of a burst, for the others in later turns of
+ * the event loop.
+ */
 export type Admission = () => Promise<void>;
 
-/** A burst is over after this time without a caller. */
+/** A burst ends after this time without a caller. */
 const BURST_MS = 20;
 
 /**
- * Admits at most `atOnce` callers in one turn of the event loop, in order. One answer ends the wait of 1,500 scalers:
- * without turns between their decisions, nothing else would run for 0.3 s, no probe and no renewal of the Lease.
+ * Admits at most `atOnce` callers per turn of the event loop, in order. One response may end the wait of 1,500 scalers:
+ * without turns between their decisions, probes and the renewal of the Lease would wait 0.3 s.
  */
 export function createAdmission(clock: Clock, atOnce: number): Admission {
   let waiting: (() => void)[] = [];

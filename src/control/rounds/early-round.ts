@@ -1,14 +1,14 @@
 import type { Clock } from '../../units/clock.js';
 
 interface EarlyRound {
-  /** Starts a round after 50 ms, or 3 s after the last one if that is later. */
+  /** Starts a round in 50 ms, or 3 s after the last one if that is later. */
   readonly request: () => void;
   readonly cancel: () => void;
 }
 
-/** Combines consecutive edits. It is also the maximum wait for the status after an edit. */
+/** Combines successive edits. Also the maximum wait for the status after an edit. */
 const MIN_INTERVAL_MS = 3000;
-/** All documents of one reload arrive within one turn of the event loop. */
+/** All documents of one reload arrive in the same turn of the event loop. */
 const DEBOUNCE_MS = 50;
 
 export function createEarlyRound(clock: Clock, run: () => void): EarlyRound {

@@ -3,7 +3,7 @@ import { sleep } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
 
 export interface Round {
-  /** The `now` of every decision of the round. */
+  /** `now` of every decision of the round. */
   readonly at: Instant;
   /** Seconds between the slot and the start of the round. */
   readonly latenessSeconds: number;
@@ -12,9 +12,9 @@ export interface Round {
 }
 
 /**
- * Calls `onRound` at once and then at each multiple of the period since the start, until `signal` is aborted. Does not
- * wait for a round; the caller skips cycles that are still running. Slots follow the monotonic clock, so setting the
- * wall clock neither skips nor repeats one.
+ * Calls `onRound` immediately and then at each multiple of the period since the start, until `signal` is aborted. Does
+ * not wait for a round to finish; the caller skips cycles that are still running. Slots follow the monotonic clock, so
+ * setting the wall clock neither skips nor repeats one.
  */
 export async function runRounds(
   clock: Clock,

@@ -1,9 +1,7 @@
-/** Counts the cycles in flight of each bucket, so that a bucket is released only after its last one. */
+/** Counts the cycles in flight per bucket. A bucket is released after its last cycle. */
 export interface BusyBuckets {
   readonly track: <T>(bucket: number, cycle: () => Promise<T>) => Promise<T>;
-  /** Resolves when no cycle of the bucket is in flight. */
   readonly untilIdle: (bucket: number) => Promise<void>;
-  /** Resolves when no cycle of any bucket is in flight. */
   readonly untilAllIdle: () => Promise<void>;
   readonly isIdle: () => boolean;
 }

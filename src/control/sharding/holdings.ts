@@ -1,12 +1,13 @@
 /**
- * What a member does with a bucket that it claims. `claimed`: to be published and confirmed; `loading`: its own, state is
- * being read; `serving`: its scalers are decided; `draining`: cycles in flight end, then the claim is withdrawn.
+ * Phase of a bucket that a member claims. `claimed`: the claim is not published or not confirmed yet; `loading`: the
+ * member owns the bucket and reads its state; `serving`: its scalers are decided; `draining`: the last cycles finish,
+ * then the claim is withdrawn.
  */
 export type Phase = 'claimed' | 'loading' | 'serving' | 'draining';
 
 interface Holding {
   phase: Phase;
-  /** Of the claim; null: not published yet. */
+  /** Number of the claim; null: not published yet. */
   number: number | null;
 }
 
@@ -15,30 +16,29 @@ export interface HoldingsOptions {
   readonly load: (bucket: number) => Promise<void>;
   /** Waits for the cycles of a bucket and stores its state; never rejects. */
   readonly drain: (bucket: number) => Promise<void>;
-  /** The buckets that are served have changed. */
   readonly onServed: () => void;
-  /** A claim can be withdrawn. */
   readonly onDrained: () => void;
 }
 
-/** The buckets that this member claims, and their phases. */
 export interface Holdings {
-  /** Buckets to publish, in order. */
+  /** Buckets to publish, in ascending order. */
   readonly claims: () => readonly number[];
-  /** Whether a claim is not published yet. */
   readonly hasNew: () => boolean;
   readonly has: (bucket: number) => boolean;
   readonly phaseOf: (bucket: number) => Phase | null;
-  /** The number of the bucket's claim; 0: none. */
+  /** Number of the bucket's claim; 0: not claimed. */
   readonly numberOf: (bucket: number) => number;
   readonly claim: (bucket: number) => void;
-  /** New claims were published with this number. */
+  /** Assigns this number to claims that were published for the first time. */
   readonly published: (buckets: readonly number[], number: number) => void;
-  /** Nobody else claims the published claims, except the contested ones, which are dropped. Returns those confirmed. */
+  /**
+   * Confirms the published claims, and drops contested ones, which another member claims too. Returns the confirmed
+   * buckets.
+   */
   readonly confirm: (isContested: (bucket: number) => boolean) => readonly number[];
-  /** Gives up a bucket: at once if it is only claimed, otherwise after its cycles. */
+  /** Releases a bucket: immediately if it is only claimed, otherwise after its last cycle. */
   readonly giveUp: (bucket: number) => void;
-  /** Forgets all buckets at once: nothing may be written any more. */
+  /** Drops all buckets immediately. Nothing may be written after that. */
   readonly clear: () => void;
 }
 

@@ -6,7 +6,7 @@ type Verb = 'create' | 'update';
 
 /**
  * Wraps the client: a write that was forbidden for 15 s and 4 attempts, and never allowed, throws
- * `ElectionRefusedError`. A forbidden list is retried: a new replica waits, the others go on.
+ * `ElectionRefusedError`. A forbidden list is retried: a new replica waits, and other replicas continue.
  */
 export function withMemberRefusals(client: MemberLeases, clock: Clock): MemberLeases {
   const guard = createRefusalGuard<Verb>(clock, (verb, refusal) =>

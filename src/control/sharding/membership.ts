@@ -1,6 +1,6 @@
 import type { MemberLeases, SeenMember } from '../../kubernetes/members/member-leases.js';
 import { STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { onAbort } from '../../units/abort.js';
 import { endedWithin, sleep, withDeadline, type Clock } from '../../units/clock.js';
 import type { Log } from '../../units/log.js';
@@ -8,6 +8,7 @@ import { retryDelayMs, type ElectionTimes } from '../election/election-rules.js'
 import type { Lead } from '../election/leadership.js';
 import { MAX_LAG_MS, STUCK_SECONDS, untilSteady } from '../election/election.js';
 import { watchLoopLag, type LoopLag } from '../election/loop-lag.js';
+import { workUntilLost } from '../election/work-until-lost.js';
 import { createBusyBuckets } from './busy-buckets.js';
 import { createHoldings } from './holdings.js';
 import { withMemberRefusals } from './member-refusals.js';
@@ -28,28 +29,28 @@ export interface MembershipOptions {
   readonly log: Log;
   readonly times: ElectionTimes;
   readonly identity: string;
-  /** Returns the URL of this process's HTTP server for other replicas; null: it has none. */
+  /** Returns the URL of this process's HTTP server for other replicas; null: no server. */
   readonly address: () => string | null;
-  /** Reads the state of a bucket again; never rejects. */
+  /** Reloads the state of a bucket; never rejects. */
   readonly loadState: (bucket: number) => Promise<void>;
-  /** Stores the state of a bucket that is not stored yet; never rejects. */
+  /** Stores the unsaved state of a bucket; never rejects. */
   readonly flushState: (bucket: number) => Promise<void>;
   /** Called when the buckets that this process serves have changed. */
   readonly onServed: () => void;
 }
 
-/** After a change of claims, the next write does not wait for retryPeriod. */
+/** After a change of claims, the next write waits this long instead of retryPeriod. */
 const URGENT_MS = 100;
 const FLUSH_MS = 3000;
 const RELEASE_MS = 3000;
-/** A write under way has a deadline; none lasts as long. */
+/** Longer than the deadline of any write in flight. */
 const LEFTOVER_MS = 30_000;
 
 /**
- * Creates a member of the replicas that share the scalers. It renews a Lease of its own that lists the buckets it claims,
- * lists the Leases of all members after each renewal, and moves towards the plan of `planBuckets`. A bucket is its own
- * once a list that began after the write of the claim shows no other live member with a claim on it; it stays its own
- * while the Lease is renewed in time. Source: reliability.md, W27-W33.
+ * Creates a member of the replicas that share the scalers. It renews its own Lease, which lists the buckets that it
+ * claims. After each renewal it lists the Leases of all members and moves towards the plan of `planBuckets`. It owns a
+ * bucket once a list that began after the write of the claim shows no other live member with a claim to the bucket, and
+ * keeps it while the Lease is renewed in time. Source: reliability.md, W27-W33.
  */
 export function createMembership(options: MembershipOptions): Shards {
   const { clock, log, times, identity } = options;
@@ -57,12 +58,12 @@ export function createMembership(options: MembershipOptions): Shards {
   const own = createOwnLease({ ...options, client });
   const busy = createBusyBuckets();
   let members: ObservedMembers = new Map();
-  /** Monotonic start of the membership; null: not a member. */
+  /** Monotonic time of the start of the membership; null: not a member. */
   let joinedMs: number | null = null;
   let number = 0;
   let lag: LoopLag | null = null;
   let isFailing = false;
-  /** The last claims that were published, as text; null: the last write failed. */
+  /** Last published claims as a string; null: the last write failed. */
   let published: string | null = null;
   let wake = (): void => undefined;
 
@@ -81,7 +82,7 @@ export function createMembership(options: MembershipOptions): Shards {
   const others = (): readonly SeenMember[] =>
     liveOthers(members, { own: own.name, nowMs: clock.monotonicMs(), times });
 
-  /** Never ends a sleep before `ms` unless woken or aborted. */
+  /** A sleep lasts at least `ms` unless it is woken or aborted. */
   const pause = (ms: number, signal: AbortSignal): Promise<void> => {
     if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
@@ -107,14 +108,13 @@ export function createMembership(options: MembershipOptions): Shards {
     holdings.published(buckets, number);
   };
 
-  /** Lists the members. Returns why the Lease of this one is lost; null: it is not. */
+  /** Lists the members. Returns why the Lease of this member is lost; null: it is held. */
   const observe = async (signal: AbortSignal): Promise<string | null> => {
     const listed = await client.list(signal);
     members = observeMembers(members, listed, { nowMs: clock.monotonicMs(), times });
     return own.found(listed.find(({ name }) => name === own.name) ?? null);
   };
 
-  /** Moves towards the plan. */
   const rebalance = (): void => {
     const live = others();
     const claims = new Map<string, readonly number[]>(
@@ -126,7 +126,7 @@ export function createMembership(options: MembershipOptions): Shards {
     );
     const owners = planBuckets(claims, STATE_BUCKETS);
     for (const bucket of holdings.claims()) if (owners.get(bucket) !== identity) holdings.giveUp(bucket);
-    // The members that start together see each other first.
+    // Members that start together first wait to see each other.
     if (clock.monotonicMs() - (joinedMs ?? 0) < times.retryPeriodSeconds * 1000) return;
     for (const [bucket, owner] of owners) {
       if (owner === identity && !live.some(({ buckets }) => buckets.includes(bucket))) holdings.claim(bucket);
@@ -146,13 +146,13 @@ export function createMembership(options: MembershipOptions): Shards {
     try {
       await client.remove(stale, signal);
     } catch (error) {
-      // Without the permission, or if the member is back: it is tried again with the next list.
+      // The delete permission is missing, or the member is back. The next list tries again.
       if (!(error instanceof KubernetesError)) throw error;
       log.debug('failed to delete the Lease of a former member', { lease: stale.name, error: error.message });
     }
   };
 
-  /** Returns the result; null after a failure, the first of which in a row is logged. */
+  /** Returns the result, or null after a failure. Logs only the first of successive failures. */
   const attempt = async <T>(
     work: () => Promise<T>,
     signal: AbortSignal,
@@ -168,7 +168,7 @@ export function createMembership(options: MembershipOptions): Shards {
     }
   };
 
-  /** Publishes and lists once. Returns why the membership has ended; null: it goes on. */
+  /** Publishes and lists once. Returns why the membership has ended; null: it continues. */
   const step = async (signal: AbortSignal, untilMs: number): Promise<string | null> => {
     const leftMs = untilMs - clock.monotonicMs();
     const renew = (): Promise<void> => withDeadline(clock, { ms: leftMs, parent: signal }, publish);
@@ -177,7 +177,7 @@ export function createMembership(options: MembershipOptions): Shards {
     if (listing === null || signal.aborted) return null;
     if (listing.result !== null) return listing.result;
     if (renewal !== null) isFailing = false;
-    // A process that was stopped between the two must not take over what others have taken since.
+    // If the process was suspended between publish and list, other members may have taken its buckets.
     if (!own.isValid()) return null;
     if (renewal !== null) confirm();
     rebalance();
@@ -185,14 +185,14 @@ export function createMembership(options: MembershipOptions): Shards {
     return null;
   };
 
-  /** Renews until the Lease is lost or `signal` is aborted: null. */
+  /** Renews until the Lease is lost (returns why) or `signal` is aborted (returns null). */
   const keep = async (signal: AbortSignal): Promise<string | null> => {
     for (let attemptMs = clock.monotonicMs(); ;) {
       const endMs = (own.since()?.monotonicMs ?? 0) + times.renewDeadlineSeconds * 1000;
       const isChanged = published !== null && published !== holdings.claims().join();
       const waitMs = isChanged ? URGENT_MS : times.retryPeriodSeconds * 1000;
       await pause(Math.min(attemptMs + waitMs, endMs) - clock.monotonicMs(), signal);
-      // Several buckets that are released at once take one write.
+      // Several buckets that are released together need only one write.
       const earlyMs = attemptMs + URGENT_MS - clock.monotonicMs();
       if (earlyMs > 0) await sleep(clock, earlyMs, signal);
       if (signal.aborted) return null;
@@ -203,12 +203,11 @@ export function createMembership(options: MembershipOptions): Shards {
     }
   };
 
-  /** Publishes a Lease without buckets. */
   const join = async (signal: AbortSignal): Promise<boolean> => {
-    // A PATCH that a lost membership left behind must be over before its buckets are free.
+    // A PATCH from a lost membership must end before its buckets count as free.
     await endedWithin(clock, LEFTOVER_MS, busy.untilAllIdle());
     if (signal.aborted) return false;
-    // After a write with an unknown result, only a list shows the Lease.
+    // After a write with an unknown result, only a list shows whether the Lease exists.
     if ((await attempt(() => observe(signal), signal)) === null) return false;
     return (await attempt(() => publish(signal), signal)) !== null && own.isValid();
   };
@@ -231,26 +230,20 @@ export function createMembership(options: MembershipOptions): Shards {
     }
   };
 
-  /** Takes part until the membership is lost or `signal` is aborted. */
+  /** Participates until the membership is lost or `signal` is aborted. */
   const serve = async (signal: AbortSignal, lead: Lead): Promise<void> => {
     joinedMs = clock.monotonicMs();
     log.info('joined', { lease: own.name });
-    const ending = new AbortController();
-    const failed = new AbortController();
-    const work = lead(ending.signal)
-      .catch((error: unknown) => log.error('work of the member failed: internal error', { error }))
-      .finally(() => failed.abort());
-    let lost: string | null = 'renewal of the Lease is forbidden';
-    try {
-      lost = await keep(AbortSignal.any([signal, failed.signal]));
-    } finally {
-      // Lost: no write from now on. Stopped: changes in flight finish before the release.
-      if (lost !== null) end(lost);
-      ending.abort();
-      await work;
-      end(null);
-    }
-    if (lost !== null) return;
+    const isHeld = await workUntilLost(
+      {
+        lead,
+        keep,
+        end,
+        onError: (error) => log.error('work of the member failed: internal error', { error }),
+      },
+      signal,
+    );
+    if (!isHeld) return;
     if (busy.isIdle()) await release();
     else log.warn('membership Lease is not released: a change is in flight; others wait until it expires');
   };

@@ -3,26 +3,28 @@ import type { MemberLeases, SeenMember } from '../../kubernetes/members/member-l
 import type { Clock } from '../../units/clock.js';
 import { elapsedMs, momentOf, type ElectionTimes, type Moment } from '../election/election-rules.js';
 
-/** This process's own membership Lease. */
 export interface OwnLease {
   readonly name: string;
-  /** Publishes the buckets, and renews. Throws `KubernetesError`; the Lease may then have been written. */
+  /** Publishes the buckets and renews the Lease. Throws `KubernetesError`; the Lease may be written nevertheless. */
   readonly publish: (claim: PublishedClaim, signal: AbortSignal) => Promise<void>;
-  /** Empties the Lease, so that others need not wait until it expires. */
+  /** Publishes no buckets, so that other members do not wait until the Lease expires. */
   readonly release: (signal: AbortSignal) => Promise<void>;
-  /** Takes the Lease as a list shows it; null: it does not exist. Returns why it is lost; null: it is not. */
+  /**
+   * Compares the Lease in a list (null: it does not exist) with the last write. Returns why the Lease is lost; null: it
+   * is held.
+   */
   readonly found: (lease: SeenMember | null) => string | null;
-  /** Whether the last successful write began less than renewDeadline ago, on both clocks. */
+  /** Whether the last successful write started less than renewDeadline ago, on both clocks. */
   readonly isValid: () => boolean;
-  /** Start of the last successful write; null: there is none since `forget`. */
+  /** Start of the last successful write since `forget`; null: none. */
   readonly since: () => Moment | null;
-  /** Ends the validity; the next write starts another one. */
+  /** Makes the Lease invalid until the next write. */
   readonly forget: () => void;
 }
 
 export interface PublishedClaim {
   readonly buckets: readonly number[];
-  /** Of the newest claim, `leaseTransitions`. */
+  /** Number of the newest claim; stored in `leaseTransitions`. */
   readonly number: number;
 }
 
@@ -78,7 +80,7 @@ export function createOwnLease({ client, clock, times, identity, address }: OwnL
   };
 }
 
-/** `promscaler-UUID`: an identity is `POD_UUID`. */
+/** Returns `LEASE-UUID` with the UUID of the identity `POD_UUID`. */
 function leaseNameOf(lease: string, identity: string): string {
   return `${lease.split('/').at(-1) ?? ''}-${identity.split('_').at(-1) ?? ''}`;
 }

@@ -1,11 +1,11 @@
-/** Which buckets each live member claims. */
+/** Claimed buckets by live member. */
 export type Claims = ReadonlyMap<string, readonly number[]>;
 
 /**
- * Returns the member that should own each of `bucketCount` buckets. Members own floor or ceil of bucketCount / members
- * buckets. A bucket stays with the member that claims it unless that member has too many, so that a member that leaves
- * moves only its own buckets, and one that joins only its share. Buckets to move are chosen by rendezvous hashing, so
- * that all members compute the same plan from the same claims, whatever their order. Without members the plan is empty.
+ * Returns the planned owner of each of `bucketCount` buckets. Each member owns floor or ceil of bucketCount / members
+ * buckets. A bucket stays with the member that claims it unless that member has too many, so a member that leaves moves
+ * only its own buckets, and a member that joins moves only its share. Buckets to move are chosen by rendezvous hashing,
+ * so that all members compute the same plan from the same claims in any order. Without members the plan is empty.
  */
 export function planBuckets(claims: Claims, bucketCount: number): ReadonlyMap<number, string> {
   const members = [...claims.keys()].sort();
@@ -30,7 +30,7 @@ export function planBuckets(claims: Claims, bucketCount: number): ReadonlyMap<nu
   return plan;
 }
 
-/** Returns the buckets of each member; a bucket with two claims counts for one of them. */
+/** Returns the claimed buckets of each member. A bucket with two claims counts for only one member. */
 function keptBuckets(
   members: readonly string[],
   { claims, bucketCount }: { readonly claims: Claims; readonly bucketCount: number },
@@ -44,14 +44,14 @@ function keptBuckets(
   return kept;
 }
 
-/** The members with the most buckets get the larger share: nothing moves between two members that are both full. */
+/** Members with the most buckets get the larger share, so that nothing moves between two members with a full share. */
 function quotasOf(
   kept: ReadonlyMap<string, readonly number[]>,
   bucketCount: number,
 ): ReadonlyMap<string, number> {
   const least = Math.floor(bucketCount / kept.size);
   const larger = bucketCount % kept.size;
-  // Above the larger share all count the same: the order stays while members release their surplus, one after another.
+  // Loads above the larger share count as equal, so the order is stable while members release their surplus.
   const loadOf = (buckets: readonly number[]): number => Math.min(buckets.length, least + 1);
   const ranked = [...kept].sort(([, a], [, b]) => loadOf(b) - loadOf(a));
   return new Map(ranked.map(([member], index) => [member, least + (index < larger ? 1 : 0)]));
@@ -65,7 +65,10 @@ function highest(members: readonly string[], bucket: number): string | null {
   return best;
 }
 
-/** Returns a hash of member and bucket, 0 to 2^32-1: FNV-1a with the finalizer of MurmurHash3, which mixes the last byte. */
+/**
+ * Returns a hash of member and bucket from 0 to 2^32-1: FNV-1a with the finalizer of MurmurHash3, which mixes the last
+ * byte.
+ */
 function scoreOf(member: string, bucket: number): number {
   let hash = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(`${member}/${bucket}`)) {

@@ -1,26 +1,28 @@
 import type { Election, Leadership } from '../election/leadership.js';
 
-/** A replica that takes part in scaling. */
+/** A replica that shares the scalers. */
 export interface Member {
   readonly identity: string;
-  /** The URL of its HTTP server; null: unknown. */
+  /** URL of its HTTP server; null: unknown. */
   readonly address: string | null;
   readonly buckets: readonly number[];
 }
 
-/** The share of the scalers that this process decides: all of them as a leader, or those in the buckets that it owns. */
+/**
+ * The part of the scalers that this process decides: all scalers if it is the leader, or with sharding those in its
+ * buckets.
+ */
 export interface Shards extends Election {
-  /** Whether this process decides the scalers of a bucket. */
   readonly serves: (bucket: number) => boolean;
-  /** Whether the scalers of a bucket may be changed now; checked directly before each write. */
+  /** Whether the scalers of the bucket may be changed now; checked directly before each write. */
   readonly leadershipOf: (bucket: number) => Leadership;
-  /** Runs a cycle of a scaler of a bucket; the bucket is released only after it. */
+  /** Runs a cycle for a scaler of the bucket. The bucket is not released before the cycle ends. */
   readonly track: <T>(bucket: number, cycle: () => Promise<T>) => Promise<T>;
-  /** The other live members with their buckets; empty without sharding. */
+  /** Other live members and their buckets; empty without sharding. */
   readonly others: () => readonly Member[];
 }
 
-/** Returns the shards of a process that decides all scalers while it leads. */
+/** Returns the shards of a process that decides all scalers while it is the leader. */
 export function undivided(election: Election): Shards {
   return {
     ...election,

@@ -1,9 +1,9 @@
-import type { CurrentValue, MetricResult } from '../../decision/decision.js';
+import type { CurrentValue, MetricResult } from '../../decision/result/decision.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { formatMilli, milliFromNumber } from '../../units/quantity.js';
 
-/** As in autoscaling/v2: an integer percentage, quantities as strings, unknown values unset. */
+/** As in autoscaling/v2: integer percentage, quantities as strings, unknown values unset. */
 interface CurrentValueStatus {
   readonly averageUtilization?: number;
   readonly averageValue?: string;
@@ -41,7 +41,7 @@ export type MetricStatus =
     }
   | { readonly type: 'External'; readonly external: NamedMetric };
 
-/** Returns the metrics with a value, in the order of the document. A metric without one is omitted, never 0. */
+/** Returns the metrics that have a value, in the order of the document. A missing value is omitted, never 0. */
 export function currentMetrics({ record }: Pick<ScalerStatus, 'record'>): readonly MetricStatus[] {
   const results = record.decision?.metrics ?? [];
   return record.scaler.spec.metrics.flatMap((spec, index) => {

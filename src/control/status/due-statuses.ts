@@ -35,7 +35,7 @@ interface DueStatusesPorts {
   readonly clock: Clock;
 }
 
-/** Minimum interval per scaler between checks and writes if only messages or metrics have changed. */
+/** Minimum interval per scaler between checks and writes, if only messages or metric values have changed. */
 const MINOR_INTERVAL_MS = 60_000;
 
 interface CheckedStatus extends DueStatus {
@@ -43,12 +43,12 @@ interface CheckedStatus extends DueStatus {
   readonly last: ScalerStatus | null;
   readonly checkedMs: number;
   urgency: 'none' | 'later' | 'soon';
-  /** Null: not written by this process. */
+  /** Null: this process has not written it. */
   writtenMs: number | null;
   delayedUntilMs: number;
   /**
-   * The last status sent, and as the server stored it. The server may prune fields; sending them again has the same
-   * result.
+   * The last status sent, and as the server stored it. The server may prune fields, so sending them again would change
+   * nothing.
    */
   lastWrite: { readonly sent: string; readonly stored: string } | null;
 }
@@ -59,7 +59,7 @@ export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
   const checked = new Map<string, CheckedStatus>();
   const delayedNamespaces = new Map<string, number>();
 
-  /** Returns null without a verdict on this version of the object. */
+  /** Returns null if there is no verdict on this version of the object. */
   const check = (key: string, object: ScalerObject, isForced: boolean): CheckedStatus | null => {
     const verdict = verdictOf(key);
     if (verdict?.specText !== object.specText) return null;

@@ -1,11 +1,11 @@
-import { countIn, objectsIn, textIn, type JsonObject } from '../../kubernetes/json.js';
+import { countIn, objectsIn, textIn, type JsonObject } from '../../kubernetes/api/json.js';
 
 export interface UntimedCondition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: string;
   readonly message: string;
-  /** Generation of the document; absent: not known. */
+  /** Generation of the document; absent: unknown. */
   readonly observedGeneration?: number;
 }
 
@@ -72,18 +72,15 @@ const FIELDS = [
 ] as const satisfies readonly (keyof ObjectStatus)[];
 
 /**
- * Returns the merge-patch from the stored to the wanted status. It removes fields that are now unknown, and keeps
- * fields of other clients.
+ * Returns the merge-patch from the stored to the wanted status. It removes fields that are now unknown and keeps fields
+ * of other clients.
  */
 export function statusPatch(stored: JsonObject | null, wanted: ObjectStatus): JsonObject {
   const removed = FIELDS.filter((field) => wanted[field] === undefined && Object.hasOwn(stored ?? {}, field));
   return { ...wanted, ...Object.fromEntries(removed.map((field) => [field, null])) };
 }
 
-/**
- * `soon`: fields that clients wait for, the replicas and the important conditions. `later`: messages and values of
- * metrics.
- */
+/** `soon`: clients wait for these fields (replicas and important conditions). `later`: messages and metric values. */
 export function statusDifference(stored: JsonObject | null, wanted: ObjectStatus): 'none' | 'later' | 'soon' {
   const now = { observedGeneration: countIn(stored, 'observedGeneration'), ...readStored(stored) };
   if (sortedJson(urgentOf(now)) !== sortedJson(urgentOf(wanted))) return 'soon';
@@ -94,7 +91,7 @@ function readStored(stored: JsonObject | null): Omit<ObjectStatus, 'observedGene
   return { ...storedNumbers(stored), conditions: storedConditions(stored) };
 }
 
-/** The other conditions may change with each sample. */
+/** Other conditions may change with each sample. */
 const URGENT: ReadonlySet<string> = new Set(['Accepted', 'Ready', 'AbleToScale', 'ScalingActive', 'Held']);
 
 function urgentOf({
@@ -106,15 +103,15 @@ function urgentOf({
 }: Omit<ObjectStatus, 'observedGeneration'> & { readonly observedGeneration: number | null }): unknown {
   const urgent = conditions
     .filter(({ type }) => URGENT.has(type))
-    // The reason matters only if the scaler cannot scale or is held.
+    // The reason is important only if the scaler cannot scale or is held.
     .map(({ type, status, reason }) => [type, status, status === 'False' || type === 'Held' ? reason : ''])
     .sort(([a = ''], [b = '']) => (a < b ? -1 : 1));
-  // Clients that wait for a generation wait for it in each condition.
+  // Clients that wait for a generation check `observedGeneration` of each condition.
   const generations = [...new Set(conditions.map((one) => one.observedGeneration ?? null))].sort();
   return { observedGeneration, currentReplicas, desiredReplicas, lastScaleTime, urgent, generations };
 }
 
-/** Sorts fields and conditions, because the server may change their order. */
+/** Fields and conditions are sorted, because the server may change their order. */
 function sortedJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) => {
     if (Array.isArray(part)) return part.every(isTyped) ? part.toSorted(byType) : (part as unknown);

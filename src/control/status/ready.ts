@@ -1,8 +1,8 @@
 import type { UntimedCondition } from './object-status.js';
 
 /**
- * Reasons of `AbleToScale` or `ScalingActive` that are not a failure although the status is False: the target was set
- * to 0, or a forbidden window is active. `Ready` stays True.
+ * Reasons of `AbleToScale` or `ScalingActive` whose False is no failure: the target was set to 0, or a forbidden window
+ * is active. `Ready` stays True.
  */
 const STILL_READY: ReadonlySet<string> = new Set([
   'ScalingDisabled',
@@ -25,6 +25,6 @@ export function readyOf(
     const message = 'no decision was made yet';
     return { type: 'Ready', status: 'Unknown', reason: 'NotDecided', message };
   }
-  const message = 'the document is in force and its target can be scaled';
+  const message = 'the document is in effect and its target can be scaled';
   return { type: 'Ready', status: 'True', reason: 'Ready', message };
 }

@@ -1,5 +1,5 @@
 import type { ObjectVerdict } from '../../config/add-objects.js';
-import { textIn, type JsonObject } from '../../kubernetes/json.js';
+import { textIn, type JsonObject } from '../../kubernetes/api/json.js';
 import type { ScalerObject } from '../../kubernetes/scaler-objects/scaler-object.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { formatInstant, latest } from '../../units/time.js';
@@ -32,7 +32,7 @@ const CYCLE_CONDITIONS: ReadonlySet<string> = new Set([
 /**
  * Returns the wanted status of an object. A condition keeps its `lastTransitionTime` from the stored status until its
  * status changes, so a restart does not reset it. Before the first cycle of this process, the stored results of an
- * earlier process stay; if no version of the document is in force, they are removed.
+ * earlier process stay. If no version of the document is in effect, they are removed.
  */
 export function statusOf({ object, verdict, last, now }: StatusInput): ObjectStatus {
   const { generation: observedGeneration, status: stored } = object;
@@ -50,7 +50,7 @@ export function statusOf({ object, verdict, last, now }: StatusInput): ObjectSta
   const ready =
     isCurrent || storedReady === undefined
       ? { ...readyOf(acceptance, decided), observedGeneration }
-      : // Based on the previous document, so clients that wait for the new one keep waiting.
+      : // It describes the previous document, so clients that wait for the new one keep waiting.
         withoutTime(storedReady);
   const own = [acceptance, ...about, ready];
   const foreign = before.filter(
@@ -122,7 +122,7 @@ function timed(condition: UntimedCondition, before: readonly TimedCondition[], n
   return { ...condition, lastTransitionTime };
 }
 
-/** Without milliseconds, as Kubernetes writes times. */
+/** Without milliseconds, as in Kubernetes. */
 function inSeconds(instant: Instant): string {
   return formatInstant(instant).replace(/\.\d+Z$/, 'Z');
 }

@@ -1,11 +1,11 @@
 import type { ObjectVerdict } from '../../config/add-objects.js';
-import type { JsonObject } from '../../kubernetes/json.js';
+import type { JsonObject } from '../../kubernetes/api/json.js';
 import { createBackoff } from '../../kubernetes/requests/backoff.js';
 import { rateLimitMs } from '../../kubernetes/requests/rate-limit.js';
 import { createRefusals, type Refusals } from '../../kubernetes/requests/refusals.js';
 import type { ScalerObject } from '../../kubernetes/scaler-objects/scaler-object.js';
 import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
-import { KubernetesError } from '../../kubernetes/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import { scalerKey } from '../../scaler/spec.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import type { Log } from '../../units/log.js';
@@ -34,15 +34,14 @@ const PASS_MS = 2000;
 const MAX_WRITES_PER_PASS = 10;
 const FORBIDDEN_MS = 300_000;
 const REJECTED_MS = 300_000;
-/** An internal error must neither end the term nor flood the log. */
+/** An internal error must neither end the term nor fill the log. */
 const INTERNAL_ERROR_MS = 60_000;
-/** After a change or deletion of the object, unless the watch reports it earlier. */
+/** Delay after a change or deletion of the object, unless the watch reports it earlier. */
 const OUTDATED_MS = 10_000;
 
 /**
- * Keeps the status of Scaler objects current until `signal` is aborted: the work of a leader for one term. Sends
- * nothing while nothing changes, and never rejects. The next pass, of this process or another one, repeats a failed
- * write.
+ * Keeps the status of Scaler objects current for one term of the leader, until `signal` is aborted. Sends nothing while
+ * nothing changes, and never rejects. A failed write is repeated in the next pass of this process or another one.
  */
 export async function writeStatuses(ports: StatusWriterPorts, signal: AbortSignal): Promise<void> {
   const { clock } = ports;

@@ -1,4 +1,4 @@
-import { describeBound, describeFloor } from '../schedules.js';
+import { describeBound, describeFloor } from './scheduled-bounds.js';
 import type { Limit, LimitContext } from './limit.js';
 import { policyLimit } from './policy.js';
 import { stepLimit } from './step-limit.js';

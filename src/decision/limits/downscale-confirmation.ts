@@ -1,12 +1,12 @@
 import type { DownscaleConfirmation } from '../../scaler/spec.js';
 import { addSeconds, latest } from '../../units/time.js';
-import type { Recommendation } from '../snapshot.js';
+import type { Recommendation } from '../snapshot/snapshot.js';
 import type { Limit, LimitContext } from './limit.js';
 
 /**
  * `downscaleConfirmation`: holds a scale-down until every decision of the last `seconds`, and at least `decisions`
- * consecutive ones, have proposed fewer replicas than the current count. Then allows the highest of these proposals.
- * Uses `state.downscaleProposals`. Source: reliability.md, D6.
+ * consecutive ones, have proposed fewer replicas than the current count. Then scales down to the highest of these
+ * proposals. Uses `state.downscaleProposals`. Source: reliability.md, D6.
  */
 export const confirmDownscale: Limit = (replicas, context) => {
   const { now, spec, current } = context;
@@ -25,16 +25,16 @@ export const confirmDownscale: Limit = (replicas, context) => {
     return { to: current, reason, until };
   }
   const highest = proposals.reduce((most, proposal) => Math.max(most, proposal.replicas), replicas);
-  const reason = `the highest that ${proposals.length} decisions in ${passed} s have asked for`;
+  const reason = `the highest proposal of ${proposals.length} decisions in ${passed} s`;
   return highest === replicas ? null : { to: highest, reason, until: null };
 };
 
 type Asking = Pick<LimitContext, 'now' | 'current' | 'recommended' | 'state'>;
 
 /**
- * Returns the consecutive decisions that propose fewer replicas than the current count, this one last, and only as many
- * as are needed to confirm a scale-down. Empty if this decision does not propose fewer, and during a recovery hold,
- * because its numbers may be too low.
+ * Returns the consecutive decisions that propose fewer replicas than the current count, up to this one, and only as
+ * many as a confirmation needs. Empty if this decision does not propose fewer, and during a recovery hold, because its
+ * numbers may be too low.
  */
 export function nextDownscaleProposals(
   { now, current, recommended, state }: Asking,

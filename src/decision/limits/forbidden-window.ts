@@ -1,11 +1,10 @@
-import { addSeconds, formatInstant, latest } from '../../units/time.js';
+import { addSeconds, formatInstant, laterOf } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { Limit, LimitContext } from './limit.js';
 
 /**
- * The forbidden windows of CHPA: no scale-up (scale-down) until more than the window has passed since the last scale-up
- * (scale-down), or since any change with `forbiddenWindowsSince: AnyRescale`. The window includes its end; 0 disables
- * it.
+ * The forbidden windows of CHPA: no scale-up (scale-down) within the window after the last scale-up (scale-down), or
+ * after any change with `forbiddenWindowsSince: AnyRescale`. The window includes its end; 0 disables it.
  */
 export const applyForbiddenWindow: Limit = (replicas, context) => {
   const { current } = context;
@@ -35,13 +34,8 @@ function runsUntil(
   lastSameDirection: Instant | null,
 ): Instant | null {
   const isAny = spec.forbiddenWindowsSince === 'AnyRescale';
-  const last = isAny ? lastOf(state.lastScaleUp, state.lastScaleDown) : lastSameDirection;
+  const last = isAny ? laterOf(state.lastScaleUp, state.lastScaleDown) : lastSameDirection;
   if (windowSeconds === 0 || last === null) return null;
   const until = addSeconds(last, windowSeconds);
   return now <= until ? until : null;
-}
-
-function lastOf(a: Instant | null, b: Instant | null): Instant | null {
-  if (a === null) return b;
-  return b === null ? a : latest(a, b);
 }

@@ -1,11 +1,11 @@
 import type { ScalerSpec } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
-import type { Bounds } from '../schedules.js';
-import type { Recommendation, State } from '../snapshot.js';
+import type { Bounds } from './scheduled-bounds.js';
+import type { Recommendation, State } from '../snapshot/snapshot.js';
 
 export interface LimitContext {
   readonly now: Instant;
-  /** `minReplicas` and `maxReplicas` are the bounds in force. */
+  /** `minReplicas` and `maxReplicas` are the bounds in effect, including those of schedules. */
   readonly spec: ScalerSpec;
   readonly bounds: Bounds;
   readonly current: number;
@@ -23,5 +23,5 @@ export interface Limited {
   readonly until: Instant | null;
 }
 
-/** Takes a count and returns another one with the reason, or null if it does not change the count. Pure. */
+/** Returns another count with the reason, or null to keep the count. Pure. */
 export type Limit = (replicas: number, context: LimitContext) => Limited | null;

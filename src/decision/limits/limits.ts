@@ -1,4 +1,4 @@
-import type { LimitName, LimitStep } from '../decision.js';
+import type { LimitName, LimitStep } from '../result/decision.js';
 import { limitToMaxReplicas, limitToMinReplicas } from './bounds.js';
 import { confirmDownscale } from './downscale-confirmation.js';
 import { applyForbiddenWindow } from './forbidden-window.js';
@@ -10,9 +10,9 @@ import { stabilize } from './stabilization.js';
 import { limitStep } from './step-limit.js';
 
 /**
- * Every limit in the order applied. Each starts with the result of the previous one. Without `behavior`,
- * `scale_up_limit` and `stabilization` are those of the HPA. Every other limit applies only if the document or a fault
- * requires it.
+ * All limits in the order applied. Each starts with the result of the previous one. Without `behavior`,
+ * `scale_up_limit` and `stabilization` are those of the HPA. The other limits apply only if the document sets them or
+ * after a failure.
  */
 export const LIMITS: readonly { readonly name: LimitName; readonly apply: Limit }[] = [
   { name: 'stabilization', apply: stabilize },
@@ -33,8 +33,8 @@ export interface LimitedCount {
 }
 
 /**
- * Returns whether `maxReplicas` has lowered a count that a recovery hold or a confirmation kept. Bounds override holds,
- * and the reason names the bound. Source: reliability.md, decision 16.
+ * Whether `maxReplicas` has lowered a count that a recovery hold or a confirmation kept. Bounds override holds, and the
+ * reason is then the bound. Source: reliability.md, decision 16.
  */
 export function isBoundOverHold(steps: readonly LimitStep[]): boolean {
   return steps.some(({ limit }) => limit === 'max_replicas') && steps.some(isHold);

@@ -22,7 +22,7 @@ export const applyPolicies: Limit = (replicas, context) => {
 
 /**
  * Returns how far the policies let the count move towards `replicas`; null without `behavior` or without a change.
- * Never past the current count in the other direction: a policy slows a change, it does not reverse it. Source:
+ * Never beyond the current count in the other direction: a policy slows a change but does not reverse it. Source:
  * horizontal.go, calculateScaleUpLimitWithScalingRules and its counterpart for scale-down (algorithm.md, points 31-33).
  */
 export function policyLimit(replicas: number, context: LimitContext): PolicyLimit | null {
@@ -52,7 +52,6 @@ function fieldOf(direction: Direction): string {
   return direction === 1 ? 'behavior.scaleUp' : 'behavior.scaleDown';
 }
 
-/** Max selects the policy that allows the largest change, Min the smallest. */
 function select(
   rules: ScalingRules,
   direction: Direction,
@@ -68,8 +67,8 @@ function select(
 }
 
 /**
- * Returns the count that one policy allows, based on the count at the start of its period: the current count minus all
- * changes within the period, in both directions. Calculated in binary doubles: 100 + 10 % is 111, 100 - 90 % is 9.
+ * Returns the count that one policy allows, starting from the count at the start of its period: the current count minus
+ * all changes within the period, in both directions. Calculated in binary doubles: 100 + 10 % is 111, 100 - 90 % is 9.
  */
 function limitOf(policy: ScalingPolicy, direction: Direction, context: LimitContext): number {
   const changed = recentEvents(policy, context).reduce((sum, event) => sum + event.change, 0);

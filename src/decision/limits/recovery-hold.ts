@@ -1,7 +1,7 @@
 import type { Limit } from './limit.js';
 
 /**
- * Holds a scale-down until every metric has returned values for long enough; never holds a scale-up. Uses
+ * Holds a scale-down until every metric has returned values for long enough. Never holds a scale-up. Uses
  * `state.holdScaleDownUntil`, which the control loop computes (algorithm.md, section 4).
  */
 export const applyRecoveryHold: Limit = (replicas, { now, current, state }) => {

@@ -3,7 +3,7 @@ import type { Limit, LimitContext } from './limit.js';
 
 /**
  * The limit of CHPA for one scale-up, which without `behavior` is also that of the HPA (factor 2, minimum 4). With
- * `behavior` it applies only if the document or preset sets it; then the tighter of policy and limit wins. Never below
+ * `behavior` it applies only if the document or preset sets it; then the lower of policy and limit applies. Never below
  * the current count, because the factor is at least 1. Source: horizontal.go, calculateScaleUpLimit; CHPA's README.
  */
 export const applyScaleUpLimit: Limit = (replicas, context) => {

@@ -1,5 +1,5 @@
 import { addSeconds, formatInstant } from '../../units/time.js';
-import type { Recommendation } from '../snapshot.js';
+import type { Recommendation } from '../snapshot/snapshot.js';
 import type { Limit, LimitContext, Limited } from './limit.js';
 
 /**
@@ -34,7 +34,7 @@ function stabilizeBothWays(
   if (current < up) return up === replicas ? null : held(up, recentUp, upWindow);
   if (current > down) return down === replicas ? null : held(down, recentDown, downWindow);
   if (current === replicas) return null;
-  // The current count is between the two: the window that opposes the change keeps it.
+  // The current count is between the two windows: the window that opposes the change keeps it.
   return replicas > current
     ? held(current, recentUp, upWindow, (entry) => entry.replicas <= current)
     : held(current, recentDown, downWindow, (entry) => entry.replicas >= current);
@@ -58,7 +58,7 @@ function held(
   const last = recent.findLast(holds);
   const reason =
     last === undefined
-      ? `the recommendations of the last ${windowSeconds} s hold it`
+      ? `held by the recommendations of the last ${windowSeconds} s`
       : `${last.replicas} was recommended at ${formatInstant(last.at)}${windowSeconds === 0 ? '' : `, which counts for ${windowSeconds} s`}`;
   return { to, reason, until: last === undefined ? null : addSeconds(last.at, windowSeconds) };
 }

@@ -3,16 +3,16 @@ import { addSeconds } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { Limit, LimitContext } from './limit.js';
 
-/** Default stabilization of the HPA, for a document without any window. */
+/** The HPA's default stabilization, for a document without any window. */
 const DEFAULT_WINDOW_SECONDS = 300;
 
-/** Bounds the list of scale events of a scaler that scales up often. */
+/** Limits the list of scale events of a scaler that scales up often. */
 const LONGEST_WINDOW_SECONDS = 3600;
 
 /**
  * `maxScaleDownPercentPerWindow`: within one window, removes at most this share of the highest count in the window, but
- * always allows 1. Source: reliability.md, D6 and D8. It does not apply if the maximum of the document was lowered
- * (decision 8), but does apply to the ceiling of a schedule (decision 16).
+ * always allows 1. It does not apply if the maximum of the document was lowered, but does apply to the ceiling of a
+ * schedule. Source: algorithm.md, step 6.6; reliability.md, D8, decisions 8 and 16.
  */
 export const limitStep: Limit = (replicas, context) => {
   const limit = stepLimit(context);
@@ -24,11 +24,11 @@ interface StepLimit {
   /** At least 0, not above the current count. */
   readonly replicas: number;
   readonly reason: string;
-  /** When the oldest change leaves the window; null if there is none. */
+  /** When the oldest change leaves the window; null: no change. */
   readonly until: Instant | null;
 }
 
-/** Returns null if the document sets no such limit. The share is rounded down: 50 % of 5 is 2. */
+/** Returns null if the document sets no such limit. Rounds the share down: 50 % of 5 is 2. */
 export function stepLimit({ now, spec, current, state }: LimitContext): StepLimit | null {
   const percent = spec.maxScaleDownPercentPerWindow;
   if (percent === null) return null;
@@ -45,12 +45,15 @@ export function stepLimit({ now, spec, current, state }: LimitContext): StepLimi
   const [oldest] = events;
   return {
     replicas: Math.max(0, Math.min(current, most - Math.max(1, share))),
-    reason: `at most ${percent} % of ${most}${share === 0 ? ', but one,' : ''} in ${windowSeconds} s`,
+    reason: `at most ${percent} % of ${most}${share === 0 ? ', but at least 1,' : ''} in ${windowSeconds} s`,
     until: oldest === undefined ? null : addSeconds(oldest.at, windowSeconds),
   };
 }
 
-/** Returns the forbidden window of scale-down, or if it is 0 the stabilization window, or 300 s; at most an hour. */
+/**
+ * Returns the forbidden window of scale-down; if it is 0, the stabilization window; without either, 300 s. At most an
+ * hour.
+ */
 export function stepWindowSeconds(spec: ScalerSpec): number {
   const stabilization =
     spec.behavior === null

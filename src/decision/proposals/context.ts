@@ -1,7 +1,7 @@
 import type { ContainerResourceMetric, PodsMetric, ResourceMetric, ScalerSpec } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
-import type { CurrentValue, MetricResult, PodGroups } from '../decision.js';
-import type { Pod, ReplicaCounts, Snapshot } from '../snapshot.js';
+import type { CurrentValue, MetricResult, PodGroups } from '../result/decision.js';
+import type { Pod, ReplicaCounts, Snapshot } from '../snapshot/snapshot.js';
 import type { Tolerances } from './tolerance.js';
 import { tolerancesOf } from './tolerance.js';
 
@@ -15,7 +15,7 @@ export interface ProposalContext {
 
 export type PodMetric = ResourceMetric | ContainerResourceMetric | PodsMetric;
 
-/** `error` is set exactly if `proposal` is null. */
+/** `error` is set if and only if `proposal` is null. */
 export type Proposal = Omit<MetricResult, 'name' | 'partial' | 'fallback'>;
 
 export const NO_PODS: PodGroups = { ready: [], unready: [], missing: [], ignored: [] };

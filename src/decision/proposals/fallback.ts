@@ -1,19 +1,18 @@
 import type { MetricSpec } from '../../scaler/spec.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import type { FallbackUse, MetricResult } from '../decision.js';
-import type { Snapshot } from '../snapshot.js';
+import type { FallbackUse, MetricResult } from '../result/decision.js';
+import type { Snapshot } from '../snapshot/snapshot.js';
 
-/** The key of a metric in `failingSince`. */
 export function failingKey({ type, identity }: MetricSpec): string {
   return `${type}/${identity}`;
 }
 
 /**
- * Returns the metric with the proposal of the document's fallback if it has had none for `afterSeconds`, else
- * unchanged. `atLeast` raises to the count and lowers nothing, `exact` does both, `currentReplicasIfHigher` keeps a
- * higher count. The time does not count at 0 replicas: no fallback scales up from 0, unless its `afterSeconds` is 0.
- * Source: algorithm.md, step 3; the modes are the fallback behaviors of KEDA.
+ * Applies the document's fallback to a metric that has had no proposal for `afterSeconds`. `atLeast` only raises to the
+ * count, `exact` also lowers to it, `currentReplicasIfHigher` keeps a higher count. The time at 0 replicas does not
+ * count: no fallback scales up from 0, unless `afterSeconds` is 0. Source: algorithm.md, step 3; the modes are the
+ * fallback behaviors of KEDA.
  */
 export function withFallback(spec: MetricSpec, result: MetricResult, snapshot: Snapshot): MetricResult {
   const { fallback } = snapshot.scaler.spec;
@@ -32,5 +31,5 @@ function failingSince(spec: MetricSpec, { state, target, now }: Snapshot): Insta
 }
 
 export function describeFallback({ mode, replicas, since, error }: FallbackUse): string {
-  return `no value since ${formatInstant(since)} (${error}): ${replicas} replicas in its place by fallback ${mode}`;
+  return `no value since ${formatInstant(since)} (${error}): fallback ${mode} uses ${replicas} replicas`;
 }

@@ -1,9 +1,9 @@
 import { YEAR_ONE, addSeconds } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import type { PodGroups } from '../decision.js';
-import type { Pod } from '../snapshot.js';
+import type { PodGroups } from '../result/decision.js';
+import type { Pod } from '../snapshot/snapshot.js';
 
-/** When and over which window the usage was measured, and how long a pod warms up. */
+/** When and over which window the usage was measured, and the warmup time of a pod. */
 export interface ReadinessRule {
   /** Whether the HPA's rule for cpu applies. */
   readonly isCpu: boolean;
@@ -16,7 +16,7 @@ export interface ReadinessRule {
   readonly initialReadinessDelaySeconds: number;
 }
 
-/** Pods grouped by how a metric counts them. `reasons`: by pod name, why a pod is not in `ready`. */
+/** Pods by how a metric counts them. `reasons`: by pod name, why a pod is not in `ready`. */
 export interface GroupedPods {
   readonly groups: PodGroups;
   readonly reasons: Readonly<Record<string, string>>;
@@ -78,8 +78,8 @@ function whyUnready(pod: Pod, rule: ReadinessRule): string | null {
 /**
  * `podWarmupSeconds`: a young pod counts once its Ready condition has been True for that long at the time of the
  * measurement. A young pod that is no longer ready is unready. A pod is young for `cpuInitializationPeriodSeconds` plus
- * `podWarmupSeconds` from its start. An older pod that is not ready is more likely overloaded than idle: if it counted
- * as idle, it would keep the count from rising. Source: reliability.md, D5.
+ * `podWarmupSeconds` after its start. An older pod that is not ready is more likely overloaded than idle, and counting
+ * it as idle would keep the count from rising. Source: reliability.md, D5.
  */
 function whyWarming(pod: Pod, rule: ReadinessRule): string | null {
   const warmup = rule.podWarmupSeconds;

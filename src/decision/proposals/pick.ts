@@ -1,4 +1,4 @@
-import type { MetricResult } from '../decision.js';
+import type { MetricResult } from '../result/decision.js';
 import type { JudgedMetric } from './propose.js';
 
 export interface Pick {
@@ -6,11 +6,11 @@ export interface Pick {
   readonly replicas: number | null;
   readonly winner: JudgedMetric | null;
   readonly firstFailing: JudgedMetric | null;
-  /** The first metric whose proposal is that of the fallback. */
+  /** The first metric with the proposal of the fallback. */
   readonly firstReplaced: JudgedMetric | null;
   /**
-   * Whether every proposal comes from a full value, or from a fallback that may lower the count. If not, the count must
-   * not fall.
+   * Whether every proposal comes from a full value, or from a fallback that may lower the count. Otherwise the count
+   * must not fall.
    */
   readonly isTrusted: boolean;
 }

@@ -1,7 +1,7 @@
 import type { ContainerResourceMetric } from '../../scaler/spec.js';
 import { addMilli, milliFromNumber } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
-import type { ContainersSample, PodsSample } from '../snapshot.js';
+import type { ContainersSample, PodsSample } from '../snapshot/snapshot.js';
 import type { PodMetric, Proposal, ProposalContext } from './context.js';
 import { noProposal } from './context.js';
 import { ceilCount } from './count.js';
@@ -12,8 +12,8 @@ import { usageMeasure } from './usage-ratio.js';
 import type { UsageMeasure } from './usage-ratio.js';
 
 /**
- * Returns the proposal of a metric with a value per pod. Pods that are missing or unready are omitted first and then
- * assumed to oppose the change, so that a gap in the data can only slow the change down. Source: replica_calculator.go,
+ * Returns the proposal of a metric with a value per pod. Missing and unready pods are omitted first and then assumed to
+ * oppose the change, so that missing data can only slow the change down. Source: replica_calculator.go,
  * GetResourceReplicas and calcPlainMetricReplicas (algorithm.md, points 12 and 15-19).
  */
 export function proposeFromPods(
@@ -41,7 +41,7 @@ export function proposeFromPods(
 
 const NO_SAMPLE = 'no sample of any pod that counts (they may be unready)';
 
-/** Missing requests come first: they must be fixed, while samples appear as pods become ready. */
+/** Missing requests come first, because a user must fix them, while samples appear as pods become ready. */
 function withCause(measure: UsageMeasure | { readonly error: string }, message: string): string {
   return 'error' in measure ? `${measure.error}; ${message}` : message;
 }
@@ -107,7 +107,7 @@ function replicasFor(pass: FirstPass): { readonly proposal: number; readonly rat
   return secondPass(pass);
 }
 
-/** Calculates the ratio again, assuming that the omitted pods oppose the change. */
+/** Computes the ratio again, assuming that the omitted pods oppose the change. */
 function secondPass({ usage, ratio, grouped, measure, context }: FirstPass): {
   readonly proposal: number;
   readonly ratio: number;

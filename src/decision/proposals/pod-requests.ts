@@ -1,14 +1,14 @@
 import { addMilli } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
-import type { Pod } from '../snapshot.js';
+import type { Pod } from '../snapshot/snapshot.js';
 
 type PodRequests = { readonly requests: ReadonlyMap<string, Milli> } | { readonly error: string };
 
 /**
- * Returns the requests of each pod for a resource, by pod name, or an error. Every pod that the selector matches must
- * have a request, even if it is ignored, and so must each of its containers. With `container`, only that container
- * counts, and pod-level requests do not. The error names the containers first, because they are what must be fixed.
- * Source: replica_calculator.go, calculateRequests (algorithm.md, point 13).
+ * Returns the requests for a resource by pod name, or an error. Every pod that the selector matches must have a
+ * request, even if it is ignored, and so must each of its containers. With `container`, only that container counts, and
+ * pod-level requests do not. The error names the containers first, because a user must fix them. Source:
+ * replica_calculator.go, calculateRequests (algorithm.md, point 13).
  */
 export function podRequests(pods: readonly Pod[], resource: string, container: string | null): PodRequests {
   const requests = new Map<string, Milli>();
@@ -43,7 +43,7 @@ function requestOfPod(pod: Pod, resource: string): Milli | MissingRequest {
   return total;
 }
 
-/** Separate from the loop above for speed: only a pod without a request needs the list. */
+/** Computed only for a pod without a request, for speed. */
 function withoutRequest(pod: Pod, resource: string): MissingRequest {
   const lacking = [...pod.requests].filter(([, requests]) => !requests.has(resource));
   return { pod: pod.name, kind: 'no request', containers: lacking.map(([name]) => name) };
@@ -55,7 +55,7 @@ function requestOfContainer(pod: Pod, resource: string, container: string): Mill
   return requests?.get(resource) ?? { pod: pod.name, kind, containers: [container] };
 }
 
-/** For example `container app requests no cpu (pod web-0 and 2 more)`: the first pod, and the number of other pods. */
+/** For example `container app requests no cpu (pod web-0 and 2 more)`: the first pod, and how many others there are. */
 function describeMissing(
   { pod, kind, containers }: MissingRequest,
   all: readonly MissingRequest[],

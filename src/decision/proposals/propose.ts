@@ -1,6 +1,6 @@
 import type { MetricSpec } from '../../scaler/spec.js';
-import type { MetricResult } from '../decision.js';
-import type { Sample, Snapshot } from '../snapshot.js';
+import type { MetricResult } from '../result/decision.js';
+import type { Sample, Snapshot } from '../snapshot/snapshot.js';
 import type { Proposal, ProposalContext } from './context.js';
 import { noProposal, proposalContext } from './context.js';
 import { withFallback } from './fallback.js';
@@ -15,7 +15,7 @@ export interface JudgedMetric {
   readonly sample: Sample;
 }
 
-/** Returns one proposal for each metric, in the order of the document. An absent sample counts as failed. */
+/** Returns one proposal per metric, in the order of the document. An absent sample counts as failed. */
 export function proposeAll(snapshot: Snapshot): readonly JudgedMetric[] {
   const context = proposalContext(snapshot);
   return snapshot.scaler.spec.metrics.map((spec, index) => {

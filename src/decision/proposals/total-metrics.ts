@@ -1,7 +1,7 @@
 import type { ExternalMetric, ObjectMetric } from '../../scaler/spec.js';
 import { addMilli, milliFromNumber, milliToNumber } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
-import type { Pod, Sample, ValuesSample } from '../snapshot.js';
+import type { Pod, Sample, ValuesSample } from '../snapshot/snapshot.js';
 import type { Proposal, ProposalContext } from './context.js';
 import { NO_PODS, noProposal } from './context.js';
 import { ceilCount } from './count.js';
@@ -21,7 +21,7 @@ export function proposeFromTotal(
     case 'Value':
       return proposeFromValue(total, target.milli, context);
     case 'Utilization':
-      return noProposal(`a target of percent for a metric of type ${metric.type}`);
+      return noProposal(`a target in percent for a metric of type ${metric.type}`);
     default:
       return target satisfies never;
   }
@@ -41,8 +41,8 @@ export function countReadyPods(pods: readonly Pod[]): number {
 }
 
 /**
- * `ceil(total / target)`. The ratio is `total / (target * statusReplicas)`. Within tolerance the proposal is
- * specReplicas. The HPA proposes statusReplicas and so writes the surge pods of a rolling update into the spec
+ * `ceil(total / target)`. The ratio is `total / (target * statusReplicas)`. Within tolerance, the proposal is
+ * specReplicas. The HPA proposes statusReplicas there, and so writes the surge pods of a rolling update into the spec
  * (kubernetes/kubernetes#138505, #72775). Source: replica_calculator.go, GetExternalPerPodMetricReplicas.
  */
 function proposePerPod(

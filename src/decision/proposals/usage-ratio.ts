@@ -1,14 +1,16 @@
 import type { MetricTarget } from '../../scaler/spec.js';
 import { addMilli, milliToNumber } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
-import type { CurrentValue } from '../decision.js';
-import type { Pod } from '../snapshot.js';
+import type { CurrentValue } from '../result/decision.js';
+import type { Pod } from '../snapshot/snapshot.js';
 import type { PodMetric } from './context.js';
 import { podRequests } from './pod-requests.js';
 
 type UsageRatio = { readonly ratio: number; readonly current: CurrentValue } | { readonly error: string };
 
-/** `of` turns usage by pod into a ratio. `fullUsageOf` returns the usage of a pod that is assumed to be fully used. */
+/**
+ * `of` converts usage by pod to a ratio. `fullUsageOf` returns the usage of a pod that is assumed to be at full usage.
+ */
 export interface UsageMeasure {
   readonly of: (usage: ReadonlyMap<string, Milli>) => UsageRatio;
   readonly fullUsageOf: (podName: string) => Milli;
@@ -26,8 +28,8 @@ export function usageMeasure(
 }
 
 /**
- * `trunc(sum(usage) * 100 / sum(request)) / target` over the pods that have both. The percent is truncated to an
- * integer before the division: 55.9 % with target 50 is 1.1. A fully used pod uses max(100, target) percent of its
+ * `trunc(sum(usage) * 100 / sum(request)) / target` over the pods that have both. The percentage is truncated to an
+ * integer before the division: 55.9 % with target 50 is 1.1. A pod at full usage uses max(100, target) percent of its
  * request. Source: metrics/utilization.go, GetResourceUtilizationRatio.
  */
 function utilizationMeasure(targetPercent: number, requests: ReadonlyMap<string, Milli>): UsageMeasure {
@@ -44,7 +46,7 @@ function utilizationMeasure(targetPercent: number, requests: ReadonlyMap<string,
         count += 1n;
       }
       if (count === 0n) return { error: 'no sample belongs to a pod of the target' };
-      if (requested === 0n) return { error: 'the pods request nothing in sum' };
+      if (requested === 0n) return { error: 'the requests of the pods add up to 0' };
       const percent = Number((used * 100n) / requested);
       const current = { averageUtilization: percent, averageValue: milliToNumber(used / count) };
       return { ratio: percent / targetPercent, current };

@@ -1,5 +1,11 @@
 import type { MetricSpec } from '../../scaler/spec.js';
-import type { ContainersSample, ErrorSample, PodsSample, Sample, ValuesSample } from '../snapshot.js';
+import type {
+  ContainersSample,
+  ErrorSample,
+  PodsSample,
+  Sample,
+  ValuesSample,
+} from '../snapshot/snapshot.js';
 import { errorSample, isReadAsZero, judgeValues, seriesCountError } from './sample-rules.js';
 
 export type ValueSample = ContainersSample | PodsSample | ValuesSample;
@@ -13,9 +19,9 @@ const FORM = {
 } as const;
 
 /**
- * Returns the sample that the decision uses: an error for numbers that cannot be a measurement (NaN, infinite,
- * negative, the wrong number of series), and the value 0 for an error that the document reads as zero (`onMissing`,
- * `onNaN`).
+ * Returns the sample that the decision uses. Numbers that cannot be a measurement (NaN, infinite, negative, the wrong
+ * number of series) become an error. An error that the document reads as zero (`onMissing`, `onNaN`) becomes the value
+ * 0.
  */
 export function judgeSample(metric: MetricSpec, sample: Sample): Sample {
   const judged = sample.form === 'error' ? sample : (errorOf(metric, sample) ?? sample);
@@ -24,7 +30,7 @@ export function judgeSample(metric: MetricSpec, sample: Sample): Sample {
 
 const ZERO: ValuesSample = {
   form: 'values',
-  // Without series there is no time of a sample; the age of a total is never used.
+  // Without series there is no sample time. The age of a total is never used.
   at: 0 as ValuesSample['at'],
   partial: null,
   values: [0],
@@ -43,15 +49,15 @@ function errorOf(metric: MetricSpec, sample: ValueSample): ErrorSample | null {
   return countError === null ? null : errorSample('invalid', countError);
 }
 
-/** Reading an answer drops NaN. A sample that contains NaN anyway is invalid, so that no arithmetic uses it. */
+/** Reading an answer already drops NaN. A sample that contains NaN anyway is invalid, so that no arithmetic uses it. */
 function errorOfNumbers(values: readonly number[]): ErrorSample | null {
   const { error, partial } = judgeValues(values);
   return error ?? (partial === null ? null : errorSample('invalid', partial));
 }
 
 /**
- * Returns the sample in a form that JSON can hold. JSON turns NaN and infinite numbers into null, so a sample with such
- * a number becomes the error that the decision makes of it.
+ * Converts a sample so that JSON can represent it. JSON turns NaN and infinite numbers into null, so a sample with such
+ * a number becomes the error that the decision uses for it.
  */
 export function writableSample(sample: Sample): Sample {
   if (sample.form === 'error') return sample;

@@ -1,16 +1,16 @@
 import type { MetricSpec } from '../../scaler/spec.js';
-import type { ErrorSample, SampleErrorKind } from '../snapshot.js';
+import type { ErrorSample, SampleErrorKind } from '../snapshot/snapshot.js';
 
 export interface ValuesVerdict {
-  /** Null if at least one value is usable, or if there are no values at all. */
+  /** Null if at least one value is usable, or if there are no values. */
   readonly error: ErrorSample | null;
   /** Why some values are not usable. */
   readonly partial: string | null;
 }
 
 /**
- * Checks the values of all series of one metric. A single infinite or negative value makes the sample `invalid`. If all
- * values are NaN, it is `nan`. If only some are NaN, they are dropped and the sample is partial.
+ * Checks the values of all series of a metric. A single infinite or negative value makes the sample `invalid`. If all
+ * values are NaN, it is `nan`. If only some are NaN, these are dropped and the sample is partial.
  */
 export function judgeValues(values: readonly number[]): ValuesVerdict {
   let nanCount = 0;
@@ -34,7 +34,7 @@ export function seriesCountError({ type }: MetricSpec, count: number): string | 
   return type === 'Object' && count !== 1 ? `${count} series, an Object metric needs exactly one` : null;
 }
 
-/** Returns whether the document reads an error of this kind as 0: `onMissing: zero`, `onNaN: zero`. */
+/** Whether the document reads an error of this kind as 0 (`onMissing: zero`, `onNaN: zero`). */
 export function isReadAsZero(metric: MetricSpec, kind: SampleErrorKind): boolean {
   if (metric.type !== 'Object' && metric.type !== 'External') return false;
   return (kind === 'missing' && metric.onMissing === 'zero') || (kind === 'nan' && metric.onNaN === 'zero');

@@ -1,5 +1,5 @@
 import { metricNames } from '../../promql/metric-names.js';
-import type { FoundQuery, MetricQueries, NamedMetric } from '../metric-queries.js';
+import type { FoundQuery, MetricQueries, NamedMetric } from '../manifest/metric-queries.js';
 import type { AdapterRule } from './adapter-rule.js';
 import { fillTemplate } from './fill-template.js';
 import { findSeries } from './find-series.js';
@@ -7,21 +7,18 @@ import { labelOf } from './label-places.js';
 import type { AdapterConfig } from './read-adapter.js';
 import { LONGEST_NAME } from './safe-pattern.js';
 
-/** The query of one rule and series. */
 interface Candidate {
   readonly rule: AdapterRule;
   readonly series: string;
-  /** Null: the template or its labels have no equivalent. */
+  /** Null: the template or its labels cannot be converted. */
   readonly query: string | null;
 }
 
 const MOST_SHOWN = 6;
 
-/** Returns the queries that prometheus-adapter with this config sends for a metric. */
 export function adapterQueries({ rules }: AdapterConfig): MetricQueries {
   return (metric) => {
-    if (metric.name.length > LONGEST_NAME)
-      return unknown('its name is longer than those of prometheus-adapter');
+    if (metric.name.length > LONGEST_NAME) return unknown('its name is too long for prometheus-adapter');
     const api = metric.member === 'external' ? 'external' : 'custom';
     const all = rules
       .filter((rule) => rule.api === api)
@@ -36,28 +33,31 @@ export function adapterQueries({ rules }: AdapterConfig): MetricQueries {
   };
 }
 
-/** A rule for one series wins over rules for all; of several, the last one, as in the adapter. */
+/**
+ * A rule for a single series takes precedence over rules for all series. Of several, the last one applies, as in the
+ * adapter.
+ */
 function choose(all: readonly Candidate[], api: AdapterRule['api']): FoundQuery {
   const exact = all.filter(({ rule }) => rule.series.name !== null);
   const candidates = exact.length > 0 ? exact : all;
   const last = candidates.at(-1);
   if (last === undefined)
     return unknown(
-      `no rule of --adapter-config makes it (${api === 'external' ? 'externalRules' : 'rules'})`,
+      `no rule of --adapter-config matches it (${api === 'external' ? 'externalRules' : 'rules'})`,
     );
   if (exact.length === 0 && candidates.length > 1) return unknown(severalSeries(candidates));
   const { rule, query } = last;
   if (query === null)
-    return unknown(`${rule.place} of --adapter-config has no equivalent:\n  ${rule.metricsQuery}`);
+    return unknown(`${rule.place} of --adapter-config cannot be converted:\n  ${rule.metricsQuery}`);
   return { query, notes: [`The query is that of ${rule.place} in the config of prometheus-adapter.`] };
 }
 
-/** Only Prometheus knows which of the series exist. */
+/** Which of the series exist is known only to Prometheus. */
 function severalSeries(candidates: readonly Candidate[]): string {
   const shown = candidates
     .flatMap(({ query }) => (query === null ? [] : [`  ${query}`]))
     .slice(0, MOST_SHOWN);
-  const first = 'several series may be behind it. Choose the query whose series exists:';
+  const first = 'it may come from one of several series. Choose the query whose series exists:';
   return [first, ...shown].join('\n');
 }
 
@@ -85,7 +85,7 @@ function buildQuery(metric: NamedMetric, series: string, rule: AdapterRule): str
   return `label_replace(${query}, "pod", "$1", "${pod}", "(.+)")`;
 }
 
-/** Null: the rule has no label for the objects of the metric. */
+/** Null: the rule has no label for objects of the metric's kind. */
 function labelsOf({ member, objectKind }: NamedMetric, rule: AdapterRule): Labels | null {
   const namespace = labelOf('namespace', rule.labels);
   const inNamespace: readonly Place[] =
@@ -111,13 +111,13 @@ function joined(places: readonly Place[], groupBy: readonly string[]): Labels {
   };
 }
 
-/** The series of CPU and memory usage that the resource queries of a data source read by default. */
+/** The series of CPU and memory usage that the default resource queries of a data source read. */
 const USUAL_SERIES: Readonly<Record<string, string>> = {
   cpu: 'container_cpu_usage_seconds_total',
   memory: 'container_memory_working_set_bytes',
 };
 
-/** Returns what to do about resource queries that read other series than promscaler does. */
+/** Returns remarks on resource queries that read other series than promscaler. */
 export function unusualResources({ resources }: AdapterConfig): readonly string[] {
   return [...resources].flatMap(([name, template]) => {
     const query = fillTemplate(template, {

@@ -1,7 +1,6 @@
-/** The values of a template of `metricsQuery`. */
 interface TemplateValues {
   readonly series: string;
-  /** Matchers, such as `namespace="$namespace"`. */
+  /** For example `namespace="$namespace"`. */
   readonly matchers: readonly string[];
   readonly groupBy: readonly string[];
   /** Values of exact matchers by label. */
@@ -12,11 +11,11 @@ const ACTION = /<<([^<>]*)>>/g;
 const INDEX = /^index +\.LabelValuesByName +"([^"]*)"$/;
 
 /**
- * Fills the template of a query. Go's templates can do more: null for one with another action. Source:
+ * Fills a query template. Returns null for an action that is not supported: Go templates can do more. Source:
  * pkg/naming/metrics_query.go
  */
 export function fillTemplate(template: string, values: TemplateValues): string | null {
-  // `<<- .Series ->>` is the same as `<<.Series>>`.
+  // `<<- .Series ->>` is equivalent to `<<.Series>>`.
   const plain = template.replace(ACTION, (_, action: string) => `<<${action.replace(/^-|-$/g, '').trim()}>>`);
   const texts: string[] = [];
   let at = 0;
@@ -31,7 +30,7 @@ export function fillTemplate(template: string, values: TemplateValues): string |
   return text.includes('<<') ? null : text;
 }
 
-/** Removes the places of empty lists with their commas and brackets. */
+/** Removes empty lists with their commas and brackets. */
 function withoutEmpty(template: string, { matchers, groupBy }: TemplateValues): string {
   const withMatchers =
     matchers.length > 0

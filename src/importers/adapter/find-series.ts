@@ -1,12 +1,12 @@
 import { quoteRegex } from '../../promql/quoting.js';
 import { type AdapterRule, metricNameOf, readsSeries } from './adapter-rule.js';
 
-/** Suffixes that rules usually remove from a series, for rules that cannot be inverted. */
+/** Suffixes that rules usually strip from the name of a series. Tried for rules that cannot be inverted. */
 const SUFFIXES = ['', '_total', '_seconds_total', '_count', '_sum', '_bucket', '_bytes'];
 
 /**
- * Returns the names of series from which a rule makes the metric `metric`, best first. The adapter lists all series of
- * Prometheus and names each; here the rule is inverted, and every candidate is checked by naming it.
+ * Returns names of series that a rule maps to the metric `metric`, best match first. The adapter lists all series of
+ * Prometheus and names each of them. Here the rule is inverted, and every candidate is verified with the rule.
  */
 export function findSeries(metric: string, rule: AdapterRule): readonly string[] {
   const { name } = rule.series;
@@ -21,7 +21,7 @@ export function findSeries(metric: string, rule: AdapterRule): readonly string[]
   return [...new Set(found)];
 }
 
-/** `as: "${1}_per_second"` with `matches: "^(.*)_total$"` turns `x_per_second` into `x_total`. */
+/** `as: "${1}_per_second"` with `matches: "^(.*)_total$"` maps `x_per_second` back to `x_total`. */
 function inverted(metric: string, { name: { as, source } }: AdapterRule): readonly string[] {
   const groups: string[] = [];
   const pattern = as.split(/(\$(?:\w+|\{\w+\}))/).map((part) => {
@@ -30,7 +30,7 @@ function inverted(metric: string, { name: { as, source } }: AdapterRule): readon
     groups.push(group);
     return '([\\w:]*)';
   });
-  // More than two groups may match in many ways.
+  // With more than two groups there are too many ways to split the name.
   if (groups.length > 2) return [];
   const match = new RegExp(`^${pattern.join('')}$`).exec(metric);
   if (match === null) return [];
@@ -40,7 +40,7 @@ function inverted(metric: string, { name: { as, source } }: AdapterRule): readon
   return whole === undefined ? expand(source, values) : [whole];
 }
 
-/** Replaces the groups of a pattern by values. Empty unless the rest is literal text, or alternatives of it. */
+/** Replaces the groups of a pattern with values. Empty unless the rest is literal text or alternatives of it. */
 function expand(source: string, values: ReadonlyMap<string, string>): readonly string[] {
   let count = 0;
   const filled = source

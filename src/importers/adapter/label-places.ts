@@ -1,12 +1,12 @@
-/** The labels in which series hold the names of objects, as `resources` of a rule defines them. */
+/** Labels of series that contain the names of objects, from `resources` of a rule. */
 export interface LabelPlaces {
-  /** Label by resource in the singular: `pod`, `namespace`. */
+  /** Label by resource in singular form: `pod`, `namespace`. */
   readonly overrides: ReadonlyMap<string, string>;
-  /** Such as `kube_<<.Resource>>`; null: none. */
+  /** For example `kube_<<.Resource>>`; null: none. */
   readonly template: string | null;
 }
 
-/** Returns the label that holds the names of a resource (`pod`, `ingress`); null: the rule has none for it. */
+/** Returns the label with the names of a resource (`pod`, `ingress`); null: the rule has none. */
 export function labelOf(resource: string, { overrides, template }: LabelPlaces): string | null {
   const label = overrides.get(resource);
   if (label !== undefined) return label;
@@ -19,7 +19,7 @@ export function labelOf(resource: string, { overrides, template }: LabelPlaces):
 
 const PLURALS: Readonly<Record<string, string>> = { ingresses: 'ingress', statuses: 'status' };
 
-/** Returns the singular of a resource in an override, which may be either. */
+/** An override may use the singular or the plural. */
 export function singularOf(resource: string): string {
   const name = resource.toLowerCase();
   const known = PLURALS[name];

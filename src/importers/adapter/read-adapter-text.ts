@@ -4,14 +4,14 @@ import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import { type AdapterConfig, readAdapter } from './read-adapter.js';
 
 interface ReadAdapterText {
-  /** Null: the text has no rules. */
+  /** Null: the file contains no rules. */
   readonly config: AdapterConfig | null;
   readonly problems: readonly Problem[];
 }
 
 const RULE_FIELDS = ['rules', 'externalRules', 'resourceRules'];
 
-/** Reads the config file of prometheus-adapter, the ConfigMap with it, or the values of its Helm chart. */
+/** Reads the config file of prometheus-adapter, a ConfigMap that contains it, or the values of its Helm chart. */
 export function readAdapterText(text: string, file: string): ReadAdapterText {
   const documents = readYaml(text, file);
   const problems = documents.flatMap((document) => document.problems);

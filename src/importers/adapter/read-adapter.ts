@@ -1,8 +1,8 @@
 import { type PlainObject, isPlainObject } from '../../scaler/plain-json.js';
 import { readPlain } from '../../scaler/read/read-plain.js';
 import type { Path } from '../../scaler/problems/finding.js';
-import { type Fields, readFields } from '../fields.js';
-import { type Remark, createRemarkLog } from '../remarks.js';
+import { type Fields, readFields } from '../manifest/fields.js';
+import { type Remark, createRemarkLog } from '../draft/remarks.js';
 import type { AdapterRule, NameRule, SeriesFilter } from './adapter-rule.js';
 import { type LabelPlaces, singularOf } from './label-places.js';
 import { safePattern } from './safe-pattern.js';
@@ -10,15 +10,14 @@ import { readSeriesQuery } from './series-query.js';
 
 export interface AdapterConfig {
   readonly rules: readonly AdapterRule[];
-  /** `resourceRules`: the query of each resource. */
+  /** `resourceRules`: query by resource. */
   readonly resources: ReadonlyMap<string, string>;
-  /** Rules that cannot be read. */
+  /** Problems of rules that cannot be read. */
   readonly remarks: readonly Remark[];
 }
 
 /**
- * Reads the config of prometheus-adapter: as the file itself, or as the `rules` of its Helm chart's values. Never throws
- * for any JSON value.
+ * Reads the config of prometheus-adapter, or `rules` in the values of its Helm chart. Never throws for any JSON value.
  */
 export function readAdapter(given: unknown): AdapterConfig {
   const remarks: Remark[] = [];
@@ -57,11 +56,11 @@ function readRule(rule: Fields, api: AdapterRule['api']): AdapterRule | null {
   if (seriesQuery === undefined) return fail('seriesQuery', 'is missing');
   if (metricsQuery === undefined) return fail('metricsQuery', 'is missing');
   const series = readSeriesQuery(seriesQuery);
-  if (series === null) return fail('seriesQuery', 'is not a selector with patterns that can be matched');
+  if (series === null) return fail('seriesQuery', 'is not a selector with supported patterns');
   const filters = readFilters(rule);
-  if (filters === null) return fail('seriesFilters', 'has a pattern that cannot be matched');
+  if (filters === null) return fail('seriesFilters', 'has an unsupported pattern');
   const name = readName(rule.object('name'));
-  if (name === null) return fail('name', 'has a pattern that cannot be matched');
+  if (name === null) return fail('name', 'has an unsupported pattern');
   const resources = rule.object('resources');
   const isNamespaced = api === 'custom' || resources?.flag('namespaced') !== false;
   const labels = readLabels(resources);
@@ -93,7 +92,10 @@ function readFilters(rule: Fields): readonly SeriesFilter[] | null {
   return filters;
 }
 
-/** Without `as`, the name is the only group, or the whole match. Source: pkg/naming/metric_namer.go */
+/**
+ * Without `as`, the name is the first group if there is exactly one, otherwise the whole match. Source:
+ * pkg/naming/metric_namer.go
+ */
 function readName(name: Fields | undefined): NameRule | null {
   const written = name?.text('matches') ?? '';
   const source = written === '' ? '.*' : written;

@@ -1,12 +1,12 @@
 const LONGEST_PATTERN = 500;
 
-/** JavaScript backtracks where RE2 does not: a group that repeats, or many repetitions, may take forever. */
+/** JavaScript backtracks, RE2 does not: a repeated group, or many repetitions, may take forever. */
 const REPEATED_GROUP = /\)(?:[*+]|\{\d+,)/;
 const MOST_REPETITIONS = 3;
 
 /**
- * Returns a pattern of RE2 as a regular expression; null: it is invalid, or its time would not be bounded on names of
- * `LONGEST_NAME` characters.
+ * Converts an RE2 pattern to a regular expression. Returns null if it is invalid, or its running time would be
+ * unbounded for names of `LONGEST_NAME` characters.
  */
 export function safePattern(source: string): RegExp | null {
   if (source.length > LONGEST_PATTERN || REPEATED_GROUP.test(source)) return null;
@@ -21,5 +21,5 @@ export function safePattern(source: string): RegExp | null {
   }
 }
 
-/** Longer names of metrics are not looked up. */
+/** Longer metric names are not looked up. */
 export const LONGEST_NAME = 200;

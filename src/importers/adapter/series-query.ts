@@ -5,7 +5,7 @@ import { safePattern } from './safe-pattern.js';
 const NAME = /^\s*([A-Za-z_:][\w:]*)\s*(?:\{|$)/;
 const NAME_MATCHER = /(?<!\w)__name__\s*(=~|!~|!=|=)\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`)/g;
 
-/** Reads the name that a selector selects. Null: one of its patterns cannot be matched. */
+/** Reads the metric name of a selector. Null: one of its patterns is not supported. */
 export function readSeriesQuery(query: string): SeriesSelector | null {
   let name = NAME.exec(query)?.[1] ?? null;
   const patterns: SeriesFilter[] = [];

@@ -1,7 +1,7 @@
 import type { PlainObject } from '../../scaler/plain-json.js';
 import type { Path } from '../../scaler/problems/finding.js';
-import { defined } from '../draft.js';
-import type { Fields } from '../fields.js';
+import { defined } from '../draft/draft.js';
+import type { Fields } from '../manifest/fields.js';
 
 interface Policy {
   readonly type: string | undefined;
@@ -14,13 +14,13 @@ interface Defaults {
   readonly policies: readonly string[];
 }
 
-/** The defaults of a direction, which the API server writes into every object. The order of policies has no meaning. */
+/** Defaults of a direction, which the API server writes into every object. The order of policies is irrelevant. */
 const UP: Defaults = { stabilizationWindowSeconds: 0, policies: ['Percent 100 15', 'Pods 4 15'] };
 const DOWN: Defaults = { stabilizationWindowSeconds: 300, policies: ['Percent 100 15'] };
 
 /**
- * Reads `behavior` without what equals its defaults. An empty object stays, since it enables the default policies.
- * `place`: of its comments, if it is not at `spec.behavior` of the manifest.
+ * Reads `behavior` and omits default values. Keeps an empty object, because it enables the default policies. `place`:
+ * place of the comments, if `behavior` is not at `spec.behavior` of the manifest.
  */
 export function readBehavior(given: Fields | undefined, place?: Path): PlainObject | undefined {
   if (given === undefined) return undefined;

@@ -1,9 +1,9 @@
-import type { ImportContext } from '../context.js';
-import { type Draft, type DraftItem, defined } from '../draft.js';
-import type { Fields } from '../fields.js';
-import { withUniqueNames } from '../named-metric.js';
-import { readTarget } from '../scale-target.js';
-import type { ReadMetadata } from '../metadata.js';
+import type { ImportContext } from '../manifest/context.js';
+import { type Draft, type DraftItem, defined } from '../draft/draft.js';
+import type { Fields } from '../manifest/fields.js';
+import { withUniqueNames } from '../manifest/named-metric.js';
+import { readTarget } from '../manifest/scale-target.js';
+import type { ReadMetadata } from '../manifest/metadata.js';
 import { readBehavior } from './behavior.js';
 import { readMetric } from './metrics.js';
 import { readOldAnnotations } from './old-annotations.js';
@@ -11,8 +11,8 @@ import { readOldAnnotations } from './old-annotations.js';
 type Named = Pick<ReadMetadata, 'annotations'>;
 
 /**
- * Converts the spec of a HorizontalPodAutoscaler of any version: extensions/v1beta1, autoscaling/v1, v2beta1, v2beta2,
- * v2. A field is read wherever one of them has it.
+ * Converts the spec of a HorizontalPodAutoscaler: extensions/v1beta1, autoscaling/v1, v2beta1, v2beta2 or v2. The
+ * fields of all versions are read regardless of the apiVersion.
  */
 export function importHpa(
   manifest: Fields,
@@ -50,7 +50,7 @@ function readScaleRef(spec: Fields): Fields | undefined {
   return reference;
 }
 
-/** Reads the metrics of the spec and those of the annotation of autoscaling/v1, in the order of the API server. */
+/** Reads metrics from the spec and the annotation of autoscaling/v1, in the order of the API server. */
 export function readMetrics(
   spec: Fields,
   annotated: readonly Fields[],
@@ -65,7 +65,7 @@ export function readMetrics(
   return withUniqueNames(cpu === null ? items : [cpu, ...items]);
 }
 
-/** Reads the target of the CPU utilization, the only metric of autoscaling/v1 and extensions/v1beta1. */
+/** Reads the target CPU utilization, the only metric of autoscaling/v1 and extensions/v1beta1. */
 function cpuItem(spec: Fields): DraftItem | null {
   const old = spec.object('cpuUtilization');
   const percent = spec.integer('targetCPUUtilizationPercentage') ?? old?.integer('targetPercentage');

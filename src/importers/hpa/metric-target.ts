@@ -1,9 +1,9 @@
 import type { PlainObject } from '../../scaler/plain-json.js';
-import type { Fields } from '../fields.js';
+import type { Fields } from '../manifest/fields.js';
 
 type Member = 'averageUtilization' | 'averageValue' | 'value';
 
-/** The members of a target by type of metric, in the order in which the HPA controller looks for them. */
+/** Fields of a target by metric type, in the order in which the HPA controller checks them. */
 const MEMBERS: Readonly<Record<string, readonly Member[]>> = {
   Resource: ['averageValue', 'averageUtilization'],
   ContainerResource: ['averageValue', 'averageUtilization'],
@@ -25,8 +25,8 @@ const TYPES: Readonly<Record<string, Member>> = {
 };
 
 /**
- * Reads the target of a metric as the HPA controller does: by the member that is set; of an Object metric, by its type.
- * Null: there is none, which is a remark. Source: pkg/controller/podautoscaler/horizontal.go
+ * Reads the target of a metric like the HPA controller: by the field that is set; for an Object metric, by the target
+ * type. Null: there is no target, which is recorded as a remark. Source: pkg/controller/podautoscaler/horizontal.go
  */
 export function readMetricTarget(body: Fields, type: string, isOldObject = false): PlainObject | null {
   const target = isOldObject ? undefined : body.object('target');
@@ -62,7 +62,7 @@ function readOld(body: Fields, isObject: boolean): Values {
   return {
     averageUtilization: body.integer(OLD_NAMES.averageUtilization),
     averageValue,
-    // autoscaling/v2beta1 requires targetValue, so that it is 0 next to averageValue.
+    // autoscaling/v2beta1 requires targetValue, so it is 0 next to averageValue.
     value: isObject && averageValue !== undefined ? undefined : value,
   };
 }

@@ -1,11 +1,11 @@
 import type { PlainObject } from '../../scaler/plain-json.js';
 import { formatValue } from '../../scaler/problems/finding.js';
-import type { ImportContext } from '../context.js';
-import { type DraftItem, defined } from '../draft.js';
-import type { Fields } from '../fields.js';
-import { readMatchers } from '../label-matchers.js';
-import { namedMetricItem } from '../named-metric.js';
-import { readTarget } from '../scale-target.js';
+import type { ImportContext } from '../manifest/context.js';
+import { type DraftItem, defined } from '../draft/draft.js';
+import type { Fields } from '../manifest/fields.js';
+import { readMatchers } from '../manifest/label-matchers.js';
+import { namedMetricItem } from '../manifest/named-metric.js';
+import { readTarget } from '../manifest/scale-target.js';
 import { readMetricTarget } from './metric-target.js';
 
 const MEMBERS = {
@@ -18,10 +18,7 @@ const MEMBERS = {
 
 type MetricType = keyof typeof MEMBERS;
 
-/**
- * Reads a metric of an HPA, in the form of autoscaling/v2 or of autoscaling/v2beta1. A metric that has no equivalent is
- * commented out.
- */
+/** Reads a metric of an HPA (autoscaling/v2 or v2beta1). A metric that cannot be converted is commented out. */
 export function readMetric(metric: Fields, context: ImportContext): DraftItem {
   const type = typeOf(metric);
   const body = type === null ? undefined : metric.object(MEMBERS[type]);
@@ -67,7 +64,7 @@ function readNamed(type: 'Pods' | 'Object' | 'External', body: Fields, context: 
     metric?.object('selector') ?? body.object(type === 'External' ? 'metricSelector' : 'selector'),
   );
   metric?.rest();
-  // In the form of autoscaling/v2beta1, `target` of an Object metric is the object.
+  // In autoscaling/v2beta1, `target` of an Object metric is the described object.
   const isOldObject = type === 'Object' && body.object('target')?.has('kind') === true;
   const described = type === 'Object' ? readDescribed(body, isOldObject) : undefined;
   const target = readMetricTarget(body, type, isOldObject);
@@ -102,7 +99,7 @@ function readDescribed(body: Fields, isOld: boolean): PlainObject | undefined {
   return read;
 }
 
-/** A metric without an equivalent, as it is in the manifest; the comment says why. */
+/** Returns a metric that cannot be converted, commented out and unchanged. The comment contains the reason. */
 function offItem({ path, log, value }: Fields, message: string): DraftItem {
   log.lose(path, message);
   return { value, from: path, isOff: true };

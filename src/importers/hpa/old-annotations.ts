@@ -2,15 +2,15 @@ import type { PlainObject } from '../../scaler/plain-json.js';
 import { type Path, formatValue } from '../../scaler/problems/finding.js';
 import { JsonBoundsError, parseJsonWithin } from '../../units/json-bounds.js';
 import { readPlain } from '../../scaler/read/read-plain.js';
-import { type Fields, readFields } from '../fields.js';
-import type { RemarkLog } from '../remarks.js';
+import { type Fields, readFields } from '../manifest/fields.js';
+import type { RemarkLog } from '../draft/remarks.js';
 
 const PREFIX = 'autoscaling.alpha.kubernetes.io/';
 const BOUNDS = { depth: 32, items: 20_000 };
 
 /**
- * Reads the annotations in which autoscaling/v1 keeps the fields of autoscaling/v2. A reader of autoscaling/v1 sees only
- * the target of the CPU utilization in `spec`. The other two, `conditions` and `current-metrics`, are status.
+ * Reads the annotations in which autoscaling/v1 stores fields of autoscaling/v2. In autoscaling/v1, `spec` has only the
+ * target CPU utilization. The annotations `conditions` and `current-metrics` are status and are ignored.
  */
 export function readOldAnnotations(
   annotations: PlainObject,

@@ -1,5 +1,5 @@
 import type { PlainObject } from '../../scaler/plain-json.js';
-import type { Fields } from '../fields.js';
+import type { Fields } from '../manifest/fields.js';
 
 /**
  * KEDA counts the failures of the queries of its HPA, which come every 15 s, and falls back after more than the
@@ -13,7 +13,7 @@ interface Bounds {
   readonly maxReplicas: number;
 }
 
-/** Reads `fallback`. A fallback to the current replicas is what promscaler does without one. */
+/** Reads `fallback`. A fallback to the current replicas is omitted, because promscaler does the same by default. */
 export function readFallback(spec: Fields, { minReplicas, maxReplicas }: Bounds): PlainObject | undefined {
   const fallback = spec.object('fallback');
   if (fallback === undefined) return undefined;

@@ -1,21 +1,20 @@
 import type { PlainObject } from '../../scaler/plain-json.js';
-import type { ImportContext } from '../context.js';
-import { type Draft, type DraftItem, defined } from '../draft.js';
-import type { Fields } from '../fields.js';
+import type { ImportContext } from '../manifest/context.js';
+import { type Draft, type DraftItem, defined } from '../draft/draft.js';
+import type { Fields } from '../manifest/fields.js';
 import { readBehavior } from '../hpa/behavior.js';
-import type { ReadMetadata } from '../metadata.js';
-import { withUniqueNames } from '../named-metric.js';
-import { readTarget } from '../scale-target.js';
+import type { ReadMetadata } from '../manifest/metadata.js';
+import { withUniqueNames } from '../manifest/named-metric.js';
+import { readTarget } from '../manifest/scale-target.js';
 import { readFallback } from './fallback.js';
 import { readPause } from './pause.js';
 import { readTriggers } from './read-triggers.js';
 
 const DEFAULTS = { minReplicaCount: 0, maxReplicaCount: 100, pollingInterval: 30, cooldownPeriod: 300 };
 
-/** The HPA that KEDA creates decides this often. */
+/** Decision interval of the HPA that KEDA creates. */
 const HPA_PERIOD_SECONDS = 15;
 
-/** Converts the spec of a ScaledObject of KEDA. */
 export function importScaledObject(
   manifest: Fields,
   { annotations }: Pick<ReadMetadata, 'annotations'>,
@@ -35,7 +34,7 @@ export function importScaledObject(
     formula: advanced.formula,
   });
   const all = withIdleMetric(metrics, schedules, minimum);
-  // CPU and memory have no value without pods: KEDA does not scale to 0 on them either.
+  // CPU and memory have no value without pods, so KEDA does not scale to 0 on them either.
   const isPodsOnly = minimum === 0 && all.length > 0 && all.every(({ value }) => !('external' in value));
   const minReplicas = isPodsOnly ? 1 : minimum;
   const times = readTimes(spec, minReplicas);
@@ -59,7 +58,7 @@ export function importScaledObject(
 function readScaleTarget(target: Fields | undefined): PlainObject | undefined {
   if (target === undefined) return undefined;
   const read = readTarget(target);
-  // keda.k8s.io/v1alpha1, KEDA 1
+  // keda.k8s.io/v1alpha1, KEDA 1.
   const old = target.text('deploymentName');
   target.skip('containerName', 'envSourceContainerName');
   target.rest();
@@ -70,7 +69,7 @@ function readMinimum(spec: Fields): number {
   const minimum = spec.integer('minReplicaCount') ?? DEFAULTS.minReplicaCount;
   const idle = spec.integer('idleReplicaCount');
   if (idle !== undefined && idle !== minimum) {
-    const message = `is ${idle}: promscaler has no other count for an idle workload, it keeps ${minimum} replicas`;
+    const message = `is ${idle}: promscaler has no separate count for an idle workload and keeps ${minimum} replicas`;
     spec.log.lose([...spec.path, 'idleReplicaCount'], message);
   }
   return minimum;
@@ -97,7 +96,7 @@ function readAdvanced(spec: Fields): Advanced {
   return { behavior, formula: modifiers?.has('formula') === true ? modifiers : undefined };
 }
 
-/** cooldownPeriod and activation are for the step between 0 and 1 replicas only. */
+/** cooldownPeriod and activation apply only between 0 and 1 replicas. */
 function readTimes(spec: Fields, minReplicas: number): PlainObject {
   const cooldown = spec.integer('cooldownPeriod');
   const polling = spec.integer('pollingInterval') ?? DEFAULTS.pollingInterval;
@@ -116,7 +115,7 @@ function readTimes(spec: Fields, minReplicas: number): PlainObject {
   };
 }
 
-/** With schedules only, KEDA keeps the minimum outside of them. Without metrics, a document scales on CPU. */
+/** With schedules only, KEDA keeps the minimum outside of them. A document without metrics would scale on CPU. */
 function withIdleMetric(
   metrics: readonly DraftItem[],
   schedules: readonly DraftItem[],

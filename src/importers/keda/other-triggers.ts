@@ -1,9 +1,8 @@
 import { formatValue } from '../../scaler/problems/finding.js';
-import { defined } from '../draft.js';
-import { readQuantity } from '../fields.js';
+import { defined } from '../draft/draft.js';
+import { readQuantity } from '../manifest/fields.js';
 import { type ReadTrigger, type Trigger, metadataText, offMetric, remarkOnRest } from './trigger.js';
 
-/** Converts a cpu or memory trigger to a metric of pods, or of a container. */
 export function readResource(trigger: Trigger): ReadTrigger {
   const { metadata, path } = trigger;
   const container = metadataText(metadata, 'containerName');
@@ -23,7 +22,7 @@ export function readResource(trigger: Trigger): ReadTrigger {
   };
 }
 
-/** Converts a cron trigger to a schedule, whose `minReplicas` is a floor while it is active. */
+/** Converts a cron trigger to a schedule. `minReplicas` is a floor while it is active. */
 export function readCron(trigger: Trigger, maxReplicas: number): ReadTrigger {
   const { metadata, path } = trigger;
   const start = metadataText(metadata, 'start');
@@ -53,7 +52,7 @@ function scheduleName({ name, index }: Trigger): string {
   return name !== null && /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/.test(name) ? name : `cron-${index}`;
 }
 
-/** Where the number of a trigger usually is in Prometheus, and which field of its metadata is the target. */
+/** By trigger type: an example query for Prometheus, and the metadata field with the target. */
 const EXAMPLES: Readonly<Record<string, { readonly target: string; readonly query: string }>> = {
   kafka: {
     target: 'lagThreshold',
@@ -67,7 +66,7 @@ const EXAMPLES: Readonly<Record<string, { readonly target: string; readonly quer
   redis: { target: 'listLength', query: 'sum(redis_key_size{key="LIST"})' },
 };
 
-/** Settings whose values are shown. Others may be credentials, or addresses that contain them. */
+/** Settings whose values are printed. Others may be credentials, or addresses that contain credentials. */
 const SHOWN: ReadonlySet<string> = new Set([
   'activationLagThreshold',
   'consumerGroup',
@@ -84,7 +83,7 @@ const SHOWN: ReadonlySet<string> = new Set([
   'value',
 ]);
 
-/** A trigger that reads another system: its number must come from Prometheus. */
+/** Comments out a trigger that reads another system: its value must come from Prometheus. */
 export function readUnsupported(trigger: Trigger, canBeZero: boolean): ReadTrigger {
   const { type, name, metadata, path } = trigger;
   const example = Object.hasOwn(EXAMPLES, type) ? EXAMPLES[type] : undefined;

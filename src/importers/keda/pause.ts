@@ -1,11 +1,10 @@
 import type { PlainObject } from '../../scaler/plain-json.js';
 import { formatValue } from '../../scaler/problems/finding.js';
-import type { RemarkLog } from '../remarks.js';
+import type { RemarkLog } from '../draft/remarks.js';
 import { parseBoolean } from './trigger.js';
 
 const PREFIX = 'autoscaling.keda.sh/';
 
-/** Reads the annotations that pause a ScaledObject. */
 export function readPause(annotations: PlainObject, log: RemarkLog): PlainObject {
   const valueOf = (name: string): unknown => annotations[`${PREFIX}${name}`];
   // Any value that is no boolean is true. Source: apis/keda/v1alpha1/scaledobject_types.go, getBoolAnnotation

@@ -1,8 +1,8 @@
 import { metricNames } from '../../promql/metric-names.js';
-import { defined } from '../draft.js';
-import { readQuantity } from '../fields.js';
-import { queryItem } from '../named-metric.js';
-import { DEFAULT_SOURCE, type SourceNames, normalAddress } from '../source-names.js';
+import { defined } from '../draft/draft.js';
+import { readQuantity } from '../manifest/fields.js';
+import { queryItem } from '../manifest/named-metric.js';
+import { DEFAULT_SOURCE, type SourceNames, normalAddress } from '../manifest/source-names.js';
 import {
   type ReadTrigger,
   type Trigger,
@@ -12,7 +12,7 @@ import {
   remarkOnRest,
 } from './trigger.js';
 
-/** Settings of the connection, and the field of a data source that has them. */
+/** Connection settings of a trigger, and the corresponding field of a data source. */
 const SOURCE_FIELDS: Readonly<Record<string, string>> = {
   namespace: 'headers, or a matcher of the query',
   customHeaders: 'headers',
@@ -25,7 +25,7 @@ const SOURCE_FIELDS: Readonly<Record<string, string>> = {
   identityOwner: 'sigv4, azure or google',
 };
 
-/** Converts a prometheus trigger to an External metric. `canBeZero`: the workload may be scaled to 0. */
+/** Converts a prometheus trigger to an External metric. `canBeZero`: the workload may scale to 0. */
 export function readPrometheus(trigger: Trigger, sources: SourceNames, canBeZero: boolean): ReadTrigger {
   const { metadata, path } = trigger;
   const { log } = metadata;

@@ -1,9 +1,9 @@
 import { formatValue } from '../../scaler/problems/finding.js';
-import type { DraftItem } from '../draft.js';
-import type { Fields } from '../fields.js';
+import type { DraftItem } from '../draft/draft.js';
+import type { Fields } from '../manifest/fields.js';
 import { readCron, readResource, readUnsupported } from './other-triggers.js';
 import { readPrometheus } from './prometheus-trigger.js';
-import type { SourceNames } from '../source-names.js';
+import type { SourceNames } from '../manifest/source-names.js';
 import { type ReadTrigger, type Trigger, metadataText } from './trigger.js';
 
 interface Options {
@@ -19,7 +19,6 @@ interface Lists {
   readonly schedules: DraftItem[];
 }
 
-/** Converts the triggers of a ScaledObject to metrics and schedules. */
 export function readTriggers(spec: Fields, options: Options): Lists {
   const lists: Lists = { metrics: [], schedules: [] };
   const triggers = spec.list('triggers') ?? [];
@@ -74,7 +73,7 @@ function convert(trigger: Trigger, { sources, canBeZero, maxReplicas }: Options)
   }
 }
 
-/** A formula replaces all triggers by one number. */
+/** A formula combines all triggers into one value. */
 function formulaItem(modifiers: Fields, index: number): DraftItem {
   const formula = modifiers.text('formula') ?? '';
   const target = metadataText(modifiers, 'target');

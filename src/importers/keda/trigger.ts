@@ -1,28 +1,24 @@
 import type { Path } from '../../scaler/problems/finding.js';
 import type { PlainObject } from '../../scaler/plain-json.js';
-import type { DraftItem } from '../draft.js';
-import type { Fields } from '../fields.js';
+import type { DraftItem } from '../draft/draft.js';
+import type { Fields } from '../manifest/fields.js';
 
-/** A trigger of a ScaledObject. */
 export interface Trigger {
   readonly index: number;
   readonly path: Path;
   readonly type: string;
-  /** The name that the user gave it. */
   readonly name: string | null;
   readonly metricType: string | null;
   readonly metadata: Fields;
-  /** The name of its TriggerAuthentication. */
   readonly authentication: string | null;
 }
 
-/** What a trigger becomes. */
 export interface ReadTrigger {
   readonly list: 'metrics' | 'schedules';
   readonly item: DraftItem;
 }
 
-/** Returns a value of the metadata as a string: in Kubernetes all of them are strings. */
+/** In Kubernetes, all values of the metadata are strings; other scalars are converted. */
 export function metadataText(metadata: Fields, key: string): string | undefined {
   const value = metadata.raw(key);
   if (typeof value === 'string') return value.trim();
@@ -41,7 +37,7 @@ export function parseBoolean(text: string | undefined): boolean | undefined {
   return /^(?:0|f|F|FALSE|false|False)$/.test(text) ? false : undefined;
 }
 
-/** Remarks on every field of the metadata that was not read. */
+/** Records a remark for each metadata field that was not read. */
 export function remarkOnRest(metadata: Fields): void {
   for (const key of Object.keys(metadata.value)) {
     if (!key.endsWith('FromEnv')) continue;
@@ -53,7 +49,7 @@ export function remarkOnRest(metadata: Fields): void {
   metadata.rest();
 }
 
-/** An External metric that is commented out until it is filled in. */
+/** Returns an External metric, commented out, for the user to complete. */
 export function offMetric(trigger: Trigger, external: PlainObject): ReadTrigger {
   const item = { value: { external }, from: trigger.path, isOff: true };
   return { list: 'metrics', item };

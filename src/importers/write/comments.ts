@@ -1,21 +1,21 @@
 import { isPlainObject } from '../../scaler/plain-json.js';
 import { type Path, formatPath } from '../../scaler/problems/finding.js';
 import { printable } from '../../scaler/problems/format-problem.js';
-import type { Remark } from '../remarks.js';
+import type { Remark } from '../draft/remarks.js';
 
-/** The width of a line of the document. Longer words stay whole. */
+/** Line width of the document. Longer words are not split. */
 const WIDTH = 118;
 
 /** A value may be 1 MiB long. */
 const LONGEST_COMMENT = 2000;
 
-/** The comments of a document: above a field, and at the end of an object or list. */
+/** Comments of a document: above a field, and at the end of an object or list. */
 export interface Comments {
   readonly before: (path: Path) => readonly string[];
   readonly atEnd: (path: Path) => readonly string[];
 }
 
-/** Places each remark above the field of its place, or at the end of the nearest object that exists. */
+/** Places each remark above its field, or at the end of the nearest object that exists. */
 export function placeComments(remarks: readonly Remark[], document: unknown): Comments {
   const before = new Map<string, string[]>();
   const atEnd = new Map<string, string[]>();
@@ -51,7 +51,7 @@ function stepInto(node: unknown, step: string | number): unknown {
 /** A key may be 1 MiB long. */
 const LONGEST_FIELD = 300;
 
-/** Returns the field of a remark and its message. A message such as "is 5" continues the name of its field. */
+/** Returns the field and the message of a remark. A message such as "is 5" continues after the field name. */
 export function commentOf({ path, message }: Pick<Remark, 'path' | 'message'>): string {
   const whole = formatPath(path);
   const field = whole.length > LONGEST_FIELD ? `${whole.slice(0, LONGEST_FIELD)}...` : whole;
@@ -59,7 +59,7 @@ export function commentOf({ path, message }: Pick<Remark, 'path' | 'message'>): 
   return /^(?:is|has) /.test(message) ? `${field} ${message}` : `${field}: ${message}`;
 }
 
-/** Returns a text as comment lines, wrapped. No character of it can end the comment. */
+/** Returns a string as wrapped comment lines. No character in it can end the comment. */
 export function commentLines(text: string, indent: number): readonly string[] {
   const prefix = `${' '.repeat(indent)}# `;
   const short = text.length > LONGEST_COMMENT ? `${text.slice(0, LONGEST_COMMENT)}...` : text;
@@ -69,7 +69,7 @@ export function commentLines(text: string, indent: number): readonly string[] {
     .map((line) => `${prefix}${line}`.trimEnd());
 }
 
-/** Returns a text without control characters and line separators. */
+/** Removes control characters and line separators. */
 export function oneLine(text: string): string {
   return printable(text.replace(/[\n\r\t\u0085\u2028\u2029\ufeff]+/g, ' ')).replace(
     /[\ud800-\udfff\ufffe\uffff]/g,
@@ -77,7 +77,7 @@ export function oneLine(text: string): string {
   );
 }
 
-/** An indented line is a query, which stays whole. */
+/** An indented line is a query, which is not wrapped. */
 function wrap(text: string, width: number): readonly string[] {
   if (text.startsWith('  ')) return [text];
   const lines: string[] = [];

@@ -1,12 +1,11 @@
 import { isPlainObject } from '../../scaler/plain-json.js';
 import type { Path } from '../../scaler/problems/finding.js';
 import { API_VERSION } from '../../scaler/schema/document-schema.js';
-import { type Draft, type DraftItem, ITEM_LISTS } from '../draft.js';
-import type { Remark } from '../remarks.js';
+import { type Draft, type DraftItem, ITEM_LISTS } from '../draft/draft.js';
+import type { Remark } from '../draft/remarks.js';
 import { type Comments, commentLines, placeComments } from './comments.js';
 import { blockLines, scalar } from './scalar.js';
 
-/** Returns the plain value of a draft, without what is commented out. */
 export function documentOf(draft: Draft): unknown {
   return build(draft, (items) => items.filter(({ isOff }) => !isOff));
 }
@@ -18,7 +17,7 @@ function build(draft: Draft, select: (items: readonly DraftItem[]) => readonly D
   return { apiVersion: API_VERSION, kind: 'Scaler', metadata: draft.metadata, spec };
 }
 
-/** The order of the first fields of `spec`. Others follow as they are. */
+/** Order of the first fields of `spec`. Other fields keep their order. */
 const ORDER = [
   'paused',
   'dryRun',
@@ -37,11 +36,10 @@ function rankOf(field: string): number {
 
 interface Writing {
   readonly comments: Comments;
-  /** Whether the entry of a list at this path is commented out. */
   readonly isOff: (path: Path) => boolean;
 }
 
-/** Writes a draft as YAML, each remark as a comment at its place. `header` is the first comment. */
+/** Writes a draft as YAML, with each remark as a comment. `header` is the first comment. */
 export function writeDocument(draft: Draft, remarks: readonly Remark[], header: string): string {
   const all = build(draft, (items) => items);
   const writing: Writing = {

@@ -2,7 +2,7 @@ import { delimiter, join } from 'node:path';
 
 import type { Clock } from '../../units/clock.js';
 import { readBoundedText } from '../../files/read-bounded.js';
-import { errorFacts } from '../error-facts.js';
+import { errorFacts } from '../api/error-facts.js';
 import {
   createPluginCredentials,
   type ClusterInfo,
@@ -23,14 +23,14 @@ import { withoutTrailingSlashes } from '../../units/base-url.js';
 export interface Connection {
   /** Without a trailing slash: `https://10.0.0.1:443`. */
   readonly url: string;
-  /** Where the connection comes from, for the log. */
+  /** Origin of the connection settings, for the log. */
   readonly source: string;
   readonly namespace?: string;
   /** Whether this process is a pod of the cluster and uses its service account. */
   readonly isInCluster?: boolean;
-  /** Returns the Authorization header, or null. `fresh` reads a token file again now. */
+  /** Returns the Authorization header, or null. `fresh` reads a token file again. */
   readonly authorization: (fresh?: boolean) => Promise<string | null>;
-  /** Returns null for plain http, and the same object until a file has changed. */
+  /** Returns null for plain http. Returns the same object until a file has changed. */
   readonly tls: () => Promise<TlsMaterial | null>;
 }
 
@@ -39,7 +39,7 @@ export interface TlsMaterial {
   readonly ca: string | null;
   readonly certificate: string | null;
   readonly key: string | null;
-  /** The expected name in the certificate, if it is not the host of the URL. */
+  /** Expected name in the certificate, if it is not the host of the URL. */
   readonly serverName: string | null;
   readonly verify: boolean;
 }
@@ -55,9 +55,9 @@ interface ConnectionOptions {
   readonly home: string | null;
   readonly clock: Clock;
   readonly log: Log;
-  /** The directory of the token and the CA of the service account; set only in tests. */
+  /** Directory with token and CA of the service account; set only in tests. */
   readonly serviceAccountDirectory?: string;
-  /** Runs the credential plugin of a kubeconfig. If unset, a user that needs a plugin is an error. */
+  /** Runs the credential plugin of a kubeconfig. Unset: a user that needs a plugin is an error. */
   readonly runPlugin?: RunPlugin;
 }
 
@@ -66,10 +66,10 @@ const TOKEN_AGE_MS = 60_000;
 const CERTIFICATE_AGE_MS = 300_000;
 
 /**
- * Finds the API server: by `kubeconfig` or `context` if set, else the service account of the pod, else $KUBECONFIG,
- * else ~/.kube/config. `url` replaces the address. `url` alone means a server without authentication, unless the
- * process is a pod and the URL is https. Credentials are never sent over plain http, as in kubectl. Throws
- * `ConnectionError`.
+ * Finds the API server: by `kubeconfig` or `context` if set, otherwise by the service account of the pod, otherwise by
+ * $KUBECONFIG, otherwise by ~/.kube/config. `url` replaces the address. `url` alone means a server without
+ * authentication, unless the process is a pod and the URL is https. Credentials are never sent over plain http, as in
+ * kubectl. Throws `ConnectionError`.
  */
 export async function findConnection(options: ConnectionOptions): Promise<Connection> {
   const { settings, env, home } = options;
@@ -95,7 +95,7 @@ export async function findConnection(options: ConnectionOptions): Promise<Connec
   throw new ConnectionError(`no connection to the Kubernetes API is configured: ${tried}${outside}`);
 }
 
-/** Returns a connection without credentials, for example to `kubectl proxy` or an embedded cluster. */
+/** Returns a connection without credentials, for example to `kubectl proxy` or the simulator. */
 export function connectTo(address: string): Connection {
   const url = checkUrl(address, 'url');
   return {

@@ -21,14 +21,14 @@ export interface ExecConfig {
   /** A name on the PATH, or an absolute path. */
   readonly command: string;
   readonly args: readonly string[];
-  /** Added to the environment of the process; may hold secrets. */
+  /** Added to the environment of the process; may contain secrets. */
   readonly env: Readonly<Record<string, string>>;
   /** Whether the plugin receives the address and CA of the cluster. */
   readonly provideClusterInfo: boolean;
   readonly installHint: string | null;
 }
 
-/** Returns the plugin of a user, or the problem as a string. Paths are relative to `file`, the kubeconfig. */
+/** Returns the plugin of a user, or a problem as a string. Paths are relative to `file`, the kubeconfig. */
 export function readExec(value: z.infer<typeof EXEC>, file: string): ExecConfig | string {
   const { command = null, args, env, interactiveMode, provideClusterInfo, installHint } = value;
   if (command === null || command === '') return 'exec has no command';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../units/clock.js';
 import { parseInstant, type Instant } from '../../units/time.js';
 import type { ExecConfig } from './exec-config.js';
-import { asObject, objectIn, textIn, type JsonObject } from '../json.js';
+import { asObject, objectIn, textIn, type JsonObject } from '../api/json.js';
 
 export interface PluginRun {
   readonly command: string;
@@ -11,7 +11,7 @@ export interface PluginRun {
   readonly timeoutMs: number;
 }
 
-/** Runs a program without a terminal. `why` is short and contains nothing of the standard output. Never rejects. */
+/** Runs a program without a terminal. `why` is short and contains no standard output. Never rejects. */
 export type RunPlugin = (
   run: PluginRun,
 ) => Promise<
@@ -39,7 +39,7 @@ interface Issued extends PluginCredentials {
 /**
  * Returns a function that returns the credentials of a plugin, cached until they expire. `fresh`, for a retry after a
  * 401, runs the plugin again, but not within 5 s of the last run. Concurrent callers share one run. Rejects with a
- * message that contains no secret. Source: client.authentication.k8s.io/v1; reliability.md, K21.
+ * message that contains no secrets. Source: client.authentication.k8s.io/v1; reliability.md, K21.
  */
 export function createPluginCredentials(options: {
   readonly exec: ExecConfig;
@@ -96,7 +96,8 @@ async function issue(options: Parameters<typeof createPluginCredentials>[0]): Pr
 }
 
 /**
- * Returns the credentials in the output of a plugin, or the problem. Never returns the output, which may hold a secret.
+ * Parses the output of a plugin. Returns a problem as a string, which never contains the output, because it may contain
+ * a secret.
  */
 function readCredential(stdout: string, apiVersion: string): Issued | string {
   const credential = parseObject(stdout);

@@ -1,17 +1,17 @@
 import { readBoundedText } from '../../files/read-bounded.js';
 import type { Clock } from '../../units/clock.js';
-import { errorFacts } from '../error-facts.js';
+import { errorFacts } from '../api/error-facts.js';
 import type { Log } from '../../units/log.js';
 
 /** A token or certificate in a file that may be replaced while the service runs. */
 interface FileSecret {
-  /** Returns the trimmed content. `fresh` reads the file again now. */
+  /** Returns the trimmed content. `fresh` reads the file again. */
   readonly read: (fresh?: boolean) => Promise<string>;
 }
 
 /**
- * Returns a reader that reads `path` at most every `maxAgeMs`. If the first read fails, it throws an `Error` that names
- * the file. A later failure is logged, and the last valid content is used. Source: reliability.md, K20 and K21.
+ * Returns a reader that reads `path` at most every `maxAgeMs`. If the first read fails, throws an `Error` with the
+ * path. A later failure is logged, and the last valid content is used. Source: reliability.md, K20 and K21.
  */
 export function createFileSecret(options: {
   readonly path: string;

@@ -4,17 +4,17 @@ import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 
 import { readBoundedText } from '../../files/read-bounded.js';
-import { errorFacts } from '../error-facts.js';
+import { errorFacts } from '../api/error-facts.js';
 import { EXEC, readExec, type ExecConfig } from './exec-config.js';
 
-/** The connection configuration is invalid or missing. The message names the file and contains no secret. */
+/** The connection settings are invalid or missing. The message contains the file and no secrets. */
 export class ConnectionError extends Error {
   override name = 'ConnectionError';
 }
 
 export type Pem = { readonly text: string } | { readonly path: string };
 
-/** One context of a kubeconfig with its cluster and user. Paths are absolute. */
+/** A context of a kubeconfig with its cluster and user. Paths are absolute. */
 export interface KubeconfigAccess {
   readonly context: string;
   readonly namespace: string | null;
@@ -28,7 +28,7 @@ export interface KubeconfigAccess {
   readonly token: string | null;
   readonly tokenFile: string | null;
   readonly basic: { readonly username: string; readonly password: string } | null;
-  /** Null if the kubeconfig itself holds the credentials. */
+  /** Null if the kubeconfig itself contains the credentials. */
   readonly exec: ExecConfig | null;
   /** `spec.cluster.config` for the plugin; null: none. */
   readonly execExtension: unknown;
@@ -86,7 +86,8 @@ interface Merged {
 
 /**
  * Reads kubeconfig files and returns `context` (default: their current context), or null if no file exists. As in
- * kubectl, the first file that defines a name wins, and missing files are skipped. Throws `ConnectionError`.
+ * kubectl, the first file that defines a name takes precedence, and missing files are skipped. Throws
+ * `ConnectionError`.
  */
 export async function readKubeconfig(
   paths: readonly string[],
@@ -121,7 +122,7 @@ async function readIfExists(path: string): Promise<string | null> {
 
 function parse(file: string, source: string): z.infer<typeof KUBECONFIG> {
   const lines = new LineCounter();
-  // prettyErrors would quote the line, which may hold a token.
+  // prettyErrors would quote the line, which may contain a token.
   const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
   const error = document.errors[0];
   if (error !== undefined) {
@@ -265,7 +266,7 @@ function readPem(
   return { text: pem };
 }
 
-/** Paths in a kubeconfig are relative to the directory of its file. */
+/** A path in a kubeconfig is relative to the directory of its file. */
 function pathIn(file: string, path: string | null | undefined): string | null {
   const written = nonEmpty(path);
   return written === null ? null : resolve(dirname(file), written);

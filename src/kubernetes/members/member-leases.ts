@@ -1,48 +1,44 @@
-import { objectIn, objectsIn, textIn, textsIn, type JsonObject } from '../json.js';
+import { objectIn, objectsIn, textIn, textsIn, type JsonObject } from '../api/json.js';
 import { LEASE_HEAD, readLease, withoutNulls, type LeaseSpec, type SeenLease } from '../lease.js';
 import type { KubernetesRequest, Transport } from '../requests/transport.js';
-import { KubernetesError } from '../types.js';
+import { KubernetesError } from '../api/types.js';
 import { MEMBER_ANNOTATIONS, MEMBER_LABEL, readAddress, readBuckets, writeBuckets } from './member-claims.js';
 
-/** What a member publishes in its Lease. */
 export interface MemberLease {
   readonly spec: LeaseSpec;
-  /** The state buckets that it claims. */
   readonly buckets: readonly number[];
-  /** The URL of its HTTP server; null: none. */
+  /** URL of its HTTP server; null: none. */
   readonly address: string | null;
 }
 
-/** A member's Lease as read. */
 export interface SeenMember extends MemberLease {
-  /** Of the Lease. */
   readonly name: string;
-  /** Spec and annotations as JSON: a change shows that the member is alive. */
+  /** Spec and annotations as JSON. A change shows that the member is alive. */
   readonly text: string;
   /** Kept so that an update preserves other labels and annotations. */
   readonly object: JsonObject;
 }
 
-/** The Leases of all members, one each. Sends each request once. Throws `KubernetesError`. */
+/** Client for the Leases of all members, one per member. Sends each request once. Throws `KubernetesError`. */
 export interface MemberLeases {
-  /** `NAMESPACE/NAME` of the Lease of leader election, after which the members' Leases are named. */
+  /** `NAMESPACE/NAME` of the Lease of leader election, the prefix of the names of the members' Leases. */
   readonly name: string;
-  /** Lists consistently: a Lease that was written before the call is in the result. */
+  /** Lists consistently: includes every Lease that was written before the call. */
   readonly list: (signal: AbortSignal) => Promise<readonly SeenMember[]>;
-  /** Creates a member's own Lease. Throws `conflict` if it exists. */
+  /** Throws `conflict` if the Lease exists. */
   readonly create: (name: string, member: MemberLease, signal: AbortSignal) => Promise<SeenMember>;
   /** Throws `conflict` if the Lease has changed since `seen`. */
   readonly update: (seen: SeenMember, member: MemberLease, signal: AbortSignal) => Promise<SeenMember>;
-  /** Deletes a Lease that has not changed since `seen`. */
+  /** Deletes a Lease. Throws `conflict` if it has changed since `seen`. */
   readonly remove: (seen: SeenMember, signal: AbortSignal) => Promise<void>;
 }
 
 export interface MemberLeasesOptions {
   readonly transport: Transport;
   readonly namespace: string;
-  /** Of the Lease of leader election. */
+  /** Name of the Lease of leader election. */
   readonly name: string;
-  /** Of each write. A list has half of it, so that a slow list leaves time for the next renewal. */
+  /** Deadline of each write. A list has half of it, so that a slow list leaves time for the next renewal. */
   readonly deadlineMs: number;
 }
 
@@ -63,13 +59,13 @@ export function createMemberLeases(options: MemberLeasesOptions): MemberLeases {
     name: `${namespace}/${options.name}`,
     list: async (signal) => {
       const doing = `listing the Leases of members in namespace ${namespace}`;
-      // Without resourceVersion and limit: the list is consistent and complete.
+      // Without resourceVersion and limit, the list is consistent and complete.
       const query = { labelSelector: `${MEMBER_LABEL}=${options.name}` };
       const request = { method: 'GET', path: collection, verb: 'list', query, doing } as const;
       const answer = await send({ ...request, deadlineMs: deadlineMs / 2 }, signal);
       if (textIn(answer, 'kind')?.endsWith('List') !== true)
         throw new KubernetesError('bad_answer', `${doing}: the response is not a list`);
-      // The items of a list have no kind.
+      // Adds kind and apiVersion, which items of a list do not have.
       return objectsIn(answer, 'items').map((item) => readMember({ ...item, ...LEASE_HEAD }, doing));
     },
     create: (name, member, signal) => {

@@ -1,9 +1,9 @@
-import { objectIn, textIn, type JsonObject } from '../json.js';
+import { objectIn, textIn, type JsonObject } from '../api/json.js';
 
 /** Among ready pods, the ReplicaSet controller deletes the pod with the lowest cost first. */
 export const COST_ANNOTATION = 'controller.kubernetes.io/pod-deletion-cost';
 
-/** Set to the same value as the cost. If the two differ, another client has changed the cost. */
+/** Always set together with the cost, to the same value. If the two differ, another client has changed the cost. */
 export const OWN_COST_ANNOTATION = 'promscaler.dev/deletion-cost';
 
 /** At least one of the two annotations is set. */

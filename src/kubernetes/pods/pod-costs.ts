@@ -1,4 +1,4 @@
-import type { Pod } from '../../decision/snapshot.js';
+import type { Pod } from '../../decision/snapshot/snapshot.js';
 import type { LabelSelector } from '../../scaler/spec.js';
 import { COST_ANNOTATION, OWN_COST_ANNOTATION, isOwnCost, type WrittenCost } from './deletion-cost.js';
 import type { PodStore } from './pod-store.js';
@@ -20,7 +20,7 @@ export interface PodCosts {
   readonly hasOwn: (namespace: string) => boolean;
   /**
    * Sets a cost, or removes it (null). Throws `KubernetesError`: `conflict` if the pod has changed since it was listed,
-   * so that the cost of another client is never overwritten. Never retried here.
+   * so that the cost of another client is never overwritten. Never retries.
    */
   readonly set: (namespace: string, change: CostChange, signal: AbortSignal) => Promise<void>;
 }

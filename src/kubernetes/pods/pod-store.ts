@@ -3,9 +3,9 @@ import type { ObjectStore } from '../watch/object-store.js';
 import { isOwnCost } from './deletion-cost.js';
 import type { WatchedPod } from './watched-pod.js';
 import { matchesSelector } from './selectors.js';
-import type { ClusterPod } from '../types.js';
+import type { ClusterPod } from '../api/types.js';
 
-/** The pods of one watch, indexed by namespace and by the labels that selectors use. */
+/** The pods of one watch, indexed by namespace and by labels in selectors. */
 export interface PodStore extends ObjectStore<WatchedPod> {
   /** Sorted by name. */
   readonly select: (namespace: string, selector: LabelSelector) => readonly ClusterPod[];
@@ -19,7 +19,7 @@ type PodsByName = Map<string, WatchedPod>;
 interface NamespacePods {
   readonly pods: PodsByName;
   readonly byKey: Map<string, Map<string, PodsByName>>;
-  /** Names of pods whose cost promscaler has set; nearly always empty. */
+  /** Names of pods with a cost set by promscaler; nearly always empty. */
   readonly withOwnCost: Set<string>;
 }
 
@@ -72,7 +72,10 @@ export function createPodStore(): PodStore {
   };
 }
 
-/** Returns the smallest indexed set of pods for a requirement with one value, or all pods of the namespace. */
+/**
+ * Returns the smallest indexed set of pods for a requirement with one value; without such a requirement, all pods of
+ * the namespace.
+ */
 function candidates(group: NamespacePods, selector: LabelSelector): Iterable<WatchedPod> {
   let fewest: PodsByName = group.pods;
   for (const { key, operator, values } of selector) {

@@ -1,15 +1,15 @@
-import { objectIn, objectsIn, textIn, type JsonObject } from '../json.js';
-import type { PodTrouble } from '../types.js';
+import { objectIn, objectsIn, textIn, type JsonObject } from '../api/json.js';
+import type { PodTrouble } from '../api/types.js';
 
-/** Every starting pod has these reasons. */
+/** Every pod has these reasons while it starts. */
 const NORMAL: readonly string[] = ['ContainerCreating', 'PodInitializing'];
 /** In characters. A reason of the kubelet is one word, but a container runtime may set any string. */
 const MAX_WHY = 60;
 const MAX_POOL = 1000;
 
 /**
- * Returns a function that returns why a pod is not ready, if the scheduler or the kubelet reports a reason. Pods with
- * the same reason share one object.
+ * Returns a function that reads why a pod is not ready, if the scheduler or the kubelet reports a reason. Pods with the
+ * same reason share one object.
  */
 export function createTroubleReader(): (status: JsonObject | null) => PodTrouble | undefined {
   const pool = new Map<string, PodTrouble>();
@@ -36,7 +36,7 @@ function unschedulable(status: JsonObject | null): PodTrouble | undefined {
 
 /**
  * The scheduler counts nodes by reason: `0/3 nodes are available: 2 Insufficient cpu, 1 node(s) had untolerated taint
- * {...}`. An insufficient resource comes first, because an operator can add it.
+ * {...}`. An insufficient resource takes precedence, because an operator can add it.
  */
 function whyUnschedulable(message: string): string {
   const words = message.replaceAll(NAMES, '');
@@ -48,7 +48,7 @@ function whyUnschedulable(message: string): string {
   return rule?.why ?? 'no fitting node';
 }
 
-/** Taints and names of objects may contain the words of a rule. */
+/** Taints and object names, which may contain the words of a rule. */
 const NAMES = /\{[^{}]*\}|"[^"]*"/g;
 
 const RULES: readonly { readonly pattern: RegExp; readonly why: string }[] = [

@@ -1,6 +1,6 @@
 import { isFulfilled } from '../../scaler/label-requirement.js';
 import type { LabelRequirement, LabelSelector } from '../../scaler/spec.js';
-import { asObject, listIn, objectsIn, textIn, textsIn } from '../json.js';
+import { asObject, listIn, objectsIn, textIn, textsIn } from '../api/json.js';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -9,7 +9,7 @@ const OPERATORS: readonly string[] = ['In', 'NotIn', 'Exists', 'DoesNotExist'] s
 type Operator = LabelRequirement['operator'];
 
 /**
- * Returns the requirements of a metav1.LabelSelector; empty for an empty selector, null for an invalid one (an unknown
+ * Returns the requirements of a metav1.LabelSelector. Empty for an empty selector; null for an invalid one (an unknown
  * operator, `In` without values).
  */
 export function selectorFromObject(value: unknown): LabelSelector | null {
@@ -44,9 +44,9 @@ const REQUIREMENT =
   /^\s*(?:(!)\s*([\w./-]+)|([\w./-]+)(?:\s*(==|=|!=)(?:\s*([\w.-]+))?|\s*(in|notin)\s*\(([\w.,\s-]*)\))?)\s*(?:,|$)/;
 
 /**
- * Parses a selector string (`app=web,tier in (a, b),!canary`), as in `status.selector` of a `/scale`. Returns an empty
- * list for an empty string, null for an invalid one. Rejects `<` and `>`, which no selector of a workload can contain.
- * Source: apimachinery pkg/labels/selector.go, Parse.
+ * Parses a selector string (`app=web,tier in (a, b),!canary`), as in `status.selector` of a `/scale`. Empty for an
+ * empty string; null for an invalid one. Rejects `<` and `>`, which selectors of workloads cannot contain. Source:
+ * apimachinery pkg/labels/selector.go, Parse.
  */
 export function parseSelector(text: string): LabelSelector | null {
   const requirements: LabelRequirement[] = [];

@@ -1,11 +1,11 @@
-import type { Pod, PodPhase } from '../../decision/snapshot.js';
+import type { Pod, PodPhase } from '../../decision/snapshot/snapshot.js';
 import { parseQuantity, type Milli } from '../../units/quantity.js';
 import { parseInstant, type Instant } from '../../units/time.js';
-import { objectIn, objectsIn, textIn, textsIn, type JsonObject } from '../json.js';
+import { objectIn, objectsIn, textIn, textsIn, type JsonObject } from '../api/json.js';
 import type { WatchedObject } from '../watch/object-store.js';
 import { readDeletionCost, type WrittenCost } from './deletion-cost.js';
 import { createTroubleReader } from './pod-trouble.js';
-import type { ClusterPod, PodTrouble } from '../types.js';
+import type { ClusterPod, PodTrouble } from '../api/types.js';
 
 export interface WatchedPod extends WatchedObject {
   readonly labels: Readonly<Record<string, string>>;
@@ -18,12 +18,12 @@ type Requests = ReadonlyMap<string, Milli>;
 
 const PHASES: readonly string[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
 
-/** The pool is cleared at this size. A cluster has a few sets of requests per workload. */
+/** The pool is cleared at this size. A cluster has only a few different sets of requests per workload. */
 const MAX_POOL = 10_000;
 
 /**
- * Returns a function that converts an API pod, or returns null if the pod has no name. Pods with the same resource
- * requests share one map, so that 100,000 pods need little memory. Source: reliability.md, K23.
+ * Returns a function that converts an API pod; null: the pod has no name. Pods with the same resource requests share
+ * one map, so that 100,000 pods need little memory. Source: reliability.md, K23.
  */
 export function createPodReader(): (object: JsonObject) => WatchedPod | null {
   const pool = new Map<string, Pod['requests']>();
@@ -88,7 +88,7 @@ function instantIn(parent: JsonObject | null, key: string): Instant | null {
   return text === null ? null : parseInstant(text);
 }
 
-/** Returns the containers and the sidecars, which are init containers with restartPolicy Always. */
+/** Returns the containers and the sidecars: init containers with restartPolicy Always. */
 export function requestingContainers(spec: JsonObject | null): readonly JsonObject[] {
   const sidecars = objectsIn(spec, 'initContainers').filter(
     (container) => textIn(container, 'restartPolicy') === 'Always',

@@ -1,11 +1,11 @@
 import type { Clock } from '../../units/clock.js';
 
 export interface Backoff {
-  /** Returns milliseconds in [d, 2d). d doubles with each call up to `lastMs`; `maxMs` caps d for this call only. */
+  /** Returns milliseconds in [d, 2d). d doubles with each call up to `lastMs`; `maxMs` limits d for this call only. */
   readonly next: (maxMs?: number) => number;
 }
 
-/** After this time without a failure, the first delay is used again. */
+/** After this time without a failure, the delay starts again with the first one. */
 const HEALTHY_MS = 120_000;
 
 /**

@@ -9,7 +9,7 @@ export class IdleError extends Error {
 
 /**
  * Runs `work` with a signal that is aborted when `idleMs` reaches 150 s, and then throws `IdleError`. A hung server
- * keeps its connection alive, so only the absence of events shows it. Source: reliability.md, K12 and K14.
+ * keeps its connection open, so only the absence of events shows the problem. Source: reliability.md, K12 and K14.
  */
 export async function withIdleLimit(
   {

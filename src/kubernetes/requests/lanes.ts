@@ -6,7 +6,7 @@ import type { Connection, TlsMaterial } from '../access/connection.js';
 import { createTokenBucket, type TokenBucket } from './token-bucket.js';
 
 /**
- * The requests of a lane share connections and a rate limit. A blocked lane does not delay the others. Source:
+ * Requests of a lane share connections and a rate limit. A blocked lane does not delay other lanes. Source:
  * reliability.md, K16.
  */
 export type Lane = 'lease' | 'write' | 'read' | 'list' | 'watch' | 'events' | 'costs' | 'status';
@@ -23,12 +23,12 @@ const BUDGETS: Readonly<Record<Lane, LaneBudget>> = {
   write: { sockets: 10, perSecond: 50, burst: 100 },
   read: { sockets: 10, perSecond: 50, burst: 100 },
   list: { sockets: 4, perSecond: 20, burst: 40 },
-  // Each watch keeps its connection, so with a limit the last watch would wait forever.
+  // Each watch occupies a connection, so with a limit the last watch would wait forever.
   watch: { sockets: Number.POSITIVE_INFINITY, perSecond: 20, burst: 40 },
   events: { sockets: 2, perSecond: 20, burst: 40 },
-  // Separate from `write`: a PATCH of replicas must not queue behind a hundred pod deletion costs.
+  // Separate from `write`, so that a PATCH of replicas does not wait behind a hundred pod deletion costs.
   costs: { sockets: 10, perSecond: 50, burst: 100 },
-  // The status of Scaler objects may be late.
+  // The status of Scaler objects is not urgent.
   status: { sockets: 1, perSecond: 5, burst: 10 },
 };
 
@@ -87,7 +87,7 @@ export interface AgentSource {
   readonly close: () => void;
 }
 
-/** Returns agents for the current certificates. The agents of replaced certificates close after their last request. */
+/** Returns agents with the current certificates. Agents with replaced certificates close after their last request. */
 export function createAgentSource(connection: Connection): AgentSource {
   let material: TlsMaterial | null = null;
   let agents: LaneAgents | null = null;

@@ -1,7 +1,7 @@
 import { JsonBoundsError, parseJsonWithin } from '../../units/json-bounds.js';
 import type { JsonBounds } from '../../units/json-bounds.js';
-import { asObject, type JsonObject } from '../json.js';
-import { KubernetesError } from '../types.js';
+import { asObject, type JsonObject } from '../api/json.js';
+import { KubernetesError } from '../api/types.js';
 import type { Lane } from './lanes.js';
 
 /** A pod has 300 items. Larger responses are rejected before parsing, which takes 20 times their size in memory. */
@@ -15,8 +15,8 @@ interface AnsweredRequest {
 }
 
 /**
- * Parses the body of a 2xx response. Throws `bad_answer` for partial content, and unless the body is one bounded
- * object.
+ * Parses the body of a 2xx response. Throws `bad_answer` for partial content, and unless the body is a single object
+ * within the bounds.
  */
 export function parseAnswer(request: AnsweredRequest, status: number, body: Buffer): JsonObject {
   const fail = (why: string): KubernetesError =>
@@ -37,7 +37,7 @@ export function parseAnswer(request: AnsweredRequest, status: number, body: Buff
   return object;
 }
 
-/** A proxy that changed the response answers 203; writes answer 201 and 202. Partial content has 206. */
+/** 203 was changed by a proxy, 201 and 202 answer writes, 206 is partial content. */
 function isComplete({ method }: AnsweredRequest, status: number): boolean {
   return status === 200 || status === 203 || (method !== 'GET' && (status === 201 || status === 202));
 }

@@ -1,16 +1,16 @@
 import type { Clock } from '../../units/clock.js';
 
-/** Distinguishes a lasting 403 from that of an API server that has just started and has not loaded its RBAC rules. */
+/** Distinguishes a lasting 403 from the 403 of an API server that is starting and has not loaded its RBAC rules. */
 export interface Refusals {
-  /** Records a 403. Returns whether it is lasting: the fourth or later in a row, at least 15 s after the first. */
+  /** Records a 403. Returns whether it is lasting: at least the fourth in a row, and at least 15 s after the first. */
   readonly note: () => boolean;
-  /** Call it if the request was allowed, or failed for another reason. */
+  /** Call this if the request was allowed, or failed for another reason. */
   readonly clear: () => void;
-  /** Returns the milliseconds until the retry after a 403 that may not last: 3 s to 6 s. */
+  /** Returns the milliseconds until a retry after a 403 that may not last: 3 s to 6 s. */
   readonly retryMs: () => number;
 }
 
-/** A starting kube-apiserver answers 403 for about a second. Source: reliability.md, 1.3. */
+/** A starting kube-apiserver answers 403 for about a second. Source: reliability.md, section 1. */
 const BELIEVED_MS = 15_000;
 const BELIEVED_TRIES = 4;
 const RETRY_MS = 3000;

@@ -3,9 +3,9 @@ import { STATUS_CODES } from 'node:http';
 import { DeadlineError } from '../../units/clock.js';
 import { secondsBetween, instantFromMs, type Instant } from '../../units/time.js';
 import { parseJsonWithin, type JsonBounds } from '../../units/json-bounds.js';
-import { errorFacts } from '../error-facts.js';
-import { asObject, countIn, textIn } from '../json.js';
-import { KubernetesError, type KubernetesErrorKind } from '../types.js';
+import { errorFacts } from '../api/error-facts.js';
+import { asObject, countIn, textIn } from '../api/json.js';
+import { KubernetesError, type KubernetesErrorKind } from '../api/types.js';
 
 const MAX_SERVER_MESSAGE = 500;
 const MAX_RETRY_AFTER_SECONDS = 60;
@@ -18,14 +18,11 @@ interface Refusal {
   readonly body: string;
   readonly retryAfter: string | null;
   readonly now: Instant;
-  /** Redacted from the message, because a server may echo it. */
+  /** Redacted from the message, because a server may quote it. */
   readonly secret: string | null;
 }
 
-/**
- * Returns the error of a response, with the message `DOING: 403 Forbidden: MESSAGE`. Source of the kinds:
- * reliability.md, 1.3.
- */
+/** Returns the error for a response, with the message `DOING: 403 Forbidden: MESSAGE`. */
 export function refusalError(refusal: Refusal): KubernetesError {
   const { doing, status, body, secret } = refusal;
   const words = redact(serverMessage(body), secret);
@@ -36,7 +33,7 @@ export function refusalError(refusal: Refusal): KubernetesError {
   });
 }
 
-/** No client of Kubernetes expects a 3xx. */
+/** Clients of Kubernetes do not expect a 3xx. */
 function kindOfStatus(status: number): KubernetesErrorKind {
   switch (status) {
     case 401:
@@ -58,7 +55,7 @@ function kindOfStatus(status: number): KubernetesErrorKind {
 }
 
 /**
- * Returns the error of a request without a usable response. Keeps only code and message of `cause`, which may hold a
+ * Returns the error for a request without a usable response. Uses only code and message of `cause`, which may contain a
  * token.
  */
 export function connectionError(
@@ -82,9 +79,7 @@ export function abortError(doing: string, signal: AbortSignal): KubernetesError 
   return new KubernetesError('canceled', `${doing}: canceled`);
 }
 
-/**
- * Returns the message of a Status object, the error of a service behind the API proxy, or plain text; nothing of HTML.
- */
+/** Returns the message of a Status object, the error of a service behind the API proxy, or plain text. Ignores HTML. */
 function serverMessage(body: string): string {
   let parsed: unknown;
   try {
@@ -107,7 +102,7 @@ function redact(text: string, secret: string | null): string {
   return bare === '' ? text : text.replaceAll(bare, '[redacted]');
 }
 
-/** Returns the seconds of a `Retry-After` (a number or a date), at most 60; null if it is missing or invalid. */
+/** Returns the seconds in a `Retry-After` (a number or a date), at most 60; null: missing or invalid. */
 export function retryAfterSeconds(header: string | null, now: Instant): number | null {
   if (header === null || header.trim() === '') return null;
   const seconds = /^\d+$/.test(header.trim())

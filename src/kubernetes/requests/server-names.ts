@@ -1,10 +1,7 @@
 import { TLSSocket } from 'node:tls';
-import { asObject } from '../json.js';
+import { asObject } from '../api/json.js';
 
-/**
- * Returns the DNS names in the certificate of the server that answered `request`; null if the certificate was not
- * verified.
- */
+/** Returns the DNS names in the certificate of the server that answered; null if the certificate was not verified. */
 export function serverNames(request: unknown): readonly string[] | null {
   const socket = asObject(request)?.['socket'];
   if (!(socket instanceof TLSSocket) || !socket.authorized) return null;

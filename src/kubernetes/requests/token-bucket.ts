@@ -19,7 +19,7 @@ export function createTokenBucket(
       const now = clock.monotonicMs();
       tokens = Math.min(budget.burst, tokens + ((now - filledAtMs) / 1000) * budget.perSecond);
       filledAtMs = now;
-      // A negative balance is a place in the queue: a later caller finds a lower balance and waits longer.
+      // A negative balance is a place in the queue: a later caller gets a lower balance and waits longer.
       tokens -= 1;
       if (tokens < 0) await sleep(clock, (-tokens / budget.perSecond) * 1000, signal);
     },

@@ -5,20 +5,20 @@ import axios, { type AxiosRequestConfig, type AxiosResponse } from 'axios';
 import { sleep, withDeadline, type Clock } from '../../units/clock.js';
 import { sendWithRenewal } from '../../units/send-with-renewal.js';
 import type { Connection } from '../access/connection.js';
-import { errorFacts } from '../error-facts.js';
-import type { JsonObject } from '../json.js';
+import { errorFacts } from '../api/error-facts.js';
+import type { JsonObject } from '../api/json.js';
 import { createAgentSource, createLaneBudgets, type AgentSource, type Lane } from './lanes.js';
 import { parseAnswer } from './parse-answer.js';
 import { rateLimitMs } from './rate-limit.js';
 import { serverNames } from './server-names.js';
 import { abortError, connectionError, refusalError } from './request-error.js';
-import { KubernetesError } from '../types.js';
+import { KubernetesError } from '../api/types.js';
 import { holdStream, readText, type WatchStream } from './watch-stream.js';
 
 export interface KubernetesRequest {
   readonly lane: Lane;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With each segment encoded: `/apis/apps/v1/namespaces/shop/deployments/web/scale`. */
+  /** Segments are encoded: `/apis/apps/v1/namespaces/shop/deployments/web/scale`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   /** Sent as JSON. A PATCH is a merge-patch. */
@@ -28,12 +28,12 @@ export interface KubernetesRequest {
   /** As in RBAC rules, for the request metrics: `patch`, `deployments/scale`. */
   readonly verb: string;
   readonly resource: string;
-  /** From the call to the last byte, retries included. */
+  /** From the call to the last byte, including retries. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The result of one request, for the metrics. `code`: the HTTP status, or the kind of a failure without a status. */
+/** Result of one request, for the metrics. `code`: HTTP status, or the kind of failure if there was no response. */
 export interface RequestReport {
   readonly verb: string;
   readonly resource: string;
@@ -41,15 +41,17 @@ export interface RequestReport {
   readonly seconds: number;
 }
 
-/** Sends requests to one API server. Throws `KubernetesError`, whose messages contain no secret. */
+/** Sends requests to one API server. Throws `KubernetesError`, whose messages contain no secrets. */
 export interface Transport {
   /**
-   * Sends a request and returns the object of the response. Retries once after a 401 if the token has changed. Retries
+   * Sends a request and returns the object in the response. Retries once after a 401 if the token has changed. Retries
    * a GET once after a lost connection, and up to twice after a 429, or a 5xx with `Retry-After`, if the wait ends
-   * before the deadline. Retries nothing else.
+   * before the deadline. Does not retry anything else.
    */
   readonly request: (request: KubernetesRequest) => Promise<JsonObject>;
-  /** `deadlineMs` covers only the response headers. After them, `signal` and `close` destroy the connection. */
+  /**
+   * `deadlineMs` limits only the time to the response headers. After that, `signal` and `close` destroy the connection.
+   */
   readonly openWatch: (request: KubernetesRequest) => Promise<WatchStream>;
   readonly close: () => void;
 }
@@ -78,7 +80,7 @@ const MAX_ANSWER_BYTES: Readonly<Record<Lane, number>> = {
 };
 
 const client = axios.create({
-  // No proxy from the environment and no redirect: both would send the token to another host.
+  // No proxy from the environment and no redirects, because both would send the token to another host.
   proxy: false,
   maxRedirects: 0,
   maxBodyLength: 4 * 1024 * 1024,
@@ -200,14 +202,14 @@ async function sendOnce(
       httpsAgent: agents.https[request.lane],
     });
     report(String(response.status));
-    // The certificate rarely changes, so reading it from every response would be a waste.
+    // Reads the certificate only from some responses, because it rarely changes.
     const names = request.lane === 'list' ? serverNames(response.request) : null;
     if (names !== null) sending.onServerNames?.(names);
     const date: unknown = response.headers['date'];
     if (typeof date === 'string') sending.onServerDate?.(date);
     return { response, authorization, clock };
   } catch (cause) {
-    // An AxiosError holds the token in its config and must not leave this function.
+    // An AxiosError contains the token in its config and must not leave this function.
     const error = connectionError(request.doing, cause, { signal, secret: authorization });
     report(error.kind);
     throw error;
@@ -272,7 +274,7 @@ function retryDelayMs(
 ): number | null {
   if (!(error instanceof KubernetesError) || request.method !== 'GET' || attempts >= MAX_ATTEMPTS)
     return null;
-  // The server may have closed an idle connection, which only the next request notices.
+  // The server may have closed an idle connection, which only the next request detects.
   if (error.kind === 'connection') return attempts === 1 ? 0 : null;
   const limitedMs = rateLimitMs(error, attempts);
   if (limitedMs !== null) return limitedMs;

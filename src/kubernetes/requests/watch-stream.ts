@@ -10,7 +10,7 @@ export interface WatchStream {
   readonly close: () => void;
 }
 
-/** Reads at most 64 KiB of a body until `signal` is aborted. If reading fails, returns what was read. */
+/** Reads at most 64 KiB of a body, until `signal` is aborted. If reading fails, returns what was read. */
 export async function readText(body: IncomingMessage, signal: AbortSignal): Promise<string> {
   const pieces: Buffer[] = [];
   let length = 0;
@@ -23,7 +23,7 @@ export async function readText(body: IncomingMessage, signal: AbortSignal): Prom
       if (length >= MAX_REFUSAL_BYTES) break;
     }
   } catch {
-    // The status alone is enough for an error.
+    // The status alone suffices for an error.
   } finally {
     forget();
     body.destroy();
@@ -38,7 +38,7 @@ export function holdStream(body: IncomingMessage, signal: AbortSignal | undefine
   const stop = (): void => void body.destroy();
   if (signal?.aborted === true) stop();
   if (signal !== undefined) body.on('close', onAbort(signal, stop));
-  // The reader sees the error, but without a listener an error between two reads would end the process.
+  // Without a listener, an error between two reads would end the process. The reader also gets the error.
   body.on('error', () => undefined);
   return { chunks: body as AsyncIterable<Buffer>, close: stop };
 }

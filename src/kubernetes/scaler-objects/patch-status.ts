@@ -1,13 +1,13 @@
-import type { JsonObject } from '../json.js';
+import type { JsonObject } from '../api/json.js';
 import type { Transport } from '../requests/transport.js';
-import { KubernetesError } from '../types.js';
+import { KubernetesError } from '../api/types.js';
 import { readScalerObject, SCALER_PLURAL, SCALER_ROOT, type ScalerObject } from './scaler-object.js';
 
 const DEADLINE_MS = 10_000;
 
 /**
  * Sends one merge-patch of the status of a Scaler object and returns the response. Throws `KubernetesError`: `conflict`
- * if the object has changed or was recreated. Never retried here.
+ * if the object has changed or was recreated. Never retries.
  */
 export async function patchScalerStatus(
   transport: Transport,

@@ -1,4 +1,4 @@
-import { countIn, objectIn, textIn, type JsonObject } from '../json.js';
+import { countIn, objectIn, textIn, type JsonObject } from '../api/json.js';
 import type { WatchedObject } from '../watch/object-store.js';
 
 export const SCALER_GROUP = 'promscaler.dev';
@@ -35,8 +35,8 @@ export function readScalerObject(object: JsonObject): ScalerObject | null {
 }
 
 /**
- * JSON.stringify overflows on thousands of levels that JSON.parse accepts. One such object must not fail the whole
- * list.
+ * JSON.stringify overflows the stack on thousands of levels, which JSON.parse accepts. One such object must not fail
+ * the whole list.
  */
 function writeSpec(spec: unknown): string {
   try {

@@ -1,20 +1,20 @@
-import { isOlder } from '../resource-version.js';
+import { isOlder } from '../api/resource-version.js';
 import type { ObjectStore } from '../watch/object-store.js';
 import type { ScalerObject } from './scaler-object.js';
 
-/** The Scaler objects as last read. A failing watch keeps the last ones. */
+/** The Scaler objects as last read, also while the watch fails. */
 export interface ScalerStore {
   /** One per watched namespace, or one for the whole cluster. */
   readonly scopes: readonly ScalerScope[];
   readonly list: () => Iterable<ScalerObject>;
   readonly get: (namespace: string, name: string) => ScalerObject | null;
-  /** Whether every scope has been listed, so that a missing object does not exist. */
+  /** Whether every scope has been listed. A missing object then does not exist. */
   readonly isComplete: () => boolean;
-  /** Stores the response to a write, before the watch reports it. */
+  /** Stores the response to a write before the watch reports it. */
   readonly remember: (object: ScalerObject) => void;
   /**
    * Calls `listener` when a document is added, changed or deleted, and after the first list of a scope, but not for
-   * changes outside of `spec`. Returns the function that unsubscribes.
+   * changes outside of `spec`. Returns a function that unsubscribes.
    */
   readonly onChange: (listener: () => void) => () => void;
 }
@@ -25,7 +25,7 @@ interface ScalerScope {
   readonly isListed: () => boolean;
 }
 
-/** `namespaces`: the only ones to watch; empty: all. */
+/** `namespaces` to watch; empty: all. */
 export function createScalerStore(namespaces: readonly string[]): ScalerStore {
   const listeners = new Set<() => void>();
   const notify = (): void => {

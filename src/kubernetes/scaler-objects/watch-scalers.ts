@@ -1,16 +1,15 @@
 import type { Clock } from '../../units/clock.js';
 import type { Log } from '../../units/log.js';
 import type { Transport } from '../requests/transport.js';
-import type { KubernetesError } from '../types.js';
+import type { KubernetesError } from '../api/types.js';
 import { resourceScope } from '../watch/list-pages.js';
 import { createReflector, type Reflector } from '../watch/reflector.js';
 import { readScalerObject, SCALER_PLURAL, SCALER_ROOT } from './scaler-object.js';
 import type { ScalerStore } from './scaler-store.js';
 
 export interface ScalerWatch {
-  /** Lists and watches until `signal` is aborted. Logs a failure once and retries forever; never rejects. */
+  /** Lists and watches until `signal` is aborted. Logs a failure once and keeps retrying; never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
-  /** Whether every scope has been listed or has failed. */
   readonly isSettled: () => boolean;
 }
 

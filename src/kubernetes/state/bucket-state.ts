@@ -1,15 +1,15 @@
 import type { Facts } from '../../units/log.js';
 import type { Instant } from '../../units/time.js';
-import type { KubernetesError } from '../types.js';
+import type { KubernetesError } from '../api/types.js';
 import type { BucketRules, BucketWrite, KnownEntry, PutResult } from './choose-writes.js';
 import type { StateMap, StateMapChange } from './state-config-map.js';
 
-/** What is known of one ConfigMap of the state store, and the write in progress. */
+/** State of one ConfigMap of the state store, and the write in progress. */
 export interface BucketState<W extends BucketWrite> {
   /** As last read or written; null: not read yet. */
   readonly known: KnownMap | null;
   readonly failure: { readonly message: string; readonly atMs: number } | null;
-  /** Whether the last write may have changed the ConfigMap since it was read. */
+  /** Whether the last write may have changed the ConfigMap after it was read. */
   readonly isStale: boolean;
   readonly isDoubtful: boolean;
   readonly sent: ReadonlyMap<string, string>;
@@ -33,9 +33,9 @@ export type BucketEvent<W extends BucketWrite> =
   /** `isReload`: entries that other replicas wrote before this read may be overwritten. */
   | { readonly type: 'read'; readonly map: StateMap; readonly isReload: boolean }
   | { readonly type: 'read-failed'; readonly error: KubernetesError }
-  /** `endMs`: no write is sent later, by the monotonic clock. */
+  /** `endMs`: monotonic time after which no write is sent. */
   | { readonly type: 'write'; readonly writes: readonly W[]; readonly endMs: number }
-  /** The `read` or `wait` that the last transition requested has ended. */
+  /** The `read` or `wait` requested by the last transition has finished. */
   | { readonly type: 'retry' }
   | { readonly type: 'patched'; readonly resourceVersion: string }
   | { readonly type: 'patch-failed'; readonly error: KubernetesError };
@@ -49,7 +49,7 @@ export type BucketEffect<W extends BucketWrite> =
       readonly message: string;
     }
   | { readonly type: 'answer'; readonly write: W; readonly result: PutResult }
-  /** Answered by the event `patched` or `patch-failed`. */
+  /** The event `patched` or `patch-failed` reports the result. */
   | { readonly type: 'patch'; readonly change: StateMapChange }
   /** Read the ConfigMap, then dispatch `retry`. */
   | { readonly type: 'read' }
@@ -80,8 +80,8 @@ export const UNREAD: BucketState<never> = {
 };
 
 /**
- * Returns whether the ConfigMap must be read before it is used: it was never read, it was unusable at least 10 s ago,
- * or the entry of `key` was invalid at least 60 s ago.
+ * Whether the ConfigMap must be read before it is used: it was never read, it was unusable at least 10 s ago, or the
+ * entry of `key` was invalid at least 60 s ago.
  */
 export function isReadDue(
   { known, failure, isStale }: BucketState<BucketWrite>,

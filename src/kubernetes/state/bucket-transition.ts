@@ -1,5 +1,5 @@
 import { rateLimitMs } from '../requests/rate-limit.js';
-import { UNKNOWN_OUTCOME, type KubernetesError } from '../types.js';
+import { UNKNOWN_OUTCOME, type KubernetesError } from '../api/types.js';
 import { chooseWrites, type BucketWrite, type KnownEntry, type PutResult } from './choose-writes.js';
 import type {
   BucketContext,
@@ -12,7 +12,7 @@ import type {
 import { clampFuture, readEntry } from './state-entry.js';
 import { explainStateFailure, STATE_WRITE_MS, type StateMap } from './state-config-map.js';
 
-/** Consecutive conflicts after which the ConfigMap counts as unusable. */
+/** After this number of consecutive conflicts, the ConfigMap counts as unusable. */
 const MAX_CONFLICTS = 4;
 
 export function transition<W extends BucketWrite>(
@@ -94,11 +94,11 @@ function readKnownEntry<W extends BucketWrite>(
   }
   const clamped = clampFuture(content, context.now);
   const isAhead = clamped !== content;
-  const warning = isAhead ? warn('state entry has times in the future; using the present') : null;
+  const warning = isAhead ? warn('state entry has times in the future; using the current time') : null;
   return { entry: { text, content: clamped, foreignSinceMs }, warning };
 }
 
-/** Answers the writes that must not be sent, and sends the others as one merge-patch. */
+/** Rejects the writes that must not be sent, and sends the others as one merge-patch. */
 function send<W extends BucketWrite>(state: BucketState<W>, context: BucketContext): Transition<W> {
   const { known, failure, writing } = state;
   if (writing === null) return { state, effects: [] };
@@ -147,7 +147,8 @@ function afterFailedPatch<W extends BucketWrite>(
   const waitMs = rateLimitMs(error);
   if (waitMs !== null && context.nowMs + waitMs <= state.writing.endMs)
     return { state, effects: [{ type: 'wait', ms: waitMs }] };
-  // The next read shows an unknown outcome: one such write does not make the store unusable, two in a row do.
+  // The next read shows whether the write succeeded. One unknown outcome does not make the store unusable,
+  // two in a row do.
   if (UNKNOWN_OUTCOME.includes(error.kind) && !state.isDoubtful) {
     const message = `${error.message}: outcome unknown, reading the ConfigMap again`;
     return endWriting({ ...state, isDoubtful: true, isStale: true }, { kind: 'refused', message });

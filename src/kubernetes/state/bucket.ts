@@ -1,7 +1,7 @@
 import { sleep, type Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
 import type { Log } from '../../units/log.js';
-import { KubernetesError } from '../types.js';
+import { KubernetesError } from '../api/types.js';
 import type { BucketRules, KnownEntry } from './choose-writes.js';
 import { isReadDue, UNREAD, type BucketEffect, type BucketEvent, type BucketState } from './bucket-state.js';
 import { transition } from './bucket-transition.js';
@@ -17,7 +17,7 @@ export interface StateBucket extends WriteQueue {
   readonly problem: () => string | null;
   readonly get: (key: string) => KnownEntry | undefined;
   readonly isOwn: (key: string, text: string) => boolean;
-  /** When the ConfigMap was created. The history of a scaler without an entry is unknown before that time. */
+  /** Creation time of the ConfigMap. Before that time, the history of a scaler without an entry is unknown. */
   readonly createdAt: () => Instant | null;
 }
 
@@ -26,7 +26,7 @@ interface BucketOptions extends StateMapPlace, BucketRules {
   readonly log: Log;
 }
 
-/** Carries out the effects of `transition`: requests, waits, answers and log lines. */
+/** Carries out the effects of `transition`: requests, waits, results and log lines. */
 export function createStateBucket(options: BucketOptions): StateBucket {
   const { clock, log } = options;
   const configMap = `${options.namespace}/${options.name}`;
@@ -88,7 +88,7 @@ export function createStateBucket(options: BucketOptions): StateBucket {
     }));
 
   const settle = async (key: string | null = null): Promise<void> => {
-    // Also awaits a read in progress, which is about to replace what is known.
+    // Also waits for a read in progress, which is about to replace the known state.
     if (reading !== null || isReadDue(state, key, clock.monotonicMs())) await readOnce();
   };
 
@@ -105,7 +105,7 @@ export function createStateBucket(options: BucketOptions): StateBucket {
     ...queue,
     settle,
     reload: async () => {
-      // A read that began earlier may miss what the last leader wrote.
+      // A read that started earlier may miss what the last leader wrote.
       await reading;
       await readOnce(true);
     },

@@ -3,11 +3,11 @@ import { MAX_ENTRY_BYTES, type EntryProblem, type StoredEntry } from './state-en
 export interface KnownEntry {
   readonly text: string;
   readonly content: StoredEntry | EntryProblem;
-  /** Monotonic time at which an entry written by another process was first read; null for every other entry. */
+  /** Monotonic time of the first read of an entry written by another process; null for other entries. */
   readonly foreignSinceMs: number | null;
 }
 
-/** Replaces the entry `base` (null: no entry) with `text`. Refused if the ConfigMap holds any other entry. */
+/** Replaces the entry `base` (null: no entry) with `text`. Refused if the ConfigMap contains a different entry. */
 export interface BucketWrite {
   readonly key: string;
   readonly base: string | null;
@@ -15,9 +15,9 @@ export interface BucketWrite {
 }
 
 export type PutResult =
-  /** `stored`: the entry as written; null if state is kept in memory only. */
+  /** `stored`: the entry as written; null if state is only in memory. */
   | { readonly kind: 'written'; readonly stored: string | null }
-  /** Another replica wrote the entry or is the leader, so the caller must not act on its older knowledge. */
+  /** Another replica wrote the entry or is the leader, so the caller must not act on its older state. */
   | { readonly kind: 'refused'; readonly message: string }
   /** The store is unusable. Source: reliability.md, W11. */
   | { readonly kind: 'failed'; readonly message: string };
@@ -25,9 +25,8 @@ export type PutResult =
 export interface BucketRules {
   readonly name: string;
   readonly mayWrite: () => boolean;
-  /** Whether a leader of a later term wrote the entry, which must not be overwritten (W13). */
+  /** Whether a leader of a later term wrote the entry, which must then not be overwritten (W13). */
   readonly isWrittenByLaterTerm: (entry: KnownEntry) => boolean;
-  /** Whether the scaler of an entry no longer exists and the entry can be removed. */
   readonly isSpent: (key: string, entry: StoredEntry) => boolean;
 }
 
@@ -37,7 +36,7 @@ export const MAX_BUCKET_BYTES = 512 * 1024;
 interface ChosenWrites<W extends BucketWrite> {
   readonly accepted: readonly W[];
   readonly answered: readonly { readonly write: W; readonly result: PutResult }[];
-  /** Keys of entries that no scaler needs anymore, to be removed with the accepted writes. */
+  /** Keys of entries that no scaler needs, to be removed with the accepted writes. */
   readonly dropped: readonly string[];
 }
 
@@ -70,7 +69,7 @@ export function chooseWrites<W extends BucketWrite>(
 }
 
 function whyRefused(write: BucketWrite, known: KnownEntry | undefined, rules: BucketRules): PutResult | null {
-  if (!rules.mayWrite()) return { kind: 'refused', message: 'another replica leads' };
+  if (!rules.mayWrite()) return { kind: 'refused', message: 'another replica is the leader' };
   const isChanged = (known?.text ?? null) !== write.base;
   if (known !== undefined && 'problem' in known.content) return null;
   if (!isChanged && (known === undefined || !rules.isWrittenByLaterTerm(known))) return null;

@@ -1,7 +1,7 @@
 import { parseInstant, type Instant } from '../../units/time.js';
-import { objectIn, textIn, textsIn, type JsonObject } from '../json.js';
+import { objectIn, textIn, textsIn, type JsonObject } from '../api/json.js';
 import type { Transport } from '../requests/transport.js';
-import { KubernetesError, type KubernetesErrorKind } from '../types.js';
+import { KubernetesError, type KubernetesErrorKind } from '../api/types.js';
 
 export interface StateMapPlace {
   readonly transport: Transport;
@@ -15,13 +15,13 @@ export interface StateMap {
   readonly data: Readonly<Record<string, string>>;
 }
 
-/** Entries to set (null: to remove), on the condition that the ConfigMap still has `resourceVersion`. */
+/** Entries to set (null: remove). Precondition: the ConfigMap still has `resourceVersion`. */
 export interface StateMapChange {
   readonly resourceVersion: string;
   readonly data: Readonly<Record<string, string | null>>;
 }
 
-/** A write that ends later is useless, because its intent is too old by then. Source: reliability.md, W10. */
+/** A write that takes longer is useless, because its intent is then too old. Source: reliability.md, W10. */
 export const STATE_WRITE_MS = 5000;
 const READ_MS = 5000;
 
@@ -46,7 +46,7 @@ export async function readStateMap(place: StateMapPlace): Promise<StateMap> {
 
 /**
  * Sends one merge-patch and returns the new resourceVersion. Throws `KubernetesError`: `conflict` if the ConfigMap has
- * changed. Never retried here, because after a timeout the write may have succeeded.
+ * changed. Never retries, because after a timeout the write may have succeeded.
  */
 export async function patchStateMap(
   place: StateMapPlace,

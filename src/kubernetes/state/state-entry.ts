@@ -1,27 +1,26 @@
 import * as z from 'zod';
 
-import type { ScaleEvent, State } from '../../decision/snapshot.js';
+import type { ScaleEvent, State } from '../../decision/snapshot/snapshot.js';
 import { addSeconds, formatInstant, parseInstant, secondsBetween, type Instant } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 
 /** A change of replicas, stored before its PATCH is sent. */
 export interface Intent {
-  /** The term of the leader that stored it. */
   readonly epoch: string;
   readonly from: number;
   readonly to: number;
   /**
-   * Counts of earlier PATCHes with the same precondition and an unknown outcome. At most one of all PATCHes succeeds.
+   * Replicas of earlier PATCHes with the same precondition and an unknown outcome. At most one of all these PATCHes
+   * succeeds.
    */
   readonly earlier: readonly number[];
-  /** The precondition of its PATCH. */
   readonly resourceVersion: string;
   /** `metadata.generation` of the target before the PATCH, or an older one; null if the kind has none. */
   readonly generation: number | null;
   readonly at: Instant;
 }
 
-/** Returns every count that the intent may have set, its own first. */
+/** Returns all replica counts that the intent may have set, the latest first. */
 export function intendedCounts({ to, earlier }: Intent): readonly number[] {
   return [to, ...earlier];
 }
@@ -46,9 +45,9 @@ export interface EntryProblem {
 
 /** Longer entries are not written. Source: reliability.md, W8. */
 export const MAX_ENTRY_BYTES = 4096;
-/** How far the clock of another writer may be ahead of this one. Source: reliability.md, W14. */
+/** How far the clock of another writer may be ahead of the local clock. Source: reliability.md, W14. */
 const CLOCK_SKEW_SECONDS = 60;
-/** More events are merged, so that an entry stays within 4 KiB. */
+/** Further events are merged, so that an entry stays within 4 KiB. */
 const MAX_EVENTS = 64;
 const SCHEMA_VERSION = 1;
 
@@ -121,7 +120,7 @@ function jsonOf(intent: Intent): z.input<typeof entrySchema>['intent'] {
   };
 }
 
-/** Merges the oldest events of each direction in pairs, each at its later time. */
+/** Merges the oldest events of each direction in pairs, with the later time. */
 function mergeOldEvents(events: readonly ScaleEvent[]): readonly ScaleEvent[] {
   if (events.length <= MAX_EVENTS) return events;
   const ups = events.filter(({ change }) => change > 0);
@@ -150,7 +149,7 @@ function mergeOldest(events: readonly ScaleEvent[], max: number): readonly Scale
   return left;
 }
 
-/** Returns the problem if the entry is invalid or has a newer schema version. */
+/** Returns a problem if the entry is invalid or has a newer schema version. */
 export function readEntry(text: string): StoredEntry | EntryProblem {
   let json: unknown;
   try {
@@ -192,8 +191,8 @@ function versionOf(json: unknown): number | null {
 }
 
 /**
- * Replaces each time more than 60 s ahead of `now` by `now`, because a window that starts in the future would last too
- * long. Returns the same object if nothing is replaced. Source: reliability.md, W14.
+ * Replaces times more than 60 s after `now` with `now`, because a window that starts in the future would last too long.
+ * Returns the same object if nothing is replaced. Source: reliability.md, W14.
  */
 export function clampFuture(entry: StoredEntry, now: Instant): StoredEntry {
   const isAhead = (at: Instant | null): boolean =>
@@ -214,7 +213,7 @@ export function clampFuture(entry: StoredEntry, now: Instant): StoredEntry {
 
 const LONGEST_WINDOW_SECONDS = 86_400;
 
-/** Returns whether no window can use the entry anymore. */
+/** Whether no window needs the entry anymore. */
 export function isSpent(
   { lastScaleUp, lastScaleDown, scaleEvents, intent }: StoredEntry,
   now: Instant,

@@ -1,7 +1,7 @@
-/** The number of ConfigMaps. It does not depend on the replicas of the service, so a scaler keeps its bucket. */
+/** Number of ConfigMaps. It does not depend on the number of replicas of the service, so a scaler keeps its bucket. */
 export const STATE_BUCKETS = 16;
 
-/** The API server rejects a longer key in a ConfigMap. */
+/** Maximum length of a key in a ConfigMap. */
 const MAX_KEY_LENGTH = 253;
 
 export interface ScalerName {
@@ -10,8 +10,8 @@ export interface ScalerName {
 }
 
 /**
- * Returns the bucket of a scaler, 0 to 15: FNV-1a (32 bits) of the UTF-8 of `namespace/name`, modulo 16. Must never
- * change: two versions running at the same time would keep two states of one scaler.
+ * Returns the bucket of a scaler, 0 to 15: FNV-1a (32 bits) of `namespace/name` in UTF-8, modulo 16. Must never change:
+ * two versions running at the same time would store two states of one scaler.
  */
 export function bucketOf({ namespace, name }: ScalerName): number {
   let hash = 0x811c9dc5;

@@ -7,10 +7,10 @@ import { isSpent, writeEntry, type StoredEntry, type StoredState } from './state
 import { bucketOf, configMapName, entryKey, STATE_BUCKETS, type ScalerName } from './state-key.js';
 import type { Transport } from '../requests/transport.js';
 
-/** The stored state of a scaler. `text`: the entry, which is the base of the next write; null: no entry. */
+/** Stored state of a scaler. `text`: the entry, which is the base of the next write; null: no entry. */
 export type StateReading =
   | { readonly kind: 'off'; readonly text: null }
-  /** `isOwn`: this process wrote the entry. `since`: when the ConfigMap was created; null: unknown. */
+  /** `isOwn`: this process wrote the entry. `since`: creation time of the ConfigMap; null: unknown. */
   | {
       readonly kind: 'entry';
       readonly text: string;
@@ -18,12 +18,12 @@ export type StateReading =
       readonly isOwn: boolean;
       readonly since: Instant | null;
     }
-  /** No entry. `since`: when the ConfigMap was created; null: unknown. */
+  /** No entry. `since`: creation time of the ConfigMap; null: unknown. */
   | { readonly kind: 'none'; readonly text: null; readonly since: Instant | null }
   /** The ConfigMap is unusable, or the entry invalid. */
   | { readonly kind: 'unusable'; readonly text: string | null; readonly message: string };
 
-/** `base`: the entry to replace, the text of the last reading or write. */
+/** `base`: the entry to replace, as `text` of the last read or write. */
 interface StateWrite {
   readonly scaler: ScalerName;
   readonly base: string | null;
@@ -31,13 +31,13 @@ interface StateWrite {
 }
 
 /**
- * Persists what must survive a crash. Nothing throws: failures are part of the results. Source: reliability.md, W8-W14.
+ * Persists what must survive a crash. Does not throw: failures are part of the results. Source: reliability.md, W8-W14.
  */
 export interface StateStore {
   readonly load: () => Promise<void>;
-  /** Reads all ConfigMaps again. A new leader awaits it before it writes. */
+  /** Reads all ConfigMaps again. A new leader awaits this before it writes. */
   readonly reload: () => Promise<void>;
-  /** Reads one ConfigMap again: to be awaited when this process takes over a bucket, before it writes. */
+  /** Reads one ConfigMap again. A process that acquires a bucket awaits this before it writes. */
   readonly reloadBucket: (bucket: number) => Promise<void>;
   /** Returns the state of a scaler from memory. Only an unusable ConfigMap is read again, at most every 10 s. */
   readonly read: (scaler: ScalerName) => Promise<StateReading>;
@@ -45,9 +45,9 @@ export interface StateStore {
   readonly put: (write: StateWrite) => Promise<PutResult>;
   /** Writes with the next `put`, or after 5 s. The next `read` shows the result. */
   readonly putLater: (write: StateWrite) => void;
-  /** Writes what `putLater` has queued, before this process exits or stops leading. */
+  /** Writes what `putLater` has queued, before this process exits or stops being the leader. */
   readonly flush: () => Promise<void>;
-  /** The same for one ConfigMap. */
+  /** Like `flush`, for one ConfigMap. */
   readonly flushBucket: (bucket: number) => Promise<void>;
   /** Sets the scalers that exist. Entries of other scalers are removed with a later write, after 24 h. */
   readonly setKnown: (scalers: readonly ScalerName[]) => void;
@@ -58,9 +58,9 @@ interface StateStoreOptions {
   readonly namespace: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Evaluated just before each write. */
+  /** Checked directly before each write. */
   readonly leadership: BucketLeadership;
-  /** With sharding, that of each bucket. Default: `leadership`. */
+  /** Leadership of each bucket with sharding. Default: `leadership`. */
   readonly leadershipOf?: (bucket: number) => BucketLeadership;
 }
 
@@ -69,9 +69,9 @@ interface BucketLeadership {
   readonly mayWrite: () => boolean;
 }
 
-/** How long an entry outlives its scaler: the maximum forbidden window. */
+/** How long an entry is kept after its scaler was removed: the maximum forbidden window. */
 const KEEP_MS = 86_400_000;
-/** Longer than a former leader may still believe that it is the leader. */
+/** Longer than a former leader may assume that it still is the leader. */
 const FORMER_LEADER_MS = 30_000;
 
 /**
@@ -150,7 +150,7 @@ export function createStateStore(options: StateStoreOptions): StateStore {
   };
 }
 
-/** Returns a store that persists nothing: every reading is `off`, every write succeeds. */
+/** Returns a store that persists nothing: every read returns `off`, every write succeeds. */
 export function stateInMemory(): StateStore {
   const nothing = (): Promise<void> => Promise.resolve();
   return {

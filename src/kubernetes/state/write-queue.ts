@@ -5,9 +5,9 @@ export interface QueuedWrite extends BucketWrite {
   readonly done: (result: PutResult) => void;
 }
 
-/** Joins the writes of one ConfigMap into batches, one batch at a time. */
+/** Combines the writes to one ConfigMap into batches, one batch at a time. */
 export interface WriteQueue {
-  /** Writes together with the other writes of this tick or, while a batch is in progress, with the next batch. */
+  /** Writes in one batch with the other writes of this tick or, while a batch is in progress, in the next batch. */
   readonly put: (write: BucketWrite) => Promise<PutResult>;
   /** Writes with the next `put`, or after 5 s. A later call for the same key replaces the write. */
   readonly putLater: (write: BucketWrite) => void;
@@ -16,7 +16,9 @@ export interface WriteQueue {
 
 const LATER_MS = 5000;
 
-/** `writeBatch` answers each write. It rejects only after an internal error, which is passed to `onFault`. */
+/**
+ * `writeBatch` returns a result for each write. It rejects only after an internal error, which is passed to `onFault`.
+ */
 export function createWriteQueue(
   clock: Clock,
   {
@@ -47,7 +49,7 @@ export function createWriteQueue(
   const run = async (): Promise<void> => {
     try {
       do {
-        // The other writes of this tick join the batch.
+        // Waits for the other writes of this tick, which join the batch.
         await Promise.resolve();
         await writeBatch(takeBatch());
       } while (waiting.length > 0);

@@ -1,12 +1,12 @@
 import { onAbort } from '../../units/abort.js';
 import type { Clock } from '../../units/clock.js';
-import type { JsonObject } from '../json.js';
+import type { JsonObject } from '../api/json.js';
 import { resourceScope } from './list-pages.js';
 import type { Log } from '../../units/log.js';
 import type { ObjectStore, WatchedObject } from './object-store.js';
 import { createReflector, type Reflector } from './reflector.js';
 import type { Transport } from '../requests/transport.js';
-import type { KubernetesError } from '../types.js';
+import type { KubernetesError } from '../api/types.js';
 
 export interface Informer<S> {
   readonly store: S;
@@ -16,7 +16,7 @@ export interface Informer<S> {
 export interface Informers<S> {
   /** Starts and stops watches so that these namespaces are watched (null: the whole cluster in one watch). */
   readonly want: (namespaces: readonly (string | null)[]) => void;
-  /** Returns the informer of a namespace, preferably a synced one; null if none is wanted. */
+  /** Returns the informer of a namespace, preferably a synced one; null if the namespace is not watched. */
   readonly of: (namespace: string) => Informer<S> | null;
   readonly isSynced: () => boolean;
   readonly run: (signal: AbortSignal) => Promise<void>;
@@ -42,7 +42,7 @@ interface RunningInformer<S> extends Informer<S> {
 }
 
 /**
- * Watches only during `run`. An informer that is no longer wanted runs until the informers that replace it have listed,
+ * Watches only during `run`. An informer that is no longer needed runs until the informers that replace it have listed,
  * so that no caller finds an empty store in between.
  */
 export function createInformers<T extends WatchedObject, S extends ObjectStore<T>>(

@@ -1,7 +1,7 @@
 import { sleep, type Clock } from '../../units/clock.js';
-import { objectIn, objectsIn, textIn, type JsonObject } from '../json.js';
+import { objectIn, objectsIn, textIn, type JsonObject } from '../api/json.js';
 import type { Transport } from '../requests/transport.js';
-import { KubernetesError } from '../types.js';
+import { KubernetesError } from '../api/types.js';
 
 export interface ResourceScope {
   /** For example `/apis/apps/v1/namespaces/shop/deployments`. */
@@ -22,7 +22,7 @@ export function resourceScope(root: string, plural: string, namespace: string | 
 }
 
 const PAGE_SIZE = '500';
-/** Ends a list whose server never stops sending continue tokens. */
+/** Ends a list if the server keeps sending continue tokens. */
 const MAX_PAGES = 2000;
 /** Kubernetes supports 150,000 pods. */
 const MAX_ITEMS = 300_000;
@@ -39,7 +39,7 @@ interface Listed<T> {
 export interface Listing<T> {
   readonly transport: Transport;
   readonly scope: ResourceScope;
-  /** Converts an object, page by page; null drops it. */
+  /** Converts an object. Null drops it. */
   readonly convert: (object: JsonObject) => T | null;
   /** In the syntax of `kubectl -l`; default: all objects. */
   readonly labelSelector?: string;
@@ -48,7 +48,7 @@ export interface Listing<T> {
 
 /**
  * Lists a resource consistently (`resourceVersion` unset, never 0) in pages of 500. If the continue token expires,
- * lists again without pages, because the token of the 410 would continue inconsistently. Throws `KubernetesError`, also
+ * lists again without pages, because the token in the 410 would continue inconsistently. Throws `KubernetesError`, also
  * for an endless list: a repeated token, or too many pages, objects or bytes. Source: reliability.md, K2, K4, K5.
  */
 export async function listAll<T>(listing: Listing<T>): Promise<Listed<T>> {
@@ -72,7 +72,7 @@ export async function listAll<T>(listing: Listing<T>): Promise<Listed<T>> {
     if (items.length > MAX_ITEMS) throw endless(listing, `more than ${MAX_ITEMS} objects`);
     if (kept > MAX_KEPT_CHARACTERS)
       throw endless(listing, `objects of more than ${MAX_KEPT_CHARACTERS} bytes`);
-    // All pages should have the same version. If they differ, a watch from the first one misses nothing.
+    // All pages should have the same version. If they differ, a watch from the first version misses nothing.
     resourceVersion ??= read.resourceVersion;
     token = read.token;
     if (token === null) return { items, resourceVersion };
@@ -116,7 +116,7 @@ export async function listNotOlder<T>(
   return listAll(listing);
 }
 
-/** All server versions use this message; only newer ones set a cause. */
+/** All server versions use this message; only newer versions set a cause. */
 function isTooLarge({ status, message }: KubernetesError): boolean {
   return status === 504 && message.includes('Too large resource version');
 }

@@ -4,10 +4,9 @@ export interface WatchedObject {
   readonly resourceVersion: string;
 }
 
-/** The objects that a reflector has read. */
 export interface ObjectStore<T extends WatchedObject> {
   readonly get: (namespace: string, name: string) => T | undefined;
-  /** Replaces all objects at once, so that no reader sees a half-filled store. */
+  /** Replaces all objects at once, so that no reader sees a partial list. */
   readonly replace: (objects: readonly T[]) => void;
   readonly put: (object: T) => void;
   readonly remove: (namespace: string, name: string) => void;

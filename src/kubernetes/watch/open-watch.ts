@@ -5,9 +5,7 @@ import type { WatchStream } from '../requests/watch-stream.js';
 const WATCH_START_DEADLINE_MS = 30_000;
 
 export interface WatchRequest {
-  /** The watch starts after this resourceVersion. */
   readonly version: string;
-  /** The server ends the watch after this time. */
   readonly timeoutSeconds: number;
   readonly signal: AbortSignal;
 }

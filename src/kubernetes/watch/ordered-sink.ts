@@ -1,17 +1,18 @@
 import type { ObjectStore, WatchedObject } from './object-store.js';
-import { compareResourceVersions, isOlder } from '../resource-version.js';
+import { compareResourceVersions, isOlder } from '../api/resource-version.js';
 
-/** Writes to a store so that a repeated or late event never restores an older version. */
+/** Writes to a store, so that a repeated or late event never restores an older version. */
 export interface OrderedSink<T extends WatchedObject> {
   /**
-   * Replaces the store with a list of resourceVersion `version`. Drops later events that are not newer than the list.
+   * Replaces the store with a list at resourceVersion `version`. Later events that are not newer than the list are
+   * dropped.
    */
   readonly replace: (objects: readonly T[], version: string) => void;
   readonly put: (object: T) => void;
   readonly remove: (object: WatchedObject) => void;
 }
 
-/** Deletions to remember, so that an older event does not restore a deleted object. */
+/** Number of remembered deletions, so that an older event does not restore a deleted object. */
 const MAX_DELETIONS = 4096;
 
 /**

@@ -1,19 +1,19 @@
 import { sleep, withDeadline, type Clock } from '../../units/clock.js';
 import { IdleError, withIdleLimit } from '../requests/idle-limit.js';
-import { objectIn, textIn, type JsonObject } from '../json.js';
+import { objectIn, textIn, type JsonObject } from '../api/json.js';
 import { listAll, listNotOlder, nameScope, type ResourceScope } from './list-pages.js';
 import type { Log } from '../../units/log.js';
 import type { ObjectStore, WatchedObject } from './object-store.js';
 import { openResourceWatch, type WatchRequest } from './open-watch.js';
 import { createOrderedSink, type OrderedSink } from './ordered-sink.js';
 import { createRetryDelays, type RetryDelays, type Verb } from './retry-delays.js';
-import { isOlder } from '../resource-version.js';
+import { isOlder } from '../api/resource-version.js';
 import type { Transport } from '../requests/transport.js';
-import { KubernetesError } from '../types.js';
+import { KubernetesError } from '../api/types.js';
 import { readWatchEvent, WatchEventError, type WatchEvent } from './watch-events.js';
 import { splitLines, streamError } from './watch-lines.js';
 
-/** Keeps a store equal to the API server, for one resource in one namespace or in all. */
+/** Keeps a store equal to the API server, for one resource in one namespace or in all namespaces. */
 export interface Reflector {
   /** Lists and watches until `signal` is aborted; never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
@@ -22,7 +22,7 @@ export interface Reflector {
   readonly ageSeconds: () => number;
   /** The last failure since a list or watch succeeded; null: none, or a 403 that may not last. */
   readonly failure: () => KubernetesError | null;
-  /** Calls `listener` after each list and each failure. Returns the function that unsubscribes. */
+  /** Calls `listener` after each list and each failure. Returns a function that unsubscribes. */
   readonly onChange: (listener: () => void) => () => void;
 }
 
@@ -38,22 +38,26 @@ export interface ReflectorOptions<T extends WatchedObject> {
 }
 
 const MIN_WATCH_SECONDS = 240;
-/** A random 240 to 480 s, so that watches do not all restart together. */
+/** Random, 240 to 480 s, so that watches do not all restart together. */
 const WATCH_SPAN_SECONDS = 241;
 const WATCH_GRACE_SECONDS = 15;
-/** The lifetime of a continue token. 300 pages of 500 take about a minute. */
+/** Lifetime of a continue token. 300 pages of 500 take about a minute. */
 const LIST_DEADLINE_MS = 300_000;
-/** A watch that ends sooner without an event is a failure: behind a broken proxy it would restart in a busy loop. */
+/**
+ * A watch that ends sooner without an event counts as a failure: behind a broken proxy it would restart in a busy loop.
+ */
 const SHORT_WATCH_MS = 1000;
-/** After this time without an event, only a list shows the state. It runs before the store counts as stale (180 s). */
+/**
+ * After this time without an event, only a list can show the state. It runs before the store counts as stale (180 s).
+ */
 const RELIST_AFTER_SECONDS = 110;
 const INTERNAL_ERROR_PATIENCE_MS = 60_000;
 const OLD_LIST_PATIENCE_MS = 60_000;
 
 /**
- * Lists, then watches from the version of the list, and restarts watches from the last version seen. Lists again in two
- * cases: if that version is gone, from the watch cache, which is enough; and if watches receive nothing, consistently,
- * because the cache may be stale. Source: reliability.md, K1-K12.
+ * Lists, then watches from the version of the list, and restarts watches from the last version seen. Lists again if
+ * that version is gone (the watch cache then suffices), or if watches receive nothing (consistently, because the cache
+ * may be stale). Source: reliability.md, K1-K12.
  */
 export function createReflector<T extends WatchedObject>(options: ReflectorOptions<T>): Reflector {
   const loop = new ReflectorLoop(options);
@@ -76,10 +80,10 @@ class ReflectorLoop<T extends WatchedObject> {
   readonly #clock: Clock;
   readonly #sink: OrderedSink<T>;
   readonly #delays: RetryDelays;
-  /** The version to watch from; null: the next step is a list. */
+  /** Version to watch from; null: the next step is a list. */
   #version: string | null = null;
   #newest: string | null = null;
-  /** The next list may be as old as this version; null: it must be consistent. */
+  /** Oldest version that the next list may have; null: it must be consistent. */
   #relistFrom: string | null = null;
   #heardMs: number | null = null;
   #listedMs: number | null = null;
@@ -139,7 +143,7 @@ class ReflectorLoop<T extends WatchedObject> {
   }
 
   /**
-   * An older list comes from a stale server or a restored cluster. If it stays older for a minute, the cluster was
+   * An older list comes from a stale server or a restored cluster. If lists stay older for a minute, the cluster was
    * restored.
    */
   #refuseOldList(version: string): void {
@@ -184,7 +188,7 @@ class ReflectorLoop<T extends WatchedObject> {
         this.#options.log.info('closed a watch without events', { resource: this.#name });
         return 0;
       }
-      // The server exceeded its timeoutSeconds: the connection is dead, but the version is still valid.
+      // The server exceeded timeoutSeconds: the connection is dead, but the version is still valid.
       if (elapsedMs() >= deadlineMs && !signal.aborted) return 0;
       throw error;
     }
@@ -264,8 +268,8 @@ class ReflectorLoop<T extends WatchedObject> {
   }
 
   /**
-   * Returns whether the next step must be a list. After other failures the watch continues from the last version, which
-   * saves the server a list.
+   * Whether the next step must be a list. After other failures the watch continues from the last version, which saves
+   * the server a list.
    */
   #isVersionLost(error: KubernetesError): boolean {
     if (error.kind === 'gone') return true;

@@ -2,7 +2,7 @@ import type { Clock } from '../../units/clock.js';
 import { createBackoff } from '../requests/backoff.js';
 import { rateLimitMs } from '../requests/rate-limit.js';
 import { createRefusals } from '../requests/refusals.js';
-import type { KubernetesError } from '../types.js';
+import type { KubernetesError } from '../api/types.js';
 import { WatchEventError } from './watch-events.js';
 
 export interface RetryDelays {
@@ -23,22 +23,22 @@ interface ListOrWatchFailure {
 
 interface RetryDelay {
   readonly ms: number;
-  /** False for a 403 that may come from a server that has just started. */
+  /** False for a 403 that may come from a server that is starting. */
   readonly isLasting: boolean;
 }
 
-/** With jitter, a returning server is found within twice this time. */
+/** Including jitter, a server that is back is detected within twice this time. */
 const OUTAGE_RETRY_MS = 5000;
 const MIN_RELIST_INTERVAL_MS = 120_000;
 
-/** Source: reliability.md, 1.3 and K11. */
+/** Source: reliability.md, section 1 and K11. */
 export function createRetryDelays(clock: Clock): RetryDelays {
   const backoff = createBackoff(clock);
   const slowBackoff = createBackoff(clock, 30_000, 300_000);
   const refusals = { list: createRefusals(clock), watch: createRefusals(clock) };
   let isLimited = false;
 
-  /** A server that has just started may answer 403 or 404 for a resource that it serves. */
+  /** A server that is starting may answer 403, or 404 for a resource that it serves. */
   const afterRefusal = ({ verb, error }: ListOrWatchFailure): RetryDelay => {
     if (refusals[verb].note()) return { ms: slowBackoff.next(), isLasting: true };
     return { ms: refusals[verb].retryMs(), isLasting: error.kind === 'not_found' };
@@ -63,8 +63,8 @@ export function createRetryDelays(clock: Clock): RetryDelays {
   };
 
   /**
-   * After the first 429 of a watch, waits only for its `Retry-After`; after further ones also for at least a backoff.
-   * The latter applies to every 429 of a list, because the transport has already sent the list three times.
+   * Delay after a 429: for the first one of a watch, only its `Retry-After`; for further ones, at least a backoff. Each
+   * 429 of a list also waits at least a backoff, because the transport has already sent the list three times.
    */
   const afterRateLimit = ({ verb, error }: ListOrWatchFailure): number | null => {
     const limitedMs = error instanceof WatchEventError ? null : rateLimitMs(error);

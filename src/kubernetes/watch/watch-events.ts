@@ -1,7 +1,7 @@
-import { asObject, objectIn, textIn, type JsonObject } from '../json.js';
+import { asObject, objectIn, textIn, type JsonObject } from '../api/json.js';
 import { statusObjectError } from '../requests/request-error.js';
 import { JsonBoundsError, parseJsonWithin, type JsonBounds } from '../../units/json-bounds.js';
-import { KubernetesError } from '../types.js';
+import { KubernetesError } from '../api/types.js';
 
 /** More than any object in etcd has. */
 const LINE_BOUNDS: JsonBounds = { depth: 256, items: 500_000 };
@@ -13,12 +13,12 @@ export interface WatchEvent {
   readonly resourceVersion: string;
 }
 
-/** An ERROR event: the server ended a watch that had begun. */
+/** An ERROR event: the server ended a running watch. */
 export class WatchEventError extends KubernetesError {}
 
 /**
- * Parses one line of a watch. Throws `WatchEventError` for an ERROR event and `KubernetesError` (`bad_answer`) for an
- * invalid line. A watch from the last version then misses nothing. Source: reliability.md, K8, K9, K19.
+ * Parses a line of a watch. Throws `WatchEventError` for an ERROR event and `KubernetesError` (`bad_answer`) for an
+ * invalid line. A new watch from the last version then misses nothing. Source: reliability.md, K8, K9, K19.
  */
 export function readWatchEvent(line: string, doing: string): WatchEvent {
   let parsed: unknown;

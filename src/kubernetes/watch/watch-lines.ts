@@ -1,5 +1,5 @@
-import { errorFacts } from '../error-facts.js';
-import { KubernetesError } from '../types.js';
+import { errorFacts } from '../api/error-facts.js';
+import { KubernetesError } from '../api/types.js';
 
 /** An object in etcd has at most 1.5 MiB. */
 export const MAX_LINE_BYTES = 8 * 1024 * 1024;
@@ -15,9 +15,9 @@ export class LineTooLongError extends Error {
 }
 
 /**
- * Yields the lines of a byte stream without blank lines and without an incomplete last line. Decodes whole lines,
- * because a chunk may end within a character. Does not use node:readline: an abort after its loop emits an error event
- * that cannot be caught. Throws `LineTooLongError`.
+ * Yields the lines of a byte stream, except blank lines and an incomplete last line. Decodes complete lines, because a
+ * chunk may end within a character. Does not use node:readline: an abort after its loop emits an error event that
+ * cannot be caught. Throws `LineTooLongError`.
  */
 export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   let pieces: Uint8Array[] = [];

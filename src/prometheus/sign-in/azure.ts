@@ -1,13 +1,13 @@
 import type * as Msal from '@azure/msal-node';
 import type { INetworkModule, NetworkRequestOptions, NetworkResponse } from '@azure/msal-node';
 import type { Clock } from '../../units/clock.js';
-import { CredentialError, mustRead } from '../credential-files.js';
-import type { AzureConfig } from '../source-config.js';
-import { watchFile } from '../watched-file.js';
+import { CredentialError, mustRead } from '../requests/credential-files.js';
+import type { AzureConfig } from '../data-source/source-config.js';
+import { watchFile } from '../requests/watched-file.js';
 import { createBearer } from './bearer.js';
 import { loadPackage } from './load-package.js';
 import { createRenewed, type Fetched } from './renewed.js';
-import type { SignIn } from '../authentication.js';
+import type { SignIn } from '../requests/authentication.js';
 import type { Environment } from './environment.js';
 import { createTokenHttp, type TokenHttp } from './token-http.js';
 
@@ -32,9 +32,9 @@ const CLOUDS: Readonly<
 };
 
 /**
- * Creates the authentication with a token of Microsoft Entra ID: with the federated token of AKS workload identity
- * ($AZURE_FEDERATED_TOKEN_FILE, $AZURE_CLIENT_ID, $AZURE_TENANT_ID; the config overrides the last two), else with the
- * managed identity of the machine. The library sends its requests with `http`.
+ * Authenticates with a token of Microsoft Entra ID: with the federated token of AKS workload identity
+ * ($AZURE_FEDERATED_TOKEN_FILE, $AZURE_CLIENT_ID, $AZURE_TENANT_ID; the config overrides the last two), otherwise with
+ * the managed identity of the machine. The library sends its requests with `http`.
  */
 export function createAzure(
   config: AzureConfig,

@@ -1,7 +1,7 @@
 import type { Renewed } from './renewed.js';
-import type { SignIn } from '../authentication.js';
+import type { SignIn } from '../requests/authentication.js';
 
-/** Sends a token in the Authorization header. A 401 requests a new token. */
+/** Sends a token in the Authorization header. After a 401, requests a new token. */
 export function createBearer(token: Renewed<string>): SignIn {
   return {
     headersFor: async (_request, signal) => {

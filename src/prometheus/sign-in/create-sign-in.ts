@@ -1,9 +1,9 @@
 import type { Clock } from '../../units/clock.js';
-import type { SignInConfig } from '../source-config.js';
+import type { SignInConfig } from '../data-source/source-config.js';
 import { createAzure } from './azure.js';
 import { createGoogle } from './google.js';
 import { createOAuth2 } from './oauth2.js';
-import type { SignIn } from '../authentication.js';
+import type { SignIn } from '../requests/authentication.js';
 import type { Environment } from './environment.js';
 import { createSigV4 } from './sigv4.js';
 

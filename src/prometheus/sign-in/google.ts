@@ -1,9 +1,9 @@
 import type { Clock } from '../../units/clock.js';
-import { CredentialError } from '../credential-files.js';
+import { CredentialError } from '../requests/credential-files.js';
 import { createBearer } from './bearer.js';
 import { loadPackage } from './load-package.js';
 import { createRenewed, type Fetched } from './renewed.js';
-import type { SignIn } from '../authentication.js';
+import type { SignIn } from '../requests/authentication.js';
 
 const WHAT = 'google: requesting a token with the application default credentials';
 const SCOPE = 'https://www.googleapis.com/auth/monitoring.read';
@@ -12,16 +12,16 @@ const REQUEST_MS = 5000;
 const LIFETIME_MS = 3_600_000;
 
 /**
- * Creates the authentication with application default credentials: the file of $GOOGLE_APPLICATION_CREDENTIALS, that of
- * gcloud, or the metadata server, which on GKE serves the workload identity of the pod.
+ * Authenticates with application default credentials: the file of $GOOGLE_APPLICATION_CREDENTIALS, that of gcloud, or
+ * the metadata server, which on GKE provides the workload identity of the pod.
  */
 export function createGoogle(clock: Clock): SignIn {
   const fetch = async (): Promise<Fetched<string>> => {
     const { GoogleAuth } = await loadPackage('google-auth-library', () => import('google-auth-library'));
-    // A new object each time, because an old one would return its old token again.
+    // A new object each time: an existing one would return its old token.
     const auth = new GoogleAuth({
       scopes: [SCOPE],
-      // Not sent with a query. If it is unset, the library looks for it for seconds, also by running gcloud.
+      // Not sent with queries. If unset, the library searches for it for seconds, also by running gcloud.
       projectId: 'promscaler',
       clientOptions: { transporterOptions: { timeout: REQUEST_MS } },
     });

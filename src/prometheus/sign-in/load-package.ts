@@ -1,8 +1,8 @@
-import { CredentialError } from '../credential-files.js';
+import { CredentialError } from '../requests/credential-files.js';
 
 /**
- * Loads a package that only one authentication method needs, on first use. Throws a `CredentialError` if the image was
- * built without it.
+ * Loads a package of one authentication method on first use. Throws a `CredentialError` if the image was built without
+ * it.
  */
 export async function loadPackage<T>(name: string, load: () => Promise<T>): Promise<T> {
   try {

@@ -1,11 +1,11 @@
 import type { Clock } from '../../units/clock.js';
-import { CredentialError, mustRead } from '../credential-files.js';
-import type { OAuth2Config } from '../source-config.js';
-import { watchFile } from '../watched-file.js';
+import { CredentialError, mustRead } from '../requests/credential-files.js';
+import type { OAuth2Config } from '../data-source/source-config.js';
+import { watchFile } from '../requests/watched-file.js';
 import { createBearer } from './bearer.js';
 import { loadPackage } from './load-package.js';
 import { createRenewed, type Fetched } from './renewed.js';
-import type { SignIn } from '../authentication.js';
+import type { SignIn } from '../requests/authentication.js';
 import { createTokenHttp, type TokenHttp } from './token-http.js';
 
 /**

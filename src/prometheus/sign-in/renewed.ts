@@ -1,6 +1,6 @@
 import { onAbort } from '../../units/abort.js';
 import { type Clock, DeadlineError, withDeadline } from '../../units/clock.js';
-import { CredentialError } from '../credential-files.js';
+import { CredentialError } from '../requests/credential-files.js';
 
 export interface Fetched<T> {
   readonly value: T;
@@ -8,28 +8,28 @@ export interface Fetched<T> {
   readonly lifetimeMs: number | null;
 }
 
-/** A token, or keys, that are fetched again before they expire. */
+/** A token or keys that are fetched again before they expire. */
 export interface Renewed<T> {
   /** Throws a `CredentialError`, or the reason of `signal` once it is aborted. */
   readonly get: (signal: AbortSignal) => Promise<T>;
-  /** Reports that the value was rejected. Returns whether `get` returns, or will return, another one. */
+  /** Reports that the value was rejected. Returns whether `get` now returns, or will fetch, another value. */
   readonly refuse: (value: T) => boolean;
 }
 
-/** For all requests of one renewal, including the retries of the library. */
+/** Time limit for all requests of one renewal, including retries of the library. */
 const FETCH_MS = 10_000;
-/** After a failed fetch: the queries of a round must not each fetch again. */
+/** Pause after a failed fetch, so that the queries of a round do not each fetch again. */
 const RETRY_MS = 5000;
-/** A value that is rejected this early has not expired, so a new one would not help. */
+/** A value rejected at this age has not expired, so a new one would not help. */
 const YOUNG_MS = 30_000;
 const UNKNOWN_LIFETIME_MS = 300_000;
 const MARGIN_MS = 60_000;
 const MARGIN_SHARE = 0.2;
 
 /**
- * Keeps the result of `fetch` and fetches it again a minute before it expires, or after four fifths of its lifetime if
- * that is later. The old value is used meanwhile, so that no query waits and a shorter outage has no effect. One fetch
- * at a time. `what` begins each message.
+ * Caches the result of `fetch` and fetches it again a minute before it expires, or after four fifths of its lifetime if
+ * that is later. Until then the old value is used, so that no query waits and a short outage has no effect. Only one
+ * fetch runs at a time. `what` starts each message.
  */
 export function createRenewed<T>(options: {
   readonly clock: Clock;
@@ -119,7 +119,7 @@ function asCredentialError(error: unknown, what: string): CredentialError {
   });
 }
 
-/** Errors of libraries contain requests, responses and tokens, so only the names in them are used. */
+/** Errors of libraries may contain requests, responses and tokens, so only error names and codes are used. */
 function safeWords(error: unknown): string {
   if (!(error instanceof Error)) return 'it failed';
   const fields: Readonly<Record<string, unknown>> = Object.fromEntries(Object.entries(error));

@@ -1,8 +1,8 @@
 import type { Clock } from '../../units/clock.js';
-import type { SigV4Config } from '../source-config.js';
+import type { SigV4Config } from '../data-source/source-config.js';
 import { loadPackage } from './load-package.js';
 import { createRenewed, type Fetched } from './renewed.js';
-import type { OutgoingRequest, SignIn } from '../authentication.js';
+import type { OutgoingRequest, SignIn } from '../requests/authentication.js';
 
 interface AwsKeys {
   readonly accessKeyId: string;
@@ -17,7 +17,7 @@ const CONNECT_MS = 2000;
 const REQUEST_MS = 5000;
 
 /**
- * Signs each request with AWS Signature Version 4. The keys come from the file or the profile of the config, else from
+ * Signs each request with AWS Signature Version 4. The keys come from the file or profile of the config, otherwise from
  * the default chain of AWS: the environment, the web identity of the pod (IRSA), the pod identity agent, the machine.
  */
 export function createSigV4(config: SigV4Config, clock: Clock): SignIn {
@@ -79,7 +79,7 @@ async function findKeys({ region, roleArn, profile, credentialsFile }: SigV4Conf
   })();
 }
 
-/** Returns the headers to add to those of the request. */
+/** Returns headers to add to those of the request. */
 async function signRequest(
   { method, url, body, contentType }: OutgoingRequest,
   { region, service }: SigV4Config,

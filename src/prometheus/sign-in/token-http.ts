@@ -1,9 +1,9 @@
 import { Agent } from 'node:http';
 import type { Clock } from '../../units/clock.js';
-import { CredentialError } from '../credential-files.js';
-import { send } from '../send.js';
-import type { SourceTls } from '../source-config.js';
-import { createTlsAgents } from '../tls-agents.js';
+import { CredentialError } from '../requests/credential-files.js';
+import { send } from '../requests/send.js';
+import type { SourceTls } from '../data-source/source-config.js';
+import { createTlsAgents } from '../requests/tls-agents.js';
 
 export interface TokenRequest {
   readonly method: 'GET' | 'POST';
@@ -20,12 +20,12 @@ interface TokenAnswer {
 }
 
 /**
- * Sends the requests of libraries that accept an HTTP client: like requests to a data source, without redirects and
- * proxies. Throws a `CredentialError`, or the reason of the signal.
+ * Sends requests of authentication libraries like requests to a data source, without redirects and proxies. Throws a
+ * `CredentialError`, or the reason of the signal.
  */
 export type TokenHttp = (request: TokenRequest) => Promise<TokenAnswer>;
 
-/** `what` begins each message. */
+/** `what` starts each message. */
 export function createTokenHttp(options: {
   readonly clock: Clock;
   readonly tls: SourceTls | null;
@@ -44,7 +44,7 @@ export function createTokenHttp(options: {
     signal.throwIfAborted();
     if (result.kind === 'failed') throw new CredentialError(`${options.what}: ${result.message}`);
     if (result.location !== null)
-      throw new CredentialError(`${options.what} redirects: redirects are not followed`);
+      throw new CredentialError(`${options.what} answered with a redirect, which is not followed`);
     return { status: result.status, contentType: result.contentType, body: result.body };
   };
 }

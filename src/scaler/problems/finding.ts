@@ -3,19 +3,21 @@ import type { ProblemCode } from './problem-codes.js';
 /** Keys and list indexes from the root of the document. */
 export type Path = readonly (string | number)[];
 
-/** A problem without its file, line and column; `LocatedDocument.place` adds them. */
+/** A problem without file, line and column, which `LocatedDocument.place` adds. */
 export interface Finding {
   readonly code: ProblemCode;
-  /** Has the field, its value and the rule. */
+  /** Contains the field, its value and the rule. */
   readonly message: string;
   readonly path: Path;
   /** Where the caret points. A missing field is reported at its parent. */
   readonly at: 'key' | 'value';
-  /** Offset in the string at `path`, in UTF-16 code units; null: the start of the value. */
+  /** Offset in the string at `path`, in UTF-16 code units; null: start of the value. */
   readonly offset: number | null;
 }
 
-/** Whether the path, or a path below it, has a finding, so that the missing value is not reported, too. */
+/**
+ * Returns whether the path, or a path below it, already has a finding: its missing value is then not reported as well.
+ */
 export type IsBroken = (path: Path) => boolean;
 
 /** A file of 1 MiB can have hundreds of thousands of problems. */
@@ -36,10 +38,7 @@ export function finding(code: ProblemCode, path: Path, message: string): Finding
   return { code, message, path, at: 'value', offset: null };
 }
 
-/**
- * Returns a path such as `spec.metrics[0].pods.query`, in which keys with unusual characters are quoted. Empty for
- * the whole document.
- */
+/** Returns a path such as `spec.metrics[0].pods.query`, with unusual keys quoted. Empty for the whole document. */
 export function formatPath(path: Path): string {
   let text = '';
   for (const step of path) {
@@ -52,7 +51,7 @@ export function formatPath(path: Path): string {
 
 const LONGEST_VALUE = 60;
 
-/** Returns JSON, at most 60 characters and an ellipsis. */
+/** Returns JSON, truncated to 60 characters and an ellipsis. */
 export function formatValue(value: unknown): string {
   if (typeof value === 'number') return String(value);
   const text = JSON.stringify(value) as string | undefined;

@@ -33,7 +33,7 @@ function cutLine(line: string, column: number): { readonly text: string; readonl
   };
 }
 
-/** Replaces each control character of a document: they must not reach a terminal. */
+/** Replaces control characters of a document, which must not reach a terminal. */
 export function printable(text: string): string {
   // eslint-disable-next-line no-control-regex -- these characters are replaced
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd');

@@ -4,9 +4,9 @@ import type { Place, Problem } from './problem.js';
 export interface LocatedDocument {
   /** Plain JSON; undefined if the document could not be read. */
   readonly value: unknown;
-  /** Problems found while reading. A YAML document with duplicate keys has problems and a value. */
+  /** Problems found while parsing. A YAML document with duplicate keys has problems and a value. */
   readonly problems: readonly Problem[];
-  /** Adds the file to a finding and, for a YAML text, line and column. */
+  /** Adds the file to a finding and, for YAML, line and column. */
   readonly place: (finding: Finding) => Problem;
 }
 

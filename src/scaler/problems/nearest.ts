@@ -1,14 +1,14 @@
 import leven from 'leven';
 
-/** A longer word is not a typo; comparing 1 MiB with every candidate would take minutes. */
+/** A longer word is not a typo, and comparing 1 MiB with every candidate would take minutes. */
 const LONGEST_WORD = 100;
 
 /** Transpositions and truncated or extended words rank before single insertions: they are the most common typos. */
 const SLIP = 0.5;
 
 /**
- * Returns the candidate that a misspelled word most likely means, or null. A third of the letters may differ, or two
- * in a word of four to eight letters, so that a transposition is found.
+ * Returns the candidate that a misspelled word most likely means, or null. A third of the letters may differ, or two in
+ * a word of four to eight letters, which allows a transposition.
  */
 export function nearest(word: string, candidates: readonly string[]): string | null {
   if (word.length > LONGEST_WORD) return null;

@@ -1,5 +1,5 @@
 /**
- * `shape`: the document cannot be interpreted. `rule`: rejected as a configuration, but accepted in a snapshot for
+ * `shape`: the document cannot be interpreted. `rule`: invalid as a configuration, but accepted in a snapshot for
  * replay. `warning`: accepted.
  */
 type ProblemClass = 'shape' | 'rule' | 'warning';

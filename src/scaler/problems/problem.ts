@@ -10,7 +10,7 @@ export interface Problem {
   readonly code: string;
   readonly severity: 'error' | 'warning';
   readonly message: string;
-  /** Name of the file or object; null for a value that has none. */
+  /** Name of the file or object; null: none. */
   readonly file: string | null;
   readonly place: Place | null;
   /** Path of the field, such as `spec.metrics[0].pods.query`; empty for the whole document. */

@@ -16,8 +16,8 @@ interface CheckedDocument {
 }
 
 /**
- * Checks a plain value as a scaler document. Rules across fields apply to everything that could be read, even if
- * other fields have wrong types or are unknown. `service` has the flavor of each data source.
+ * Checks a plain value as a scaler document. Rules across fields apply to all fields that could be read, even if other
+ * fields have wrong types or are unknown. `service` contains the flavor of each data source.
  */
 export function checkDocument(value: unknown, service?: ServiceFacts): CheckedDocument {
   const plain = readPlain(value);
@@ -35,14 +35,14 @@ export function checkDocument(value: unknown, service?: ServiceFacts): CheckedDo
   ];
   const isBroken = (path: Path): boolean =>
     earlier.some((other) => path.every((step, index) => other.path[index] === step));
-  // `readable` has only values that passed the schema.
+  // `readable` contains only values that passed the schema.
   const readable = isPlainObject(checked.readable) ? (checked.readable as Loose<DocumentInput>) : {};
   const findings = [...earlier, ...checkRules(readable, isBroken, service)];
   const hasShape = findings.every(({ code }) => PROBLEM_CLASSES[code] !== 'shape');
   return { findings, document: hasShape ? checked.value : null };
 }
 
-/** The message also has the required `apiVersion`. */
+/** The message also contains the required `apiVersion`. */
 function checkKind(value: unknown): Finding | null {
   const [kind, apiVersion] = isPlainObject(value) ? [value['kind'], value['apiVersion']] : [];
   if (typeof kind !== 'string' || kind === 'Scaler') return null;
@@ -57,7 +57,8 @@ function checkKind(value: unknown): Finding | null {
 }
 
 /**
- * A document of another kind is checked if its spec has one of these fields. Otherwise every field would be unknown.
+ * A document of another kind is checked if its `spec` has one of these fields. Otherwise every field would be reported
+ * as unknown.
  */
 const SCALER_FIELDS = ['scaleTargetRef', 'maxReplicas', 'metrics'];
 

@@ -13,8 +13,8 @@ interface ParsedScaler {
 }
 
 /**
- * Parses a plain value with `defaults` of the service config merged in. If it only violates rules across fields (max
- * below min, a tolerance above 1), the result has a scaler and an error: such a configuration is rejected, such a
+ * Parses a plain value after `defaults` of the service config were merged in. If it only violates rules across fields
+ * (max below min, a tolerance above 1), returns a scaler and an error: such a configuration is rejected, but such a
  * snapshot is replayed. Problems have no file and no place.
  */
 export function parseScaler(value: unknown): ParsedScaler {

@@ -14,13 +14,13 @@ import type { Instant } from '../../units/time.js';
 
 export interface ReadOptions {
   /**
-   * `defaults` of the service config, merged into each spec key by key. Lists and scalars of the document take
+   * `defaults` of the service config, merged into each `spec` key by key. Lists and scalars of the document take
    * precedence.
    */
   readonly defaults?: Readonly<Record<string, unknown>>;
-  /** Data sources and namespaces of the service config. Default: unknown, no checks. */
+  /** Data sources and namespaces of the service config. Default: not checked. */
   readonly service?: ServiceFacts;
-  /** For warnings about past dates. Default: no such warnings. */
+  /** Current time, for warnings about past dates. Default: no such warnings. */
   readonly now?: Instant;
 }
 
@@ -31,7 +31,7 @@ export interface ReadDocument {
   readonly scaler: Scaler | null;
   readonly problems: readonly Problem[];
   readonly file: string;
-  /** The place of `metadata.name`, for problems with duplicates. */
+  /** Place of `metadata.name`, for problems with duplicates. */
   readonly place: Place | null;
   readonly nameLine: string | null;
 }
@@ -44,7 +44,6 @@ export function readDocuments(
   return [...eachDocument(text, file, options)];
 }
 
-/** Reads each document on demand. */
 export function* eachDocument(
   text: string,
   file: string,
@@ -98,7 +97,7 @@ function withDefaults(value: unknown, defaults: ReadOptions['defaults']): unknow
   return { ...value, spec: mergePlain(defaults, value['spec']) };
 }
 
-/** Null for other kinds: a Deployment in the same file often has the name of its scaler, which is no duplicate. */
+/** Null for other kinds: a Deployment in the same file often has the name of its scaler, and is no duplicate. */
 function keyOf(value: unknown): string | null {
   const kind = valueAt(value, ['kind']);
   if (typeof kind === 'string' && kind !== 'Scaler') return null;
@@ -107,7 +106,7 @@ function keyOf(value: unknown): string | null {
   return typeof namespace === 'string' && typeof name === 'string' ? scalerKey({ namespace, name }) : null;
 }
 
-/** Rejects all documents that share namespace and name: any of them may be the wrong one. */
+/** Rejects all documents with the same namespace and name, because any of them may be the mistake. */
 export function refuseDuplicates(documents: readonly ReadDocument[]): readonly ReadDocument[] {
   const byKey = new Map<string, ReadDocument[]>();
   for (const document of documents) {

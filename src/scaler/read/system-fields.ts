@@ -3,7 +3,7 @@ import { valueAt, without } from '../plain-json.js';
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Members of `metadata` that the API server and controllers set. */
+/** Fields of `metadata` that the API server and controllers set. */
 export const SYSTEM_METADATA: readonly string[] = [
   'uid',
   'resourceVersion',
@@ -17,14 +17,14 @@ export const SYSTEM_METADATA: readonly string[] = [
   'finalizers',
 ];
 
-/** Set by the API server, controllers and kubectl; a manifest exported from a cluster contains them. */
+/** Set by the API server, controllers and kubectl, and therefore part of a manifest exported from a cluster. */
 const SYSTEM_FIELDS: readonly Path[] = [
   ...SYSTEM_METADATA.map((name) => ['metadata', name]),
   ['metadata', 'annotations', LAST_APPLIED],
   ['status'],
 ];
 
-/** Removes system fields. Returns one warning that names them all, placed at the first one. */
+/** Removes system fields. Returns one warning that lists them, placed at the first one. */
 export function removeSystemFields(value: unknown): {
   readonly value: unknown;
   readonly findings: readonly Finding[];

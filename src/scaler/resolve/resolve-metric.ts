@@ -8,14 +8,14 @@ import type { LabelRequirement, LabelSelector, MetricSpec, MetricTarget, TargetR
 
 type Queried = NonNullable<MetricInput['external']>;
 
-/** Returns `metric.name`, else the first metric name in the query; null if there is neither. */
+/** Returns `metric.name`, or the first metric name in the query; null: neither. */
 export function queriedName(body: Loose<Queried>): string | null {
   return body.metric?.name ?? (body.query === undefined ? null : (metricNames(body.query)[0] ?? null));
 }
 
 /**
- * Returns what identifies a metric together with its type: `NAME` or `CONTAINER/NAME`; null if unknown. Source:
- * contract.md section 5.
+ * Returns the identity of a metric within its type: `NAME` or `CONTAINER/NAME`; null: unknown. Source: contract.md
+ * section 5.
  */
 export function identityOf(metric: Loose<MetricInput>): string | null {
   const { resource, containerResource } = metric;
@@ -28,7 +28,7 @@ export function identityOf(metric: Loose<MetricInput>): string | null {
   return body === undefined ? null : queriedName(body);
 }
 
-/** As in the HPA, the default for a document without metrics: CPU at 80 % of the requests. */
+/** The HPA's default for a document without metrics: CPU at 80 % of the requests. */
 export const DEFAULT_METRIC: MetricSpec = {
   type: 'Resource',
   name: 'cpu',
@@ -88,7 +88,7 @@ function resolveQueried(body: Queried): {
 } {
   const { query, source = BUILT_IN.source } = body;
   if (query === undefined) throw new Error('a metric without a query passed its checks');
-  // A snapshot may have a query that is not PromQL and contains no metric name.
+  // A snapshot may have an invalid query without a metric name.
   const name = queriedName(body) ?? 'unnamed';
   return { name, identity: name, query, source, selector: resolveSelector(body.metric?.selector) };
 }
@@ -105,7 +105,7 @@ function resolveSelector(selector: LabelSelectorInput | undefined): LabelSelecto
   return [...labels, ...expressions];
 }
 
-/** Sets defaults. Replaces extensions/v1beta1, the former group of Deployment and ReplicaSet. */
+/** Sets defaults. Replaces extensions/v1beta1, the former API version of Deployment and ReplicaSet. */
 export function resolveReference(reference: {
   readonly apiVersion?: string | undefined;
   readonly kind?: string | undefined;

@@ -23,8 +23,8 @@ const UP_POLICIES: readonly ScalingPolicy[] = [
 const DOWN_POLICIES: readonly ScalingPolicy[] = [{ type: 'Percent', value: 100, periodSeconds: 15 }];
 
 /**
- * Expands short forms, sets defaults and converts quantities to milli-units. The input must have passed the schema
- * and `checkMetricForm`; throws `Error` otherwise.
+ * Expands short forms, sets defaults and converts quantities to milli-units. The input must have passed the schema and
+ * `checkMetricForm`; throws `Error` otherwise.
  */
 export function resolveSpec(input: SpecInput): ScalerSpec {
   const preset = input.preset ?? BUILT_IN.preset;
@@ -64,9 +64,7 @@ export function resolveSpec(input: SpecInput): ScalerSpec {
   };
 }
 
-/**
- * Returns a tolerance as a fraction. Plain decimals are exact; quantities with a suffix are rounded to milli-units.
- */
+/** Returns a tolerance as a fraction. Plain decimals are exact; quantities with a suffix are rounded to milli-units. */
 export function toleranceNumber(value: string | number | undefined): number | null {
   if (value === undefined || typeof value === 'number') return value ?? null;
   if (/^\+?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(value)) return Number(value);

@@ -13,7 +13,7 @@ export function checkActivation(spec: Loose<SpecInput>): readonly Finding[] {
     const message = `spec.metrics[${index}].${member}.activation has no effect: spec.minReplicas is ${spec.minReplicas ?? 1}, not 0`;
     return [finding('activation-unused', path, message)];
   }
-  // A default that is written out misleads no one.
+  // No warning for a value that equals the default.
   const { cooldownSeconds = BUILT_IN.cooldownSeconds } = spec;
   if (index >= 0 || cooldownSeconds === BUILT_IN.cooldownSeconds) return [];
   const message = 'spec.cooldownSeconds has no effect: no metric has an activation';

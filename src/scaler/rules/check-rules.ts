@@ -16,7 +16,7 @@ import type { DocumentInput, Loose, MetricInput, SpecInput } from '../schema/doc
 type LooseSpec = Loose<SpecInput>;
 
 /**
- * Checks all rules across fields, on everything that could be read. `service` has the flavor of each data source;
+ * Checks all rules across fields, on all fields that could be read. `service` contains the flavor of each data source;
  * default: prometheus. Source: contract.md section 2.
  */
 export function checkRules(
@@ -85,9 +85,7 @@ function checkTolerances(spec: LooseSpec): readonly Finding[] {
     });
 }
 
-/**
- * The limit of CHPA is `max(minimum, trunc(factor x replicas))`: with factor 1, only the minimum allows a scale-up.
- */
+/** The limit of CHPA is `max(minimum, trunc(factor x replicas))`: with factor 1, only the minimum allows a scale-up. */
 function checkScaleUpLimit(spec: LooseSpec): readonly Finding[] {
   const minimum = spec.scaleUpLimitMinimum ?? BUILT_IN.scaleUpLimitMinimum;
   const minReplicas = spec.minReplicas ?? BUILT_IN.minReplicas;
@@ -108,7 +106,7 @@ function checkStabilization(spec: LooseSpec, isBroken: IsBroken): readonly Findi
   if (!isOff || behavior?.scaleDown?.selectPolicy === 'Disabled' || isBroken(['spec', 'preset'])) return [];
   const path = stabilizationPath(window !== undefined, downscaleStabilizationSeconds !== undefined);
   const cause = path.at(-1) === 'preset' ? `spec.preset ${preset}` : `${formatPath(path)} 0`;
-  const message = `${cause} turns stabilization off: one result that is too low scales down at once; downscaleConfirmation: {} requires three in a row`;
+  const message = `${cause} disables stabilization: a single low result scales down immediately; downscaleConfirmation: {} requires three in a row`;
   return [finding('unconfirmed-scale-down', path, message)];
 }
 

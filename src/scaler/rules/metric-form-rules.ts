@@ -57,7 +57,7 @@ export function checkMetricForm(
       finding(
         'contradicting-type',
         [...path, 'type'],
-        `${name}.type is ${metric.type}, but the member that is set is ${member}`,
+        `${name}.type is ${metric.type}, but the field that is set is ${member}`,
       ),
     ];
   }
@@ -106,7 +106,7 @@ function checkTarget(
     ];
   }
   if (target.type !== undefined && target.type !== actual) {
-    const message = `${name}.type is ${target.type}, but the member that is set is ${MEMBER_OF_TARGET[actual]}`;
+    const message = `${name}.type is ${target.type}, but the field that is set is ${MEMBER_OF_TARGET[actual]}`;
     return [finding('contradicting-type', [...targetPath, 'type'], message)];
   }
   if (allowed.includes(actual)) return [];

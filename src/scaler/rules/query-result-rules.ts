@@ -16,7 +16,7 @@ interface LocatedQuery {
 
 type Body = Loose<NonNullable<MetricInput['object']>>;
 
-/** Uses the syntax tree to check types and labels of the result, and the treatment of missing data. */
+/** Uses the syntax tree to check types and labels of the result, and how missing data is treated. */
 export function checkQueryResult(
   placed: LocatedQuery,
   body: Body,
@@ -75,7 +75,7 @@ function checkFiller(
     isTotal && isWhole && value === 0
       ? ', or write onMissing: zero if no series means 0'
       : isTotal && !isWhole
-        ? ', or add a guard that is true only while the data is there, such as count(up{job="NAME"} == 1) > 0'
+        ? ', or add a guard that is true only while the data exists, such as count(up{job="NAME"} == 1) > 0'
         : '; spec.fallback sets replicas for a metric without a value';
   const message = `${formatPath(path)}: "${excerpt(query, filler)}" turns missing data into ${number}${where}${scales}: remove it${instead}`;
   return [{ ...finding('vector-zero', path, message), offset: from }];
@@ -119,7 +119,7 @@ function checkSelectorLabels(
   return [...labelFindings, ...expressionFindings];
 }
 
-/** If the outermost comparison is false, there is no series and the replica count is held. */
+/** If the outermost comparison is false, there are no series and the replica count is held. */
 function checkFilter(
   { query, path }: LocatedQuery,
   { expressions }: QueryFacts,
@@ -148,7 +148,7 @@ function keepsValues(
   return bound < 0 ? ['>', '>=', '!='].includes(operator) : bound === 0 && operator === '>=';
 }
 
-/** The two sides can never have equal labels: one side has no labels, the other is aggregated by some. */
+/** The labels of both sides can never be equal: one side has no labels, the other is aggregated by some. */
 function checkMatching(
   { path, isMetricsql, query }: LocatedQuery,
   { unmatched, expressions }: QueryFacts,
@@ -164,7 +164,7 @@ function checkMatching(
 
 const PATTERN_VARIABLE = /\$(pods|namespaces)(?![A-Za-z0-9_])/;
 
-/** `$pods` is a regular expression: no pod has that name. */
+/** `$pods` is a regular expression, so `=` would look for a pod with that name. */
 export function checkPatterns({ query, path }: Pick<LocatedQuery, 'query' | 'path'>): readonly Finding[] {
   const selectors = analyzeQuery(query)?.expressions.filter(({ form }) => form === 'selector') ?? [];
   return selectors.flatMap((expression) => {

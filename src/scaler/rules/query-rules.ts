@@ -57,7 +57,7 @@ function checkQuery(
     ...options
   }: QueryOptions & {
     readonly isBroken: (path: Path) => boolean;
-    /** Null if the type of the metric is uncertain. */
+    /** Null if the type of the metric is unclear. */
     readonly member: 'pods' | 'object' | 'external' | null;
   },
 ): readonly Finding[] {
@@ -73,7 +73,7 @@ function checkQuery(
     ...checkVariables(body.query, queryPath, options.hasObject),
   ];
   const hasSyntax = findings.every(({ code }) => code !== 'query-syntax' && code !== 'query-limit');
-  // No warnings for a rejected query.
+  // A rejected query gets no warnings.
   if (findings.every(({ code }) => code === 'query-unknown') && member !== null)
     findings.push(
       ...checkQueryResult(
@@ -90,8 +90,8 @@ function checkQuery(
 }
 
 /**
- * Checks a query whose value is not a metric. Here `or vector(0)` is safe: in a guard it means "false", in a
- * timestamp "very old".
+ * Checks a guard or freshness query. `or vector(0)` is safe there: it means "false" in a guard and "very old" in a
+ * timestamp.
  */
 export function checkSideQuery(
   query: string | undefined,
@@ -108,7 +108,7 @@ export function checkSideQuery(
   ];
 }
 
-/** Unknown names are warnings: a newer server may know them. */
+/** Unknown names are only warnings, because a newer server may support them. */
 export function checkPromql(
   query: string,
   path: Path,

@@ -13,7 +13,7 @@ import { BUILT_IN } from '../schema/presets.js';
 import type { Loose, SpecInput } from '../schema/document-schema.js';
 import type { ScheduleInput } from '../schema/schedule-schema.js';
 
-/** Detecting that an expression never fires takes 5 to 40 ms. After this many, further schedules are not checked. */
+/** Detecting that an expression never fires takes 5 to 40 ms. After this many, no further schedules are checked. */
 const MAX_WRONG_CRONS = 3;
 
 type LooseSchedule = Loose<ScheduleInput>;
@@ -86,7 +86,7 @@ function checkCron(expression: string | undefined, timeZone: string, path: Path)
   }
 }
 
-/** `0 0 * * 1-5` as start and end includes weekends. Exceptions make gaps. */
+/** With the start and end `0 0 * * 1-5`, a schedule is active on weekends, too. Exceptions create gaps. */
 function checkGap(
   { start, end, exceptions = [] }: LooseSchedule,
   timeZone: string,

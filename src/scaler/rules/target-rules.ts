@@ -11,8 +11,8 @@ const MOST_CPU = 256_000n;
 const DIGITS = /^\d+(?:\.\d+)?/;
 
 /**
- * Warns about a memory target that is probably in megabytes, such as `500m` (half a byte), and about a CPU target
- * that is probably in millicores.
+ * Warns about a memory target that was probably meant in megabytes, such as `500m` (half a byte), and about a CPU
+ * target that was probably meant in millicores.
  */
 export function checkTargetUnit(metric: Loose<MetricInput>, path: Path): readonly Finding[] {
   const member = metric.resource === undefined ? 'containerResource' : 'resource';

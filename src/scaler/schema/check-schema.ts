@@ -15,13 +15,12 @@ import type { ProblemCode } from '../problems/problem-codes.js';
 interface Checked<T> {
   readonly findings: readonly Finding[];
   readonly value: T | null;
-  /** The value without its invalid parts. */
   readonly readable: unknown;
 }
 
 /**
- * Checks a plain value against a schema. `show` formats values in messages. Zod skips refinements of an object with
- * type errors, so rules across fields are functions of `readable` instead.
+ * Checks a plain value against a schema. `show` formats values in messages. Rules across fields are functions of
+ * `readable`, because Zod skips the refinements of an object with type errors.
  */
 export function checkSchema<T>(
   schema: z.ZodType<T>,
@@ -50,7 +49,7 @@ export function checkSchema<T>(
   return { findings, value: null, readable };
 }
 
-/** Fields of a ScaledObject of KEDA whose names are not similar to ours. */
+/** Fields of a KEDA ScaledObject with other names in promscaler. */
 const KEDA_FIELDS = [
   [
     'spec.triggers',
@@ -100,7 +99,7 @@ function issueFinding(issue: z.core.$ZodIssue, path: Path, { value, field, show 
     case 'invalid_type': {
       const expected = field instanceof z.ZodNumberFormat ? 'int' : issue.expected;
       const unit = expected === 'int' && isOfSeconds(path) ? ' of seconds' : '';
-      // A hint repeats the value, which may be a secret.
+      // A hint contains the value, which may be a secret.
       const hint = show(value, path) === formatValue(value) ? typeHint(value, path, { expected, field }) : '';
       const rule = `${TYPE_NAMES[expected] ?? expected}${unit}${hint}`;
       return finding('wrong-type', path, `${shown}, must be ${rule}`);
@@ -179,7 +178,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   array: 'a list',
 };
 
-/** Returns the field names of the schema at `path`; empty if they are not fixed. */
+/** Returns the field names of the schema at `path`; empty if it accepts any name. */
 function knownKeys(schema: z.core.$ZodType, path: Path): readonly string[] {
   const found = schemaAt(schema, path);
   return found instanceof z.ZodObject && isPlainObject(found.shape) ? Object.keys(found.shape) : [];

@@ -82,7 +82,7 @@ const podDeletionCost = z.strictObject({
 
 const CHPA_LIMIT_WITH_BEHAVIOR = 'With behavior, applies only if the document or the preset sets it.';
 
-/** The fields of `spec` that are optional in a document or in `defaults` of the service config. */
+/** Optional fields of `spec`, in a document or in `defaults` of the service config. */
 const defaultableFields = {
   preset: z.enum(['hpa', 'chpa', 'hpa-1.11']).optional().meta({
     description: 'Set of defaults: of the current HPA, of CHPA, or of the HPA before Kubernetes 1.12.',
@@ -122,7 +122,7 @@ const defaultableFields = {
     .max(MAX_REPLICAS)
     .optional()
     .meta({
-      description: `Replicas that any scale-up may reach, whatever the factor. ${CHPA_LIMIT_WITH_BEHAVIOR}`,
+      description: `Replicas that a scale-up may always reach, regardless of the factor. ${CHPA_LIMIT_WITH_BEHAVIOR}`,
       default: BUILT_IN.scaleUpLimitMinimum,
     }),
   upscaleForbiddenWindowSeconds: seconds(0, 86_400)
@@ -184,7 +184,7 @@ const defaultableFields = {
     description: 'Decide, export and explain, but never patch.',
     default: BUILT_IN.dryRun,
   }),
-  // The type is for editors: zod omits it for literals of two types.
+  // The type is for editors, because Zod omits it for literals of two types.
   paused: z
     .literal([true, false, 'scale-up', 'scale-down'])
     .meta({ type: ['boolean', 'string'] })
@@ -246,7 +246,7 @@ export type DocumentInput = z.infer<typeof documentSchema>;
 export type SpecInput = DocumentInput['spec'];
 export type MetricInput = z.infer<typeof metric>;
 
-/** The part of `T` that could be read: anything may be missing. */
+/** The readable part of `T`: anything may be missing. */
 export type Loose<T> = T extends readonly (infer Item)[]
   ? readonly (Loose<Item> | undefined)[]
   : T extends object

@@ -5,8 +5,8 @@ const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 /**
- * Far more than a document needs. Each metric costs a query per period; the others cost work per decision or per
- * series.
+ * More than a document needs. Each metric costs a query per period; entries of the other lists cost time per decision
+ * or per series.
  */
 export const MAX_METRICS = 100;
 export const MAX_POLICIES = 100;

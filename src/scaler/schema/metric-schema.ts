@@ -18,7 +18,7 @@ const metricTarget = z.strictObject({
   type: z
     .enum(['Utilization', 'AverageValue', 'Value'])
     .optional()
-    .meta({ description: 'Type of the target. Default: the type of the member that is set.' }),
+    .meta({ description: 'Type of the target. Default: the type of the field that is set.' }),
   averageUtilization: z.int().min(1).max(MAX_REPLICAS).optional().meta({
     description: 'Average usage in percent of the requests. For Resource and ContainerResource metrics.',
   }),
@@ -64,7 +64,7 @@ const labelSelector = z.strictObject({
     .meta({ description: 'Requirements on labels. All must be met.' }),
 });
 
-/** The rule missing-query requires `query`, with a message that says what to add. */
+/** `query` is required by the rule missing-query, whose message says what to add. */
 const queryFields = {
   metric: z
     .strictObject({
@@ -105,11 +105,11 @@ const totalFields = {
       description: 'Threshold for scaling between 0 and 1 replicas. Applies only where minReplicas is 0.',
     }),
   onMissing: missingPolicy.meta({
-    description: 'Meaning of an empty result: error, which never scales down, or zero, the value 0.',
+    description: 'How to treat an empty result: error (never scale down) or zero (the value 0).',
     default: BUILT_IN.missingPolicy,
   }),
   onNaN: missingPolicy.meta({
-    description: 'Meaning of a result of NaN only: error, which never scales down, or zero, the value 0.',
+    description: 'How to treat a result with only NaN: error (never scale down) or zero (the value 0).',
     default: BUILT_IN.missingPolicy,
   }),
   guard: promql.optional().meta({
@@ -141,10 +141,10 @@ const describedObject = z.strictObject({
   name: objectName.meta({ description: 'Name of the object.' }),
 });
 
-/** One entry of `metrics`. rules/metric-form-rules.ts checks that exactly one member is set. */
+/** One entry of `metrics`. rules/metric-form-rules.ts checks that exactly one type field is set. */
 export const metric = z.strictObject({
   type: z.enum(['Resource', 'ContainerResource', 'Pods', 'Object', 'External']).optional().meta({
-    description: 'Type of the metric. Default: the type of the member that is set.',
+    description: 'Type of the metric. Default: the type of the field that is set.',
   }),
   resource: z
     .strictObject(resourceFields)

@@ -38,7 +38,7 @@ export const PRESETS: Readonly<Record<Preset, PresetValues>> = {
   },
 };
 
-/** Defaults of all presets. Fields of the HPA have the defaults of the HPA. */
+/** Defaults of all presets. Fields of the HPA have its defaults. */
 export const BUILT_IN = {
   preset: 'hpa',
   targetApiVersion: 'apps/v1',

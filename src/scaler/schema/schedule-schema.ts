@@ -3,7 +3,7 @@ import { labelName, seconds } from './field-types.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 import { BUILT_IN } from './presets.js';
 
-/** Cron expressions and dates are only strings here; rules/schedule-rules.ts parses them. */
+/** Only a string here; rules/schedule-rules.ts parses cron expressions and dates. */
 const scheduleText = z.string().min(1).max(200);
 
 const dateRange = z.strictObject({
@@ -36,11 +36,11 @@ export const schedule = z.strictObject({
   }),
   rampSeconds: seconds(0, 86_400).optional().meta({
     description:
-      'Seconds before the start over which the bounds move, and after the end over which they move back.',
+      'Length in seconds of the ramp of the bounds before the start, and of the ramp back after the end.',
     default: BUILT_IN.rampSeconds,
   }),
   exceptions: z.array(scheduleText).max(400).optional().meta({
-    description: 'Local dates on which start does not apply, such as 2026-12-25.',
+    description: 'Local dates on which the schedule does not start, such as 2026-12-25.',
     default: [],
   }),
   dates: z.array(dateRange).min(1).max(100).optional().meta({

@@ -8,9 +8,8 @@ const LONGEST = 40;
 const NUMBER = /^[+-]?(\d+(\.\d+)?|\.\d+)([eE][+-]?\d+)?$/;
 
 /**
- * Returns how to fix a string where a number is required, as the end of a message: `: remove the quotes`, `: write
- * 300` for `5m` in a field of seconds, `: write 60` for `60%` in a field of percent. Empty if the string is no valid
- * value in any form.
+ * Returns how to fix a string where a number is required, as the end of a message: `: remove the quotes`, `: write 300`
+ * for `5m` in a field of seconds, `: write 60` for `60%` in a field of percent. Empty without a suggestion.
  */
 export function numberHint(value: unknown, path: Path, field: z.core.$ZodType | undefined): string {
   if (typeof value !== 'string' || value.length > LONGEST || field === undefined) return '';
@@ -22,7 +21,7 @@ export function numberHint(value: unknown, path: Path, field: z.core.$ZodType | 
   return fittingHint(meant, field, `write ${meant}`, `${text} is ${meant} ${unit}`);
 }
 
-/** Returns the fix if the field accepts the number, else the bound that the number violates. */
+/** Returns the fix if the field accepts the number; otherwise the bound that the number violates. */
 function fittingHint(meant: number, field: z.core.$ZodType, step: string, fact?: string): string {
   const result = z.safeParse(field, meant);
   if (result.success) return `: ${step}`;
@@ -47,7 +46,7 @@ function isOfPercent(path: Path): boolean {
 const SECONDS_OF: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, h: 3600, m: 60, s: 1 };
 const UNITS = /^(?:weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)$/i;
 
-/** Reads a duration as in Go, Prometheus or prose: `5m`, `1h30m`, `90 s`, `2 days`. */
+/** Parses a duration as in Go, Prometheus or prose: `5m`, `1h30m`, `90 s`, `2 days`. */
 function secondsIn(text: string): number | null {
   const parts = [...text.matchAll(/\s{0,9}(\d{1,15}(?:\.\d{1,9})?)\s{0,9}([a-z]{1,9})/gi)];
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return null;
@@ -66,8 +65,8 @@ function percentIn(text: string): number | null {
 }
 
 /**
- * Returns how to fix a string that is not a quantity, as the end of a message: `: write 500M (powers of 1000) or
- * 500Mi (powers of 1024)` for `500MB`. Empty without a guess.
+ * Returns how to fix a string that is not a quantity, as the end of a message: `: write 500M (powers of 1000) or 500Mi
+ * (powers of 1024)` for `500MB`. Empty without a suggestion.
  */
 export function quantityHint(value: unknown, path: Path): string {
   if (typeof value !== 'string' || value.length > LONGEST) return '';
@@ -84,7 +83,7 @@ export function quantityHint(value: unknown, path: Path): string {
     : `: write ${first} (powers of 1000) or ${second} (powers of 1024)`;
 }
 
-/** Returns the Kubernetes suffixes that a unit may mean, such as M and Mi for `MB` or `mb`, Gi for `gi` or `GiB`. */
+/** Returns the Kubernetes suffixes that a unit may mean: M and Mi for `MB` or `mb`, Gi for `gi` or `GiB`. */
 function unitsMeant(unit: string): readonly string[] {
   // The suffix is valid; only the space before it is not.
   if (parseQuantity(`1${unit}`) !== null) return [unit];

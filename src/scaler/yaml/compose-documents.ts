@@ -1,8 +1,8 @@
 import { Composer, type CST, type Document, type LineCounter, Parser } from 'yaml';
 
 /**
- * Yields the parsed documents of a YAML text on demand. A hostile text can have an error per character: only the
- * first syntax error of a document is kept, and errors have no stack, which would take ten times as long as parsing.
+ * Yields the parsed documents of YAML on demand. Malicious YAML can have an error per character: only the first syntax
+ * error of a document is kept, and errors have no stack, which would take ten times as long as parsing.
  */
 export function* composeDocuments(text: string, lines: LineCounter): Generator<Document> {
   const parser = new Parser(lines.addNewLine);

@@ -10,8 +10,8 @@ interface KeyProblem {
 }
 
 /**
- * Finds duplicate keys, and objects with more than `MAX_KEYS`, in one pass: the check of the parser compares each key
- * with every other, which takes minutes for a file with 60,000 keys.
+ * Finds duplicate keys, and objects with more than `MAX_KEYS` keys, in one pass. The check of the parser compares each
+ * key with every other, which takes minutes for 60,000 keys.
  */
 export function findKeyProblems(document: Document): readonly KeyProblem[] {
   const problems: KeyProblem[] = [];

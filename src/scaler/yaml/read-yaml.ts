@@ -24,7 +24,7 @@ import { MAX_TOKENS, findYamlLimit } from './yaml-limits.js';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** The maximum size of a ConfigMap. */
+/** Maximum size of a ConfigMap. */
 export const MAX_FILE_BYTES = MEBIBYTE;
 
 /** Per file, and for all files together. */
@@ -32,7 +32,7 @@ export const MAX_DOCUMENTS = 20_000;
 
 const LONGEST_LINE = 10_000;
 
-/** Limits of a text. Default: those of scaler documents. */
+/** Limits of a file. Default: those of scaler documents. */
 export interface YamlBounds {
   readonly bytes: number;
   /** Per document. */
@@ -48,8 +48,8 @@ interface Source {
 }
 
 /**
- * Returns the documents of a YAML 1.2 text except empty ones. Rejects, with a place, syntax errors, duplicate keys,
- * keys that are not strings, aliases (an alias bomb is small), unknown tags, more than 1 MiB, and documents of more
+ * Parses YAML 1.2 and returns its documents, except empty ones. Rejects, with a place, syntax errors, duplicate keys,
+ * keys that are not strings, aliases (an alias bomb is small), unknown tags, more than 1 MiB, and documents with more
  * than 64 levels or 20,000 tokens. `file` is the file name in problems.
  */
 export function readYaml(
@@ -60,7 +60,7 @@ export function readYaml(
   return [...eachYamlDocument(text, file, bounds)];
 }
 
-/** Parses documents on demand. A failure of the parser is a problem, too. */
+/** Parses documents on demand. A failure of the parser becomes a problem, too. */
 export function* eachYamlDocument(
   text: string,
   file: string | null,
@@ -153,7 +153,7 @@ function syntaxProblems(document: Document, source: Source): readonly Problem[] 
   return problems;
 }
 
-/** Hints for common mistakes with queries, by the message of the parser. Each has an example. */
+/** Hints for common mistakes with queries, by the message of the parser. Each entry starts with an example. */
 const YAML_HINTS: readonly (readonly [RegExp, string])[] = [
   // { query: rate(x[5m]) }
   [/flow-(?:seq|map)-(?:start|end)/, '; quote a query within { }'],
@@ -243,7 +243,7 @@ function stepInto(
   return pair === undefined ? null : { key: pair.key, value: pair.value };
 }
 
-/** Returns null for a missing node, and for an empty value, which has no source text. */
+/** Returns null for a missing node, and for an empty value, which has no characters in the file. */
 function startOf(node: unknown): number | null {
   if (!isNode(node) || node.range === null || node.range === undefined) return null;
   const isEmpty = isScalar(node) && node.range[0] === node.range[1] && node.value === null;

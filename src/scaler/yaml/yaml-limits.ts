@@ -4,29 +4,26 @@ import { MAX_DEPTH } from '../plain-json.js';
 interface YamlLimit {
   readonly code: 'too-deep' | 'yaml-size';
   readonly message: string;
-  /** Of the first token above the limit, in UTF-16 units. */
+  /** Offset of the first token above the limit, in UTF-16 code units. */
   readonly offset: number;
 }
 
 /**
- * Maximum number of tokens of a document, including whitespace and line breaks; a document with every field has about
- * 500. Each takes the parser 2 us (10 us until it is compiled) and 500 bytes of memory.
+ * Maximum number of tokens of a document, including whitespace and line breaks. A document with every field has about
+ * 500. Each token takes the parser 2 us (10 us until it is compiled) and 500 bytes of memory.
  */
 export const MAX_TOKENS = 20_000;
 
 const START_OF_SCALAR = '\x1f';
-/**
- * Marks of the lexer for the start of a document, of a scalar and of an error in a flow collection: they are not part
- * of the text.
- */
+/** Marks that the lexer adds for the start of a document, of a scalar and of an error in a flow collection. */
 const MARKS: ReadonlySet<string> = new Set(['\x02', START_OF_SCALAR, '\x18']);
 const BLOCK_SCALAR_HEADER = /^[|>][-+0-9]*$/;
 const BLANK = /^\s*$/;
 
 /**
- * Returns the first limit that a document of a YAML text exceeds, or null. Only splits the text into tokens: parsing
- * a document of some thousand levels would overflow the stack. The depth is the number of columns to which blocks are
- * indented plus the number of open brackets; a list at the column of its key is one level deeper than this.
+ * Returns the first limit that a document exceeds, or null. Only splits YAML into tokens, because parsing a document of
+ * some thousand levels would overflow the stack. The depth is the number of indentation levels plus the number of open
+ * brackets; a list that is not indented below its key is one level deeper.
  */
 export function findYamlLimit(text: string, mostTokens: number = MAX_TOKENS): YamlLimit | null {
   const columns: number[] = [];
@@ -60,7 +57,7 @@ export function findYamlLimit(text: string, mostTokens: number = MAX_TOKENS): Ya
     const newline = token.lastIndexOf('\n');
     column = newline < 0 ? column + token.length : token.length - newline - 1;
     offset += token.length;
-    // After "- " or "? ", the rest of the line begins a block.
+    // After "- " or "? ", the rest of the line starts a block.
     isFirst = newline >= 0 || (isBlank && isFirst) || token === '-' || token === '?';
   }
   return null;

@@ -9,16 +9,19 @@ export interface PeerAnswer {
   readonly body: Buffer;
 }
 
-/** Sends the GET of a client to another replica; null: it did not answer in time, or with too much. */
+/**
+ * Forwards the GET of a client to another replica. Null: the replica did not answer in time, or the answer is too
+ * large.
+ */
 export type AskPeer = (peer: Peer, path: string) => Promise<PeerAnswer | null>;
 
 const ANSWER_MS = 5000;
-/** Lists end at about 1 MiB; a snapshot of 5,000 pods has 2 MB. */
+/** A list has at most about 1 MiB; a snapshot of 5,000 pods has 2 MB. */
 const MAX_BYTES = 16 * 1024 * 1024;
-/** Over all clients. */
+/** Concurrent requests of all clients together. */
 const MAX_REQUESTS = 16;
 
-/** Creates the client of the other replicas: over plain HTTP, without redirects and without retries. */
+/** Creates the client for other replicas. It uses plain HTTP, follows no redirects and does not retry. */
 export function createPeerClient(clock: Clock): AskPeer {
   const places = createSemaphore(MAX_REQUESTS);
   return async ({ address }, path) => {
@@ -27,7 +30,8 @@ export function createPeerClient(clock: Clock): AskPeer {
     try {
       return await withDeadline(clock, { ms: ANSWER_MS }, (signal) => get(`${address}${path}`, signal));
     } catch {
-      // The page says that the replica did not answer; the reason is in that replica's log, if anywhere.
+      // The page reports that the replica did not answer. Only the log of that replica may contain the
+      // reason.
       return null;
     } finally {
       release();

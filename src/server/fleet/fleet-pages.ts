@@ -1,18 +1,19 @@
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { createSemaphore } from '../../units/semaphore.js';
-import { readInteger } from '../query.js';
-import { LIMITS } from '../routes.js';
-import { writeScalerPage, type ScalerPageParts } from '../scaler-pages.js';
+import { readInteger } from '../pages/query.js';
+import { LIMITS } from '../pages/routes.js';
+import { writeScalerPage, type ScalerPageParts } from '../pages/scaler-pages.js';
+import { refuse } from '../turns/refuse.js';
 import type { AskPeer } from './ask-peer.js';
 import { FORWARDED_HEADER, type Fleet } from './fleet.js';
 import { mergePages, readPeerPage, type ScalerPage } from './merge-pages.js';
 
-/** A replica asks another one only for itself: no request travels on. */
+/** A forwarded request is never forwarded again. */
 function isForwarded(request: Request): boolean {
   return request.headers[FORWARDED_HEADER] !== undefined;
 }
 
-/** Serves the page of a scaler by the replica that decides it: this one, or another one that is asked. */
+/** Serves the page of a scaler from the replica that decides the scaler: this one or another one. */
 export function ofOwner(
   page: RequestHandler,
   { fleet, ask }: { fleet: Fleet; ask: AskPeer },
@@ -31,17 +32,18 @@ export function ofOwner(
     }
     ask(owner, request.originalUrl)
       .then((answer) => {
-        if (answer === null) refuse(response, `${owner.identity} decides ${key}, and did not answer`);
+        if (answer === null)
+          refuse(response, `replica ${owner.identity}, which decides ${key}, did not answer`);
         else response.status(answer.status).type('application/json').send(answer.body);
       })
       .catch(next);
   };
 }
 
-/** Merging a page takes some 10 ms, which probes and rounds must not wait for more than twice. */
+/** Merging lists takes some 10 ms, in which probes and rounds wait. */
 const MAX_LISTS = 2;
 
-/** Serves the list of the scalers of all replicas; `own` is the page of this one alone. */
+/** Serves the list of the scalers of all replicas. `own` serves the scalers of this replica. */
 export function ofAll(
   own: RequestHandler,
   { api, fleet, ask }: { readonly api: ScalerPageParts; readonly fleet: Fleet; readonly ask: AskPeer },
@@ -71,8 +73,4 @@ export function ofAll(
       .then((json) => response.type('application/json').send(json))
       .catch(next);
   };
-}
-
-function refuse(response: Response, error: string): void {
-  response.status(503).json({ error });
 }

@@ -1,4 +1,4 @@
-import { fillPage, writePage, writeToken } from '../paging.js';
+import { fillPage, writePage, writeToken } from '../pages/paging.js';
 
 interface Row {
   readonly namespace: string;
@@ -13,7 +13,7 @@ export interface ScalerPage {
   readonly continue: string | null;
 }
 
-/** Returns the page of another replica; null: it is not one. */
+/** Parses the page of another replica; null: invalid. */
 export function readPeerPage(body: Buffer): ScalerPage | null {
   try {
     const page: unknown = JSON.parse(body.toString('utf8'));
@@ -43,9 +43,9 @@ function keyOf({ namespace, name }: Row): string {
 }
 
 /**
- * Merges the pages of all replicas, the own one first. Rows behind the end of a page that continues wait for the next
- * page: that replica may have rows before them. A scaler that is just being taken over may be in two pages; the first
- * one counts. With `unreachable` replicas, `leader` is false, and their scalers are missing.
+ * Merges the pages of all replicas, the own page first. The merged page must not go beyond the last row of a page that
+ * continues, because the next rows of that replica are not known yet. A scaler that is being taken over may be on two
+ * pages; the first one is used. If a replica is `unreachable`, `leader` is false and its scalers are missing.
  */
 export function mergePages(
   pages: readonly [ScalerPage, ...ScalerPage[]],

@@ -1,13 +1,13 @@
-import { type JsonObject, stringAt } from '../json.js';
-import { reviewAccess, reviewRules } from './access.js';
-import type { ApiContext } from './context.js';
-import { discover } from './discovery.js';
+import { type JsonObject, stringAt } from '../json/json.js';
+import { reviewAccess, reviewRules } from './access/access.js';
+import type { ApiContext } from './objects/context.js';
+import { discover } from './discovery/discovery.js';
 import type { ApiRequest } from './exchange.js';
 import type { Reply, Sent } from './handle.js';
-import { describeOpenApi } from './openapi.js';
-import { parseBody } from './parse-body.js';
-import { decodeReview, decodeRulesReview } from './protobuf.js';
-import type { Subject } from './rules.js';
+import { describeOpenApi } from './discovery/openapi.js';
+import { parseBody } from './requests/parse-body.js';
+import { decodeReview, decodeRulesReview } from './requests/protobuf.js';
+import type { Subject } from './access/rules.js';
 import { methodNotAllowed, noSuchResource } from '../objects/status-error.js';
 
 const PROBES: readonly string[] = ['/healthz', '/livez', '/readyz'];

@@ -1,17 +1,17 @@
 import type { KubeObject } from '../objects/kube-object.js';
 import { StatusError, makeStatus } from '../objects/status-error.js';
-import { authenticate } from './access.js';
+import { authenticate } from './access/access.js';
 import { answerOther, answerProbe } from './answer-other.js';
 import type { ApiParts, ApiRequest } from './exchange.js';
-import type { Subject as FaultSubject } from './faults.js';
+import type { Subject as FaultSubject } from './faults/faults.js';
 import { type Reply, answerResource } from './handle.js';
-import { negotiate } from './negotiate.js';
-import { RENDERINGS, includedObject } from './render.js';
-import type { ResourceRequest } from './request.js';
-import { type Subject, accessOf, forbidden, isAllowed } from './rules.js';
-import type { WatchPeer } from './watch.js';
+import { negotiate } from './requests/negotiate.js';
+import { RENDERINGS, includedObject } from './rendering/render.js';
+import type { ResourceRequest } from './requests/request.js';
+import { type Subject, accessOf, forbidden, isAllowed } from './access/rules.js';
+import type { WatchPeer } from './reads/watch.js';
 
-/** Carries out any request except a watch, and returns its answer. An error is an answer too: its Status. */
+/** Carries out any request except a watch. Returns errors as an answer with a Status. */
 export function answerRequest(
   { context, rbac }: Pick<ApiParts, 'context' | 'rbac'>,
   request: ApiRequest,
@@ -29,7 +29,7 @@ export function answerRequest(
   }
 }
 
-/** Starts a watch whose events `peer` receives. Returns the answer that refuses it, or null. */
+/** Starts a watch that sends its events to `peer`. Returns null, or the answer if the watch is refused. */
 export function openWatch(
   { context, rbac, watches }: Pick<ApiParts, 'context' | 'rbac' | 'watches'>,
   { authorization, sent }: Pick<ApiRequest, 'authorization' | 'sent'>,
@@ -49,7 +49,6 @@ export function openWatch(
   }
 }
 
-/** The facts of a request by which faults are matched. */
 export function subjectOf(
   { verb, resource, subresource, namespace, name }: ResourceRequest,
   { userAgent }: ApiRequest['sent'],

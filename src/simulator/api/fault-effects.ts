@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { authenticate } from './access.js';
+import { authenticate } from './access/access.js';
 import type { ApiParts, Exchange } from './exchange.js';
-import type { FaultEffect } from './faults.js';
+import type { FaultEffect } from './faults/faults.js';
 import type { Reply } from './handle.js';
-import type { ResourceRequest } from './request.js';
-import { accessOf, forbidden } from './rules.js';
+import type { ResourceRequest } from './requests/request.js';
+import { accessOf, forbidden } from './access/rules.js';
 import { StatusError, makeStatus, noSuchResource, serverFault } from '../objects/status-error.js';
 
 export interface Serving {
@@ -65,7 +65,7 @@ export function meetFault(server: Serving, exchange: Exchange, fault: FaultEffec
   }
 }
 
-/** Like a real server before it has read its roles and bindings: RBAC denies everything. */
+/** A real server denies everything until it has read its roles and bindings. */
 function forbid({ parts, note }: Serving, { response, ...exchange }: Exchange): void {
   const { parsed, authorization } = exchange;
   let error: StatusError;
@@ -80,7 +80,7 @@ function forbid({ parts, note }: Serving, { response, ...exchange }: Exchange): 
   response.end(JSON.stringify(error.status));
 }
 
-/** Like API priority and fairness: plain text with `Retry-After`. */
+/** API priority and fairness answers plain text with `Retry-After`. */
 function throttle(response: ServerResponse, retryAfterSeconds: number): void {
   response.writeHead(429, {
     'content-type': 'text/plain; charset=utf-8',
@@ -110,7 +110,7 @@ function refuse(
   response.end(body);
 }
 
-/** Stores the write with other replicas, as an admission webhook may; the response shows them. */
+/** Stores other replicas than the write requests, like an admission webhook. The response contains them. */
 function overrideReplicas(
   { parts, respond }: Serving,
   exchange: Exchange,

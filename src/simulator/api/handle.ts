@@ -1,20 +1,20 @@
-import { type JsonObject, listAt } from '../json.js';
-import type { ApiContext } from './context.js';
-import { createObject } from './create.js';
-import { getObject, listObjects } from './list.js';
-import { negotiate } from './negotiate.js';
+import { type JsonObject, listAt } from '../json/json.js';
+import type { ApiContext } from './objects/context.js';
+import { createObject } from './writes/create.js';
+import { getObject, listObjects } from './reads/list.js';
+import { negotiate } from './requests/negotiate.js';
 import type { KubeObject } from '../objects/kube-object.js';
-import { readWriter } from './options.js';
-import { parseBody } from './parse-body.js';
-import type { Addressed } from './preconditions.js';
-import { decodeManifest } from './protobuf.js';
-import { deleteObject } from './remove.js';
-import { RENDERINGS, type Rendering, includedObject } from './render.js';
-import type { ResourceRequest } from './request.js';
-import { scaleOf } from './scale.js';
+import { readWriter } from './requests/options.js';
+import { parseBody } from './requests/parse-body.js';
+import type { Addressed } from './objects/preconditions.js';
+import { decodeManifest } from './requests/protobuf.js';
+import { deleteObject } from './writes/remove.js';
+import { RENDERINGS, type Rendering, includedObject } from './rendering/render.js';
+import type { ResourceRequest } from './requests/request.js';
+import { scaleOf } from './objects/scale.js';
 import { badRequest, methodNotAllowed, noSuchResource } from '../objects/status-error.js';
-import { issueToken } from './tokens.js';
-import { type Written, patchObject, updateObject } from './write.js';
+import { issueToken } from './writes/tokens.js';
+import { type Written, patchObject, updateObject } from './writes/write.js';
 
 export interface Reply {
   readonly code: number;
@@ -22,7 +22,6 @@ export interface Reply {
   readonly warnings?: readonly string[];
 }
 
-/** The parts of an HTTP request besides method and URL. */
 export interface Sent {
   /** UTF-8; a protobuf body as Latin-1, one character per byte. */
   readonly body: string;
@@ -32,8 +31,8 @@ export interface Sent {
 }
 
 /**
- * Deletion responds with the object for these kinds, otherwise with a Status, or with the object while it only has a
- * deletionTimestamp.
+ * Kinds for which deletion answers with the object. For other kinds it answers with a Status, or with the object while
+ * it only has a deletionTimestamp.
  */
 const SHOWN_WHEN_DELETED: readonly string[] = ['Pod', 'Namespace', 'Service'];
 

@@ -1,22 +1,21 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
-import { splitToken } from '../kubeconfig.js';
+import { splitToken } from './access/kubeconfig.js';
 import { tooLargeBody } from '../objects/status-error.js';
 import { answerRequest, openWatch, subjectOf } from './answer.js';
 import type { ApiParts, Exchange } from './exchange.js';
 import { meetFault } from './fault-effects.js';
 import type { Reply } from './handle.js';
-import { type ResourceRequest, parseRequest } from './request.js';
-import type { WatchPeer } from './watch.js';
+import { type ResourceRequest, parseRequest } from './requests/request.js';
+import type { WatchPeer } from './reads/watch.js';
 
 const LARGEST_BODY_BYTES = 3 * 1024 * 1024;
-/** A watch client that does not read is disconnected: its events would fill the memory. */
+/** A watch client that stops reading is disconnected above this, because its events would fill the memory. */
 const LONGEST_QUEUE_BYTES = 64 * 1024 * 1024;
 const MOST_WARNINGS = 20;
 const LONGEST_WARNING = 256;
-/** The time that a real server waits for its cache to reach a revision. */
+/** How long the real server waits for its cache to reach a revision. */
 const FRESHNESS_MS = 3000;
 
-/** Creates the HTTP server of the Kubernetes API. It does not listen yet. */
 export function makeApiServer(parts: ApiParts): Server {
   return createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     receive(parts, request, response).catch(() => response.destroy());
@@ -52,7 +51,7 @@ async function receive(parts: ApiParts, request: IncomingMessage, response: Serv
   else meetFault({ parts, respond, carryOut: answerRequest, note }, exchange, fault);
 }
 
-/** Returns null for a body that is too large, after discarding the rest of it. */
+/** Returns null for a body that is too large, after discarding the rest. */
 async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -64,7 +63,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   return size > LARGEST_BODY_BYTES ? null : Buffer.concat(chunks);
 }
 
-/** Carries out the request and responds. A read of a future revision waits for it, up to `FRESHNESS_MS`. */
+/** A read of a future revision waits up to `FRESHNESS_MS` for it. */
 function respond(parts: ApiParts, exchange: Exchange): void {
   const { parsed } = exchange;
   if (parsed?.verb === 'watch') {
@@ -104,7 +103,7 @@ function answer(parts: ApiParts, exchange: Exchange): void {
   response.end(exchange.method === 'HEAD' ? undefined : reply.body);
 }
 
-/** A header is printable ASCII, unlike the field names that a client sends. */
+/** A header may contain only printable ASCII, but field names that a client sends may contain anything. */
 function warningHeader(text: string): string {
   const printable = text.replaceAll(/[^ -~]/g, '?').slice(0, LONGEST_WARNING);
   return `299 - ${JSON.stringify(printable)}`;

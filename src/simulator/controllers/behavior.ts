@@ -1,17 +1,17 @@
 import { milliToNumber, parseQuantity } from '../../units/quantity.js';
-import { type JsonObject, listAt, stringAt } from '../json.js';
+import { type JsonObject, listAt, stringAt } from '../json/json.js';
 import { type Curve, constant } from '../model/curves.js';
 import type { LoadSource } from '../model/load.js';
 import type { PodTiming } from '../model/workload.js';
 
-/** The behavior of a workload's pods, which no manifest states. */
+/** The behavior of a workload's pods, which no manifest contains. */
 export interface Behavior {
   readonly timing: PodTiming;
   readonly cpuSecondsPerRequest: number;
-  /** The most requests (or messages) per second that one pod serves. */
+  /** Requests (or messages) per second that one pod can serve. */
   readonly requestsPerSecondPerPod: number;
   readonly idleCores: number;
-  /** Working set of a pod without requests; each request per second adds `memoryBytesPerRequestRate`. */
+  /** Working set of an idle pod; each request per second adds `memoryBytesPerRequestRate`. */
   readonly memoryBytes: number;
   readonly memoryBytesPerRequestRate: number;
   /** The queue that the workload consumes; null if it serves requests. */
@@ -32,7 +32,7 @@ export const DEFAULT_BEHAVIOR: Behavior = {
   load: constant(0),
 };
 
-/** Returns the load of pods made from `template`; the curve starts at `offsetSeconds`. */
+/** Returns the load of pods with this template; the curve starts at `offsetSeconds`. */
 export function loadSource(behavior: Behavior, template: JsonObject, offsetSeconds: number): LoadSource {
   const { cpuSecondsPerRequest, requestsPerSecondPerPod, idleCores, load } = behavior;
   return {
@@ -42,7 +42,7 @@ export function loadSource(behavior: Behavior, template: JsonObject, offsetSecon
   };
 }
 
-/** Returns the sum of the cpu limits, Infinity if a container has none. */
+/** Returns the sum of the CPU limits in cores; Infinity if a container has none. */
 function cpuLimit(template: JsonObject): number {
   let cores = 0;
   for (const container of listAt(template, 'spec', 'containers')) {

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, listAt, numberAt, objectAt, stringAt, valueAt } from '../json.js';
+import { type Json, type JsonObject, listAt, numberAt, objectAt, stringAt, valueAt } from '../json/json.js';
 import { templateHash } from '../model/names.js';
 import type { PodTiming, WorkloadSpec } from '../model/workload.js';
 import type { KubeObject } from '../objects/kube-object.js';
@@ -23,7 +23,6 @@ export const WORKLOAD_KINDS: readonly WorkloadKind[] = [
   { kind: 'ReplicationController', apiVersion: 'v1', storage: '/replicationcontrollers', style: 'plain' },
 ];
 
-/** Reads the input of the model from a workload's object. */
 export function readSpec({ style }: WorkloadKind, object: KubeObject, timing: PodTiming): WorkloadSpec {
   const replicas = numberAt(object, 'spec', 'replicas') ?? 1;
   return {
@@ -43,8 +42,8 @@ export function templateOf(object: KubeObject): JsonObject {
 }
 
 /**
- * Resolves surge and unavailable pods, default 25 %: surge rounds up, unavailable down, and unavailable is 1 if both
- * are 0. Recreate deletes all pods first.
+ * Resolves maxSurge and maxUnavailable (default 25 %). maxSurge rounds up, maxUnavailable down; if both are 0,
+ * maxUnavailable becomes 1. Recreate deletes all pods first.
  */
 function surgeOf(object: KubeObject, replicas: number): Pick<WorkloadSpec, 'maxSurge' | 'maxUnavailable'> {
   if (stringAt(object, 'spec', 'strategy', 'type') === 'Recreate')
@@ -61,7 +60,7 @@ function resolve(value: Json | undefined, replicas: number, round: (share: numbe
   return round((Number(percent) * replicas) / 100);
 }
 
-/** Returns the controller among the owners, or null. */
+/** Returns the owner with `controller: true`, or null. */
 export function controllerOf(object: KubeObject): { readonly kind: string; readonly name: string } | null {
   for (const owner of listAt(object, 'metadata', 'ownerReferences')) {
     const kind = stringAt(owner, 'kind');
@@ -71,7 +70,6 @@ export function controllerOf(object: KubeObject): { readonly kind: string; reado
   return null;
 }
 
-/** Returns the entry of `ownerReferences` for this owner. */
 export function ownerReference(owner: KubeObject): JsonObject {
   const { apiVersion, kind } = owner;
   const { name, uid } = owner.metadata;

@@ -1,4 +1,4 @@
-import { type JsonObject } from '../json.js';
+import { type JsonObject } from '../json/json.js';
 import { WORKLOAD_KINDS } from './kinds.js';
 
 export interface ContainerOptions {
@@ -14,12 +14,12 @@ export type WorkloadKindName =
   'Deployment' | 'StatefulSet' | 'ReplicaSet' | 'ReplicationController' | 'Rollout';
 
 export interface ManifestOptions {
-  /** Default `Deployment`. */
+  /** Default: `Deployment`. */
   readonly kind?: WorkloadKindName;
   readonly namespace: string;
   readonly name: string;
   readonly replicas: number;
-  /** Default: one container, `app`, that requests 500m and 256Mi and is limited to 1 and 512Mi. */
+  /** Default: one container `app` with requests 500m and 256Mi, limits 1 and 512Mi. */
   readonly containers?: readonly ContainerOptions[];
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;

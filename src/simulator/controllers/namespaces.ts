@@ -3,20 +3,20 @@ import { namespaceOf } from '../objects/kube-object.js';
 import { Schedule } from './schedule.js';
 
 const NAMESPACES = '/namespaces';
-/** The delay of the first attempt and between attempts while pods terminate. */
+/** Delay of the first attempt, and between attempts while pods terminate. */
 const REACTION_MS = 100;
-/** The grace period of pods. Those that remain after it are removed. */
+/** Grace period of pods. Pods that remain after it are removed. */
 const GRACE_MS = 30_000;
 
 /**
- * Empties deleted namespaces and then removes them. Pods and ReplicaSets are left to the controller of their workload,
- * which terminates them with a delay.
+ * Empties deleted namespaces and then removes them. Leaves pods and ReplicaSets to the controller of their workload,
+ * which terminates them gracefully.
  */
 export class NamespaceController {
   readonly #context: ClusterState;
   readonly #schedule: Schedule;
   readonly #unsubscribe: () => void;
-  /** Start of the emptying of each namespace, by the monotonic clock. */
+  /** Start of the deletion of each namespace, by the monotonic clock. */
   readonly #startMs = new Map<string, number>();
 
   constructor(context: ClusterState) {
@@ -31,7 +31,6 @@ export class NamespaceController {
     });
   }
 
-  /** Cancels all timers. */
   close(): void {
     this.#schedule.close();
     this.#unsubscribe();

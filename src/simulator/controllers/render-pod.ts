@@ -1,6 +1,6 @@
 import type { Instant } from '../../units/time.js';
 import { type KubeObject, asKubeObject, timestamp } from '../objects/kube-object.js';
-import { type JsonObject, listAt, objectAt, stringAt } from '../json.js';
+import { type JsonObject, listAt, objectAt, stringAt } from '../json/json.js';
 import { admittedPodSpec } from '../kinds/defaults.js';
 import { type PodState, phaseOf } from '../model/pods.js';
 import { ownerReference } from './kinds.js';
@@ -9,9 +9,9 @@ export interface PodSource {
   readonly pod: PodState;
   readonly owner: KubeObject;
   readonly template: JsonObject;
-  /** Labels in addition to those of the template: hash, ordinal. */
+  /** Labels besides those of the template, such as hash and ordinal. */
   readonly labels: JsonObject;
-  /** The stored pod, whose metadata is kept; null for a new one. */
+  /** The stored pod, whose metadata is kept; null for a new pod. */
   readonly stored: KubeObject | null;
   readonly uid: string;
   readonly podIp: string;
@@ -59,7 +59,7 @@ export function renderPod(source: PodSource, now: Instant): KubeObject {
   });
 }
 
-/** The message of the scheduler. The cluster has one node, and the requests of its pods fill it. */
+/** The scheduler's message for a cluster of one node without free capacity. */
 const UNSCHEDULABLE = {
   reason: 'Unschedulable',
   message: '0/1 nodes are available: 1 Insufficient cpu.',

@@ -1,7 +1,7 @@
 import type { Instant } from '../../units/time.js';
 import { type KubeObject, asKubeObject, timestamp } from '../objects/kube-object.js';
 import { selectorText } from '../objects/selectors.js';
-import { type JsonObject, isObject, listAt, objectAt } from '../json.js';
+import { type JsonObject, isObject, listAt, objectAt } from '../json/json.js';
 import { type PodState, phaseOf } from '../model/pods.js';
 import type { WorkloadSpec } from '../model/workload.js';
 import { type WorkloadKind, ownerReference, templateOf } from './kinds.js';
@@ -12,7 +12,7 @@ export interface Counts {
   readonly ready: number;
 }
 
-/** Counts pods, without terminating ones; those of `revision` are updated. */
+/** Counts pods except terminating ones; a pod of `revision` counts as updated. */
 export function countPods(pods: readonly PodState[], revision: string, now: Instant): Counts {
   const living = pods.filter((pod) => pod.deletedAt === null);
   return {
@@ -29,7 +29,7 @@ export interface StatusSource {
   readonly counts: Counts;
 }
 
-/** Returns the status that the controller of a kind writes. Like a real server, omits counts of 0. */
+/** Returns the status that the controller writes. Like the real controllers, omits counts of 0. */
 export function renderStatus(source: StatusSource, now: Instant): JsonObject {
   const { object, spec, counts } = source;
   const { style, kind } = source.kind;
@@ -85,7 +85,7 @@ function conditionsOf({ object, spec, counts }: StatusSource, now: Instant): rea
   ];
 }
 
-/** Keeps the times of an unchanged condition. */
+/** An unchanged condition keeps its times. */
 function condition(
   object: KubeObject,
   now: Instant,
@@ -103,7 +103,6 @@ function condition(
   };
 }
 
-/** Returns the ReplicaSet of one template of a Deployment or Rollout. */
 export function renderReplicaSet(
   owner: KubeObject,
   source: {
@@ -111,7 +110,7 @@ export function renderReplicaSet(
     readonly counts: Counts;
     readonly stored: KubeObject | null;
     readonly uid: string;
-    /** The revision of the template, from 1. */
+    /** Revision of the template, from 1. */
     readonly revisionNumber: number;
   },
   now: Instant,

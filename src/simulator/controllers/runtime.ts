@@ -5,28 +5,27 @@ import type { Pods } from '../model/workload.js';
 import type { Behavior } from './behavior.js';
 import type { WorkloadKind } from './kinds.js';
 
-/** The state of a workload besides its object. Only `controllers/` changes it. */
+/** State of a workload besides its object. Only `controllers/` changes it. */
 export interface Runtime {
   readonly kind: WorkloadKind;
   readonly namespace: string;
   readonly name: string;
-  /** The last known object; null after its deletion, while pods terminate. */
+  /** Null after deletion, while pods terminate. */
   object: KubeObject | null;
   pods: Pods;
   readonly replicaSets: Set<string>;
-  /** The phase of each pod in its stored object. */
+  /** The phase in the stored object of each pod. */
   readonly written: Map<string, PodPhase>;
   behavior: Behavior;
-  /** The time at which the load was set, in seconds since the start. */
+  /** When the load was set, in seconds since the start. */
   loadOffsetSeconds: number;
   load: LoadState;
   /** Cached until the template or the behavior changes. */
   source: LoadSource | null;
-  /** The totals of the workload when a pod became ready and when it stopped being ready (null while it is ready). */
+  /** Totals of the workload when a pod became ready and when it stopped being ready (null while it is ready). */
   readonly meters: Map<string, { readonly from: PodTotals; readonly to: PodTotals | null }>;
 }
 
-/** Returns the counters of a pod. */
 export function podTotals({ meters, load }: Runtime, podName: string): PodTotals {
   const meter = meters.get(podName);
   if (meter === undefined) return { cpuSeconds: 0, requests: 0, failedRequests: 0 };

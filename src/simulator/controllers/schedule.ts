@@ -1,9 +1,9 @@
 import type { Clock } from '../../units/clock.js';
 
-/** Times are rounded up to multiples of this, so that tasks due together run together. */
+/** Times are rounded up to multiples of this, so that tasks due at nearly the same time run together. */
 const GRAIN_MS = 20;
 
-/** Calls back with a key at its time. A key has one time, the earliest that was set. */
+/** Calls back once per key, at the earliest time that was set for it. */
 export class Schedule {
   readonly #clock: Clock;
   readonly #callback: (key: string) => void;
@@ -15,7 +15,7 @@ export class Schedule {
     this.#callback = callback;
   }
 
-  /** Schedules a callback after `ms` (Infinity: none), unless an earlier one is scheduled. */
+  /** Schedules a callback in `ms` (Infinity: none), unless an earlier one is scheduled. */
   add(key: string, ms: number): void {
     if (!Number.isFinite(ms)) return;
     const nowMs = this.#clock.monotonicMs();
@@ -31,7 +31,6 @@ export class Schedule {
     } else bucket.keys.add(key);
   }
 
-  /** Cancels all timers. */
   close(): void {
     for (const { cancel } of this.#buckets.values()) cancel();
     this.#buckets.clear();

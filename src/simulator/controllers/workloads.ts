@@ -1,7 +1,7 @@
 import type { ClusterState } from '../objects/cluster-state.js';
 import { type KubeObject, keyOf, namespaceOf } from '../objects/kube-object.js';
 import type { Change } from '../objects/store.js';
-import { stringAt } from '../json.js';
+import { stringAt } from '../json/json.js';
 import { NO_LOAD, advanceLoad } from '../model/load.js';
 import { phaseOf } from '../model/pods.js';
 import { endPod, nextChangeAt, settledPods, stepWorkload } from '../model/workload.js';
@@ -11,14 +11,11 @@ import type { Runtime } from './runtime.js';
 import { Schedule } from './schedule.js';
 import { Writer } from './writer.js';
 
-/** The time that a controller takes to react to a change. */
 const REACTION_MS = 20;
 const PODS = '/pods';
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
 
-/**
- * The controllers of all workloads. A workload costs time only when an object changes or a pod enters its next phase.
- */
+/** The controllers of all workloads. A workload uses CPU only when an object changes or a pod enters its next phase. */
 export class WorkloadControllers {
   readonly #context: ClusterState;
   readonly #writer: Writer;
@@ -42,7 +39,7 @@ export class WorkloadControllers {
     this.#unsubscribe.push(context.store.subscribe(PODS, (change) => this.#onPod(change)));
   }
 
-  /** All workloads, including deleted ones with terminating pods. */
+  /** Includes deleted workloads with terminating pods. */
   get runtimes(): Iterable<Runtime> {
     return this.#runtimes.values();
   }
@@ -51,7 +48,7 @@ export class WorkloadControllers {
     return (this.#context.clock.monotonicMs() - this.#startMs) / 1000;
   }
 
-  /** Returns the workload of this name and kind (default: any). Throws `Error` if there is none. */
+  /** Throws `Error` if no workload has this name and kind (default: any kind). */
   find(namespace: string, name: string, kind?: string): Runtime {
     for (const runtime of this.#runtimes.values()) {
       const isNamed = runtime.namespace === namespace && runtime.name === name;
@@ -60,12 +57,10 @@ export class WorkloadControllers {
     throw new Error(`finding workload ${namespace}/${name}: there is none`);
   }
 
-  /** Returns the workload of a pod, or null. */
   runtimeOfPod(namespace: string, podName: string): Runtime | null {
     return this.#runtimes.get(this.#ownerOfPod.get(keyOf(namespace, podName)) ?? '') ?? null;
   }
 
-  /** Advances the counters and backlog of a workload to the present. */
   accrue(runtime: Runtime): void {
     const template = runtime.object === null ? {} : templateOf(runtime.object);
     runtime.source ??= loadSource(runtime.behavior, template, runtime.loadOffsetSeconds);
@@ -74,7 +69,7 @@ export class WorkloadControllers {
     runtime.load = advanceLoad(runtime.source, runtime.load, this.elapsedSeconds, readyPods);
   }
 
-  /** Changes the behavior of pods. A new `load` starts at its second 0 now. */
+  /** Changes the behavior of pods. A new `load` curve starts at its second 0 now. */
   setBehavior(runtime: Runtime, change: Partial<Behavior>): void {
     this.accrue(runtime);
     runtime.behavior = { ...runtime.behavior, ...change };
@@ -83,7 +78,6 @@ export class WorkloadControllers {
     this.#schedule.add(runtimeKey(runtime), 0);
   }
 
-  /** Makes a pod permanently unready, or ready again. */
   breakPod(namespace: string, podName: string, isBroken: boolean): void {
     const runtime = this.runtimeOfPod(namespace, podName);
     if (runtime === null) throw new Error(`breaking pod ${namespace}/${podName}: there is none`);
@@ -91,7 +85,7 @@ export class WorkloadControllers {
     this.#settle(runtimeKey(runtime));
   }
 
-  /** Creates the pods of a new workload, ready and `ageSeconds` old. */
+  /** Makes the pods of a new workload ready and `ageSeconds` old. */
   settleAsOld(runtime: Runtime, ageSeconds: number): void {
     const { clock, random } = this.#context;
     if (runtime.object === null) return;
@@ -100,7 +94,6 @@ export class WorkloadControllers {
     this.#settle(runtimeKey(runtime));
   }
 
-  /** Cancels all timers and subscriptions. */
   close(): void {
     this.#schedule.close();
     for (const stop of this.#unsubscribe) stop();
@@ -140,7 +133,6 @@ export class WorkloadControllers {
     return runtime;
   }
 
-  /** Handles changes by clients: deletion of a pod and its deletion cost. */
   #onPod({ type, object }: Change): void {
     if (this.#isWriting) return;
     const { clock, random } = this.#context;

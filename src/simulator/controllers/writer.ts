@@ -1,7 +1,7 @@
 import type { Instant } from '../../units/time.js';
 import type { ClusterState } from '../objects/cluster-state.js';
 import { type KubeObject, makeUid, withMetadata } from '../objects/kube-object.js';
-import { isObject, numberAt, objectAt, sameJson, stringAt } from '../json.js';
+import { isObject, numberAt, objectAt, sameJson, stringAt } from '../json/json.js';
 import { type PodState, phaseOf } from '../model/pods.js';
 import { recordEvent } from './cluster-events.js';
 import { controllerOf, readSpec, templateOf } from './kinds.js';
@@ -12,10 +12,10 @@ import type { Runtime } from './runtime.js';
 const PODS = '/pods';
 const REPLICA_SETS = 'apps/replicasets';
 const REVISION = 'deployment.kubernetes.io/revision';
-/** Default of `revisionHistoryLimit` of a Deployment. */
+/** The default `revisionHistoryLimit` of a Deployment. */
 const OLD_REPLICA_SETS = 10;
 
-/** Updates the stored objects of a workload to its pods. Writes only what differs. */
+/** Synchronizes the stored objects of a workload with its pods. Writes only differences. */
 export class Writer {
   readonly #context: ClusterState;
   #podCount = 0;
@@ -24,7 +24,6 @@ export class Writer {
     this.#context = context;
   }
 
-  /** Writes ReplicaSets, pods and status. Returns the names of new and of removed pods. */
   write(runtime: Runtime): { readonly added: readonly string[]; readonly removed: readonly string[] } {
     const now = this.#context.clock.now();
     const owners = runtime.kind.style === 'replicasets' ? this.#writeReplicaSets(runtime, now) : null;
@@ -53,7 +52,7 @@ export class Writer {
     if (stored === null && (owner === null || pod.deletedAt !== null)) return;
     this.#podCount += 1;
     const serial = this.#podCount;
-    // Only a stored pod can have an owner that no longer exists, and its metadata is kept.
+    // Only a stored pod can have an owner that was deleted; its metadata is kept.
     const named = owner ?? stored;
     if (named === null) return;
     const template = owner === null ? { spec: stored?.['spec'] } : templateOf(owner);
@@ -81,10 +80,7 @@ export class Writer {
     this.#context.store.remove(PODS, runtime.namespace, name);
   }
 
-  /**
-   * Writes the ReplicaSets: one for each template that has pods, the current one and some old ones. Returns them by
-   * hash.
-   */
+  /** Writes one ReplicaSet per template: those with pods, the current one and some old ones. Returns them by hash. */
   #writeReplicaSets(runtime: Runtime, now: Instant): ReadonlyMap<string, KubeObject> {
     const { store, random } = this.#context;
     const { object, namespace, name } = runtime;
@@ -152,7 +148,7 @@ export class Writer {
     const from = numberAt(before ?? undefined, 'spec', 'replicas') ?? 0;
     const to = numberAt(after, 'spec', 'replicas') ?? 0;
     const hash = hashOf(after);
-    // A workload that exists from the start was scaled before it.
+    // A workload that exists from the start was scaled before the simulation.
     const isOld = before === null && runtime.pods.some((pod) => pod.revision === hash && pod.createdAt < now);
     if (from === to || runtime.object === null || isOld) return;
     recordEvent(this.#context, runtime.object, {
@@ -181,7 +177,6 @@ export class Writer {
   }
 }
 
-/** Starts or stops the counters of a pod, which run while it is ready. */
 function meter(runtime: Runtime, name: string, isReady: boolean): void {
   const known = runtime.meters.get(name);
   const { totals } = runtime.load;

@@ -1,4 +1,4 @@
-import { type Json, isObject } from '../json.js';
+import { type Json, isObject } from '../json/json.js';
 import { type KubeObject, asKubeObject } from '../objects/kube-object.js';
 import type { Writer } from '../objects/managed-fields.js';
 import type { Resource } from '../objects/resources.js';
@@ -11,8 +11,8 @@ import { fieldProblems } from './field-problems.js';
 const METADATA = ['apiVersion', 'kind', 'metadata'];
 
 /**
- * Returns a custom resource as it is stored: without fields that its schema does not have, with the defaults of the
- * schema. Throws 422 if the schema or, after that, its CEL rules are violated, and as `reportUnknown` does.
+ * Returns the stored form of a custom resource: without unknown fields and with the defaults of the schema. Throws 422
+ * if the object violates the schema or, after that, its CEL rules. Unknown fields are reported by `reportUnknown`.
  */
 export function admitCustom(
   resource: Resource,
@@ -41,9 +41,8 @@ export function admitCustom(
 }
 
 interface Pruning {
-  /** Collects the paths of dropped fields. */
   readonly unknown: string[];
-  /** Members that are kept even if the schema does not have them. */
+  /** Members that are kept even if the schema lacks them. */
   readonly kept?: readonly string[];
 }
 

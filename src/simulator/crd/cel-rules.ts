@@ -1,5 +1,5 @@
 import type { FieldCause } from '../objects/status-error.js';
-import { type Json, type JsonObject, isList, isObject, listAt, stringAt } from '../json.js';
+import { type Json, type JsonObject, isList, isObject, listAt, stringAt } from '../json/json.js';
 
 /** Evaluates a CEL expression. Throws if it is invalid or fails. */
 export type CelEvaluator = (expression: string, variables: Readonly<Record<string, unknown>>) => unknown;
@@ -23,7 +23,7 @@ export async function loadCel(): Promise<CelEvaluator | null> {
   }
 }
 
-/** Returns violations of `x-kubernetes-validations`. Rules with `oldSelf` apply only if there is an old value. */
+/** Returns violations of `x-kubernetes-validations`. Rules with `oldSelf` are skipped without an old value. */
 export function ruleProblems(
   evaluate: CelEvaluator,
   schema: JsonObject,
@@ -82,7 +82,7 @@ function memberProblems(
 ): readonly FieldCause[] {
   if (isList(value)) {
     const { items } = schema;
-    // An item of a list has no definite old value.
+    // An item of a list has no unambiguous old value.
     return isObject(items)
       ? value.flatMap((item, index) =>
           ruleProblems(evaluate, items, { value: item, before: undefined, path: `${path}[${index}]` }),
@@ -105,7 +105,7 @@ function memberSchema({ properties, additionalProperties }: JsonObject, name: st
   return isObject(known) ? known : null;
 }
 
-/** Converts a value for CEL: integers to bigint, without unset fields. */
+/** Converts a value for CEL: integers to bigint; unset fields are omitted. */
 function celValue(value: Json, schema: JsonObject | null): unknown {
   if (typeof value === 'number' && Number.isInteger(value) && schema?.['type'] !== 'number')
     return BigInt(value);

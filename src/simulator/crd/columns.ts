@@ -1,11 +1,11 @@
-import { type Json, type JsonObject, isList, isObject, stringAt } from '../json.js';
+import { type Json, type JsonObject, isList, isObject, stringAt } from '../json/json.js';
 
 const STEP =
   /^\.([^.[\]\\]*(?:\\.[^.[\]\\]*)*)|^\[(\d+)\]|^\[\?\(@\.([\w.]+)\s*==\s*(["'])(.*?)\4\)\]|^\['([^']*)'\]/;
 
 /**
- * Returns the values at a JSONPath in the forms that CustomResourceDefinitions use: `.a.b`, `[0]`, `['a']`,
- * `[?(@.type=="Ready")]`. Empty if nothing exists there or the path has another form.
+ * Returns the values at a JSONPath. Supports the forms that CustomResourceDefinitions use: `.a.b`, `[0]`, `['a']`,
+ * `[?(@.type=="Ready")]`. Empty if nothing exists there or the form is not supported.
  */
 export function valuesAt(object: JsonObject, path: string): readonly Json[] {
   let found: readonly Json[] = [object];
@@ -27,7 +27,7 @@ export function valuesAt(object: JsonObject, path: string): readonly Json[] {
   return found;
 }
 
-/** Wraps a value, so that flatMap does not flatten a list. */
+/** In a list, because flatMap would flatten a value that is a list. */
 function present(value: Json | undefined): readonly Json[] {
   return value === undefined ? [] : [value];
 }

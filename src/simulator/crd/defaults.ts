@@ -1,6 +1,6 @@
-import { type Json, type JsonObject, isList, isObject } from '../json.js';
+import { type Json, type JsonObject, isList, isObject } from '../json/json.js';
 
-/** Sets the defaults of a schema where a field is absent, or null without being nullable. */
+/** Sets the defaults of a schema for fields that are absent, or null but not nullable. */
 export function withSchemaDefaults(value: Json, schema: JsonObject): Json {
   if (isList(value)) {
     const { items } = schema;

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, isObject, listAt, objectAt, stringAt, valueAt } from '../json.js';
+import { type Json, type JsonObject, isObject, listAt, objectAt, stringAt, valueAt } from '../json/json.js';
 import { type KubeObject, timestamp } from '../objects/kube-object.js';
 import { type Resource, makeResource, storageName } from '../objects/resources.js';
 import { invalidField } from '../objects/status-error.js';
@@ -6,7 +6,6 @@ import { structuralProblems } from './structural-rules.js';
 
 export const DEFINITIONS = storageName('apiextensions.k8s.io', 'customresourcedefinitions');
 
-/** Returns the resources that a definition defines, one per served version. */
 export function resourcesOf(definition: KubeObject): readonly Resource[] {
   const group = stringAt(definition, 'spec', 'group') ?? '';
   const names = objectAt(definition, 'spec', 'names');
@@ -39,8 +38,8 @@ function textsAt(value: Json, member: string): readonly string[] {
 }
 
 /**
- * Throws 422 for a definition that the real server rejects: a name that is not `PLURAL.GROUP`, not exactly one storage
- * version, or a schema that is missing or not structural.
+ * Throws 422 for a definition that the real server rejects: its name is not `PLURAL.GROUP`, it does not have exactly
+ * one storage version, or its schema is missing or not structural.
  */
 export function checkDefinition(definition: KubeObject): void {
   const { name } = definition.metadata;
@@ -64,7 +63,7 @@ export function checkDefinition(definition: KubeObject): void {
   });
 }
 
-/** Returns the status of a served definition: names are accepted and it is established immediately. */
+/** Returns the status of a served definition, established immediately. */
 export function establishedStatus(definition: KubeObject, nowMs: number): JsonObject {
   const known = objectAt(definition, 'status');
   const lastTransitionTime = stringAt(known, 'conditions', 0, 'lastTransitionTime') ?? timestamp(nowMs);

@@ -1,7 +1,7 @@
-import { type Json, type JsonObject, isList, isObject, sameJson } from '../json.js';
+import { type Json, type JsonObject, isList, isObject, sameJson } from '../json/json.js';
 import type { FieldCause } from '../objects/status-error.js';
 
-/** Returns where a value violates a schema, with the messages of the real server. */
+/** Returns the violations of a schema, with the messages of the real server. */
 export function fieldProblems(value: Json, schema: JsonObject, path: string): readonly FieldCause[] {
   if (value === null && schema['nullable'] === true) return [];
   const type = typeProblem(value, schema, path);

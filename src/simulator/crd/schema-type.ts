@@ -1,10 +1,10 @@
-import { type Json, type JsonObject, isList, isObject, stringAt } from '../json.js';
+import { type Json, type JsonObject, isList, isObject, stringAt } from '../json/json.js';
 import { objectMeta } from '../kinds/meta.js';
 import { type Type, any, list, map, object, pointer, string } from '../kinds/type.js';
 
 const TYPES = new WeakMap<JsonObject, Type>();
 
-/** Returns the type that determines merging and ownership, by the list and map types of a schema. */
+/** Returns the type for merging and ownership, from the list types and map types of a schema. */
 export function typeOfSchema(schema: JsonObject): Type {
   const known = TYPES.get(schema);
   if (known !== undefined) return known;

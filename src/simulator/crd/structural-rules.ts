@@ -1,13 +1,12 @@
-import { type Json, type JsonObject, isList, isObject } from '../json.js';
+import { type Json, type JsonObject, isList, isObject } from '../json/json.js';
 
-/** A violation; `path` of the schema node begins with a dot, empty for the root. */
+/** A violation. `path` of the schema node starts with a dot; empty for the root. */
 export interface StructuralProblem {
   readonly path: string;
   readonly message: string;
 }
 
 const TYPES: ReadonlySet<string> = new Set(['array', 'boolean', 'integer', 'number', 'object', 'string']);
-/** Keywords that no structural schema may have. */
 const NEVER = [
   '$ref',
   'const',
@@ -19,7 +18,7 @@ const NEVER = [
   '$id',
 ];
 const NEVER_TOO = ['examples', 'if', 'then', 'else', 'propertyNames', 'contains', '$defs', 'prefixItems'];
-/** Keywords that describe a value rather than restrict it: not allowed in allOf, anyOf, oneOf and not. */
+/** Keywords that annotate a value and do not restrict it: not allowed in allOf, anyOf, oneOf and not. */
 const NOT_IN_JUNCTORS = [
   'type',
   'description',
@@ -43,9 +42,9 @@ const KNOWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the violations of the rules for structural schemas: each node outside of a junctor (allOf, anyOf, oneOf, not)
- * has a type or is an int-or-string, a junctor declares only fields that are declared outside of it, no node has both
- * `properties` and `additionalProperties`, the root is an object, and all keywords are known.
+ * Returns the violations of the rules for structural schemas: a node outside of a junctor (allOf, anyOf, oneOf, not)
+ * has a type or is an int-or-string; a junctor declares only fields that are also declared outside of it; no node has
+ * both `properties` and `additionalProperties`; the root is an object; all keywords are known.
  */
 export function structuralProblems(schema: JsonObject): readonly StructuralProblem[] {
   const problems = nodeProblems(schema, '');
@@ -92,7 +91,7 @@ function junctorsOf(schema: JsonObject): readonly (readonly [Json, string])[] {
   return not === undefined ? lists : [...lists, [not, '.not'] as const];
 }
 
-/** The only type that a junctor may declare: `anyOf: [{type: integer}, {type: string}]` of an int-or-string. */
+/** The only types in a junctor: `anyOf: [{type: integer}, {type: string}]` of an int-or-string. */
 function isTypeOfIntOrString(branch: JsonObject, outside: JsonObject): boolean {
   const { type } = branch;
   const isKnown = type === 'integer' || type === 'string';

@@ -1,7 +1,7 @@
-import { listAt, objectAt, stringAt } from '../json.js';
+import { listAt, objectAt, stringAt } from '../json/json.js';
 import { type Runtime, podTotals } from '../controllers/runtime.js';
 
-/** Returns the metrics of cAdvisor: cpu and memory of the containers of all started pods. */
+/** Returns the metrics of cAdvisor: CPU and memory of the containers of all started pods. */
 export function cadvisorPage(runtimes: Iterable<Runtime>): string {
   const cpu: string[] = [];
   const memory: string[] = [];
@@ -57,7 +57,6 @@ function memoryOf({ behavior, load }: Runtime, isReady: boolean): number {
   return Math.round(behavior.memoryBytes + rate * behavior.memoryBytesPerRequestRate);
 }
 
-/** Returns the metrics of one pod's application. */
 export function applicationPage(runtime: Runtime, pod: string): string {
   const { requests, failedRequests } = podTotals(runtime, pod);
   const labels = (code: string): string =>

@@ -4,22 +4,21 @@ import type { WorkloadControllers } from '../controllers/workloads.js';
 import { applicationPage, cadvisorPage, queuePage } from './pages.js';
 
 export interface ExporterFaults {
-  /** Responds with 503 to every scrape. */
+  /** Answers 503 to every scrape. */
   isDown: boolean;
-  /** `NAMESPACE/POD` of pods whose application responds with 503. */
+  /** `NAMESPACE/POD` of pods whose application answers 503. */
   readonly failingPods: Set<string>;
 }
 
-/** An entry of the http_sd response. */
 interface TargetGroup {
   readonly targets: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
 }
 
 /**
- * Creates the server that Prometheus scrapes: `/cadvisor`, `/queues`, `/pods/NAMESPACE/NAME`, and `/sd` for http_sd
- * with all targets (`/sd/cadvisor`, `/sd/queues`, `/sd/pods`: one kind). Targets have the label `job`, those of pods
- * also `namespace` and `pod`.
+ * Creates the server that Prometheus scrapes: `/cadvisor`, `/queues` and `/pods/NAMESPACE/NAME`. `/sd` lists all
+ * targets for http_sd; `/sd/cadvisor`, `/sd/queues` and `/sd/pods` list one kind. Targets have the label `job`, and
+ * those of pods also `namespace` and `pod`.
  */
 export function makeExporterServer(controllers: WorkloadControllers, faults: ExporterFaults): Server {
   return createServer((request, response) => {
@@ -46,7 +45,7 @@ function send(response: ServerResponse, code: number, body: string, type?: strin
   response.end(body);
 }
 
-/** Returns the page, empty if it is to fail, null if it does not exist. */
+/** Returns the page; empty: answer 503; null: 404. */
 function pageFor(
   controllers: WorkloadControllers,
   faults: ExporterFaults,
@@ -88,7 +87,7 @@ function discoverTargets(
   return groups;
 }
 
-/** Returns pods whose containers have started. `instance` is the name of the pod, since all share one address. */
+/** Returns pods whose containers have started. `instance` is the pod name, because all pods share one address. */
 function podTargets(runtime: Runtime, host: string): readonly TargetGroup[] {
   const groups: TargetGroup[] = [];
   for (const [pod, phase] of runtime.written) {

@@ -79,7 +79,7 @@ export const autoscaler = object('HorizontalPodAutoscaler', {
   }),
 });
 
-/** `autoscaling/v1`: only cpu has a field; other metrics are in an annotation. */
+/** `autoscaling/v1`, where only CPU has a field; other metrics are in an annotation. */
 export const autoscalerV1 = object('HorizontalPodAutoscaler', {
   kind: string,
   apiVersion: string,

@@ -1,7 +1,7 @@
-import { type Json, type JsonObject, isList, isObject } from '../json.js';
+import { type Json, type JsonObject, isList, isObject } from '../json/json.js';
 import type { Field, ListType, ObjectType, ScalarType, Type } from './type.js';
 
-/** A value does not have the type of its field. The message is that of the real server. */
+/** A value has the wrong type for its field. The message is that of the real server. */
 export class DecodeError extends Error {
   override name = 'DecodeError';
 }
@@ -9,19 +9,17 @@ export class DecodeError extends Error {
 export interface Decoding {
   /** Collects the paths of unknown fields, which are dropped. */
   readonly unknown?: string[];
-  /** Whether to set defaults. */
   readonly isCompleted?: boolean;
 }
 
 interface Place {
   readonly path: string;
-  /** The Go type that has the field. */
   readonly go: string;
 }
 
 /**
- * Decodes and encodes an object like the server: drops unknown and empty fields, adds those that are always written.
- * Throws `DecodeError`.
+ * Decodes and encodes an object like the server: drops unknown and empty fields, and adds fields that are always
+ * written. Throws `DecodeError`.
  */
 export function decode(type: ObjectType, value: JsonObject, decoding: Decoding = {}): JsonObject {
   return decodeObject(type, value, { path: '', go: type.go }, decoding);
@@ -92,7 +90,7 @@ function decodeMembers(type: Type, value: JsonObject, { path, go }: Place, decod
   const result: Record<string, Json> = {};
   for (const [key, member] of Object.entries(value)) {
     if (member === undefined) continue;
-    // The real server reads null as the zero value, and its errors name the map, not the key.
+    // The real server decodes null as the zero value, and its errors name the map without the key.
     const read = member === null ? zeroOf(type) : member;
     result[key] = decodeValue(type, read, { path, go }, decoding);
   }

@@ -7,7 +7,7 @@ import {
   stringAt,
   stringsAt,
   valueAt,
-} from '../json.js';
+} from '../json/json.js';
 
 const ROLLING = { maxUnavailable: '25%', maxSurge: '25%' };
 const UP_POLICIES = [
@@ -26,7 +26,7 @@ const TOLERATIONS = ['not-ready', 'unreachable'].map((condition) => ({
   tolerationSeconds: 300,
 }));
 
-/** Sets the defaults that depend on more than one field; those of single fields must be set already. */
+/** Sets defaults that depend on several fields. The defaults of single fields must already be set. */
 export function fillDefaults(object: JsonObject): JsonObject {
   switch (`${stringAt(object, 'apiVersion') ?? ''}/${stringAt(object, 'kind') ?? ''}`) {
     case 'apps/v1/Deployment':
@@ -83,7 +83,7 @@ function ofReplicationController(object: JsonObject): JsonObject {
   return valueAt(object, 'spec', 'selector') === undefined ? withSpec(object, { selector: labels }) : object;
 }
 
-/** An image without a tag or with `latest` is always pulled. */
+/** Images without a tag or with `latest` get the policy `Always`. */
 function withPullPolicies(spec: JsonObject): JsonObject {
   const pulled = (member: string): Json | undefined =>
     spec[member] === undefined
@@ -117,7 +117,7 @@ function ofPod(object: JsonObject): JsonObject {
   };
 }
 
-/** Returns the spec of a pod with the additions of the admission plug-ins of a real server. */
+/** Returns a pod spec with the additions of the default admission plug-ins. */
 export function admittedPodSpec(spec: JsonObject): JsonObject {
   const tolerations = listAt(spec, 'tolerations');
   const missing = TOLERATIONS.filter(({ key }) => !tolerations.some((one) => stringAt(one, 'key') === key));
@@ -130,7 +130,7 @@ export function admittedPodSpec(spec: JsonObject): JsonObject {
   };
 }
 
-/** Guaranteed: all containers have limits of cpu and memory equal to their requests. */
+/** Guaranteed: the CPU and memory limits of all containers equal the requests. */
 function qosClass(spec: JsonObject): string {
   const containers = [...listAt(spec, 'initContainers'), ...listAt(spec, 'containers')];
   const amounts = containers.map((container) => objectAt(container, 'resources'));

@@ -1,9 +1,9 @@
-import { type Json, type JsonObject, isList, isObject, sameJson } from '../json.js';
+import { type Json, type JsonObject, isList, isObject, sameJson } from '../json/json.js';
 import { type ListType, type Type, any } from './type.js';
 
 /**
- * Fields of an object, each as its steps in the notation of `FieldsV1` (`f:NAME`, `k:{...}`, `v:...`), joined by line
- * feeds. A map, an object or an item of a list may itself be a member, besides its fields.
+ * Paths of fields. A path is its steps in the notation of `FieldsV1` (`f:NAME`, `k:{...}`, `v:...`), joined by line
+ * feeds. The set may contain a map, an object or an item of a list as well as their fields.
  */
 export type FieldSet = ReadonlySet<string>;
 
@@ -13,30 +13,27 @@ export interface FieldChanges {
   readonly removed: FieldSet;
 }
 
-/** Fields without owners: those that identify an object or that only the server writes. */
+/** Fields without owners: they identify an object, or only the server writes them. */
 const UNOWNED = new Set(['apiVersion', 'kind']);
 const UNOWNED_METADATA = new Set([
   ...['name', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'selfLink'],
   ...['managedFields', 'deletionTimestamp', 'deletionGracePeriodSeconds'],
 ]);
 
-/** Returns the changes of the fields that can have owners. */
 export function fieldChanges(type: Type, before: JsonObject, after: JsonObject): FieldChanges {
   const changes = { changed: new Set<string>(), removed: new Set<string>() };
   compare(type, ownable(before), ownable(after), '', changes);
   return changes;
 }
 
-/** Returns every field that a configuration sets. */
 export function fieldsOf(type: Type, value: JsonObject): FieldSet {
   const fields = new Set<string>();
   collect(type, ownable(value), '', fields, 'configured');
-  // Metadata with identifying fields only.
+  // Only metadata other than identifying fields has owners.
   fields.delete('f:metadata');
   return fields;
 }
 
-/** Returns the object without the fields that have no owners. */
 function ownable(object: JsonObject): JsonObject {
   const members = Object.entries(object).filter(([name]) => !UNOWNED.has(name));
   const rest = Object.fromEntries(members);
@@ -50,7 +47,7 @@ interface Child {
   readonly value: Json;
 }
 
-/** Returns the children of a value by step, or null for a leaf. Lists without keys and atomic objects are leaves. */
+/** Returns the children of a value by step; null for a leaf. Lists without keys and atomic objects are leaves. */
 export function childrenOf(type: Type, value: Json): ReadonlyMap<string, Child> | null {
   if (isList(value)) {
     if (type.is !== 'list' || type.keys === undefined) return null;
@@ -70,7 +67,7 @@ function memberType(type: Type, name: string): Type {
   return type.is === 'map' ? type.of : any;
 }
 
-/** A key that the item omits has its default. */
+/** A key that is absent in the item has its default. */
 function stepOf({ keys = [], of }: ListType, item: Json): string {
   if (keys.length === 0) return `v:${JSON.stringify(item)}`;
   const members = isObject(item) ? item : {};
@@ -106,7 +103,7 @@ function compare(
     if (!children.has(step)) collect(child.type, child.value, join(path, step), changes.removed, 'all');
 }
 
-/** With `configured`, a map or object is a member only if it is empty; an item of a list always is. */
+/** With `configured`, a map or object is added only if it is empty; an item of a list always is. */
 function collect(
   type: Type,
   value: Json,
@@ -123,7 +120,6 @@ function collect(
     collect(child.type, child.value, join(path, step), fields, which);
 }
 
-/** Converts a set to `FieldsV1`. */
 export function fieldsToTree(fields: FieldSet): JsonObject {
   const root: Record<string, Json> = {};
   for (const path of [...fields].sort()) {
@@ -148,7 +144,6 @@ function markMembers(node: Record<string, Json>, path: string, fields: FieldSet)
   if (path !== '' && steps.length > 0 && fields.has(path)) node['.'] = {};
 }
 
-/** Parses `FieldsV1`. */
 export function fieldsFromTree(tree: JsonObject): FieldSet {
   const fields = new Set<string>();
   const walk = (node: Json | undefined, path: string): void => {
@@ -161,7 +156,7 @@ export function fieldsFromTree(tree: JsonObject): FieldSet {
   return fields;
 }
 
-/** Formats a field like a conflict message: `.spec.template.spec.containers[name="app"].image`. */
+/** Formats a field as in a conflict message: `.spec.template.spec.containers[name="app"].image`. */
 export function fieldText(path: string): string {
   return path
     .split('\n')

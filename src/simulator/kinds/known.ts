@@ -34,7 +34,7 @@ const TYPES: ReadonlyMap<string, ObjectType> = new Map([
   ['events.k8s.io/v1/Event', eventsEvent],
 ]);
 
-/** Returns the type of a built-in kind; null for a custom resource and a CustomResourceDefinition. */
+/** Returns null for a custom resource and a CustomResourceDefinition. */
 export function knownType(apiVersion: string, kind: string): ObjectType | null {
   return TYPES.get(`${apiVersion}/${kind}`) ?? null;
 }

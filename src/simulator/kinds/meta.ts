@@ -60,7 +60,7 @@ export const objectReference = atomic(
   }),
 );
 
-/** `autoscaling/v1`; the same for all kinds. */
+/** `autoscaling/v1`, for all kinds. */
 export const scale = object('Scale', {
   kind: string,
   apiVersion: string,

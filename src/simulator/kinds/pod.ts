@@ -20,7 +20,7 @@ import {
 } from './type.js';
 
 const quantities = map(quantity);
-/** A nested object that is not decoded any further. */
+/** An object whose fields are not decoded. */
 const open = pointer(any);
 const localReference = atomic(object('LocalObjectReference', { name: string }));
 

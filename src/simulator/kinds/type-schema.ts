@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.js';
+import type { JsonObject } from '../json/json.js';
 import type { ObjectType, Type } from './type.js';
 
 const SCHEMAS = new Map<Type, JsonObject>();

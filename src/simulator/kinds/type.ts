@@ -1,9 +1,9 @@
-import type { Json } from '../json.js';
+import type { Json } from '../json/json.js';
 
-/** The type of a field, as in the Go types of the API. */
+/** The type of a field, like the Go types of the API. */
 export type Type = ScalarType | MapType | ListType | ObjectType;
 
-/** `any`: kept as the client sent it. */
+/** `any`: kept unchanged. */
 export interface ScalarType {
   readonly is:
     'string' | 'int32' | 'int64' | 'bool' | 'time' | 'microTime' | 'intOrString' | 'quantity' | 'any';
@@ -15,7 +15,7 @@ export interface MapType {
   readonly of: Type;
 }
 
-/** With `keys`, items are identified by them, merged, and owned separately; without, the list is one value. */
+/** With `keys`, items are identified, merged and owned by key; without keys, the list is one value. */
 export interface ListType {
   readonly is: 'list';
   readonly of: Type;
@@ -25,7 +25,7 @@ export interface ListType {
 /** Atomic: server-side apply owns and replaces the object as a whole. */
 export interface ObjectType {
   readonly is: 'object';
-  /** The name of the Go type, for decoding errors. */
+  /** Name of the Go type, for decoding errors. */
   readonly go: string;
   readonly fields: Readonly<Record<string, Field>>;
   readonly isAtomic?: boolean;
@@ -38,7 +38,7 @@ export interface Field {
    * set, even to a zero value.
    */
   readonly mode: 'value' | 'always' | 'pointer';
-  /** The default that the server sets. */
+  /** Default that the server sets. */
   readonly fallback?: Json;
 }
 
@@ -51,7 +51,7 @@ export const time: ScalarType = { is: 'time' };
 /** RFC 3339 with six decimals. */
 export const microTime: ScalarType = { is: 'microTime' };
 export const intOrString: ScalarType = { is: 'intOrString' };
-/** `500m`, `1Gi`; a number becomes a string. */
+/** For example `500m`, `1Gi`; a number becomes a string. */
 export const quantity: ScalarType = { is: 'quantity' };
 export const any: ScalarType = { is: 'any' };
 
@@ -63,7 +63,7 @@ export function list(of: Type, keys?: readonly string[]): ListType {
   return keys === undefined ? { is: 'list', of } : { is: 'list', of, keys };
 }
 
-/** Returns an object of the Go type `go`. A field given as a bare type has the mode `value`. */
+/** Returns an object with the Go type `go`. A bare type as field has the mode `value`. */
 export function object(go: string, fields: Readonly<Record<string, Field | Type>>): ObjectType {
   const complete = Object.entries(fields).map(
     ([name, field]) => [name, 'mode' in field ? field : value(field)] as const,

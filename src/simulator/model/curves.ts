@@ -1,11 +1,11 @@
-/** A load, such as requests per second, at least 0, by the seconds since its start. */
+/** A load of at least 0, such as requests per second, by seconds since its start. */
 export type Curve = (seconds: number) => number;
 
 export function constant(value: number): Curve {
   return () => value;
 }
 
-/** Returns a wave from `low` to `high` and back in `periodSeconds` (default: a day), lowest at the start. */
+/** Returns a sine wave between `low` and `high` with the period `periodSeconds` (default: a day), lowest at 0. */
 export function dailyWave(options: {
   readonly low: number;
   readonly high: number;
@@ -15,7 +15,9 @@ export function dailyWave(options: {
   return (seconds) => low + ((high - low) * (1 - Math.cos((2 * Math.PI * seconds) / periodSeconds))) / 2;
 }
 
-/** Returns `base`, from `atSeconds` a linear rise to `peak` in `riseSeconds`, held for `holdSeconds`, then a fall. */
+/**
+ * Returns `base`, then from `atSeconds` a linear rise to `peak` in `riseSeconds`, held for `holdSeconds`, then a fall.
+ */
 export function flashCrowd(options: {
   readonly base: number;
   readonly peak: number;
@@ -47,7 +49,6 @@ export function bursts(options: {
   return (seconds) => (seconds % everySeconds < burstSeconds ? peak : base);
 }
 
-/** Returns the curve, `speed` times as fast. */
 export function faster(curve: Curve, speed: number): Curve {
   return (seconds) => curve(seconds * speed);
 }

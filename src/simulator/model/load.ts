@@ -1,37 +1,30 @@
 import type { Curve } from './curves.js';
 
-/** Capacity of one pod, and the cost of a request. */
 export interface Capacity {
   readonly cpuSecondsPerRequest: number;
-  /** The most requests per second that one pod serves. */
   readonly requestsPerSecondPerPod: number;
-  /** Usage without requests. */
   readonly idleCores: number;
-  /** Limit of all containers; Infinity: none. */
+  /** Sum of the limits of all containers; Infinity: none. */
   readonly cpuLimitCores: number;
 }
 
-/** Totals since the start of a pod that was always ready. The counters of a pod are differences of these. */
+/** Totals of a hypothetical pod that was ready from the start. The counters of a pod are differences of these. */
 export interface PodTotals {
   readonly cpuSeconds: number;
-  /** Requests sent to the pod. */
   readonly requests: number;
-  /** The requests that exceeded its capacity. */
   readonly failedRequests: number;
 }
 
 export interface LoadState {
-  /** Seconds since the start of the load. */
   readonly atSeconds: number;
   readonly totals: PodTotals;
-  /** Waiting messages, if the workload consumes a queue. */
+  /** Waiting messages of the workload's queue; 0 without a queue. */
   readonly backlog: number;
-  /** Present values for each ready pod. */
+  /** Current usage of each ready pod. */
   readonly cores: number;
   readonly requestsPerSecond: number;
 }
 
-/** The load at the start. */
 export const NO_LOAD: LoadState = {
   atSeconds: 0,
   totals: { cpuSeconds: 0, requests: 0, failedRequests: 0 },
@@ -40,7 +33,7 @@ export const NO_LOAD: LoadState = {
   requestsPerSecond: 0,
 };
 
-/** Requests are served at once or fail; messages in a queue wait. */
+/** Requests are served immediately or fail; messages wait in a queue. */
 export interface LoadSource {
   readonly kind: 'requests' | 'queue';
   readonly curve: Curve;
@@ -50,8 +43,8 @@ export interface LoadSource {
 const LONGEST_STEP_SECONDS = 1;
 
 /**
- * Advances the load to `toSeconds` with `readyPods` pods that share it evenly, in steps of at most 1 s with the load of
- * their middle. Usage is idle + served requests * cost, up to the limit.
+ * Advances the load to `toSeconds` with `readyPods` pods that share it evenly. A step is at most 1 s long and uses the
+ * load at its middle. Usage is idle + served requests * cost, up to the limit.
  */
 export function advanceLoad(
   source: LoadSource,

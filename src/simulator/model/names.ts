@@ -1,16 +1,15 @@
 import type { Random } from './random.js';
 
-/** Letters of generated names in Kubernetes: without vowels and similar characters. */
+/** Characters of generated names in Kubernetes: no vowels and no similar characters. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** Returns `length` random letters, as in `web-6d4cf56db6-abcde`. */
 function randomSuffix(random: Random, length = 5): string {
   let suffix = '';
   for (let i = 0; i < length; i += 1) suffix += ALPHABET.charAt(Math.floor(random() * ALPHABET.length));
   return suffix;
 }
 
-/** Characters of `generateName` that are used: a generated name has at most 63 characters. */
+/** Longest prefix from `generateName`: a generated name has at most 63 characters. */
 const MAX_GENERATED_STEM = 58;
 
 /**
@@ -21,7 +20,7 @@ export function generatedName(generateName: string, random: Random): string {
   return generateName.slice(0, MAX_GENERATED_STEM) + randomSuffix(random);
 }
 
-/** Returns the `pod-template-hash` of a template: at most 10 letters, FNV-1a. */
+/** Returns a `pod-template-hash` of at most 10 characters (FNV-1a). */
 export function templateHash(text: string): string {
   let hash = 0x811c_9dc5;
   for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x0100_0193) >>> 0;

@@ -2,8 +2,8 @@
 export type Random = () => number;
 
 /**
- * Returns a generator with the same numbers for the same seed (mulberry32). Uids and pod names are distinct even if the
- * clock of a test always returns the same number.
+ * Returns a generator that repeats its numbers for the same seed (mulberry32). Uids and pod names are then distinct
+ * even if the clock of a test is constant.
  */
 export function seededRandom(seed: number): Random {
   let state = Math.floor(seed * 0x1_0000_0000) >>> 0;

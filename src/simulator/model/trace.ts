@@ -7,9 +7,9 @@ export interface Trace {
 }
 
 /**
- * Parses CSV lines `t_seconds,value`: the number of requests in the step that starts then. Skips a heading in the first
- * line, empty lines and lines that start with `#`. Throws `Error` with the line if it is not a pair of numbers, if the
- * times are not equidistant, or if there are fewer than two.
+ * Parses CSV lines `t_seconds,value`; value is the number of requests in the step that starts at that time. Skips a
+ * header line, empty lines and lines that start with `#`. Throws `Error` with the line if it is not a pair of numbers,
+ * if the times are not equidistant, or if there are fewer than two.
  */
 export function parseTrace(text: string): Trace {
   const rows: { readonly atSeconds: number; readonly value: number }[] = [];
@@ -42,10 +42,7 @@ export function parseTrace(text: string): Trace {
   return { stepSeconds, ratesPerSecond: rows.map((row) => row.value / stepSeconds) };
 }
 
-/**
- * Returns the trace as a curve that holds the rate of each step. After its end it repeats, or is 0 without
- * `isRepeated`.
- */
+/** Returns a curve that holds the rate of each step. After its end the trace repeats, or is 0 without `isRepeated`. */
 export function traceCurve({ stepSeconds, ratesPerSecond }: Trace, isRepeated = true): Curve {
   return (seconds) => {
     const index = Math.floor(seconds / stepSeconds);

@@ -3,7 +3,7 @@ import { generatedName } from './names.js';
 import { type PodState, nextPhaseAt, phaseOf } from './pods.js';
 import type { Random } from './random.js';
 
-/** Durations of the phases of a pod. Infinity: it never reaches the next one. */
+/** Durations of the phases of a pod. Infinity: the next phase is never reached. */
 export interface PodTiming {
   /** From creation to the start of the containers. */
   readonly startSeconds: number;
@@ -11,7 +11,7 @@ export interface PodTiming {
   readonly readySeconds: number;
   /** From deletion until it is removed. */
   readonly terminationSeconds: number;
-  /** Each duration is longer by a random share, up to this one. */
+  /** Each duration is extended by a random share up to this one. */
   readonly jitterRatio: number;
 }
 
@@ -20,26 +20,25 @@ export interface WorkloadSpec {
   /** `rolling`: pods with random names, replaced with surge; `ordered`: `name-0`, `name-1` ... */
   readonly order: 'rolling' | 'ordered';
   readonly replicas: number;
-  /** The template of new pods; part of the name of a pod if `isRevisionNamed`. */
+  /** Hash of the pod template; part of the pod name if `isRevisionNamed`. */
   readonly revision: string;
   readonly isRevisionNamed: boolean;
-  /** Absolute numbers: percentages of a Deployment are resolved. */
+  /** In pods, with percentages already resolved. */
   readonly maxSurge: number;
   readonly maxUnavailable: number;
   readonly isPaused: boolean;
   readonly timing: PodTiming;
 }
 
-/** The pods of a workload, including terminating ones. */
 export type Pods = readonly PodState[];
 
 export interface Step {
   readonly pods: Pods;
-  /** Time of the next step; Infinity: none until something changes. */
+  /** Infinity: none until the workload changes. */
   readonly nextAt: number;
 }
 
-/** More than any change needs: a pass adds or deletes pods, which allows more changes in the next. */
+/** Limits the passes of one step. A pass adds or deletes pods, which may allow more changes in the next pass. */
 const MOST_PASSES = 100;
 
 /** Creates, deletes and removes pods like the controllers of Kubernetes. Pure, except for `random`. */
@@ -55,12 +54,11 @@ export function stepWorkload(spec: WorkloadSpec, before: Pods, now: Instant, ran
   return { pods, nextAt: nextChangeAt(pods, now) };
 }
 
-/** Returns the time at which the first pod enters its next phase; Infinity: none. */
+/** Infinity: none. */
 export function nextChangeAt(pods: Pods, now: Instant): number {
   return Math.min(Number.POSITIVE_INFINITY, ...pods.map((pod) => nextPhaseAt(pod, now)));
 }
 
-/** Returns ready pods that are `ageSeconds` old, for a workload that exists from the start. */
 export function settledPods(spec: WorkloadSpec, now: Instant, ageSeconds: number, random: Random): Pods {
   const createdAt = instantFromMs(now - ageSeconds * 1000);
   const age = { startsAt: createdAt, readyAt: createdAt };
@@ -70,7 +68,7 @@ export function settledPods(spec: WorkloadSpec, now: Instant, ageSeconds: number
   }));
 }
 
-/** Returns the pod, terminating from `now`. A terminating pod is unchanged. */
+/** Makes a pod terminating from `now`. A terminating pod is returned unchanged. */
 export function endPod(pod: PodState, now: Instant, timing: PodTiming, random: Random): PodState {
   if (pod.deletedAt !== null) return pod;
   return { ...pod, deletedAt: now, goneAt: now + delayMs(timing.terminationSeconds, timing, random) };
@@ -102,9 +100,7 @@ function makePod(
   };
 }
 
-/**
- * The Deployment controller: never more pods than replicas + surge, never fewer ready ones than replicas - unavailable.
- */
+/** The Deployment controller: at most replicas + surge pods, and at least replicas - unavailable ready pods. */
 function stepRolling(spec: WorkloadSpec, present: Pods, now: Instant, random: Random): PodState[] {
   const living = present.filter((pod) => pod.deletedAt === null);
   const isCurrent = (pod: PodState): boolean => pod.revision === spec.revision;
@@ -141,10 +137,7 @@ function endedByRollout(
   return [...tooMany, ...unready, ...firstToEnd(old.filter(isReady), now, dispensable)];
 }
 
-/**
- * The order of the ReplicaSet controller, simplified: unready before ready, low before high deletion cost, new before
- * old.
- */
+/** The ReplicaSet controller's order, simplified: unready before ready, lower deletion cost first, then newer first. */
 function firstToEnd(pods: Pods, now: Instant, count: number): Pods {
   if (count <= 0) return [];
   const rank = (pod: PodState): number => ['pending', 'starting', 'ready'].indexOf(phaseOf(pod, now));
@@ -160,7 +153,7 @@ function firstToEnd(pods: Pods, now: Instant, count: number): Pods {
 }
 
 /**
- * The StatefulSet controller: one pod at a time, created from ordinal 0 up, deleted and updated from the highest down.
+ * The StatefulSet controller: one pod at a time; creates from ordinal 0 up, deletes and updates from the highest down.
  */
 function stepOrdered(spec: WorkloadSpec, present: Pods, now: Instant, random: Random): PodState[] {
   const byOrdinal = new Map(present.map((pod) => [pod.ordinal, pod]));

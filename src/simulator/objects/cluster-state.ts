@@ -3,7 +3,7 @@ import type { Random } from '../model/random.js';
 import type { Catalog } from './resources.js';
 import type { Store } from './store.js';
 
-/** The part of a cluster that the API server and the controllers share. */
+/** The state that the API server and the controllers share. */
 export interface ClusterState {
   readonly clock: Clock;
   readonly random: Random;

@@ -1,6 +1,6 @@
 import { type StatusError, badRequest } from './status-error.js';
 
-/** Fields that a field selector supports besides `metadata.name` and `metadata.namespace`, by apiVersion and kind. */
+/** Supported fields of field selectors besides `metadata.name` and `metadata.namespace`, by apiVersion and kind. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'v1/Pod': [
     ...['spec.nodeName', 'spec.restartPolicy', 'spec.schedulerName', 'spec.serviceAccountName'],
@@ -19,13 +19,13 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'apps/v1/ReplicaSet': ['status.replicas'],
 };
 
-/** Names of the fields of core events in the group `events.k8s.io`. */
+/** Names in `events.k8s.io` of the fields of core events. */
 const EVENT_FIELDS: Readonly<Record<string, string>> = {
   reportingController: 'reportingComponent',
   regarding: 'involvedObject',
 };
 
-/** Returns the path in the stored object of a field of a selector. Throws 400 if it is not supported. */
+/** Returns the path in the stored object for a field of a selector. Throws 400 if the field is not supported. */
 export function selectableField(
   { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
   label: string,

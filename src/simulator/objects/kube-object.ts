@@ -1,5 +1,5 @@
 import type { Random } from '../model/random.js';
-import { type Json, type JsonObject, isObject, stringAt } from '../json.js';
+import { type Json, type JsonObject, isObject, stringAt } from '../json/json.js';
 
 export type ObjectMeta = JsonObject & {
   readonly name: string;
@@ -11,14 +11,14 @@ export type ObjectMeta = JsonObject & {
   readonly generation?: number;
 };
 
-/** A stored object: immutable, changes replace it. */
+/** A stored object. Immutable: a change replaces it. */
 export type KubeObject = JsonObject & {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: ObjectMeta;
 };
 
-/** Checks the fields that every stored object has. Throws `Error`: a bug of the simulator. */
+/** Checks the fields that every stored object has. Throws `Error`, which is a bug of the simulator. */
 export function asKubeObject(value: JsonObject): KubeObject {
   const complete =
     typeof value['apiVersion'] === 'string' &&
@@ -36,12 +36,12 @@ function describe(value: JsonObject): string {
   return `${stringAt(value, 'kind') ?? '?'} ${stringAt(value, 'metadata', 'name') ?? '?'}`;
 }
 
-/** Returns the key of an object in its resource: `NAMESPACE/NAME`, or `/NAME` if it is cluster-scoped. */
+/** `NAMESPACE/NAME`, or `/NAME` for a cluster-scoped object. */
 export function keyOf(namespace: string | null | undefined, name: string): string {
   return `${namespace ?? ''}/${name}`;
 }
 
-/** Returns the namespace, null for a cluster-scoped object. */
+/** Null for a cluster-scoped object. */
 export function namespaceOf(object: KubeObject): string | null {
   return object.metadata.namespace ?? null;
 }
@@ -54,7 +54,6 @@ export function withMetadata(
   return { ...object, metadata: { ...object.metadata, ...change } };
 }
 
-/** Returns a random UUID, version 4. */
 export function makeUid(random: Random): string {
   let hex = '';
   for (let i = 0; i < 4; i += 1) {

@@ -1,21 +1,19 @@
-import { type Json, type JsonObject, isObject, listAt, objectAt, stringAt } from '../json.js';
+import { type Json, type JsonObject, isObject, listAt, objectAt, stringAt } from '../json/json.js';
 import { type FieldSet, fieldChanges, fieldsFromTree, fieldsToTree } from '../kinds/field-set.js';
 import type { Type } from '../kinds/type.js';
 import { type KubeObject, timestamp, withMetadata } from './kube-object.js';
 
-/** A write: its manager and its options. */
 export interface Writer {
   readonly manager: string;
-  /** `scale`, `status`, or empty: the object itself. */
+  /** `scale`, `status`; empty: none. */
   readonly subresource: string;
   readonly nowMs: number;
-  /** Whether an unknown field is an error (`fieldValidation=Strict`) rather than dropped. */
+  /** Whether an unknown field is an error (`fieldValidation=Strict`). */
   readonly isStrict?: boolean;
   /** Collects `Warning` headers of the response (`fieldValidation=Warn`). */
   readonly warnings?: string[];
   /** Whether nothing is stored (`dryRun=All`), as for `kubectl diff`. */
   readonly isDryRun?: boolean;
-  /** Whether server-side apply takes over fields of other managers. */
   readonly isForced?: boolean;
 }
 
@@ -27,7 +25,6 @@ export function managerOf(query: URLSearchParams, userAgent: string | undefined)
   return agent === '' ? 'unknown' : agent.slice(0, 128);
 }
 
-/** An entry of `metadata.managedFields`. */
 export interface Ownership {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
@@ -59,7 +56,7 @@ function readFields(tree: JsonObject): FieldSet {
   return fields;
 }
 
-/** Returns the object with these owners, without those that own nothing. */
+/** Sets the owners, without those that own no field. */
 export function withOwnerships(object: KubeObject, ownerships: readonly Ownership[]): KubeObject {
   const order = ({ operation, time, manager }: Ownership): string => [operation, time, manager].join();
   const entries = ownerships

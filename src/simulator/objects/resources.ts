@@ -1,7 +1,7 @@
-import type { JsonObject } from '../json.js';
+import type { JsonObject } from '../json/json.js';
 
 export interface Resource {
-  /** Empty for the core group. */
+  /** Empty: the core group. */
   readonly group: string;
   readonly version: string;
   readonly plural: string;
@@ -15,9 +15,9 @@ export interface Resource {
   readonly hasGeneration: boolean;
   /** A custom resource does not support strategic merge patches. */
   readonly isCustom: boolean;
-  /** The key of its objects in the store: `GROUP/PLURAL`. Two versions or groups may share it. */
+  /** Key of the objects in the store: `GROUP/PLURAL`. Several versions or groups may share it. */
   readonly storage: string;
-  /** The apiVersion of the stored objects, which may be that of another version or group. */
+  /** apiVersion of the stored objects, possibly of another version or group. */
   readonly storedAs: string;
   /** The structural schema of the CustomResourceDefinition; null: none. */
   readonly schema: JsonObject | null;
@@ -46,7 +46,7 @@ type Extra = Partial<
   >
 >;
 
-/** Returns a resource; default: namespaced, without subresources. */
+/** Returns a resource, by default namespaced and without subresources. */
 export function makeResource(
   names: { readonly group: string; readonly version: string; readonly plural: string; readonly kind: string },
   extra: Extra = {},
@@ -79,7 +79,6 @@ function apps(plural: string, kind: string, shortNames: readonly string[]): Reso
   return makeResource({ group: 'apps', version: 'v1', plural, kind }, { ...SCALED, shortNames });
 }
 
-/** The built-in resources. */
 export const RESOURCES: readonly Resource[] = [
   core('namespaces', 'Namespace', { namespaced: false, shortNames: ['ns'], subresources: ['status'] }),
   core('nodes', 'Node', { namespaced: false, shortNames: ['no'], subresources: ['status'] }),
@@ -146,7 +145,6 @@ export class Catalog {
     return this.#resources;
   }
 
-  /** Adds a resource, as a CustomResourceDefinition does. */
   add(resource: Resource): void {
     this.#resources.push(resource);
   }
@@ -158,14 +156,14 @@ export class Catalog {
     );
   }
 
-  /** Finds a resource by the elements of a path. Returns null if it is not served. */
+  /** Returns null if the resource is not served. */
   byPath(group: string, version: string, plural: string): Resource | null {
     return (
       this.#resources.find((r) => r.group === group && r.version === version && r.plural === plural) ?? null
     );
   }
 
-  /** Finds a resource by apiVersion and kind. Returns null if it is not served. */
+  /** Returns null if the resource is not served. */
   byKind(apiVersion: string, kind: string): Resource | null {
     return this.#resources.find((r) => apiVersionOf(r) === apiVersion && r.kind === kind) ?? null;
   }

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, stringAt, stringsAt, valueAt } from '../json.js';
+import { type Json, type JsonObject, stringAt, stringsAt, valueAt } from '../json/json.js';
 import { selectableField } from './field-labels.js';
 import type { KubeObject } from './kube-object.js';
 import { type Resource, apiVersionOf } from './resources.js';
@@ -28,7 +28,7 @@ function parseLabelSelector(text: string): (labels: Labels) => boolean {
   return (labels) => terms.every((term) => term(labels));
 }
 
-/** Splits at commas outside of `in (...)`. */
+/** Splits at commas that are not inside `in (...)`. */
 function splitOutsideParentheses(text: string): readonly string[] {
   return text.trim() === '' ? [] : text.split(/,(?![^(]*\))/);
 }
@@ -80,7 +80,7 @@ function asText(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Formats a `spec.selector` as a string, as in `/scale`. That of a ReplicationController is a map of labels. */
+/** Formats a `spec.selector` as the string in `/scale`. A ReplicationController has a map of labels as selector. */
 export function selectorText(selector: JsonObject): string {
   const isPlain = !('matchLabels' in selector) && !('matchExpressions' in selector);
   const labels = isPlain ? stringsAt(selector) : stringsAt(selector, 'matchLabels');

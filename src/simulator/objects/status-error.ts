@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.js';
+import type { JsonObject } from '../json/json.js';
 
 /** A failure, sent as a Kubernetes `Status` object. */
 export class StatusError extends Error {
@@ -13,7 +13,6 @@ export class StatusError extends Error {
   }
 }
 
-/** Returns the `Status` that the real server sends for a failure. */
 export function makeStatus(failure: {
   readonly code: number;
   readonly reason: string | undefined;
@@ -25,10 +24,9 @@ export function makeStatus(failure: {
   return { kind: 'Status', apiVersion: 'v1', metadata, status: 'Failure', message, reason, details, code };
 }
 
-/** The object in messages and details. */
 export interface ObjectName {
   readonly resource: string;
-  /** Empty for the core group. */
+  /** Empty: the core group. */
   readonly group: string;
   readonly name: string;
 }
@@ -41,7 +39,6 @@ function detailsOf({ resource, group, name }: ObjectName): JsonObject {
   return { name, group: group === '' ? undefined : group, kind: resource };
 }
 
-/** 404: the object does not exist. */
 export function notFound(object: ObjectName): StatusError {
   return new StatusError(
     404,
@@ -51,18 +48,16 @@ export function notFound(object: ObjectName): StatusError {
   );
 }
 
-/** 404: the resource does not exist in a group that is served. */
+/** 404: the group is served, but has no such resource. */
 export function noSuchResource(): StatusError {
   return new StatusError(404, 'NotFound', 'the server could not find the requested resource', {});
 }
 
-/** 409: the object already exists. */
 export function alreadyExists(object: ObjectName): StatusError {
   const message = `${qualified(object)} "${object.name}" already exists`;
   return new StatusError(409, 'AlreadyExists', message, detailsOf(object));
 }
 
-/** 403: the namespace of a new object is terminating. */
 export function namespaceTerminating(object: ObjectName, namespace: string): StatusError {
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
   const cause = {
@@ -74,7 +69,7 @@ export function namespaceTerminating(object: ObjectName, namespace: string): Sta
   return new StatusError(403, 'Forbidden', message, { ...detailsOf(object), causes: [cause] });
 }
 
-/** 409: the resourceVersion is not that of the stored object. */
+/** 409: the resourceVersion differs from that of the stored object. */
 export function conflict(object: ObjectName, cause?: string): StatusError {
   const why =
     cause ?? 'the object has been modified; please apply your changes to the latest version and try again';
@@ -82,7 +77,7 @@ export function conflict(object: ObjectName, cause?: string): StatusError {
   return new StatusError(409, 'Conflict', message, detailsOf(object));
 }
 
-/** 409: the uid is not that of the stored object. */
+/** 409: the uid differs from that of the stored object. */
 export function uidConflict(object: ObjectName, wanted: string, actual: string): StatusError {
   return conflict(
     object,
@@ -102,7 +97,6 @@ export interface FieldCause {
   readonly text: string;
 }
 
-/** 422: one field is invalid. */
 export function invalidField(
   object: { readonly kind: string; readonly group: string; readonly name: string },
   cause: { readonly field: string; readonly value: string; readonly message: string },
@@ -111,7 +105,6 @@ export function invalidField(
   return invalidFields(object, [{ reason: 'FieldValueInvalid', text, field: cause.field }]);
 }
 
-/** 422: at least one field is invalid. */
 export function invalidFields(
   object: { readonly kind: string; readonly group: string; readonly name: string },
   causes: readonly FieldCause[],
@@ -159,7 +152,7 @@ export function tooLargeBody(limit: number): StatusError {
   return new StatusError(413, 'RequestEntityTooLarge', message);
 }
 
-/** 500 without a reason: the real server treats the request as an internal error. */
+/** 500 without a reason, as for an internal error of the real server. */
 export function serverFault(message: string): StatusError {
   return new StatusError(500, undefined, message);
 }

@@ -5,30 +5,29 @@ import { type KubeObject, keyOf, namespaceOf, withMetadata } from './kube-object
 const HISTORY_MS = 300_000;
 const HISTORY_CHANGES = 20_000;
 
-/** A change of an object. */
 export interface Change {
   readonly revision: number;
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly object: KubeObject;
-  /** The previous object; null for ADDED. */
+  /** The object before the change; null for ADDED. */
   readonly previous: KubeObject | null;
   readonly atMs: number;
 }
 
-/** Called after each change, in order, before the write is answered. */
+/** Called after each change, in order, before the response to the write. */
 export type ChangeListener = (change: Change) => void;
 
 interface Collection {
   readonly objects: Map<string, KubeObject>;
   history: Change[];
-  /** Changes up to this revision are dropped. */
+  /** The history starts after this revision. */
   compacted: number;
   readonly listeners: Set<ChangeListener>;
 }
 
 /**
- * All objects, with one revision counter and a history for each resource, like etcd. Resources are named
- * `GROUP/PLURAL`, `/pods` for the core group.
+ * All objects, with one revision counter and a history per resource, like etcd. A resource is named `GROUP/PLURAL`, or
+ * `/pods` in the core group.
  */
 export class Store {
   readonly #clock: Clock;
@@ -48,7 +47,7 @@ export class Store {
     return this.#collection(resource).objects.get(keyOf(namespace, name)) ?? null;
   }
 
-  /** Returns all objects of a resource, unordered. */
+  /** Unordered. */
   all(resource: string): Iterable<KubeObject> {
     return this.#collection(resource).objects.values();
   }
@@ -109,21 +108,21 @@ export class Store {
     return first < 0 ? [] : collection.history.slice(first);
   }
 
-  /** Calls `listener` for each change of a resource, until the returned function is called. */
+  /** Calls `listener` for each change of a resource until the returned function is called. */
   subscribe(resource: string, listener: ChangeListener): () => void {
     const { listeners } = this.#collection(resource);
     listeners.add(listener);
     return () => listeners.delete(listener);
   }
 
-  /** Calls `callback` once when a future revision is reached, unless the returned function is called before. */
+  /** Calls `callback` once when a future revision is reached, unless the returned function is called first. */
   whenReached(revision: number, callback: () => void): () => void {
     const waiter = { revision, callback };
     this.#waiting.add(waiter);
     return () => this.#waiting.delete(waiter);
   }
 
-  /** Drops the history: watches and continue tokens from before get 410. */
+  /** Drops the history. Older watches and continue tokens then get 410. */
   compact(): void {
     this.#revision += 1;
     for (const collection of this.#collections.values()) {

@@ -1,14 +1,14 @@
-import type { JsonObject } from '../json.js';
+import type { JsonObject } from '../json/json.js';
 import type { Writer } from './managed-fields.js';
 import type { Resource } from './resources.js';
 import { badRequest, invalidPatch } from './status-error.js';
 
-/** What the client sent, which determines status code and message of an error. */
+/** What the client sent. It determines the status code and message of an error. */
 export type Arrival = 'body' | 'patch';
 
 /**
- * Reports unknown fields as `fieldValidation` requires: Strict throws 400 (422 for a patch), Warn adds a warning for
- * each.
+ * Reports unknown fields according to `fieldValidation`: Strict throws 400 (422 for a patch), Warn adds a warning for
+ * each field.
  */
 export function reportUnknown(
   fields: readonly string[],

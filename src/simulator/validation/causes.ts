@@ -1,5 +1,5 @@
 import type { FieldCause } from '../objects/status-error.js';
-import type { Json } from '../json.js';
+import type { Json } from '../json/json.js';
 
 export function invalid(field: string, value: Json | undefined, why: string): FieldCause {
   return {
@@ -27,7 +27,6 @@ export function forbidden(field: string, why: string): FieldCause {
   return { reason: 'FieldValueForbidden', field, text: `Forbidden: ${why}` };
 }
 
-/** Returns a cause if the number is negative. */
 export function negative(field: string, value: Json | undefined): readonly FieldCause[] {
   return typeof value === 'number' && value < 0
     ? [invalid(field, value, 'must be greater than or equal to 0')]

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../objects/kube-object.js';
 import type { FieldCause } from '../objects/status-error.js';
-import { stringsAt } from '../json.js';
+import { stringsAt } from '../json/json.js';
 import { invalid } from './causes.js';
 
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;

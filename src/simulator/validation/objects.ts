@@ -1,6 +1,6 @@
 import type { KubeObject } from '../objects/kube-object.js';
 import type { FieldCause } from '../objects/status-error.js';
-import { listAt, numberAt, objectAt, sameJson, stringAt, stringsAt, valueAt } from '../json.js';
+import { listAt, numberAt, objectAt, sameJson, stringAt, stringsAt, valueAt } from '../json/json.js';
 import { forbidden, invalid, negative, required } from './causes.js';
 
 const CONFIG_KEY = /^[-._a-zA-Z0-9]+$/;
@@ -47,7 +47,6 @@ export function leaseCauses(object: KubeObject): readonly FieldCause[] {
   ];
 }
 
-/** Validates an Event in its core form. */
 export function eventCauses(object: KubeObject): readonly FieldCause[] {
   const about = stringAt(object, 'involvedObject', 'namespace') ?? '';
   const namespace = object.metadata.namespace ?? '';
@@ -55,7 +54,7 @@ export function eventCauses(object: KubeObject): readonly FieldCause[] {
   return isFine ? [] : [invalid('involvedObject.namespace', about, 'does not match event.namespace')];
 }
 
-/** Validates what `events.k8s.io` additionally requires of a new Event. */
+/** Validates the additional requirements of `events.k8s.io` for a new Event. */
 export function newEventCauses(object: KubeObject): readonly FieldCause[] {
   const isMissing = (field: string): boolean => (stringAt(object, field) ?? '') === '';
   return [
@@ -70,7 +69,6 @@ export function newEventCauses(object: KubeObject): readonly FieldCause[] {
   ];
 }
 
-/** Validates a HorizontalPodAutoscaler in its v2 form. */
 export function autoscalerCauses(object: KubeObject): readonly FieldCause[] {
   const spec = objectAt(object, 'spec');
   const least = numberAt(spec, 'minReplicas') ?? 1;

@@ -1,12 +1,10 @@
 import type { KubeObject } from '../objects/kube-object.js';
 import type { FieldCause } from '../objects/status-error.js';
-import { type Json, type JsonObject, isObject, listAt, objectAt, sameJson, stringAt } from '../json.js';
+import { type Json, type JsonObject, isObject, listAt, objectAt, sameJson, stringAt } from '../json/json.js';
 import { forbidden, invalid, required, unsupported } from './causes.js';
 
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
-/** Fields of a pod's spec that a client may change. */
 const MUTABLE = ['containers', 'initContainers', 'tolerations', 'activeDeadlineSeconds', 'schedulingGates'];
-/** Fields that admission adds. */
 const ADMITTED = ['priority', 'enableServiceLinks', 'preemptionPolicy'];
 
 export function podCauses(pod: KubeObject, before: KubeObject | null): readonly FieldCause[] {
@@ -36,7 +34,7 @@ function changeCauses(pod: KubeObject, before: KubeObject): readonly FieldCause[
   ];
 }
 
-/** Returns the spec without mutable fields, and without those that admission adds after a controller wrote it. */
+/** Omits mutable fields, and fields that admission adds after a controller wrote the pod. */
 function fixedSpec(pod: KubeObject): JsonObject {
   const spec = objectAt(pod, 'spec');
   const kept = Object.entries(spec).filter(([name]) => !MUTABLE.includes(name) && !ADMITTED.includes(name));
@@ -44,7 +42,6 @@ function fixedSpec(pod: KubeObject): JsonObject {
   return { ...Object.fromEntries(kept), containers };
 }
 
-/** Validates the spec of a pod or of a pod template. */
 export function podSpecCauses(spec: JsonObject, path: string): readonly FieldCause[] {
   const containers = listAt(spec, 'containers');
   return [
@@ -90,7 +87,7 @@ function resourceCauses(container: Json, path: string): readonly FieldCause[] {
   );
 }
 
-/** Whether `matchLabels` of a selector match. Expressions are not evaluated. */
+/** Whether `matchLabels` of a selector match. `matchExpressions` are not evaluated. */
 export function selects(selector: Json | undefined, labels: JsonObject): boolean {
   if (!isObject(selector)) return false;
   return Object.entries(objectAt(selector, 'matchLabels')).every(([key, value]) => labels[key] === value);

@@ -1,15 +1,15 @@
 import type { KubeObject } from '../objects/kube-object.js';
 import type { Resource } from '../objects/resources.js';
 import { type FieldCause, invalidFields } from '../objects/status-error.js';
-import type { JsonObject } from '../json.js';
-import { valueAt } from '../json.js';
+import type { JsonObject } from '../json/json.js';
+import { valueAt } from '../json/json.js';
 import { negative } from './causes.js';
 import { metadataCauses } from './metadata.js';
 import { autoscalerCauses, configMapCauses, eventCauses, leaseCauses } from './objects.js';
 import { podCauses } from './pods.js';
 import { replicationControllerCauses, workloadCauses } from './workloads.js';
 
-/** Throws 422 with all causes if an object, complete and in its stored form, is invalid. */
+/** Throws 422 with all causes if an object in its complete stored form is invalid. */
 export function validate(
   { kind, group }: Pick<Resource, 'kind' | 'group'>,
   object: KubeObject,

@@ -1,10 +1,9 @@
 import type { KubeObject } from '../objects/kube-object.js';
 import type { FieldCause } from '../objects/status-error.js';
-import { type JsonObject, isObject, objectAt, sameJson, valueAt } from '../json.js';
+import { type JsonObject, isObject, objectAt, sameJson, valueAt } from '../json/json.js';
 import { invalid, negative, required, unsupported } from './causes.js';
 import { podSpecCauses, selects } from './pods.js';
 
-/** Validates an object with a pod template and a label selector. */
 export function workloadCauses(object: KubeObject, before: KubeObject | null): readonly FieldCause[] {
   const spec = objectAt(object, 'spec');
   const labels = objectAt(spec, 'template', 'metadata', 'labels');

@@ -120,7 +120,7 @@ export function startPacedService(options: {
   };
 }
 
-/** NaN where the system does not tell (it does on Linux). */
+/** NaN if the system does not report it (Linux does). */
 function takePeak(pid: number): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');

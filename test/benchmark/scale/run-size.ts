@@ -73,7 +73,7 @@ const START_ROUNDS = 4;
 const PAGE_KEPT_MS = 1100;
 const PAGES = 3;
 
-/** Runs one size with a cluster and a service of its own. */
+/** Runs one size with a new cluster and a new service. */
 export async function runSize(options: RunOptions): Promise<SizeFigures> {
   const { size, signal } = options;
   const folder = await mkdtemp(join(tmpdir(), 'promscaler-scale-'));

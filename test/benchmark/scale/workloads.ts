@@ -6,7 +6,7 @@ export interface Workload {
   readonly kind: MetricKind;
 }
 
-/** `cpu`: Resource metric; `own`: Pods metric with a query of its own; `shared`: with the query of its namespace. */
+/** `cpu`: Resource metric; `own`: Pods metric with a distinct query; `shared`: with the query of its namespace. */
 export type MetricKind = 'cpu' | 'own' | 'shared';
 
 export interface WorldSize {
@@ -55,7 +55,7 @@ export function documentQueries(size: Pick<WorldSize, 'scalers'>): number {
   return own + shared.size;
 }
 
-/** One workload in 25 has a step of load, up for 10 minutes and down for 10, at a time of its own. */
+/** One workload in 25 has a step of load, up for 10 minutes and down for 10, each at a different time. */
 const MOVING = 25;
 const MOVING_REMAINDER = 3;
 const STEP_SLOTS = 40;

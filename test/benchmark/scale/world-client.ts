@@ -20,7 +20,7 @@ export interface RunningWorld extends Started {
 export async function startWorld(size: WorldSize, clock: ClockRate): Promise<RunningWorld> {
   const child = fork(fileURLToPath(new URL('world-process.js', import.meta.url)));
   const ended = once(child, 'exit').then(() => {
-    throw new Error('the fake cluster has ended by itself');
+    throw new Error('the fake cluster exited unexpectedly');
   });
   ended.catch(() => undefined);
   const send = (request: WorldRequest): void => void child.send(request);

@@ -3,7 +3,7 @@ import { describeMachine } from '../report.js';
 import { growthOf, ROWS } from './rows.js';
 import type { SizeFigures } from './run-size.js';
 
-/** Writes `docs/benchmarks.md` anew from the results of one run. */
+/** Rewrites `docs/benchmarks.md` from the results of one run. */
 export function writePage(
   file: string,
   results: readonly SizeFigures[],

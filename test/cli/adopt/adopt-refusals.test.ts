@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { parse, stringify } from 'yaml';
-import type { JsonObject } from '../../../src/simulator/json.js';
+import type { JsonObject } from '../../../src/simulator/json/json.js';
 import { eventually } from '../../support/manual-clock.js';
 import { send } from '../../simulator/cluster.js';
 import { runCli } from '../fake-io.js';

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { CheckResult } from '../../../src/cli/doctor/check-result.js';
-import type { CheckName } from '../../../src/cli/doctor/check-names.js';
+import type { CheckResult } from '../../../src/cli/doctor/report/check-result.js';
+import type { CheckName } from '../../../src/cli/doctor/report/check-names.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
-import type { Rule } from '../../../src/simulator/api/rules.js';
+import type { Rule } from '../../../src/simulator/api/access/rules.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { addSeconds } from '../../../src/units/time.js';
 import { folderOf, runCli } from '../fake-io.js';

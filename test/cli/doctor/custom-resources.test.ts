@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { CheckResult } from '../../../src/cli/doctor/check-result.js';
+import type { CheckResult } from '../../../src/cli/doctor/report/check-result.js';
 import { customResourceDefinition } from '../../../src/cli/schema/custom-resource/definition.js';
-import type { Rule } from '../../../src/simulator/api/rules.js';
-import type { JsonObject } from '../../../src/simulator/json.js';
+import type { Rule } from '../../../src/simulator/api/access/rules.js';
+import type { JsonObject } from '../../../src/simulator/json/json.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { cluster, type Diagnosis, diagnosed, prometheus } from './rig.js';
 

@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { CheckName } from '../../../src/cli/doctor/check-names.js';
-import type { CheckResult } from '../../../src/cli/doctor/check-result.js';
+import type { CheckName } from '../../../src/cli/doctor/report/check-names.js';
+import type { CheckResult } from '../../../src/cli/doctor/report/check-result.js';
 import { demoStateMaps } from '../../../src/cli/demo/workloads.js';
 import { configMapName } from '../../../src/kubernetes/state/state-key.js';
-import type { Rule } from '../../../src/simulator/api/rules.js';
+import type { Rule } from '../../../src/simulator/api/access/rules.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { cluster, document, type Diagnosis, diagnosed, prometheus } from './rig.js';
 

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { CheckResult } from '../../../src/cli/doctor/check-result.js';
+import type { CheckResult } from '../../../src/cli/doctor/report/check-result.js';
 import { resourceQueryFor } from '../../../src/cli/doctor/resources/resource-labels.js';
 import { dropsLabel } from '../../../src/promql/analyze.js';
 import { checkSyntax } from '../../../src/promql/syntax.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
-import type { CheckName } from '../../../src/cli/doctor/check-names.js';
+import type { CheckName } from '../../../src/cli/doctor/report/check-names.js';
 import {
   type Scripted,
   clusterOfWeb,

@@ -2,13 +2,13 @@ import { afterAll } from '@jest/globals';
 // Loaded here, because the command line loads them on demand, which would count toward the first test.
 import '../../../src/cli/doctor/run-doctor.js';
 import '../../../src/cli/validate/run-validate.js';
-import type { CheckName } from '../../../src/cli/doctor/check-names.js';
-import type { CheckResult } from '../../../src/cli/doctor/check-result.js';
-import type { DoctorReport } from '../../../src/cli/doctor/report.js';
+import type { CheckName } from '../../../src/cli/doctor/report/check-names.js';
+import type { CheckResult } from '../../../src/cli/doctor/report/check-result.js';
+import type { DoctorReport } from '../../../src/cli/doctor/report/report.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/simulator/simulator.js';
 import type { Clock } from '../../../src/units/clock.js';
-import type { Series } from '../../../src/prometheus/answer.js';
+import type { Series } from '../../../src/prometheus/answers/answer.js';
 import { type FakeServer, startServer } from '../../prometheus/fakes.js';
 import { folderOf, runCli } from '../fake-io.js';
 

@@ -69,7 +69,7 @@ describe('explain --at', () => {
     const { exitCode, stdout, stderr } = await explainAt('10:10:05', world);
 
     expect([exitCode, stderr]).toEqual([0, '']);
-    expect(stdout).toContain('In force at 2026-01-01T10:10:05Z: decided at 2026-01-01T10:10:00Z, once\n');
+    expect(stdout).toContain('In effect at 2026-01-01T10:10:05Z: decided at 2026-01-01T10:10:00Z, once\n');
     expect(stdout).toContain('shop/web  4 -> 6  (Deployment web, bounds 2 to 10)\n');
     expect(stdout).toContain('decided at 2026-01-01T10:10:00Z: cpu is at 83 %');
     expect(stdout).toContain('83 % / 60 % = 1.3833, ceil(1.3833 x 4 ready pods) = 6\n');
@@ -84,7 +84,7 @@ describe('explain --at', () => {
 
     expect(stdout).toContain(
       [
-        'In force at 2026-01-01T10:02:31Z: the same decision 40 times, from 2026-01-01T10:00:00Z to 2026-01-01T10:09:45Z',
+        'In effect at 2026-01-01T10:02:31Z: the same decision 40 times, from 2026-01-01T10:00:00Z to 2026-01-01T10:09:45Z',
         'Metrics at that time: cpu 58 % (target 60 %)',
         'Below: the last of them, the only one with a snapshot',
         '',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { explainLines } from '../../../src/cli/explain/explain-lines.js';
 import { decide } from '../../../src/decision/decide.js';
-import { parseSnapshot } from '../../../src/decision/parse-snapshot.js';
+import { parseSnapshot } from '../../../src/decision/snapshot/parse-snapshot.js';
 import { createLedger } from '../../../src/telemetry/ledger.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { condition } from '../../telemetry/record-builder.js';
@@ -61,7 +61,7 @@ Last scale-up: none; last scale-down: none
 
     expect(text).toContain('missing, no sample: e\n');
     expect(text).toContain(
-      'count   30 % / 60 % = 0.5 over 4 ready pods, with 1 missing counted as at the target: 0.7333, ceil(0.7333 x 5 pods) = 4\n',
+      'count   30 % / 60 % = 0.5 over 4 ready pods, with 1 missing counted at the target value: 0.7333, ceil(0.7333 x 5 pods) = 4\n',
     );
   });
 
@@ -131,7 +131,7 @@ Last scale-up: none; last scale-down: none
     );
 
     expect(text).toContain('check   count( up == 1 ) >= 1 must be true\n');
-    expect(text).toContain('check   max(timestamp(messages)) at most 120 s ago\n');
+    expect(text).toContain('check   max(timestamp(messages)) must be at most 120 s in the past\n');
     expect(text).toContain(`answer  missing: ${error}\n`);
   });
 

@@ -65,7 +65,7 @@ describe('import', () => {
       (objects: readonly unknown[]) => objects.map((one) => JSON.stringify(one, null, 2)).join('\n'),
     ],
     [
-      'one value a line',
+      'one value per line',
       (objects: readonly unknown[]) => objects.map((one) => JSON.stringify(one)).join('\n'),
     ],
     [

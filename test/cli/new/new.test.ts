@@ -70,7 +70,7 @@ describe('new', () => {
   });
 
   it.each(['hpa', 'chpa', 'hpa-1.11'])(
-    'comments %s with defaults that are the ones in force',
+    'comments %s with defaults that are the ones in effect',
     async (preset) => {
       const ran = await runNew('web', '--max', '5', '--preset', preset);
       const spelt = ran.stdout.replace(/^ {2}# (\w+: [\d.]+ #)/gm, '  $1');
@@ -87,7 +87,7 @@ describe('new', () => {
 
     expect(exitCode).toBe(0);
     expect(stderr).toBe(
-      'promscaler: warning: --preset chpa turns stabilization off: one result that is too low scales down at once; downscaleConfirmation: {} requires three in a row\n',
+      'promscaler: warning: --preset chpa disables stabilization: a single low result scales down immediately; downscaleConfirmation: {} requires three in a row\n',
     );
   });
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
-import { asObject, objectIn, textsIn } from '../../../src/kubernetes/json.js';
+import { asObject, objectIn, textsIn } from '../../../src/kubernetes/api/json.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import type { CycleRecord, Pause } from '../../../src/telemetry/cycle-record.js';

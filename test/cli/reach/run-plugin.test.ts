@@ -43,7 +43,7 @@ describe('pluginRunner', () => {
   it('reports a missing program', async () => {
     expect(await run('', 1000, '/nonexistent/login')).toEqual({
       kind: 'failed',
-      why: 'is not there',
+      why: 'does not exist',
       isMissing: true,
     });
   });

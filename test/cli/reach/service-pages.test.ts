@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { readPast } from '../../../src/cli/reach/service-pages.js';
 import type { Get } from '../../../src/cli/reach/service-pages.js';
-import { KubernetesError } from '../../../src/kubernetes/types.js';
+import { KubernetesError } from '../../../src/kubernetes/api/types.js';
 import { instantFromMs } from '../../../src/units/time.js';
 
 const INSTANT = '2026-01-01T10:05:00Z';

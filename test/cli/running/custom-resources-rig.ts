@@ -3,7 +3,7 @@ import { afterEach } from '@jest/globals';
 import '../../../src/cli/running/run-service.js';
 import { customResourceDefinition } from '../../../src/cli/schema/custom-resource/definition.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
-import type { JsonObject } from '../../../src/simulator/json.js';
+import type { JsonObject } from '../../../src/simulator/json/json.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import type { Clock } from '../../../src/units/clock.js';

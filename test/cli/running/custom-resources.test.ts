@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
-import type { JsonObject } from '../../../src/simulator/json.js';
+import type { JsonObject } from '../../../src/simulator/json/json.js';
 import { eventually } from '../../support/manual-clock.js';
 import { type Condition, ResourceRig } from './custom-resources-rig.js';
 
@@ -53,11 +53,11 @@ describe('run, with scalers of the cluster', () => {
     ]);
     const message = rig.condition('web', 'Accepted')?.message;
     expect(message).toMatch(/^spec\.metrics\[0\]\.external\.query/);
-    expect(message).toMatch(/\nthe last valid version stays in force$/);
+    expect(message).toMatch(/\nthe last valid version stays in effect$/);
     expect(rig.condition('web', 'Ready')).toMatchObject({ status: 'False', reason: 'Invalid' });
     expect(service.written.stderr).toContain('scalers.promscaler.dev/shop/web');
     await rig.edit('web', { minReplicas: 8, metrics: [loadMetric('sum(load)')] });
-    await eventually(() => rig.replicas('web') === 8, 'the fixed version to be in force');
+    await eventually(() => rig.replicas('web') === 8, 'the fixed version to be in effect');
     await rig.shows('web', 'Ready True Ready');
     expect(rig.condition('web', 'Accepted')).toMatchObject({ status: 'True', observedGeneration: 3 });
   });
@@ -143,11 +143,11 @@ spec: { scaleTargetRef: { name: web }, minReplicas: 7, maxReplicas: 20 }
     await rig.shows('web', 'Accepted False Duplicate');
     expect(rig.condition('web', 'Accepted')?.message).toContain('web.yaml:3: files take precedence');
     expect(rig.status('web')).not.toHaveProperty('currentReplicas');
-    await eventually(() => rig.replicas('web') === 7, 'the file to be in force');
+    await eventually(() => rig.replicas('web') === 7, 'the file to be in effect');
     await rm(join(service.folder, 'scalers/web.yaml'));
 
     await rig.shows('web', 'Ready True Ready');
-    await eventually(() => rig.replicas('web') === 9, 'the object to be in force');
+    await eventually(() => rig.replicas('web') === 9, 'the object to be in effect');
   });
 
   it('queries a data source for the namespaces that it admits, and rejects others', async () => {

@@ -142,7 +142,7 @@ describe('the intent of a change', () => {
       return { kind: 'written', stored: 'text' };
     };
 
-    expect(await rig.change(8)).toEqual({ kind: 'given-up', message: 'another replica leads' });
+    expect(await rig.change(8)).toEqual({ kind: 'given-up', message: 'another replica is the leader' });
     expect(rig.cluster.arrived).toEqual([]);
   });
 

@@ -6,13 +6,13 @@ import {
 import { alwaysLeads } from '../../../src/control/election/leadership.js';
 import type { Memory } from '../../../src/control/memory/memory.js';
 import { metricObserver } from '../../../src/control/observe/observe-metrics.js';
-import type { CycleInput, CycleOutput } from '../../../src/control/ports.js';
+import type { CycleInput, CycleOutput } from '../../../src/control/ports/ports.js';
 import { createCluster } from '../../../src/kubernetes/cluster.js';
 import { connectTo } from '../../../src/kubernetes/access/connection.js';
 import { stateInMemory } from '../../../src/kubernetes/state/state-store.js';
 import { createTransport } from '../../../src/kubernetes/requests/transport.js';
-import type { Answer } from '../../../src/prometheus/answer.js';
-import { objectAt } from '../../../src/simulator/json.js';
+import type { Answer } from '../../../src/prometheus/answers/answer.js';
+import { objectAt } from '../../../src/simulator/json/json.js';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/simulator/simulator.js';
 import type { Facts } from '../../../src/units/log.js';
 import { aSource } from '../../support/builders.js';

@@ -111,7 +111,7 @@ describe('deletion costs next to kubectl annotate', () => {
     expect(shown).toContain(`${third} 40 \n`);
   });
 
-  it('keeps a cost that kubectl --overwrite has set instead of its own, also in the next scale-down', async () => {
+  it('keeps a cost that kubectl --overwrite has set over the cost of promscaler, also in the next scale-down', async () => {
     const [first = '', second = ''] = await markFor(4);
     await annotate(first, '--overwrite', `${COST}=77`);
 

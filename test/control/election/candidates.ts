@@ -3,14 +3,15 @@ import type { ElectionTimes } from '../../../src/control/election/election-rules
 import { newIdentity } from '../../../src/control/election/election-rules.js';
 import type { Election } from '../../../src/control/election/leadership.js';
 import type { LeaseClient, LeaseSpec, SeenLease } from '../../../src/kubernetes/lease.js';
-import { KubernetesError } from '../../../src/kubernetes/types.js';
-import type { KubernetesErrorKind } from '../../../src/kubernetes/types.js';
+import { KubernetesError } from '../../../src/kubernetes/api/types.js';
+import type { KubernetesErrorKind } from '../../../src/kubernetes/api/types.js';
 import type { Log } from '../../../src/units/log.js';
 import { withDeadline } from '../../../src/units/clock.js';
 import type { Clock } from '../../../src/units/clock.js';
 import { addSeconds } from '../../../src/units/time.js';
 import type { Instant } from '../../../src/units/time.js';
 import { ManualClock } from '../../support/manual-clock.js';
+import { sendWithFate } from './bad-network.js';
 
 export const TIMES: ElectionTimes = {
   leaseDurationSeconds: 15,
@@ -273,28 +274,8 @@ export class Candidate {
     signal: AbortSignal,
     request: { spec: LeaseSpec | null; revision: number },
   ): Promise<SeenLease | null> {
-    const { thereMs = 0, backMs = 0, lost, refused } = this.fate(verb);
-    const world = this.#world;
-    return new Promise((resolve, reject) => {
-      const fail = (): void => reject(new KubernetesError('timeout', `${verb} of the Lease: timeout`));
-      signal.addEventListener('abort', fail);
-      const answer = (give: () => void): void => {
-        if (lost !== 'answer') world.clock.after(backMs, () => this.clock.whenRunning(give));
-      };
-      if (lost === 'request') return;
-      world.clock.after(thereMs, () => {
-        if (refused !== undefined) {
-          answer(() => reject(new KubernetesError(refused, `${verb} of the Lease: refused`)));
-          return;
-        }
-        try {
-          const result = world.apply(this.name, verb, request);
-          answer(() => resolve(result));
-        } catch (error) {
-          answer(() => reject(error instanceof Error ? error : new Error(String(error))));
-        }
-      });
-    });
+    const given = { network: this.#world.clock, process: this.clock, doing: `${verb} of the Lease`, signal };
+    return sendWithFate(this.fate(verb), given, () => this.#world.apply(this.name, verb, request));
   }
 }
 

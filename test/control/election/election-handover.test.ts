@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ElectionRefusedError } from '../../../src/control/election/election-refusal.js';
 import { newIdentity } from '../../../src/control/election/election-rules.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
-import type { KubernetesErrorKind } from '../../../src/kubernetes/types.js';
+import type { KubernetesErrorKind } from '../../../src/kubernetes/api/types.js';
 import { Candidates } from './candidates.js';
 import type { Candidate } from './candidates.js';
 

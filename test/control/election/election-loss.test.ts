@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { KubernetesErrorKind } from '../../../src/kubernetes/types.js';
+import type { KubernetesErrorKind } from '../../../src/kubernetes/api/types.js';
 import { Candidates } from './candidates.js';
 import type { Candidate } from './candidates.js';
 

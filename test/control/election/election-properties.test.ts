@@ -1,67 +1,20 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { Candidates } from './candidates.js';
-import type { Candidate, Fate } from './candidates.js';
+import type { Candidate } from './candidates.js';
+import { SIMULATED_SECONDS, cycle, fate, happen, mishap, skews } from './mishaps.js';
 
 // Each run is some 1,500 steps: about 3 s in all, more on a busy machine.
 jest.setTimeout(60_000);
 
 const RUNS = 20;
-const SIMULATED_SECONDS = 100;
-
-/** A fault of one candidate, and its time. */
-interface Mishap {
-  readonly atSeconds: number;
-  readonly who: number;
-  readonly what: 'stop' | 'pause' | 'jump' | 'terminate';
-  readonly seconds: number;
-}
-
-const fate: fc.Arbitrary<Fate> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ thereMs: fc.nat(300), backMs: fc.nat(300) }) },
-  { weight: 2, arbitrary: fc.record({ thereMs: fc.nat(8000), backMs: fc.nat(8000) }) },
-  { weight: 1, arbitrary: fc.record({ thereMs: fc.nat(30_000) }) },
-  { weight: 1, arbitrary: fc.record({ thereMs: fc.nat(3000), lost: fc.constantFrom('answer', 'request') }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({ refused: fc.constantFrom('server_error', 'conflict', 'unauthorized') }),
-  },
-);
-
-const mishap: fc.Arbitrary<Mishap> = fc.record({
-  atSeconds: fc.nat(SIMULATED_SECONDS),
-  who: fc.nat(2),
-  what: fc.constantFrom('stop', 'pause', 'jump', 'terminate'),
-  seconds: fc.double({ min: 0.1, max: 40, noNaN: true }),
-});
 
 const script = fc.record({
   fates: fc.array(fate, { minLength: 1, maxLength: 60 }),
   mishaps: fc.array(mishap, { maxLength: 12 }),
-  skews: fc.tuple(...[0, 1, 2].map(() => fc.double({ min: -1e6, max: 1e6, noNaN: true }))),
+  skews,
   chances: fc.array(fc.double({ min: 0, max: 0.999_999, noNaN: true }), { minLength: 1, maxLength: 20 }),
 });
-
-function cycle<T>(values: readonly T[]): () => T {
-  let index = -1;
-  return () => {
-    index += 1;
-    return values[index % values.length] as T;
-  };
-}
-
-function happen(world: Candidates, { atSeconds, who, what, seconds }: Mishap): void {
-  world.clock.after(atSeconds * 1000, () => {
-    const candidate = world.all[who];
-    if (candidate === undefined) return;
-    if (what === 'jump') candidate.clock.skewSeconds += seconds - 20;
-    else if (what === 'terminate') candidate.stop.abort();
-    else {
-      candidate.clock.stop();
-      world.clock.after(seconds * 1000, () => candidate.clock.goOn(what === 'pause'));
-    }
-  });
-}
 
 /** Three candidates that start within the first seconds, on a bad network. */
 function build(input: typeof script extends fc.Arbitrary<infer T> ? T : never): Candidates {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { NO_REVERSALS } from '../../../src/control/memory/conflicting-writer.js';
 import { freshMemory } from '../../../src/control/memory/memory.js';
-import { EMPTY_STATE } from '../../../src/decision/snapshot.js';
+import { EMPTY_STATE } from '../../../src/decision/snapshot/snapshot.js';
 import { at } from '../world.js';
 
 describe('freshMemory', () => {
@@ -12,6 +12,7 @@ describe('freshMemory', () => {
       assumedAt: at(7),
       holds: new Map(),
       unresolved: null,
+      isUnannounced: false,
       override: null,
       isRestored: false,
       writer: NO_REVERSALS,

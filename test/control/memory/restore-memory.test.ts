@@ -4,7 +4,7 @@ import { shiftMemory } from '../../../src/control/memory/clock-jump.js';
 import type { Memory } from '../../../src/control/memory/memory.js';
 import { isStateChanged, storedStateOf } from '../../../src/control/memory/stored-state.js';
 import { restoreMemory } from '../../../src/control/memory/restore-memory.js';
-import { EMPTY_STATE } from '../../../src/decision/snapshot.js';
+import { EMPTY_STATE } from '../../../src/decision/snapshot/snapshot.js';
 import type { StoredEntry } from '../../../src/kubernetes/state/state-entry.js';
 import type { StateReading } from '../../../src/kubernetes/state/state-store.js';
 import { at, buildScaler, settledMemory } from '../world.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { withoutChange } from '../../../src/control/memory/state-after-change.js';
-import { EMPTY_STATE } from '../../../src/decision/snapshot.js';
+import { EMPTY_STATE } from '../../../src/decision/snapshot/snapshot.js';
 import { at } from '../world.js';
 
 describe('withoutChange', () => {

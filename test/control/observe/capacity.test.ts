@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { shortfallOf, targetReached } from '../../../src/control/observe/capacity.js';
 import { kubernetesEvents } from '../../../src/control/record/kubernetes-events.js';
-import type { ClusterPod, PodTrouble, Rollout } from '../../../src/kubernetes/types.js';
+import type { ClusterPod, PodTrouble, Rollout } from '../../../src/kubernetes/api/types.js';
 import { aPod, at } from '../../support/builders.js';
 import { World } from '../world.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { KubernetesErrorKind } from '../../../src/kubernetes/types.js';
+import type { KubernetesErrorKind } from '../../../src/kubernetes/api/types.js';
 import { UNKNOWN_AGE } from '../../../src/prometheus/source-age.js';
 import { aPod } from '../../support/builders.js';
 import { failure } from '../fake-cluster.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { kubernetesEvents } from '../../../src/control/record/kubernetes-events.js';
-import type { TargetEvent } from '../../../src/kubernetes/types.js';
+import type { TargetEvent } from '../../../src/kubernetes/api/types.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import { failure } from '../fake-cluster.js';
 import { answersFrom, World } from '../world.js';
@@ -132,7 +132,7 @@ describe('kubernetesEvents', () => {
     ]);
   });
 
-  it('does not report a failing metric again after a cycle without queries, by the conditions in force', async () => {
+  it('does not report a failing metric again after a cycle without queries, by the conditions in effect', async () => {
     const world = new World();
     world.answers = NO_SERIES;
     const first = (await world.cycle()).record;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { CycleOutput } from '../../../src/control/ports.js';
+import type { CycleOutput } from '../../../src/control/ports/ports.js';
 import { reportCycle } from '../../../src/control/record/report-cycle.js';
 import type { CycleReportPorts } from '../../../src/control/record/report-cycle.js';
 import type { OutcomeKind } from '../../../src/telemetry/cycle-record.js';

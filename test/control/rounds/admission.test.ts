@@ -70,11 +70,14 @@ describe('createAdmission', () => {
   it.each([
     [19, 2],
     [20, 3],
-  ])('counts anew after %d ms without a caller: %d of 3 go on at once', async (ms, expected) => {
-    const { clock, call, admitted } = start(2);
-    await call(1);
-    clock.advance(ms);
-    await call(2);
-    expect(admitted).toHaveLength(expected);
-  });
+  ])(
+    'restarts the count after %d ms without a caller: %d of 3 continue immediately',
+    async (ms, expected) => {
+      const { clock, call, admitted } = start(2);
+      await call(1);
+      clock.advance(ms);
+      await call(2);
+      expect(admitted).toHaveLength(expected);
+    },
+  );
 });

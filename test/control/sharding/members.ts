@@ -3,9 +3,10 @@ import { createMembership } from '../../../src/control/sharding/membership.js';
 import type { Shards } from '../../../src/control/sharding/shards.js';
 import type { MemberLease, MemberLeases, SeenMember } from '../../../src/kubernetes/members/member-leases.js';
 import { STATE_BUCKETS } from '../../../src/kubernetes/state/state-key.js';
-import { KubernetesError } from '../../../src/kubernetes/types.js';
+import { KubernetesError } from '../../../src/kubernetes/api/types.js';
 import { withDeadline } from '../../../src/units/clock.js';
 import { ManualClock } from '../../support/manual-clock.js';
+import { sendWithFate } from '../election/bad-network.js';
 import { ProcessClock, TIMES, type Fate } from '../election/candidates.js';
 
 type Verb = 'list' | 'create' | 'update' | 'remove';
@@ -179,27 +180,7 @@ export class MemberProcess {
     signal: AbortSignal,
     request: { readonly name: string; member?: MemberLease; seen?: SeenMember },
   ): Promise<readonly SeenMember[]> {
-    const { thereMs = 0, backMs = 0, lost, refused } = this.fate(verb);
-    const world = this.#world;
-    return new Promise((resolve, reject) => {
-      const fail = (): void => reject(new KubernetesError('timeout', `${verb} of Leases: timeout`));
-      signal.addEventListener('abort', fail);
-      const answer = (give: () => void): void => {
-        if (lost !== 'answer') world.clock.after(backMs, () => this.clock.whenRunning(give));
-      };
-      if (lost === 'request') return;
-      world.clock.after(thereMs, () => {
-        if (refused !== undefined) {
-          answer(() => reject(new KubernetesError(refused, `${verb} of Leases: refused`)));
-          return;
-        }
-        try {
-          const result = world.apply(verb, request.name, request);
-          answer(() => resolve(result));
-        } catch (error) {
-          answer(() => reject(error instanceof Error ? error : new Error(String(error))));
-        }
-      });
-    });
+    const given = { network: this.#world.clock, process: this.clock, doing: `${verb} of Leases`, signal };
+    return sendWithFate(this.fate(verb), given, () => this.#world.apply(verb, request.name, request));
   }
 }

@@ -2,50 +2,24 @@ import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { STATE_BUCKETS } from '../../../src/kubernetes/state/state-key.js';
 import type { Fate } from '../election/candidates.js';
+import { SIMULATED_SECONDS, cycle, fate, happen, mishap, skews } from '../election/mishaps.js';
 import { Members, type MemberProcess } from './members.js';
 
 // Each run is some thousand steps: seconds in all, more where the machine is busy.
 jest.setTimeout(120_000);
 
 const RUNS = 20;
-const SIMULATED_SECONDS = 100;
 const ALL = [...Array(STATE_BUCKETS).keys()];
-
-const fate: fc.Arbitrary<Fate> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ thereMs: fc.nat(300), backMs: fc.nat(300) }) },
-  { weight: 2, arbitrary: fc.record({ thereMs: fc.nat(8000), backMs: fc.nat(8000) }) },
-  { weight: 1, arbitrary: fc.record({ thereMs: fc.nat(30_000) }) },
-  { weight: 1, arbitrary: fc.record({ thereMs: fc.nat(3000), lost: fc.constantFrom('answer', 'request') }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({ refused: fc.constantFrom('server_error', 'conflict', 'unauthorized') }),
-  },
-);
-
-const mishap = fc.record({
-  atSeconds: fc.nat(SIMULATED_SECONDS),
-  who: fc.nat(2),
-  what: fc.constantFrom('stop', 'pause', 'jump', 'terminate'),
-  seconds: fc.double({ min: 0.1, max: 40, noNaN: true }),
-});
 
 const script = fc.record({
   // A quiet beginning: with faults alone, hardly anybody ever owns a bucket.
   fates: fc.array(fate, { minLength: 1, maxLength: 60 }).map((fates) => [...calm(20), ...fates, ...calm(20)]),
   mishaps: fc.array(mishap, { maxLength: 8 }),
-  skews: fc.tuple(...[0, 1, 2].map(() => fc.double({ min: -1e6, max: 1e6, noNaN: true }))),
+  skews,
 });
 
 function calm(count: number): readonly Fate[] {
   return Array.from({ length: count }, () => ({}));
-}
-
-function cycle<T>(values: readonly T[]): () => T {
-  let index = -1;
-  return () => {
-    index += 1;
-    return values[index % values.length] as T;
-  };
 }
 
 /** Three members that start within the first seconds, on a bad network. */
@@ -59,18 +33,7 @@ function build(input: typeof script extends fc.Arbitrary<infer T> ? T : never): 
       member.fate = nextFate;
     });
   });
-  for (const { atSeconds, who, what, seconds } of input.mishaps) {
-    world.clock.after(atSeconds * 1000, () => {
-      const member = world.all[who];
-      if (member === undefined) return;
-      if (what === 'jump') member.clock.skewSeconds += seconds - 20;
-      else if (what === 'terminate') member.stop.abort();
-      else {
-        member.clock.stop();
-        world.clock.after(seconds * 1000, () => member.clock.goOn(what === 'pause'));
-      }
-    });
-  }
+  for (const one of input.mishaps) happen(world, one);
   return world;
 }
 

@@ -1,6 +1,6 @@
 import type { ObjectVerdict } from '../../../src/config/add-objects.js';
 import type { ObjectStatus } from '../../../src/control/status/object-status.js';
-import type { JsonObject } from '../../../src/kubernetes/json.js';
+import type { JsonObject } from '../../../src/kubernetes/api/json.js';
 import type { ScalerObject } from '../../../src/kubernetes/scaler-objects/scaler-object.js';
 import type { Problem } from '../../../src/scaler/problems/problem.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
@@ -31,7 +31,7 @@ export function showing(before: ScalerObject, status: ObjectStatus): ScalerObjec
   return { ...before, resourceVersion, status: JSON.parse(JSON.stringify(status)) as JsonObject };
 }
 
-/** The scaler in force for `shop/web`. */
+/** The scaler in effect for `shop/web`. */
 export const WEB: Scaler = scaler();
 
 export function verdict(overrides: Partial<ObjectVerdict> = {}): ObjectVerdict {

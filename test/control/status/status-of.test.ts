@@ -27,10 +27,10 @@ describe('statusOf, after a cycle', () => {
       currentReplicas: 3,
       desiredReplicas: 5,
       conditions: [
-        ['Accepted', 'Accepted', 'the document is in force'],
+        ['Accepted', 'Accepted', 'the document is in effect'],
         ['AbleToScale', 'ReadyForNewScale', ''],
         ['ScalingActive', 'ValidMetricFound', ''],
-        ['Ready', 'Ready', 'the document is in force and its target can be scaled'],
+        ['Ready', 'Ready', 'the document is in effect and its target can be scaled'],
       ].map(([type, reason, message]) => ({
         type,
         status: 'True',
@@ -99,18 +99,18 @@ describe('Accepted', () => {
 
     expect(shown(found, 'Accepted')).toMatchObject({
       status: 'True',
-      message: 'the document is in force\nspec.x does nothing',
+      message: 'the document is in effect\nspec.x does nothing',
     });
     expect(brief(found, 'Ready')).toBe('True Ready');
   });
 
-  it('has the path of each problem first, one per line, and says that the last valid version stays in force', () => {
+  it('has the path of each problem first, one per line, and says that the last valid version stays in effect', () => {
     const problems = [problem(), problem({ message: 'a field is missing', path: 'spec.metrics[0]' })];
 
     const found = status({ verdict: verdict({ problems }) });
 
     expect(shown(found, 'Accepted')?.message).toBe(
-      'spec.minReplicas is 5, must be at most spec.maxReplicas (3)\nspec.metrics[0]: a field is missing\nthe last valid version stays in force',
+      'spec.minReplicas is 5, must be at most spec.maxReplicas (3)\nspec.metrics[0]: a field is missing\nthe last valid version stays in effect',
     );
     expect(found.currentReplicas).toBe(3);
     expect(brief(found, 'AbleToScale')).toBe('True ReadyForNewScale');
@@ -239,7 +239,7 @@ describe('a process that has just become the leader', () => {
     expect(found).toEqual(earlier);
   });
 
-  it('reports a rejection at once, and removes what is no longer in force', () => {
+  it('reports a rejection at once, and removes what is no longer in effect', () => {
     const before = showing(object(), status());
     const refused = verdict({ problems: [problem()], scaler: null });
 

@@ -12,7 +12,7 @@ interface Meant {
   readonly when: readonly string[];
   /** Simulated hours that it needs; default: those of the hunt. */
   readonly hours?: number;
-  /** Replicas that divide the scalers; left out: those of the seed. */
+  /** Replicas that share the scalers; unset: those of the seed. */
   readonly shards?: number;
 }
 
@@ -355,6 +355,6 @@ export const BUGS: readonly Bug[] = [
   bug(
     'snapshot-without-events',
     { by: ['I21'], when: [] },
-    edit('decision/write-json.js', 'scaleEvents: state.scaleEvents.map(', 'scaleEvents: [].map('),
+    edit('decision/result/write-json.js', 'scaleEvents: state.scaleEvents.map(', 'scaleEvents: [].map('),
   ),
 ];

@@ -19,7 +19,7 @@ const SLACK_MS = 600;
 
 const backSoon: Invariant = {
   id: 'I18',
-  text: 'within 10 s of an API server that is back, and allows it, everything is listed or watched again',
+  text: 'within 10 s after the API server is available and allows it, everything is listed or watched again',
   check: (history) =>
     history.faults.flatMap((fault): readonly Found[] => {
       if (fault.kind !== 'world' || fault.what.mode !== 'api-restart') return [];
@@ -56,7 +56,7 @@ function isSuccess(record: ApiRecord, path: string, { fromMs, toMs }: Span): boo
 
 const heedsRetryAfter: Invariant = {
   id: 'I16',
-  text: 'a PATCH that was answered with 429 is prepared again after its Retry-After, neither before nor much later',
+  text: 'a PATCH that was answered with 429 is retried soon after its Retry-After, not before',
   check: (history) =>
     history.faults.flatMap((fault): readonly Found[] => {
       if (fault.kind !== 'api' || fault.what.mode !== 'rate-limited') return [];

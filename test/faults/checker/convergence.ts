@@ -11,7 +11,7 @@ const HIGH_SHARE = 1.14;
 
 const rightAgain: Invariant = {
   id: 'I12',
-  text: 'window, hold, 3 periods and 30 s after a fault the replicas are right again',
+  text: 'the replicas are correct again at the latest a window, a hold, 3 periods and 30 s after a fault',
   check: (history) =>
     history.targets.flatMap((target): readonly Found[] => {
       const disturbances = disturbancesOf(history, target);
@@ -84,7 +84,7 @@ function boundsMs(plan: WorkloadPlan): { readonly upMs: number; readonly downMs:
 
 const promptlyUp: Invariant = {
   id: 'I13',
-  text: 'a scale-up under good data is not delayed by a fault of watches, events, leases or lists',
+  text: 'with complete data, faults of watches, Events, Leases or lists do not delay a scale-up',
   check: (history) => {
     const target = history.targets.find(({ plan }) => plan.name === 'worker');
     if (target === undefined) return [];
@@ -105,13 +105,13 @@ function isOnUpPath(fault: History['faults'][number]): boolean {
 
 const decidesEachPeriod: Invariant = {
   id: 'I22',
-  text: 'with data good and the API up, a decision for each scaler in each period, give or take one',
+  text: 'with complete data and the API available, each scaler has one decision per period, give or take one',
   check: (history) => gaps(history, () => true),
 };
 
 const leavesOthersAlone: Invariant = {
   id: 'I14',
-  text: 'a fault of one source or target delays no other scaler by more than a period',
+  text: 'a fault of a source or target delays other scalers by at most a period',
   check: (history) =>
     gaps(history, (fromMs, toMs) =>
       history.faults.some(
@@ -160,7 +160,7 @@ function hasDocument(history: History, { scaler }: Target, fromMs: number, toMs:
 
 const seesTheTruth: Invariant = {
   id: 'I18',
-  text: 'what a decision sees is what the server has, 5 s after the last event of a calm time',
+  text: '5 s after the last event of a calm period, a decision reads the same state as the server has',
   check: (history) =>
     history.targets.flatMap((target): readonly Found[] => {
       const disturbances = disturbancesOf(history, target);

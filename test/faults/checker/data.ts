@@ -71,7 +71,7 @@ function within<T>(
 
 const onlyValues: Invariant = {
   id: 'I2',
-  text: 'no lowering while a metric of the decision was no plain value, or its values had not come for long enough',
+  text: 'no scale-down while a metric of the decision has no full value, or has not had values for long enough',
   check: (history) =>
     lowerings(history).flatMap((write): readonly Found[] => {
       const { plan } = targetOf(history, write.scaler);
@@ -155,7 +155,7 @@ function isFound(
 
 const trueLoad: Invariant = {
   id: 'I3',
-  text: 'no lowering unless the true load allowed it within window and lag, and none below what it was all through the window',
+  text: 'no scale-down unless the true load allowed it within window and lag, and never below the need of the whole window',
   check: (history) =>
     lowerings(history).flatMap((write): readonly Found[] => {
       const target = targetOf(history, write.scaler);
@@ -234,7 +234,7 @@ function lastingNeed(
 
 const freshCache: Invariant = {
   id: 'I19',
-  text: 'no lowering by what was watched longer than 180 s ago',
+  text: 'no scale-down based on watched state older than 180 s',
   check: (history) =>
     lowerings(history).flatMap((write): readonly Found[] => {
       const { plan } = targetOf(history, write.scaler);

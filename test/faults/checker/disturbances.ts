@@ -11,7 +11,7 @@ export interface Disturbance {
 const START_MS = 5000;
 /** A candidate waits for the Lease of a dead leader, and retries up to 2.2 periods apart. */
 const ELECTION_MS = 25_000;
-/** A denied permission is requested again after half a minute to ten minutes (reliability.md, 1.3). */
+/** A denied permission is requested again after half a minute to ten minutes (reliability.md, section 1). */
 const REFUSED_MS = 600_000;
 
 /** Returns the disturbances of one scaler: faults of its own sources and target, of the API, and of the processes. */

@@ -171,7 +171,7 @@ function turnOf(
   return { decidedMs: read.sentMs, begunMs: turn[0]?.sentMs ?? patch.sentMs };
 }
 
-/** Returns the documents of a scaler in force within a span of time, empty if there was none. */
+/** Returns the documents of a scaler in effect within a span of time, empty if there was none. */
 export function plansWithin(
   history: History,
   scaler: string,

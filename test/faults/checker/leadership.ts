@@ -20,7 +20,7 @@ export function holderOf({ body }: ApiRecord): string {
 
 const oneWriter: Invariant = {
   id: 'I10',
-  text: 'nobody writes replicas while, by the server, another process holds the Lease, but for what is on its way',
+  text: 'no process writes replicas while another process holds the Lease on the server, except writes in flight',
   check: (history) => {
     if (!history.isElected || history.isSharded) return [];
     const terms = leaseWrites(history)
@@ -31,7 +31,7 @@ const oneWriter: Invariant = {
       const first = Math.max(0, countUntil(terms, write.record.sentMs - IN_FLIGHT_MS) - 1);
       const holders = terms.slice(first, countUntil(terms, write.atMs)).map(({ holder }) => holder);
       if (holders.some((holder) => holder.startsWith(`${write.process}_`))) return [];
-      const message = `${describeWrite(write)}, the Lease was held by ${holders.join(', ') || 'nobody'}`;
+      const message = `${describeWrite(write)}, the Lease was held by ${holders.join(', ') || 'no process'}`;
       return [{ atMs: write.atMs, message, scaler: write.scaler, process: write.process }];
     });
   },
@@ -39,7 +39,7 @@ const oneWriter: Invariant = {
 
 const withinTerm: Invariant = {
   id: 'I11',
-  text: "no write is sent later than the renew deadline after the start of its sender's last successful renewal",
+  text: "no write is sent later than the renew deadline after the start of the sender's last successful renewal",
   check: (history) => {
     if (!history.isElected) return [];
     return [...history.byProcess].flatMap(([process, { requests }]): readonly Found[] => {

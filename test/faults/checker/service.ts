@@ -8,7 +8,7 @@ const SPAN_MS = 10_000;
 
 const noFaultOfOurs: Invariant = {
   id: 'I15',
-  text: 'no crash, no unhandled rejection, no fault of its own for any input from outside',
+  text: 'no input causes a crash, an unhandled rejection or an internal error',
   check: (history) =>
     history.records.flatMap((record): readonly Found[] => {
       if (
@@ -30,7 +30,7 @@ const API_BUDGETS = [
 
 const noHerd: Invariant = {
   id: 'I16',
-  text: 'in any 10 s at most twice the steady rate of requests, to the API server and to each source',
+  text: 'at most twice the steady rate of requests in any 10 s, to the API server and to each source',
   check: (history) =>
     [...history.byProcess].flatMap(([process, { requests, queries }]): readonly Found[] => {
       const found: Found[] = [];
@@ -73,7 +73,7 @@ const MOST_CONNECTIONS = 2;
 
 const bounded: Invariant = {
   id: 'I17',
-  text: 'timers and connections are back at their usual number after every fault',
+  text: 'after every fault, the numbers of timers and connections return to normal',
   check: (history) =>
     history.records.flatMap((record): readonly Found[] => {
       if (record.kind !== 'vitals') return [];
@@ -88,7 +88,7 @@ const bounded: Invariant = {
 
 const sameAgain: Invariant = {
   id: 'I21',
-  text: 'a recorded snapshot, decided once more, gives the recorded decision',
+  text: 'deciding a recorded snapshot again returns the recorded decision',
   check: (history) =>
     history.records.flatMap((record): readonly Found[] =>
       record.kind === 'replay' && !record.isSame
@@ -163,7 +163,7 @@ function regardingOf({ body, name }: ApiRecord): string {
 
 const noTimeTravel: Invariant = {
   id: 'I27',
-  text: 'the version of a watch never goes back nor beyond the server, and no list asks for an old one',
+  text: 'the version of a watch never decreases or exceeds that of the server, and no list requests an old version',
   check: (history) =>
     [...history.byProcess].flatMap(([process, { requests }]): readonly Found[] => {
       const newest = new Map<string, number>();

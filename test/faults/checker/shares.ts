@@ -81,7 +81,7 @@ function claimedWrites(history: History): readonly Claimed[] {
 
 const onlyClaimed: Invariant = {
   id: 'I31',
-  text: 'a process sends writes of replicas only while the server has its claim on the bucket of the scaler',
+  text: 'a process writes replicas only while the server has its claim to the bucket of the scaler',
   check: (history) =>
     history.isSharded
       ? claimedWrites(history).flatMap(({ write, claim }): readonly Found[] => {
@@ -94,7 +94,7 @@ const onlyClaimed: Invariant = {
 
 const oneOwner: Invariant = {
   id: 'I32',
-  text: 'once a process has written by a later claim on a bucket, nobody writes by an earlier one',
+  text: 'after a write under a later claim to a bucket, no process writes under an earlier claim',
   check: (history) => {
     if (!history.isSharded) return [];
     const newest = new Map<number, Claimed>();
@@ -113,7 +113,7 @@ const oneOwner: Invariant = {
   },
 };
 
-/** A process that was stopped tells of the cycle that it was in when it goes on. */
+/** A suspended process reports its running cycle when it is resumed. */
 function wasStopped(history: History, process: string, atMs: number): boolean {
   const replica = history.processes.find(({ name }) => name === process)?.replica;
   return history.faults.some(
@@ -132,7 +132,7 @@ const IN_FLIGHT_MS = 1000;
 
 const inTurn: Invariant = {
   id: 'I33',
-  text: 'once a process has decided by a later claim on a bucket, nobody decides by an earlier one',
+  text: 'after a decision under a later claim to a bucket, no process decides under an earlier claim',
   check: (history) => {
     if (!history.isSharded) return [];
     const claims = claimsOf(history);

@@ -49,7 +49,7 @@ function entriesOf(stored: readonly ApiRecord[], scaler: string): readonly Entry
 
 const intentFirst: Invariant = {
   id: 'I6',
-  text: 'every accepted write was announced by a stored intent of the same counts, at most 5 s before; every lowering strictly',
+  text: 'an intent with the same counts is stored at most 5 s before each accepted write; strictly before each scale-down',
   check: (history) => {
     if (!history.isDurable) return [];
     const stored = storedWrites(history);
@@ -120,7 +120,7 @@ function isAssumed(history: History, scaler: string, { atMs, lastScaleUp, lastSc
 
 const timesOfChanges: Invariant = {
   id: 'I7',
-  text: 'what is stored without a change of replicas, or a PATCH without an answer, never changes the times of the last ones',
+  text: 'an entry stored without a change of replicas, or a PATCH without an answer, never changes the times of the last changes',
   check: (history) => {
     if (!history.isDurable) return [];
     const stored = storedWrites(history);

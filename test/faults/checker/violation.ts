@@ -11,7 +11,7 @@ export interface Violation {
   readonly process: string | null;
 }
 
-/** One invariant: its text in a line, and its check of a history. Source: reliability.md 9.1. */
+/** An invariant: its description in one line, and its check of a history. Source: reliability.md, section 8. */
 export interface Invariant {
   readonly id: string;
   readonly text: string;

@@ -25,14 +25,14 @@ function gapMs(earlier: Write, later: Write): number {
 
 const sameDirection: Invariant = {
   id: 'I4',
-  text: 'two writes of a direction are its window apart, over all processes, restarts, crashes and leaders',
+  text: 'two writes in a direction are at least its window apart, across processes, restarts, crashes and leaders',
   check: (history) =>
     windowBreaches(history, (earlier, later) => directionOf(earlier) === directionOf(later)),
 };
 
 const oppositeDirection: Invariant = {
   id: 'I5',
-  text: 'where windows run since any change, a write and the one before of the other direction respect them',
+  text: 'if windows start at any change, a write also respects the window after a write in the other direction',
   check: (history) =>
     windowBreaches(
       history,
@@ -66,7 +66,7 @@ function windowBreaches(
 
 const stepLimit: Invariant = {
   id: 'I23',
-  text: 'each write stays within the policies of behavior over their period, else within max(4, twice the count)',
+  text: 'each write respects the policies of behavior; without behavior, it sets at most max(4, twice the count)',
   check: (history) =>
     history.writes.flatMap((write): readonly Found[] => {
       const { plan } = targetOf(history, write.scaler);
@@ -108,7 +108,7 @@ function policyLimit(history: History, write: Write): number {
 
 const notAtOnce: Invariant = {
   id: 'I24',
-  text: 'the first lowering after the start of a process comes a stabilization (or window) after it',
+  text: 'a process scales down only after a stabilization (or forbidden) window since its start',
   check: (history) =>
     history.processes.flatMap(({ name, startMs }) =>
       history.targets.flatMap(({ scaler }): readonly Found[] => {

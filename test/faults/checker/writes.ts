@@ -31,7 +31,7 @@ function bodyOf({ body }: ApiRecord): {
 
 const withinBounds: Invariant = {
   id: 'I1',
-  text: 'every accepted write is within [min, max] of a document in force at its decision',
+  text: 'every accepted write is within [min, max] of a document in effect at its decision',
   check: (history) =>
     patches(history).flatMap((record): readonly Found[] => {
       const { replicas } = bodyOf(record);
@@ -49,7 +49,7 @@ const withinBounds: Invariant = {
 
 const noIdlePatch: Invariant = {
   id: 'I8',
-  text: 'no PATCH when nothing changes: none asks for the count that the object has',
+  text: 'no PATCH when nothing changes: no PATCH requests the current count',
   check: (history) =>
     patches(history).flatMap((record): readonly Found[] => {
       const { replicas, uid, resourceVersion } = bodyOf(record);
@@ -67,7 +67,7 @@ const noIdlePatch: Invariant = {
 
 const preconditions: Invariant = {
   id: 'I9',
-  text: 'every PATCH has uid and resourceVersion as preconditions; none is accepted on another object',
+  text: 'every PATCH has uid and resourceVersion as preconditions, and none is accepted for another object',
   check: (history) =>
     patches(history).flatMap((record): readonly Found[] => {
       const { uid, resourceVersion } = bodyOf(record);
@@ -83,7 +83,7 @@ const preconditions: Invariant = {
 
 const deletedScaler: Invariant = {
   id: 'I28',
-  text: 'a deleted scaler writes nothing to its target from one period after the reload on',
+  text: 'a deleted scaler stops writing to its target within one period after the reload',
   check: (history) =>
     patches(history).flatMap((record): readonly Found[] => {
       const scaler = scalerOf(record);
@@ -99,7 +99,7 @@ const deletedScaler: Invariant = {
 
 const otherAutoscaler: Invariant = {
   id: 'I30',
-  text: 'another autoscaler on the target is not fought: nothing is written once it could be seen',
+  text: 'nothing is written to a target once another autoscaler of it is visible',
   check: (history) => {
     const spans = history.faults.flatMap((fault) =>
       fault.kind === 'world' && fault.what.mode === 'hpa-appears' ? [fault] : [],
@@ -112,7 +112,7 @@ const otherAutoscaler: Invariant = {
           write.atMs < endMs,
       );
       if (span === undefined || isUnreadable(history, span.startMs, write.atMs)) return [];
-      const message = `${describeWrite(write)}, though an HPA is there since ${formatTime(span.startMs)}`;
+      const message = `${describeWrite(write)}, although an HPA exists since ${formatTime(span.startMs)}`;
       return [{ atMs: write.atMs, message, scaler: write.scaler, process: write.process }];
     });
   },

@@ -1,4 +1,4 @@
-import type { LoggedRequest } from '../../../src/simulator/api/request-log.js';
+import type { LoggedRequest } from '../../../src/simulator/api/requests/request-log.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 
 /** A change of replicas that the API server has applied. */

@@ -1,11 +1,11 @@
 import { answerRequest, openWatch } from '../../../src/simulator/api/answer.js';
-import type { ApiContext } from '../../../src/simulator/api/context.js';
-import { createObject } from '../../../src/simulator/api/create.js';
+import type { ApiContext } from '../../../src/simulator/api/objects/context.js';
+import { createObject } from '../../../src/simulator/api/writes/create.js';
 import type { ApiParts, ApiRequest } from '../../../src/simulator/api/exchange.js';
-import { FaultPlan } from '../../../src/simulator/api/faults.js';
-import { parseRequest, type ResourceRequest } from '../../../src/simulator/api/request.js';
-import { type WatchPeer, Watches } from '../../../src/simulator/api/watch.js';
-import { type JsonObject, numberAt, objectAt, stringAt } from '../../../src/simulator/json.js';
+import { FaultPlan } from '../../../src/simulator/api/faults/faults.js';
+import { parseRequest, type ResourceRequest } from '../../../src/simulator/api/requests/request.js';
+import { type WatchPeer, Watches } from '../../../src/simulator/api/reads/watch.js';
+import { type JsonObject, numberAt, objectAt, stringAt } from '../../../src/simulator/json/json.js';
 import type { KubeObject } from '../../../src/simulator/objects/kube-object.js';
 import { Catalog } from '../../../src/simulator/objects/resources.js';
 import { Store } from '../../../src/simulator/objects/store.js';

@@ -1,5 +1,5 @@
-import type { Answer, Series } from '../../../src/prometheus/answer.js';
-import type { PrometheusClient } from '../../../src/prometheus/client.js';
+import type { Answer, Series } from '../../../src/prometheus/answers/answer.js';
+import type { PrometheusClient } from '../../../src/prometheus/client/client.js';
 import { addSeconds, instantFromMs, type Instant } from '../../../src/units/time.js';
 import type { AnswerClass, LogRecord, QueryRecord } from './log.js';
 import { WORLD_START_MS, type SimulatedProcess } from './process.js';

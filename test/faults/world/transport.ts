@@ -3,8 +3,8 @@ import type {
   RequestReport,
   Transport,
 } from '../../../src/kubernetes/requests/transport.js';
-import type { KubernetesError } from '../../../src/kubernetes/types.js';
-import type { JsonObject } from '../../../src/kubernetes/json.js';
+import type { KubernetesError } from '../../../src/kubernetes/api/types.js';
+import type { JsonObject } from '../../../src/kubernetes/api/json.js';
 import type { Clock } from '../../../src/units/clock.js';
 import type { Product } from '../product.js';
 import type { ApiWire, WireEnd } from './api-wire.js';

@@ -20,7 +20,7 @@ export interface WorldOptions {
   readonly durationMs: number;
   readonly product: Product;
   readonly replicas: number;
-  /** Whether the replicas divide the scalers; left out: one leads. */
+  /** Whether the replicas share the scalers; unset: one replica is the leader. */
   readonly isSharded?: boolean;
   readonly faults: readonly Fault[];
 }
@@ -96,7 +96,7 @@ export class World {
     return workload;
   }
 
-  /** The documents that are in force. */
+  /** The documents that are in effect. */
   plans(): readonly WorkloadPlan[] {
     const last = new Map<string, WorkloadPlan | null>();
     for (const { scaler, plan } of this.documents) last.set(scaler, plan);

@@ -107,11 +107,11 @@ describe('a credential plugin', () => {
   });
 
   it('that does not exist is reported with the hint of the kubeconfig', async () => {
-    const { read } = setUp([{ kind: 'failed', why: 'is not there', isMissing: true }], {
+    const { read } = setUp([{ kind: 'failed', why: 'does not exist', isMissing: true }], {
       installHint: 'Install login.\n',
     });
 
-    await expect(read()).rejects.toThrow('the credential plugin "login" is not there. Install login.');
+    await expect(read()).rejects.toThrow('the credential plugin "login" does not exist. Install login.');
   });
 
   it.each([

@@ -7,7 +7,7 @@ import {
   type RequestReport,
   type Transport,
 } from '../../../src/kubernetes/requests/transport.js';
-import { KubernetesError } from '../../../src/kubernetes/types.js';
+import { KubernetesError } from '../../../src/kubernetes/api/types.js';
 import { eventually, ManualClock, settle } from '../../support/manual-clock.js';
 import { cut, FakeApiServer, json, status, type Answer } from '../fake-api-server.js';
 

@@ -9,8 +9,8 @@ import type {
 } from '../../../src/kubernetes/state/bucket-state.js';
 import { transition } from '../../../src/kubernetes/state/bucket-transition.js';
 import { writeEntry } from '../../../src/kubernetes/state/state-entry.js';
-import { KubernetesError } from '../../../src/kubernetes/types.js';
-import type { KubernetesErrorKind } from '../../../src/kubernetes/types.js';
+import { KubernetesError } from '../../../src/kubernetes/api/types.js';
+import type { KubernetesErrorKind } from '../../../src/kubernetes/api/types.js';
 import { at } from '../../control/world.js';
 import { stateOf } from './state-rig.js';
 

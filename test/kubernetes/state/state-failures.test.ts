@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { KubernetesErrorKind } from '../../../src/kubernetes/types.js';
+import type { KubernetesErrorKind } from '../../../src/kubernetes/api/types.js';
 import { MAX_BUCKET_BYTES } from '../../../src/kubernetes/state/choose-writes.js';
 import { bucketOf } from '../../../src/kubernetes/state/state-key.js';
 import { writeEntry } from '../../../src/kubernetes/state/state-entry.js';
@@ -254,13 +254,13 @@ describe('a leader of term 3', () => {
     expect((await rig.store.put({ scaler: WEB, base: text, state: STATE })).kind).toBe('written');
   });
 
-  it('writes nothing once another replica leads', async () => {
+  it('writes nothing once another replica is the leader', async () => {
     const rig = new StateRig();
     rig.mayWrite = false;
 
     expect(await rig.store.put({ scaler: WEB, base: null, state: STATE })).toEqual({
       kind: 'refused',
-      message: 'another replica leads',
+      message: 'another replica is the leader',
     });
     expect(rig.maps.count('PATCH')).toBe(0);
   });
@@ -331,7 +331,7 @@ describe('an entry that cannot be used', () => {
       entry: { lastScaleUp: at(0), lastScaleDown: at(60) },
     });
     expect(rig.logged.map(({ message }) => message)).toEqual([
-      'state entry has times in the future; using the present',
+      'state entry has times in the future; using the current time',
     ]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { JsonObject } from '../../../src/kubernetes/json.js';
+import type { JsonObject } from '../../../src/kubernetes/api/json.js';
 import type { KubernetesRequest, Transport } from '../../../src/kubernetes/requests/transport.js';
-import { KubernetesError } from '../../../src/kubernetes/types.js';
+import { KubernetesError } from '../../../src/kubernetes/api/types.js';
 import { listAll, listNotOlder, resourceScope } from '../../../src/kubernetes/watch/list-pages.js';
 import { ManualClock } from '../../support/manual-clock.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { KubernetesError } from '../../../src/kubernetes/types.js';
+import { KubernetesError } from '../../../src/kubernetes/api/types.js';
 import {
   createRetryDelays,
   type RetryDelays,

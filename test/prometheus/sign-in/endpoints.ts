@@ -1,7 +1,7 @@
-import { createPrometheusClient, type PrometheusClient } from '../../../src/prometheus/client.js';
-import type { SignInConfig } from '../../../src/prometheus/source-config.js';
+import { createPrometheusClient, type PrometheusClient } from '../../../src/prometheus/client/client.js';
+import type { SignInConfig } from '../../../src/prometheus/data-source/source-config.js';
 import type { Environment } from '../../../src/prometheus/sign-in/environment.js';
-import type { Answer } from '../../../src/prometheus/answer.js';
+import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import type { Clock } from '../../../src/units/clock.js';
 import { addSeconds } from '../../../src/units/time.js';
 import { aSource } from '../../support/builders.js';

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { CredentialError } from '../../../src/prometheus/credential-files.js';
+import { CredentialError } from '../../../src/prometheus/requests/credential-files.js';
 import { loadPackage } from '../../../src/prometheus/sign-in/load-package.js';
 
 const ROOT = join(import.meta.dirname, '../../..');

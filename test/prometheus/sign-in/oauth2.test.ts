@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { OAuth2Config } from '../../../src/prometheus/source-config.js';
+import type { OAuth2Config } from '../../../src/prometheus/data-source/source-config.js';
 import { eventually } from '../../support/manual-clock.js';
 import { type FakeServer, type RecordedRequest, startServer } from '../fakes.js';
 import { ask, clientFor, guardedPrometheus, movableClock } from './endpoints.js';
@@ -276,7 +276,7 @@ describe('a token endpoint that issues no token', () => {
       response.end();
     };
 
-    expect(await failure()).toContain('redirects: redirects are not followed');
+    expect(await failure()).toContain('answered with a redirect, which is not followed');
     expect(idp.requests).toHaveLength(1);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { mergePages, readPeerPage, type ScalerPage } from '../../../src/server/fleet/merge-pages.js';
-import { readToken } from '../../../src/server/paging.js';
+import { readToken } from '../../../src/server/pages/paging.js';
 
 function page(names: readonly string[], isLast = true): ScalerPage {
   const items = names.map((name) => ({ namespace: 'shop', name }));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { JsonObject } from '../../../src/simulator/json.js';
+import type { JsonObject } from '../../../src/simulator/json/json.js';
 import { structuralProblems } from '../../../src/simulator/crd/structural-rules.js';
 import { FLEET_SCHEMA } from './fleet.js';
 

@@ -5,7 +5,7 @@ import type { Environment } from './context.js';
 import { lastLines } from './run-command.js';
 
 export interface ChildOptions {
-  /** Name of the program in messages. */
+  /** Name in messages. */
   readonly title: string;
   readonly file: string;
   readonly args: readonly string[];
@@ -13,23 +13,22 @@ export interface ChildOptions {
   readonly clock: Clock;
 }
 
-/** A running program. */
 export interface Child {
-  /** The process ID; 0 if it could not be started. */
+  /** 0 if the process could not be started. */
   readonly pid: number;
-  /** Resolves when it has ended, with a sentence that quotes its last lines. Never rejects. */
+  /** Resolves when the process has exited, with a sentence that quotes its last lines. Never rejects. */
   readonly ended: Promise<string>;
   readonly endedSignal: AbortSignal;
-  /** SIGTERM, after 5 s SIGKILL; resolves when it has ended. */
+  /** Sends SIGTERM, and SIGKILL after 5 s. Resolves when the process has exited. */
   readonly stop: () => Promise<void>;
-  /** Sends a signal, such as SIGHUP to reload, or SIGSTOP and SIGCONT to suspend and resume. */
+  /** Sends a signal: SIGHUP reloads, SIGSTOP suspends, SIGCONT resumes. */
   readonly signal: (name: NodeJS.Signals) => void;
 }
 
 const TERM_GRACE_MS = 5000;
 const KEPT_OUTPUT = 8192;
 
-/** Starts a program. Its standard output is dropped; the end of its standard error is kept for messages. */
+/** Starts a program. Discards its standard output, and keeps the last lines of its standard error for messages. */
 export function startChild(options: ChildOptions): Child {
   const { title, file, args, env, clock } = options;
   const running = spawn(file, [...args], { env: { ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -44,7 +43,7 @@ export function startChild(options: ChildOptions): Child {
       over.abort();
     };
     running.once('error', (error) => end(`cannot be started: ${error.message}`));
-    // 'close' rather than 'exit': then the last lines have been read.
+    // At 'close', unlike at 'exit', all output has been read.
     running.once('close', (code, signal) =>
       end(signal === null ? `ended with code ${code ?? 0}` : `ended by ${signal}`),
     );

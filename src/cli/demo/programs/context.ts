@@ -1,16 +1,16 @@
 import type { Clock } from '../../../units/clock.js';
 
-/** Environment variables of the process. PATH, HOME and XDG_CACHE_HOME are used; child processes get all of them. */
+/** Environment variables. promscaler reads PATH, HOME and XDG_CACHE_HOME; child processes inherit all. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ProgramContext {
   readonly env: Environment;
   readonly clock: Clock;
-  /** Called with one sentence before a download. */
+  /** Called with a sentence before each download. */
   readonly report?: ((line: string) => void) | undefined;
 }
 
-/** A program is not installed and cannot be downloaded. The message ends with the command that installs it. */
+/** A program is not installed and cannot be downloaded. The message ends with an install command. */
 export class MissingProgramError extends Error {
   override name = 'MissingProgramError';
 }

@@ -10,7 +10,7 @@ const LISTS_TIMEOUT_MS = 120_000;
 const DOWNLOAD_TIMEOUT_MS = 300_000;
 const UNPACK_TIMEOUT_MS = 60_000;
 
-/** Returns the package of that name of Debian, Ubuntu or a derivative. */
+/** Returns a package of Debian, Ubuntu or a derivative as the source of a program. */
 export function debianPackage(name: string): Origin {
   return {
     title: 'the packages of this distribution',
@@ -20,15 +20,14 @@ export function debianPackage(name: string): Origin {
   };
 }
 
-/** Whether this is Debian, Ubuntu or a derivative. */
 async function hasDebianPackages(context: ProgramContext): Promise<boolean> {
   const tools = await Promise.all(['apt-get', 'dpkg'].map((name) => findOnPath(name, context.env)));
   return tools.every((path) => path !== null);
 }
 
 /**
- * Unpacks packages without their dependencies into `folder` (`usr/bin/...`). Needs no root and installs nothing. If
- * the package lists of the system are absent or outdated, temporary ones are downloaded. Throws if that fails.
+ * Unpacks packages, without dependencies, into the directory `folder` (`usr/bin/...`). Needs no root and installs
+ * nothing. If the package lists of the system are absent or outdated, downloads temporary ones. Throws if that fails.
  */
 async function downloadDebianPackages(
   context: ProgramContext,
@@ -66,8 +65,8 @@ async function download(context: ProgramContext, packages: readonly string[], wo
 }
 
 /**
- * Returns options that keep lists, cache and locks of apt below `work`, with the sources and keys of the system. Hooks
- * of the system after an update (clearing its caches, building an index) are disabled: they would change the system.
+ * Returns options that keep lists, cache and locks of apt below `work`, and use the sources and keys of the system.
+ * Disables the hooks that run after an update (clear caches, build an index), because they change the system.
  */
 async function ownState(work: string): Promise<readonly string[]> {
   const state = join(work, 'state');
@@ -79,7 +78,7 @@ async function ownState(work: string): Promise<readonly string[]> {
     `Dir::State ${JSON.stringify(state)};`,
     'Dir::State::status "/var/lib/dpkg/status";',
     `Dir::Cache ${JSON.stringify(cache)};`,
-    // As root, apt would download as another user, who cannot write here.
+    // As root, apt downloads as another user, who cannot write to this directory.
     'APT::Sandbox::User "root";',
     '#clear APT::Update::Post-Invoke;',
     '#clear APT::Update::Post-Invoke-Success;',

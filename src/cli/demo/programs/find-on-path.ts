@@ -3,7 +3,7 @@ import { access, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { Environment } from './context.js';
 
-/** Returns the first executable file of that name on the PATH, or null. Relative entries of the PATH are skipped. */
+/** Returns the first executable file with this name on the PATH, or null. Skips relative entries of the PATH. */
 export async function findOnPath(name: string, env: Environment): Promise<string | null> {
   for (const folder of (env['PATH'] ?? '').split(delimiter)) {
     if (isAbsolute(folder) && (await isExecutable(join(folder, name)))) return join(folder, name);
@@ -11,7 +11,7 @@ export async function findOnPath(name: string, env: Environment): Promise<string
   return null;
 }
 
-/** Whether `path` is a file that this user may execute. */
+/** Whether `path` is a file that the current user may execute. */
 export async function isExecutable(path: string): Promise<boolean> {
   try {
     await access(path, constants.X_OK);

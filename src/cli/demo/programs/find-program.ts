@@ -4,10 +4,10 @@ import { findOnPath } from './find-on-path.js';
 import { cacheDirectory, programFromCache } from './program-cache.js';
 import { runCommand } from './run-command.js';
 
-/** The source of a program that is not on the PATH. */
+/** Where a program comes from that is not on the PATH. */
 export interface Origin {
   readonly title: string;
-  /** Name of the directory in the cache. */
+  /** Directory name in the cache. */
   readonly folder: string;
   readonly isPossible: (context: ProgramContext) => Promise<boolean>;
   readonly download: (context: ProgramContext, folder: string) => Promise<void>;
@@ -17,11 +17,10 @@ export interface Program {
   readonly title: string;
   readonly binary: string;
   readonly origin: Origin;
-  /** Path of the program in that directory. */
   readonly path: string;
-  /** Arguments that print its version, to verify that it runs on this machine. */
+  /** Arguments that print the version, to verify that the program runs on this machine. */
   readonly probe: readonly string[];
-  /** Install command by package manager, and the page to show if none of them is installed. */
+  /** Install command by package manager, and a page to show if none of them is installed. */
   readonly install: Readonly<Record<string, string>>;
   readonly page: string;
 }
@@ -29,8 +28,7 @@ export interface Program {
 const PROBE_TIMEOUT_MS = 20_000;
 
 /**
- * Returns the path of a program: on the PATH, in the cache, or downloaded into the cache. Throws
- * `MissingProgramError`.
+ * Returns the path of a program: from the PATH, the cache, or downloaded into the cache. Throws `MissingProgramError`.
  */
 export async function findProgram(context: ProgramContext, program: Program): Promise<string> {
   const { title, origin, path } = program;

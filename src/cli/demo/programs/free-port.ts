@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Returns a free port of 127.0.0.1: `preferred`, or another one if that is in use. Another program may take it before
- * the caller does: be ready to retry.
+ * Returns a free port of 127.0.0.1: `preferred`, or another one if that is in use. Another program may take the port
+ * first, so the caller must be able to retry.
  */
 export async function freePort(preferred = 0): Promise<number> {
   const server = createServer();

@@ -4,19 +4,17 @@ import { isExecutable } from './find-on-path.js';
 import { MissingProgramError } from './context.js';
 import type { ProgramContext } from './context.js';
 
-/** A directory of the cache that is either absent or complete. */
+/** A directory in the cache that is either absent or complete. */
 export interface CachedDirectory {
   readonly name: string;
-  /** Path of a program in the directory. */
   readonly program: string;
-  /** Fills the empty directory. */
   readonly fill: (folder: string) => Promise<void>;
 }
 
 const PARTIAL = '.partial-';
 const ABANDONED_MS = 3_600_000;
 
-/** Returns the cache directory: `$XDG_CACHE_HOME/promscaler`, else `~/.cache/promscaler`. It may not exist. */
+/** Returns `$XDG_CACHE_HOME/promscaler` or `~/.cache/promscaler`, which may not exist. */
 export function cacheDirectory(context: ProgramContext): string {
   const { XDG_CACHE_HOME: cache = '', HOME: home = '' } = context.env;
   // The XDG specification declares relative paths invalid.
@@ -26,8 +24,8 @@ export function cacheDirectory(context: ProgramContext): string {
 }
 
 /**
- * Returns the path of the directory's program, and fills the directory first if it is absent. It is filled under a
- * temporary name and renamed when complete, so that a partial one is never used, and the first of two processes wins.
+ * Returns the path of the program in the directory, and fills the directory first if it is absent. Fills it under a
+ * temporary name and then renames it: a partial directory is never used, and the first of two processes wins.
  */
 export async function programFromCache(context: ProgramContext, wanted: CachedDirectory): Promise<string> {
   const cache = cacheDirectory(context);
@@ -44,14 +42,14 @@ export async function programFromCache(context: ProgramContext, wanted: CachedDi
     await rm(partial, { recursive: true, force: true });
   }
   if (await isExecutable(program)) return program;
-  throw new Error(`${wanted.name} holds no ${wanted.program}`);
+  throw new Error(`${wanted.name} does not contain ${wanted.program}`);
 }
 
 async function putInPlace(partial: string, folder: string): Promise<void> {
   try {
     await rename(partial, folder);
   } catch (error) {
-    // Another process was faster, with the same result.
+    // Another process has created the same directory first.
     if (!(await exists(folder))) throw error;
   }
 }

@@ -13,30 +13,29 @@ import type { Environment } from './context.js';
 import { freePort } from './free-port.js';
 
 export interface PrometheusOptions {
-  /** Path of the program, as from `findPrometheus`. */
+  /** Path from `findPrometheus`. */
   readonly binary: string;
-  /** Contents of prometheus.yml. */
   readonly config: string;
   readonly env: Environment;
   readonly clock: Clock;
-  /** 0: any free port. Default: 0. */
+  /** Default: 0, any free port. */
   readonly port?: number;
-  /** Directory of config and data. One that `stop` kept continues with its data. Default: a new one. */
+  /** Directory for config and data. Existing data is used. Default: a new directory. */
   readonly folder?: string;
   /** Further flags, such as `--web.enable-remote-write-receiver`. */
   readonly args?: readonly string[];
 }
 
-/** A Prometheus on 127.0.0.1 that answers queries. */
+/** A ready Prometheus on 127.0.0.1. */
 export interface RunningPrometheus {
   readonly url: string;
   readonly port: number;
   readonly folder: string;
-  /** Resolves when it has ended, with a sentence that quotes its last lines. Never rejects. */
+  /** Resolves when the process has exited, with a sentence that quotes its last lines. Never rejects. */
   readonly ended: Promise<string>;
-  /** Sends SIGTERM, after 5 s SIGKILL. Removes its directory unless the data is kept. */
+  /** Sends SIGTERM, and SIGKILL after 5 s. Removes the directory unless `keepData` is set. */
   readonly stop: (options?: { readonly keepData: boolean }) => Promise<void>;
-  /** Sends a signal: SIGHUP to reload the config, SIGSTOP and SIGCONT to suspend and resume, SIGKILL to crash. */
+  /** Sends a signal: SIGHUP reloads the config, SIGSTOP suspends, SIGCONT resumes, SIGKILL crashes. */
   readonly signal: (name: NodeJS.Signals) => void;
 }
 
@@ -47,7 +46,7 @@ const PORT_ATTEMPTS = 3;
 
 /**
  * Starts Prometheus and resolves when it is ready (about 0.1 s with an empty directory). Throws an `Error` with its
- * last lines if it ends before that or is not ready within 30 s. Then only a directory of the caller remains.
+ * last lines if it exits first or is not ready within 30 s; a directory that was created here is then removed.
  */
 export async function startPrometheus(options: PrometheusOptions): Promise<RunningPrometheus> {
   const { port = 0 } = options;
@@ -55,7 +54,7 @@ export async function startPrometheus(options: PrometheusOptions): Promise<Runni
     try {
       return await startOnce(options, port === 0 ? await freePort() : port);
     } catch (error) {
-      // Another program may have taken the port meanwhile.
+      // Another program may have taken the port in between.
       const isTaken = error instanceof Error && error.message.includes('address already in use');
       if (!isTaken || port !== 0 || attempt === PORT_ATTEMPTS) throw error;
     }
@@ -118,7 +117,7 @@ async function waitUntilReady(
   const start = clock.monotonicMs();
   while (!child.endedSignal.aborted) {
     const isReady = (await read(clock, `${place.url}/-/ready`)) !== null;
-    // Another Prometheus with the same port may be ready instead.
+    // The process that is ready may be another Prometheus on the same port.
     const flags = isReady ? await read(clock, `${place.url}/api/v1/status/flags`) : null;
     if (flags?.includes(JSON.stringify(place.data)) === true) return;
     const waitedMs = clock.monotonicMs() - start;
@@ -128,7 +127,7 @@ async function waitUntilReady(
   throw new Error(await child.ended);
 }
 
-/** Returns the body of a 200, or null: it may not listen yet. */
+/** Returns the body of a response with status 200, or null: Prometheus may not listen yet. */
 async function read(clock: Clock, url: string): Promise<string | null> {
   try {
     return await withDeadline(clock, { ms: PROBE_TIMEOUT_MS }, async (signal) => {

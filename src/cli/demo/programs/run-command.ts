@@ -5,7 +5,6 @@ import type { ProgramContext } from './context.js';
 export interface Command {
   readonly file: string;
   readonly args: readonly string[];
-  /** Working directory. */
   readonly folder: string;
   readonly timeoutMs: number;
 }
@@ -13,7 +12,7 @@ export interface Command {
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 const QUOTED_LINES = 3;
 
-/** Returns the standard output of a program that exits with 0. Throws an `Error` that quotes its last lines. */
+/** Returns the standard output of a program. Throws an `Error` that quotes its last lines if the exit code is not 0. */
 export async function runCommand(context: ProgramContext, command: Command): Promise<string> {
   const { file, args, folder, timeoutMs } = command;
   return withDeadline(context.clock, { ms: timeoutMs }, (signal) => {
@@ -37,7 +36,7 @@ export async function runCommand(context: ProgramContext, command: Command): Pro
   });
 }
 
-/** Returns the last lines that are not empty, joined by `; `. */
+/** Returns the last non-empty lines, joined by `; `. */
 export function lastLines(text: string): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return lines.slice(-QUOTED_LINES).join('; ');

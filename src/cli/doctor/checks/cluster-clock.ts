@@ -1,14 +1,13 @@
 import { instantFromMs, secondsBetween } from '../../../units/time.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
-import { CLUSTER_SUBJECT, type ClusterContext } from '../context.js';
-import { judgeClockSkew } from '../clock-skew.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
+import { CLUSTER_SUBJECT, type ClusterContext } from '../context/context.js';
+import { judgeClockSkew } from './clock-skew.js';
 
-/** The `Date` header has a resolution of 1 s; the rest is for the response time. */
+/** The `Date` header has a resolution of 1 s; the second one allows for the response time. */
 const SPREAD_SECONDS = 2;
 
 /**
- * Compares the `Date` header of the API server with the local clock, since the API server sets the start times of
- * pods.
+ * Compares the `Date` header of the API server with the local clock, because pod start times come from the API server.
  */
 export function checkClusterClock({ serverDate }: ClusterContext): readonly CheckResult[] {
   const make = resultsOf('cluster-clock', CLUSTER_SUBJECT);

@@ -1,6 +1,6 @@
 import { OBJECTS_PATH } from '../../../config/read-objects.js';
 import type { Problem } from '../../../scaler/problems/problem.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
 
 export const DOCUMENTS_FIX =
   'set scalers.paths in the service config and pass the config with --config FILE; `promscaler validate --live FILE` checks a document without a config; `promscaler new` writes a first document';
@@ -22,7 +22,7 @@ export function checkConfig({ configFile, documents, problems }: ReadDocuments):
 function resultOf({ severity, message, file, place, code }: Problem): CheckResult {
   const build = resultsOf('config', 'config')[severity === 'error' ? 'failed' : 'warning'];
   const where = file === null ? '' : `${file}${place === null ? '' : `:${place.line}:${place.column}`}: `;
-  // The message of an unreadable file begins with its name.
+  // The message of an unreadable file starts with the file name.
   const prefix = `reading ${file ?? ''}`;
   const text = message.startsWith(prefix) ? message.slice(`${prefix}: `.length) : message;
   const isMissing = code === 'no-documents' || code === 'unreadable';

@@ -6,14 +6,14 @@ import {
   SCALER_ROOT,
 } from '../../../kubernetes/scaler-objects/scaler-object.js';
 import { fixForScalerWatch } from '../../../kubernetes/scaler-objects/watch-scalers.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
 import { listAll, resourceScope } from '../../../kubernetes/watch/list-pages.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
-import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from '../context.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
+import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from '../context/context.js';
 import { listSome } from '../../output/list-some.js';
-import { orError, orNull } from '../or-error.js';
+import { orError, orNull } from '../context/or-error.js';
 
-/** The maximum number of namespaces to review permissions in: each costs three requests. */
+/** Number of namespaces in which permissions are reviewed, with three requests each. */
 const MAX_NAMESPACES = 20;
 const PERMISSIONS_FIX = 'chart values crd.enabled: true and rbac.create: true';
 
@@ -78,7 +78,7 @@ async function listOne({ transport, signal }: ClusterContext, namespace: string 
   });
 }
 
-/** Returns `NAMESPACE/NAME` of objects outside of `kubernetes.namespaces`; empty if the account may not list them. */
+/** Returns `NAMESPACE/NAME` of objects outside of `kubernetes.namespaces`. Empty if the account may not list them. */
 async function findUnwatched(
   { transport, signal }: ClusterContext,
   own: readonly string[],

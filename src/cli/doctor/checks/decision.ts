@@ -4,13 +4,13 @@ import { alwaysLeads } from '../../../control/election/leadership.js';
 import { freshMemory } from '../../../control/memory/memory.js';
 import { metricObserver } from '../../../control/observe/observe-metrics.js';
 import { stateInMemory } from '../../../kubernetes/state/state-store.js';
-import type { CyclePorts, ObserveMetrics } from '../../../control/ports.js';
-import { EMPTY_STATE } from '../../../decision/snapshot.js';
-import { KubernetesError, type Cluster } from '../../../kubernetes/types.js';
+import type { CyclePorts, ObserveMetrics } from '../../../control/ports/ports.js';
+import { EMPTY_STATE } from '../../../decision/snapshot/snapshot.js';
+import { KubernetesError, type Cluster } from '../../../kubernetes/api/types.js';
 import { scalerKey } from '../../../scaler/spec.js';
 import type { CycleRecord } from '../../../telemetry/cycle-record.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
-import type { ClusterContext } from '../context.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
+import type { ClusterContext } from '../context/context.js';
 import type { ClusterFacts, ScalerFacts } from '../targets/scaler-facts.js';
 
 /** Reports the decision for the values that were read. */
@@ -52,7 +52,7 @@ interface DecisionFacts extends Pick<ScalerFacts, 'scaler' | 'answers' | 'shares
   readonly context: ClusterContext;
 }
 
-/** Runs one cycle on the values that were read, without patching. */
+/** Runs one cycle with the values that were read, without patching. */
 export async function decideOnce({ cluster, context, ...facts }: DecisionFacts): Promise<CycleRecord> {
   const { scaler, sharesTargetWith } = facts;
   const { clock, signal } = context;
@@ -61,7 +61,7 @@ export async function decideOnce({ cluster, context, ...facts }: DecisionFacts):
   const { record } = await runCycle(
     {
       scaler,
-      // Omits the holds after a restart, which would hide the decision.
+      // Without the holds after a restart, which would hide the decision.
       memory: { ...freshMemory(now, null), state: EMPTY_STATE },
       now,
       answers,
@@ -74,7 +74,7 @@ export async function decideOnce({ cluster, context, ...facts }: DecisionFacts):
   return record;
 }
 
-/** A workload is rarely this far from its target; usually the target is in another unit. */
+/** A workload is rarely this far from its target. Usually the target is in another unit. */
 const SUSPICIOUS_RATIO = 100;
 
 function describeHold({ scaler: { spec }, isDryRun }: ScalerFacts): string {
@@ -88,7 +88,7 @@ function portsOf(context: ClusterContext, facts: ClusterFacts): CyclePorts {
   const { clock, config } = context;
   const sources = new Map(Object.entries(config.prometheus));
   const observe = metricObserver({ sources, recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds });
-  // Omits the recovery hold, which is for a service without earlier samples and would hide the recommendation.
+  // Without the recovery hold, which would hide the recommendation: there are no earlier samples.
   const observeMetrics: ObserveMetrics = async (input) => {
     const seen = await observe(input);
     return { ...seen, holdScaleDownUntil: null, holdReason: null };
@@ -104,7 +104,7 @@ function portsOf(context: ClusterContext, facts: ClusterFacts): CyclePorts {
   };
 }
 
-/** Serves a cycle from the values that were read. Writes throw. */
+/** Answers the reads of a cycle with the values that were read. Writes throw. */
 function readOnlyCluster({ target, pods, others }: ClusterFacts): Cluster {
   const orThrow = <T>(value: T | KubernetesError): T => {
     if (value instanceof KubernetesError) throw value;

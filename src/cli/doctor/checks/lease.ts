@@ -1,15 +1,15 @@
 import { mayI, nameAccess } from '../../../kubernetes/access-review.js';
 import { createLeaseClient, type SeenLease } from '../../../kubernetes/lease.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
 import { LEASE_NAME } from '../../running/own-objects.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
-import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from '../context.js';
-import { orError } from '../or-error.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
+import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from '../context/context.js';
+import { orError } from '../context/or-error.js';
 
 const FIX =
   'chart values rbac.create: true and leaderElection.enabled: true; with a single replica, leaderElection.enabled: false';
 
-/** Checks that the service can acquire its Lease. Without that permission it exits at startup. */
+/** Checks that the service can acquire its Lease. Without this permission the service exits at startup. */
 export async function checkLease(context: ClusterContext): Promise<readonly CheckResult[]> {
   const { transport, signal, own } = context;
   const { namespace, electsLeader } = own;

@@ -1,11 +1,11 @@
 import { targetKey } from '../../../control/observe/shared-targets.js';
 import { nameTarget } from '../../../kubernetes/targets.js';
-import { KubernetesError, type OtherScaler } from '../../../kubernetes/types.js';
+import { KubernetesError, type OtherScaler } from '../../../kubernetes/api/types.js';
 import { scalerKey } from '../../../scaler/spec.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
 import type { ScalerFacts } from '../targets/scaler-facts.js';
 
-/** Another autoscaler on the same target blocks every patch. In a dry run it is expected, for comparison. */
+/** Another autoscaler on the same target blocks every patch. A dry run next to it is intended, for comparison. */
 export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
   const { scaler, cluster, sharesTargetWith, isDryRun } = facts;
   const make = resultsOf('other-scaler', scalerKey(scaler));

@@ -1,17 +1,17 @@
 import { type AccessQuestion, mayI, nameAccess, whoAmI } from '../../../kubernetes/access-review.js';
 import { groupOf } from '../../../kubernetes/targets.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
 import type { TargetRef } from '../../../scaler/spec.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
-import { CLUSTER_SUBJECT, type ClusterContext } from '../context.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
+import { CLUSTER_SUBJECT, type ClusterContext } from '../context/context.js';
 import { listSome } from '../../output/list-some.js';
-import { orNull } from '../or-error.js';
+import { orNull } from '../context/or-error.js';
 
-/** The maximum number of namespaces to review permissions in: each costs one request per permission. */
+/** Number of namespaces in which permissions are reviewed, with one request per permission. */
 const MAX_NAMESPACES = 20;
 const CHART_TARGETS = ['deployments', 'statefulsets', 'replicasets'];
 
-/** `Connection.source` begins with this if the connection uses the service account of the pod. */
+/** Start of `Connection.source` if the connection uses the service account of the pod. */
 const POD_ACCOUNT = 'service account';
 const OTHER_ACCOUNT =
   ' (this is the account of the caller; helm test or kubectl exec checks the service account of the service)';
@@ -22,7 +22,7 @@ interface Permission extends Omit<AccessQuestion, 'namespace'> {
   readonly fix: string;
 }
 
-/** A new feature of the service adds its permissions here. */
+/** Add the permissions of new features of the service here. */
 function neededPermissions(
   kinds: readonly { readonly group: string; readonly plural: string }[],
 ): readonly Permission[] {
@@ -90,7 +90,6 @@ function permissionsForKind(group: string, plural: string): readonly Permission[
   ];
 }
 
-/** Sends a SelfSubjectAccessReview for every permission that the service uses. */
 export async function checkPermissions(context: ClusterContext): Promise<readonly CheckResult[]> {
   const make = resultsOf('permissions', CLUSTER_SUBJECT);
   const { transport, connection, signal, config, scalers } = context;
@@ -152,7 +151,7 @@ function judgeDenied(
   );
   const groups = new Map<string, DeniedPermission[]>();
   for (const one of denied) {
-    // Without access to pods, the whole Role is missing, or exists only in other namespaces.
+    // Without access to pods, the Role is missing or exists only in other namespaces.
     const fix = isPodsDenied ? roleFix(isClusterWide, one.namespaces) : one.permission.fix;
     groups.set(fix, [...(groups.get(fix) ?? []), one]);
   }
@@ -175,7 +174,7 @@ function roleFix(isClusterWide: boolean, denied: readonly (string | null)[]): st
   return `chart values rbac.create: true and namespaces: [..., ${denied.join(', ')}] (a Role in each)`;
 }
 
-/** Returns distinct kinds by group and plural; Deployments if there are no documents. */
+/** Returns distinct kinds by group and plural. Without documents: Deployments. */
 async function kindsOf(
   refs: readonly TargetRef[],
   { discovery, signal }: ClusterContext,
@@ -184,7 +183,7 @@ async function kindsOf(
   if (refs.length === 0) kinds.set('deployments', { group: 'apps', plural: 'deployments' });
   for (const ref of refs) {
     const group = groupOf(ref);
-    // The check `target` reports kinds that do not exist or cannot be scaled.
+    // A kind that does not exist or cannot be scaled is reported by the check `target`.
     const kind = await orNull(() => discovery.find(ref, signal));
     const plural = kind?.plural ?? null;
     if (plural !== null) kinds.set(`${group}/${plural}`, { group, plural });

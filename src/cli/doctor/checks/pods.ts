@@ -1,18 +1,17 @@
 import { formatSelector } from '../../../kubernetes/pods/selectors.js';
 import { nameTarget } from '../../../kubernetes/targets.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
 import { scalerKey } from '../../../scaler/spec.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { listSome } from '../../output/list-some.js';
 import type { OwnedPod, ScalerFacts } from '../targets/scaler-facts.js';
 
-/** Kinds that own pods, directly or through a ReplicaSet. */
 const OWNING_KINDS = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController', 'Rollout'];
 
-/** Kinds that own pods through ReplicaSets, whose names do not always show which of the two it is. */
+/** Kinds that own pods through ReplicaSets. The name of a ReplicaSet may not show which of the two kinds owns it. */
 const REPLICA_SET_OWNERS = ['Deployment', 'Rollout'];
 
-/** Checks that the selector matches pods, that the target owns all of them, and that at least one is ready. */
+/** Checks that the selector matches pods, that the target owns all of these pods, and that at least one is ready. */
 export function checkPods({ scaler, cluster }: ScalerFacts): readonly CheckResult[] {
   const make = resultsOf('pods', scalerKey(scaler));
   if (cluster === null) return [make.skipped('the API server does not answer')];

@@ -1,12 +1,12 @@
-import { engineOfBuild } from '../../../prometheus/engine.js';
+import { engineOfBuild } from '../../../prometheus/client/engine.js';
 import { secondsBetween, instantFromSeconds } from '../../../units/time.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
-import { REQUEST_MS, type SourceContext, sourceSubject } from '../context.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
+import { REQUEST_MS, type SourceContext, sourceSubject } from '../context/context.js';
 import { onlyValue } from '../data-sources/read-answer.js';
-import { judgeClockSkew } from '../clock-skew.js';
+import { judgeClockSkew } from './clock-skew.js';
 import { withoutTrailingSlashes } from '../../../units/base-url.js';
 
-/** Compares `time()` of a data source with the local clock: the age of samples depends on both. */
+/** Compares `time()` of a data source with the local clock, because the age of samples depends on both. */
 export async function checkPrometheusClock(context: SourceContext): Promise<readonly CheckResult[]> {
   const { source, runQuery, clock } = context;
   const make = resultsOf('prometheus-clock', sourceSubject(source));
@@ -18,7 +18,7 @@ export async function checkPrometheusClock(context: SourceContext): Promise<read
   if (source.flavor !== 'victoriametrics' && (await isVictoriaMetrics(context)))
     return [
       make.skipped(
-        'without flavor: victoriametrics, VictoriaMetrics evaluates queries 30 s in the past: see prometheus',
+        'VictoriaMetrics evaluates queries 30 s in the past unless flavor is victoriametrics: see the check prometheus',
       ),
     ];
   const aheadSeconds = secondsBetween(before, instantFromSeconds(seconds)) - halfRoundTrip;

@@ -1,14 +1,14 @@
-import { classifyAnswer } from '../../../prometheus/classify-answer.js';
-import type { SendResult } from '../../../prometheus/send.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
-import { REQUEST_MS, type SourceContext, sourceSubject } from '../context.js';
+import { classifyAnswer } from '../../../prometheus/answers/classify-answer.js';
+import type { SendResult } from '../../../prometheus/requests/send.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
+import { REQUEST_MS, type SourceContext, sourceSubject } from '../context/context.js';
 import { findWrongAddress } from '../data-sources/wrong-address.js';
 import { explainConnectionFailure } from '../data-sources/connection-failure.js';
 import { withoutTrailingSlashes } from '../../../units/base-url.js';
 
 const QUERY_PATH = '/api/v1/query';
 
-/** Checks that each URL serves the Prometheus API. Otherwise reports what it serves instead. */
+/** Checks that each URL serves the Prometheus API, and otherwise reports what it serves. */
 export async function checkPrometheus(context: SourceContext): Promise<readonly CheckResult[]> {
   const { source } = context;
   return Promise.all(source.urls.map((url) => checkUrl(context, url)));
@@ -32,7 +32,7 @@ async function checkUrl(context: SourceContext, url: string): Promise<CheckResul
   if (answer.class === 'value') return make.ok(`${url} answers`);
   if (answer.class === 'partial') {
     const fix =
-      'check the servers behind it (stores, shards): one is unreachable, and until it is back no scale-down happens';
+      'check the servers behind it (stores, shards): one is unreachable, and promscaler scales nothing down until it is available';
     return make.warning(`${url} answers with incomplete data: ${answer.why}`, fix);
   }
   const { message, fix } = await explainErrorResponse(context, url, { result, error: answer.message });

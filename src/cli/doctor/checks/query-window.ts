@@ -2,15 +2,15 @@ import { metricChecks, metricQuery } from '../../../prometheus/scaler-queries.js
 import { largestRangeSeconds } from '../../../promql/ranges.js';
 import { type VectorSelector, vectorSelectors } from '../../../promql/vector-selectors.js';
 import { scalerKey } from '../../../scaler/spec.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
-import type { SourceContext } from '../context.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
+import type { SourceContext } from '../context/context.js';
 import { onlyValue } from '../data-sources/read-answer.js';
 import { readScrapeTimes, scrapeIntervalOf, scrapesWithin } from '../queries/scrape-times.js';
 import type { ScalerFacts } from '../targets/scaler-facts.js';
 
-/** The minimum for `rate`. */
+/** `rate` needs two samples. */
 const MIN_SAMPLES = 2;
-/** With fewer samples, one failed scrape leaves a gap. */
+/** With fewer samples, one failed scrape can leave a gap. */
 const RECOMMENDED_SAMPLES = 4;
 const RANGE_FUNCTION = /\b(?:rate|irate|increase|delta|deriv|idelta)\s*\(/;
 
@@ -31,7 +31,7 @@ export async function checkQueryWindow({ scaler, sources }: ScalerFacts): Promis
       const { text, range } = selector;
       if (range === null) continue;
       const counted = onlyValue(await context.runQuery(`max(count_over_time(${text}[${range}]))`));
-      // The check `query` reports ranges without samples.
+      // Ranges without samples are reported by the check `query`.
       if (counted === null || counted >= RECOMMENDED_SAMPLES) continue;
       const count = await countInFullRange(context, { ...selector, range, counted });
       if (count >= RECOMMENDED_SAMPLES) continue;
@@ -50,7 +50,7 @@ export async function checkQueryWindow({ scaler, sources }: ScalerFacts): Promis
   return results.length === 0 ? [make.ok('')] : results;
 }
 
-/** Returns how many samples the range will contain once the series are as old as the range. */
+/** Returns how many samples the range contains once the series are as old as the range. */
 async function countInFullRange(
   context: SourceContext,
   {

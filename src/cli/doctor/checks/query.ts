@@ -1,14 +1,14 @@
 import { isReadAsZero, seriesCountError } from '../../../decision/samples/sample-rules.js';
-import type { ErrorSample, Pod, Sample } from '../../../decision/snapshot.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
-import type { Answer } from '../../../prometheus/answer.js';
+import type { ErrorSample, Pod, Sample } from '../../../decision/snapshot/snapshot.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
+import type { Answer } from '../../../prometheus/answers/answer.js';
 import { toSample } from '../../../prometheus/samples.js';
 import { metricQuery } from '../../../prometheus/scaler-queries.js';
-import { labelOf, selectSeries } from '../../../prometheus/series-index.js';
+import { labelOf, selectSeries } from '../../../prometheus/answers/series-index.js';
 import { checkPatterns } from '../../../scaler/rules/query-result-rules.js';
 import { type MetricSpec, scalerKey } from '../../../scaler/spec.js';
-import { type CheckResult, type ResultBuilder, resultsOf } from '../check-result.js';
-import type { SourceContext } from '../context.js';
+import { type CheckResult, type ResultBuilder, resultsOf } from '../report/check-result.js';
+import type { SourceContext } from '../context/context.js';
 import { labelValues } from '../data-sources/read-answer.js';
 import { listSome } from '../../output/list-some.js';
 import type { ScalerFacts } from '../targets/scaler-facts.js';
@@ -16,7 +16,7 @@ import { checkGuards } from '../queries/guards.js';
 import { fixForFailure, fixForInvalid } from '../queries/query-fixes.js';
 import { whyNoSeries } from '../queries/why-no-series.js';
 
-/** With this many series or more, Prometheus should add them up. */
+/** From this number of series on, Prometheus should aggregate them. */
 const MANY_SERIES = 2000;
 
 interface QueriedMetric {
@@ -31,7 +31,9 @@ interface QueriedMetric {
   readonly make: ResultBuilder;
 }
 
-/** Checks that each query returns what the type of its metric requires, and that guards and freshness hold. */
+/**
+ * Checks that each query returns what the type of its metric requires, and that guards and freshness conditions hold.
+ */
 export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResult[]> {
   const { scaler, cluster, answers, sources } = facts;
   const make = resultsOf('query', scalerKey(scaler));
@@ -47,7 +49,7 @@ export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResu
       const queried = { metric, answer, facts, context, query, pods, make };
       const ofGuards = await checkGuards({ metric, scaler, context, make });
       if (ofGuards.length === 0 || query === null) return [await checkMetric(queried)];
-      // With a failed guard, `answer` is only the failure of the guard: run the query of the metric as well.
+      // If the guard failed, `answer` contains only that failure: also run the query of the metric.
       return [await checkMetric({ ...queried, answer: await context.runQuery(query) }), ...ofGuards];
     }),
   );
@@ -88,7 +90,7 @@ async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
   if (isOfResource(metric))
     return make.failed(`${who} has no series`, 'see resource-series of the data source');
   if (isReadAsZero(metric, 'missing')) return make.ok('');
-  // The operator `=` compares a regular expression as a string, so it matches no series.
+  // The operator `=` compares a regular expression as a plain string, which matches no series.
   const [pattern] = checkPatterns({ query: metric.query, path: ['query'] });
   if (pattern !== undefined) {
     const [, message = '', fix = ''] = /^query: (.*): (write .*)$/.exec(pattern.message) ?? [];
@@ -156,7 +158,9 @@ function fixForSample(queried: QueriedMetric, answer: Answered, error: string): 
   return `the label pod must be the name of a pod, such as ${pods?.[0]?.name ?? 'web-0'}; its values are ${names}`;
 }
 
-/** Pods metrics need the label `pod`, Object metrics one series, External metrics not too many series. */
+/**
+ * Pods metrics need the label `pod`, Object metrics need exactly one series, External metrics must not have too many.
+ */
 function judgeShape(
   { make, query }: QueriedMetric,
   metric: Exclude<MetricSpec, { readonly type: 'Resource' | 'ContainerResource' }>,
@@ -191,7 +195,7 @@ function judgeShape(
     );
   if (metric.type === 'External' && selected.length > MANY_SERIES)
     return make.warning(
-      `${who}: each query returns ${selected.length} series, which promscaler only adds up`,
+      `${who}: each query returns ${selected.length} series, which promscaler only sums`,
       'aggregate them in Prometheus: wrap the query in sum(...)',
     );
   return null;

@@ -1,10 +1,10 @@
 import { nameTarget } from '../../../kubernetes/targets.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
 import { scalerKey } from '../../../scaler/spec.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
 import type { ScalerFacts } from '../targets/scaler-facts.js';
 
-/** Field managers that set `spec.replicas` in each deployment, and how to make them ignore the field. */
+/** Field managers of deployment pipelines that set `spec.replicas`, and how to make them ignore the field. */
 const PIPELINES: readonly (readonly [RegExp, string])[] = [
   [
     /^argocd|^argo-cd/i,
@@ -28,7 +28,7 @@ const PIPELINES: readonly (readonly [RegExp, string])[] = [
 
 const OWN_NAME = 'promscaler';
 
-/** Warns if a deployment pipeline owns `spec.replicas`, which the next deployment would reset. */
+/** Warns if a deployment pipeline owns `spec.replicas`: the next deployment would reset it. */
 export function checkReplicasWriter({ scaler, cluster }: ScalerFacts): readonly CheckResult[] {
   const make = resultsOf('replicas-writer', scalerKey(scaler));
   if (cluster === null) return [make.skipped('the API server does not answer')];

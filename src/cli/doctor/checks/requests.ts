@@ -1,8 +1,8 @@
-import type { Pod } from '../../../decision/snapshot.js';
+import type { Pod } from '../../../decision/snapshot/snapshot.js';
 import { nameTarget, watchedPlural } from '../../../kubernetes/targets.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
 import { scalerKey, type MetricSpec } from '../../../scaler/spec.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { listSome } from '../../output/list-some.js';
 import type { ScalerFacts } from '../targets/scaler-facts.js';
 
@@ -11,7 +11,7 @@ const EXAMPLES: ReadonlyMap<string, string> = new Map([
   ['memory', '256Mi'],
 ]);
 
-/** Checks that pods have the requests of utilization targets and the containers of ContainerResource metrics. */
+/** Checks that pods have requests for utilization targets, and the containers of ContainerResource metrics. */
 export function checkRequests({ scaler, cluster }: ScalerFacts): readonly CheckResult[] {
   const make = resultsOf('requests', scalerKey(scaler));
   const metrics = scaler.spec.metrics.filter(isOfResource);
@@ -56,7 +56,7 @@ function isOfResource(metric: MetricSpec): metric is ResourceMetric {
   return metric.type === 'Resource' || metric.type === 'ContainerResource';
 }
 
-/** Pod-level requests replace those of containers for Resource metrics, but not for ContainerResource metrics. */
+/** Pod-level requests replace container requests for Resource metrics, but not for ContainerResource metrics. */
 function containersWithoutRequest({ requests, podRequests }: Pod, metric: ResourceMetric): readonly string[] {
   if (metric.type === 'Resource' && podRequests?.has(metric.name) === true) return [];
   const wanted = metric.type === 'ContainerResource' ? [metric.container] : [...requests.keys()];

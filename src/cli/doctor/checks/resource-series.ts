@@ -1,8 +1,8 @@
 import { isByNamespace, namespacesPattern, resourceQuery } from '../../../prometheus/resource-queries.js';
-import { labelOf } from '../../../prometheus/series-index.js';
+import { labelOf } from '../../../prometheus/answers/series-index.js';
 import { vectorSelectors } from '../../../promql/vector-selectors.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
-import { type SourceContext, sourceSubject } from '../context.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
+import { type SourceContext, sourceSubject } from '../context/context.js';
 import { labelValues, onlyValue } from '../data-sources/read-answer.js';
 import { listSome } from '../../output/list-some.js';
 import { checkDuplicates } from '../resources/duplicates.js';

@@ -1,15 +1,15 @@
 import { resourceQuery, takesWindow } from '../../../prometheus/resource-queries.js';
 import { vectorSelectors } from '../../../promql/vector-selectors.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
-import { type SourceContext, sourceSubject } from '../context.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
+import { type SourceContext, sourceSubject } from '../context/context.js';
 import { readScrapeTimes, scrapeIntervalOf, scrapesWithin } from '../queries/scrape-times.js';
 import { usedResources } from '../resources/used-resources.js';
 
-/** Ranges for measuring the interval. The longer one is used if the shorter one contains a single scrape. */
+/** Ranges to measure the interval. The second one is used if the first one contains only one scrape. */
 const MEASURE_SECONDS = [900, 7200];
-/** The minimum for `rate`. */
+/** `rate` needs two samples. */
 const MIN_SAMPLES = 2;
-/** With fewer samples, one failed scrape leaves a gap. */
+/** With fewer samples, one failed scrape can leave a gap. */
 const RECOMMENDED_SAMPLES = 4;
 
 export async function checkScrapeInterval(context: SourceContext): Promise<readonly CheckResult[]> {
@@ -61,7 +61,7 @@ function judgeScrapes(
 
 const USUAL_SECONDS = [1, 2, 5, 10, 15, 20, 30, 60, 90, 120, 180, 240, 300, 600];
 
-/** Rounds to a common interval within 5 %, since scrapes are slightly early or late. */
+/** Rounds to a common interval within 5 %, because scrapes are slightly early or late. */
 function roundInterval(seconds: number): number {
   const usual = USUAL_SECONDS.find((one) => Math.abs(one - seconds) <= seconds / 20);
   return usual ?? Math.max(1, Math.round(seconds));

@@ -2,11 +2,11 @@ import { mayI } from '../../../kubernetes/access-review.js';
 import { readEntry } from '../../../kubernetes/state/state-entry.js';
 import { configMapName, entryKey, STATE_BUCKETS } from '../../../kubernetes/state/state-key.js';
 import { readStateMap, type StateMap } from '../../../kubernetes/state/state-config-map.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
-import { type CheckResult, type ResultBuilder, resultsOf } from '../check-result.js';
-import { CLUSTER_SUBJECT, type ClusterContext } from '../context.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
+import { type CheckResult, type ResultBuilder, resultsOf } from '../report/check-result.js';
+import { CLUSTER_SUBJECT, type ClusterContext } from '../context/context.js';
 import { listSome } from '../../output/list-some.js';
-import { orError } from '../or-error.js';
+import { orError } from '../context/or-error.js';
 
 const DEGRADED = 'their scalers can scale up but not down';
 const PERMISSIONS_FIX = 'chart values rbac.create: true and state.enabled: true';
@@ -87,7 +87,7 @@ function createLine(names: readonly string[], namespace: string): string {
   return `for i in ${list}; do kubectl create configmap promscaler-state-$i -n ${namespace}; done`;
 }
 
-/** Only for readable ConfigMaps: the others are already reported. */
+/** Unreadable ConfigMaps are already reported. */
 async function judgeWrites(
   read: readonly ReadConfigMap[],
   { transport, signal, own: { namespace } }: ClusterContext,

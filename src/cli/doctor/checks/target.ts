@@ -1,9 +1,9 @@
 import { groupOf, nameTarget, watchedPlural } from '../../../kubernetes/targets.js';
-import { KubernetesError } from '../../../kubernetes/types.js';
+import { KubernetesError } from '../../../kubernetes/api/types.js';
 import { scalerKey, type Scaler } from '../../../scaler/spec.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
-import type { ClusterContext } from '../context.js';
-import { orNull } from '../or-error.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
+import type { ClusterContext } from '../context/context.js';
+import { orNull } from '../context/or-error.js';
 import type { ScalerFacts } from '../targets/scaler-facts.js';
 import { explainMissingTarget } from '../targets/missing-target.js';
 

@@ -1,5 +1,5 @@
-import type { SendResult } from '../../../prometheus/send.js';
-import type { SourceConfig } from '../../../prometheus/source-config.js';
+import type { SendResult } from '../../../prometheus/requests/send.js';
+import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
 
 type Failure = Extract<SendResult, { kind: 'failed' }>;
 

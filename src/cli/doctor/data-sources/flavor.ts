@@ -1,10 +1,10 @@
-import { engineOfBuild } from '../../../prometheus/engine.js';
-import type { SourceConfig } from '../../../prometheus/source-config.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
-import { REQUEST_MS, type SourceContext, sourceSubject } from '../context.js';
+import { engineOfBuild } from '../../../prometheus/client/engine.js';
+import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
+import { REQUEST_MS, type SourceContext, sourceSubject } from '../context/context.js';
 import { withoutTrailingSlashes } from '../../../units/base-url.js';
 
-/** Compares the flavor with the build information of the server, if the server reports any. */
+/** Compares the configured flavor with the build information of the server, if any. */
 export async function judgeFlavor(context: SourceContext): Promise<readonly CheckResult[]> {
   const { source } = context;
   const results = await Promise.all(source.urls.map((url) => checkUrl(context, url)));

@@ -1,6 +1,6 @@
-import type { Answer } from '../../../prometheus/answer.js';
+import type { Answer } from '../../../prometheus/answers/answer.js';
 
-/** Returns the value if there is exactly one series, else null. */
+/** Returns the value if there is exactly one series; null otherwise. */
 export function onlyValue(answer: Answer): number | null {
   if (answer.class !== 'value' && answer.class !== 'partial') return null;
   const [first, second] = answer.series;

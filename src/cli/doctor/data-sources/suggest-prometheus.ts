@@ -1,19 +1,19 @@
-import { countIn, type JsonObject, objectIn, objectsIn, textIn } from '../../../kubernetes/json.js';
+import { countIn, type JsonObject, objectIn, objectsIn, textIn } from '../../../kubernetes/api/json.js';
 import { listAll, resourceScope } from '../../../kubernetes/watch/list-pages.js';
-import type { CheckResult } from '../check-result.js';
-import type { ClusterContext } from '../context.js';
+import type { CheckResult } from '../report/check-result.js';
+import type { ClusterContext } from '../context/context.js';
 import { listSome } from '../../output/list-some.js';
-import { orNull } from '../or-error.js';
+import { orNull } from '../context/or-error.js';
 
-/** Names of Services that serve queries, unlike exporters, operators and similar components. */
+/** Names of Services that serve queries. Excludes exporters, operators and similar components. */
 const QUERY_SERVICES =
   /prometheus|thanos-quer|vmselect|vmsingle|victoria-metrics-single|mimir-(?:query-frontend|gateway|nginx)/i;
 const OTHER_SERVICES =
   /alertmanager|exporter|operator|adapter|pushgateway|node|state-metrics|kubelet|coredns|etcd|scheduler|grafana/i;
 
 /**
- * Adds Services that look like a Prometheus to the fix of each unreachable data source. No change if there are none,
- * or the account may not list Services.
+ * Adds Services that look like Prometheus to the fix of each unreachable data source. Adds nothing if there are none or
+ * the account may not list Services.
  */
 export async function suggestPrometheus(
   results: readonly CheckResult[],
@@ -31,7 +31,7 @@ export async function suggestPrometheus(
 async function findServices({ transport, signal }: ClusterContext): Promise<readonly string[]> {
   const scope = resourceScope('/api/v1', 'services', null);
   const listed = await orNull(() => listAll({ transport, scope, convert: addressOf, signal }));
-  // prometheus-operator creates a headless Service in addition to the one with a cluster IP: prefer the latter.
+  // prometheus-operator creates a headless Service besides the one with a cluster IP. Prefer the latter.
   const found = [...(listed?.items ?? [])].sort((a, b) => Number(a.isHeadless) - Number(b.isHeadless));
   return found.map(({ address }) => address);
 }

@@ -1,9 +1,9 @@
 import type { ServiceConfig } from '../../../config/resolve-service-config.js';
-import { CommandError } from '../../io.js';
+import { CommandError } from '../../process/io.js';
 
 /**
- * Sets the URL of the data source `default`, or of the only one, to that of `--prometheus`. Throws `CommandError` if
- * the URL is invalid or contains credentials.
+ * Sets the URL of the data source `default`, or of the only one, to `--prometheus`. Throws `CommandError` if the URL is
+ * invalid or contains credentials.
  */
 export function withPrometheusUrl(config: ServiceConfig, url: string | undefined): ServiceConfig {
   if (url === undefined) return config;

@@ -1,10 +1,10 @@
-import { classifyAnswer } from '../../../prometheus/classify-answer.js';
+import { classifyAnswer } from '../../../prometheus/answers/classify-answer.js';
 import { recognizePage } from '../../../prometheus/recognize-page.js';
-import type { SendResult } from '../../../prometheus/send.js';
-import { REQUEST_MS, type SourceContext } from '../context.js';
+import type { SendResult } from '../../../prometheus/requests/send.js';
+import { REQUEST_MS, type SourceContext } from '../context/context.js';
 import { withoutTrailingSlashes } from '../../../units/base-url.js';
 
-/** Common path prefixes of the API: of an Ingress, of Mimir, of VictoriaMetrics. */
+/** Common path prefixes of the API: an Ingress, Mimir, VictoriaMetrics. */
 const PREFIXES = ['/prometheus', '/prom', '/api/prom', '/select/0/prometheus', '/query'];
 
 type Answered = Extract<SendResult, { kind: 'answered' }>;
@@ -49,7 +49,7 @@ async function findPrefix(context: SourceContext, url: string, result: Answered)
   const redirected = await redirectOfRoot(context, origin);
   const candidates = [
     ...(redirected === null ? [] : [`${origin}${redirected}`]),
-    // For a URL of the UI or of an API path instead of the base URL.
+    // The URL may be that of the UI or of an API path instead of the base URL.
     ...(base === origin ? [] : [origin]),
     ...PREFIXES.map((prefix) => `${base}${prefix}`),
   ];
@@ -68,7 +68,7 @@ async function findPrefix(context: SourceContext, url: string, result: Answered)
   return answers.find((candidate) => candidate !== null) ?? null;
 }
 
-/** With --web.route-prefix, Prometheus redirects / to the prefix. */
+/** With --web.route-prefix, Prometheus redirects `/` to the prefix. */
 async function redirectOfRoot({ probe, signal }: SourceContext, origin: string): Promise<string | null> {
   const root = await probe({ url: `${origin}/`, timeoutMs: REQUEST_MS, signal, accept: 'text/html' });
   if (root.kind === 'failed' || root.location === null || !URL.canParse(root.location, origin)) return null;

@@ -1,9 +1,9 @@
-import type { Answer } from '../../../prometheus/answer.js';
+import type { Answer } from '../../../prometheus/answers/answer.js';
 import { applyChecks, type MetricChecks } from '../../../prometheus/metric-checks.js';
 import { metricChecks } from '../../../prometheus/scaler-queries.js';
 import type { MetricSpec, Scaler } from '../../../scaler/spec.js';
-import type { CheckResult, ResultBuilder } from '../check-result.js';
-import type { SourceContext } from '../context.js';
+import type { CheckResult, ResultBuilder } from '../report/check-result.js';
+import type { SourceContext } from '../context/context.js';
 import { whyNoSeries } from './why-no-series.js';
 
 interface GuardedMetric {
@@ -31,7 +31,8 @@ async function checkGuard(
   { metric, context, make }: GuardedMetric,
 ): Promise<CheckResult | null> {
   const answer = await context.runQuery(query);
-  // With a usable answer for the metric, only the guard can fail. `isMissingZero` makes the reason a full sentence.
+  // With a usable answer for the metric, only the guard can fail. `isMissingZero` makes the reason a full
+  // sentence.
   const usable: Answer = { class: 'value', series: [], evaluatedAt: context.clock.now() };
   const judged = applyChecks(
     { ...only, isMissingZero: true },

@@ -1,15 +1,15 @@
-import type { Answer, FailureReason, Series } from '../../../prometheus/answer.js';
-import { labelOf } from '../../../prometheus/series-index.js';
+import type { Answer, FailureReason, Series } from '../../../prometheus/answers/answer.js';
+import { labelOf } from '../../../prometheus/answers/series-index.js';
 import type { MetricSpec } from '../../../scaler/spec.js';
 import { labelText } from '../../../promql/vector-selectors.js';
 import { listSome } from '../../output/list-some.js';
 
-/** Errors of queries that exceed a limit in Prometheus, VictoriaMetrics, Mimir, Cortex or Thanos. */
+/** Errors for queries that exceed a limit in Prometheus, VictoriaMetrics, Mimir, Cortex or Thanos. */
 const LIMIT =
   /too many samples|exceed(?:s|ed)?\b.{0,80}\b(?:limit|maximum|max)|-search\.max|-query(?:\.|-)max|err-mimir-max|limit (?:violated|reached)|cannot select more than|number of matching timeseries exceeds/i;
 const MANY_TO_MANY = /many-to-many|duplicate series for the match group|multiple matches for labels/i;
 
-/** Returns the fix for a rejected query; null if the message is sufficient. */
+/** Returns the fix for a rejected query; null if the error message suffices. */
 export function fixForFailure(reason: FailureReason, message: string): string | null {
   if (reason === 'too_large')
     return 'aggregate the series in the query: sum(...), or sum by (pod) (...) for a Pods metric';
@@ -27,7 +27,7 @@ export function fixForFailure(reason: FailureReason, message: string): string | 
 
 type Answered = Extract<Answer, { readonly series: unknown }>;
 
-/** Returns the fix for several series of one pod, a negative value or an infinite value, else null. */
+/** Returns the fix for several series per pod, a negative value or an infinite value; null otherwise. */
 export function fixForInvalid(
   metric: MetricSpec,
   answer: Answered,
@@ -50,7 +50,7 @@ function fixForDuplicates(metric: MetricSpec, answer: Answered, source: string):
   return `wrap the query in sum by (pod) (...), or in max by (pod) (...) if the series are duplicates${where}`;
 }
 
-/** Returns the labels in which series differ although their labels `by` are equal. */
+/** Returns the labels that differ between series with equal labels `by`. */
 function differingLabels(series: readonly Series[], by: readonly string[]): readonly string[] {
   const firsts = new Map<string, Series>();
   const found = new Set<string>();

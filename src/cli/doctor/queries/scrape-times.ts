@@ -1,5 +1,5 @@
 import { stringLiteral } from '../../../promql/quoting.js';
-import { REQUEST_MS, type SourceContext } from '../context.js';
+import { REQUEST_MS, type SourceContext } from '../context/context.js';
 import { withoutTrailingSlashes } from '../../../units/base-url.js';
 
 interface Selector {
@@ -8,9 +8,9 @@ interface Selector {
 }
 
 /**
- * Returns the timestamps of samples in seconds, from the series of a selector with the most samples in the last
- * `seconds`; null if they cannot be read. (A number of samples does not give the interval of a series that is younger
- * than the range.)
+ * Returns the timestamps of samples in seconds, from the matching series with the most samples in the last `seconds`;
+ * null if they cannot be read. The number of samples alone would not suffice: it does not give the interval of a series
+ * that is younger than the range.
  */
 export async function readScrapeTimes(
   context: SourceContext,

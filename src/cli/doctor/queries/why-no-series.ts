@@ -8,7 +8,7 @@ import {
   withoutMatcher,
 } from '../../../promql/vector-selectors.js';
 import { nearest } from '../../../scaler/problems/nearest.js';
-import type { SourceContext } from '../context.js';
+import type { SourceContext } from '../context/context.js';
 import { labelValues, onlyValue } from '../data-sources/read-answer.js';
 import { listSome } from '../../output/list-some.js';
 
@@ -19,13 +19,13 @@ interface NoSeriesReason {
 
 type RunQuery = SourceContext['runQuery'];
 
-/** Maximum numbers of selectors and matchers to test. Each costs a query. */
+/** Limits of selectors and matchers to test. Each test is a query. */
 const MAX_SELECTORS = 6;
 const MAX_MATCHERS = 8;
 
 /**
  * Finds the part of a query that removes all series: a metric that does not exist, a matcher, or an operator or
- * function. Null for a query without selectors.
+ * function. Returns null for a query without selectors.
  */
 export async function whyNoSeries(runQuery: RunQuery, query: string): Promise<NoSeriesReason | null> {
   const selectors = vectorSelectors(query).slice(0, MAX_SELECTORS);

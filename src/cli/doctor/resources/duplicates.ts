@@ -4,11 +4,11 @@ import {
   findContainerDuplicates,
 } from '../../../prometheus/find-duplicates.js';
 import { stringLiteral } from '../../../promql/quoting.js';
-import { type CheckResult, resultsOf } from '../check-result.js';
-import { type SourceContext, sourceSubject } from '../context.js';
+import { type CheckResult, resultsOf } from '../report/check-result.js';
+import { type SourceContext, sourceSubject } from '../context/context.js';
 import type { UsedResource } from './used-resources.js';
 
-/** With more than one series per container, the usage would be counted several times. */
+/** With several series per container, the usage would be counted several times. */
 export async function checkDuplicates(
   { source, runQuery }: SourceContext,
   { resource }: UsedResource,

@@ -1,6 +1,6 @@
-import { labelOf } from '../../../prometheus/series-index.js';
-import type { Series } from '../../../prometheus/answer.js';
-import type { SourceContext } from '../context.js';
+import { labelOf } from '../../../prometheus/answers/series-index.js';
+import type { Series } from '../../../prometheus/answers/answer.js';
+import type { SourceContext } from '../context/context.js';
 import {
   type LabelScheme,
   findLabelScheme,
@@ -8,12 +8,12 @@ import {
   selectorsOfNamespace,
 } from './resource-labels.js';
 
-/** Each namespace costs one query. */
+/** Each namespace needs one query. */
 const MAX_NAMESPACES = 5;
 
 /**
  * Returns the distinct label schemes of a metric in these namespaces; empty without series. One Prometheus may have
- * several schemes, from two scrape jobs or two clusters.
+ * several schemes, for example from two scrape jobs or two clusters.
  */
 export async function readLabelSchemes(
   runQuery: SourceContext['runQuery'],
@@ -30,7 +30,7 @@ export async function readLabelSchemes(
   return [...schemes.values()];
 }
 
-/** A namespace label is only accepted if a series has the namespace as its value. */
+/** A label counts as the namespace label only if a series has the namespace as its value. */
 function schemeOf(series: readonly Series[], namespace: string): LabelScheme | null {
   const names = new Set(series.flatMap(({ labels }) => Object.keys(labels)));
   const isOf = (label: string): boolean => series.some((one) => labelOf(one, label) === namespace);

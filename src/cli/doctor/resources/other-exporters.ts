@@ -1,8 +1,8 @@
 import { metricText } from '../../../promql/vector-selectors.js';
-import type { SourceContext } from '../context.js';
+import type { SourceContext } from '../context/context.js';
 import { findLabelScheme, resourceQueryFor } from './resource-labels.js';
 
-/** An exporter of container usage other than cAdvisor, and its resource query. */
+/** An exporter of container usage other than cAdvisor, with its resource query. */
 interface OtherExporter {
   readonly metric: string;
   readonly query: string;
@@ -16,8 +16,8 @@ interface Candidate {
 }
 
 /**
- * Metrics of the kubelet stats receiver of the OpenTelemetry Collector, as translated by Prometheus or in UTF-8.
- * Metrics of containers precede metrics of pods.
+ * Metrics of the kubelet stats receiver of the OpenTelemetry Collector, with names in the form of Prometheus or in
+ * UTF-8. Container metrics come before pod metrics.
  */
 const OPEN_TELEMETRY: ReadonlyMap<string, readonly Candidate[]> = new Map(
   Object.entries({
@@ -59,7 +59,7 @@ export async function findOtherExporter(runQuery: RunQuery, resource: string): P
   return null;
 }
 
-/** Joins with kube-state-metrics, which has the names of the container ID. */
+/** Joins with kube-state-metrics, which maps container IDs to names. */
 function windowsQuery({ metric, isCounter }: Candidate): string {
   const selector = `${metric}{container_id!=""}`;
   const usage = isCounter ? `rate(${selector}[$window])` : selector;

@@ -4,7 +4,7 @@ import { labelText, selectorText } from '../../../promql/vector-selectors.js';
 export interface LabelScheme {
   readonly namespace: string;
   readonly pod: string;
-  /** Null: a series is the usage of a whole pod. */
+  /** Null: each series is the usage of a whole pod. */
   readonly container: string | null;
 }
 
@@ -40,8 +40,8 @@ const SPELLINGS = {
 } as const;
 
 /**
- * Returns null without a label for namespace or pod. `exported_pod` takes precedence: `pod` is then the pod of the
- * exporter.
+ * Returns null without a label for namespace or pod. `exported_pod` takes precedence, because `pod` is then the pod of
+ * the exporter.
  */
 export function findLabelScheme(present: ReadonlySet<string>): LabelScheme | null {
   const find = (names: readonly string[]): string | null => {
@@ -65,8 +65,8 @@ export function isDefaultScheme({ namespace, pod, container }: LabelScheme): boo
 }
 
 /**
- * Returns a resource query that renames the labels to `namespace`, `pod` and, if present, `container`. For a counter
- * it is a rate over `$window`.
+ * Returns a resource query that renames the labels to `namespace`, `pod` and, if present, `container`. For a counter,
+ * it uses `rate` over `$window`.
  */
 export function resourceQueryFor(
   metric: string,

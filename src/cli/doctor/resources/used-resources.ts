@@ -1,8 +1,8 @@
-import type { SourceContext } from '../context.js';
+import type { SourceContext } from '../context/context.js';
 
 export interface UsedResource {
   readonly resource: string;
-  /** Namespaces of these documents, sorted. */
+  /** Sorted. */
   readonly namespaces: readonly string[];
 }
 

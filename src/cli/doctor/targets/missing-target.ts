@@ -1,19 +1,19 @@
-import { type JsonObject, objectIn, textIn } from '../../../kubernetes/json.js';
+import { type JsonObject, objectIn, textIn } from '../../../kubernetes/api/json.js';
 import { listAll, resourceScope } from '../../../kubernetes/watch/list-pages.js';
 import { APPS_ROOT, groupOf, nameTarget } from '../../../kubernetes/targets.js';
-import type { KubernetesError } from '../../../kubernetes/types.js';
+import type { KubernetesError } from '../../../kubernetes/api/types.js';
 import { nearest } from '../../../scaler/problems/nearest.js';
 import type { Scaler } from '../../../scaler/spec.js';
-import type { ClusterContext } from '../context.js';
+import type { ClusterContext } from '../context/context.js';
 import { listSome } from '../../output/list-some.js';
-import { orNull } from '../or-error.js';
+import { orNull } from '../context/or-error.js';
 
 interface Named {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** Returns message and fix. Looks for a similar name, another kind or another namespace. */
+/** Returns message and fix, with a similar name, another kind or another namespace if there is one. */
 export async function explainMissingTarget(
   { namespace, spec }: Scaler,
   context: ClusterContext,
@@ -21,7 +21,7 @@ export async function explainMissingTarget(
 ): Promise<readonly [string, string]> {
   const { scaleTargetRef: ref } = spec;
   const kind = await orNull(() => context.discovery.find(ref, context.signal));
-  // The API server does not serve the kind; the error lists the kinds that it serves.
+  // The API server does not serve the kind. The error lists the kinds that it serves.
   if (kind === null)
     return [
       error.message,

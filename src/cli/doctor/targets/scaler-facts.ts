@@ -1,28 +1,28 @@
-import { type JsonObject, objectIn, objectsIn, textIn } from '../../../kubernetes/json.js';
+import { type JsonObject, objectIn, objectsIn, textIn } from '../../../kubernetes/api/json.js';
 import { listAll, resourceScope } from '../../../kubernetes/watch/list-pages.js';
 import { listHpas } from '../../../kubernetes/hpa.js';
 import { createPodReader, type WatchedPod } from '../../../kubernetes/pods/watched-pod.js';
 import { getScale } from '../../../kubernetes/scale.js';
 import { formatSelector } from '../../../kubernetes/pods/selectors.js';
 import { nameTarget, readWatchedTarget, toScaleTarget, usableSelector } from '../../../kubernetes/targets.js';
-import { KubernetesError, type OtherScaler, type ScaleTarget } from '../../../kubernetes/types.js';
+import { KubernetesError, type OtherScaler, type ScaleTarget } from '../../../kubernetes/api/types.js';
 import { readWorkload } from '../../../kubernetes/workload.js';
-import type { Answer } from '../../../prometheus/answer.js';
+import type { Answer } from '../../../prometheus/answers/answer.js';
 import type { Scaler } from '../../../scaler/spec.js';
-import { type ClusterContext, REQUEST_MS, type SourceContext } from '../context.js';
-import { orError } from '../or-error.js';
+import { type ClusterContext, REQUEST_MS, type SourceContext } from '../context/context.js';
+import { orError } from '../context/or-error.js';
 
 export interface OwnedPod extends WatchedPod {
-  /** The owner; null: the pod has no controller. */
+  /** Workload that owns the pod; null: the pod has no controller. */
   readonly workload: { readonly kind: string; readonly name: string } | null;
 }
 
-/** An error takes the place of each part that could not be read. */
+/** A part that could not be read is an error. */
 export interface ClusterFacts {
   readonly target: ScaleTarget | KubernetesError;
-  /** Null if it may not be read: for kinds outside of `apps`, the service only needs `scale`. */
+  /** Null if the account may not read it: for kinds outside of `apps`, the service only needs `scale`. */
   readonly object: JsonObject | null;
-  /** The pods that the selector matches; null if the target could not be read. */
+  /** Pods that match the selector; null if the target could not be read. */
   readonly pods: readonly OwnedPod[] | KubernetesError | null;
   readonly others: readonly OtherScaler[] | KubernetesError;
 }
@@ -93,10 +93,10 @@ async function listPods(
   return [...items].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Labels of the pods of one ReplicaSet, set by Deployments and Argo Rollouts. */
+/** Labels of the pods of a ReplicaSet, set by Deployments and Argo Rollouts. */
 const HASH_LABELS = { 'pod-template-hash': 'Deployment', 'rollouts-pod-template-hash': 'Rollout' } as const;
 
-/** The ReplicaSet `NAME-HASH`, with the hash label of the pod, belongs to the Deployment or Rollout NAME. */
+/** The ReplicaSet `NAME-HASH` of a pod with this hash label belongs to the Deployment or Rollout NAME. */
 function workloadOf(object: JsonObject, labels: Readonly<Record<string, string>>): OwnedPod['workload'] {
   const owners = objectsIn(objectIn(object, 'metadata'), 'ownerReferences');
   const owner = owners.find((reference) => reference['controller'] === true);

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { isPlainObject } from '../../../scaler/plain-json.js';
 import { API_VERSION } from '../../../scaler/schema/document-schema.js';
-import { type JsonSchema, documentJsonSchema } from '../json-schema.js';
+import { type JsonSchema, documentJsonSchema } from '../document/json-schema.js';
 import { FIELD_RULES } from './field-rules.js';
 import { STATUS_SCHEMA } from './status-schema.js';
 import { structuralSchema } from './structural-schema.js';
@@ -50,7 +50,7 @@ export function customResourceDefinition(): JsonSchema {
 }
 
 export function customResourceDefinitionYaml(): string {
-  // kubectl reads YAML 1.1: strings that are booleans there, such as on, need quotes.
+  // kubectl reads YAML 1.1, in which strings such as `on` are booleans unless quoted.
   return stringify(customResourceDefinition(), {
     version: '1.1',
     lineWidth: 0,
@@ -58,7 +58,7 @@ export function customResourceDefinitionYaml(): string {
   });
 }
 
-/** Only `spec` is from the document schema: the API server validates metadata itself. */
+/** Only `spec` comes from the document schema, because the API server validates metadata. */
 function objectSchema(): JsonSchema {
   const { properties } = documentJsonSchema();
   const spec: unknown = isPlainObject(properties) ? properties['spec'] : undefined;

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../json-schema.js';
+import type { JsonSchema } from '../document/json-schema.js';
 import type { SchemaAdditions } from './structural-schema.js';
 
 function rule(expression: string, message: string): JsonSchema {
@@ -8,8 +8,8 @@ function rule(expression: string, message: string): JsonSchema {
 const METRIC_MEMBERS = ['resource', 'containerResource', 'pods', 'object', 'external'] as const;
 
 /**
- * Rules across fields that the API server checks: those that are cheap and hold for any service config. `metrics` has
- * no maximum length, so a CEL rule per entry would exceed the cost budget. promscaler checks all other rules and
+ * Rules across fields for the API server to check: only rules that are cheap and hold for any service config. `metrics`
+ * has no maximum length, so a CEL rule per entry would exceed the cost budget. promscaler checks all other rules and
  * reports them in the condition Accepted.
  */
 export const FIELD_RULES: SchemaAdditions = {

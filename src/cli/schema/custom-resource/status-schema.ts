@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../json-schema.js';
+import type { JsonSchema } from '../document/json-schema.js';
 
 const text = (description: string): JsonSchema => ({ description, type: 'string' });
 const time = (description: string): JsonSchema => ({ description, type: 'string', format: 'date-time' });

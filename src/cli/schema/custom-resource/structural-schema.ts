@@ -1,5 +1,5 @@
 import { isPlainObject } from '../../../scaler/plain-json.js';
-import type { JsonSchema } from '../json-schema.js';
+import type { JsonSchema } from '../document/json-schema.js';
 
 /** Keywords to add to the schema of a field, by its path (`spec.schedules[]`). */
 export type SchemaAdditions = Readonly<Record<string, JsonSchema>>;
@@ -20,16 +20,17 @@ const DROPPED = ['$schema', 'title', 'propertyNames'];
 const WORDS: ReadonlySet<string> = new Set([...KEPT, ...TRANSLATED, ...DROPPED]);
 
 /**
- * Converts a JSON Schema (draft 7) to a structural schema of a CustomResourceDefinition. Defaults become part of
- * descriptions: the API server must not write them into objects. Throws `Error` for an unknown keyword, so that none
- * is lost. Source: structural schemas, apiextensions.k8s.io/v1.
+ * Converts a JSON Schema (draft 7) to a structural schema of a CustomResourceDefinition. Moves defaults into
+ * descriptions, because the API server must not write them into objects. Throws `Error` for an unknown keyword instead
+ * of ignoring it. Source: structural schemas, apiextensions.k8s.io/v1.
  */
 export function structuralSchema(schema: unknown, place: Place): JsonSchema {
   const { path, additions } = place;
-  if (!isPlainObject(schema)) throw new Error(`making a structural schema of ${path}: it is not an object`);
+  if (!isPlainObject(schema))
+    throw new Error(`building the structural schema of ${path}: it is not an object`);
   const unknown = Object.keys(schema).find((word) => !WORDS.has(word));
   if (unknown !== undefined)
-    throw new Error(`making a structural schema of ${path}: unknown keyword ${unknown}`);
+    throw new Error(`building the structural schema of ${path}: unknown keyword ${unknown}`);
   const { const: only, properties, items, additionalProperties } = schema;
   const hasTypes = Array.isArray(schema['type']);
   const kept = KEPT.filter((word) => schema[word] !== undefined && !(word === 'type' && hasTypes));
@@ -61,7 +62,7 @@ function structuralMembers(
   );
 }
 
-/** `kubectl explain` shows only defaults that the API server sets. */
+/** Appends the default, because `kubectl explain` shows only defaults that the API server sets. */
 function describedBy({ description, default: value }: JsonSchema): JsonSchema {
   if (typeof description !== 'string') return {};
   return { description: value === undefined ? description : `${description} Default: ${shown(value)}.` };
@@ -72,7 +73,7 @@ function shown(value: unknown): string {
 }
 
 /**
- * A structural schema has one type per node, and int-or-string would reject 0.1. So the node has no type, and other
+ * A structural schema has one type per node, and int-or-string would reject 0.1. The node therefore has no type; other
  * keywords reject values of other types: non-empty objects and lists, and booleans.
  */
 function severalTypes({ type: types, enum: values }: JsonSchema): JsonSchema {

@@ -4,11 +4,11 @@ import { Ajv } from 'ajv';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { customResourceDefinition } from '../../../../src/cli/schema/custom-resource/definition.js';
-import { documentJsonSchema } from '../../../../src/cli/schema/json-schema.js';
+import { documentJsonSchema } from '../../../../src/cli/schema/document/json-schema.js';
 import { isPlainObject } from '../../../../src/scaler/plain-json.js';
 import { fieldProblems } from '../../../../src/simulator/crd/field-problems.js';
 import { structuralProblems } from '../../../../src/simulator/crd/structural-rules.js';
-import type { Json, JsonObject } from '../../../../src/simulator/json.js';
+import type { Json, JsonObject } from '../../../../src/simulator/json/json.js';
 import { manifestProblems } from '../../../chart/manifest-problems.js';
 import { runCli } from '../../fake-io.js';
 

@@ -57,7 +57,7 @@ describe('a JSON Schema as a structural one', () => {
 
   it.each(['anyOf', 'oneOf', '$ref', 'exclusiveMinimum', 'format'])('does not ignore %s', (word) => {
     expect(() => structural({ type: 'object', properties: { a: { [word]: 0 } } })).toThrow(
-      `making a structural schema of spec.a: unknown keyword ${word}`,
+      `building the structural schema of spec.a: unknown keyword ${word}`,
     );
   });
 });

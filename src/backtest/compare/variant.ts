@@ -1,0 +1,78 @@
+import type { Scaler } from '../../scaler/spec.js';
+import type { Load } from '../load/load.js';
+import { idealFollower, staticFleet } from '../figures/baselines.js';
+import { demandOf } from '../figures/demand.js';
+import { figuresOf } from '../figures/figures.js';
+import type { Figures, Scoring } from '../figures/figures.js';
+import { runVariant } from '../simulation/run-variant.js';
+import type { Run } from '../simulation/run-variant.js';
+import { traceModels, traceRequests } from '../simulation/trace-models.js';
+
+/** A document to be run over the load, under a name that is unique in the report. */
+export interface Variant {
+  readonly name: string;
+  readonly scaler: Scaler;
+}
+
+export interface Assumptions {
+  /** Load that one pod carries. */
+  readonly capacity: number;
+  readonly podStartSeconds: number;
+  readonly scrapeIntervalSeconds: number;
+  readonly resourceWindowSeconds: number;
+  readonly usageAtCapacityPercent: number;
+  /** Null: as many as the first demand, within the bounds of the document. */
+  readonly initialReplicas: number | null;
+  readonly pricePerPodHour: number | null;
+}
+
+/** The result of one variant. `run` is null for none; `error` says why. */
+export type Result =
+  | { readonly name: string; readonly run: Run; readonly figures: Figures; readonly error: null }
+  | { readonly name: string; readonly run: null; readonly figures: null; readonly error: string };
+
+/** Demand is the mean load of each period of this length: the default sync period. */
+const DEMAND_STEP_SECONDS = 15;
+
+export function scoringOf(load: Load, { capacity, pricePerPodHour }: Assumptions): Scoring {
+  const { start, end } = load;
+  const demand = demandOf(load, { capacity, start, end, stepSeconds: DEMAND_STEP_SECONDS });
+  return { load, capacity, demand, pricePerPodHour };
+}
+
+export function runOnTrace({ name, scaler }: Variant, scoring: Scoring, assumptions: Assumptions): Result {
+  const { load } = scoring;
+  const built = traceModels(scaler, load, assumptions);
+  if ('error' in built) return { name, run: null, figures: null, error: built.error };
+  const run = runVariant(scaler, {
+    start: load.start,
+    end: load.end,
+    models: built.models,
+    initialReplicas: assumptions.initialReplicas ?? firstCount(scaler, scoring),
+    podStartSeconds: assumptions.podStartSeconds,
+    scrapeIntervalSeconds: assumptions.scrapeIntervalSeconds,
+    requests: traceRequests(scaler),
+  });
+  return resultOf(name, run, scoring);
+}
+
+/** What no document achieves: a fleet of fixed size, and one that always has exactly the pods that it needs. */
+export function baselines(scoring: Scoring): readonly Result[] {
+  return [
+    resultOf('static fleet at the peak', staticFleet(scoring.demand), scoring),
+    resultOf('ideal follower', idealFollower(scoring.demand), scoring),
+  ];
+}
+
+function resultOf(name: string, run: Run, scoring: Scoring): Result {
+  const figures = figuresOf(run, scoring);
+  return figures === null
+    ? { name, run: null, figures: null, error: 'the load is never known' }
+    : { name, run, figures, error: null };
+}
+
+/** At 0 replicas, a document without `activation` would never scale up. */
+function firstCount({ spec }: Scaler, { demand }: Scoring): number {
+  const needed = demand.pods.find((pods) => !Number.isNaN(pods)) ?? 1;
+  return Math.max(1, spec.minReplicas, Math.min(spec.maxReplicas, needed));
+}

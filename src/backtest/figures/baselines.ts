@@ -1,0 +1,36 @@
+import { addSeconds } from '../../units/time.js';
+import type { CountStep, Run } from '../simulation/run-variant.js';
+import type { Demand } from './demand.js';
+
+/** A fixed number of pods, as many as the highest demand. */
+export function staticFleet(demand: Demand): Run {
+  const peak = demand.pods.reduce((most, pods) => (pods > most ? pods : most), 1);
+  return runOf(demand, [{ at: demand.start, count: peak }]);
+}
+
+/** Always as many ready pods as the demand: what no scaler achieves. While the demand is unknown, the last count. */
+export function idealFollower(demand: Demand): Run {
+  const counts: CountStep[] = [];
+  let last = demand.pods.find((pods) => !Number.isNaN(pods)) ?? 1;
+  demand.pods.forEach((pods, index) => {
+    const count = Number.isNaN(pods) ? last : pods;
+    if (index === 0 || count !== last)
+      counts.push({ at: addSeconds(demand.start, index * demand.stepSeconds), count });
+    last = count;
+  });
+  return runOf(demand, counts);
+}
+
+function runOf({ start, end }: Demand, counts: readonly CountStep[]): Run {
+  return {
+    start,
+    end,
+    replicas: counts,
+    ready: counts,
+    changes: [],
+    rounds: 0,
+    roundsAtMaximum: 0,
+    roundsByLimit: new Map(),
+    roundsWithoutValue: 0,
+  };
+}

@@ -1,0 +1,58 @@
+/**
+ * How well a supply of pods followed the demand. Percentages of time or of the demand. Source: Herbst et al., "Ready for
+ * Rain?", SPEC-RG-2016-01; the formulas are in docs/guides/backtest.md.
+ */
+export interface Elasticity {
+  /** Mean share of the demand that was missing, in percent: 100/T * sum(max(d - s, 0) / d). */
+  readonly thetaU: number;
+  /** Mean surplus in percent of the demand: 100/T * sum(max(s - d, 0) / d). Has no upper bound. */
+  readonly thetaO: number;
+  /** Share of the time with fewer pods than the demand, in percent. */
+  readonly tauU: number;
+  /** Share of the time with more pods than the demand, in percent. */
+  readonly tauO: number;
+  /** Share of the steps in which demand and supply did not change in the same direction, in percent. */
+  readonly instability: number;
+  /** Distance from a scaler whose other five figures are 0: the fifth root of the sum of their fifth powers. */
+  readonly deviation: number;
+}
+
+/** One step of a fixed length. Null: the demand is unknown, and the step is excluded. */
+export interface ElasticityStep {
+  /** In pods, at least 1. */
+  readonly demand: number | null;
+  /** In pods; the mean over the step, so that a pod that becomes ready within the step counts for its part of it. */
+  readonly supply: number;
+}
+
+/** Returns null if the demand is unknown at every step. */
+export function elasticityOf(steps: Iterable<ElasticityStep>): Elasticity | null {
+  const sums = { thetaU: 0, thetaO: 0, tauU: 0, tauO: 0, unstable: 0 };
+  let count = 0;
+  let pairs = 0;
+  let before: { readonly demand: number; readonly supply: number } | null = null;
+  for (const { demand, supply } of steps) {
+    if (demand === null) {
+      before = null;
+      continue;
+    }
+    count += 1;
+    sums.thetaU += Math.max(demand - supply, 0) / demand;
+    sums.thetaO += Math.max(supply - demand, 0) / demand;
+    if (supply < demand) sums.tauU += 1;
+    if (supply > demand) sums.tauO += 1;
+    if (before !== null) {
+      pairs += 1;
+      if (Math.sign(supply - before.supply) !== Math.sign(demand - before.demand)) sums.unstable += 1;
+    }
+    before = { demand, supply };
+  }
+  if (count === 0) return null;
+  const thetaU = (100 * sums.thetaU) / count;
+  const thetaO = (100 * sums.thetaO) / count;
+  const tauU = (100 * sums.tauU) / count;
+  const tauO = (100 * sums.tauO) / count;
+  const instability = pairs === 0 ? 0 : (100 * sums.unstable) / pairs;
+  const deviation = [thetaU, thetaO, tauU, tauO, instability].reduce((sum, x) => sum + x ** 5, 0) ** (1 / 5);
+  return { thetaU, thetaO, tauU, tauO, instability, deviation };
+}

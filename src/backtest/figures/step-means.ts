@@ -1,0 +1,26 @@
+import type { Instant } from '../../units/time.js';
+import type { CountStep } from '../simulation/run-variant.js';
+
+/** Yields the mean count of each period of `stepSeconds` from `start` to `end`. */
+export function* stepMeans(
+  counts: readonly CountStep[],
+  {
+    start,
+    end,
+    stepSeconds,
+  }: { readonly start: Instant; readonly end: Instant; readonly stepSeconds: number },
+): Iterable<number> {
+  let index = 0;
+  for (let from: number = start; from < end; from += stepSeconds * 1000) {
+    const to = Math.min(from + stepSeconds * 1000, end);
+    let area = 0;
+    let time = from;
+    while (time < to) {
+      while ((counts[index + 1]?.at ?? Infinity) <= time) index += 1;
+      const until = Math.min(counts[index + 1]?.at ?? to, to);
+      area += (counts[index]?.count ?? 0) * (until - time);
+      time = until;
+    }
+    yield area / (to - from);
+  }
+}

@@ -1,0 +1,101 @@
+import { instantFromMs } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+
+/**
+ * The load of a workload as a step function. Each value is in effect until the next point. NaN is a gap: the load is
+ * unknown then, which is never read as 0.
+ */
+export interface Load {
+  readonly start: Instant;
+  readonly end: Instant;
+  readonly points: number;
+  /** The value in effect at this time; null in a gap and outside of the load. */
+  readonly at: (time: Instant) => number | null;
+  /** The mean of the known values between two times; null if there are none. */
+  readonly mean: (from: Instant, to: Instant) => number | null;
+  /** Calls `visit` for each piece of constant value between two times, with null for a gap. */
+  readonly pieces: (from: Instant, to: Instant, visit: Visit) => void;
+}
+
+type Visit = (from: Instant, to: Instant, value: number | null) => void;
+
+/**
+ * `times` are milliseconds, ascending, not empty, and as many as `values`. The last value is in effect until `end`.
+ */
+export function createLoad(times: Float64Array, values: Float64Array, end: Instant): Load {
+  const { areas, known } = integrate(times, values, end);
+  const timeAt = (index: number): number => (index < times.length ? (times[index] ?? end) : end);
+  const valueAt = (index: number): number => values[index] ?? NaN;
+
+  const integralTo = (time: number): { readonly area: number; readonly known: number } => {
+    const index = lastAtOrBefore(times, time);
+    if (index < 0) return { area: 0, known: 0 };
+    const sinceMs = Math.min(time, end) - timeAt(index);
+    const value = valueAt(index);
+    const areaBefore = areas[index] ?? 0;
+    const knownBefore = known[index] ?? 0;
+    return Number.isNaN(value)
+      ? { area: areaBefore, known: knownBefore }
+      : { area: areaBefore + value * sinceMs, known: knownBefore + sinceMs };
+  };
+
+  const at = (time: Instant): number | null => {
+    const index = time > end ? -1 : lastAtOrBefore(times, time);
+    const value = index < 0 ? NaN : valueAt(index);
+    return Number.isNaN(value) ? null : value;
+  };
+
+  return {
+    start: instantFromMs(timeAt(0)),
+    end,
+    points: times.length,
+    at,
+    mean: (from, to) => {
+      if (to <= from) return at(from);
+      const upper = integralTo(to);
+      const lower = integralTo(from);
+      const knownMs = upper.known - lower.known;
+      return knownMs <= 0 ? null : (upper.area - lower.area) / knownMs;
+    },
+    pieces: (from, to, visit) => {
+      let index = lastAtOrBefore(times, from);
+      for (let time: number = from; time < to; index += 1) {
+        const next = Math.min(timeAt(index + 1), to);
+        const until = index >= times.length - 1 ? to : next;
+        const value = index < 0 ? NaN : valueAt(index);
+        visit(instantFromMs(time), instantFromMs(until), Number.isNaN(value) ? null : value);
+        time = until;
+      }
+    },
+  };
+}
+
+/** Returns, for each point, the area and the known milliseconds before it. */
+function integrate(
+  times: Float64Array,
+  values: Float64Array,
+  end: number,
+): { readonly areas: Float64Array; readonly known: Float64Array } {
+  const areas = new Float64Array(times.length + 1);
+  const known = new Float64Array(times.length + 1);
+  for (let index = 0; index < times.length; index += 1) {
+    const value = values[index] ?? NaN;
+    const lengthMs = (times[index + 1] ?? end) - (times[index] ?? end);
+    const isKnown = !Number.isNaN(value);
+    areas[index + 1] = (areas[index] ?? 0) + (isKnown ? value * lengthMs : 0);
+    known[index + 1] = (known[index] ?? 0) + (isKnown ? lengthMs : 0);
+  }
+  return { areas, known };
+}
+
+/** Returns the index of the last element that is not greater than `time`, or -1. */
+export function lastAtOrBefore(times: Float64Array, time: number, length = times.length): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((times[middle] ?? Infinity) <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}

@@ -1,0 +1,179 @@
+import { instantFromMs } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import { createLoad } from './load.js';
+import type { Load } from './load.js';
+
+/** `line` is null for a problem of the whole file. A trace with an error is not used. */
+export interface TraceProblem {
+  readonly severity: 'error' | 'warning';
+  readonly line: number | null;
+  readonly message: string;
+}
+
+export interface Trace {
+  readonly load: Load | null;
+  readonly problems: readonly TraceProblem[];
+}
+
+/** A year at steps of 6 s. */
+const MAX_ROWS = 5_000_000;
+const MAX_PROBLEMS = 10;
+/** A longer step is a gap. */
+const MAX_STEPS = 2;
+const HEADER = 't_seconds,value';
+const NUMBER = /^[+-]?(?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:[eE][+-]?\d{1,3})?$/;
+
+/**
+ * Parses a load trace: the header `t_seconds,value`, then one line per step with ascending times. An empty value or
+ * `NaN` is a gap, and so is the part of a step after twice the usual length, which is the median of all steps. The
+ * first line is at `start`.
+ */
+export function parseTrace(text: string, start: Instant): Trace {
+  const rows = readRows(text);
+  const [first] = rows.seconds;
+  if (rows.problems.length > 0) return { load: null, problems: rows.problems };
+  if (first === undefined) return failed(null, `no line after the header ${HEADER}`);
+  if (rows.seconds.length < 2) return failed(2, 'a trace needs at least 2 lines with values');
+  if (rows.values.every((value) => Number.isNaN(value))) return failed(null, 'no line has a value');
+  const stepMs = medianStep(rows.seconds) * 1000;
+  const split = splitGaps(rows, { startMs: start - first * 1000, stepMs });
+  const [last = start] = split.times.slice(-1);
+  const end = instantFromMs(Math.round(last + stepMs));
+  const load = createLoad(Float64Array.from(split.times), Float64Array.from(split.values), end);
+  return { load, problems: describeSteps(rows, stepMs / 1000) };
+}
+
+interface Rows {
+  readonly seconds: number[];
+  readonly values: number[];
+  /** By row: its line, from 1. */
+  readonly lines: number[];
+  readonly problems: TraceProblem[];
+}
+
+function readRows(text: string): Rows {
+  const rows: Rows = { seconds: [], values: [], lines: [], problems: [] };
+  let number = 0;
+  let isHeaderRead = false;
+  for (const raw of linesOf(text)) {
+    number += 1;
+    const line = (number === 1 ? raw.replace(/^\uFEFF/, '') : raw).trim();
+    if (line === '' || line.startsWith('#')) continue;
+    if (!isHeaderRead) {
+      isHeaderRead = true;
+      if (line.replaceAll(' ', '') === HEADER) continue;
+      return fail(rows, number, `the first line is ${quote(line)}, must be ${HEADER}`);
+    }
+    const message =
+      rows.seconds.length < MAX_ROWS ? addRow(rows, line, number) : `more than ${MAX_ROWS} lines`;
+    if (message !== null) fail(rows, number, message);
+    if (rows.problems.length >= MAX_PROBLEMS || rows.seconds.length >= MAX_ROWS) break;
+  }
+  return isHeaderRead ? rows : fail(rows, null, `the trace is empty, must start with the line ${HEADER}`);
+}
+
+/** Without a list of all lines, which would take several times the memory of the text. */
+function* linesOf(text: string): Iterable<string> {
+  for (let from = 0; from < text.length;) {
+    const next = text.indexOf('\n', from);
+    const to = next < 0 ? text.length : next;
+    yield text.slice(from, to);
+    from = to + 1;
+  }
+}
+
+/** Returns why the line is invalid, or null. */
+function addRow(rows: Rows, line: string, number: number): string | null {
+  const [time = '', value, ...more] = line.split(',', 3).map((cell) => cell.trim());
+  if (value === undefined || more.length > 0) return `${quote(line)} must be two numbers, as in 60,12.5`;
+  if (!NUMBER.test(time)) return `t_seconds is ${quote(time)}, must be a number of seconds`;
+  const isGap = value === '' || /^[+-]?nan$/i.test(value);
+  if (!isGap && !NUMBER.test(value)) return `value is ${quote(value)}, must be a number, or empty for a gap`;
+  const seconds = Number(time);
+  const amount = isGap ? NaN : Number(value);
+  if (amount < 0) return `value is ${value}, must not be negative`;
+  if (!Number.isFinite(seconds) || Math.abs(seconds) > MAX_SECONDS)
+    return `t_seconds is ${time}, must be at most ${MAX_SECONDS}`;
+  const before = rows.seconds.at(-1);
+  if (before !== undefined && seconds <= before)
+    return `t_seconds is ${time}, must be greater than ${before} of line ${rows.lines.at(-1) ?? 0}`;
+  rows.seconds.push(seconds);
+  rows.values.push(amount);
+  rows.lines.push(number);
+  return null;
+}
+
+/** 100 years. */
+const MAX_SECONDS = 3_155_760_000;
+
+function medianStep(seconds: readonly number[]): number {
+  const steps = seconds.slice(1).map((time, index) => time - (seconds[index] ?? time));
+  return steps.sort((a, b) => a - b)[Math.floor(steps.length / 2)] ?? 1;
+}
+
+function splitGaps(
+  { seconds, values }: Rows,
+  { startMs, stepMs }: { readonly startMs: number; readonly stepMs: number },
+): { readonly times: number[]; readonly values: number[] } {
+  const split = { times: [] as number[], values: [] as number[] };
+  seconds.forEach((time, index) => {
+    const from = startMs + time * 1000;
+    split.times.push(from);
+    split.values.push(values[index] ?? NaN);
+    const next = seconds[index + 1];
+    if (next === undefined || (next - time) * 1000 <= MAX_STEPS * stepMs) return;
+    split.times.push(from + stepMs);
+    split.values.push(NaN);
+  });
+  return split;
+}
+
+function describeSteps({ seconds, lines, values }: Rows, step: number): readonly TraceProblem[] {
+  const problems: TraceProblem[] = [];
+  const uneven = indexesOf(seconds, (length) => length !== step && length <= MAX_STEPS * step);
+  const gaps = indexesOf(seconds, (length) => length > MAX_STEPS * step);
+  const [unevenAt] = uneven;
+  const [gapAt] = gaps;
+  if (unevenAt !== undefined) {
+    const many = uneven.length === 1 ? '' : `, and ${uneven.length - 1} more`;
+    const message = `the step is ${length(seconds, unevenAt)} s instead of ${step} s${many}; each value is in effect until the next`;
+    problems.push({ severity: 'warning', line: lines[unevenAt] ?? null, message });
+  }
+  if (gapAt !== undefined) {
+    const many = gaps.length === 1 ? '' : `, and ${gaps.length - 1} more`;
+    const message = `a gap of ${length(seconds, gapAt)} s${many}; gaps are not filled and not scored`;
+    problems.push({ severity: 'warning', line: lines[gapAt] ?? null, message });
+  }
+  const empty = values.findIndex((value) => Number.isNaN(value));
+  if (empty >= 0) {
+    const count = values.filter((value) => Number.isNaN(value)).length;
+    const message = `no value${count === 1 ? '' : `, and ${count - 1} more`}; gaps are not filled and not scored`;
+    problems.push({ severity: 'warning', line: lines[empty] ?? null, message });
+  }
+  return problems;
+}
+
+function indexesOf(seconds: readonly number[], matches: (length: number) => boolean): readonly number[] {
+  return seconds.flatMap((_, index) => (index > 0 && matches(length(seconds, index)) ? [index] : []));
+}
+
+/** The length of the step that ends at this row. */
+function length(seconds: readonly number[], index: number): number {
+  const seconds0 = seconds[index - 1] ?? 0;
+  // Differences of decimals such as 0.3 - 0.1 are not exact.
+  return Number(((seconds[index] ?? 0) - seconds0).toPrecision(12));
+}
+
+function fail(rows: Rows, line: number | null, message: string): Rows {
+  rows.problems.push({ severity: 'error', line, message });
+  return rows;
+}
+
+function failed(line: number | null, message: string): Trace {
+  return { load: null, problems: [{ severity: 'error', line, message }] };
+}
+
+/** JSON keeps control characters out of the terminal. */
+function quote(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+}

@@ -1,0 +1,50 @@
+import { formatInstant } from '../../units/time.js';
+import { FIGURE_NAMES, readFigure } from '../figures/threshold.js';
+import type { Scoring } from '../figures/figures.js';
+import { paretoFront } from '../compare/pareto.js';
+import type { Result } from '../compare/variant.js';
+
+export interface Report {
+  readonly scoring: Scoring;
+  /** The variants in the order of the command line. */
+  readonly variants: readonly Result[];
+  readonly baselines: readonly Result[];
+  /** Sentences about what was not measured. */
+  readonly assumptions: readonly string[];
+}
+
+/** The JSON form, the same for programs and for the HTML report. Times in RFC 3339, seconds, percent. */
+export function reportToJson({
+  scoring,
+  variants,
+  baselines,
+  assumptions,
+}: Report): Readonly<Record<string, unknown>> {
+  const { demand } = scoring;
+  const front = paretoFront(variants);
+  return {
+    from: formatInstant(demand.start),
+    to: formatInstant(demand.end),
+    demandStepSeconds: demand.stepSeconds,
+    assumptions,
+    variants: variants.map((result) => ({ ...resultToJson(result), onParetoFront: front.has(result.name) })),
+    baselines: baselines.map(resultToJson),
+  };
+}
+
+function resultToJson({ name, run, figures, error }: Result): Readonly<Record<string, unknown>> {
+  if (figures === null) return { name, error };
+  return {
+    name,
+    figures: {
+      ...Object.fromEntries(FIGURE_NAMES.map((figure) => [figure, readFigure(figure, figures)])),
+      by_limit: figures.byLimit,
+    },
+    changes: run.changes.map(({ at, decision }) => ({
+      at: formatInstant(at),
+      from: decision.currentReplicas,
+      to: decision.desiredReplicas,
+      reason: decision.reason,
+    })),
+  };
+}

@@ -1,0 +1,91 @@
+import type { Pod } from '../../decision/snapshot/snapshot.js';
+import type { Milli } from '../../units/quantity.js';
+import { addSeconds, instantFromMs } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+
+/** The pods of a simulated workload. A pod is Pending until it is ready, and stays ready until it is removed. */
+export interface Fleet {
+  /** Oldest first. The list and its pods are replaced, never changed. */
+  readonly pods: () => readonly Pod[];
+  readonly replicas: () => number;
+  readonly readyCount: () => number;
+  /** When the next pod becomes ready; null: all are. */
+  readonly nextReadyAt: () => Instant | null;
+  /** Makes the pods ready that are due. */
+  readonly advanceTo: (now: Instant) => void;
+  /** Creates pods, or removes those that are not ready first, then the youngest, as a ReplicaSet does. */
+  readonly scaleTo: (replicas: number, now: Instant) => void;
+}
+
+interface Starting {
+  readonly readyAt: Instant;
+  readonly name: string;
+}
+
+/** Older than any period of the document that makes a pod count differently. */
+const FIRST_PODS_AGE_SECONDS = 2 * 86_400;
+
+export function createFleet(settings: {
+  readonly replicas: number;
+  readonly start: Instant;
+  /** From the creation of a pod until it is ready. */
+  readonly podStartSeconds: number;
+  /** Milli-units by container and resource, the same for each pod. */
+  readonly requests: ReadonlyMap<string, ReadonlyMap<string, Milli>>;
+}): Fleet {
+  const { podStartSeconds, requests, start } = settings;
+  const bornBefore = addSeconds(start, -FIRST_PODS_AGE_SECONDS);
+  let created = 0;
+  let pods: readonly Pod[] = [];
+  /** In the order of creation, which is that of readiness. */
+  let starting: readonly Starting[] = [];
+
+  const newPod = (startTime: Instant, readyAt: Instant, now: Instant): Pod => {
+    created += 1;
+    const isReady = readyAt <= now;
+    return {
+      name: `pod-${created}`,
+      phase: isReady ? 'Running' : 'Pending',
+      deleting: false,
+      startTime,
+      ready: isReady,
+      readyChangedAt: isReady ? readyAt : startTime,
+      requests,
+      podRequests: null,
+    };
+  };
+
+  const add = (count: number, now: Instant): void => {
+    const readyAt = addSeconds(now, podStartSeconds);
+    const added = Array.from({ length: count }, () => newPod(now, readyAt, now));
+    pods = [...pods, ...added];
+    if (podStartSeconds > 0) starting = [...starting, ...added.map(({ name }) => ({ readyAt, name }))];
+  };
+
+  pods = Array.from({ length: settings.replicas }, () => newPod(bornBefore, bornBefore, start));
+  return {
+    pods: () => pods,
+    replicas: () => pods.length,
+    readyCount: () => pods.length - starting.length,
+    nextReadyAt: () => starting[0]?.readyAt ?? null,
+    advanceTo: (now) => {
+      const due = starting.filter(({ readyAt }) => readyAt <= now);
+      if (due.length === 0) return;
+      const readyAt = new Map(due.map((pod) => [pod.name, pod.readyAt]));
+      starting = starting.slice(due.length);
+      pods = pods.map((pod) => {
+        const changedAt = readyAt.get(pod.name);
+        return changedAt === undefined
+          ? pod
+          : { ...pod, phase: 'Running' as const, ready: true, readyChangedAt: instantFromMs(changedAt) };
+      });
+    },
+    scaleTo: (replicas, now) => {
+      if (replicas > pods.length) return add(replicas - pods.length, now);
+      // Pods that are not ready are the youngest here, so that both rules remove from the end.
+      pods = pods.slice(0, replicas);
+      const kept = new Set(pods.map(({ name }) => name));
+      starting = starting.filter(({ name }) => kept.has(name));
+    },
+  };
+}

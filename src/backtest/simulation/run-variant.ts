@@ -1,0 +1,180 @@
+import { decide } from '../../decision/decide.js';
+import type { Decision, LimitName } from '../../decision/result/decision.js';
+import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
+import type { State } from '../../decision/snapshot/snapshot.js';
+import type { Scaler } from '../../scaler/spec.js';
+import type { Milli } from '../../units/quantity.js';
+import { addSeconds, earliest } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import { createFleet } from './fleet.js';
+import type { Fleet } from './fleet.js';
+import type { MetricModel } from './metric-model.js';
+import { createShareCurve } from './share-curve.js';
+import type { ShareCurve } from './share-curve.js';
+import { takeSample } from './take-sample.js';
+
+export interface Setting {
+  readonly start: Instant;
+  readonly end: Instant;
+  /** One for each metric of the document, in the same order. */
+  readonly models: readonly MetricModel[];
+  readonly initialReplicas: number;
+  readonly podStartSeconds: number;
+  readonly scrapeIntervalSeconds: number;
+  readonly requests: ReadonlyMap<string, ReadonlyMap<string, Milli>>;
+}
+
+/** A count of pods that is in effect from `at` until the next one. */
+export interface CountStep {
+  readonly at: Instant;
+  readonly count: number;
+}
+
+/** What a document did on a load. */
+export interface Run {
+  readonly start: Instant;
+  readonly end: Instant;
+  /** `.spec.replicas`; the first step is at `start`. */
+  readonly replicas: readonly CountStep[];
+  readonly ready: readonly CountStep[];
+  /** Decisions that changed the replicas. */
+  readonly changes: readonly Change[];
+  readonly rounds: number;
+  /** Rounds at maxReplicas that would have set more. */
+  readonly roundsAtMaximum: number;
+  /** By limit: rounds in which it changed the count. */
+  readonly roundsByLimit: ReadonlyMap<LimitName, number>;
+  /** Rounds in which no metric had a value. */
+  readonly roundsWithoutValue: number;
+}
+
+export interface Change {
+  readonly at: Instant;
+  readonly decision: Decision;
+}
+
+/** Called after each decision with its number from 0. */
+export type OnRound = (decision: Decision, now: Instant) => void;
+
+/**
+ * Runs a document over a load, with the same `decide` that scales the cluster: each decision is carried out and changes
+ * what the next one measures. Pause and dry run of the document are ignored.
+ */
+export function runVariant(scaler: Scaler, setting: Setting, onRound?: OnRound): Run {
+  const { start, end, models } = setting;
+  const fleet = createFleet({
+    replicas: setting.initialReplicas,
+    start,
+    podStartSeconds: setting.podStartSeconds,
+    requests: setting.requests,
+  });
+  const shares = models.map((model) => (model.kind === 'share' ? createShareCurve(start) : null));
+  const log = createLog(fleet, start);
+  let state: State = EMPTY_STATE;
+  let carriedUntil = start;
+  const firstAt = addSeconds(start, scaler.spec.syncPeriodSeconds);
+  for (let now = firstAt; now <= end; now = addSeconds(now, scaler.spec.syncPeriodSeconds)) {
+    carriedUntil = carryLoad(fleet, { models, shares, from: carriedUntil, to: now, log });
+    const decision = decideAt(scaler, { now, fleet, models, shares, state, setting });
+    state = decision.state;
+    if (decision.desiredReplicas !== fleet.replicas()) fleet.scaleTo(decision.desiredReplicas, now);
+    log.addDecision(decision, now);
+    onRound?.(decision, now);
+  }
+  carryLoad(fleet, { models, shares, from: carriedUntil, to: end, log });
+  return log.finish(end);
+}
+
+function decideAt(
+  scaler: Scaler,
+  given: {
+    readonly now: Instant;
+    readonly fleet: Fleet;
+    readonly models: readonly MetricModel[];
+    readonly shares: readonly (ShareCurve | null)[];
+    readonly state: State;
+    readonly setting: Setting;
+  },
+): Decision {
+  const { now, fleet, models, shares, state, setting } = given;
+  const pods = fleet.pods();
+  const { scrapeIntervalSeconds } = setting;
+  const samples = scaler.spec.metrics.map((metric, index) => {
+    const model = models[index];
+    if (model === undefined) throw new Error(`no model for metric ${index}`);
+    return takeSample(metric, model, { now, pods, shares: shares[index] ?? null, scrapeIntervalSeconds });
+  });
+  const target = { specReplicas: fleet.replicas(), statusReplicas: fleet.replicas() };
+  return decide({ scaler, now, target, pods, samples, state });
+}
+
+/** Divides the load of a period among the pods that are ready in it. Returns the end of the period. */
+function carryLoad(
+  fleet: Fleet,
+  period: {
+    readonly models: readonly MetricModel[];
+    readonly shares: readonly (ShareCurve | null)[];
+    readonly from: Instant;
+    readonly to: Instant;
+    readonly log: Log;
+  },
+): Instant {
+  const { models, shares, to, log } = period;
+  let { from } = period;
+  while (from < to) {
+    const until = earliest(fleet.nextReadyAt() ?? to, to);
+    const ready = fleet.readyCount();
+    models.forEach((model, index) => {
+      const curve = shares[index] ?? null;
+      if (model.kind !== 'share' || curve === null) return;
+      const most = model.saturation ?? Infinity;
+      model.load.pieces(from, until, (_, pieceEnd, load) => {
+        curve.add(pieceEnd, load === null ? null : ready === 0 ? 0 : Math.min(load / ready, most));
+      });
+    });
+    from = until;
+    fleet.advanceTo(from);
+    log.notePods(from);
+  }
+  return to;
+}
+
+interface Log {
+  readonly notePods: (now: Instant) => void;
+  readonly addDecision: (decision: Decision, now: Instant) => void;
+  readonly finish: (end: Instant) => Run;
+}
+
+function createLog(fleet: Fleet, start: Instant): Log {
+  const replicas: CountStep[] = [];
+  const ready: CountStep[] = [];
+  const changes: Change[] = [];
+  const roundsByLimit = new Map<LimitName, number>();
+  const counts = { rounds: 0, roundsAtMaximum: 0, roundsWithoutValue: 0 };
+
+  const notePods = (now: Instant): void => {
+    noteCount(replicas, fleet.replicas(), now);
+    noteCount(ready, fleet.readyCount(), now);
+  };
+  notePods(start);
+
+  return {
+    notePods,
+    addDecision: (decision, now) => {
+      counts.rounds += 1;
+      const isCapped = decision.limits.some(({ limit }) => limit === 'max_replicas');
+      if (isCapped && decision.desiredReplicas === decision.maxReplicas) counts.roundsAtMaximum += 1;
+      if (decision.metrics.length > 0 && decision.metrics.every(({ proposal }) => proposal === null))
+        counts.roundsWithoutValue += 1;
+      for (const limit of new Set(decision.limits.map((step) => step.limit)))
+        roundsByLimit.set(limit, (roundsByLimit.get(limit) ?? 0) + 1);
+      if (decision.action !== 'none') changes.push({ at: now, decision });
+      notePods(now);
+    },
+    finish: (end) => ({ start, end, replicas, ready, changes, roundsByLimit, ...counts }),
+  };
+}
+
+function noteCount(steps: CountStep[], count: number, at: Instant): void {
+  if (steps.at(-1)?.count !== count) steps.push({ at, count });
+}

@@ -1,0 +1,53 @@
+import { parseSweep, type Sweep } from '../../backtest/compare/sweep.js';
+import { parseThreshold, type Threshold } from '../../backtest/figures/threshold.js';
+import { parseInstant } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import { CommandError } from '../process/io.js';
+
+/** Parses `30s`, `5m`, `1h30m` or a number of seconds. */
+export function parseSeconds(option: string, text: string): number {
+  const match =
+    /^(?:(\d{1,9}(?:\.\d{1,3})?)s?|(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?)$/.exec(text);
+  if (match === null || text === '') throw invalid(option, text, 'a duration such as 30s, 5m or 1h30m');
+  const [, plain, days = '0', hours = '0', minutes = '0', seconds = '0'] = match;
+  if (plain !== undefined) return Number(plain);
+  return Number(days) * 86_400 + Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+}
+
+export function parsePositive(option: string, text: string): number {
+  const value = /^\d{1,15}(?:\.\d{1,15})?$/.test(text) ? Number(text) : 0;
+  if (value <= 0) throw invalid(option, text, 'a number above 0');
+  return value;
+}
+
+export function parseCount(option: string, text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw invalid(option, text, 'a whole number, at least 0');
+  return Number(text);
+}
+
+export function parseTime(option: string, text: string): Instant {
+  const time = parseInstant(text);
+  if (time === null) throw invalid(option, text, 'a time such as 2026-01-01T00:00:00Z');
+  return time;
+}
+
+export function parseSweeps(texts: readonly string[]): readonly Sweep[] {
+  return texts.map((text) => {
+    const sweep = parseSweep(text);
+    if (typeof sweep === 'string') throw new CommandError(`--sweep ${JSON.stringify(text)}: ${sweep}`, 2);
+    return sweep;
+  });
+}
+
+export function parseThresholds(option: string, texts: readonly string[]): readonly Threshold[] {
+  return texts.map((text) => {
+    const threshold = parseThreshold(text);
+    if (typeof threshold === 'string')
+      throw new CommandError(`${option} ${JSON.stringify(text)}: ${threshold}`, 2);
+    return threshold;
+  });
+}
+
+function invalid(option: string, text: string, rule: string): CommandError {
+  return new CommandError(`${option} is ${JSON.stringify(text)}, must be ${rule}`, 2);
+}

@@ -1,0 +1,66 @@
+import { importObjects } from '../../importers/import-objects.js';
+import { NO_QUERIES } from '../../importers/manifest/metric-queries.js';
+import { readManifests } from '../../importers/read-manifests.js';
+import { formatProblem } from '../../scaler/problems/format-problem.js';
+import { type ReadOptions, readDocuments } from '../../scaler/read/read-scalers.js';
+import { type Scaler, scalerKey } from '../../scaler/spec.js';
+import { readInput } from '../input/read-files.js';
+import { CommandError, type CommandIo } from '../process/io.js';
+import { listSome } from '../output/list-some.js';
+
+/**
+ * Reads the scaler of a file: a scaler document, or an HPA, ScaledObject or other autoscaler that `import` converts. A
+ * file with several is followed by `#NAMESPACE/NAME` or `#NAME`.
+ */
+export async function readVariant(
+  option: string,
+  argument: string,
+  options: ReadOptions,
+  io: CommandIo,
+): Promise<Scaler> {
+  const [file = '', wanted] = argument.split('#', 2);
+  const input = await readInput(file, io);
+  if ('code' in input) throw new CommandError(`${option}: reading ${file}: ${input.message}`);
+  const imported = importText(input.text, file);
+  for (const line of imported.remarks) io.stderr.write(`${line}\n`);
+  const documents = readDocuments(imported.text ?? input.text, file, options);
+  const problems = documents.flatMap((document) => document.problems);
+  for (const problem of problems) io.stderr.write(`${formatProblem(problem)}\n`);
+  const scalers = documents.flatMap(({ scaler }) => (scaler === null ? [] : [scaler]));
+  const [scaler, second] = scalers.filter(
+    (each) => wanted === undefined || wanted === scalerKey(each) || wanted === each.name,
+  );
+  if (scaler === undefined) throw new CommandError(`${option}: ${whyNone(argument, scalers)}`);
+  if (second !== undefined)
+    throw new CommandError(
+      `${option}: ${file} has several scalers (${listSome(scalers.map(scalerKey))}); choose one: ${file}#${scalerKey(scaler)}`,
+    );
+  return scaler;
+}
+
+function whyNone(argument: string, scalers: readonly Scaler[]): string {
+  if (scalers.length === 0) return `${argument} has no valid scaler document or autoscaler`;
+  return `${argument} is not found; the file has ${listSome(scalers.map(scalerKey))}`;
+}
+
+/** Returns the documents of autoscalers of other kinds as YAML; null if the text has none. */
+function importText(
+  text: string,
+  file: string,
+): { readonly text: string | null; readonly remarks: readonly string[] } {
+  const { values } = readManifests(text, file);
+  const { objects } = importObjects(values, {
+    namespace: 'default',
+    isNamespaceGiven: true,
+    queries: NO_QUERIES,
+    isDryRun: false,
+  });
+  if (objects.length === 0) return { text: null, remarks: [] };
+  const remarks = objects.flatMap(({ label, remarks: all }) =>
+    all
+      .filter(({ kind }) => kind === 'loss')
+      .map(({ path, message }) => `${file}: ${label}: ${[...path].join('.')} ${message}`),
+  );
+  const documents = objects.flatMap((object) => (object.text === null ? [] : [object.text]));
+  return { text: documents.join('---\n'), remarks };
+}

@@ -1,0 +1,79 @@
+import { chartLines } from '../../backtest/report/chart.js';
+import { COLUMNS, COST_COLUMN } from '../../backtest/report/columns.js';
+import { type Report, reportToJson } from '../../backtest/report/report.js';
+import { paretoFront } from '../../backtest/compare/pareto.js';
+import type { Result } from '../../backtest/compare/variant.js';
+import type { CommandIo } from '../process/io.js';
+import { alignColumns } from '../output/format-values.js';
+
+export const FORMATS = ['text', 'json', 'markdown'] as const;
+export type Format = (typeof FORMATS)[number];
+
+export function writeReport(report: Report, format: Format, { stdout }: CommandIo): void {
+  switch (format) {
+    case 'json':
+      return stdout.write(`${JSON.stringify(reportToJson(report), null, 2)}\n`);
+    case 'markdown':
+      return stdout.write(`${markdownLines(report).join('\n')}\n`);
+    default:
+      return stdout.write(`${textLines(report, stdout.columns?.() ?? 0).join('\n')}\n`);
+  }
+}
+
+const DEFAULT_WIDTH = 100;
+const MAX_CHART_LINES = 8;
+
+function textLines(report: Report, columns: number): readonly string[] {
+  const { variants, assumptions, scoring } = report;
+  const table = alignColumns(tableRows(report));
+  const runs = variants
+    .flatMap(({ name, run }) => (run === null ? [] : [{ name, run }]))
+    .slice(0, MAX_CHART_LINES);
+  const nameWidth = Math.max(...runs.map(({ name }) => name.length), 'demand'.length) + 2;
+  const width = Math.max(20, Math.min(columns === 0 ? DEFAULT_WIDTH : columns, 200) - nameWidth);
+  const chart = chartLines(scoring.demand, runs, width).map(([name, line]) => name.padEnd(nameWidth) + line);
+  return [
+    ...table,
+    ...noteLines(report),
+    '',
+    ...chart,
+    '',
+    'Assumptions:',
+    ...assumptions.map((line) => `  ${line}`),
+  ];
+}
+
+function markdownLines(report: Report): readonly string[] {
+  const [header = [], ...rows] = tableRows(report).map((row) =>
+    row.map((cell) => cell.replaceAll('|', '\\|')),
+  );
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  const rule = header.map((_, index) => (index === 0 ? '---' : '---:'));
+  return [
+    line(header),
+    line(rule),
+    ...rows.map(line),
+    ...noteLines(report),
+    '',
+    ...report.assumptions.map((text) => `- ${text}`),
+  ];
+}
+
+function tableRows(report: Report): readonly (readonly string[])[] {
+  const { variants, baselines, scoring } = report;
+  const columns = scoring.pricePerPodHour === null ? COLUMNS : [...COLUMNS, COST_COLUMN];
+  const front = variants.length > 2 ? paretoFront(variants) : new Set<string>();
+  const rowOf = ({ name, figures }: Result): readonly string[] | null =>
+    figures === null
+      ? null
+      : [front.has(name) ? `${name} *` : name, ...columns.map(({ text }) => text(figures))];
+  const rows = [...variants, ...baselines].map(rowOf).filter((row) => row !== null);
+  return [['', ...columns.map(({ title }) => title)], ...rows];
+}
+
+function noteLines({ variants }: Report): readonly string[] {
+  const failed = variants.flatMap(({ name, error }) => (error === null ? [] : [`${name}: ${error}`]));
+  const isMarked = variants.filter(({ figures }) => figures !== null).length > 2;
+  const mark = isMarked ? ['* no other variant has both fewer pod-hours and less under-provisioning'] : [];
+  return [...mark, ...failed].flatMap((text, index) => (index === 0 ? ['', text] : [text]));
+}

@@ -1,0 +1,28 @@
+import { createPrometheusClient } from '../../../prometheus/client/client.js';
+import { createProbe } from '../../../prometheus/client/probe.js';
+import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
+import { type DoctorContext, REQUEST_MS, type SourceContext } from './context.js';
+
+interface OpenedSource extends SourceContext {
+  /** If the flavor is unset, detects it by the response of the server. Returns a context with the matching config. */
+  readonly recognized: () => Promise<SourceContext>;
+}
+
+/** Sends no request. */
+export function openDataSource(context: DoctorContext, source: SourceConfig): OpenedSource {
+  const { clock, signal, env } = context;
+  const client = createPrometheusClient(source, clock, env);
+  const options = { timeoutMs: REQUEST_MS, signal };
+  const opened: SourceContext = {
+    ...context,
+    source,
+    runQuery: (query) => client.query(query, options),
+    startTime: () => client.startTime(options),
+    probe: createProbe(source, clock, env),
+  };
+  const recognized = async (): Promise<SourceContext> => {
+    await client.recognize?.(options);
+    return { ...opened, source: client.fittingConfig?.() ?? source };
+  };
+  return { ...opened, recognized };
+}

@@ -1,0 +1,24 @@
+/** In the order of the report. `checks/NAME.ts` implements a check; docs/guides/troubleshooting.md describes it. */
+export const CHECK_NAMES = [
+  'config',
+  'prometheus',
+  'prometheus-clock',
+  'resource-series',
+  'scrape-interval',
+  'cluster',
+  'cluster-clock',
+  'permissions',
+  'lease',
+  'state',
+  'custom-resources',
+  'target',
+  'pods',
+  'requests',
+  'other-scaler',
+  'replicas-writer',
+  'query',
+  'query-window',
+  'decision',
+] as const;
+
+export type CheckName = (typeof CHECK_NAMES)[number];

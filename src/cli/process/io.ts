@@ -1,0 +1,54 @@
+import type { Clock } from '../../units/clock.js';
+
+/** 0: success; 1: a problem was found or a request failed; 2: invalid usage. */
+export type ExitCode = 0 | 1 | 2;
+
+/** Parts of the process that commands may use. */
+export interface CommandIo {
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  readonly readStdin: () => Promise<string>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly clock: Clock;
+  /**
+   * Aborted by SIGINT, SIGTERM or a closed standard output, and by SIGHUP while a cleanup is registered with `guard`.
+   */
+  readonly signal: AbortSignal;
+  readonly onFault?: (listener: FaultListener) => void;
+  /** Command line of this program: `promscaler` (the default) or `node PATH`. */
+  readonly command?: string;
+  /**
+   * Registers a synchronous cleanup to run if the process exits before the command returns. The returned function
+   * unregisters it.
+   */
+  readonly guard?: (clean: () => void) => () => void;
+}
+
+export interface Fault {
+  /** `fatal`: an uncaught exception; the process then exits. */
+  readonly kind: 'warning' | 'fatal';
+  readonly error: Error;
+}
+
+export type FaultListener = (fault: Fault) => void;
+
+export interface OutputStream {
+  readonly isTerminal: boolean;
+  /** In lines; undefined or 0: unknown. */
+  readonly rows?: () => number | undefined;
+  /** In characters; undefined or 0: unknown. */
+  readonly columns?: () => number | undefined;
+  readonly write: (text: string) => void;
+}
+
+/** Ends the command. Prints the message on standard error, without a stack. */
+export class CommandError extends Error {
+  override name = 'CommandError';
+  readonly exitCode: ExitCode;
+
+  constructor(message: string, exitCode: ExitCode = 1) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}

@@ -1,0 +1,135 @@
+import type { Occurrence, Schedule } from '../../schedules/schedule.js';
+import { recurringAround } from '../../schedules/occurrences.js';
+import { addSeconds, formatInstant, secondsBetween } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+
+export interface Bounds {
+  readonly minReplicas: number;
+  /** At least `minReplicas`. */
+  readonly maxReplicas: number;
+  /** The schedules that determine floor and ceiling; null: the document. */
+  readonly floor: BoundBy | null;
+  readonly ceiling: BoundBy | null;
+  /** The floor before it was lowered to the ceiling; null if it was not. */
+  readonly clippedFloor: number | null;
+}
+
+interface BoundBy {
+  readonly schedule: string;
+  readonly replicas: number;
+  /** `before` and `after`: the bound ramps before the start or after the end. */
+  readonly phase: 'during' | 'before' | 'after';
+  readonly until: Instant;
+}
+
+interface Unscheduled {
+  readonly minReplicas: number;
+  readonly maxReplicas: number;
+  readonly schedules: readonly Schedule[];
+}
+
+/**
+ * Returns the highest floor and the lowest ceiling of active or ramping schedules, in place of those of the document. A
+ * floor above the ceiling is lowered to it. During a ramp, a bound is between that of the document and that of the
+ * schedule in proportion to the time, rounded up: the ramp ends at the start of the schedule, or `rampSeconds` after
+ * its end. Source: algorithm.md, step 1.
+ */
+export function boundsInForce(spec: Unscheduled, now: Instant): Bounds {
+  let floor: BoundBy | null = null;
+  let ceiling: BoundBy | null = null;
+  for (const schedule of spec.schedules) {
+    const share = shareAt(schedule, now);
+    if (share === null) continue;
+    const min = boundBy(schedule, share, { own: spec.minReplicas, scheduled: schedule.minReplicas });
+    const max = boundBy(schedule, share, { own: spec.maxReplicas, scheduled: schedule.maxReplicas });
+    if (min !== null && (floor === null || min.replicas > floor.replicas)) floor = min;
+    if (max !== null && (ceiling === null || max.replicas < ceiling.replicas)) ceiling = max;
+  }
+  const maxReplicas = ceiling?.replicas ?? spec.maxReplicas;
+  const wanted = floor?.replicas ?? spec.minReplicas;
+  const minReplicas = Math.min(wanted, maxReplicas);
+  return { minReplicas, maxReplicas, floor, ceiling, clippedFloor: wanted > maxReplicas ? wanted : null };
+}
+
+/**
+ * Returns the highest ceiling that may have led to the current count; a count above it is lowered immediately. The
+ * ceiling of a schedule counts while it is active, and after that until the next scale-up. If no schedule allowed more
+ * than the document at the last scale-up, the count was within the maximum of the document, and lowering that maximum
+ * takes effect immediately. Source: reliability.md, decision 8.
+ */
+export function highestCeiling(
+  { maxReplicas, schedules }: Omit<Unscheduled, 'minReplicas'>,
+  now: Instant,
+  lastScaleUp: Instant | null,
+): number {
+  return schedules
+    .filter((schedule) => (schedule.maxReplicas ?? 0) > maxReplicas && wasOnSince(schedule, lastScaleUp, now))
+    .reduce((highest, schedule) => Math.max(highest, schedule.maxReplicas ?? 0), maxReplicas);
+}
+
+/** Whether the schedule was active or ramping at any time from `since` (null: ever) until now. */
+function wasOnSince(schedule: Schedule, since: Instant | null, now: Instant): boolean {
+  const { last, next } = recurringAround(schedule, now);
+  return [last, next, ...schedule.dates].some(
+    (occurrence) =>
+      occurrence !== null &&
+      addSeconds(occurrence.start, -schedule.rampSeconds) <= now &&
+      (since === null || addSeconds(occurrence.end, schedule.rampSeconds) > since),
+  );
+}
+
+/**
+ * For example `minReplicas is 3`, or with a schedule `minReplicas is 10 by schedule "day" until 2026-11-20T20:00:00Z`.
+ */
+export function describeBound(field: string, replicas: number, by: BoundBy | null): string {
+  if (by === null) return `${field} is ${replicas}`;
+  const when: Readonly<Record<BoundBy['phase'], string>> = {
+    during: 'until',
+    before: 'ramping to its start at',
+    after: 'ramping back until',
+  };
+  return `${field} is ${replicas} by schedule "${by.schedule}" ${when[by.phase]} ${formatInstant(by.until)}`;
+}
+
+export function describeFloor({ minReplicas, maxReplicas, floor, clippedFloor }: Bounds): string {
+  const bound = describeBound('minReplicas', minReplicas, floor);
+  return clippedFloor === null
+    ? bound
+    : `${bound} (${clippedFloor} clipped to the ceiling of ${maxReplicas})`;
+}
+
+/** How much of a schedule's bound is in effect: above 0, at most 1. */
+interface Share {
+  readonly fraction: number;
+  readonly phase: BoundBy['phase'];
+  readonly until: Instant;
+}
+
+function boundBy(
+  { name }: Schedule,
+  { fraction, phase, until }: Share,
+  { own, scheduled }: { readonly own: number; readonly scheduled: number | null },
+): BoundBy | null {
+  if (scheduled === null) return null;
+  return { schedule: name, replicas: Math.ceil(own + (scheduled - own) * fraction), phase, until };
+}
+
+function shareAt(schedule: Schedule, now: Instant): Share | null {
+  const { last, next } = recurringAround(schedule, now);
+  let largest: Share | null = null;
+  for (const occurrence of [last, next, ...schedule.dates]) {
+    const share = occurrence === null ? null : shareOf(occurrence, now, schedule.rampSeconds);
+    if (share !== null && (largest === null || share.fraction > largest.fraction)) largest = share;
+  }
+  return largest;
+}
+
+function shareOf({ start, end }: Occurrence, now: Instant, rampSeconds: number): Share | null {
+  if (now >= start && now < end) return { fraction: 1, phase: 'during', until: end };
+  if (rampSeconds === 0) return null;
+  const before = now < start;
+  const fraction = 1 - (before ? secondsBetween(now, start) : secondsBetween(end, now)) / rampSeconds;
+  if (fraction <= 0) return null;
+  const until = before ? start : addSeconds(end, rampSeconds);
+  return { fraction, phase: before ? 'before' : 'after', until };
+}

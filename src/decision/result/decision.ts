@@ -1,0 +1,101 @@
+import type { FallbackMode } from '../../scaler/spec.js';
+import type { Instant } from '../../units/time.js';
+import type { State } from '../snapshot/snapshot.js';
+
+/** The result of `decide`. Log, metrics, conditions and API read it and compute nothing again. */
+export interface Decision {
+  readonly currentReplicas: number;
+  /** Equal to `currentReplicas` if nothing is to change. */
+  readonly desiredReplicas: number;
+  readonly action: 'scale-up' | 'scale-down' | 'none';
+  readonly reason: string;
+  /** The largest proposal, before any limit; null if no metric was used or none has a proposal. */
+  readonly recommendedReplicas: number | null;
+  readonly minReplicas: number;
+  readonly maxReplicas: number;
+  /** One for each metric of the document; empty if no metric was used. */
+  readonly metrics: readonly MetricResult[];
+  readonly limits: readonly LimitStep[];
+  readonly conditions: readonly Condition[];
+  /** State for the next decision, if this one is carried out. */
+  readonly state: State;
+}
+
+export type PastDecision = Omit<Decision, 'state'>;
+
+export interface MetricResult {
+  readonly name: string;
+  /** The replicas that this metric alone proposes; null: `error` is set. */
+  readonly proposal: number | null;
+  readonly current: CurrentValue;
+  /**
+   * Usage divided by the target, in the pass that determined the proposal; null if there is none or it is not finite.
+   */
+  readonly ratio: number | null;
+  readonly error: string | null;
+  /** Why the sample may raise but not lower the count; null: full value. */
+  readonly partial: string | null;
+  readonly pods: PodGroups;
+  /** By pod name: why the pod is unready, missing or ignored. */
+  readonly podReasons: Readonly<Record<string, string>>;
+  /** Set only if `proposal` is that of the document's fallback. */
+  readonly fallback?: FallbackUse;
+}
+
+/** Replaces the proposal of a metric without a value. */
+export interface FallbackUse {
+  readonly mode: FallbackMode;
+  readonly replicas: number;
+  /** When the metric last had a value, or the time of its first failed query. */
+  readonly since: Instant;
+  readonly error: string;
+}
+
+/** Only the values that apply: utilization in whole percent of the requests, other values in base units. */
+export interface CurrentValue {
+  readonly averageUtilization?: number;
+  readonly averageValue?: number;
+  readonly value?: number;
+}
+
+export interface PodGroups {
+  readonly ready: readonly string[];
+  readonly unready: readonly string[];
+  readonly missing: readonly string[];
+  readonly ignored: readonly string[];
+}
+
+/**
+ * The limits of algorithm.md, step 6, in the order applied, and `untrusted_metric`, which ends a decision at step 4.
+ */
+export type LimitName =
+  | 'untrusted_metric'
+  | 'stabilization'
+  | 'recovery_hold'
+  | 'downscale_confirmation'
+  | 'policy'
+  | 'scale_up_limit'
+  | 'step_limit'
+  | 'min_replicas'
+  | 'max_replicas'
+  | 'forbidden_window';
+
+export interface LimitStep {
+  readonly limit: LimitName;
+  readonly from: number;
+  readonly to: number;
+  readonly reason: string;
+  /** When the limit ends; null if that depends on more than time. */
+  readonly until: Instant | null;
+}
+
+export type ConditionType =
+  'AbleToScale' | 'ScalingActive' | 'ScalingLimited' | 'Held' | 'TargetReached' | 'MetricsUnique';
+
+/** A condition with the types and reasons of the HorizontalPodAutoscaler, and some of promscaler. */
+export interface Condition {
+  readonly type: ConditionType;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+}

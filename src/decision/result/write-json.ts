@@ -1,0 +1,114 @@
+import { formatMilli } from '../../units/quantity.js';
+import type { Milli } from '../../units/quantity.js';
+import { formatInstant } from '../../units/time.js';
+import type { Decision, FallbackUse, LimitStep, MetricResult, PastDecision } from './decision.js';
+import { writableSample } from '../samples/judge-sample.js';
+import type { Pod, Recommendation, Sample, Snapshot, State } from '../snapshot/snapshot.js';
+
+/** `parseSnapshot` reads the result, and the decision on it is the same. */
+export function snapshotToJson(snapshot: Snapshot): Readonly<Record<string, unknown>> {
+  return {
+    scaler: snapshot.scaler.document,
+    now: formatInstant(snapshot.now),
+    target: snapshot.target,
+    pods: snapshot.pods.map(podToJson),
+    samples: snapshot.samples.map((sample) => sampleToJson(writableSample(sample))),
+    state: stateToJson(snapshot.state),
+  };
+}
+
+/** A past decision has no `state`. */
+export function decisionToJson(decision: Decision | PastDecision): Readonly<Record<string, unknown>> {
+  return {
+    ...decision,
+    metrics: decision.metrics.map(metricToJson),
+    limits: decision.limits.map(stepToJson),
+    ...('state' in decision ? { state: stateToJson(decision.state) } : {}),
+  };
+}
+
+function metricToJson({ fallback, ...result }: MetricResult): Readonly<Record<string, unknown>> {
+  return fallback === undefined ? result : { ...result, fallback: fallbackToJson(fallback) };
+}
+
+function fallbackToJson(fallback: FallbackUse): Readonly<Record<string, unknown>> {
+  return { ...fallback, since: formatInstant(fallback.since) };
+}
+
+function stepToJson(step: LimitStep): Readonly<Record<string, unknown>> {
+  return { ...step, until: instantOrNull(step.until) };
+}
+
+/**
+ * Lists the fields explicitly, because pods from the watch have further fields, and a snapshot with unknown fields is
+ * rejected.
+ */
+function podToJson(pod: Pod): Readonly<Record<keyof Pod, unknown>> {
+  return {
+    name: pod.name,
+    phase: pod.phase,
+    deleting: pod.deleting,
+    ready: pod.ready,
+    startTime: instantOrNull(pod.startTime),
+    readyChangedAt: instantOrNull(pod.readyChangedAt),
+    requests: mapToJson(pod.requests, quantitiesToJson),
+    podRequests: pod.podRequests === null ? undefined : quantitiesToJson(pod.podRequests),
+  };
+}
+
+function quantitiesToJson(quantities: ReadonlyMap<string, Milli>): Readonly<Record<string, unknown>> {
+  return mapToJson(quantities, formatMilli);
+}
+
+function sampleToJson(sample: Sample): Readonly<Record<string, unknown>> {
+  if (sample.form === 'error') return { error: sample.error, kind: sample.kind };
+  const partial = sample.partial === null ? {} : { partial: sample.partial };
+  const at = formatInstant(sample.at);
+  switch (sample.form) {
+    case 'values':
+      return { at, values: sample.values, ...partial };
+    case 'pods':
+      return { at, windowSeconds: sample.windowSeconds, pods: Object.fromEntries(sample.pods), ...partial };
+    case 'containers': {
+      const containers = mapToJson(sample.containers, (pod) => Object.fromEntries(pod));
+      return { at, windowSeconds: sample.windowSeconds, containers, ...partial };
+    }
+    default:
+      return sample satisfies never;
+  }
+}
+
+function stateToJson(state: State): Readonly<Record<string, unknown>> {
+  const recommendations = state.recommendations?.map(recommendationToJson);
+  const downscaleProposals = state.downscaleProposals.map(recommendationToJson);
+  return {
+    lastScaleUp: instantOrNull(state.lastScaleUp),
+    lastScaleDown: instantOrNull(state.lastScaleDown),
+    // An absent list marks the first decision; an empty one does not.
+    ...(recommendations === undefined ? {} : { recommendations }),
+    scaleEvents: state.scaleEvents.map(({ at, change }) => ({ at: formatInstant(at), change })),
+    ...(downscaleProposals.length === 0 ? {} : { downscaleProposals }),
+    ...(state.holdScaleDownUntil === null
+      ? {}
+      : { holdScaleDownUntil: formatInstant(state.holdScaleDownUntil) }),
+    ...(state.holdReason === null ? {} : { holdReason: state.holdReason }),
+    failingSince: mapToJson(state.failingSince, formatInstant),
+    zeroedBySelf: state.zeroedBySelf,
+    inactiveSince: instantOrNull(state.inactiveSince),
+  };
+}
+
+function recommendationToJson({ at, replicas }: Recommendation): Readonly<Record<string, unknown>> {
+  return { at: formatInstant(at), replicas };
+}
+
+function instantOrNull(instant: Snapshot['now'] | null): string | null {
+  return instant === null ? null : formatInstant(instant);
+}
+
+function mapToJson<T>(
+  map: ReadonlyMap<string, T>,
+  write: (value: T) => unknown,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries([...map].map(([name, value]) => [name, write(value)]));
+}

@@ -1,0 +1,103 @@
+import { formatInstant, parseInstant } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import { MAX_REPLICAS } from '../../units/replicas.js';
+
+/** A parsed JSON value and its path, for error messages. */
+export interface Field {
+  readonly path: string;
+  readonly value: unknown;
+}
+
+/** JSON with the wrong structure. The message contains field, value and rule. */
+export class JsonShapeError extends Error {
+  override name = 'JsonShapeError';
+
+  constructor(field: Field, rule: string) {
+    super(`${field.path === '' ? 'the snapshot' : field.path} is ${print(field.value)}, must be ${rule}`);
+  }
+}
+
+/** Lists and objects are not printed: a deeply nested one would overflow the stack. */
+function print(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (Array.isArray(value)) return value.length === 0 ? '[]' : 'a list';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  const text = typeof value === 'number' ? String(value) : JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 60)}...` : text;
+}
+
+/** Throws for a name that is not in `known`. */
+export function readObject<K extends string>(field: Field, known: readonly K[]): Readonly<Record<K, Field>> {
+  const entries = readMap(field);
+  const strange = [...entries.keys()].find((name) => !known.some((key) => key === name));
+  if (strange !== undefined) {
+    throw new JsonShapeError(
+      at(field, strange, entries.get(strange)?.value),
+      `omitted: the known fields are ${known.join(', ')}`,
+    );
+  }
+  const fields = known.map((name) => [name, entries.get(name) ?? at(field, name, undefined)] as const);
+  return Object.fromEntries(fields) as Record<K, Field>;
+}
+
+/** Accepts any field names. */
+export function readMap(field: Field): ReadonlyMap<string, Field> {
+  const { value } = field;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new JsonShapeError(field, 'an object');
+  }
+  return new Map(Object.entries(value).map(([name, inner]) => [name, at(field, name, inner)]));
+}
+
+export function readArray(field: Field): readonly Field[] {
+  if (!Array.isArray(field.value)) throw new JsonShapeError(field, 'a list');
+  return field.value.map((value: unknown, index) => ({ path: `${field.path}[${index}]`, value }));
+}
+
+export function readString(field: Field): string {
+  if (typeof field.value !== 'string') throw new JsonShapeError(field, 'a string');
+  return field.value;
+}
+
+export function readBoolean(field: Field): boolean {
+  if (typeof field.value !== 'boolean') throw new JsonShapeError(field, 'true or false');
+  return field.value;
+}
+
+/** `1e999` becomes Infinity, which the decision rejects. */
+export function readNumber(field: Field): number {
+  if (typeof field.value !== 'number') throw new JsonShapeError(field, 'a number');
+  return withoutNegativeZero(field.value);
+}
+
+export function readInteger(field: Field, min: number): number {
+  const { value } = field;
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > MAX_REPLICAS) {
+    throw new JsonShapeError(field, `an integer from ${min} to ${MAX_REPLICAS}`);
+  }
+  return withoutNegativeZero(value);
+}
+
+/** JSON can contain `-0` but is written with `0`; both must be the same snapshot. */
+function withoutNegativeZero(value: number): number {
+  return value === 0 ? 0 : value;
+}
+
+/**
+ * Returns an instant in UTC from year 1 to 9999. Offsets are rejected, because they could move the instant outside of
+ * the years that RFC 3339 can express.
+ */
+export function readInstant(field: Field): Instant {
+  const instant = typeof field.value === 'string' ? parseInstant(field.value) : null;
+  if (instant === null || parseInstant(formatInstant(instant)) === null)
+    throw new JsonShapeError(field, 'an RFC 3339 time such as 2026-01-01T00:00:00Z');
+  return instant;
+}
+
+export function optional<T>(field: Field, read: (field: Field) => T): T | null {
+  return field.value === undefined || field.value === null ? null : read(field);
+}
+
+function at(parent: Field, name: string, value: unknown): Field {
+  return { path: parent.path === '' ? name : `${parent.path}.${name}`, value };
+}

@@ -1,0 +1,213 @@
+import { parseScaler } from '../../scaler/read/parse-scaler.js';
+import type { Scaler } from '../../scaler/spec.js';
+import { parseQuantity } from '../../units/quantity.js';
+import type { Milli } from '../../units/quantity.js';
+import type { Field } from './json-reader.js';
+import {
+  JsonShapeError,
+  optional,
+  readArray,
+  readBoolean,
+  readInstant,
+  readInteger,
+  readMap,
+  readNumber,
+  readObject,
+  readString,
+} from './json-reader.js';
+import type { Pod, PodPhase, ReplicaCounts, Sample, SampleErrorKind, Snapshot, State } from './snapshot.js';
+import { MAX_REPLICAS } from '../../units/replicas.js';
+
+export class SnapshotError extends Error {
+  override name = 'SnapshotError';
+}
+
+/**
+ * Converts parsed JSON to a snapshot, with instants, milli-units and the defaults of the document. Does not check rules
+ * across fields of the document, because recordings and vectors may violate them. Throws `SnapshotError` for a wrong
+ * structure, including unknown fields; the message contains field and reason.
+ */
+export function parseSnapshot(json: unknown): Snapshot {
+  try {
+    return readSnapshot({ path: '', value: json });
+  } catch (error) {
+    if (error instanceof JsonShapeError) throw new SnapshotError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+function readSnapshot(field: Field): Snapshot {
+  const { scaler, now, target, pods, samples, state } = readObject(field, [
+    'scaler',
+    'now',
+    'target',
+    'pods',
+    'samples',
+    'state',
+  ]);
+  const parsed = readScaler(scaler);
+  const sampleFields = optional(samples, readArray) ?? [];
+  const expected = parsed.spec.metrics.length;
+  if (sampleFields.length > expected) {
+    throw new SnapshotError(
+      `samples has ${sampleFields.length} entries, must be at most one for each of the ${expected} metrics`,
+    );
+  }
+  return {
+    scaler: parsed,
+    now: readInstant(now),
+    target: readTarget(target),
+    pods: readPods(pods),
+    samples: sampleFields.map(readSample),
+    state: readState(state),
+  };
+}
+
+function readScaler(field: Field): Scaler {
+  const { scaler, problems } = parseScaler(field.value);
+  if (scaler !== null) return scaler;
+  const first = problems.find(({ severity }) => severity === 'error');
+  throw new SnapshotError(`scaler: ${first?.message ?? 'is not a scaler document'}`);
+}
+
+function readTarget(field: Field): ReplicaCounts {
+  const { specReplicas, statusReplicas } = readObject(field, ['specReplicas', 'statusReplicas']);
+  const spec = readInteger(specReplicas, 0);
+  return {
+    specReplicas: spec,
+    statusReplicas: optional(statusReplicas, (inner) => readInteger(inner, 0)) ?? spec,
+  };
+}
+
+function readPods(field: Field): readonly Pod[] {
+  const pods = (optional(field, readArray) ?? []).map(readPod);
+  const names = new Set(pods.map(({ name }) => name));
+  if (names.size !== pods.length)
+    throw new SnapshotError('pods has two pods with the same name, must have unique names');
+  return pods;
+}
+
+const PHASES: readonly PodPhase[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
+
+function readPod(field: Field): Pod {
+  const pod = readObject(field, [
+    'name',
+    'phase',
+    'deleting',
+    'startTime',
+    'ready',
+    'readyChangedAt',
+    'requests',
+    'podRequests',
+  ]);
+  return {
+    name: readString(pod.name),
+    phase: readOneOf(pod.phase, PHASES),
+    deleting: optional(pod.deleting, readBoolean) ?? false,
+    startTime: optional(pod.startTime, readInstant),
+    ready: optional(pod.ready, readBoolean),
+    readyChangedAt: optional(pod.readyChangedAt, readInstant),
+    requests:
+      optional(pod.requests, (inner) =>
+        mapValues(inner, (container) => mapValues(container, readQuantity)),
+      ) ?? new Map(),
+    podRequests: optional(pod.podRequests, (inner) => mapValues(inner, readQuantity)),
+  };
+}
+
+function mapValues<T>(field: Field, read: (field: Field) => T): ReadonlyMap<string, T> {
+  return new Map([...readMap(field)].map(([name, inner]) => [name, read(inner)]));
+}
+
+function readQuantity(field: Field): Milli {
+  const { value } = field;
+  const milli = typeof value === 'string' || typeof value === 'number' ? parseQuantity(value) : null;
+  if (milli === null || milli < 0n)
+    throw new JsonShapeError(field, 'a quantity such as 500m or 1Gi, not negative');
+  return milli;
+}
+
+function readOneOf<T extends string>(field: Field, allowed: readonly T[]): T {
+  const found = allowed.find((entry) => entry === field.value);
+  if (found === undefined) throw new JsonShapeError(field, `one of ${allowed.join(', ')}`);
+  return found;
+}
+
+const KINDS: readonly SampleErrorKind[] = ['missing', 'nan', 'invalid', 'failed'];
+
+const FORMS = ['error', 'values', 'pods', 'containers'] as const;
+
+/** Each form has its own fields: a `kind` next to values, or values next to an error, is rejected. */
+function readSample(field: Field): Sample {
+  const given = readMap(field);
+  const [form, second] = FORMS.filter((name) => given.get(name)?.value !== undefined);
+  if (form === undefined || second !== undefined) {
+    throw new JsonShapeError(field, 'one with containers, pods, values or error, and only one of them');
+  }
+  if (form === 'error') return readErrorSample(field);
+  if (form === 'values') {
+    const { at, values, partial } = readObject(field, ['at', 'values', 'partial']);
+    return { form, ...readValued({ at, partial }), values: readArray(values).map(readNumber) };
+  }
+  const sample = readObject(field, ['at', 'windowSeconds', form, 'partial']);
+  const windowSeconds = optional(sample.windowSeconds, (inner) => readInteger(inner, 0)) ?? 0;
+  const valued = { ...readValued(sample), windowSeconds };
+  if (form === 'pods') return { form, ...valued, pods: mapValues(sample[form], readNumber) };
+  return { form, ...valued, containers: mapValues(sample[form], (pod) => mapValues(pod, readNumber)) };
+}
+
+function readErrorSample(field: Field): Sample {
+  const { error, kind } = readObject(field, ['error', 'kind']);
+  return {
+    form: 'error',
+    kind: optional(kind, (inner) => readOneOf(inner, KINDS)) ?? 'failed',
+    error: readString(error),
+  };
+}
+
+function readValued(sample: { readonly at: Field; readonly partial: Field }): {
+  readonly at: Snapshot['now'];
+  readonly partial: string | null;
+} {
+  return { at: readInstant(sample.at), partial: optional(sample.partial, readString) };
+}
+
+function readState(field: Field): State {
+  const state = readObject(
+    field.value === undefined || field.value === null ? { ...field, value: {} } : field,
+    [
+      'lastScaleUp',
+      'lastScaleDown',
+      'recommendations',
+      'scaleEvents',
+      'downscaleProposals',
+      'holdScaleDownUntil',
+      'holdReason',
+      'failingSince',
+      'zeroedBySelf',
+      'inactiveSince',
+    ],
+  );
+  return {
+    lastScaleUp: optional(state.lastScaleUp, readInstant),
+    lastScaleDown: optional(state.lastScaleDown, readInstant),
+    recommendations: optional(state.recommendations, readArray)?.map(readRecommendation) ?? null,
+    scaleEvents: (optional(state.scaleEvents, readArray) ?? []).map(readScaleEvent),
+    downscaleProposals: (optional(state.downscaleProposals, readArray) ?? []).map(readRecommendation),
+    holdScaleDownUntil: optional(state.holdScaleDownUntil, readInstant),
+    holdReason: optional(state.holdReason, readString),
+    failingSince: optional(state.failingSince, (inner) => mapValues(inner, readInstant)) ?? new Map(),
+    zeroedBySelf: optional(state.zeroedBySelf, readBoolean) ?? false,
+    inactiveSince: optional(state.inactiveSince, readInstant),
+  };
+}
+
+function readRecommendation(field: Field): { at: Snapshot['now']; replicas: number } {
+  const { at, replicas } = readObject(field, ['at', 'replicas']);
+  return { at: readInstant(at), replicas: readInteger(replicas, 0) };
+}
+
+function readScaleEvent(field: Field): { at: Snapshot['now']; change: number } {
+  const { at, change } = readObject(field, ['at', 'change']);
+  return { at: readInstant(at), change: readInteger(change, -MAX_REPLICAS) };
+}

@@ -1,0 +1,122 @@
+import type { Scaler } from '../../scaler/spec.js';
+import type { Milli } from '../../units/quantity.js';
+import type { Instant } from '../../units/time.js';
+
+/** The complete input of a decision. parse-snapshot.ts and write-json.ts convert its JSON form. */
+export interface Snapshot {
+  readonly scaler: Scaler;
+  /** The time of the decision; `decide` reads no clock. */
+  readonly now: Instant;
+  readonly target: ReplicaCounts;
+  readonly pods: readonly Pod[];
+  /** One per entry of `scaler.spec.metrics`, in the same order. */
+  readonly samples: readonly Sample[];
+  readonly state: State;
+}
+
+export interface ReplicaCounts {
+  /** `.spec.replicas` of the target; 1 if absent there. */
+  readonly specReplicas: number;
+  readonly statusReplicas: number;
+}
+
+export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
+
+export interface Pod {
+  readonly name: string;
+  readonly phase: PodPhase;
+  readonly deleting: boolean;
+  readonly startTime: Instant | null;
+  /** Status of the `Ready` condition; null: the pod has no such condition. */
+  readonly ready: boolean | null;
+  /** `lastTransitionTime` of the `Ready` condition. */
+  readonly readyChangedAt: Instant | null;
+  /** Milli-units by container name and resource name; includes restartable init containers. */
+  readonly requests: ReadonlyMap<string, ReadonlyMap<string, Milli>>;
+  /** Pod-level requests: milli-units by resource name; null if the pod has none. */
+  readonly podRequests: ReadonlyMap<string, Milli> | null;
+}
+
+/** The answer to the query of a metric. Numbers are in base units (cores, bytes, or what the query returns). */
+export type Sample = ContainersSample | PodsSample | ValuesSample | ErrorSample;
+
+interface Valued {
+  /** Time of the newest raw sample. */
+  readonly at: Instant;
+  /** Why the numbers may be too low; null: full value. A partial sample may raise the count, but not lower it. */
+  readonly partial: string | null;
+}
+
+/** Usage by pod and container, for Resource and ContainerResource. */
+export interface ContainersSample extends Valued {
+  readonly form: 'containers';
+  /** Window of the rate; 0: a gauge. */
+  readonly windowSeconds: number;
+  readonly containers: ReadonlyMap<string, ReadonlyMap<string, number>>;
+}
+
+export interface PodsSample extends Valued {
+  readonly form: 'pods';
+  readonly windowSeconds: number;
+  readonly pods: ReadonlyMap<string, number>;
+}
+
+/** The series that a query returned, for Object (exactly one) and External (summed). */
+export interface ValuesSample extends Valued {
+  readonly form: 'values';
+  readonly values: readonly number[];
+}
+
+/**
+ * In this order: no series; all values NaN; infinite, negative, wrong form or duplicates; no answer from the source.
+ */
+export type SampleErrorKind = 'missing' | 'nan' | 'invalid' | 'failed';
+
+/** No value. Never read as 0 unless the document allows it. */
+export interface ErrorSample {
+  readonly form: 'error';
+  readonly kind: SampleErrorKind;
+  readonly error: string;
+}
+
+export interface Recommendation {
+  readonly at: Instant;
+  readonly replicas: number;
+}
+
+export interface ScaleEvent {
+  readonly at: Instant;
+  /** +N or -N, never 0. */
+  readonly change: number;
+}
+
+/** What earlier decisions store for this one. `Decision.state` is the `state` of the next snapshot. */
+export interface State {
+  readonly lastScaleUp: Instant | null;
+  readonly lastScaleDown: Instant | null;
+  /** Before any limit. Null only for the first decision of the scaler; an empty list is not a first decision. */
+  readonly recommendations: readonly Recommendation[] | null;
+  readonly scaleEvents: readonly ScaleEvent[];
+  /** Consecutive decisions that proposed fewer replicas; empty unless the document has `downscaleConfirmation`. */
+  readonly downscaleProposals: readonly Recommendation[];
+  readonly holdScaleDownUntil: Instant | null;
+  readonly holdReason: string | null;
+  /** By `TYPE/IDENTITY`: since when the metric has had no value; empty after a decision at 0 replicas. */
+  readonly failingSince: ReadonlyMap<string, Instant>;
+  /** Whether promscaler, not another client, set the target to 0 (possibly by a pause). */
+  readonly zeroedBySelf: boolean;
+  readonly inactiveSince: Instant | null;
+}
+
+export const EMPTY_STATE: State = {
+  lastScaleUp: null,
+  lastScaleDown: null,
+  recommendations: null,
+  scaleEvents: [],
+  downscaleProposals: [],
+  holdScaleDownUntil: null,
+  holdReason: null,
+  failingSince: new Map(),
+  zeroedBySelf: false,
+  inactiveSince: null,
+};

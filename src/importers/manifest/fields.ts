@@ -1,0 +1,128 @@
+import { type Path, formatValue } from '../../scaler/problems/finding.js';
+import { didYouMean } from '../../scaler/problems/nearest.js';
+import { type PlainObject, isPlainObject } from '../../scaler/plain-json.js';
+import { parseQuantity } from '../../units/quantity.js';
+import type { RemarkLog } from '../draft/remarks.js';
+
+/**
+ * An object of a manifest. Each method reads one field. It returns undefined for an unset field, or for a field of
+ * another type, which it records as a remark. `rest` records every field that was not read.
+ */
+export interface Fields {
+  readonly path: Path;
+  readonly value: PlainObject;
+  readonly log: RemarkLog;
+  /** Returns the same object, with all comments at `place` of the scaler document. */
+  readonly at: (place: Path) => Fields;
+  readonly has: (key: string) => boolean;
+  readonly raw: (key: string) => unknown;
+  readonly text: (key: string) => string | undefined;
+  readonly integer: (key: string) => number | undefined;
+  readonly number: (key: string) => number | undefined;
+  readonly flag: (key: string) => boolean | undefined;
+  readonly quantity: (key: string) => string | number | undefined;
+  readonly object: (key: string) => Fields | undefined;
+  /** Reads an object that the conversion requires. If it is missing, records a loss. */
+  readonly required: (key: string) => Fields | undefined;
+  readonly list: (key: string) => readonly Fields[] | undefined;
+  /** Marks fields as read that have no meaning in a scaler document. */
+  readonly skip: (...keys: readonly string[]) => void;
+  readonly rest: () => void;
+}
+
+interface FieldOptions {
+  /** Whether keys are case-insensitive: Go reads JSON in annotations that way. */
+  readonly isCaseless?: boolean;
+}
+
+/** Returns null, and records a remark, if the value is not an object. */
+export function readFields(
+  value: unknown,
+  path: Path,
+  log: RemarkLog,
+  options: FieldOptions = {},
+): Fields | null {
+  if (!isPlainObject(value)) {
+    log.lose(path, `is ${formatValue(value)}, must be an object; it is not carried over`);
+    return null;
+  }
+  return fieldsOf(value, path, { log, options });
+}
+
+interface Rest {
+  readonly log: RemarkLog;
+  readonly options: FieldOptions;
+}
+
+function fieldsOf(given: PlainObject, path: Path, { log, options }: Rest): Fields {
+  const value = options.isCaseless === true ? withLowerKeys(given) : given;
+  const seen = new Set<string>();
+  const raw = (key: string): unknown => {
+    seen.add(key);
+    return Object.hasOwn(value, key) ? value[key] : undefined;
+  };
+  const readAs = <T>(key: string, rule: string, read: (found: unknown) => T | undefined): T | undefined => {
+    const found = raw(key);
+    if (found === undefined) return undefined;
+    const result = read(found);
+    if (result === undefined)
+      log.lose([...path, key], `is ${formatValue(found)}, must be ${rule}; it is not carried over`);
+    return result;
+  };
+  const object: Fields['object'] = (key) =>
+    readAs(key, 'an object', (found) =>
+      isPlainObject(found) ? fieldsOf(found, [...path, key], { log, options }) : undefined,
+    );
+  return {
+    path,
+    value,
+    log,
+    at: (place) => fieldsOf(value, path, { log: log.at(place), options }),
+    has: (key) => Object.hasOwn(value, key),
+    raw,
+    text: (key) => readAs(key, 'a string', (found) => (typeof found === 'string' ? found : undefined)),
+    integer: (key) =>
+      readAs(key, 'a whole number', (found) => (Number.isSafeInteger(found) ? Number(found) : undefined)),
+    number: (key) => readAs(key, 'a number', (found) => (typeof found === 'number' ? found : undefined)),
+    flag: (key) => readAs(key, 'true or false', (found) => (typeof found === 'boolean' ? found : undefined)),
+    quantity: (key) => readAs(key, 'a quantity', readQuantity),
+    object,
+    required: (key) => {
+      const found = object(key);
+      if (found === undefined) log.lose([...path, key], 'is missing');
+      return found;
+    },
+    list: (key) =>
+      readAs(key, 'a list', (found) =>
+        Array.isArray(found)
+          ? found.flatMap((item: unknown, index) => {
+              const fields = readFields(item, [...path, key, index], log, options);
+              return fields === null ? [] : [fields];
+            })
+          : undefined,
+      ),
+    skip: (...keys) => {
+      for (const key of keys) seen.add(key);
+    },
+    rest: () => {
+      const known = [...seen];
+      for (const key of Object.keys(value))
+        if (!seen.has(key))
+          log.lose([...path, key], `is not a known field${didYouMean(key, known)}; it is not carried over`);
+    },
+  };
+}
+
+function withLowerKeys(value: PlainObject): PlainObject {
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key.charAt(0).toLowerCase() + key.slice(1), member]),
+  );
+}
+
+/** Returns a quantity. A whole number in a string becomes a number. */
+export function readQuantity(found: unknown): string | number | undefined {
+  if (typeof found === 'number') return Number.isFinite(found) ? found : undefined;
+  if (typeof found !== 'string' || parseQuantity(found.trim()) === null) return undefined;
+  const text = found.trim();
+  return /^(?:0|[1-9]\d{0,14})$/.test(text) ? Number(text) : text;
+}

@@ -1,0 +1,55 @@
+import { isPlainObject } from '../../scaler/plain-json.js';
+import { formatPath } from '../../scaler/problems/finding.js';
+import { quoteRegex, stringLiteral } from '../../promql/quoting.js';
+import type { Fields } from './fields.js';
+
+/** A label selector as PromQL matchers, and its problems. */
+export interface LabelMatchers {
+  /** For example `queue="mail"`. */
+  readonly matchers: readonly string[];
+  /** Parts that PromQL cannot express; empty: none. */
+  readonly problems: readonly string[];
+}
+
+const NO_MATCHERS: LabelMatchers = { matchers: [], problems: [] };
+
+const LABEL = /^[A-Za-z_]\w*$/;
+
+/** Reads the label selector of a metric. The labels are those in Prometheus. */
+export function readMatchers(selector: Fields | undefined): LabelMatchers {
+  if (selector === undefined) return NO_MATCHERS;
+  const labels = selector.raw('matchLabels');
+  const matchers: string[] = [];
+  const problems: string[] = [];
+  const add = (key: string, operator: string, value: string, path: string): void => {
+    if (LABEL.test(key)) matchers.push(`${key}${operator}${literal(value)}`);
+    else problems.push(`${path}: ${JSON.stringify(key)} is not the name of a label in Prometheus`);
+  };
+  for (const [key, value] of Object.entries(isPlainObject(labels) ? labels : {}))
+    add(key, '=', String(value), formatPath([...selector.path, 'matchLabels']));
+  for (const expression of selector.list('matchExpressions') ?? []) {
+    const key = expression.text('key') ?? '';
+    const operator = expression.text('operator');
+    const values = readValues(expression.raw('values'));
+    const path = formatPath(expression.path);
+    const only = values.length === 1 ? values[0] : undefined;
+    const pattern = values.map(quoteRegex).join('|');
+    if (operator === 'In') add(key, only === undefined ? '=~' : '=', only ?? pattern, path);
+    else if (operator === 'NotIn') add(key, only === undefined ? '!~' : '!=', only ?? pattern, path);
+    else if (operator === 'Exists') add(key, '!=', '', path);
+    else if (operator === 'DoesNotExist') add(key, '=', '', path);
+    else problems.push(`${path}.operator is not one of In, NotIn, Exists and DoesNotExist`);
+    expression.rest();
+  }
+  selector.rest();
+  return { matchers, problems };
+}
+
+function readValues(values: unknown): readonly string[] {
+  return Array.isArray(values) ? values.map(String) : [];
+}
+
+/** A dollar sign before a letter would start a variable of promscaler. */
+function literal(value: string): string {
+  return stringLiteral(value).replaceAll('$', String.raw`\u0024`);
+}

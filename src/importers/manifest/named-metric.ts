@@ -1,0 +1,96 @@
+import { listVariables } from '../../promql/variables.js';
+import { metricNames } from '../../promql/metric-names.js';
+import type { PlainObject } from '../../scaler/plain-json.js';
+import { type Path, formatValue } from '../../scaler/problems/finding.js';
+import { type DraftItem, defined } from '../draft/draft.js';
+import { type MetricQueries, type NamedMetric, exampleQuery } from './metric-queries.js';
+import type { RemarkLog } from '../draft/remarks.js';
+
+/** Placeholder for an unknown query. It is not valid PromQL, so that `validate` rejects it. */
+const FILL_IN = 'FILL IN';
+
+const API_NAMES = { pods: 'Pods', object: 'Object', external: 'External' } as const;
+
+const RESULTS = {
+  pods: 'one series per pod, with the label pod',
+  object: 'exactly one series',
+  external: 'any number of series, which are added up',
+} as const;
+
+interface Placed {
+  readonly metric: NamedMetric;
+  readonly target: PlainObject;
+  readonly describedObject?: PlainObject | undefined;
+  readonly from: Path;
+  readonly log: RemarkLog;
+}
+
+/** Builds a metric whose query is looked up by name. Without a query it is commented out, for the user to complete. */
+export function namedMetricItem(
+  { metric, target, describedObject, from, log }: Placed,
+  queries: MetricQueries,
+): DraftItem {
+  const { member, name, selector } = metric;
+  for (const problem of selector.problems) log.lose(from, problem);
+  const found = selector.problems.length > 0 ? { query: null, reason: 'see above' } : queries(metric);
+  const build = (query: string): PlainObject => ({
+    [member]: defined({ describedObject, metric: { name }, query, target }),
+  });
+  if (found.query !== null) {
+    for (const note of found.notes) log.note(from, note);
+    return { value: build(found.query), from, isOff: false };
+  }
+  const what = `${API_NAMES[member]} metric ${formatValue(name)}`;
+  const lines = [
+    `FILL IN the query of this ${what}: ${found.reason}`,
+    `The query must return ${RESULTS[member]}, such as:`,
+    `  ${exampleQuery(metric)}`,
+  ];
+  log.lose(from, lines.join('\n'));
+  return { value: build(FILL_IN), from, isOff: true };
+}
+
+/** Builds a metric from a query in the manifest, where a dollar sign has no special meaning. */
+export function queryItem(
+  member: 'object' | 'external',
+  body: PlainObject & { readonly query: string },
+  { from, log }: Pick<Placed, 'from' | 'log'>,
+): DraftItem {
+  const [variable] = listVariables(body.query);
+  if (variable === undefined) return { value: { [member]: body }, from, isOff: false };
+  const message = `the query contains $${variable.name}, which would be a variable of promscaler: write it in another way`;
+  log.lose(from, message);
+  return { value: { [member]: body }, from, isOff: true };
+}
+
+const QUERIED = ['pods', 'object', 'external'] as const;
+
+/**
+ * Makes metric names unique within a type, which Kubernetes does not require, and omits names that equal the default
+ * for the query.
+ */
+export function withUniqueNames(items: readonly DraftItem[]): readonly DraftItem[] {
+  const taken = new Set<string>();
+  return items.map((item) => {
+    const member = QUERIED.find((one) => item.value[one] !== undefined);
+    const body = member === undefined ? null : (item.value[member] as NamedBody);
+    if (member === undefined || body === null || item.isOff) return item;
+    const name = unusedName(body.metric.name, member, taken);
+    taken.add(`${member} ${name}`);
+    const isImplied = metricNames(body.query)[0] === name;
+    const members = Object.entries({ ...body, metric: { name } });
+    const kept = members.filter(([key]) => key !== 'metric' || !isImplied);
+    return { ...item, value: { [member]: Object.fromEntries(kept) } };
+  });
+}
+
+interface NamedBody extends PlainObject {
+  readonly metric: { readonly name: string };
+  readonly query: string;
+}
+
+function unusedName(name: string, member: string, taken: ReadonlySet<string>): string {
+  let unique = name;
+  for (let count = 2; taken.has(`${member} ${unique}`); count += 1) unique = `${name}-${count}`;
+  return unique;
+}

@@ -1,0 +1,47 @@
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Returns null for a list and for other values that are not an object. */
+export function asObject(value: unknown): JsonObject | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
+}
+
+export function objectIn(parent: JsonObject | null, key: string): JsonObject | null {
+  return asObject(memberOf(parent, key));
+}
+
+export function textIn(parent: JsonObject | null, key: string): string | null {
+  const value = memberOf(parent, key);
+  return typeof value === 'string' ? value : null;
+}
+
+export function listIn(parent: JsonObject | null, key: string): readonly unknown[] {
+  const value = memberOf(parent, key);
+  return Array.isArray(value) ? (value as readonly unknown[]) : [];
+}
+
+export function objectsIn(parent: JsonObject | null, key: string): readonly JsonObject[] {
+  return listIn(parent, key)
+    .map(asObject)
+    .filter((entry) => entry !== null);
+}
+
+/** Returns an integer from 0 to 2^53-1, or null. */
+export function countIn(parent: JsonObject | null, key: string): number | null {
+  const value = memberOf(parent, key);
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+
+/** Returns the string members of an object, such as labels and annotations. */
+export function textsIn(parent: JsonObject | null, key: string): Readonly<Record<string, string>> {
+  const object = objectIn(parent, key);
+  // Without a prototype, because a label may be named `constructor`.
+  const texts = Object.create(null) as Record<string, string>;
+  for (const [name, value] of Object.entries(object ?? {}))
+    if (typeof value === 'string') texts[name] = value;
+  return texts;
+}
+
+/** Own members only: parsed JSON must not expose members of its prototype. */
+function memberOf(parent: JsonObject | null, key: string): unknown {
+  return parent !== null && Object.hasOwn(parent, key) ? parent[key] : undefined;
+}

@@ -1,0 +1,146 @@
+import type { Pod } from '../../decision/snapshot/snapshot.js';
+import type { LabelSelector, TargetRef } from '../../scaler/spec.js';
+
+/** A scale target, read from its watched object (apps/v1 kinds) or its `/scale`. */
+export interface ScaleTarget {
+  readonly ref: TargetRef;
+  readonly namespace: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly specReplicas: number;
+  readonly statusReplicas: number;
+  readonly selector: LabelSelector;
+  /** Only annotations of `promscaler.dev`; empty for a target that is read by its `/scale`. */
+  readonly annotations: Readonly<Record<string, string>>;
+  /** Field managers of `spec.replicas`: `kubectl`, `argocd-controller`. Absent if unknown. */
+  readonly replicasManagers?: readonly string[];
+  readonly generation?: number;
+  /**
+   * State of a Deployment's rollout: `paused` by `spec.paused`, `stuck` after progressDeadlineSeconds. Absent: neither,
+   * or unknown.
+   */
+  readonly rollout?: Rollout;
+}
+
+export type Rollout = 'paused' | 'stuck';
+
+/** Why a pod is not ready: a reason of the scheduler (`cpu`) or of the kubelet (`ImagePullBackOff`). */
+export interface PodTrouble {
+  readonly kind: 'unschedulable' | 'waiting';
+  readonly why: string;
+}
+
+export interface ClusterPod extends Pod {
+  readonly trouble?: PodTrouble;
+}
+
+export interface Scale {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly specReplicas: number;
+  readonly statusReplicas: number;
+}
+
+/** An Event on a target. `message` has up to 1 kB. */
+export interface TargetEvent {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface OtherScaler {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly target: TargetRef;
+  /** `status.desiredReplicas` of the HPA. Absent if unknown, for example while its metrics fail. */
+  readonly desiredReplicas?: number;
+}
+
+export interface FollowedTarget {
+  readonly namespace: string;
+  readonly ref: TargetRef;
+  /** For a scaler in dry run, HPAs of the same target are watched for comparison. Default: false. */
+  readonly isDryRun?: boolean;
+}
+
+/** The cluster, as the control loop uses it. Methods that send requests throw `KubernetesError`. */
+export interface Cluster {
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  /** Sets the scale targets. Only their namespaces and kinds are watched. */
+  readonly follow: (targets: readonly FollowedTarget[]) => void;
+  readonly isSynced: () => boolean;
+  /** Reads an apps/v1 kind from the watch, and other kinds from `/scale` with a live GET. */
+  readonly readTarget: (namespace: string, ref: TargetRef, signal: AbortSignal) => Promise<ScaleTarget>;
+  /** Returns pods from the watch. */
+  readonly listPods: (namespace: string, selector: LabelSelector) => readonly ClusterPod[];
+  /**
+   * Returns why the watched pods and targets of a namespace must not be used: never listed, forbidden, or without an
+   * event for 180 s. Null: usable.
+   */
+  readonly problemOf: (namespace: string) => KubernetesError | null;
+  /** Returns the seconds since the last event for pods and targets of a namespace. Scale-down requires at most 180. */
+  readonly cacheAgeSeconds: (namespace: string) => number;
+  readonly readScale: (namespace: string, ref: TargetRef, signal: AbortSignal) => Promise<Scale>;
+  /** Sends one merge-patch of `/scale` with uid and resourceVersion as preconditions. Returns the response. */
+  readonly patchScale: (
+    namespace: string,
+    ref: TargetRef,
+    change: { readonly uid: string; readonly resourceVersion: string; readonly replicas: number },
+    signal: AbortSignal,
+  ) => Promise<Scale>;
+  readonly recordEvent: (target: ScaleTarget, event: TargetEvent) => void;
+  /**
+   * Returns the HPAs of a namespace: as watched for scalers in dry run, otherwise as last listed; empty if they cannot
+   * be listed.
+   */
+  readonly listOtherScalers: (namespace: string, signal: AbortSignal) => Promise<readonly OtherScaler[]>;
+}
+
+export type KubernetesErrorKind =
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'conflict'
+  | 'gone'
+  | 'invalid'
+  /** The selector of the target is missing or invalid: condition `InvalidSelector`. */
+  | 'invalid_selector'
+  | 'rate_limited'
+  | 'server_error'
+  | 'timeout'
+  | 'connection'
+  | 'bad_answer'
+  | 'canceled';
+
+/** After these failures, a write may have succeeded. */
+export const UNKNOWN_OUTCOME: readonly KubernetesErrorKind[] = [
+  'timeout',
+  'connection',
+  'server_error',
+  'bad_answer',
+  'canceled',
+];
+
+/** A failed request to the API server. The message contains no header, token or complete response. */
+export class KubernetesError extends Error {
+  override name = 'KubernetesError';
+  readonly kind: KubernetesErrorKind;
+  readonly status: number | null;
+  readonly retryAfterSeconds: number | null;
+
+  constructor(
+    kind: KubernetesErrorKind,
+    message: string,
+    details: {
+      readonly status?: number;
+      readonly retryAfterSeconds?: number | null;
+      readonly cause?: unknown;
+    } = {},
+  ) {
+    super(message, details.cause === undefined ? {} : { cause: details.cause });
+    this.kind = kind;
+    this.status = details.status ?? null;
+    this.retryAfterSeconds = details.retryAfterSeconds ?? null;
+  }
+}

@@ -1,0 +1,182 @@
+import { type Instant, instantFromSeconds } from '../../units/time.js';
+import type { Answer, FailureReason, Series } from './answer.js';
+import { quote, sayValue } from './quote.js';
+import { parseSampleValue } from './sample-value.js';
+import { whyAnswerPartial } from './why-partial.js';
+
+export const MAX_SERIES = 20_000;
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly contentType: string | null;
+  readonly body: string;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The values of `errorType` in Prometheus and compatible servers. */
+const REASON_OF_ERROR_TYPE: Readonly<Record<string, FailureReason>> = {
+  bad_data: 'bad_query',
+  execution: 'execution',
+  timeout: 'timeout',
+  canceled: 'canceled',
+  internal: 'server_error',
+  unavailable: 'server_error',
+  not_found: 'bad_answer',
+  too_many_requests: 'rate_limited',
+};
+
+const REASON_OF_STATUS: Readonly<Record<number, FailureReason>> = {
+  400: 'bad_query',
+  401: 'unauthorized',
+  403: 'unauthorized',
+  408: 'timeout',
+  413: 'too_large',
+  422: 'execution',
+  429: 'rate_limited',
+  499: 'canceled',
+};
+
+/**
+ * Returns the class of an answer to an instant query. Checks in this order: status code, form, JSON, `status`,
+ * warnings, result type, number of series, values. Keeps NaN and infinite values, which samples.ts checks. An empty
+ * vector with a warning is `partial` without series, not `missing`. Source: algorithm.md, section 2.
+ */
+export function classifyAnswer(http: HttpAnswer): Answer {
+  const json = parseObject(http.body);
+  if (!isWholeAnswer(http.status)) return failedByStatus(http, json);
+  if (json === null) return failed('bad_answer', `${sayStatus(http)} with ${sayForm(http)} instead of JSON`);
+  if (json['status'] === 'error') return failedByType(http, json);
+  if (json['status'] !== 'success')
+    return failed('bad_answer', 'the JSON is not an answer of the Prometheus API');
+  const data = asObject(json['data']);
+  if (data === null) return failed('bad_answer', 'the answer has no "data"');
+  return classifyResult(data, whyAnswerPartial(json));
+}
+
+/** A 203 was changed by a proxy. A 206 is only part of an answer, and its series would count as all series. */
+export function isWholeAnswer(status: number): boolean {
+  return status === 200 || status === 203;
+}
+
+function failedByStatus(http: HttpAnswer, json: Json | null): Answer {
+  if (http.status < 300)
+    return failed('bad_answer', `${sayStatus(http)}: only 200 and 203 are complete answers`);
+  if (http.status >= 300 && http.status < 400) {
+    return failed('bad_answer', `${sayStatus(http)}: redirects are not followed`);
+  }
+  // A 401, 403 or 429 of a proxy is more specific than the body. For other statuses, `errorType` is.
+  const byStatus = REASON_OF_STATUS[http.status];
+  if (byStatus === 'unauthorized' || byStatus === 'rate_limited') return failed(byStatus, sayStatus(http));
+  if (typeof json?.['errorType'] === 'string') return failedByType(http, json);
+  const reason = byStatus ?? (http.status >= 500 ? 'server_error' : 'bad_answer');
+  const text = sayForm(http) === 'text' ? `: ${quote(http.body)}` : '';
+  return failed(reason, sayStatus(http) + text);
+}
+
+function failedByType(http: HttpAnswer, json: Json): Answer {
+  const type = typeof json['errorType'] === 'string' ? json['errorType'] : '';
+  const reason = Object.hasOwn(REASON_OF_ERROR_TYPE, type) ? REASON_OF_ERROR_TYPE[type] : undefined;
+  const text = typeof json['error'] === 'string' ? `: ${quote(json['error'])}` : '';
+  const named =
+    type === '' || type === String(http.status) ? sayStatus(http) : `${sayStatus(http)} ${quote(type)}`;
+  return failed(reason ?? REASON_OF_STATUS[http.status] ?? 'server_error', named + text);
+}
+
+function classifyResult(data: Json, why: string | null): Answer {
+  const type = data['resultType'];
+  const result = data['result'];
+  if (type === 'string' || type === 'matrix') {
+    const hint = type === 'matrix' ? ': a range such as [5m] needs a function around it' : '';
+    return invalid(`the query returns a ${type}, not an instant vector${hint}`);
+  }
+  if (type === 'scalar') return classifySeries([{ metric: {}, value: result }], why);
+  if (type !== 'vector') return invalid('the query returns neither a vector nor a scalar');
+  if (!Array.isArray(result)) return failed('bad_answer', 'the vector in the answer is not a list');
+  if (result.length > MAX_SERIES) {
+    return failed('too_large', `the answer has ${result.length} series, more than ${MAX_SERIES}`);
+  }
+  return classifySeries(result, why);
+}
+
+function classifySeries(elements: readonly unknown[], why: string | null): Answer {
+  const series: Series[] = [];
+  let oldestSeconds = Infinity;
+  for (const element of elements) {
+    const read = readElement(element);
+    if (typeof read === 'string') return invalid(read);
+    series.push(read.series);
+    oldestSeconds = Math.min(oldestSeconds, read.seconds);
+  }
+  if (series.length === 0) {
+    if (why === null) return { class: 'missing', message: 'no series' };
+    return { class: 'partial', series: [], evaluatedAt: EPOCH, why: `no series, and ${why}` };
+  }
+  const evaluatedAt = instantFromSeconds(oldestSeconds);
+  return why === null
+    ? { class: 'value', series, evaluatedAt }
+    : { class: 'partial', series, evaluatedAt, why };
+}
+
+/** Placeholder for the evaluation time of an answer without series; never used. */
+const EPOCH: Instant = instantFromSeconds(0);
+
+/** The year 9999: RFC 3339 has no later times. */
+const LATEST_SECONDS = 253_402_300_799;
+
+function readElement(element: unknown): { readonly series: Series; readonly seconds: number } | string {
+  const object = asObject(element);
+  if (object === null) return 'an element of the vector is not an object';
+  const pair = object['value'];
+  if (pair === undefined && object['histogram'] !== undefined) {
+    return 'the query returns native histograms, which are not numbers';
+  }
+  const labels = readLabels(object['metric']);
+  if (labels === null) return 'an element of the vector has no labels';
+  if (!Array.isArray(pair) || pair.length !== 2) return 'an element of the vector has no value';
+  const [seconds, text] = pair as readonly unknown[];
+  if (typeof seconds !== 'number' || !(Math.abs(seconds) <= LATEST_SECONDS))
+    return 'a value has no evaluation time';
+  const value = typeof text === 'string' ? parseSampleValue(text) : null;
+  if (value === null)
+    return `${typeof text === 'string' ? `"${quote(text)}"` : sayValue(text)} is not a value`;
+  return { series: { labels, value }, seconds };
+}
+
+function readLabels(metric: unknown): Readonly<Record<string, string>> | null {
+  const object = asObject(metric);
+  if (object === null) return null;
+  for (const name in object) if (typeof object[name] !== 'string') return null;
+  return object as Readonly<Record<string, string>>;
+}
+
+function parseObject(body: string): Json | null {
+  try {
+    return asObject(JSON.parse(body));
+  } catch {
+    return null;
+  }
+}
+
+function asObject(value: unknown): Json | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null;
+}
+
+function sayStatus({ status }: HttpAnswer): string {
+  return `HTTP ${status}`;
+}
+
+function sayForm({ contentType, body }: HttpAnswer): string {
+  const start = body.trimStart();
+  if (start === '') return 'an empty body';
+  const isHtml = (contentType ?? '').includes('html') || start.startsWith('<');
+  return isHtml ? 'an HTML page (a login page, or not the address of a Prometheus?)' : 'text';
+}
+
+function failed(reason: FailureReason, message: string): Answer {
+  return { class: 'failed', reason, message };
+}
+
+function invalid(message: string): Answer {
+  return { class: 'invalid', message };
+}

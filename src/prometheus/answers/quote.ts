@@ -1,0 +1,15 @@
+const MAX_QUOTED_LENGTH = 300;
+
+/** Returns a server's message on one line, without control characters, truncated to 300 characters. */
+export function quote(text: string): string {
+  // eslint-disable-next-line no-control-regex -- control characters of a server's text must not reach a terminal
+  const line = text.replace(/[\s\x00-\x1f\x7f]+/g, ' ').trim();
+  return line.length > MAX_QUOTED_LENGTH ? `${line.slice(0, MAX_QUOTED_LENGTH)}...` : line;
+}
+
+/** Returns a scalar as a string, and only the type of any other value: the server may set `toString` of an object. */
+export function sayValue(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);
+  return Array.isArray(value) ? 'an array' : 'an object';
+}

@@ -1,0 +1,106 @@
+import { type Clock, sleep } from '../../units/clock.js';
+import type { Instant } from '../../units/time.js';
+import type { Answer, FailureReason } from '../answers/answer.js';
+import { createConnection } from './connection.js';
+import { createEngine } from './engine.js';
+import { isServerFailure } from './breaker.js';
+import type { QueryOptions } from '../requests/request-options.js';
+import { createUrlClient, type UrlClient } from './url-client.js';
+import type { Environment } from '../sign-in/environment.js';
+import type { SourceConfig } from '../data-source/source-config.js';
+
+/** Client for one data source. No method throws. */
+export interface PrometheusClient {
+  readonly query: (query: string, options: QueryOptions) => Promise<Answer>;
+  /** Start time of the server that answers. Null if it does not answer or does not report the time (Thanos, Mimir). */
+  readonly startTime: (options: QueryOptions) => Promise<Instant | null>;
+  /** Detects the flavor if the config does not set it. Returns false if no server answered. */
+  readonly recognize?: (options: QueryOptions) => Promise<boolean>;
+  readonly fittingConfig?: () => SourceConfig;
+}
+
+/** These failures are often short, such as a closed keep-alive connection or a proxy without a backend. */
+const RETRY_REASONS: ReadonlySet<FailureReason> = new Set(['connection', 'server_error']);
+const RETRY_AFTER_MS = 100;
+
+type Failure = Extract<Answer, { readonly class: 'failed' }>;
+
+/**
+ * Creates a client for the urls of a data source. It tries them in order, recently failed ones last, within one
+ * deadline. Each url gets an equal share of the remaining time. `env` is for authentication.
+ */
+export function createPrometheusClient(
+  config: SourceConfig,
+  clock: Clock,
+  env: Environment = {},
+): PrometheusClient {
+  const connect = createConnection(config, clock, env);
+  const engine = createEngine(config);
+  const servers = config.urls.map((url) => createUrlClient(url, { config, engine, connect, clock }));
+
+  const query: PrometheusClient['query'] = async (text, { timeoutMs, signal, mayRetry = true }) => {
+    const deadlineMs = clock.monotonicMs() + timeoutMs;
+    const failures: Failure[] = [];
+    const order = inOrder(servers, (server) => server.goesLast());
+    for (const [index, server] of order.entries()) {
+      const leftMs = deadlineMs - clock.monotonicMs();
+      if (leftMs <= 0) break;
+      const answer = await server.query(text, { timeoutMs: leftMs / (order.length - index), signal });
+      if (answer.class !== 'failed' || !isServerFailure(answer.reason)) return answer;
+      failures.push(answer);
+    }
+    const [first] = order;
+    const isWorthIt = mayRetry && failures.every(({ reason }) => RETRY_REASONS.has(reason));
+    if (first === undefined || !isWorthIt) return summary(failures);
+    await sleep(clock, RETRY_AFTER_MS, signal);
+    const leftMs = deadlineMs - clock.monotonicMs();
+    if (leftMs <= 0) return summary(failures);
+    const again = await first.query(text, { timeoutMs: leftMs, signal });
+    return again.class === 'failed' ? summary(failures) : again;
+  };
+
+  const firstAnswer = async <T>(
+    { timeoutMs, signal }: QueryOptions,
+    ask: (server: UrlClient, options: QueryOptions) => Promise<T | 'unavailable'>,
+  ): Promise<T | 'unavailable'> => {
+    const deadlineMs = clock.monotonicMs() + timeoutMs;
+    const order = inOrder(servers, (server) => server.isDoubtful());
+    for (const [index, server] of order.entries()) {
+      const leftMs = deadlineMs - clock.monotonicMs();
+      if (leftMs <= 0) return 'unavailable';
+      const answer = await ask(server, { timeoutMs: leftMs / (order.length - index), signal });
+      if (answer !== 'unavailable') return answer;
+    }
+    return 'unavailable';
+  };
+
+  // Uses the first server that answers, even without a start time, because the start time of another server
+  // is irrelevant.
+  const startTime: PrometheusClient['startTime'] = async (options) => {
+    const instant = await firstAnswer(options, (server, mine) => server.startTime(mine));
+    return instant === 'unavailable' ? null : instant;
+  };
+
+  const recognize: PrometheusClient['recognize'] = async (options) => {
+    if (config.ifVictoriaMetrics === null) return true;
+    const said = await firstAnswer(options, (server, mine) => server.isVictoriaMetrics(mine));
+    if (said === true) engine.recognize();
+    return said !== 'unavailable';
+  };
+
+  return { query, startTime, recognize, fittingConfig: engine.config };
+}
+
+function inOrder(
+  servers: readonly UrlClient[],
+  goesLast: (server: UrlClient) => boolean,
+): readonly UrlClient[] {
+  const last = new Set(servers.filter(goesLast));
+  return [...servers.filter((server) => !last.has(server)), ...last];
+}
+
+function summary(failures: readonly Failure[]): Answer {
+  const message = failures.map((failure) => failure.message).join('; ');
+  const reason = failures.at(-1)?.reason ?? 'timeout';
+  return { class: 'failed', reason, message: message === '' ? 'no time was left for the query' : message };
+}

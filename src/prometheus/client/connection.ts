@@ -1,0 +1,62 @@
+import { Agent as HttpAgent } from 'node:http';
+import type { Clock } from '../../units/clock.js';
+import { mustRead } from '../requests/credential-files.js';
+import type { Connection } from '../requests/send.js';
+import { createSignIn } from '../sign-in/create-sign-in.js';
+import type { Environment } from '../sign-in/environment.js';
+import type { SourceConfig } from '../data-source/source-config.js';
+import { createTlsAgents } from '../requests/tls-agents.js';
+import { watchFile } from '../requests/watched-file.js';
+
+const MIN_SECRET_LENGTH = 4;
+
+/**
+ * Returns a function that returns the connections and headers for a data source. It throws a `CredentialError` if a
+ * file was never readable. `isForced` reads the files again, as needed after a 401. `send` adds the headers of `signIn`
+ * to each request.
+ */
+export function createConnection(
+  config: SourceConfig,
+  clock: Clock,
+  env: Environment = {},
+): (isForced?: boolean) => Promise<Connection> {
+  const httpAgent = new HttpAgent({ keepAlive: true });
+  const unread = { bytes: 0 };
+  const httpsAgent = createTlsAgents(config.tls, clock);
+  const signIn = config.signIn === null ? null : createSignIn(config.signIn, clock, env);
+  const token = config.bearerTokenFile === null ? null : watchFile(config.bearerTokenFile, clock);
+  const password = config.basicAuth === null ? null : watchFile(config.basicAuth.passwordFile, clock);
+
+  return async (isForced = false) => {
+    const secrets = Object.values(config.headers);
+    let headers = config.headers;
+    if (config.basicAuth !== null && password !== null) {
+      const secret = await mustRead(password, 'basicAuth.passwordFile', isForced);
+      const encoded = Buffer.from(`${config.basicAuth.username}:${secret}`).toString('base64');
+      secrets.push(secret, encoded);
+      headers = withAuthorization(headers, `Basic ${encoded}`);
+    }
+    if (token !== null) {
+      const secret = await mustRead(token, 'bearerTokenFile', isForced);
+      secrets.push(secret);
+      headers = withAuthorization(headers, `Bearer ${secret}`);
+    }
+    const isSecret = (text: string): boolean => text.length >= MIN_SECRET_LENGTH;
+    return {
+      httpAgent,
+      httpsAgent: await httpsAgent(),
+      headers,
+      secrets: secrets.filter(isSecret),
+      signIn,
+      unread,
+    };
+  };
+}
+
+function withAuthorization(
+  headers: Readonly<Record<string, string>>,
+  value: string,
+): Readonly<Record<string, string>> {
+  const others = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'authorization');
+  return { ...Object.fromEntries(others), Authorization: value };
+}

@@ -1,0 +1,47 @@
+import type { SendResult } from '../requests/send.js';
+import type { SourceConfig } from '../data-source/source-config.js';
+
+export interface Engine {
+  readonly config: () => SourceConfig;
+  /** Records that the server is VictoriaMetrics. No effect if the config sets a flavor. */
+  readonly recognize: () => void;
+}
+
+export function createEngine(config: SourceConfig): Engine {
+  let current = config;
+  return {
+    config: () => current,
+    recognize: () => {
+      const { ifVictoriaMetrics } = current;
+      if (ifVictoriaMetrics !== null) current = { ...current, ...ifVictoriaMetrics, ifVictoriaMetrics: null };
+    },
+  };
+}
+
+/** Only VictoriaMetrics has this next to `data`: the single node after it, the cluster before it. */
+const STATS = /"stats":\s?\{\s?"seriesFetched"/;
+const IS_PARTIAL = /^\s?\{\s?"status":\s?"success",\s?"isPartial":/;
+const LOOKED_AT = 400;
+
+/** Whether only VictoriaMetrics can have sent the answer. Up to version 1.90, small answers lack the mark. */
+export function isVictoriaMetricsAnswer(body: string): boolean {
+  return IS_PARTIAL.test(body.slice(0, LOOKED_AT)) || STATS.test(body.slice(-LOOKED_AT));
+}
+
+/**
+ * Returns the engine from the build information: VictoriaMetrics reports only a version, while all builds of Prometheus
+ * also report a revision. The header alone does not suffice, because vmauth sets it in front of Prometheus, too. Null:
+ * unknown.
+ */
+export function engineOfBuild(page: SendResult): 'victoriametrics' | 'other' | null {
+  if (page.kind === 'failed' || page.status !== 200) return null;
+  try {
+    const { status, data } = JSON.parse(page.body) as { status?: unknown; data?: unknown };
+    if (status !== 'success' || typeof data !== 'object' || data === null) return null;
+    const names = Object.keys(data);
+    if (names.includes('revision')) return 'other';
+    return page.hasServerHostname && names.every((name) => name === 'version') ? 'victoriametrics' : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,229 @@
+import type { Agent as HttpAgent } from 'node:http';
+import type { Agent as HttpsAgent } from 'node:https';
+import type { Readable } from 'node:stream';
+import axios, { AxiosError, type AxiosResponse } from 'axios';
+import { DeadlineError } from '../../units/clock.js';
+import { type JsonBounds, createJsonMeter } from '../../units/json-bounds.js';
+import { sendWithRenewal } from '../../units/send-with-renewal.js';
+import type { FailureReason } from '../answers/answer.js';
+import type { HttpAnswer } from '../answers/classify-answer.js';
+import { CredentialError } from './credential-files.js';
+import { httpAdapter } from './http-adapter.js';
+import type { OutgoingRequest, SignedHeaders, SignIn } from './authentication.js';
+
+export interface Connection {
+  readonly httpAgent: HttpAgent;
+  readonly httpsAgent: HttpsAgent;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Strings that must not appear in any message. */
+  readonly secrets: readonly string[];
+  /** Adds headers to each request; null: `headers` are complete. */
+  readonly signIn: SignIn | null;
+  /** Bytes of all answers that are being received. Bounded, so that a hostile source cannot exhaust the memory. */
+  readonly unread?: { bytes: number };
+}
+
+export interface Request {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  /** The body of a POST, or the query string of a GET. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly connection: Connection;
+  /** Its reason distinguishes a timeout (`DeadlineError`) from a cancellation. */
+  readonly signal: AbortSignal;
+  readonly accept?: string;
+  /** Whether the server may compress the answer; default true. */
+  readonly mayCompress?: boolean;
+}
+
+/** A complete HTTP answer with any status, or why there is none. Contains no secrets. */
+export type SendResult =
+  | (HttpAnswer & {
+      readonly kind: 'answered';
+      readonly retryAfterSeconds: number | null;
+      /** Target of a redirect, which is not followed; null: no redirect. */
+      readonly location: string | null;
+      /** Whether a response header contains the host name, as in VictoriaMetrics. */
+      readonly hasServerHostname: boolean;
+    })
+  | {
+      readonly kind: 'failed';
+      readonly reason: FailureReason;
+      readonly message: string;
+      readonly code?: string | null;
+    };
+
+/** Prevents the defaults of axios: no headers of its own, and a body that is sent unchanged. */
+const client = axios.create({
+  adapter: httpAdapter,
+  transformRequest: [],
+  transformResponse: [],
+  validateStatus: () => true,
+});
+client.defaults.headers = { common: {} } as typeof client.defaults.headers;
+
+/** After decompression. 23 MB block the event loop for 141 ms. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+/** For all answers of one data source together. */
+const MAX_UNREAD_BYTES = 48 * 1024 * 1024;
+/** The answer to a query has 5 levels, and 500,000 items with 20,000 series and 20 labels each. */
+const JSON_BOUNDS: JsonBounds = { depth: 64, items: 500_000 };
+
+class TooLargeError extends Error {}
+
+/**
+ * Sends a request to a data source, and again if it was rejected with a token that has been renewed since. Only http
+ * and https. Uses no proxy from the environment and follows no redirects, which would send the credentials to another
+ * server. Never throws.
+ */
+export async function send(request: Request): Promise<SendResult> {
+  const { signIn } = request.connection;
+  const outgoing = outgoingOf(request);
+  if (!/^https?:\/\//i.test(outgoing.url)) return failed('connection', 'the url is neither http nor https');
+  try {
+    if (signIn === null) return await exchange(request, outgoing, NOT_SIGNED);
+    const read = (): Promise<SignedHeaders> => signIn.headersFor(outgoing, request.signal);
+    return await sendWithRenewal({
+      read,
+      send: (signed) => exchange(request, outgoing, signed),
+      renew: async (result, used) =>
+        result.kind === 'answered' && signIn.renew(result.status, used) ? read() : null,
+    });
+  } catch (error) {
+    if (error instanceof CredentialError) return failed('unauthorized', error.message, 'SIGN_IN');
+    return explain(error, request.signal);
+  }
+}
+
+const NOT_SIGNED: Pick<SignedHeaders, 'headers' | 'secrets'> = { headers: {}, secrets: [] };
+
+function outgoingOf({ method, url, parameters }: Request): OutgoingRequest {
+  const form = new URLSearchParams(parameters).toString();
+  return method === 'POST'
+    ? { method, url, body: form, contentType: 'application/x-www-form-urlencoded' }
+    : { method, url: form === '' ? url : `${url}?${form}`, body: null, contentType: null };
+}
+
+async function exchange(
+  request: Request,
+  { method, url, body, contentType }: OutgoingRequest,
+  signed: typeof NOT_SIGNED,
+): Promise<SendResult> {
+  const { connection, signal } = request;
+  const response = await client.request<unknown, AxiosResponse<Readable>>({
+    method,
+    url,
+    ...(body === null ? {} : { data: body }),
+    headers: {
+      'User-Agent': 'promscaler',
+      ...connection.headers,
+      ...signed.headers,
+      Accept: request.accept ?? 'application/json',
+      'Accept-Encoding': request.mayCompress === false ? 'identity' : 'gzip',
+      ...(contentType === null ? {} : { 'Content-Type': contentType }),
+    },
+    signal,
+    httpAgent: connection.httpAgent,
+    httpsAgent: connection.httpsAgent,
+  });
+  const text = await readBody(response.data, connection.unread ?? { bytes: 0 });
+  return {
+    kind: 'answered',
+    status: response.status,
+    contentType: textOrNull(response.headers['content-type']),
+    // A server may quote the request in its error message.
+    body: signed.secrets.reduce((left, secret) => left.replaceAll(secret, '[secret]'), text),
+    retryAfterSeconds: secondsOrNull(response.headers['retry-after']),
+    location: textOrNull(response.headers['location']),
+    hasServerHostname: textOrNull(response.headers['x-server-hostname']) !== null,
+  };
+}
+
+/** Counts the body as it arrives. Throws `TooLargeError` if it exceeds a bound. */
+function readBody(stream: Readable, unread: { bytes: number }): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    const meter = createJsonMeter(JSON_BOUNDS);
+    let bytes = 0;
+    const settle = (finish: () => void): void => {
+      unread.bytes -= bytes;
+      bytes = 0;
+      finish();
+    };
+    const whyTooLarge = (piece: Buffer): string | null => {
+      if (bytes > MAX_ANSWER_BYTES) return `the answer is larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB`;
+      if (unread.bytes > MAX_UNREAD_BYTES)
+        return `the answers being received exceed ${MAX_UNREAD_BYTES / 1024 / 1024} MiB in total`;
+      const excess = isJson(pieces[0]) ? meter.add(piece) : null;
+      return excess === null ? null : `the answer has ${excess}`;
+    };
+    stream.on('data', (piece: Buffer) => {
+      pieces.push(piece);
+      bytes += piece.length;
+      unread.bytes += piece.length;
+      const message = whyTooLarge(piece);
+      if (message !== null) stream.destroy(new TooLargeError(message));
+    });
+    stream.once('end', () => settle(() => resolve(Buffer.concat(pieces).toString('utf8'))));
+    stream.once('error', (error) => settle(() => reject(error)));
+    stream.once('close', () => settle(() => reject(new Error('the stream ended early'))));
+  });
+}
+
+function isJson(first: Buffer | undefined): boolean {
+  return first !== undefined && /^\s*[{[]/.test(first.subarray(0, 256).toString('latin1'));
+}
+
+/** Uses only the code of an AxiosError, because the error contains the whole request with its token. */
+function explain(error: unknown, signal: AbortSignal): SendResult {
+  if (signal.aborted) {
+    const reason: unknown = signal.reason;
+    return reason instanceof DeadlineError
+      ? failed('timeout', reason.message)
+      : failed('canceled', 'the query was canceled');
+  }
+  if (error instanceof TooLargeError) return failed('too_large', error.message);
+  const code = codeOf(error);
+  if (code?.startsWith('Z_') === true) return failed('bad_answer', 'the compressed answer is broken');
+  if (code?.startsWith('HPE_') === true) return failed('bad_answer', 'the answer is not HTTP');
+  const words = CONNECTION_WORDS[code ?? ''] ?? `no connection (${code ?? 'unknown error'})`;
+  return failed('connection', words, code ?? null);
+}
+
+/** An error that is no AxiosError occurred while the body was read. */
+function codeOf(error: unknown): string | undefined {
+  if (error instanceof AxiosError) return error.code;
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'ECONNRESET' ? 'ECONNABORTED' : typeof code === 'string' ? code : undefined;
+}
+
+const CONNECTION_WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'the connection was reset',
+  ECONNABORTED: 'the connection was cut off',
+  ERR_BAD_RESPONSE: 'the connection was cut off',
+  EPIPE: 'the connection was cut off',
+  ENOTFOUND: 'the host name is unknown',
+  EAI_AGAIN: 'the name server does not answer',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+  ETIMEDOUT: 'the connection timed out',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed: set tls.caFile',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate is signed by an unknown authority: set tls.caFile',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate is signed by an unknown authority: set tls.caFile',
+  EPROTO: 'the TLS handshake failed: is that port plain http?',
+  CERT_HAS_EXPIRED: 'the certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host name: set tls.serverName',
+};
+
+function failed(reason: FailureReason, message: string, code: string | null = null): SendResult {
+  return { kind: 'failed', reason, message, code };
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function secondsOrNull(value: unknown): number | null {
+  return typeof value === 'string' && /^\d{1,6}$/.test(value) ? Number(value) : null;
+}

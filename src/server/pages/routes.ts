@@ -1,0 +1,210 @@
+import type { SchemaName } from '../schemas/schema-names.js';
+
+export type RouteId =
+  | 'healthz'
+  | 'readyz'
+  | 'metrics'
+  | 'listScalers'
+  | 'showScaler'
+  | 'listDecisions'
+  | 'showSnapshot'
+  | 'showHistory'
+  | 'streamEvents'
+  | 'openapi';
+
+export interface Route {
+  readonly id: RouteId;
+  /** OpenAPI path, such as `/api/v1/scalers/{namespace}/{name}`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly parameters: readonly Parameter[];
+  /** By status. Other responses (405, 413, 414, 421, 500) are an Error. */
+  readonly answers: Readonly<Record<number, RouteAnswer>>;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly description: string;
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
+export interface RouteAnswer {
+  readonly description: string;
+  readonly mediaType: 'application/json' | 'text/plain' | 'text/event-stream';
+  /** Unset: any string or object. */
+  readonly schema?: SchemaName;
+}
+
+export const LIMITS = {
+  scalers: { standard: 500, least: 1, most: 500 },
+  decisions: { standard: 20, least: 1, most: 100 },
+  points: { standard: 1000, least: 1, most: 1000 },
+  step: { standard: null, least: 1, most: 86_400 },
+} as const;
+
+const OF_SCALER: readonly Parameter[] = [
+  { name: 'namespace', in: 'path', description: 'namespace of the scaler', schema: { type: 'string' } },
+  { name: 'name', in: 'path', description: 'name of the scaler', schema: { type: 'string' } },
+];
+
+const CONTINUE: Parameter = {
+  name: 'continue',
+  in: 'query',
+  description: '`continue` of the previous page',
+  schema: { type: 'string' },
+};
+
+const BAD_REQUEST: RouteAnswer = {
+  description: 'a parameter is invalid; the message names it',
+  mediaType: 'application/json',
+  schema: 'Error',
+};
+
+const NOT_FOUND: RouteAnswer = {
+  description: 'the scaler does not exist, or no data of it is retained',
+  mediaType: 'application/json',
+  schema: 'Error',
+};
+
+export const ROUTES: readonly Route[] = [
+  {
+    id: 'healthz',
+    path: '/healthz',
+    summary: 'Liveness of the process',
+    parameters: [],
+    answers: probeAnswers('alive'),
+  },
+  {
+    id: 'readyz',
+    path: '/readyz',
+    summary: 'Readiness: documents are loaded, pods and targets are listed',
+    parameters: [],
+    answers: probeAnswers('ready'),
+  },
+  {
+    id: 'metrics',
+    path: '/metrics',
+    summary: 'Metrics in the Prometheus text format',
+    parameters: [],
+    answers: { 200: { description: 'metrics', mediaType: 'text/plain' } },
+  },
+  {
+    id: 'listScalers',
+    path: '/api/v1/scalers',
+    summary: 'All scalers, ordered by namespace and name',
+    parameters: [
+      query('namespace', 'return only scalers of this namespace', { type: 'string' }),
+      query('limit', 'maximum number of rows; a response has at most about 1 MiB', integer(LIMITS.scalers)),
+      CONTINUE,
+    ],
+    answers: { 200: json('a page of scalers', 'ScalerList'), 400: BAD_REQUEST },
+  },
+  {
+    id: 'showScaler',
+    path: '/api/v1/scalers/{namespace}/{name}',
+    summary: 'One scaler with its document and its last decision',
+    parameters: OF_SCALER,
+    answers: { 200: json('the scaler', 'ScalerDetail'), 404: NOT_FOUND },
+  },
+  {
+    id: 'listDecisions',
+    path: '/api/v1/scalers/{namespace}/{name}/decisions',
+    summary: 'The last decisions, newest first; consecutive cycles with the same result are one row',
+    parameters: [
+      ...OF_SCALER,
+      query('limit', 'maximum number of rows; a response has at most about 1 MiB', integer(LIMITS.decisions)),
+      query('changes', 'return only decisions to change the replica count', {
+        type: 'boolean',
+        default: false,
+      }),
+      query('at', 'start with the decision in effect at this time', { type: 'string', format: 'date-time' }),
+      CONTINUE,
+    ],
+    answers: { 200: json('a page of decisions', 'DecisionList'), 400: BAD_REQUEST, 404: NOT_FOUND },
+  },
+  {
+    id: 'showSnapshot',
+    path: '/api/v1/scalers/{namespace}/{name}/snapshot',
+    summary: 'The input of the last decision, for `promscaler decide`',
+    parameters: [
+      ...OF_SCALER,
+      query(
+        'at',
+        'return the input of the decision in effect at this time; of consecutive cycles with the same result, the last one',
+        {
+          type: 'string',
+          format: 'date-time',
+        },
+      ),
+    ],
+    answers: { 200: json('the snapshot', 'Snapshot'), 400: BAD_REQUEST, 404: NOT_FOUND },
+  },
+  {
+    id: 'showHistory',
+    path: '/api/v1/scalers/{namespace}/{name}/history',
+    summary: 'Replicas and metrics over the last hours, for charts',
+    parameters: [
+      ...OF_SCALER,
+      query('since', 'return points from this time on', { type: 'string', format: 'date-time' }),
+      query('limit', 'return the newest N points', integer(LIMITS.points)),
+      query('step', 'seconds; one point per step, with the last replica counts and the mean of each metric', {
+        type: 'integer',
+        minimum: LIMITS.step.least,
+        maximum: LIMITS.step.most,
+      }),
+    ],
+    answers: { 200: json('the columns', 'History'), 400: BAD_REQUEST, 404: NOT_FOUND },
+  },
+  {
+    id: 'streamEvents',
+    path: '/api/v1/events',
+    summary: 'Server-sent events: changes of replicas, failures, reloads',
+    parameters: [
+      {
+        name: 'Last-Event-ID',
+        in: 'header',
+        description: 'id of the last received event; later events are sent first',
+        schema: { type: 'string' },
+      },
+    ],
+    answers: {
+      200: {
+        description:
+          'Events `decision`, `failure`, `reload` and `gap`, with DecisionEvent, FailureEvent, ReloadEvent and GapEvent as data; a comment every 15 s. A client that does not read is disconnected.',
+        mediaType: 'text/event-stream',
+      },
+      503: json('the maximum number of streams is open', 'Error'),
+    },
+  },
+  {
+    id: 'openapi',
+    path: '/api/v1/openapi.json',
+    summary: 'This document',
+    parameters: [],
+    answers: { 200: { description: 'OpenAPI 3.1', mediaType: 'application/json' } },
+  },
+];
+
+function probeAnswers(state: string): Route['answers'] {
+  return {
+    200: { description: `${state}: \`ok\``, mediaType: 'text/plain' },
+    503: { description: 'the problems, one per line', mediaType: 'text/plain' },
+  };
+}
+
+function json(description: string, schema: SchemaName): RouteAnswer {
+  return { description, mediaType: 'application/json', schema };
+}
+
+function query(name: string, description: string, schema: Parameter['schema']): Parameter {
+  return { name, in: 'query', description, schema };
+}
+
+function integer(bounds: {
+  readonly standard: number;
+  readonly least: number;
+  readonly most: number;
+}): Parameter['schema'] {
+  return { type: 'integer', minimum: bounds.least, maximum: bounds.most, default: bounds.standard };
+}

@@ -1,0 +1,175 @@
+import type { RequestHandler, Response } from 'express';
+import type { Decision, PastDecision } from '../../decision/result/decision.js';
+import type { Snapshot } from '../../decision/snapshot/snapshot.js';
+import type { Problem } from '../../scaler/problems/problem.js';
+import type { HistoryEntry, ScalerStatus } from '../../telemetry/ledger.js';
+import type { Records } from '../../telemetry/records.js';
+import { formatInstant } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import { fillPage, readToken, writePage, writeToken } from './paging.js';
+import { readFlag, readInteger, readText, readTime } from './query.js';
+import type { Query } from './query.js';
+import { LIMITS } from './routes.js';
+import { viewDecision, viewHistory, viewProblems, viewScaler, viewScalerDetail } from './views.js';
+
+/** The two writers return JSON as in snapshot.md. */
+export interface ScalerPageParts {
+  readonly ledger: Pick<Records['ledger'], 'get' | 'list'>;
+  readonly archive: Pick<Records['archive'], 'read'>;
+  readonly chartPoints: Pick<Records['chartPoints'], 'read'>;
+  readonly writeSnapshot: (snapshot: Snapshot) => unknown;
+  readonly writeDecision: (decision: Decision | PastDecision) => unknown;
+  readonly version: string;
+  readonly isLeading: () => boolean;
+  readonly problems: () => readonly Problem[];
+}
+
+export function listScalers(parts: ScalerPageParts): RequestHandler {
+  return ({ query }, response) => sendJson(response, writeScalerPage(parts, query));
+}
+
+/** Pages continue after a key, so they stay correct when scalers are added or removed. */
+export function writeScalerPage(
+  { ledger, version, isLeading, problems }: ScalerPageParts,
+  query: Query,
+): string {
+  const limit = readInteger(query, 'limit', LIMITS.scalers);
+  const namespace = readText(query, 'namespace');
+  const behind = readToken(query, 'scalers') ?? '';
+  const found = [...ledger.list()]
+    .filter(({ scaler }) => namespace === null || scaler.namespace === namespace)
+    .filter(({ key }) => key > behind)
+    .sort((a, b) => (a.key < b.key ? -1 : 1));
+  const page = fillPage(found, { limit, view: viewScaler });
+  const next = page.moreBehind;
+  return writePage(page, {
+    version,
+    leader: isLeading(),
+    problems: viewProblems(problems()),
+    continue: next === null ? null : writeToken({ list: 'scalers', behind: next.key }),
+  });
+}
+
+export function showScaler(parts: ScalerPageParts): RequestHandler {
+  return withStatus(parts, (status, _query, response) => {
+    response.json(viewScalerDetail(status, writeOrNull(parts, status.record.decision)));
+  });
+}
+
+/** Newest first, starting with the decision in effect at `at`. */
+export function listDecisions(parts: ScalerPageParts): RequestHandler {
+  return withStatus(parts, (status, query, response) => {
+    const limit = readInteger(query, 'limit', LIMITS.decisions);
+    const onlyChanges = readFlag(query, 'changes');
+    const at = readTime(query, 'at');
+    const behind = readToken(query, 'decisions');
+    const entries = entriesBehind(entriesAt(status.history, at), behind).filter(
+      ({ decision }) => !onlyChanges || (decision?.action ?? 'none') !== 'none',
+    );
+    const view = (entry: HistoryEntry): unknown => viewDecision(entry, writeOrNull(parts, entry.decision));
+    const page = fillPage(entries, { limit, view });
+    const next = page.moreBehind;
+    sendJson(
+      response,
+      writePage(page, {
+        continue: next === null ? null : writeToken({ list: 'decisions', behind: `${next.firstAt}` }),
+        keptFrom: keptFrom(status),
+      }),
+    );
+  });
+}
+
+function writeOrNull({ writeDecision }: ScalerPageParts, decision: Decision | PastDecision | null): unknown {
+  return decision === null ? null : writeDecision(decision);
+}
+
+/** The ledger has the last snapshot, the archive older ones. */
+export function showSnapshot(parts: ScalerPageParts): RequestHandler {
+  return withStatus(parts, (status, query, response) => {
+    const found = findSnapshot(parts, status, readTime(query, 'at'));
+    if ('missing' in found) notFound(response, found.missing);
+    else response.json(found.json);
+  });
+}
+
+/** Returns the JSON of the snapshot of the decision in effect at `at` (null: now), or why there is none. */
+function findSnapshot(
+  parts: ScalerPageParts,
+  status: ScalerStatus,
+  at: Instant | null,
+): { readonly json: unknown } | { readonly missing: string } {
+  const { key, history, record } = status;
+  const [entry] = entriesAt(history, at);
+  if (entry === undefined) return { missing: `decisions of ${key} are retained since ${keptFrom(status)}` };
+  if (entry === history[0]) {
+    return record.snapshot === null
+      ? { missing: 'the last cycle could not read its target' }
+      : { json: parts.writeSnapshot(record.snapshot) };
+  }
+  const when = formatInstant(entry.lastAt);
+  if (entry.decision === null) return { missing: `the cycle at ${when} could not read its target` };
+  const json = parts.archive.read(key, entry.lastAt);
+  return json === null
+    ? { missing: `the snapshot of ${when} is no longer kept${keptOn(parts, status)}` }
+    : { json };
+}
+
+export function showHistory(parts: ScalerPageParts): RequestHandler {
+  return withStatus(parts, ({ key }, query, response) => {
+    const since = readTime(query, 'since');
+    const limit = readInteger(query, 'limit', LIMITS.points);
+    const stepSeconds = readInteger(query, 'step', LIMITS.step);
+    const history = parts.chartPoints.read(key, { since, limit, stepSeconds });
+    if (history === null) notFound(response, `there is no data of ${key} yet`);
+    else response.json(viewHistory(history, stepSeconds));
+  });
+}
+
+type StatusHandler = (status: ScalerStatus, query: Query, response: Response) => void;
+
+function withStatus({ ledger }: ScalerPageParts, handle: StatusHandler): RequestHandler {
+  return ({ params, query }, response) => {
+    const key = `${String(params['namespace'])}/${String(params['name'])}`;
+    const status = ledger.get(key);
+    if (status === null)
+      notFound(response, `scaler ${key} does not exist, or its first cycle has not ended yet`);
+    else handle(status, query, response);
+  };
+}
+
+/** Returns the newest entry that starts at or before `at`, and all older ones. */
+function entriesAt(history: readonly HistoryEntry[], at: Instant | null): readonly HistoryEntry[] {
+  if (at === null) return history;
+  const index = history.findIndex(({ firstAt }) => firstAt <= at);
+  return index === -1 ? [] : history.slice(index);
+}
+
+/**
+ * Returns the entries after the one that starts at `behind`. If that one was dropped, returns entries that start before
+ * it.
+ */
+function entriesBehind(entries: readonly HistoryEntry[], behind: string | null): readonly HistoryEntry[] {
+  if (behind === null) return entries;
+  const index = entries.findIndex(({ firstAt }) => `${firstAt}` === behind);
+  return index === -1 ? entries.filter(({ firstAt }) => firstAt < Number(behind)) : entries.slice(index + 1);
+}
+
+function keptFrom({ history, record }: ScalerStatus): string {
+  return formatInstant(history.at(-1)?.firstAt ?? record.at);
+}
+
+/** Returns the start of the retained snapshots: they are dropped before decisions. */
+function keptOn({ archive }: ScalerPageParts, { key, history }: ScalerStatus): string {
+  const oldest = history.findLast(({ lastAt }) => archive.read(key, lastAt) !== null);
+  return oldest === undefined
+    ? '; only the last one is kept'
+    : `; kept from ${formatInstant(oldest.firstAt)} on`;
+}
+
+function notFound(response: Response, error: string): void {
+  response.status(404).json({ error });
+}
+
+function sendJson(response: Response, json: string): void {
+  response.type('application/json').send(json);
+}

@@ -1,0 +1,204 @@
+import type { MetricSpec } from '../../scaler/spec.js';
+import type { Problem } from '../../scaler/problems/problem.js';
+import { pauseMessage, reasonOf } from '../../telemetry/cycle-record.js';
+import type { Pause } from '../../telemetry/cycle-record.js';
+import { COUNT_COLUMNS } from '../../telemetry/chart-points.js';
+import type { Agreement } from '../../telemetry/agreement.js';
+import type { ScalerPoints } from '../../telemetry/chart-points.js';
+import type { HistoryEntry, ScalerStatus } from '../../telemetry/ledger.js';
+import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
+import { formatInstant } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import type {
+  Answer,
+  decisionEntrySchema,
+  historySchema,
+  metricSchema,
+  outcomeSchema,
+  scalerDetailSchema,
+  scalerListSchema,
+  scalerSchema,
+} from '../schemas/answer-schemas.js';
+
+/** A row of `GET /api/v1/scalers`. Null: unknown now. */
+type ScalerView = Answer<typeof scalerSchema>;
+type MetricView = Answer<typeof metricSchema>;
+export type OutcomeView = Answer<typeof outcomeSchema>;
+
+/** `GET /api/v1/scalers/NAMESPACE/NAME` */
+type ScalerDetailView = Answer<typeof scalerDetailSchema>;
+
+/** A row of `GET .../decisions` */
+type DecisionView = Answer<typeof decisionEntrySchema>;
+
+/** `GET /api/v1/scalers` */
+type ScalerListView = Answer<typeof scalerListSchema>;
+
+/** `GET .../history` */
+type HistoryView = Answer<typeof historySchema>;
+
+const UNITS = { Utilization: 'percent', AverageValue: 'average', Value: 'total' } as const;
+
+export function viewScaler(status: ScalerStatus): ScalerView {
+  const { scaler, record, lastRescale } = status;
+  const { decision } = record;
+  return {
+    namespace: scaler.namespace,
+    name: scaler.name,
+    target: scaler.spec.scaleTargetRef,
+    at: formatInstant(record.at),
+    currentReplicas: decision?.currentReplicas ?? null,
+    desiredReplicas: decision?.desiredReplicas ?? null,
+    recommendedReplicas: decision?.recommendedReplicas ?? null,
+    minReplicas: decision?.minReplicas ?? null,
+    maxReplicas: decision?.maxReplicas ?? null,
+    reason: reasonOf(record),
+    metrics: viewMetrics(status),
+    limits: (decision?.limits ?? []).map(({ limit, reason, until }) => ({
+      limit,
+      reason,
+      until: instantOrNull(until),
+    })),
+    conditions: status.conditions.map(({ lastTransition, ...condition }) => ({
+      ...condition,
+      lastTransitionTime: formatInstant(lastTransition),
+    })),
+    outcome: record.outcome,
+    conflictingWriter: record.conflictingWriter ?? null,
+    shadow: record.shadow ?? null,
+    agreement: viewAgreement(status.agreement),
+    lastScaleUp: instantOrNull(lastRescale.up),
+    lastScaleDown: instantOrNull(lastRescale.down),
+    paused: record.pause !== null,
+    pause: viewPause(record.pause),
+    dryRun: record.dryRun,
+  };
+}
+
+function viewAgreement(agreement: Agreement | null): ScalerView['agreement'] {
+  if (agreement === null) return null;
+  const { since, largest, ...counts } = agreement;
+  return {
+    ...counts,
+    since: formatInstant(since),
+    largest: largest === null ? null : { ...largest, at: formatInstant(largest.at) },
+  };
+}
+
+const MOST_PROBLEMS = 100;
+/** Leaves room for the rows. */
+const LONGEST_MESSAGE = 1000;
+
+/** Errors first; otherwise the order is kept. */
+export function viewProblems(problems: readonly Problem[]): ScalerListView['problems'] {
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  const warnings = problems.filter(({ severity }) => severity === 'warning');
+  return [...errors, ...warnings]
+    .slice(0, MOST_PROBLEMS)
+    .map(({ severity, code, message, file, place, path }) => ({
+      severity,
+      code,
+      message: message.slice(0, LONGEST_MESSAGE),
+      file,
+      line: place?.line ?? null,
+      path,
+    }));
+}
+
+function viewPause(pause: Pause | null): ScalerView['pause'] {
+  if (pause === null) return null;
+  const { by, direction, replicas, until } = pause;
+  return { by, direction, until: instantOrNull(until), replicas, message: pauseMessage(pause) };
+}
+
+export function viewScalerDetail(
+  status: ScalerStatus,
+  decision: unknown,
+): Omit<ScalerDetailView, 'decision' | 'document'> & {
+  readonly document: unknown;
+  readonly decision: unknown;
+} {
+  return {
+    ...viewScaler(status),
+    document: status.scaler.document,
+    decision,
+    seconds: status.record.seconds,
+  };
+}
+
+export function viewDecision(
+  { firstAt, lastAt, count, outcome, conditions }: HistoryEntry,
+  decision: unknown,
+): Omit<DecisionView, 'decision'> & { readonly decision: unknown } {
+  return {
+    firstAt: formatInstant(firstAt),
+    lastAt: formatInstant(lastAt),
+    count,
+    outcome,
+    conditions,
+    decision,
+  };
+}
+
+export function viewHistory(history: ScalerPoints, stepSeconds: number | null): HistoryView {
+  const { scaler, metrics, points, keptFrom } = history;
+  const counts = COUNT_COLUMNS.map(
+    (column, index) => [column, points.map((point) => point.counts[index] ?? null)] as const,
+  );
+  const valuesOf = (place: number): readonly (number | null)[] =>
+    points.map(({ values }) => values[place] ?? null);
+  return {
+    namespace: scaler.namespace,
+    name: scaler.name,
+    stepSeconds,
+    keptFrom: instantOrNull(keptFrom),
+    at: points.map(({ at }) => formatInstant(at)),
+    ...columnsOf(counts),
+    metrics: metrics.map((spec, index) => ({
+      type: spec.type,
+      metric: spec.identity,
+      unit: metricUnit(spec),
+      value: valuesOf(2 * index),
+      target: valuesOf(2 * index + 1),
+    })),
+  };
+}
+
+type CountColumn = (typeof COUNT_COLUMNS)[number];
+type Column = readonly (number | null)[];
+
+function columnsOf(
+  columns: readonly (readonly [CountColumn, Column])[],
+): Readonly<Record<CountColumn, Column>> {
+  const empty = {
+    currentReplicas: [],
+    desiredReplicas: [],
+    recommendedReplicas: [],
+    minReplicas: [],
+    maxReplicas: [],
+  };
+  return { ...empty, ...Object.fromEntries(columns) };
+}
+
+function metricUnit(spec: MetricSpec): MetricView['unit'] {
+  return UNITS[spec.target.type];
+}
+
+function viewMetrics({ scaler, record }: ScalerStatus): readonly MetricView[] {
+  return scaler.spec.metrics.map((spec, index) => {
+    const result = record.decision?.metrics[index];
+    return {
+      type: spec.type,
+      metric: spec.identity,
+      unit: metricUnit(spec),
+      value: currentValue(spec, result),
+      target: targetValue(spec),
+      proposal: result?.proposal ?? null,
+      error: result?.error ?? null,
+    };
+  });
+}
+
+function instantOrNull(instant: Instant | null): string | null {
+  return instant === null ? null : formatInstant(instant);
+}

@@ -1,0 +1,248 @@
+import { z } from 'zod';
+import type { OutcomeKind } from '../../telemetry/cycle-record.js';
+import {
+  conditionSchema,
+  count,
+  decisionSchema,
+  documentSchema,
+  limitName,
+  pastDecisionSchema,
+  time,
+  timedConditionSchema,
+} from './decision-schemas.js';
+
+/** Type of a response, deeply readonly. */
+export type Answer<Schema extends z.ZodType> = Frozen<z.output<Schema>>;
+
+type Frozen<T> = T extends readonly (infer Item)[]
+  ? readonly Frozen<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Frozen<T[Key]> }
+    : T;
+
+const OUTCOME_KINDS = [
+  'none',
+  'patched',
+  'replaced',
+  'dry-run',
+  'paused',
+  'held',
+  'conflict',
+  'failed',
+] as const satisfies readonly OutcomeKind[];
+
+const metricIdentity = {
+  type: z.enum(['Resource', 'ContainerResource', 'Pods', 'Object', 'External']),
+  metric: z.string().describe('Name of the metric; CONTAINER/NAME for ContainerResource.'),
+  unit: z
+    .enum(['percent', 'average', 'total'])
+    .describe('percent: of the requests; average and total: base units, per pod or for all pods.'),
+};
+
+export const metricSchema = z.object({
+  ...metricIdentity,
+  value: z.number().nullable(),
+  target: z.number(),
+  proposal: count.nullable(),
+  error: z.string().nullable(),
+});
+
+export const limitSchema = z.object({
+  limit: limitName,
+  reason: z.string(),
+  until: time.nullable().describe('When the limit ends, if known.'),
+});
+
+export const outcomeSchema = z
+  .object({
+    kind: z.enum(OUTCOME_KINDS),
+    from: count.nullable(),
+    to: count.nullable(),
+    message: z.string(),
+  })
+  .describe('The result of the decision.');
+
+const pauseSchema = z.object({
+  by: z.enum(['annotation', 'document', 'both']),
+  direction: z.enum(['both', 'scale-up', 'scale-down']),
+  until: time.nullable().describe('When the pause ends, if it has an end.'),
+  replicas: count.nullable().describe('Replica count that the target is kept at.'),
+  message: z.string(),
+});
+
+const scalerFields = {
+  namespace: z.string(),
+  name: z.string(),
+  target: z.object({ apiVersion: z.string(), kind: z.string(), name: z.string() }),
+  at: time.describe('Time of the last cycle, which all numbers refer to.'),
+  currentReplicas: count.nullable(),
+  desiredReplicas: count.nullable(),
+  recommendedReplicas: count.nullable().describe('The largest proposal, before any limit.'),
+  minReplicas: count.nullable(),
+  maxReplicas: count.nullable(),
+  reason: z.string().nullable(),
+  metrics: z.array(metricSchema),
+  limits: z.array(limitSchema).describe('Limits that changed the result, in the order applied.'),
+  conditions: z.array(timedConditionSchema),
+  outcome: outcomeSchema,
+  conflictingWriter: z
+    .object({ managers: z.array(z.string()), since: time, message: z.string() })
+    .nullable()
+    .describe('Clients that keep replacing the replicas set by promscaler; null: none.'),
+  shadow: z
+    .object({ beside: z.string(), theirReplicas: count, difference: z.int() })
+    .nullable()
+    .describe('Dry run next to an HPA: its name, its desired replicas, and desiredReplicas minus those.'),
+  agreement: z
+    .object({
+      beside: z.string(),
+      since: time.describe('The first compared cycle since the start of this process.'),
+      rounds: z.int().min(1).describe('Compared cycles with this spec.'),
+      same: count.describe('Cycles of these with the same desired replicas.'),
+      largest: z
+        .object({
+          at: time,
+          desiredReplicas: count,
+          theirReplicas: count,
+          reason: z.string().describe('Reason of the decision.'),
+        })
+        .nullable()
+        .describe('The largest difference, the last one of several; null: no cycle differed.'),
+    })
+    .nullable()
+    .describe(
+      'Dry run next to an HPA: how many cycles had the same desired replicas; null: none was compared.',
+    ),
+  lastScaleUp: time.nullable().describe('Includes changes before this process started; null: none is known.'),
+  lastScaleDown: time
+    .nullable()
+    .describe('Includes changes before this process started; null: none is known.'),
+  paused: z.boolean().describe('Whether `pause` is not null.'),
+  pause: pauseSchema.nullable().describe('The pause in effect; null: none.'),
+  dryRun: z.boolean(),
+};
+
+export const scalerSchema = z
+  .object(scalerFields)
+  .describe('The state of a scaler. null means unknown, never 0.');
+
+const problemSchema = z.object({
+  severity: z
+    .enum(['error', 'warning'])
+    .describe('error: the document is rejected, and its last valid version stays in effect.'),
+  code: z.string(),
+  message: z.string(),
+  file: z
+    .string()
+    .nullable()
+    .describe('File, or scalers.promscaler.dev/NAMESPACE/NAME for an object of the cluster.'),
+  line: z.int().min(1).nullable(),
+  path: z.string().describe('Path of the field in the document; empty for the whole document.'),
+});
+
+export const scalerListSchema = z.object({
+  version: z.string().describe('Version of the service.'),
+  leader: z
+    .boolean()
+    .describe(
+      'false: another replica is the leader, and these rows may be outdated. With sharding: rows are missing.',
+    ),
+  unreachable: z
+    .array(z.string())
+    .optional()
+    .describe('Only with sharding: replicas that did not answer, whose scalers are missing.'),
+  problems: z
+    .array(problemSchema)
+    .describe('Current problems of the documents of all namespaces: errors first, at most 100.'),
+  items: z.array(scalerSchema).describe('Ordered by namespace and name.'),
+  continue: z
+    .string()
+    .nullable()
+    .describe('Parameter `continue` of the next page; null: this is the last page.'),
+});
+
+export const scalerDetailSchema = z.object({
+  ...scalerFields,
+  document: documentSchema,
+  decision: decisionSchema.nullable().describe('null: the target could not be read.'),
+  seconds: z
+    .object({ observe: z.number().min(0), decide: z.number().min(0), act: z.number().min(0) })
+    .describe('Duration of the phases of the last cycle.'),
+});
+
+export const decisionEntrySchema = z
+  .object({
+    firstAt: time,
+    lastAt: time,
+    count: z.int().min(1).describe('Number of cycles from firstAt to lastAt.'),
+    outcome: outcomeSchema,
+    conditions: z.array(conditionSchema),
+    decision: pastDecisionSchema.nullable(),
+  })
+  .describe('Consecutive cycles with the same result; the decision is that of the last cycle.');
+
+export const decisionListSchema = z.object({
+  items: z.array(decisionEntrySchema).describe('Newest first.'),
+  continue: z
+    .string()
+    .nullable()
+    .describe('Parameter `continue` of the next page; null: this is the last page.'),
+  keptFrom: time.describe('Time of the oldest retained decision.'),
+});
+
+export const errorSchema = z.object({ error: z.string().describe('Human-readable message.') });
+
+const column = z.array(count.nullable());
+
+export const historySchema = z
+  .object({
+    namespace: z.string(),
+    name: z.string(),
+    stepSeconds: z.number().nullable().describe('The requested step; null: points as retained.'),
+    keptFrom: time.nullable().describe('The oldest point that is retained, whether requested or not.'),
+    at: z.array(time).describe('Oldest first. Every other column has the same length.'),
+    currentReplicas: column,
+    desiredReplicas: column,
+    recommendedReplicas: column,
+    minReplicas: column,
+    maxReplicas: column,
+    metrics: z.array(
+      z.object({
+        ...metricIdentity,
+        value: z.array(z.number().nullable()),
+        target: z.array(z.number().nullable()),
+      }),
+    ),
+  })
+  .describe('Columns for charts. null means unknown at that instant, never 0.');
+
+const about = { at: time, namespace: z.string(), name: z.string() };
+
+export const eventSchemas = {
+  decision: z
+    .object({
+      ...about,
+      outcome: outcomeSchema,
+      reason: z.string().nullable(),
+      limits: z.array(limitName),
+    })
+    .describe('Replicas were changed, or a change was held.'),
+  failure: z
+    .object({
+      ...about,
+      subject: z
+        .string()
+        .describe(
+          'AbleToScale, ScalingActive, TargetReached, MetricsUnique, ConflictingWriter, `change`, or TYPE/NAME of a metric.',
+        ),
+      failing: z.boolean().describe('false: the failure has ended.'),
+      message: z.string(),
+    })
+    .describe('A metric has no value, a scaler cannot scale, or such a failure has ended.'),
+  reload: z
+    .object({ at: time, scalers: count, errors: count })
+    .describe('The documents were reloaded: number of scalers in effect and of errors.'),
+  gap: z
+    .object({ at: time })
+    .describe('Events between the Last-Event-ID and this one are lost: list the scalers again.'),
+};

@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import type { ConditionType, LimitName } from '../../decision/result/decision.js';
+import type { SampleErrorKind } from '../../decision/snapshot/snapshot.js';
+
+export const time = z.string().meta({ format: 'date-time' });
+
+export const count = z.int().min(0);
+
+const names = z.array(z.string());
+
+const LIMIT_NAMES = [
+  'untrusted_metric',
+  'stabilization',
+  'recovery_hold',
+  'downscale_confirmation',
+  'policy',
+  'scale_up_limit',
+  'step_limit',
+  'min_replicas',
+  'max_replicas',
+  'forbidden_window',
+] as const satisfies readonly LimitName[];
+
+const CONDITION_TYPES = [
+  'AbleToScale',
+  'ScalingActive',
+  'ScalingLimited',
+  'Held',
+  'TargetReached',
+  'MetricsUnique',
+] as const satisfies readonly ConditionType[];
+
+const ERROR_KINDS = ['missing', 'nan', 'invalid', 'failed'] as const satisfies readonly SampleErrorKind[];
+
+export const limitName = z.enum(LIMIT_NAMES);
+
+const conditionFields = {
+  type: z.enum(CONDITION_TYPES),
+  status: z.enum(['True', 'False', 'Unknown']),
+  reason: z.string(),
+  message: z.string(),
+};
+
+export const conditionSchema = z
+  .object(conditionFields)
+  .describe('A condition, as of a HorizontalPodAutoscaler.');
+
+export const timedConditionSchema = z
+  .object({ ...conditionFields, lastTransitionTime: time.describe('When the status last changed.') })
+  .describe('A condition with the time of its last change of status.');
+
+export const metricResultSchema = z
+  .object({
+    name: z.string(),
+    proposal: count.nullable().describe('Replica count that this metric proposes.'),
+    current: z
+      .object({
+        averageUtilization: z.number().optional().describe('Percent of the requests.'),
+        averageValue: z.number().optional(),
+        value: z.number().optional(),
+      })
+      .describe('Current values, in base units.'),
+    ratio: z.number().nullable().describe('Usage divided by target.'),
+    error: z.string().nullable().describe('Why the metric has no proposal.'),
+    partial: z.string().nullable().describe('Why the data is incomplete: it may scale up but not down.'),
+    pods: z.object({ ready: names, unready: names, missing: names, ignored: names }),
+    podReasons: z.record(z.string(), z.string()),
+  })
+  .describe('The result of one metric.');
+
+export const limitStepSchema = z
+  .object({
+    limit: limitName,
+    from: count,
+    to: count,
+    reason: z.string(),
+    until: time.nullable().describe('When the limit ends, if known.'),
+  })
+  .describe('A step that changed the count.');
+
+const decisionFields = {
+  currentReplicas: count,
+  desiredReplicas: count,
+  action: z.enum(['scale-up', 'scale-down', 'none']),
+  reason: z.string(),
+  recommendedReplicas: count.nullable().describe('The largest proposal, before any limit.'),
+  minReplicas: count,
+  maxReplicas: count,
+  metrics: z.array(metricResultSchema).describe('In the order of the document; empty if no metric was used.'),
+  limits: z.array(limitStepSchema).describe('In the order applied.'),
+  conditions: z.array(conditionSchema),
+};
+
+export const pastDecisionSchema = z.object(decisionFields).describe('A decision without its state.');
+
+export const stateSchema = z
+  .object({
+    lastScaleUp: time.nullable(),
+    lastScaleDown: time.nullable(),
+    recommendations: z.array(z.object({ at: time, replicas: count })).optional(),
+    scaleEvents: z.array(z.object({ at: time, change: z.int() })),
+    holdScaleDownUntil: time.optional(),
+    holdReason: z.string().optional(),
+    failingSince: z.record(z.string(), time),
+    zeroedBySelf: z.boolean(),
+    inactiveSince: time.nullable(),
+  })
+  .describe('State that a decision keeps for the next one.');
+
+export const decisionSchema = z
+  .object({ ...decisionFields, state: stateSchema })
+  .describe('The decision that `promscaler decide` prints for the snapshot.');
+
+/** As written, with `defaults` of the service config. */
+export const documentSchema = z
+  .record(z.string(), z.unknown())
+  .describe('A scaler document; `promscaler schema` prints its schema.');
+
+const podSchema = z.object({
+  name: z.string(),
+  phase: z.enum(['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']),
+  deleting: z.boolean(),
+  startTime: time.nullable(),
+  ready: z.boolean().nullable(),
+  readyChangedAt: time.nullable(),
+  requests: z
+    .record(z.string(), z.record(z.string(), z.string()))
+    .describe('Requests by container and resource.'),
+  podRequests: z.record(z.string(), z.string()).optional(),
+});
+
+const partial = z.string().optional();
+const windowSeconds = z.number().min(0);
+const byName = z.record(z.string(), z.number());
+
+const sampleSchema = z.union([
+  z.object({ at: time, windowSeconds, containers: z.record(z.string(), byName), partial }),
+  z.object({ at: time, windowSeconds, pods: byName, partial }),
+  z.object({ at: time, values: z.array(z.number()), partial }),
+  z.object({ error: z.string(), kind: z.enum(ERROR_KINDS) }),
+]);
+
+export const snapshotSchema = z
+  .object({
+    scaler: documentSchema,
+    now: time,
+    target: z.object({ specReplicas: count, statusReplicas: count }),
+    pods: z.array(podSchema),
+    samples: z.array(sampleSchema).describe('One sample for each metric of the document, in its order.'),
+    state: stateSchema,
+  })
+  .describe('The input of a decision; `promscaler decide` reads it.');

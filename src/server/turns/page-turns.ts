@@ -1,0 +1,61 @@
+import type { RequestHandler, Response } from 'express';
+import { refuse } from './refuse.js';
+import { createSpareTime } from './spare-time.js';
+import type { SpareTimeOptions } from './spare-time.js';
+
+export interface PageTurns {
+  /** Renders the page when it is its turn. `page` must respond synchronously. */
+  readonly inTurn: (page: RequestHandler) => RequestHandler;
+  /**
+   * Calls `send` when it is its turn, unless the client has disconnected. For large pages that are already rendered.
+   */
+  readonly queue: (response: Response, send: () => void) => void;
+}
+
+interface PageTurnOptions extends SpareTimeOptions {
+  /** Maximum sum of all responses that clients have not read yet; default 32 MiB. */
+  readonly mostUnsentBytes?: number;
+}
+
+const MOST_UNSENT_BYTES = 32 * 1024 * 1024;
+
+/**
+ * Renders pages in spare time, and only for clients that are still connected: 256 clients that each request a large
+ * list would otherwise delay decisions and probes for seconds. Answers 503 while too many bytes are unsent.
+ */
+export function createPageTurns(options: PageTurnOptions): PageTurns {
+  const { mostUnsentBytes = MOST_UNSENT_BYTES } = options;
+  const spareTime = createSpareTime(options);
+  let unsentBytes = 0;
+
+  /** Counts the bytes of a response until all are sent or its connection is closed. */
+  const account = (response: Response): void => {
+    const bytes = response.writableLength;
+    if (bytes === 0 || response.destroyed) return;
+    unsentBytes += bytes;
+    response.on('close', () => (unsentBytes -= bytes));
+  };
+
+  const queue: PageTurns['queue'] = (response, send) => {
+    response.on('close', spareTime.queue(send));
+  };
+
+  return {
+    queue,
+    inTurn: (page) => (request, response, next) =>
+      queue(response, () => {
+        if (unsentBytes >= mostUnsentBytes) {
+          refuse(response, TOO_MUCH);
+          return;
+        }
+        try {
+          void page(request, response, next);
+          account(response);
+        } catch (error) {
+          next(error);
+        }
+      }),
+  };
+}
+
+const TOO_MUCH = 'too many response bytes wait for slow clients: retry later';

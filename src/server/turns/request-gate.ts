@@ -1,0 +1,207 @@
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import type { Clock } from '../../units/clock.js';
+import type { SpareTime } from './spare-time.js';
+
+/**
+ * Bytes that a client may send ahead, before the response to its last request. Must be larger than the limit for
+ * headers; further bytes stay in the buffer of the kernel.
+ */
+const MAX_AHEAD_BYTES = 16 * 1024;
+/**
+ * Longer responses are sent in pieces in spare time. A client must read a piece within `STALLED_MS`, which is 6.4
+ * KiB/s.
+ */
+const PIECE_BYTES = 64 * 1024;
+const STALLED_MS = 10_000;
+/** How long a closing connection waits for the client to close it. */
+const LINGER_MS = 1000;
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const NOTHING = Buffer.alloc(0);
+
+/**
+ * A connection that passes one request at a time to the HTTP server of Node.js: the next request is read
+ * after the response to the previous one has been sent. Node.js parses everything that has arrived and keeps
+ * a response for each request: one segment can contain 1,000 requests, so a client that never reads would
+ * make it keep 1,000 responses. Disconnects a client that stops reading.
+ *
+ * Requests that arrive early are read, and long responses are sent, in spare time: the kernel accepts
+ * megabytes for a client that never reads, and Node.js would respond to all requests within one turn of the
+ * event loop.
+ */
+export class RequestGate extends Duplex {
+  readonly #socket: Socket;
+  readonly #clock: Clock;
+  readonly #spareTime: SpareTime;
+  #ahead: Buffer = NOTHING;
+  /** Bytes of the current line that were already passed to Node.js. */
+  #lineBytes = 0;
+  #isBusy = false;
+  #isWanted = false;
+  #isEarly = false;
+  #hasEnded = false;
+  #isSending = false;
+  #progressMs: number;
+  #cancelTimer: () => void = () => undefined;
+  #cancelReading: (() => void) | null = null;
+  #cancelSending: () => void = () => undefined;
+
+  constructor(
+    socket: Socket,
+    { clock, spareTime }: { readonly clock: Clock; readonly spareTime: SpareTime },
+  ) {
+    // With a high-water mark of 1, Node.js reads more only after it has parsed all earlier input.
+    super({ readableHighWaterMark: 1, writableHighWaterMark: PIECE_BYTES });
+    this.#socket = socket;
+    this.#clock = clock;
+    this.#spareTime = spareTime;
+    this.#progressMs = clock.monotonicMs();
+    socket.on('data', (chunk: Buffer) => this.#take(chunk));
+    socket.on('end', () => {
+      this.#hasEnded = true;
+      this.#advance();
+    });
+    // The error of the current request is reported by its response.
+    socket.on('error', () => this.destroy());
+    socket.on('close', () => this.destroy());
+    socket.on('timeout', () => this.emit('timeout'));
+  }
+
+  /** Milliseconds since a piece was sent that the client has not read; 0 if there is none. */
+  get stalledMs(): number {
+    return this.#isSending ? this.idleMs : 0;
+  }
+
+  /** Milliseconds since the connection was opened or the client last read a piece of a response. */
+  get idleMs(): number {
+    return this.#clock.monotonicMs() - this.#progressMs;
+  }
+
+  hold(): void {
+    this.#isBusy = true;
+  }
+
+  release(): void {
+    this.#isBusy = false;
+    this.#advance();
+  }
+
+  /** Closes the connection immediately. A client that has read all earlier responses gets `answer`. */
+  refuse(answer: string): void {
+    this.#socket.write(answer);
+    this.destroy();
+  }
+
+  /** Called by the HTTP server of Node.js to close idle connections. */
+  setTimeout(ms: number): this {
+    this.#socket.setTimeout(ms);
+    return this;
+  }
+
+  override _read(): void {
+    this.#isWanted = true;
+    // The stream requests more input before it passes on its data. Only after that is it known whether the
+    // data was a complete request.
+    queueMicrotask(() => this.#advance());
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    if (chunk.length <= PIECE_BYTES) this.#sendPiece(chunk, done);
+    else this.#sendLater(chunk, done);
+  }
+
+  override _final(done: () => void): void {
+    this.#socket.end();
+    // Unread input would cause a reset instead of a normal close, which could overtake the response.
+    this.#ahead = NOTHING;
+    this.#socket.resume();
+    this.#cancelTimer();
+    this.#cancelTimer = this.#clock.after(LINGER_MS, () => this.destroy());
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#cancelTimer();
+    this.#cancelReading?.();
+    this.#cancelSending();
+    this.#ahead = NOTHING;
+    this.#socket.destroy();
+    done(error);
+  }
+
+  #take(chunk: Buffer): void {
+    if (this.writableEnded) return;
+    if (this.#isBusy) this.#isEarly = true;
+    this.#ahead = this.#ahead.length === 0 ? chunk : Buffer.concat([this.#ahead, chunk]);
+    if (this.#ahead.length >= MAX_AHEAD_BYTES) this.#socket.pause();
+    this.#advance();
+  }
+
+  #advance(): void {
+    if (!this.#isWanted || this.destroyed) return;
+    if (this.#ahead.length > 0) {
+      if (this.#isBusy || this.#cancelReading !== null) return;
+      if (!this.#isEarly) this.#readNext();
+      else this.#cancelReading = this.#spareTime.queue(() => this.#readNext());
+    } else if (this.#hasEnded) {
+      this.#isWanted = false;
+      this.push(null);
+    }
+  }
+
+  #readNext(): void {
+    this.#cancelReading = null;
+    this.#isWanted = false;
+    const request = this.#cut();
+    this.#isEarly = this.#ahead.length > 0;
+    if (this.#ahead.length < MAX_AHEAD_BYTES) this.#socket.resume();
+    this.push(request);
+  }
+
+  /**
+   * Returns the input up to the blank line that ends a request, or all input. Requests with a body are rejected, so a
+   * request ends there.
+   */
+  #cut(): Buffer {
+    let start = 0;
+    let end = this.#ahead.indexOf(LINE_FEED);
+    while (end !== -1) {
+      const length = this.#lineBytes + end - start;
+      const isBlank = length === 0 || (length === 1 && this.#ahead[end - 1] === CARRIAGE_RETURN);
+      this.#lineBytes = 0;
+      start = end + 1;
+      if (isBlank) break;
+      end = this.#ahead.indexOf(LINE_FEED, start);
+    }
+    const isWhole = end !== -1;
+    const cut = isWhole ? this.#ahead.subarray(0, start) : this.#ahead;
+    if (!isWhole) this.#lineBytes += this.#ahead.length - start;
+    this.#ahead = this.#ahead.subarray(cut.length);
+    return cut;
+  }
+
+  #sendLater(rest: Buffer, done: () => void): void {
+    this.#cancelSending = this.#spareTime.queue(() =>
+      this.#sendPiece(rest.subarray(0, PIECE_BYTES), () => {
+        if (rest.length > PIECE_BYTES) this.#sendLater(rest.subarray(PIECE_BYTES), done);
+        else done();
+      }),
+    );
+  }
+
+  #sendPiece(piece: Buffer, done: () => void): void {
+    this.#isSending = true;
+    this.#progressMs = this.#clock.monotonicMs();
+    this.#cancelTimer();
+    this.#cancelTimer = this.#clock.after(STALLED_MS, () => this.destroy());
+    this.#socket.write(piece, (error) => {
+      this.#cancelTimer();
+      this.#isSending = false;
+      this.#progressMs = this.#clock.monotonicMs();
+      if (error !== undefined && error !== null) this.destroy();
+      else done();
+    });
+  }
+}

@@ -1,0 +1,81 @@
+import type { NextFunction, RequestHandler, Response } from 'express';
+import { sleep } from '../../units/clock.js';
+import type { Clock } from '../../units/clock.js';
+import { refuse } from './refuse.js';
+import type { PageTurns } from './page-turns.js';
+
+export interface SharedPageOptions {
+  readonly contentType: string;
+  /** Rejects when `signal` is aborted because all clients have disconnected. */
+  readonly render: (signal: AbortSignal) => Promise<Buffer>;
+  readonly clock: Clock;
+  readonly queue: PageTurns['queue'];
+  /** Clients that may wait for one rendering; default 64. */
+  readonly mostWaiting?: number;
+}
+
+const KEPT_MS = 1000;
+const MOST_WAITING = 64;
+
+/**
+ * Renders the page once for all waiting clients, and keeps it for 1 s. A rendering is aborted when all of them have
+ * disconnected. The next one starts at least 1 s later, so that clients that connect and disconnect cannot keep the
+ * service rendering.
+ */
+export function createSharedPage(options: SharedPageOptions): RequestHandler {
+  const { contentType, render, clock, queue, mostWaiting = MOST_WAITING } = options;
+  const waiting = new Map<Response, NextFunction>();
+  let kept: { readonly body: Buffer; readonly untilMs: number } | null = null;
+  let restUntilMs = -Infinity;
+  let rendering: AbortController | null = null;
+
+  const send = (response: Response, body: Buffer): void => {
+    queue(response, () => void response.set('Content-Type', contentType).send(body));
+  };
+
+  const renderOnce = async (signal: AbortSignal): Promise<void> => {
+    const restMs = restUntilMs - clock.monotonicMs();
+    if (restMs > 0) await sleep(clock, restMs, signal);
+    if (signal.aborted) return;
+    restUntilMs = clock.monotonicMs() + KEPT_MS;
+    const body = await render(signal);
+    kept = { body, untilMs: clock.monotonicMs() + KEPT_MS };
+    for (const response of waiting.keys()) send(response, body);
+    waiting.clear();
+  };
+
+  const renderForAll = async (): Promise<void> => {
+    while (waiting.size > 0) {
+      rendering = new AbortController();
+      const { signal } = rendering;
+      try {
+        await renderOnce(signal);
+      } catch (error) {
+        // If the other clients have disconnected, a later client waits for the next rendering.
+        if (signal.aborted) continue;
+        for (const next of waiting.values()) next(error);
+        waiting.clear();
+      }
+    }
+    rendering = null;
+  };
+
+  return (_request, response, next) => {
+    if (kept !== null && clock.monotonicMs() < kept.untilMs) {
+      send(response, kept.body);
+      return;
+    }
+    kept = null;
+    if (waiting.size >= mostWaiting) {
+      refuse(response, TOO_MANY);
+      return;
+    }
+    waiting.set(response, next);
+    response.on('close', () => {
+      if (waiting.delete(response) && waiting.size === 0) rendering?.abort();
+    });
+    if (rendering === null) void renderForAll();
+  };
+}
+
+const TOO_MANY = 'too many clients wait for this page: retry later';

@@ -1,0 +1,67 @@
+import type { Clock } from '../../units/clock.js';
+
+export interface SpareTime {
+  /** Returns a function that removes `work` from the queue. */
+  readonly queue: (work: () => void) => () => void;
+}
+
+export interface SpareTimeOptions {
+  readonly clock: Clock;
+  readonly connections?: () => number;
+}
+
+const SLICE_MS = 2;
+/** Work takes at most a fifth of the time: a round of decisions that would take 0.5 s takes 0.63 s. */
+const RESTS_PER_SLICE = 4;
+/** Maximum rest, and maximum time for which new connections delay work. */
+const LONGEST_WAIT_MS = 250;
+
+/**
+ * Runs queued work in order, in slices of 2 ms. After each slice it rests four times as long as the slice. Whatever
+ * clients request, four fifths of the time are left for decisions and probes. (A pause of one turn of the event loop is
+ * not enough: a round needs about 50 turns, and each would take as long as a slice.) Node.js accepts one connection per
+ * turn of the event loop, so no work is done while new connections arrive: otherwise a probe after 300 of them would
+ * wait for 300 slices.
+ */
+export function createSpareTime({ clock, connections = () => 0 }: SpareTimeOptions): SpareTime {
+  const waiting = new Set<{ readonly work: () => void }>();
+  let isRunning = false;
+  let accepted = 0;
+  let lastSliceMs = -Infinity;
+  let restUntilMs = -Infinity;
+
+  const run = (): void => {
+    const startMs = clock.monotonicMs();
+    const now = connections();
+    if (now !== accepted && startMs - lastSliceMs < LONGEST_WAIT_MS) {
+      accepted = now;
+      clock.after(0, run);
+      return;
+    }
+    lastSliceMs = startMs;
+    let tookMs = 0;
+    for (const entry of waiting) {
+      waiting.delete(entry);
+      entry.work();
+      tookMs = clock.monotonicMs() - startMs;
+      if (tookMs >= SLICE_MS) break;
+    }
+    const restMs = Math.min(tookMs * RESTS_PER_SLICE, LONGEST_WAIT_MS);
+    restUntilMs = clock.monotonicMs() + restMs;
+    isRunning = waiting.size > 0;
+    if (isRunning) clock.after(restMs, run);
+  };
+
+  return {
+    queue: (work) => {
+      const entry = { work };
+      waiting.add(entry);
+      if (!isRunning) {
+        isRunning = true;
+        lastSliceMs = clock.monotonicMs();
+        clock.after(Math.max(0, restUntilMs - lastSliceMs), run);
+      }
+      return () => void waiting.delete(entry);
+    },
+  };
+}

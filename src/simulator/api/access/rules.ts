@@ -1,0 +1,67 @@
+import type { ResourceRequest } from '../requests/request.js';
+import { StatusError } from '../../objects/status-error.js';
+
+/** An RBAC rule; `*` matches everything in each list. */
+export interface Rule {
+  readonly apiGroups: readonly string[];
+  /** For example `deployments`, `deployments/scale`; a star and `/scale`: the scale of every resource. */
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  /** Namespaces of the rule; absent: all, including lists over all namespaces. */
+  readonly namespaces?: readonly string[];
+  readonly resourceNames?: readonly string[];
+}
+
+export interface Subject {
+  readonly user: string;
+  readonly rules: readonly Rule[];
+}
+
+/** Subjects by bearer token. Empty: everything is allowed, with or without a token. */
+export type Rbac = Readonly<Record<string, Subject>>;
+
+export interface Access {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string | null;
+  readonly name: string | null;
+}
+
+export function isAllowed(rules: readonly Rule[], access: Access): boolean {
+  const { resource, subresource } = access;
+  const wanted = subresource === '' ? [resource] : [`${resource}/${subresource}`, `*/${subresource}`];
+  return rules.some(
+    (rule) =>
+      includes(rule.verbs, access.verb) &&
+      includes(rule.apiGroups, access.group) &&
+      wanted.some((name) => includes(rule.resources, name)) &&
+      (rule.namespaces === undefined ||
+        (access.namespace !== null && includes(rule.namespaces, access.namespace))) &&
+      (rule.resourceNames === undefined ||
+        (access.name !== null && rule.resourceNames.includes(access.name))),
+  );
+}
+
+function includes(list: readonly string[], value: string): boolean {
+  return list.includes('*') || list.includes(value);
+}
+
+export function accessOf({ verb, resource, subresource, namespace, name }: ResourceRequest): Access {
+  return { verb, group: resource.group, resource: resource.plural, subresource, namespace, name };
+}
+
+/** Returns a 403 with the message of the real server. */
+export function forbidden(user: string, access: Access): StatusError {
+  const { verb, group, resource, subresource, namespace, name } = access;
+  const object = group === '' ? resource : `${resource}.${group}`;
+  const what = subresource === '' ? resource : `${resource}/${subresource}`;
+  const where = namespace === null ? 'at the cluster scope' : `in the namespace "${namespace}"`;
+  const message = `${object}${name === null ? '' : ` "${name}"`} is forbidden: User "${user}" cannot ${verb} resource "${what}" in API group "${group}" ${where}`;
+  return new StatusError(403, 'Forbidden', message, {
+    name: name ?? undefined,
+    group: group === '' ? undefined : group,
+    kind: resource,
+  });
+}

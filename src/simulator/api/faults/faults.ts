@@ -1,0 +1,110 @@
+import type { Verb } from '../requests/request.js';
+
+/** Selects requests or watch events; an absent field matches everything. */
+export interface FaultMatch {
+  readonly verbs?: readonly Verb[];
+  readonly resource?: string;
+  /** `scale`; empty: the object itself. */
+  readonly subresource?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly userAgent?: string;
+}
+
+export type FaultEffect =
+  /** Answers with this response and changes nothing. Without a body: a Status of that code. */
+  | {
+      readonly kind: 'refuse';
+      readonly status: number;
+      readonly retryAfter?: string;
+      readonly body?: string;
+      readonly reason?: string;
+    }
+  | { readonly kind: 'delay'; readonly ms: number }
+  | { readonly kind: 'drop' }
+  /** Carries out the request, then closes the connection without a response. */
+  | { readonly kind: 'lose-answer' }
+  /** Answers 504, and carries out the request this much later. */
+  | { readonly kind: 'apply-late'; readonly ms: number }
+  | { readonly kind: 'stall' }
+  /** Answers 403, like a server that has not read its roles and bindings yet. */
+  | { readonly kind: 'forbid' }
+  /** Answers 429 with `Retry-After` (default 1), like API priority and fairness. */
+  | { readonly kind: 'throttle'; readonly retryAfterSeconds?: number }
+  /** Stores the object with these replicas, like an admission webhook. */
+  | { readonly kind: 'override-replicas'; readonly replicas: number };
+
+export type EventFault = 'swallow' | 'duplicate';
+
+export interface Subject {
+  readonly verb: Verb;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string | null;
+  readonly name: string | null;
+  readonly userAgent: string;
+}
+
+interface Planned<E> {
+  readonly match: FaultMatch;
+  readonly effect: E;
+  left: number;
+}
+
+export type RemoveFault = () => void;
+
+/** The active faults. A request gets the first fault that matches; a fault ends after `times` uses. */
+export class FaultPlan {
+  readonly #requests = new Set<Planned<FaultEffect>>();
+  readonly #events = new Set<Planned<EventFault>>();
+
+  /** Adds a fault for `times` requests; default: until the returned function is called. */
+  add(match: FaultMatch, effect: FaultEffect, times = Number.POSITIVE_INFINITY): RemoveFault {
+    return plan(this.#requests, { match, effect, left: times });
+  }
+
+  /** Drops or duplicates `times` watch events; default: until the returned function is called. */
+  addEventFault(match: FaultMatch, effect: EventFault, times = Number.POSITIVE_INFINITY): RemoveFault {
+    return plan(this.#events, { match, effect, left: times });
+  }
+
+  /** Returns the fault for a request, or null, and counts the use. */
+  takeForRequest(subject: Subject): FaultEffect | null {
+    return take(this.#requests, subject);
+  }
+
+  takeForEvent(subject: Subject): EventFault | null {
+    return take(this.#events, subject);
+  }
+
+  clear(): void {
+    this.#requests.clear();
+    this.#events.clear();
+  }
+}
+
+function plan<E>(faults: Set<Planned<E>>, fault: Planned<E>): RemoveFault {
+  faults.add(fault);
+  return () => faults.delete(fault);
+}
+
+function take<E>(faults: Set<Planned<E>>, subject: Subject): E | null {
+  for (const fault of faults) {
+    if (!matches(fault.match, subject)) continue;
+    fault.left -= 1;
+    if (fault.left <= 0) faults.delete(fault);
+    return fault.effect;
+  }
+  return null;
+}
+
+export function matches(match: FaultMatch, subject: Subject): boolean {
+  return (
+    (match.verbs?.includes(subject.verb) ?? true) &&
+    (match.resource ?? subject.resource) === subject.resource &&
+    (match.subresource ?? subject.subresource) === subject.subresource &&
+    (match.namespace ?? subject.namespace) === subject.namespace &&
+    (match.name ?? subject.name) === subject.name &&
+    subject.userAgent.includes(match.userAgent ?? '')
+  );
+}

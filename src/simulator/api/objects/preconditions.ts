@@ -1,0 +1,73 @@
+import { type JsonObject, stringAt } from '../../json/json.js';
+import type { KubeObject } from '../../objects/kube-object.js';
+import type { Resource } from '../../objects/resources.js';
+import {
+  type ObjectName,
+  StatusError,
+  badRequest,
+  conflict,
+  invalidFields,
+  uidConflict,
+} from '../../objects/status-error.js';
+
+export interface Addressed {
+  readonly resource: Resource;
+  readonly subresource: string;
+  readonly namespace: string | null;
+  readonly name: string;
+}
+
+/** Returns the name for messages and details. Only the uid check includes the subresource. */
+export function nameOf({ resource, subresource, name }: Addressed, isWithSubresource = false): ObjectName {
+  const plural =
+    isWithSubresource && subresource !== '' ? `${resource.plural}/${subresource}` : resource.plural;
+  return { resource: plural, group: resource.group, name };
+}
+
+/** Throws 409 if uid or resourceVersion differ from those of the stored object, 400 if the name differs. */
+export function checkPreconditions(target: Addressed, current: KubeObject, wanted: JsonObject): void {
+  const uid = stringAt(wanted, 'metadata', 'uid') ?? '';
+  if (uid !== '' && uid !== current.metadata.uid)
+    throw uidConflict(nameOf(target, true), uid, current.metadata.uid);
+  const version = stringAt(wanted, 'metadata', 'resourceVersion') ?? '';
+  if (version !== '' && version !== current.metadata.resourceVersion) throw conflict(nameOf(target));
+  checkAddress(target, wanted);
+}
+
+/** Throws 400 if name or namespace differ from those of the path. */
+export function checkAddress({ name, namespace }: Addressed, wanted: JsonObject): void {
+  const own = stringAt(wanted, 'metadata', 'name') ?? name;
+  if (own !== name)
+    throw badRequest(`the name of the object (${own}) does not match the name on the URL (${name})`);
+  const place = stringAt(wanted, 'metadata', 'namespace') ?? namespace;
+  if (place !== namespace)
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+}
+
+/** Throws 422 for a PUT without a resourceVersion, for kinds that require one. */
+export function requireVersion({ resource, name }: Addressed, body: JsonObject): void {
+  const isStrict =
+    resource.isCustom || resource.kind === 'Lease' || resource.kind === 'CustomResourceDefinition';
+  if (!isStrict || (stringAt(body, 'metadata', 'resourceVersion') ?? '') !== '') return;
+  const text = 'Invalid value: 0x0: must be specified for an update';
+  throw invalidFields({ kind: resource.kind, group: resource.group, name }, [
+    { reason: 'FieldValueInvalid', field: 'metadata.resourceVersion', text },
+  ]);
+}
+
+/** Throws 409 if the preconditions of DeleteOptions do not hold. */
+export function checkDeletion({ resource, name }: Addressed, current: KubeObject, options: JsonObject): void {
+  const { kind, group } = resource;
+  const refuse = (what: string, why: string, wanted: string, actual: string): never => {
+    const qualified = group === '' ? kind : `${kind}.${group}`;
+    const message = `Operation cannot be fulfilled on ${qualified} "${name}": the ${what} in the precondition (${wanted}) does not match the ${what} in record (${actual}). The object might have been ${why}`;
+    const details = { name, group: group === '' ? undefined : group, kind };
+    throw new StatusError(409, 'Conflict', message, details);
+  };
+  const uid = stringAt(options, 'preconditions', 'uid');
+  if (uid !== null && uid !== current.metadata.uid)
+    refuse('UID', 'deleted and then recreated', uid, current.metadata.uid);
+  const version = stringAt(options, 'preconditions', 'resourceVersion');
+  if (version !== null && version !== current.metadata.resourceVersion)
+    refuse('ResourceVersion', 'modified', version, current.metadata.resourceVersion);
+}

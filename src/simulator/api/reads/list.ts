@@ -1,0 +1,162 @@
+import { type JsonObject, numberAt, stringAt } from '../../json/json.js';
+import type { ApiContext } from '../objects/context.js';
+import { type KubeObject, namespaceOf } from '../../objects/kube-object.js';
+import type { ResourceRequest } from '../requests/request.js';
+import { matchOf } from '../../objects/selectors.js';
+import { nameOf } from '../objects/preconditions.js';
+import {
+  StatusError,
+  badRequest,
+  notFound,
+  serverFault,
+  tooLarge,
+  tooOld,
+} from '../../objects/status-error.js';
+
+export interface Page {
+  readonly items: readonly KubeObject[];
+  readonly resourceVersion: string;
+  /** Empty on the last page. */
+  readonly continueToken: string;
+  /** Null if unknown (with a selector) or if no item remains. */
+  readonly remainingItemCount: number | null;
+}
+
+/** A continue token: the revision of the list and the last key returned. Revision -1: the current one. */
+interface Token {
+  readonly revision: number;
+  readonly after: string;
+}
+
+/** Returns an object. Throws 404, or 504 for a `resourceVersion` that has not been reached. */
+export function getObject({ store }: ApiContext, request: ResourceRequest): KubeObject {
+  const { resource, namespace, query, subresource } = request;
+  const name = request.name ?? '';
+  const isNamedByScale = subresource === 'scale' && !resource.isCustom;
+  const wanted = readRevision(query.get('resourceVersion'));
+  if (wanted > store.revision) throw tooLarge(wanted, store.revision);
+  const object = store.get(resource.storage, namespace, name);
+  if (object === null) throw notFound(nameOf({ ...request, name }, isNamedByScale));
+  return object;
+}
+
+/**
+ * Returns a list at one revision, in pages of `limit`. The revision is the current one if `resourceVersion` is unset,
+ * `0` or already reached, and exactly that one with `Exact`. Throws 410 for a continue token older than the history,
+ * 504 for a revision that has not been reached.
+ */
+export function listObjects(context: ApiContext, request: ResourceRequest): Page {
+  const { query, resource, namespace } = request;
+  const token = readToken(query);
+  const revision =
+    token === null ? wantedRevision(context, query) : Math.min(token.revision, context.store.revision);
+  const objects = context.store.allAt(resource.storage, revision);
+  if (objects === null) throw token === null ? tooOld(revision, context.store.revision) : expired(token);
+  const match = matchOf(query, resource);
+  const keys: string[] = [];
+  for (const [key, object] of objects) {
+    const isWithin = namespace === null || namespaceOf(object) === namespace;
+    if (isWithin && (token === null || key > token.after) && match(object)) keys.push(key);
+  }
+  keys.sort();
+  return cutPage(objects, keys, {
+    revision,
+    limit: Number(query.get('limit') ?? '0'),
+    isFiltered: isFiltered(query),
+  });
+}
+
+function isFiltered(query: URLSearchParams): boolean {
+  return Boolean(query.get('labelSelector')) || Boolean(query.get('fieldSelector'));
+}
+
+function cutPage(
+  objects: ReadonlyMap<string, KubeObject>,
+  keys: readonly string[],
+  options: { readonly revision: number; readonly limit: number; readonly isFiltered: boolean },
+): Page {
+  const { revision, limit } = options;
+  const isCut = limit > 0 && keys.length > limit;
+  const given = isCut ? keys.slice(0, limit) : keys;
+  const items = given.flatMap((key) => objects.get(key) ?? []);
+  const resourceVersion = String(revision);
+  if (!isCut) return { items, resourceVersion, continueToken: '', remainingItemCount: null };
+  const continueToken = writeToken({ revision, after: given.at(-1) ?? '' });
+  const remaining = keys.length - given.length;
+  return { items, resourceVersion, continueToken, remainingItemCount: options.isFiltered ? null : remaining };
+}
+
+/** Parses a `resourceVersion`; -1 if unset. Throws 500 if it is not a number, like the real server. */
+export function readRevision(text: string | null): number {
+  if (text === null || text === '') return -1;
+  const revision = Number(text);
+  if (!/^\d+$/.test(text))
+    throw serverFault(
+      `resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`,
+    );
+  return revision;
+}
+
+function wantedRevision({ store }: ApiContext, query: URLSearchParams): number {
+  const wanted = readRevision(query.get('resourceVersion'));
+  const match = query.get('resourceVersionMatch');
+  if (match !== null && wanted < 0)
+    throw forbiddenMatch('resourceVersionMatch is forbidden unless resourceVersion is provided');
+  if (wanted > store.revision) throw tooLarge(wanted, store.revision);
+  return match === 'Exact' && wanted > 0 ? wanted : store.revision;
+}
+
+function forbiddenMatch(message: string): StatusError {
+  const field = 'resourceVersionMatch';
+  const text = `Forbidden: ${message}`;
+  return new StatusError(422, 'Invalid', `ListOptions.meta.k8s.io "" is invalid: ${field}: ${text}`, {
+    group: 'meta.k8s.io',
+    kind: 'ListOptions',
+    causes: [{ reason: 'FieldValueForbidden', message: text, field }],
+  });
+}
+
+function writeToken(token: Token): string {
+  return Buffer.from(
+    JSON.stringify({ v: 'meta.k8s.io/v1', rv: token.revision, start: token.after }),
+  ).toString('base64url');
+}
+
+function readToken(query: URLSearchParams): Token | null {
+  const text = query.get('continue') ?? '';
+  if (text === '') return null;
+  if ((query.get('resourceVersion') ?? '') !== '') {
+    throw badRequest('specifying resource version is not allowed when using continue');
+  }
+  const token = parseToken(text);
+  if (token === null) throw badRequest('continue key is not valid: illegal base64 data or encoding');
+  return token;
+}
+
+function parseToken(text: string): Token | null {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
+    const json = isJsonObject(value) ? value : {};
+    const revision = numberAt(json, 'rv');
+    const after = stringAt(json, 'start');
+    return revision === null || after === null
+      ? null
+      : { revision: revision < 0 ? Number.MAX_SAFE_INTEGER : revision, after };
+  } catch {
+    return null;
+  }
+}
+
+function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Returns 410 with a token for the current revision: the client can complete the list, but it will be inconsistent. */
+function expired(token: Token): StatusError {
+  const message =
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
+  const error = new StatusError(410, 'Expired', message);
+  return Object.assign(error, {
+    status: { ...error.status, metadata: { continue: writeToken({ revision: -1, after: token.after }) } },
+  });
+}

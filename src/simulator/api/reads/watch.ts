@@ -1,0 +1,229 @@
+import { isTrue } from '../requests/request.js';
+import type { ResourceRequest } from '../requests/request.js';
+import type { ApiContext } from '../objects/context.js';
+import { type FaultMatch, type FaultPlan, type Subject, matches } from '../faults/faults.js';
+import { readRevision } from './list.js';
+import { type KubeObject, namespaceOf } from '../../objects/kube-object.js';
+import { emptyObject } from '../objects/read-object.js';
+import { apiVersionOf } from '../../objects/resources.js';
+import { type Match, matchOf } from '../../objects/selectors.js';
+import { makeStatus, tooOld } from '../../objects/status-error.js';
+import type { Change } from '../../objects/store.js';
+
+const DEFAULT_TIMEOUT_SECONDS = 1800;
+
+type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
+
+/** Serializes the object of an event, or its row of a table. */
+export type Render = (object: KubeObject) => string;
+
+export interface WatchPeer {
+  readonly accept: () => void;
+  readonly send: (line: string) => void;
+  readonly end: () => void;
+  readonly destroy: () => void;
+  /** Calls `callback` once the connection is closed by either side. */
+  readonly onClose: (callback: () => void) => void;
+}
+
+interface Watcher {
+  readonly subject: Subject;
+  readonly send: (line: string) => void;
+  readonly end: () => void;
+  readonly destroy: () => void;
+  isSilent: boolean;
+}
+
+export class Watches {
+  readonly #context: ApiContext;
+  readonly #faults: FaultPlan;
+  readonly #bookmarkMs: number;
+  readonly #open = new Set<Watcher>();
+
+  constructor(context: ApiContext, faults: FaultPlan, bookmarkSeconds: number) {
+    this.#context = context;
+    this.#faults = faults;
+    this.#bookmarkMs = bookmarkSeconds * 1000;
+  }
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** Ends matching watches, cleanly or by breaking the connection. Returns their number. */
+  close(match: FaultMatch = {}, how: 'end' | 'destroy' = 'end'): number {
+    const chosen = this.#matching(match);
+    for (const watcher of chosen) watcher[how]();
+    return chosen.length;
+  }
+
+  /** Sends no more events to matching watches, like a half-open connection. Returns their number. */
+  silence(match: FaultMatch = {}): number {
+    const chosen = this.#matching(match);
+    for (const watcher of chosen) watcher.isSilent = true;
+    return chosen.length;
+  }
+
+  /** Sends an ERROR event with a Status of this code to matching watches and ends them. Returns their number. */
+  sendError(code: number, reason: string, match: FaultMatch = {}): number {
+    const chosen = this.#matching(match);
+    const object = makeStatus({ code, reason, message: `simulated ${reason}` });
+    for (const watcher of chosen) {
+      watcher.send(line('ERROR', JSON.stringify(object)));
+      watcher.end();
+    }
+    return chosen.length;
+  }
+
+  /**
+   * Sends arbitrary bytes to matching watches: garbage, part of a character, an unknown event. Returns their number.
+   */
+  sendRaw(text: string, match: FaultMatch = {}): number {
+    const chosen = this.#matching(match);
+    for (const watcher of chosen) watcher.send(text);
+    return chosen.length;
+  }
+
+  /** Answers a watch, until its timeout, its client or a fault ends it. */
+  start(request: ResourceRequest, subject: Subject, peer: WatchPeer, render: Render): void {
+    const { query } = request;
+    const from = readRevision(query.get('resourceVersion'));
+    const match = matchOf(query, request.resource);
+    peer.accept();
+    const stops: (() => void)[] = [];
+    const watcher = this.#register(subject, peer, stops);
+    const deliver = (change: Change): void => this.#deliver({ watcher, request, match, render }, change);
+    const missed = this.#catchUp({ watcher, request, match, render }, from);
+    if (missed === null) return;
+    missed.forEach(deliver);
+    stops.push(this.#context.store.subscribe(request.resource.storage, deliver));
+    if (isTrue(query.get('allowWatchBookmarks'))) this.#scheduleBookmarks(watcher, request, stops);
+    const seconds = Number(query.get('timeoutSeconds') ?? '0') || DEFAULT_TIMEOUT_SECONDS;
+    stops.push(this.#context.clock.after(seconds * 1000, () => watcher.end()));
+  }
+
+  #register(subject: Subject, peer: WatchPeer, stops: (() => void)[]): Watcher {
+    const watcher: Watcher = {
+      subject,
+      isSilent: false,
+      send: (text) => {
+        if (!watcher.isSilent) peer.send(text);
+      },
+      end: peer.end,
+      destroy: peer.destroy,
+    };
+    this.#open.add(watcher);
+    const stop = (): void => {
+      this.#open.delete(watcher);
+      for (const each of stops.splice(0)) each();
+    };
+    const end = watcher.end;
+    peer.onClose(stop);
+    return Object.assign(watcher, {
+      end: () => {
+        stop();
+        end();
+      },
+    });
+  }
+
+  /**
+   * Returns the changes after `from`, or ADDED for each object if `from` is unset or 0. Returns null if the watch has
+   * already ended.
+   */
+  #catchUp(stream: Stream, from: number): readonly Change[] | null {
+    const { store } = this.#context;
+    const { watcher, request, match, render } = stream;
+    const wantsState = request.query.get('sendInitialEvents');
+    if (wantsState === 'true' || (wantsState === null && from <= 0)) {
+      for (const object of store.all(request.resource.storage)) {
+        if (isWithin(request, object) && match(object)) watcher.send(line('ADDED', render(object)));
+      }
+      if (wantsState === 'true') this.#bookmark(watcher, request, { 'k8s.io/initial-events-end': 'true' });
+      return [];
+    }
+    const changes = store.changesSince(request.resource.storage, from < 0 ? store.revision : from);
+    if (changes !== null) return changes;
+    watcher.send(line('ERROR', JSON.stringify(tooOld(from, store.revision).status)));
+    watcher.end();
+    return null;
+  }
+
+  #deliver({ watcher, request, match, render }: Stream, change: Change): void {
+    if (!isWithin(request, change.object)) return;
+    const type = seenAs(change, match);
+    if (type === null) return;
+    const { name } = change.object.metadata;
+    const fault = this.#faults.takeForEvent({
+      ...watcher.subject,
+      namespace: namespaceOf(change.object),
+      name,
+    });
+    if (fault === 'swallow') return;
+    const text = line(type, render(change.object));
+    watcher.send(text);
+    if (fault === 'duplicate') watcher.send(text);
+  }
+
+  #scheduleBookmarks(watcher: Watcher, request: ResourceRequest, stops: (() => void)[]): void {
+    const { clock } = this.#context;
+    let cancel = (): void => undefined;
+    const next = (): void => {
+      cancel = clock.after(this.#bookmarkMs, () => {
+        this.#bookmark(watcher, request);
+        next();
+      });
+    };
+    next();
+    stops.push(() => cancel());
+  }
+
+  #bookmark(
+    watcher: Watcher,
+    { resource }: ResourceRequest,
+    annotations?: Readonly<Record<string, string>>,
+  ): void {
+    const apiVersion = apiVersionOf(resource);
+    const resourceVersion = String(this.#context.store.revision);
+    const object = {
+      ...emptyObject(resource, apiVersion),
+      kind: resource.kind,
+      apiVersion,
+      metadata: { resourceVersion, creationTimestamp: null, annotations },
+    };
+    watcher.send(line('BOOKMARK', JSON.stringify(object)));
+  }
+
+  #matching(match: FaultMatch): readonly Watcher[] {
+    return [...this.#open].filter((watcher) => matches(match, watcher.subject));
+  }
+}
+
+interface Stream {
+  readonly watcher: Watcher;
+  readonly request: ResourceRequest;
+  readonly match: Match;
+  readonly render: Render;
+}
+
+function line(type: string, object: string): string {
+  return `{"type":"${type}","object":${object}}\n`;
+}
+
+function isWithin({ namespace, name }: ResourceRequest, object: KubeObject): boolean {
+  return (
+    (namespace === null || namespaceOf(object) === namespace) &&
+    (name === null || object.metadata.name === name)
+  );
+}
+
+/**
+ * With a selector, an object that starts to match is ADDED, and an object that stops matching is DELETED. Returns null
+ * if it matched neither before nor after.
+ */
+function seenAs({ type, object, previous }: Change, match: Match): EventType | null {
+  const matchedBefore = previous !== null && match(previous);
+  const matchesNow = type !== 'DELETED' && match(object);
+  if (matchesNow) return matchedBefore ? 'MODIFIED' : 'ADDED';
+  return matchedBefore ? 'DELETED' : null;
+}

@@ -1,0 +1,250 @@
+import { printedCell } from '../../crd/columns.js';
+import {
+  type Json,
+  type JsonObject,
+  isObject,
+  listAt,
+  numberAt,
+  objectAt,
+  stringAt,
+  stringsAt,
+} from '../../json/json.js';
+import { COLUMN_TEXTS } from './column-texts.js';
+import type { KubeObject } from '../../objects/kube-object.js';
+import type { Resource } from '../../objects/resources.js';
+
+/** A column of `kubectl get`; `-o wide` also prints those with priority 1. */
+export interface Column {
+  readonly name: string;
+  readonly priority?: number;
+  /** Default: `string`. */
+  readonly type?: string;
+  readonly description?: string;
+  readonly cell: (object: KubeObject, nowMs: number) => Json;
+}
+
+/** Without `additionalPrinterColumns`, a custom resource has only the column Age. */
+export function columnsOf({ columns, plural }: Resource): readonly Column[] {
+  if (columns === null) return COLUMNS[plural] ?? [NAME, AGE];
+  if (columns.length === 0) return [NAME, AGE];
+  return [NAME, ...columns.map(definedColumn)];
+}
+
+function definedColumn(column: JsonObject): Column {
+  const type = stringAt(column, 'type') ?? 'string';
+  return {
+    name: stringAt(column, 'name') ?? '',
+    priority: numberAt(column, 'priority') ?? 0,
+    type: type === 'date' ? 'string' : type,
+    cell: (object, nowMs) => {
+      const value = printedCell(object, column);
+      return type === 'date' && typeof value === 'string' ? ageOf(value, nowMs) : value;
+    },
+  };
+}
+
+/** Formats a duration like kubectl: 45s, 3m20s, 25m, 4h10m, 30h, 3d4h, 12d. */
+function shortDuration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 120) return `${seconds}s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 10) return withRest(minutes, 'm', seconds % 60, 's');
+  if (minutes < 180) return `${minutes}m`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 8) return withRest(hours, 'h', minutes % 60, 'm');
+  if (hours < 48) return `${hours}h`;
+  const days = Math.floor(hours / 24);
+  return days < 8 ? withRest(days, 'd', hours % 24, 'h') : `${days}d`;
+}
+
+function withRest(count: number, unit: string, rest: number, restUnit: string): string {
+  return rest === 0 ? `${count}${unit}` : `${count}${unit}${rest}${restUnit}`;
+}
+
+function ageOf(text: string | null, nowMs: number): string {
+  const ms = text === null ? Number.NaN : Date.parse(text);
+  return Number.isNaN(ms) ? '<unknown>' : shortDuration(nowMs - ms);
+}
+
+const NAME: Column = {
+  name: 'Name',
+  description: COLUMN_TEXTS['Name'] ?? '',
+  cell: ({ metadata }) => metadata.name,
+};
+const AGE: Column = {
+  name: 'Age',
+  description: COLUMN_TEXTS['Age'] ?? '',
+  cell: ({ metadata }, nowMs) => ageOf(metadata.creationTimestamp, nowMs),
+};
+
+function count(name: string, ...path: readonly string[]): Column {
+  return { name, cell: (object) => numberAt(object, ...path) ?? 0 };
+}
+
+function ready(name: string): Column {
+  return {
+    name,
+    cell: (object) =>
+      `${numberAt(object, 'status', 'readyReplicas') ?? 0}/${numberAt(object, 'spec', 'replicas') ?? 1}`,
+  };
+}
+
+const CONTAINERS: Column = {
+  name: 'Containers',
+  priority: 1,
+  cell: (object) =>
+    podContainers(object)
+      .map((container) => stringAt(container, 'name') ?? '')
+      .join(','),
+};
+const IMAGES: Column = {
+  name: 'Images',
+  priority: 1,
+  cell: (object) =>
+    podContainers(object)
+      .map((container) => stringAt(container, 'image') ?? '')
+      .join(','),
+};
+const SELECTOR: Column = {
+  name: 'Selector',
+  priority: 1,
+  cell: (object) =>
+    Object.entries(stringsAt(object, 'spec', 'selector', 'matchLabels'))
+      .map(([key, value]) => `${key}=${value}`)
+      .join(','),
+};
+
+function podContainers(object: KubeObject): readonly Json[] {
+  return listAt(object, 'spec', 'template', 'spec', 'containers');
+}
+
+function podStatus(object: KubeObject): string {
+  if (object.metadata['deletionTimestamp'] !== undefined) return 'Terminating';
+  const waiting = stringAt(object, 'status', 'containerStatuses', 0, 'state', 'waiting', 'reason');
+  return waiting ?? stringAt(object, 'status', 'reason') ?? stringAt(object, 'status', 'phase') ?? 'Unknown';
+}
+
+function podReady(object: KubeObject): string {
+  const total = listAt(object, 'spec', 'containers').length;
+  const statuses = listAt(object, 'status', 'containerStatuses');
+  return `${statuses.filter((status) => isObject(status) && status['ready'] === true).length}/${total}`;
+}
+
+function podRestarts(object: KubeObject): string {
+  const counts = listAt(object, 'status', 'containerStatuses').map((status) =>
+    numberAt(status, 'restartCount'),
+  );
+  return String(counts.reduce<number>((sum, one) => sum + (one ?? 0), 0));
+}
+
+function hpaTargets(object: KubeObject): string {
+  const metrics = listAt(object, 'spec', 'metrics').map((metric) => {
+    const name = stringAt(metric, 'resource', 'name') ?? stringAt(metric, 'type') ?? '';
+    const target = objectAt(metric, 'resource', 'target');
+    const percent = numberAt(target, 'averageUtilization');
+    return percent === null ? `${name}: <unknown>` : `${name}: <unknown>/${percent}%`;
+  });
+  return metrics.length === 0 ? '<none>' : metrics.join(', ');
+}
+
+const replicaSet: readonly Column[] = [
+  NAME,
+  count('Desired', 'spec', 'replicas'),
+  count('Current', 'status', 'replicas'),
+  count('Ready', 'status', 'readyReplicas'),
+  AGE,
+  CONTAINERS,
+  IMAGES,
+  SELECTOR,
+];
+
+const NONE = '<none>';
+
+const BARE_POD_COLUMNS: readonly Column[] = [
+  NAME,
+  { name: 'Ready', cell: podReady },
+  { name: 'Status', cell: podStatus },
+  { name: 'Restarts', cell: podRestarts },
+  AGE,
+  { name: 'IP', priority: 1, cell: (object) => stringAt(object, 'status', 'podIP') || NONE },
+  { name: 'Node', priority: 1, cell: (object) => stringAt(object, 'spec', 'nodeName') || NONE },
+  {
+    name: 'Nominated Node',
+    priority: 1,
+    cell: (object) => stringAt(object, 'status', 'nominatedNodeName') || NONE,
+  },
+  { name: 'Readiness Gates', priority: 1, cell: () => NONE },
+];
+const POD_COLUMNS = BARE_POD_COLUMNS.map((column) => ({
+  ...column,
+  description: COLUMN_TEXTS[column.name] ?? '',
+}));
+
+const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
+  deployments: [
+    NAME,
+    ready('Ready'),
+    count('Up-to-date', 'status', 'updatedReplicas'),
+    count('Available', 'status', 'availableReplicas'),
+    AGE,
+    CONTAINERS,
+    IMAGES,
+    SELECTOR,
+  ],
+  rollouts: [
+    NAME,
+    count('Desired', 'spec', 'replicas'),
+    count('Current', 'status', 'replicas'),
+    count('Up-to-date', 'status', 'updatedReplicas'),
+    count('Available', 'status', 'availableReplicas'),
+    AGE,
+  ],
+  statefulsets: [NAME, ready('Ready'), AGE, CONTAINERS, IMAGES],
+  replicasets: replicaSet,
+  replicationcontrollers: replicaSet,
+  pods: POD_COLUMNS,
+  customresourcedefinitions: [
+    NAME,
+    {
+      name: 'Created At',
+      cell: ({ metadata }) => metadata.creationTimestamp,
+    },
+  ],
+  namespaces: [NAME, { name: 'Status', cell: (object) => stringAt(object, 'status', 'phase') ?? '' }, AGE],
+  configmaps: [NAME, { name: 'Data', cell: (object) => Object.keys(objectAt(object, 'data')).length }, AGE],
+  leases: [NAME, { name: 'Holder', cell: (object) => stringAt(object, 'spec', 'holderIdentity') ?? '' }, AGE],
+  horizontalpodautoscalers: [
+    NAME,
+    {
+      name: 'Reference',
+      cell: (object) =>
+        `${stringAt(object, 'spec', 'scaleTargetRef', 'kind') ?? ''}/${stringAt(object, 'spec', 'scaleTargetRef', 'name') ?? ''}`,
+    },
+    { name: 'Targets', cell: hpaTargets },
+    { name: 'MinPods', cell: (object) => String(numberAt(object, 'spec', 'minReplicas') ?? 1) },
+    { name: 'MaxPods', cell: (object) => numberAt(object, 'spec', 'maxReplicas') ?? 0 },
+    { name: 'Replicas', cell: (object) => numberAt(object, 'status', 'currentReplicas') ?? 0 },
+    AGE,
+  ],
+  events: [
+    {
+      name: 'Last Seen',
+      cell: (object, nowMs) =>
+        ageOf(
+          stringAt(object, 'series', 'lastObservedTime') ??
+            stringAt(object, 'lastTimestamp') ??
+            stringAt(object, 'eventTime') ??
+            object.metadata.creationTimestamp,
+          nowMs,
+        ),
+    },
+    { name: 'Type', cell: (object) => stringAt(object, 'type') ?? '' },
+    { name: 'Reason', cell: (object) => stringAt(object, 'reason') ?? '' },
+    {
+      name: 'Object',
+      cell: (object) =>
+        `${(stringAt(object, 'involvedObject', 'kind') ?? '').toLowerCase()}/${stringAt(object, 'involvedObject', 'name') ?? ''}`,
+    },
+    { name: 'Message', cell: (object) => (stringAt(object, 'message') ?? '').trim() },
+  ],
+};

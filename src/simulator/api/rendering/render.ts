@@ -1,0 +1,62 @@
+import type { JsonObject } from '../../json/json.js';
+import type { Form } from '../requests/negotiate.js';
+import type { KubeObject } from '../../objects/kube-object.js';
+import { type Resource, apiVersionOf } from '../../objects/resources.js';
+import { type Included, tableOf } from './table.js';
+import { itemText, toWire, wireText } from '../objects/wire.js';
+
+interface Surroundings {
+  readonly nowMs: number;
+  readonly included: Included;
+}
+
+export interface Rendering extends Surroundings {
+  readonly one: (resource: Resource, object: KubeObject, around: Surroundings) => string;
+  readonly many: (
+    resource: Resource,
+    objects: readonly KubeObject[],
+    around: Surroundings & { readonly metadata: JsonObject },
+  ) => string;
+}
+
+/** Reads `includeObject`. An unknown value counts as unset. */
+export function includedObject(query: URLSearchParams): Included {
+  const wanted = query.get('includeObject');
+  return wanted === 'None' || wanted === 'Object' ? wanted : 'Metadata';
+}
+
+export const RENDERINGS: Readonly<Record<Form, Pick<Rendering, 'one' | 'many'>>> = {
+  object: {
+    one: wireText,
+    many: (resource, objects, { metadata }) => {
+      const list = { kind: `${resource.kind}List`, apiVersion: apiVersionOf(resource), metadata };
+      const head = JSON.stringify(list).slice(0, -1);
+      return `${head},"items":[${objects.map((object) => itemText(resource, object)).join(',')}]}`;
+    },
+  },
+  metadata: {
+    one: (resource, object) => JSON.stringify(metadataOf(resource, object)),
+    many: (resource, objects, { metadata }) =>
+      JSON.stringify({
+        kind: 'PartialObjectMetadataList',
+        apiVersion: 'meta.k8s.io/v1',
+        metadata,
+        items: objects.map((object) => metadataOf(resource, object)),
+      }),
+  },
+  table: {
+    one: (resource, object, around) => {
+      const metadata = { resourceVersion: object.metadata.resourceVersion };
+      return JSON.stringify(tableOf(resource, [object], { ...around, metadata }));
+    },
+    many: (resource, objects, around) => JSON.stringify(tableOf(resource, objects, around)),
+  },
+};
+
+function metadataOf(resource: Resource, object: KubeObject): JsonObject {
+  return {
+    kind: 'PartialObjectMetadata',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata: toWire(resource, object).metadata,
+  };
+}

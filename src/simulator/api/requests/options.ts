@@ -1,0 +1,70 @@
+import { type Writer, managerOf } from '../../objects/managed-fields.js';
+import type { ResourceRequest } from './request.js';
+import { StatusError } from '../../objects/status-error.js';
+
+const KINDS: Readonly<Record<string, string>> = {
+  create: 'CreateOptions',
+  update: 'UpdateOptions',
+  patch: 'PatchOptions',
+  delete: 'DeleteOptions',
+  deletecollection: 'DeleteOptions',
+};
+
+/** Reads the query parameters of a write. Throws 422 for an invalid one. */
+export function readWriter(
+  { query, subresource, verb }: ResourceRequest,
+  sent: { readonly userAgent: string; readonly contentType: string },
+  nowMs: number,
+): Writer {
+  const kind = KINDS[verb] ?? 'CreateOptions';
+  const isApply = verb === 'patch' && sent.contentType.includes('apply-patch');
+  const validation = query.get('fieldValidation') || 'Warn';
+  if (!['Ignore', 'Warn', 'Strict'].includes(validation))
+    throw unsupportedOption(kind, 'fieldValidation', validation, ['Ignore', 'Strict', 'Warn']);
+  const dryRun = query.get('dryRun') || null;
+  if (dryRun !== null && dryRun !== 'All') throw unsupportedOption(kind, 'dryRun', dryRun, ['All']);
+  if (isApply && !query.get('fieldManager'))
+    throw refusedOption(
+      kind,
+      { reason: 'FieldValueRequired', field: 'fieldManager' },
+      'Required value: is required for apply patch',
+    );
+  if (!isApply && verb === 'patch' && query.has('force'))
+    throw refusedOption(
+      kind,
+      { reason: 'FieldValueForbidden', field: 'force' },
+      'Forbidden: may not be specified for non-apply patch',
+    );
+  return {
+    manager: managerOf(query, sent.userAgent),
+    subresource,
+    nowMs,
+    isStrict: validation === 'Strict',
+    ...(validation === 'Warn' ? { warnings: [] } : {}),
+    isDryRun: dryRun === 'All',
+    isForced: query.get('force') === 'true',
+  };
+}
+
+function unsupportedOption(
+  kind: string,
+  field: string,
+  value: string,
+  known: readonly string[],
+): StatusError {
+  const list = known.map((one) => JSON.stringify(one)).join(', ');
+  const text = `Unsupported value: ${JSON.stringify(value)}: supported values: ${list}`;
+  return refusedOption(kind, { reason: 'FieldValueNotSupported', field }, text);
+}
+
+function refusedOption(
+  kind: string,
+  { reason, field }: { readonly reason: string; readonly field: string },
+  text: string,
+): StatusError {
+  return new StatusError(422, 'Invalid', `${kind}.meta.k8s.io "" is invalid: ${field}: ${text}`, {
+    group: 'meta.k8s.io',
+    kind,
+    causes: [{ reason, message: text, field }],
+  });
+}

@@ -1,0 +1,44 @@
+import { parse } from 'yaml';
+import { type JsonObject, isObject, stringAt } from '../../json/json.js';
+import type { Resource } from '../../objects/resources.js';
+import { badRequest } from '../../objects/status-error.js';
+
+/** Parses a body in JSON or YAML that must be an object; empty: an empty object. Throws 400. */
+export function parseBody(text: string, contentType = ''): JsonObject {
+  if (text.trim() === '') return {};
+  let value: unknown;
+  try {
+    value = contentType.includes('yaml') ? parse(text) : JSON.parse(text);
+  } catch (error) {
+    throw badRequest(`couldn't get version/kind; json parse error: ${String(error)}`);
+  }
+  if (!isJsonObject(value)) throw badRequest('the object provided is unrecognized: it is no object');
+  return value;
+}
+
+/** Parses a body that is an object or, as in a JSON patch, a list. Throws 400. */
+export function parsePatch(text: string): JsonObject | readonly JsonObject[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw badRequest(`error decoding patch: ${String(error)}`);
+  }
+  if (isJsonObject(value)) return value;
+  if (Array.isArray(value) && value.every(isJsonObject)) return value;
+  throw badRequest('error decoding patch: neither an object nor a list of operations');
+}
+
+function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && isObject(value as JsonObject);
+}
+
+/** Throws 400 if the body has another kind or apiVersion than the resource. Absent ones are accepted. */
+export function checkKind(resource: Resource, apiVersion: string, body: JsonObject): void {
+  const kind = stringAt(body, 'kind') ?? resource.kind;
+  const version = stringAt(body, 'apiVersion') ?? apiVersion;
+  if (kind === resource.kind && version === apiVersion) return;
+  throw badRequest(
+    `the API version or kind in the data (${version}, ${kind}) does not match the expected (${apiVersion}, ${resource.kind})`,
+  );
+}

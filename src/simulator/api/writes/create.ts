@@ -1,0 +1,175 @@
+import { admitCustom } from '../../crd/admit.js';
+import type { CelEvaluator } from '../../crd/cel-rules.js';
+import { DEFINITIONS, checkDefinition, establishedStatus } from '../../crd/definition.js';
+import { type JsonObject, objectAt, stringAt } from '../../json/json.js';
+import { fillDefaults } from '../../kinds/defaults.js';
+import { generatedName } from '../../model/names.js';
+import { newEventCauses } from '../../validation/objects.js';
+import { validate } from '../../validation/validate.js';
+import type { ApiContext } from '../objects/context.js';
+import { type Ownership, type Writer, ownChanges, withOwnerships } from '../../objects/managed-fields.js';
+import { type KubeObject, asKubeObject, makeUid, timestamp } from '../../objects/kube-object.js';
+import { emptyObject, readObject, storedType } from '../objects/read-object.js';
+import { type Resource, apiVersionOf } from '../../objects/resources.js';
+import {
+  alreadyExists,
+  badRequest,
+  invalidFields,
+  namespaceTerminating,
+  notFound,
+  serverFault,
+} from '../../objects/status-error.js';
+import type { Arrival } from '../../objects/strict-fields.js';
+import { checkKind } from '../requests/parse-body.js';
+import { fromWire } from '../objects/wire.js';
+
+const NAMESPACES = '/namespaces';
+
+export interface Place {
+  readonly resource: Resource;
+  readonly namespace: string | null;
+}
+
+export interface Creation {
+  /** Keeps the status of the manifest. For objects that exist from the start. */
+  readonly keepsStatus?: boolean;
+  /** Owners of the fields, if server-side apply has computed them. */
+  readonly ownerships?: readonly Ownership[];
+}
+
+/** Creates an object from a manifest. Throws 404 if its namespace does not exist, 409 if the name is taken. */
+export function createObject(
+  context: ApiContext,
+  { resource, namespace: path }: Place,
+  body: JsonObject,
+  writer: Writer,
+  creation: Creation = {},
+): KubeObject {
+  const apiVersion = apiVersionOf(resource);
+  checkKind(resource, apiVersion, body);
+  const sent = { apiVersion, kind: resource.kind, ...body };
+  const read = readObject(resource, sent, { arrival: 'body', writer });
+  const namespace = resource.namespaced ? (path ?? stringAt(read, 'metadata', 'namespace')) : null;
+  const identified = identify(context, { resource, namespace }, read, writer);
+  const isReset = creation.keepsStatus !== true && resource.subresources.includes('status');
+  const object = isReset ? { ...identified, status: emptyStatus(resource) } : identified;
+  const complete = prepare(resource, object, null, {
+    writer,
+    arrival: 'body',
+    cel: context.cel,
+  });
+  const { name } = complete.metadata;
+  if (context.store.get(resource.storage, namespace, name) !== null)
+    throw alreadyExists({ resource: resource.plural, group: resource.group, name });
+  const owned =
+    creation.ownerships === undefined
+      ? own(resource, null, complete, writer)
+      : withOwnerships(complete, creation.ownerships);
+  return keep(context, owned, { resource, writer });
+}
+
+function emptyStatus(resource: Resource): JsonObject | undefined {
+  const { status } = emptyObject(resource);
+  return status === undefined ? undefined : objectAt(status);
+}
+
+function identify(
+  context: ApiContext,
+  { resource, namespace }: Place,
+  read: JsonObject,
+  writer: Writer,
+): KubeObject {
+  const { random } = context;
+  const metadata = objectAt(read, 'metadata');
+  const { labels, annotations, ownerReferences, finalizers } = metadata;
+  const stated = stringAt(metadata, 'namespace');
+  if (resource.namespaced && stated !== null && stated !== namespace)
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  if ((stringAt(metadata, 'resourceVersion') ?? '') !== '')
+    throw serverFault('resourceVersion should not be set on objects to be created');
+  const generateName = stringAt(metadata, 'generateName') ?? undefined;
+  const generated = generateName === undefined ? '' : generatedName(generateName, random);
+  const name = stringAt(metadata, 'name') ?? generated;
+  if (name === '') throw nameless(resource);
+  if (namespace !== null) checkNamespace(context, namespace, { resource, name });
+  return asKubeObject({
+    ...read,
+    metadata: {
+      name,
+      generateName,
+      namespace: namespace ?? undefined,
+      uid: makeUid(random),
+      resourceVersion: '',
+      generation: resource.hasGeneration ? 1 : undefined,
+      creationTimestamp: timestamp(writer.nowMs),
+      labels,
+      annotations,
+      ownerReferences,
+      finalizers,
+    },
+  });
+}
+
+function nameless({ kind, group }: Resource): Error {
+  const text = 'Required value: name or generateName is required';
+  return invalidFields({ kind, group, name: '' }, [
+    { reason: 'FieldValueRequired', field: 'metadata.name', text },
+  ]);
+}
+
+function checkNamespace(
+  { store }: ApiContext,
+  namespace: string,
+  { resource, name }: { readonly resource: Resource; readonly name: string },
+): void {
+  const stored = store.get(NAMESPACES, null, namespace);
+  if (stored === null) throw notFound({ resource: 'namespaces', group: '', name: namespace });
+  if (stored.metadata['deletionTimestamp'] === undefined) return;
+  throw namespaceTerminating({ resource: resource.plural, group: resource.group, name }, namespace);
+}
+
+/** Inputs of validation other than the object. */
+export interface Admission {
+  readonly writer: Writer;
+  readonly arrival: Arrival;
+  readonly cel: CelEvaluator | null;
+}
+
+/** Returns the complete object as it is stored. Throws if it is invalid. */
+export function prepare(
+  resource: Resource,
+  object: KubeObject,
+  before: KubeObject | null,
+  { writer, arrival, cel }: Admission,
+): KubeObject {
+  const { kind, group } = resource;
+  if (group === 'events.k8s.io' && before === null) {
+    const causes = newEventCauses(object);
+    if (causes.length > 0) throw invalidFields({ kind, group, name: object.metadata.name }, causes);
+  }
+  const complete = asKubeObject(fillDefaults(fromWire(resource, object)));
+  validate(resource, complete, before);
+  if (resource.storage === DEFINITIONS) {
+    checkDefinition(complete);
+    return { ...complete, status: establishedStatus(complete, writer.nowMs) };
+  }
+  return admitCustom(resource, complete, { writer, arrival, cel, before });
+}
+
+/** Returns the object with the writer as owner of the changed fields. */
+export function own(
+  resource: Resource,
+  before: KubeObject | null,
+  after: KubeObject,
+  writer: Writer,
+): KubeObject {
+  return ownChanges({ type: storedType(resource), before, empty: emptyObject(resource), after }, writer);
+}
+
+export function keep(
+  { store }: ApiContext,
+  object: KubeObject,
+  { resource, writer }: { readonly resource: Resource; readonly writer: Writer },
+): KubeObject {
+  return writer.isDryRun === true ? object : store.put(resource.storage, object);
+}

@@ -1,0 +1,169 @@
+import { describe, expect, it } from '@jest/globals';
+import { folderOf, runCli } from '../fake-io.js';
+
+const DOCUMENT = `apiVersion: promscaler.dev/v1
+kind: Scaler
+metadata: { name: web, namespace: shop }
+spec:
+  scaleTargetRef: { name: web }
+  maxReplicas: 20
+  metrics:
+    - type: Resource
+      resource: { name: cpu, target: { type: Utilization, averageUtilization: 70 } }
+`;
+
+const HPA = `apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: { name: web, namespace: shop }
+spec:
+  scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: web }
+  maxReplicas: 5
+  metrics:
+    - type: Resource
+      resource: { name: cpu, target: { type: Utilization, averageUtilization: 70 } }
+`;
+
+/** 30 minutes of a load of 70, at one value per minute. */
+const TRACE = `t_seconds,value\n${Array.from({ length: 30 }, (_, minute) => `${minute * 60},70`).join('\n')}\n`;
+
+const cwd = folderOf({
+  'web.yaml': DOCUMENT,
+  'two.yaml': `${DOCUMENT}---\n${DOCUMENT.replace('name: web, namespace', 'name: api, namespace')}`,
+  'hpa.yaml': HPA,
+  'day.csv': TRACE,
+  'bad.csv': 't_seconds,value\n0,1\nnoon,2\n',
+});
+
+const backtest = (...more: readonly string[]): ReturnType<typeof runCli> =>
+  runCli(['backtest', '--scaler', 'web.yaml', '--trace', 'day.csv', '--capacity', '10', ...more], { cwd });
+
+interface JsonReport {
+  readonly variants: readonly {
+    readonly name: string;
+    readonly figures: Readonly<Record<string, number>>;
+    readonly changes: readonly { readonly to: number }[];
+    readonly onParetoFront: boolean;
+  }[];
+  readonly baselines: readonly {
+    readonly name: string;
+    readonly figures: Readonly<Record<string, number>>;
+  }[];
+}
+
+async function reportOf(...more: readonly string[]): Promise<JsonReport> {
+  const { stdout } = await backtest('-o', 'json', ...more);
+  return JSON.parse(stdout) as JsonReport;
+}
+
+describe('backtest', () => {
+  it('starts at the 7 pods that a load of 70 needs, and scales up to 10, so that each uses 70 %', async () => {
+    const { variants, baselines } = await reportOf();
+
+    expect(variants.map(({ changes }) => changes.at(-1)?.to)).toEqual([10]);
+    expect(variants[0]?.figures).toMatchObject({ theta_U: 0, tau_U: 0, peak_pods: 10, flaps: 0 });
+    expect(baselines.map(({ name, figures }) => [name, figures['average_pods']])).toEqual([
+      ['static fleet at the peak', 7],
+      ['ideal follower', 7],
+    ]);
+  });
+
+  it('runs an HPA next to the document: 5 pods at most carry 50 of 70, so 28.57 % are not served', async () => {
+    const { variants } = await reportOf('--against', 'hpa.yaml');
+
+    expect(variants.map(({ name }) => name)).toEqual(['web.yaml', 'hpa.yaml']);
+    expect(variants[1]?.figures['unserved']).toBeCloseTo(100 * (20 / 70), 10);
+    expect(variants[1]?.figures['theta_U']).toBeCloseTo(100 * (2 / 7), 10);
+    expect(variants[1]?.figures['at_maximum']).toBe(100);
+  });
+
+  it('runs all combinations of two fields, and marks those that no other one beats', async () => {
+    const { variants } = await reportOf('--sweep', 'averageUtilization=50,70', '--sweep', 'maxReplicas=5,20');
+
+    expect(variants.map(({ name }) => name)).toEqual([
+      'web.yaml',
+      'averageUtilization=50 maxReplicas=5',
+      'averageUtilization=50 maxReplicas=20',
+      'averageUtilization=70 maxReplicas=5',
+      'averageUtilization=70 maxReplicas=20',
+    ]);
+    expect(variants.map(({ onParetoFront }) => onParetoFront)).toEqual([true, true, false, true, true]);
+  });
+
+  it('prints a table, a chart and the assumptions', async () => {
+    const { stdout, exitCode } = await backtest();
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^ +theta_U % +theta_O %/);
+    expect(stdout).toMatch(/^demand {4}[▁-█]+$/m);
+    expect(stdout).toContain(
+      '  one pod carries a load of 10 (--capacity); load above that is lost, not queued\n',
+    );
+  });
+
+  it('prints a Markdown table with one row per variant', async () => {
+    const { stdout } = await backtest('-o', 'markdown', '--price', '0.5');
+
+    expect(
+      stdout
+        .split('\n')
+        .slice(0, 3)
+        .map((line) => line.split('|').length),
+    ).toEqual([16, 16, 16]);
+    expect(stdout).toContain('| cost |\n');
+  });
+
+  it.each([
+    ['theta_U>0', 0, ''],
+    ['average_pods>=7', 1, 'promscaler: web.yaml: average_pods >= 7\n'],
+    [' peak_pods < 11 ', 1, 'promscaler: web.yaml: peak_pods < 11\n'],
+    ['cost>0', 0, ''],
+  ])('with --fail-if "%s" exits with %d', async (condition, code, text) => {
+    const { exitCode, stderr } = await backtest('--fail-if', condition);
+
+    expect([exitCode, stderr]).toEqual([code, text]);
+  });
+
+  it('reads a trace from standard input', async () => {
+    const { exitCode } = await runCli(
+      ['backtest', '--scaler', 'web.yaml', '--trace', '-', '--capacity', '10'],
+      { cwd, stdin: TRACE },
+    );
+
+    expect(exitCode).toBe(0);
+  });
+
+  it('chooses one of several documents of a file', async () => {
+    const { stderr } = await backtest('--against', 'two.yaml');
+    const { variants } = await reportOf('--against', 'two.yaml#shop/api');
+
+    expect(stderr).toBe(
+      'promscaler: --against: two.yaml has several scalers (shop/web, shop/api); choose one: two.yaml#shop/web\n',
+    );
+    expect(variants.map(({ name }) => name)).toEqual(['web.yaml', 'two.yaml#shop/api']);
+  });
+
+  it.each([
+    [['--capacity', '0'], 2, '--capacity is "0", must be a number above 0'],
+    [['--pod-start', 'soon'], 2, '--pod-start is "soon", must be a duration such as 30s, 5m or 1h30m'],
+    [['--fail-if', 'theta_X>1'], 2, 'there is no figure theta_X; the figures are theta_U, theta_O'],
+    [['--fail-if', 'theta_U=1'], 2, 'must be a figure, <, <=, > or >=, and a number, such as theta_U>1'],
+    [['--sweep', 'averageUtilization'], 2, 'must be FIELD=VALUE,VALUE, such as averageUtilization=50,60,70'],
+    [['--sweep', 'target=1'], 1, 'spec.metrics[0].resource.target'],
+    [['--sweep', 'averageUtilisation=50'], 1, 'averageUtilisation'],
+    [['--sweep', 'maxReplicas=0'], 1, 'maxReplicas=0: spec.maxReplicas is 0'],
+    [['--against', 'missing.yaml'], 1, '--against: reading missing.yaml: no such file'],
+    [['--against', 'day.csv'], 1, 'day.csv has no valid scaler document or autoscaler'],
+    [
+      ['--against', 'two.yaml#shop/none'],
+      1,
+      'two.yaml#shop/none is not found; the file has shop/web, shop/api',
+    ],
+    [['--trace', 'bad.csv'], 1, 'bad.csv:3: error: t_seconds is "noon", must be a number of seconds'],
+    [['-o', 'xml'], 2, '-o is xml, must be one of text, json, markdown'],
+  ])('rejects %j with exit code %d', async (more, code, text) => {
+    const { exitCode, stderr, stdout } = await backtest(...more);
+
+    expect([exitCode, stdout]).toEqual([code, '']);
+    expect(stderr).toContain(text);
+  });
+});

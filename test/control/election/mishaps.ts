@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import type { ManualClock } from '../../support/manual-clock.js';
+import type { Fate, ProcessClock } from './candidates.js';
+
+/** How long the properties let the world run with faults. */
+export const SIMULATED_SECONDS = 100;
+
+/** A fault of one of three processes, and its time. */
+export interface Mishap {
+  readonly atSeconds: number;
+  readonly who: number;
+  readonly what: 'stop' | 'pause' | 'jump' | 'terminate';
+  readonly seconds: number;
+}
+
+export const fate: fc.Arbitrary<Fate> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ thereMs: fc.nat(300), backMs: fc.nat(300) }) },
+  { weight: 2, arbitrary: fc.record({ thereMs: fc.nat(8000), backMs: fc.nat(8000) }) },
+  { weight: 1, arbitrary: fc.record({ thereMs: fc.nat(30_000) }) },
+  { weight: 1, arbitrary: fc.record({ thereMs: fc.nat(3000), lost: fc.constantFrom('answer', 'request') }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ refused: fc.constantFrom('server_error', 'conflict', 'unauthorized') }),
+  },
+);
+
+export const mishap: fc.Arbitrary<Mishap> = fc.record({
+  atSeconds: fc.nat(SIMULATED_SECONDS),
+  who: fc.nat(2),
+  what: fc.constantFrom('stop', 'pause', 'jump', 'terminate'),
+  seconds: fc.double({ min: 0.1, max: 40, noNaN: true }),
+});
+
+/** The seconds by which the wall clocks of the three processes differ. */
+export const skews = fc.tuple(...[0, 1, 2].map(() => fc.double({ min: -1e6, max: 1e6, noNaN: true })));
+
+/** Returns a function that returns the values one by one, again and again. */
+export function cycle<T>(values: readonly T[]): () => T {
+  let index = -1;
+  return () => {
+    index += 1;
+    return values[index % values.length] as T;
+  };
+}
+
+interface Process {
+  readonly clock: ProcessClock;
+  readonly stop: AbortController;
+}
+
+/** Lets a fault happen to its process, at its time. */
+export function happen(
+  world: { readonly clock: ManualClock; readonly all: readonly Process[] },
+  { atSeconds, who, what, seconds }: Mishap,
+): void {
+  world.clock.after(atSeconds * 1000, () => {
+    const process = world.all[who];
+    if (process === undefined) return;
+    if (what === 'jump') process.clock.skewSeconds += seconds - 20;
+    else if (what === 'terminate') process.stop.abort();
+    else {
+      process.clock.stop();
+      world.clock.after(seconds * 1000, () => process.clock.goOn(what === 'pause'));
+    }
+  });
+}

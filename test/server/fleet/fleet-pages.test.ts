@@ -1,0 +1,37 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import express from 'express';
+import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
+import { ofOwner } from '../../../src/server/fleet/fleet-pages.js';
+import type { Peer } from '../../../src/server/fleet/fleet.js';
+import { startServer } from '../../../src/server/server.js';
+import type { RunningServer } from '../../../src/server/server.js';
+
+const PEER: Peer = { identity: 'promscaler-1', address: 'http://10.0.0.2:8080' };
+const servers: RunningServer[] = [];
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+/** Requests the page of shop/web, which `owner` decides and does not answer for. */
+async function requestPage(owner: Peer | null): Promise<readonly unknown[]> {
+  const fleet = { isOwn: () => false, ownerOf: () => owner, peers: () => [] };
+  const page = ofOwner((_request, response) => response.json({}), {
+    fleet,
+    ask: () => Promise.resolve(null),
+  });
+  const app = express().get('/:namespace/:name', page);
+  const server = await startServer({ app, host: '127.0.0.1', port: 0, clock: SYSTEM_CLOCK });
+  servers.push(server);
+  const response = await fetch(`${server.url}/shop/web`);
+  return [response.status, response.headers.get('retry-after'), await response.json()];
+}
+
+describe('the page of a scaler that another replica decides', () => {
+  it.each([
+    ['no replica decides it yet', null, 'no replica decides shop/web yet: retry later'],
+    ['that replica does not answer', PEER, 'replica promscaler-1, which decides shop/web, did not answer'],
+  ])('is 503 with Retry-After if %s', async (_, owner, error) => {
+    expect(await requestPage(owner)).toEqual([503, '1', { error }]);
+  });
+});
