@@ -9,7 +9,7 @@ const LONGEST = /^test\/e2e\/(?:main-metrics|demo|load|outage|leadership)\.test\
 
 /** Tests that start a built program. */
 const STARTS_PROGRAM =
-  /^test\/(?:e2e\/|faults\/processes\/|(?:cli\/(?:interrupted|process-faults)|config\/background-reader|image\/production)\.test\.ts$)/;
+  /^test\/(?:e2e\/|faults\/processes\/|(?:cli\/(?:interrupted|process-faults|adopt\/adopt-killed)|config\/background-reader|image\/production)\.test\.ts$)/;
 
 /** Returns a test's path in the repository. */
 export function pathOf({ path, context }) {
