@@ -73,7 +73,10 @@ export class AdoptRig {
       const count = this.cluster.replicas('web');
       if (this.counts.at(-1) !== count) this.counts.push(count);
     }, 5);
-    endings.push(() => Promise.resolve(clearInterval(timer)));
+    endings.push(() => {
+      clearInterval(timer);
+      return Promise.resolve();
+    });
   }
 
   /** URL of the service. */

@@ -49,9 +49,10 @@ beforeAll(async () => {
   const names = ['same', 'less', 'fresh', 'alone'];
   simulator = await cluster({ workloads: names.map((name) => ({ namespace: 'shop', name, replicas: 3 })) });
   ({ url } = await prometheus([[/^sum\(load/, 40]]));
-  for (const object of [hpa('same', computed(4)), hpa('less', computed(3)), hpa('fresh')]) {
+  const statuses = { same: computed(4), less: computed(3), fresh: {} };
+  for (const [name, status] of Object.entries(statuses)) {
+    const object = hpa(name, status);
     simulator.addObject(object);
-    const name = String((object['metadata'] as JsonObject)['name']);
     const path = `/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/${name}/status`;
     await send(simulator, 'PATCH', path, { body: { status: object['status'] } });
   }
