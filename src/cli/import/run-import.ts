@@ -14,6 +14,7 @@ import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
 import { contextNamespace } from '../reach/context-namespace.js';
 import { type LiveOptions, compareLive } from './compare-live.js';
 import { readAdapterFile } from './read-adapter-file.js';
+import { sharedTargetLines } from './shared-targets.js';
 
 interface ImportOptions extends LiveOptions {
   /** Files and directories; `-` is standard input. */
@@ -44,6 +45,7 @@ export async function runImport(options: ImportOptions, io: CommandIo): Promise<
   io.stdout.write(written.map(({ text }) => text ?? '').join('---\n'));
   for (const problem of problems) io.stderr.write(`${formatProblem(problem)}\n`);
   for (const object of imported.objects) writeRemarks(object, isStrict, io);
+  for (const line of sharedTargetLines(written)) io.stderr.write(`${line}\n`);
   if (isLive) for (const line of await compareLive(written, options, io)) io.stderr.write(`${line}\n`);
   if (imported.objects.length === 0 && problems.length === 0)
     io.stderr.write(`promscaler: ${nothingFound(imported)}\n`);
