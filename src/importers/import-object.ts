@@ -40,7 +40,11 @@ interface Kind {
 }
 
 const KINDS: Readonly<Record<string, Kind>> = {
-  HorizontalPodAutoscaler: { name: 'HPA', groups: /^(?:autoscaling|extensions)\//, convert: importHpa },
+  HorizontalPodAutoscaler: {
+    name: 'HPA',
+    groups: /^(?:autoscaling\/v(?:1|2|2beta[12])|extensions\/v1beta1)$/,
+    convert: importHpa,
+  },
   CHPA: { name: 'CHPA', groups: /^autoscalers\.postmates\.com\//, convert: importChpa },
   CustomedHorizontalPodAutoscaler: { name: 'CHPA', groups: /\//, convert: importChpa },
   ConfigurableHorizontalPodAutoscaler: { name: 'CHPA', groups: /\//, convert: importChpa },
@@ -67,6 +71,7 @@ function kindOf(value: unknown): Kind | null {
 export function importObject(given: unknown, context: ImportContext): ImportedObject | null {
   const { value, findings } = readPlain(given);
   const kind = kindOf(value);
+  if (kind === null && isPlainObject(value)) return unknownVersion(value);
   if (kind === null || !isPlainObject(value)) return null;
   const remarks: Remark[] = [];
   const log = createRemarkLog(remarks);
@@ -91,6 +96,20 @@ export function importObject(given: unknown, context: ImportContext): ImportedOb
   const draft = withHold(repaired, context, log);
   const header = `Imported from ${String(value['kind'])} ${read.label} (${String(value['apiVersion'])})`;
   return { label, key: read.label, text: writeDocument(draft, remarks, header), draft, remarks };
+}
+
+/** An autoscaler of another API version is reported: its fields may mean something else. Null: it is no autoscaler. */
+function unknownVersion(value: PlainObject): ImportedObject | null {
+  const { kind, apiVersion, metadata } = value;
+  const known = typeof kind === 'string' && Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
+  if (known === undefined || typeof apiVersion !== 'string') return null;
+  const name = ['namespace', 'name'].flatMap((field) => {
+    const part = valueAt(metadata, [field]);
+    return typeof part === 'string' ? [part] : [];
+  });
+  const message = `is ${JSON.stringify(apiVersion)}, which import does not know`;
+  const remark: Remark = { path: ['apiVersion'], message, at: [], kind: 'loss' };
+  return { label: `${known.name} ${name.join('/')}`, key: null, text: null, draft: null, remarks: [remark] };
 }
 
 /** Returns the ScaledObject that owns an HPA, or null. */

@@ -49,6 +49,17 @@ describe('import', () => {
     );
   });
 
+  it('reports an autoscaler of an unknown API version, and converts the others', async () => {
+    const unknown = hpa('b').replace('autoscaling/v2', 'autoscaling/v3');
+    const ran = await runImport(['-'], `${hpa('a')}---\n${unknown}`);
+
+    expect(ran.exitCode).toBe(1);
+    expect(namesIn(ran)).toEqual(['a']);
+    expect(ran.stderr).toBe(
+      '-: HPA shop/b: apiVersion is "autoscaling/v3", which import does not know\n-: HPA shop/b: not imported\n',
+    );
+  });
+
   it('reads files, directories and standard input in their order', async () => {
     const cwd = folderOf({
       'x/b.yaml': hpa('b'),
