@@ -117,6 +117,7 @@ function readOnlyCluster({ target, pods, others }: ClusterFacts): Cluster {
     run: () => Promise.resolve(),
     follow: () => undefined,
     isSynced: () => true,
+    isListing: () => false,
     readTarget: () => Promise.resolve(orThrow(target)),
     listPods: () => orThrow(pods ?? []).map(({ pod }) => pod),
     problemOf: () => null,
