@@ -55,7 +55,9 @@ describe('a code block', () => {
       'text',
       'yaml',
     ]);
-    expect(BLOCKS.filter(({ mark, language }) => mark !== null && mark in MARKS && MARKS[mark] !== language)).toEqual([]);
+    expect(
+      BLOCKS.filter(({ mark, language }) => mark !== null && mark in MARKS && MARKS[mark] !== language),
+    ).toEqual([]);
   });
 
   it.each(named(EXAMPLES))('%s is a valid document or service config', (_, { mark, argument, text }) => {

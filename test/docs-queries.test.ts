@@ -203,7 +203,9 @@ describe('the queries of the recipes', () => {
   it('have a different value for other data', () => {
     const query = 'sum(ledger_open_bookings)';
 
-    expect(check([{ series: { ledger_open_bookings: '1x40' }, query, answer: total(2) }])).toContain('FAILED');
+    expect(check([{ series: { ledger_open_bookings: '1x40' }, query, answer: total(2) }])).toContain(
+      'FAILED',
+    );
   });
 
   it('of CPU rise in the steps that the recipe shows', () => {
