@@ -13,7 +13,14 @@ import { VERSION } from './version/version.js';
 export async function cli(argv: readonly string[], io: CommandIo): Promise<ExitCode> {
   const result: Result = { exitCode: 0 };
   try {
-    await buildProgram(io, result).parseAsync(argv.map(withoutEquals), { from: 'user' });
+    const program = buildProgram(io, result);
+    const [first, ...words] = argv;
+    // Not a command: the words after it are no options of it.
+    if (first === '__complete') {
+      const { runComplete } = await import('./completion/run-complete.js');
+      return await runComplete(words, program, io);
+    }
+    await program.parseAsync(argv.map(withoutEquals), { from: 'user' });
     return result.exitCode;
   } catch (error) {
     return reportFailure(error, io);

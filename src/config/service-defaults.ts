@@ -17,6 +17,10 @@ export const SERVICE_DEFAULTS = {
   renewDeadlineSeconds: 10,
   retryPeriodSeconds: 2,
   sharding: false,
+  notificationFormat: 'json',
+  notificationEvents: ['rescale', 'failure'],
+  notificationTimeoutSeconds: 10,
+  notificationsPerMinute: 30,
   logLevel: 'info',
   logFormat: 'json',
 } as const;

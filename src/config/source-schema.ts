@@ -39,6 +39,8 @@ function tls({ server, risk }: TlsTexts) {
   return fields.optional().meta({ description: `TLS settings for requests to the ${server}.` });
 }
 
+export const receiverTls = tls({ server: 'receiver', risk: 'read the notifications and the token' });
+
 const oauth2 = z.strictObject({
   tokenUrl: url.meta({ description: 'URL of the token endpoint.' }),
   clientId: z.string().min(1).meta({

@@ -67,6 +67,8 @@ export function createController(ports: ControllerPorts): Controller {
   let shared: ReadonlyMap<string, string> = new Map();
   const wallClock = watchWallClock(ports.clock, ports.onClockSet);
   let running: AbortSignal | null = null;
+  /** The slots of all periods count from here: periods meet as often as they can, and share their queries. */
+  let startMs = 0;
 
   const createEntry = (scaler: Scaler): Entry => ({
     scaler,
@@ -102,7 +104,9 @@ export function createController(ports: ControllerPorts): Controller {
     const stop = (): void => controller.abort();
     const forget = onAbort(parent, stop);
     const onRound = (round: Round): void => runRound(period, round, parent);
-    const ended = runRounds(ports.clock, period, { signal: controller.signal, onRound }).finally(forget);
+    const ended = runRounds(ports.clock, period, { startMs, signal: controller.signal, onRound }).finally(
+      forget,
+    );
     return { stop, ended };
   };
 
@@ -192,6 +196,7 @@ export function createController(ports: ControllerPorts): Controller {
       await waitForSync(ports, signal);
       for (const [key, entry] of entries) entries.set(key, entryForNewTerm(entry));
       running = signal;
+      startMs = ports.clock.monotonicMs();
       startLoops();
       await untilAborted(signal);
       early.cancel();
