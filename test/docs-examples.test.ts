@@ -50,6 +50,7 @@ describe('a code block', () => {
   it('has a language, and only a mark that exists', () => {
     expect([...new Set(BLOCKS.map(({ language }) => language))].sort()).toEqual([
       'csv',
+      'json',
       'promql',
       'sh',
       'text',
@@ -94,7 +95,14 @@ describe('a code block', () => {
       },
     };
 
-    expect(readScalers(JSON.stringify(document), 'query').problems).toEqual([]);
+    const { problems } = readScalers(JSON.stringify(document), 'query');
+
+    // The expression of an alert is a comparison.
+    expect(problems.filter(({ code }) => code !== 'comparison-filters')).toEqual([]);
+  });
+
+  it.each(named(ofLanguage('json')))('%s is JSON', (_, { text }) => {
+    expect(JSON.parse(text)).toEqual(expect.anything());
   });
 
   it.each(named(BLOCKS.filter(({ mark }) => mark === 'run')))(
