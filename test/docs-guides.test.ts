@@ -128,6 +128,17 @@ describe('troubleshooting', () => {
   });
 });
 
+describe('the page about Argo CD, Flux and Helm', () => {
+  it.each([
+    ' changed spec.replicas after promscaler three times within ten minutes: allow only one of them to set it',
+    ': each deployment may reset the replica count',
+    'remove spec.replicas from the manifest that is applied',
+  ])('quotes the message %s', (message) => {
+    expect(readPage('docs/guides/gitops.md')).toContain(message);
+    expect(SOURCES).toContain(message);
+  });
+});
+
 describe('the table of permissions', () => {
   let helm: Helm;
 
