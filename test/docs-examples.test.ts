@@ -77,7 +77,7 @@ describe('a code block', () => {
       const documents = parseAllDocuments(text);
 
       expect(documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
-      const values: readonly unknown[] = documents.map((document) => document.toJS());
+      const values = documents.map((document): unknown => document.toJS());
       expect(values.filter((value) => !isObject(value) || value['kind'] === 'Scaler')).toEqual([]);
     },
   );
