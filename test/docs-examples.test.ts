@@ -77,7 +77,7 @@ describe('a code block', () => {
       const documents = parseAllDocuments(text);
 
       expect(documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
-      const values = documents.map((document): unknown => document.toJS());
+      const values = documents.map((document) => document.toJS() as unknown);
       expect(values.filter((value) => !isObject(value) || value['kind'] === 'Scaler')).toEqual([]);
     },
   );

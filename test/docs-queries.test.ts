@@ -151,7 +151,7 @@ const CASES: Readonly<Record<string, Case>> = {
     series: { [`http_server_request_duration_seconds_count{${OTEL}}`]: '0+300x40' },
     answer: otelAnswer,
   },
-  'label_replace(sum by (k8s_pod_name) (   rate(http_server_request_duration_seconds_count[2m])   * on (job, instance) group_left (k8s_pod_name) target_info{k8s_namespace_name="$namespace", k8s_pod_name=~"$pods"} ), "pod", "$1", "k8s_pod_name", "(.+)")':
+  'label_replace(sum by (k8s_pod_name) (   rate(http_server_request_duration_seconds_count[4m])   * on (job, instance) group_left (k8s_pod_name) target_info{k8s_namespace_name="$namespace", k8s_pod_name=~"$pods"} ), "pod", "$1", "k8s_pod_name", "(.+)")':
     {
       series: {
         'http_server_request_duration_seconds_count{job="catalog",instance="1"}': '0+300x40',
@@ -209,18 +209,19 @@ describe('the queries of the recipes', () => {
   });
 
   it('of CPU rise in the steps that the recipe shows', () => {
-    const [, ...shown] = tableRows(readPage('docs/guides/recipes.md'), 'seconds after the change')[0] ?? [];
+    const [, ...shown] = tableRows(readPage('docs/guides/recipes.md'), 'scrapes after the change')[0] ?? [];
     const query = substitute(RESOURCE_QUERIES.cpu, { namespaces: 'shop', window: '120s' });
     const labels = `{container="app",namespace="shop",pod="${POD}"}`;
     const steps = shown.map((cores, index) => ({
       // 0.5 cores for 10 minutes, then 1 core.
       series: { [`container_cpu_usage_seconds_total${labels}`]: '0+15x20 330+30x20' },
       query,
-      at: `${600 + index * 30}s`,
+      // 10 s after a scrape: at the moment of one, versions of Prometheus differ in whether a range has 4 or 5 samples.
+      at: `${610 + index * 30}s`,
       answer: [{ labels, value: Number(cores) }],
     }));
 
-    expect(steps).toHaveLength(5);
-    expect(check(steps, '30s')).toMatch(/SUCCESS$/);
+    expect(steps).toHaveLength(4);
+    expect(check(steps, '10s')).toMatch(/SUCCESS$/);
   });
 });
