@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { addAdoptCommand } from './command-line/adopt-command.js';
 import { addDocumentCommands } from './command-line/document-commands.js';
 import { addMetaCommands } from './command-line/meta-commands.js';
 import type { Result } from './command-line/result.js';
@@ -68,6 +69,7 @@ function buildProgram(given: CommandIo, result: Result): Command {
   addDocumentCommands(program, io, result);
   addQueryCommands(program, io, result);
   addPauseCommands(program, io, result);
+  addAdoptCommand(program, io, result);
   addMetaCommands(program, io, result);
   return program;
 }

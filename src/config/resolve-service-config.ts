@@ -124,6 +124,8 @@ function resolveSource(
     flavor,
     timeoutSeconds: input.timeoutSeconds ?? SERVICE_DEFAULTS.timeoutSeconds,
     maxConcurrentQueries: input.maxConcurrentQueries ?? SERVICE_DEFAULTS.maxConcurrentQueries,
+    ...(input.maxAnswerBytes === undefined ? {} : { maxAnswerBytes: input.maxAnswerBytes }),
+    ...(input.maxSeries === undefined ? {} : { maxSeries: input.maxSeries }),
     scrapeIntervalSeconds,
     headers: input.headers ?? {},
     bearerTokenFile: bearerTokenFile === undefined ? null : resolvePath(bearerTokenFile),

@@ -4,6 +4,8 @@ export const SERVICE_DEFAULTS = {
   flavor: 'prometheus',
   timeoutSeconds: 10,
   maxConcurrentQueries: 10,
+  maxAnswerBytes: 16_777_216,
+  maxSeries: 20_000,
   scrapeIntervalSeconds: 30,
   resourceWindowSeconds: 120,
   scrapesInWindow: 4,

@@ -147,6 +147,15 @@ export const source = z.strictObject({
     description: 'Maximum number of concurrent queries.',
     default: SERVICE_DEFAULTS.maxConcurrentQueries,
   }),
+  maxAnswerBytes: z.int().min(65_536).max(268_435_456).optional().meta({
+    description:
+      'Maximum size of an answer in bytes, after decompression. A larger answer is rejected as it arrives. All answers being received may have three times this size.',
+    default: SERVICE_DEFAULTS.maxAnswerBytes,
+  }),
+  maxSeries: z.int().min(1).max(1_000_000).optional().meta({
+    description: 'Maximum number of series in an answer. An answer with more is rejected.',
+    default: SERVICE_DEFAULTS.maxSeries,
+  }),
   scrapeIntervalSeconds: seconds(1, 3600).optional().meta({
     description: 'Scrape interval of the server. It limits the age of samples in resource queries.',
     default: SERVICE_DEFAULTS.scrapeIntervalSeconds,

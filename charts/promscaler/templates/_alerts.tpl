@@ -150,5 +150,7 @@ ignores the pod, so that an alert survives a change of the leader.
 
 {{/* URL of the page with a section for each alert. */}}
 {{- define "promscaler.runbookUrl" -}}
-{{- default (printf "%s/blob/main/docs/guides/alerts.md" (first .Chart.Sources)) .Values.prometheusRule.runbookUrl -}}
+{{- $page := "docs/guides/alerts.md" -}}
+{{- with .Chart.Sources }}{{ $page = printf "%s/blob/main/%s" (first .) $page }}{{ end -}}
+{{- default $page .Values.prometheusRule.runbookUrl -}}
 {{- end -}}

@@ -169,6 +169,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const controller = createController({
     clock,
     isSynced: cluster.isSynced,
+    isListing: cluster.isListing,
     follow: (scalers) => cluster.follow(scalers.map((scaler) => targetOf(scaler, dryRun))),
     startRound: source.startRound,
     runCycle: (input) => {

@@ -9,7 +9,7 @@ import { listen, shut } from '../../../src/simulator/sockets.js';
 import { countOf, readPage, sumOf } from '../exposition.js';
 import { pause } from '../pause.js';
 import { describeMachine } from '../report.js';
-import { writeDocuments } from '../scale/documents.js';
+import { writeConfig, writeDocuments } from '../scale/documents.js';
 import { startWorld } from '../scale/world-client.js';
 import { createLeaseProxy } from './lease-proxy.js';
 
@@ -49,7 +49,7 @@ interface Run {
 
 async function benchReplicas({ scalers, count, signal }: Run): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'promscaler-shares-'));
-  const world = await startWorld({ scalers, pods: PODS }, { originMs: Date.now(), rate: 1 });
+  const world = await startWorld({ scalers, pods: PODS });
   const proxy = createLeaseProxy(world.kubernetesUrl);
   const services: Child[] = [];
   try {
@@ -59,7 +59,8 @@ async function benchReplicas({ scalers, count, signal }: Run): Promise<void> {
       const port = await freePort();
       const place = join(folder, String(index));
       const addresses = { kubernetesUrl, prometheusUrl: world.prometheusUrl, port };
-      const config = await writeDocuments(place, { scalers, pods: PODS }, addresses);
+      await writeDocuments(place, { scalers, pods: PODS });
+      const config = await writeConfig(place, addresses);
       const sharding = count > 1 ? 'sharding: { enabled: true }\n' : '';
       await writeFile(config, `${await readFile(config, 'utf8')}${sharding}`);
       const flags = ['--expose-gc', CLI, 'run', '--config', config];

@@ -17,8 +17,8 @@ export interface CrashPoint {
 
 /** Until a killed process is restarted. */
 const RESTART_MS = 3000;
-/** Every 41st cycle, a snapshot is decided again. */
-const REPLAY_EVERY = 41;
+/** Every 197th cycle, a snapshot is decided again. */
+const REPLAY_EVERY = 197;
 
 /** One replica of promscaler: successive processes, each of which runs the whole service. */
 export class Replica {
