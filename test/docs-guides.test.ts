@@ -4,6 +4,8 @@ import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { documentJsonSchema, serviceJsonSchema } from '../src/cli/schema/document/json-schema.js';
 import { HELM_TIMEOUT_MS, listAt, render, startHelm, textAt } from './chart/helm.js';
 import type { Helm } from './chart/helm.js';
+import { readScalers } from '../src/scaler/read/read-scalers.js';
+import { runCli } from './cli/fake-io.js';
 import { codeBlocksOf } from './docs/code-blocks.js';
 import { PAGES, ROOT, readPage, tableRows } from './docs/pages.js';
 import { schemaRows } from './docs/schema-rows.js';
@@ -98,6 +100,51 @@ describe('a guide', () => {
       expect(named.filter((path) => !FIELDS.has(path) && !others.has(path))).toEqual([]);
     },
   );
+});
+
+/** The words of a command, split like a shell does; only quotes are supported. */
+function wordsOf(line: string): readonly string[] {
+  const words = line.replace(/[>|].*$/, '').matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g);
+  return Array.from(words, ([, single, double, plain]) => single ?? double ?? plain ?? '');
+}
+
+describe('a command of promscaler', () => {
+  /** Commands in the text; test/chart/readme.test.ts checks those in blocks. */
+  const inText = PAGES.filter((page) => page.startsWith('docs/')).flatMap((page) => {
+    const prose = readPage(page).replace(/^```[\s\S]*?^```/gm, '');
+    return Array.from(prose.matchAll(/`(?:kubectl )?promscaler ([a-z]+[^`]*)`/g), ([, line = '']) => line);
+  });
+
+  it('in the text of a page exists, with its options', async () => {
+    const lines = [...new Set(inText)].map(wordsOf);
+    const commands = [...new Set(lines.map(([command = '']) => command))];
+    const help = new Map<string, string>();
+    for (const command of commands) help.set(command, (await runCli([command, '--help'])).stdout);
+
+    expect(lines.length).toBeGreaterThan(30);
+    const unknown = lines.filter(([command = '', ...args]) =>
+      args.some((word) => /^--?[a-z]/.test(word) && !(help.get(command) ?? '').includes(word)),
+    );
+    expect(unknown).toEqual([]);
+    expect([...help].filter(([command, text]) => !text.startsWith(`Usage: promscaler ${command}`))).toEqual(
+      [],
+    );
+  });
+
+  it('`new` of a page writes a valid document', async () => {
+    const lines = PAGES.flatMap(codeBlocksOf)
+      .filter(({ language }) => language === 'sh')
+      .flatMap(({ text }) => text.replaceAll(/\\\n\s*/g, '').split('\n'))
+      .concat(inText.map((line) => `promscaler ${line}`))
+      .filter((line) => /^promscaler new .*--max/.test(line));
+
+    expect(lines.length).toBeGreaterThan(3);
+    for (const line of lines) {
+      const { stdout } = await runCli([...wordsOf(line).slice(1), '--offline']);
+      expect({ line, ...readScalers(stdout, 'new') }).toMatchObject({ line, problems: [] });
+      expect(stdout).toContain('kind: Scaler');
+    }
+  });
 });
 
 /** All sources as one line: a message may be broken over several. */
