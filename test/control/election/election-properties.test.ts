@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { Candidates } from './candidates.js';
 import type { Candidate } from './candidates.js';
-import { SIMULATED_SECONDS, cycle, fate, happen, mishap, skews } from './mishaps.js';
+import { SIMULATED_SECONDS, cycle, fate, happen, mishapsOf, skews } from './mishaps.js';
 
 // Each run is some 1,500 steps: about 3 s in all, more on a busy machine.
 jest.setTimeout(60_000);
@@ -11,7 +11,7 @@ const RUNS = 20;
 
 const script = fc.record({
   fates: fc.array(fate, { minLength: 1, maxLength: 60 }),
-  mishaps: fc.array(mishap, { maxLength: 12 }),
+  mishaps: mishapsOf(12),
   skews,
   chances: fc.array(fc.double({ min: 0, max: 0.999_999, noNaN: true }), { minLength: 1, maxLength: 20 }),
 });

@@ -24,12 +24,38 @@ export const fate: fc.Arbitrary<Fate> = fc.oneof(
   },
 );
 
-export const mishap: fc.Arbitrary<Mishap> = fc.record({
+const mishap: fc.Arbitrary<Mishap> = fc.record({
   atSeconds: fc.nat(SIMULATED_SECONDS),
   who: fc.nat(2),
   what: fc.constantFrom('stop', 'pause', 'jump', 'terminate'),
   seconds: fc.double({ min: 0.1, max: 40, noNaN: true }),
 });
+
+/** Longer than the validity of a Lease. */
+const HIDING_SECONDS = 20;
+
+/** Faults of a run, without the pauses that no process can notice. */
+export function mishapsOf(maxLength: number): fc.Arbitrary<readonly Mishap[]> {
+  return fc.array(mishap, { maxLength }).map((all) => all.filter((one) => !hidesPause(one, all)));
+}
+
+/**
+ * The monotonic clock stands still while a virtual machine is paused. If the wall clock is set back at about the same
+ * time, neither clock shows the pause.
+ */
+function hidesPause(jump: Mishap, all: readonly Mishap[]): boolean {
+  return (
+    jump.what === 'jump' &&
+    jump.seconds < HIDING_SECONDS &&
+    all.some(
+      ({ what, who, atSeconds, seconds }) =>
+        what === 'pause' &&
+        who === jump.who &&
+        jump.atSeconds >= atSeconds - HIDING_SECONDS &&
+        jump.atSeconds <= atSeconds + seconds + HIDING_SECONDS,
+    )
+  );
+}
 
 /** The seconds by which the wall clocks of the three processes differ. */
 export const skews = fc.tuple(...[0, 1, 2].map(() => fc.double({ min: -1e6, max: 1e6, noNaN: true })));

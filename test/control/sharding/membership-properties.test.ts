@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { STATE_BUCKETS } from '../../../src/kubernetes/state/state-key.js';
 import type { Fate } from '../election/candidates.js';
-import { SIMULATED_SECONDS, cycle, fate, happen, mishap, skews } from '../election/mishaps.js';
+import { SIMULATED_SECONDS, cycle, fate, happen, mishapsOf, skews } from '../election/mishaps.js';
 import { Members, type MemberProcess } from './members.js';
 
 // Each run is some thousand steps: seconds in all, more where the machine is busy.
@@ -14,7 +14,7 @@ const ALL = [...Array(STATE_BUCKETS).keys()];
 const script = fc.record({
   // A quiet beginning: with faults alone, hardly anybody ever owns a bucket.
   fates: fc.array(fate, { minLength: 1, maxLength: 60 }).map((fates) => [...calm(20), ...fates, ...calm(20)]),
-  mishaps: fc.array(mishap, { maxLength: 8 }),
+  mishaps: mishapsOf(8),
   skews,
 });
 
