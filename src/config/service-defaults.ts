@@ -17,6 +17,9 @@ export const SERVICE_DEFAULTS = {
   renewDeadlineSeconds: 10,
   retryPeriodSeconds: 2,
   sharding: false,
+  recordWhich: 'changes',
+  recordMaxFileBytes: 100 * 1024 * 1024,
+  recordMaxFiles: 5,
   logLevel: 'info',
   logFormat: 'json',
 } as const;

@@ -18,6 +18,7 @@ export const DIRECTORY_TABLE: Readonly<Record<string, Readonly<Record<string, Ac
   prometheus: { files: 'all', decision: 'all', scaler: 'all', promql: 'all', units: 'all' },
   kubernetes: { files: 'all', decision: 'types', scaler: 'all', promql: 'all', units: 'all' },
   telemetry: { decision: 'all', scaler: 'all', units: 'all' },
+  recording: { decision: 'all', scaler: 'all', telemetry: 'all', units: 'all' },
   control: {
     config: 'types',
     decision: 'all',

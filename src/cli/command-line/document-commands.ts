@@ -126,7 +126,12 @@ function addBacktest(program: Command, io: CommandIo, result: Result): void {
   program
     .command('backtest')
     .description('Show what a scaler document would have done on a load')
-    .requiredOption('--scaler <file>', 'File of the scaler document; FILE#NAME if it has several')
+    .option('--scaler <file>', 'File of the scaler document; FILE#NAME if it has several')
+    .option(
+      '--replay <file>',
+      'Decide again on a decision record and list what differs; - for standard input; repeatable',
+      collect,
+    )
     .option('--trace <file>', 'Load trace: CSV with the header t_seconds,value; - for standard input')
     .option('--capacity <load>', 'Load that one pod carries, in the unit of the trace')
     .option('--start <time>', 'Time of the first line of the trace (default: 2026-01-05T00:00:00Z)')
