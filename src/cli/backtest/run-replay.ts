@@ -117,8 +117,8 @@ function textOf(totals: Totals, format: Format): string {
   const lines = [
     `${count(decisions, 'decision')} of ${count(scalers.size, 'scaler')}${period}`,
     `recorded by ${[...totals.versions].sort().join(', ') || 'no version'}, replayed by ${VERSION}`,
-    different === 0 ? `no difference` : `${different} of ${count(decisions, 'decision')} differ`,
-    ...(wording === 0 ? [] : [`${count(wording, 'decision')} differ only in the wording of messages`]),
+    different === 0 ? `no difference` : `differences in ${different} of ${count(decisions, 'decision')}`,
+    ...(wording === 0 ? [] : [`only the wording of messages differs in ${count(wording, 'decision')}`]),
     ...(withoutDecision === 0
       ? []
       : [`${count(withoutDecision, 'line')} without a decision: the target could not be read`]),

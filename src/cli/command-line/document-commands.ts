@@ -13,6 +13,7 @@ export function addDocumentCommands(program: Command, io: CommandIo, result: Res
   addShow(program, io, result);
   addDecide(program, io, result);
   addBacktest(program, io, result);
+  addTest(program, io, result);
   addSchema(program, io, result);
 }
 
@@ -159,6 +160,19 @@ function addBacktest(program: Command, io: CommandIo, result: Result): void {
     .action(async (options: BacktestOptions) => {
       const { runBacktest } = await import('../backtest/run-backtest.js');
       result.exitCode = await runBacktest(options, io);
+    });
+}
+
+function addTest(program: Command, io: CommandIo, result: Result): void {
+  program
+    .command('test')
+    .description('Run unit tests for scaler documents')
+    .argument('<path...>', 'Test files, directories with *.yaml and *.yml files, or - for standard input')
+    .option('--config <file>', 'Service config with the defaults of the documents')
+    .addOption(outputOption(['text', 'json', 'github', 'junit']))
+    .action(async (paths: string[], options: { config?: string; output: string }) => {
+      const { runTest } = await import('../test/run-test.js');
+      result.exitCode = await runTest({ paths, ...options }, io);
     });
 }
 
