@@ -17,11 +17,22 @@ const NO_AMBIENT_TIMERS = ['setTimeout', 'setInterval'].map((name) => ({
 const NO_PROCESS = { name: 'process', message: 'cli/main.ts is the only user of process' };
 
 export default tseslint.config(
-  { ignores: ['dist/', 'dist-bench/', 'dist-e2e/', 'coverage/', '*.mjs', 'test/support/*.mjs'] },
+  {
+    ignores: [
+      'dist/',
+      'dist-bench/',
+      'dist-e2e/',
+      'coverage/',
+      '*.mjs',
+      'test/support/*.{cjs,mjs}',
+      'release/*.mjs',
+    ],
+  },
   eslint.configs.recommended,
   tseslint.configs.strictTypeChecked,
   {
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    // One program for all files: the project service, which is for editors, takes a third more CPU.
+    languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
     rules: {
       '@typescript-eslint/restrict-template-expressions': [
         'error',

@@ -1,6 +1,7 @@
 /** @type {import('jest').Config} */
 export default {
   testEnvironment: '<rootDir>/test/support/plain-context-environment.mjs',
+  runtime: '<rootDir>/test/support/shared-modules-runtime.cjs',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
@@ -14,9 +15,9 @@ export default {
       },
     ],
   },
-  testSequencer: '<rootDir>/test/support/real-time-first.mjs',
-  // Most of the time of the end-to-end tests is waiting: two cores serve four of them.
-  maxWorkers: 4,
+  // It has more workers for the tests that wait in real time.
+  runner: '<rootDir>/test/support/two-lanes.mjs',
+  maxWorkers: '100%',
   // A test that hangs must end; how fast a busy machine is, no test should find out.
   testTimeout: 120_000,
   // Every worker keeps what it has loaded; past this it is replaced by a fresh one.

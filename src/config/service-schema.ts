@@ -3,6 +3,7 @@ import { defaultsSchema } from '../scaler/schema/document-schema.js';
 import { labelName, seconds } from '../scaler/schema/field-types.js';
 import { SERVICE_DEFAULTS } from './service-defaults.js';
 import { address, filePath, hostName, url } from './service-field-types.js';
+import { receiver } from './notification-schema.js';
 import { source } from './source-schema.js';
 
 const kubernetes = z.strictObject({
@@ -158,6 +159,13 @@ export const serviceSchema = z
       description:
         'Decision record: each decision with its snapshot and outcome as a line of JSON, for explain --file and backtest --replay. Default: none.',
     }),
+    notifications: z
+      .record(labelName, receiver.meta({ description: 'One receiver.' }))
+      .optional()
+      .meta({
+        description:
+          'Receivers of notifications about rescales and failures, by name: at most 10. Best effort; alerts on the metrics are the reliable way. Default: none.',
+      }),
     log: log.optional().meta({ description: 'Log on standard output.' }),
   })
   .meta({ title: 'promscaler service config' });

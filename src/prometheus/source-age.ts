@@ -18,7 +18,7 @@ export type HistoryState =
 interface Loss {
   /** When the loss was detected. The server started before that time. */
   readonly at: Instant;
-  /** Part of a sentence. */
+  /** A clause without a subject, for the reason of the recovery hold. */
   readonly why: string;
 }
 

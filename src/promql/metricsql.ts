@@ -3,7 +3,7 @@ import { splitSegments } from './segments.js';
 interface Replacement {
   readonly from: number;
   readonly word: string;
-  /** Has the same length. */
+  /** As long as `word`, so that later positions stay valid. */
   readonly text: string;
 }
 

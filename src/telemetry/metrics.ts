@@ -41,6 +41,11 @@ export interface Metrics {
   readonly countRecorded: (decisions: number) => void;
   readonly countRecordDropped: (decisions: number) => void;
   readonly countRecordError: () => void;
+  readonly countNotifications: (
+    receiver: string,
+    result: 'sent' | 'failed' | 'dropped',
+    notifications: number,
+  ) => void;
 }
 
 interface MetricsOptions {
@@ -52,6 +57,8 @@ interface MetricsOptions {
   /** Names of data sources and reasons of failures, whose counters start at zero. */
   readonly sources: readonly string[];
   readonly failureReasons: readonly string[];
+  /** Names of the receivers of notifications: their counters start at zero. Default: none. */
+  readonly receivers?: readonly string[];
 }
 
 /** `process`: whether to include metrics of the Node.js process (event loop, heap, file descriptors). */
@@ -101,6 +108,7 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
     countRecorded: (decisions) => service.recorded.inc(decisions),
     countRecordDropped: (decisions) => service.recordDropped.inc(decisions),
     countRecordError: () => service.recordErrors.inc(),
+    countNotifications: (receiver, result, count) => service.notifications[result].inc({ receiver }, count),
   };
 }
 
@@ -158,6 +166,11 @@ function createServiceMetrics(registry: Registry) {
     lastReloadSuccessful: gauge(lastReloadSuccessful),
     problems: gauge(problems),
     leader: gauge(leader),
+    notifications: {
+      sent: counter(rest.notificationsSent),
+      failed: counter(rest.notificationsFailed),
+      dropped: counter(rest.notificationsDropped),
+    },
     buildInfo: gauge(buildInfo),
   };
 }
@@ -169,6 +182,8 @@ function startAtZero(service: ServiceMetrics, options: MetricsOptions): void {
     service.queryDuration.zero({ source });
     for (const reason of options.failureReasons) service.queryErrors.inc({ source, reason }, 0);
   }
+  for (const receiver of options.receivers ?? [])
+    for (const counter of Object.values(service.notifications)) counter.inc({ receiver }, 0);
 }
 
 function configOf(

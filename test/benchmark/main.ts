@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { benchDecide } from './decide.js';
 import { benchFlood } from './flood.js';
+import { benchReaction, REACTION_USAGE } from './reaction/main.js';
 import { benchScale, SCALE_USAGE } from './scale/main.js';
+import { benchShares, SHARES_USAGE } from './shares/main.js';
 import { benchSchedules } from './schedules.js';
 import { printMachine } from './report.js';
 import { benchRounds, onStage, versionOf } from './rounds.js';
@@ -11,7 +13,11 @@ const USAGE = `npm run bench -- [--only SECTION] [NODE-FLAG...]
   --only SECTION  rounds, flood, decide or schedules; all of them where it is not given
   NODE-FLAG       for the node of the service, such as --cpu-prof
 
-${SCALE_USAGE}`;
+${SCALE_USAGE}
+
+${REACTION_USAGE}
+
+${SHARES_USAGE}`;
 
 const given = process.argv.slice(2);
 const only = given[0] === '--only' ? given[1] : undefined;
@@ -22,13 +28,18 @@ for (const name of ['SIGINT', 'SIGTERM'] as const)
 
 if (given.includes('--help')) console.log(USAGE);
 else
-  await (given[0] === 'scale' ? benchScale(given.slice(1), readVersion(), stop.signal) : benchAll()).catch(
-    (error: unknown) => {
-      // After an interruption, everything that was started has been stopped.
-      if (!stop.signal.aborted) throw error;
-      process.exitCode = 1;
-    },
-  );
+  await runSection().catch((error: unknown) => {
+    // After an interruption, everything that was started has been stopped.
+    if (!stop.signal.aborted) throw error;
+    process.exitCode = 1;
+  });
+
+async function runSection(): Promise<void> {
+  if (given[0] === 'scale') await benchScale(given.slice(1), readVersion(), stop.signal);
+  else if (given[0] === 'reaction') await benchReaction(given.slice(1), readVersion(), stop.signal);
+  else if (given[0] === 'shares') await benchShares(given.slice(1), readVersion(), stop.signal);
+  else await benchAll();
+}
 
 async function benchAll(): Promise<void> {
   if (isWanted('rounds') || isWanted('flood')) {

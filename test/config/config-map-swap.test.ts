@@ -1,3 +1,8 @@
+/**
+ * `node:fs/promises` is replaced for `src`, too.
+ *
+ * @isolated-modules
+ */
 import * as promises from 'node:fs/promises';
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

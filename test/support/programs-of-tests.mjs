@@ -1,16 +1,33 @@
-/** Tests of processes in real time: they wait more than they work. */
-const IN_REAL_TIME = /^test\/(?:e2e|faults\/processes)\//;
+import { relative, sep } from 'node:path';
 
-/** The other tests that start a built program. */
+/** Tests in real time: they wait more than they work. */
+const IN_REAL_TIME =
+  /^test\/(?:e2e\/|faults\/processes\/|cli\/running\/|(?:chart\/service|cli\/doctor\/real-prometheus|prometheus\/victoria-metrics-restart|simulator\/kubectl)\.test\.ts$)/;
+
+/** The longest of them. In a fresh clone, jest does not know which these are. */
+const LONGEST =
+  /^test\/e2e\/(?:main-metrics|demo|(?:load|outage)(?:-victoria-metrics)?|leadership)\.test\.ts$/;
+
+/** Tests that start a built program. */
 const STARTS_PROGRAM =
-  /^test\/(?:cli\/(?:interrupted|process-faults)|config\/background-reader|image\/production)\.test\.ts$/;
+  /^test\/(?:e2e\/|faults\/processes\/|(?:cli\/(?:interrupted|process-faults|adopt\/adopt-killed|completion\/shells)|config\/background-reader|image\/production|release\/package)\.test\.ts$)/;
+
+/** Returns a test's path in the repository. */
+export function pathOf({ path, context }) {
+  return relative(context.config.rootDir, path).replaceAll(sep, '/');
+}
 
 /** Whether a test, by its path in the repository, runs in real time. */
 export function isInRealTime(path) {
   return IN_REAL_TIME.test(path);
 }
 
+/** Whether a test, by its path in the repository, should start first. */
+export function isLongest(path) {
+  return LONGEST.test(path);
+}
+
 /** Whether a test, by its path in the repository, starts what `buildPrograms` builds. */
 export function startsProgram(path) {
-  return IN_REAL_TIME.test(path) || STARTS_PROGRAM.test(path);
+  return STARTS_PROGRAM.test(path);
 }

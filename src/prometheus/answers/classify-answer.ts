@@ -1,10 +1,9 @@
 import { type Instant, instantFromSeconds } from '../../units/time.js';
 import type { Answer, FailureReason, Series } from './answer.js';
+import { DEFAULT_LIMITS } from './answer-limits.js';
 import { quote, sayValue } from './quote.js';
 import { parseSampleValue } from './sample-value.js';
 import { whyAnswerPartial } from './why-partial.js';
-
-export const MAX_SERIES = 20_000;
 
 export interface HttpAnswer {
   readonly status: number;
@@ -42,7 +41,7 @@ const REASON_OF_STATUS: Readonly<Record<number, FailureReason>> = {
  * warnings, result type, number of series, values. Keeps NaN and infinite values, which samples.ts checks. An empty
  * vector with a warning is `partial` without series, not `missing`. Source: algorithm.md, section 2.
  */
-export function classifyAnswer(http: HttpAnswer): Answer {
+export function classifyAnswer(http: HttpAnswer, maxSeries = DEFAULT_LIMITS.series): Answer {
   const json = parseObject(http.body);
   if (!isWholeAnswer(http.status)) return failedByStatus(http, json);
   if (json === null) return failed('bad_answer', `${sayStatus(http)} with ${sayForm(http)} instead of JSON`);
@@ -51,7 +50,7 @@ export function classifyAnswer(http: HttpAnswer): Answer {
     return failed('bad_answer', 'the JSON is not an answer of the Prometheus API');
   const data = asObject(json['data']);
   if (data === null) return failed('bad_answer', 'the answer has no "data"');
-  return classifyResult(data, whyAnswerPartial(json));
+  return classifyResult(data, whyAnswerPartial(json), maxSeries);
 }
 
 /** A 203 was changed by a proxy. A 206 is only part of an answer, and its series would count as all series. */
@@ -83,7 +82,7 @@ function failedByType(http: HttpAnswer, json: Json): Answer {
   return failed(reason ?? REASON_OF_STATUS[http.status] ?? 'server_error', named + text);
 }
 
-function classifyResult(data: Json, why: string | null): Answer {
+function classifyResult(data: Json, why: string | null, maxSeries: number): Answer {
   const type = data['resultType'];
   const result = data['result'];
   if (type === 'string' || type === 'matrix') {
@@ -93,8 +92,8 @@ function classifyResult(data: Json, why: string | null): Answer {
   if (type === 'scalar') return classifySeries([{ metric: {}, value: result }], why);
   if (type !== 'vector') return invalid('the query returns neither a vector nor a scalar');
   if (!Array.isArray(result)) return failed('bad_answer', 'the vector in the answer is not a list');
-  if (result.length > MAX_SERIES) {
-    return failed('too_large', `the answer has ${result.length} series, more than ${MAX_SERIES}`);
+  if (result.length > maxSeries) {
+    return failed('too_large', `the answer has ${result.length} series, more than maxSeries (${maxSeries})`);
   }
   return classifySeries(result, why);
 }

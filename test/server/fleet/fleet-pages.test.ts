@@ -30,7 +30,7 @@ async function requestPage(owner: Peer | null): Promise<readonly unknown[]> {
 describe('the page of a scaler that another replica decides', () => {
   it.each([
     ['no replica decides it yet', null, 'no replica decides shop/web yet: retry later'],
-    ['that replica does not answer', PEER, 'promscaler-1 decides shop/web, and did not answer'],
+    ['that replica does not answer', PEER, 'replica promscaler-1, which decides shop/web, did not answer'],
   ])('is 503 with Retry-After if %s', async (_, owner, error) => {
     expect(await requestPage(owner)).toEqual([503, '1', { error }]);
   });
