@@ -105,10 +105,14 @@ export function createDecisionRecord(options: DecisionRecordOptions): DecisionRe
     for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(2 * retryMs, MAX_RETRY_MS)) {
       try {
         await append(lines);
-        return succeeded(count);
+        succeeded(count);
+        return;
       } catch (error) {
         failed(error);
-        if (closing.signal.aborted) return drop(count);
+        if (closing.signal.aborted) {
+          drop(count);
+          return;
+        }
         await sleep(clock, retryMs, closing.signal);
       }
     }
@@ -128,7 +132,10 @@ export function createDecisionRecord(options: DecisionRecordOptions): DecisionRe
     add: (record, before) => {
       if (which === 'changes' && !isChange(record, before)) return;
       const bytes = estimateBytes(record);
-      if (waitingBytes + bytes > MAX_WAITING_BYTES) return drop(1);
+      if (waitingBytes + bytes > MAX_WAITING_BYTES) {
+        drop(1);
+        return;
+      }
       waiting.push({ record, bytes });
       waitingBytes += bytes;
       writing ??= writeAll();

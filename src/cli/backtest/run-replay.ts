@@ -78,8 +78,10 @@ function addProblem(totals: Totals, place: Place, error: string): void {
 function addLine(totals: Totals, place: Place, line: RecordLine): void {
   const at = formatInstant(line.at);
   const replayed = replayLine(line, VERSION);
-  if (replayed.kind === 'invalid')
-    return addProblem(totals, place, `has a snapshot that this version rejects: ${replayed.error}`);
+  if (replayed.kind === 'invalid') {
+    addProblem(totals, place, `has a snapshot that this version rejects: ${replayed.error}`);
+    return;
+  }
   totals.scalers.add(line.scaler);
   totals.versions.add(line.version);
   if (totals.from === null || at < totals.from) totals.from = at;

@@ -20,5 +20,5 @@ function timeOf({ at, atSeconds, roundSeconds }: Failure['expectation']): string
 
 function show(value: unknown): string {
   if (Array.isArray(value)) return `[${value.join(', ')}]`;
-  return value === null ? 'none' : String(value);
+  return value === null ? 'none' : typeof value === 'string' ? value : JSON.stringify(value);
 }

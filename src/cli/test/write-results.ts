@@ -22,14 +22,22 @@ export function writeResults(
 ): void {
   if (format !== 'github') for (const problem of problems) stderr.write(`${formatProblem(problem)}\n`);
   switch (format) {
-    case 'text':
-      return stdout.write(textOf(results));
-    case 'json':
-      return stdout.write(`${JSON.stringify({ tests: results.map(resultToJson) }, null, 2)}\n`);
-    case 'junit':
-      return stdout.write(junitText({ results, problems }));
-    case 'github':
-      return stdout.write(`${annotations({ results, problems })}${textOf(results)}`);
+    case 'text': {
+      stdout.write(textOf(results));
+      return;
+    }
+    case 'json': {
+      stdout.write(`${JSON.stringify({ tests: results.map(resultToJson) }, null, 2)}\n`);
+      return;
+    }
+    case 'junit': {
+      stdout.write(junitText({ results, problems }));
+      return;
+    }
+    case 'github': {
+      stdout.write(`${annotations({ results, problems })}${textOf(results)}`);
+      return;
+    }
     default:
       return format satisfies never;
   }
