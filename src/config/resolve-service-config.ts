@@ -28,6 +28,13 @@ interface LeaderElectionConfig {
   readonly retryPeriodSeconds: number;
 }
 
+export interface RecordConfig {
+  readonly path: string;
+  readonly which: 'changes' | 'all';
+  readonly maxFileBytes: number;
+  readonly maxFiles: number;
+}
+
 /** The service config with all defaults, frozen. File paths are resolved against the directory of the config. */
 export interface ServiceConfig {
   /** By name; never empty. */
@@ -55,6 +62,8 @@ export interface ServiceConfig {
   readonly notifications: Readonly<Record<string, ReceiverConfig>>;
   /** Fields of `spec`, as written. */
   readonly defaults: Readonly<Record<string, unknown>>;
+  /** Null: decisions are not recorded. */
+  readonly record: RecordConfig | null;
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format: 'json' | 'text' };
 }
 
@@ -63,7 +72,7 @@ export function resolveServiceConfig(input: ServiceInput, file: string | null): 
   const resolvePath = (path: string): string =>
     file === null || isAbsolute(path) ? path : join(dirname(file), path);
   const sources = Object.entries(input.prometheus ?? { default: {} });
-  const { kubernetes, scalers, server, leaderElection, log } = input;
+  const { kubernetes, scalers, server, leaderElection, log, record } = input;
   return deepFreeze({
     prometheus: Object.fromEntries(
       sources.map(([name, source]) => [name, resolveSource(name, source, resolvePath)]),
@@ -94,6 +103,15 @@ export function resolveServiceConfig(input: ServiceInput, file: string | null): 
       ]),
     ),
     defaults: input.defaults ?? {},
+    record:
+      record === undefined
+        ? null
+        : {
+            path: resolvePath(record.path),
+            which: record.which ?? SERVICE_DEFAULTS.recordWhich,
+            maxFileBytes: record.maxFileBytes ?? SERVICE_DEFAULTS.recordMaxFileBytes,
+            maxFiles: record.maxFiles ?? SERVICE_DEFAULTS.recordMaxFiles,
+          },
     log: {
       level: log?.level ?? SERVICE_DEFAULTS.logLevel,
       format: log?.format ?? SERVICE_DEFAULTS.logFormat,

@@ -88,6 +88,31 @@ const sharding = z.strictObject({
   }),
 });
 
+const record = z.strictObject({
+  path: filePath.meta({
+    description:
+      'File to append the decisions to, relative to this file, in an existing directory. Older files are PATH.1, PATH.2 and so on. Each replica needs its own.',
+  }),
+  which: z.enum(['changes', 'all']).optional().meta({
+    description:
+      'changes: decisions that change the replicas, or that would if nothing held the change; all: the decisions of every round.',
+    default: SERVICE_DEFAULTS.recordWhich,
+  }),
+  maxFileBytes: z
+    .int()
+    .min(1024 * 1024)
+    .max(16 * 1024 * 1024 * 1024)
+    .optional()
+    .meta({
+      description: 'Maximum size of a file in bytes. A new file is started before a line exceeds it.',
+      default: SERVICE_DEFAULTS.recordMaxFileBytes,
+    }),
+  maxFiles: z.int().min(1).max(1000).optional().meta({
+    description: 'Maximum number of files. The oldest is deleted.',
+    default: SERVICE_DEFAULTS.recordMaxFiles,
+  }),
+});
+
 const log = z.strictObject({
   level: z.enum(['debug', 'info', 'warn', 'error']).optional().meta({
     description: 'Minimum level of log messages.',
@@ -129,6 +154,10 @@ export const serviceSchema = z
     defaults: defaultsSchema.optional().meta({
       description:
         'Defaults for all documents: any field of spec. Fields of a document take precedence, key by key.',
+    }),
+    record: record.optional().meta({
+      description:
+        'Decision record: each decision with its snapshot and outcome as a line of JSON, for explain --file and backtest --replay. Default: none.',
     }),
     notifications: z
       .record(labelName, receiver.meta({ description: 'One receiver.' }))

@@ -1,7 +1,7 @@
 import { scalerKey } from '../scaler/spec.js';
 import type { Scaler } from '../scaler/spec.js';
-import { limitsOf, reasonOf, rescaleDirection } from './cycle-record.js';
-import type { CycleRecord, Outcome } from './cycle-record.js';
+import { isHeldBack, isSameOutcome, limitsOf, reasonOf, rescaleDirection } from './cycle-record.js';
+import type { CycleRecord } from './cycle-record.js';
 import type { ScalerStatus, TimedCondition } from './ledger.js';
 import type { Facts, Log } from '../units/log.js';
 
@@ -44,14 +44,6 @@ function logOutcome(log: Log, before: ScalerStatus | null, record: CycleRecord):
   else if (isHeldBack(outcome) && !isSameOutcome(before?.record.outcome, outcome)) {
     log.info('change held back', { ...facts, by: outcome.kind });
   }
-}
-
-function isHeldBack({ kind }: Outcome): boolean {
-  return kind === 'dry-run' || kind === 'paused' || kind === 'held';
-}
-
-function isSameOutcome(a: Outcome | undefined, b: Outcome): boolean {
-  return a?.kind === b.kind && a.from === b.from && a.to === b.to;
 }
 
 function logMetrics(log: Log, before: ScalerStatus | null, after: ScalerStatus): void {

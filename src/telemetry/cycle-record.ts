@@ -111,3 +111,12 @@ export function rescaleDirection(outcome: Outcome): Direction | null {
   if ((kind !== 'patched' && kind !== 'replaced') || from === null || to === null || from === to) return null;
   return to > from ? 'up' : 'down';
 }
+
+/** Whether a change was prevented on purpose. */
+export function isHeldBack({ kind }: Outcome): boolean {
+  return kind === 'dry-run' || kind === 'paused' || kind === 'held';
+}
+
+export function isSameOutcome(a: Outcome | undefined, b: Outcome): boolean {
+  return a?.kind === b.kind && a.from === b.from && a.to === b.to;
+}

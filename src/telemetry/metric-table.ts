@@ -106,6 +106,12 @@ export const SERVICE_METRICS = {
     { buckets: ROUND_SECONDS },
   ),
   missedRounds: counter('promscaler_missed_rounds_total', 'Rounds of one scaler that were skipped.'),
+  recorded: counter('promscaler_recorded_decisions_total', 'Decisions written to the decision record.'),
+  recordDropped: counter(
+    'promscaler_record_dropped_decisions_total',
+    'Decisions that the decision record lacks because its file could not be written, or not fast enough.',
+  ),
+  recordErrors: counter('promscaler_record_write_errors_total', 'Failed writes to the decision record.'),
   queries: counter('promscaler_queries_total', 'Queries sent to a data source.', ['source']),
   queryDuration: histogram('promscaler_query_duration_seconds', 'Time from a query to its answer.', {
     labels: ['source'],

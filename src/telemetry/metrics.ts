@@ -38,6 +38,9 @@ export interface Metrics {
   /** `times`: number of copies of the most duplicated series of a source. */
   readonly setDuplicates: (source: string, times: number) => void;
   readonly setLeader: (isLeader: boolean) => void;
+  readonly countRecorded: (decisions: number) => void;
+  readonly countRecordDropped: (decisions: number) => void;
+  readonly countRecordError: () => void;
   readonly countNotifications: (
     receiver: string,
     result: 'sent' | 'failed' | 'dropped',
@@ -102,6 +105,9 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
       service.problems.set(errors);
     },
     setLeader: (isLeader) => service.leader.set(Number(isLeader)),
+    countRecorded: (decisions) => service.recorded.inc(decisions),
+    countRecordDropped: (decisions) => service.recordDropped.inc(decisions),
+    countRecordError: () => service.recordErrors.inc(),
     countNotifications: (receiver, result, count) => service.notifications[result].inc({ receiver }, count),
   };
 }
@@ -146,6 +152,9 @@ function createServiceMetrics(registry: Registry) {
     syncDuration: histogram(rest.syncDuration),
     syncLateness: histogram(rest.syncLateness),
     missedRounds: counter(rest.missedRounds),
+    recorded: counter(rest.recorded),
+    recordDropped: counter(rest.recordDropped),
+    recordErrors: counter(rest.recordErrors),
     queries: counter(rest.queries),
     queryDuration: histogram(rest.queryDuration),
     queryErrors: counter(rest.queryErrors),

@@ -27,8 +27,10 @@ export function createRecorder(parts: {
   readonly feed: EventFeed;
   readonly metrics: Metrics;
   readonly log: Log;
+  /** Called with each record and the previous one of its scaler. */
+  readonly onRecord?: ((record: CycleRecord, before: CycleRecord | null) => void) | undefined;
 }): Recorder {
-  const { ledger, archive, chartPoints, feed, metrics, log } = parts;
+  const { ledger, archive, chartPoints, feed, metrics, log, onRecord } = parts;
   return {
     record: (record) => {
       const change = ledger.add(record);
@@ -41,6 +43,7 @@ export function createRecorder(parts: {
       metrics.observeSync(observe + decide + act);
       logCycle(log, before, after);
       for (const event of eventsOfCycle(before, after)) feed.publish(event);
+      onRecord?.(record, before?.record ?? null);
       return change;
     },
     remove: (key) => {

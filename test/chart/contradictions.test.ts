@@ -24,6 +24,10 @@ const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
     { sharding: { enabled: true }, leaderElection: { enabled: false } },
     'sharding.enabled is true and leaderElection.enabled is false: a replica could not take over the scalers of another one',
   ],
+  'two replicas with one volume for their records': [
+    { replicas: 2, record: { enabled: true, existingClaim: 'decisions' } },
+    'record.existingClaim is set and replicas is 2: the replicas would write to the same file',
+  ],
   'shares without state': [
     { sharding: { enabled: true }, state: { enabled: false } },
     'sharding.enabled is true and state.enabled is false',

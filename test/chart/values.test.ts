@@ -164,7 +164,7 @@ describe('values.schema.json', () => {
   });
 
   it('has for config the schema of the service config (WRITE_VALUES_SCHEMA=1 npx jest writes it)', async () => {
-    const settled = ['kubernetes', 'scalers', 'server', 'leaderElection', 'sharding', 'state'];
+    const settled = ['kubernetes', 'scalers', 'server', 'leaderElection', 'sharding', 'state', 'record'];
     const service = Object.fromEntries(
       Object.entries(serviceJsonSchema()).filter(([name]) => name !== 'title' && name !== '$schema'),
     );

@@ -73,6 +73,7 @@ describe('readServiceConfig', () => {
         sharding: { enabled: false },
         notifications: {},
         defaults: {},
+        record: null,
         log: { level: 'info', format: 'json' },
       });
     },

@@ -38,6 +38,9 @@ describe('createMetrics', () => {
 
     expect(await lines(metrics, /_total/)).toEqual([
       'promscaler_missed_rounds_total 0',
+      'promscaler_recorded_decisions_total 0',
+      'promscaler_record_dropped_decisions_total 0',
+      'promscaler_record_write_errors_total 0',
       'promscaler_queries_total{source="default"} 0',
       'promscaler_query_errors_total{source="default",reason="timeout"} 0',
       'promscaler_query_errors_total{source="default",reason="connection"} 0',
@@ -193,6 +196,9 @@ describe('createMetrics', () => {
       'promscaler_sync_lateness_seconds_sum 0.2',
       'promscaler_sync_lateness_seconds_count 1',
       'promscaler_missed_rounds_total 3',
+      'promscaler_recorded_decisions_total 0',
+      'promscaler_record_dropped_decisions_total 0',
+      'promscaler_record_write_errors_total 0',
       'promscaler_queries_total{source="default"} 2',
       'promscaler_query_duration_seconds_sum{source="default"} 10.3',
       'promscaler_query_duration_seconds_count{source="default"} 2',

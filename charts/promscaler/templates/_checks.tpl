@@ -32,6 +32,9 @@ Finds values that contradict each other, which values.schema.json cannot express
 {{- if not (and (gt $lease $renew) (gt (mul 10 $renew) (mul 12 $retry))) -}}
   {{- $problems = append $problems (printf "leaderElection: leaseDurationSeconds (%d) must be above renewDeadlineSeconds (%d), and that above 1.2 times retryPeriodSeconds (%d)" $lease $renew $retry) -}}
 {{- end -}}
+{{- if and (gt $replicas 1) $values.record.enabled $values.record.existingClaim -}}
+  {{- $problems = append $problems (printf "record.existingClaim is set and replicas is %d: the replicas would write to the same file. Leave record.existingClaim empty, or set replicas to 1" $replicas) -}}
+{{- end -}}
 {{- if and $values.serviceMonitor.enabled $values.service.scrapeAnnotations -}}
   {{- $problems = append $problems "serviceMonitor.enabled and service.scrapeAnnotations are both true: the metrics would be scraped twice. Set one of them" -}}
 {{- end -}}
@@ -57,7 +60,7 @@ Finds values that contradict each other, which values.schema.json cannot express
 {{- end -}}
 {{- $volumes := list -}}
 {{- range $values.extraVolumes -}}
-  {{- if or (has .name $volumes) (regexMatch "^(config|scalers|(scalers|secret|credentials)-[0-9]+)$" .name) -}}
+  {{- if or (has .name $volumes) (regexMatch "^(config|scalers|record|(scalers|secret|credentials)-[0-9]+)$" .name) -}}
     {{- $problems = append $problems (printf "extraVolumes: the pod already has a volume %s. Choose another name" .name) -}}
   {{- end -}}
   {{- $volumes = append $volumes .name -}}

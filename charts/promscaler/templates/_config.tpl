@@ -31,6 +31,11 @@
 {{- if not .Values.state.enabled -}}
   {{- $_ := set $config "state" (dict "enabled" false) -}}
 {{- end -}}
+{{- with .Values.record -}}
+  {{- if .enabled -}}
+    {{- $_ := set $config "record" (dict "path" "/var/lib/promscaler/decisions.ndjson" "which" .which "maxFileBytes" (int64 .maxFileBytes) "maxFiles" (int .maxFiles)) -}}
+  {{- end -}}
+{{- end -}}
 {{- toYaml $config -}}
 {{- end -}}
 

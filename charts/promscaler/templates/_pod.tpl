@@ -69,6 +69,17 @@ volumes:
                 path: {{ .path }}
         {{- end }}
   {{- end }}
+  {{- if .Values.record.enabled }}
+  - name: record
+    {{- if .Values.record.existingClaim }}
+    persistentVolumeClaim:
+      claimName: {{ .Values.record.existingClaim | quote }}
+    {{- else }}
+    emptyDir:
+      # Some room above the limit of all files: the kubelet evicts a pod that exceeds it.
+      sizeLimit: {{ add 64 (div (mul (int64 .Values.record.maxFileBytes) (int64 .Values.record.maxFiles)) 1048576) }}Mi
+    {{- end }}
+  {{- end }}
   {{- with .Values.extraVolumes }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
@@ -157,6 +168,10 @@ volumeMounts:
   - name: credentials-{{ $index }}
     mountPath: /etc/promscaler/credentials/{{ $source }}
     readOnly: true
+  {{- end }}
+  {{- if .Values.record.enabled }}
+  - name: record
+    mountPath: /var/lib/promscaler
   {{- end }}
   {{- with .Values.extraVolumeMounts }}
   {{- toYaml . | nindent 2 }}

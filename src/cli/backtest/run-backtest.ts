@@ -28,10 +28,12 @@ import {
   parseTime,
 } from './parse-options.js';
 import { readVariant } from './read-variant.js';
+import { runReplay } from './run-replay.js';
 import { FORMATS, writeReport } from './write-report.js';
 
 export interface BacktestOptions {
-  readonly scaler: string;
+  readonly scaler?: string;
+  readonly replay?: readonly string[];
   readonly trace?: string;
   readonly capacity?: string;
   readonly start?: string;
@@ -59,6 +61,10 @@ const DEFAULT_WINDOW_SECONDS = 60;
  */
 export async function runBacktest(options: BacktestOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, FORMATS);
+  if (options.replay !== undefined) {
+    if (options.scaler !== undefined) throw new CommandError('backtest takes either --scaler or --replay', 2);
+    return runReplay(options.replay, format, io);
+  }
   const failIf = parseThresholds('--fail-if', options.failIf ?? []);
   const assumptions = await readAssumptions(options, io);
   const variants = await readVariants(options, io);
@@ -105,6 +111,7 @@ async function readVariants(options: BacktestOptions, io: CommandIo): Promise<re
   const config = options.config === undefined ? null : (await readServiceInput(options.config, io)).config;
   const read = (option: string, file: string): Promise<Scaler> =>
     readVariant(option, file, readOptionsOf(config), io);
+  if (options.scaler === undefined) throw new CommandError('backtest needs --scaler or --replay', 2);
   const scaler = await read('--scaler', options.scaler);
   const variants: Variant[] = [{ name: options.scaler, scaler }];
   for (const file of options.against ?? [])

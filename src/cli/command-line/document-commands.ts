@@ -13,6 +13,7 @@ export function addDocumentCommands(program: Command, io: CommandIo, result: Res
   addShow(program, io, result);
   addDecide(program, io, result);
   addBacktest(program, io, result);
+  addTest(program, io, result);
   addSchema(program, io, result);
 }
 
@@ -132,7 +133,12 @@ function addBacktest(program: Command, io: CommandIo, result: Result): void {
   program
     .command('backtest')
     .description('Show what a scaler document would have done on a load')
-    .requiredOption('--scaler <file>', 'File of the scaler document; FILE#NAME if it has several')
+    .option('--scaler <file>', 'File of the scaler document; FILE#NAME if it has several')
+    .option(
+      '--replay <file>',
+      'Decide again on a decision record and list what differs; - for standard input; repeatable',
+      collect,
+    )
     .option('--trace <file>', 'Load trace: CSV with the header t_seconds,value; - for standard input')
     .option('--capacity <load>', 'Load that one pod carries, in the unit of the trace')
     .option('--start <time>', 'Time of the first line of the trace (default: 2026-01-05T00:00:00Z)')
@@ -160,6 +166,19 @@ function addBacktest(program: Command, io: CommandIo, result: Result): void {
     .action(async (options: BacktestOptions) => {
       const { runBacktest } = await import('../backtest/run-backtest.js');
       result.exitCode = await runBacktest(options, io);
+    });
+}
+
+function addTest(program: Command, io: CommandIo, result: Result): void {
+  program
+    .command('test')
+    .description('Run unit tests for scaler documents')
+    .argument('<path...>', 'Test files, directories with *.yaml and *.yml files, or - for standard input')
+    .option('--config <file>', 'Service config with the defaults of the documents')
+    .addOption(outputOption(['text', 'json', 'github', 'junit']))
+    .action(async (paths: string[], options: { config?: string; output: string }) => {
+      const { runTest } = await import('../test/run-test.js');
+      result.exitCode = await runTest({ paths, ...options }, io);
     });
 }
 

@@ -19,13 +19,17 @@ export function addQueryCommands(program: Command, io: CommandIo, result: Result
     .argument('[scaler]', 'NAMESPACE/NAME, or NAME')
     .option(...NAMESPACE_OF_SCALER)
     .option('--snapshot <file>', 'Explain the decision for a snapshot instead; - for standard input')
+    .option('--file <file>', 'Read a decision record instead of a running service; - for standard input')
     .option(
       '--at <time>',
       'Explain the decision in effect at this time: 2026-01-01T10:42:30Z, 10:42:30 (UTC), or 10m (ago)',
     )
     .addOption(outputOption(['text', 'json', 'yaml']));
   reaching(explain).action(
-    async (scaler: string | undefined, options: ReachFlags & { snapshot?: string; at?: string }) => {
+    async (
+      scaler: string | undefined,
+      options: ReachFlags & { snapshot?: string; file?: string; at?: string },
+    ) => {
       const { runExplain } = await import('../explain/run-explain.js');
       result.exitCode = await runExplain({ scaler, ...options }, io);
     },

@@ -3,6 +3,7 @@ import { decisionToJson } from '../../decision/result/write-json.js';
 import { type JsonObject, asObject, countIn, objectIn } from '../../kubernetes/api/json.js';
 import { decideJson } from './decide-json.js';
 import { EMPTY_SNAPSHOT } from '../decide/run-decide.js';
+import { explainFile } from './explain-file.js';
 import { explainLines } from './explain-lines.js';
 import { notJson, whyNoSnapshot } from '../decide/not-a-snapshot.js';
 import { explainPast } from './explain-past.js';
@@ -20,6 +21,8 @@ interface ExplainOptions extends ReachOptions, NamingOptions {
   readonly scaler?: string | undefined;
   /** Snapshot file to explain without a service; `-`: standard input. */
   readonly snapshot?: string;
+  /** Decision record to read instead of a service; `-`: standard input. */
+  readonly file?: string;
   readonly at?: string;
   readonly output: string;
 }
@@ -28,6 +31,12 @@ interface ExplainOptions extends ReachOptions, NamingOptions {
 export async function runExplain(options: ExplainOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'json', 'yaml']);
   const { scaler, snapshot: file } = options;
+  if (options.file !== undefined) {
+    if (file !== undefined) throw new CommandError('--file cannot be combined with --snapshot', 2);
+    const { at, namespace } = options;
+    io.stdout.write(await explainFile({ file: options.file, scaler, namespace, at, format }, io));
+    return 0;
+  }
   if (scaler !== undefined && file !== undefined)
     throw new CommandError('explain takes either NAMESPACE/NAME or --snapshot FILE', 2);
   if (file !== undefined && options.at !== undefined)
@@ -55,7 +64,7 @@ export async function runExplain(options: ExplainOptions, io: CommandIo): Promis
 
 function readName(options: ExplainOptions, io: CommandIo): Promise<ScalerName> {
   if (options.scaler === undefined)
-    throw new CommandError('explain needs a scaler (NAMESPACE/NAME) or --snapshot FILE', 2);
+    throw new CommandError('explain needs a scaler (NAMESPACE/NAME), --snapshot FILE or --file FILE', 2);
   return readScalerName(options.scaler, options, io);
 }
 

@@ -32,6 +32,7 @@ import { onAbort } from '../../units/abort.js';
 import type { Clock } from '../../units/clock.js';
 import { createCustomResources } from './custom-resources.js';
 import { bucketOfKey, fleetOf, openShards } from './open-shards.js';
+import { openRecord } from './open-record.js';
 import { openState } from './open-state.js';
 import type { OwnObjects } from './own-objects.js';
 import { VERSION } from '../version/version.js';
@@ -89,7 +90,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     failureReasons: FAILURE_REASONS,
     receivers: Object.keys(config.notifications),
   });
-  const recorder = createRecorder({ ...records, metrics, log });
+  const decisionRecord = openRecord(config.record, { clock, log, metrics });
+  const recorder = createRecorder({ ...records, metrics, log, onRecord: decisionRecord?.add });
   let apiServerNames: readonly string[] = [];
   const transport = options.openTransport(
     metrics.observeKubernetesRequest,
@@ -270,7 +272,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         await shards.run(signal, (term) => runTerm(termPorts, term));
       } finally {
         ending.abort();
-        await Promise.all([server?.close(), watching]);
+        await Promise.all([server?.close(), watching, decisionRecord?.close()]);
       }
     },
   };

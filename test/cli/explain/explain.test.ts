@@ -197,7 +197,7 @@ Last scale-up: none; last scale-down: none
   });
 
   it.each([
-    [['explain'], 2, 'explain needs a scaler (NAMESPACE/NAME) or --snapshot FILE'],
+    [['explain'], 2, 'explain needs a scaler (NAMESPACE/NAME), --snapshot FILE or --file FILE'],
     [['explain', 'deploy/web', '-n', 'shop'], 2, 'Use the name of a scaler, such as web -n shop'],
     [['explain', 'a/b/c'], 2, 'a/b/c is not a valid scaler: use NAMESPACE/NAME, such as shop/web'],
     [['explain', 'a/b', '--snapshot', '-'], 2, 'either NAMESPACE/NAME or --snapshot FILE'],

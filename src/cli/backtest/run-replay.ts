@@ -1,0 +1,167 @@
+import { replayLine } from '../../recording/replay-line.js';
+import type { RecordLine } from '../../recording/record-line.js';
+import type { Difference } from '../../recording/compare-decisions.js';
+import { formatInstant } from '../../units/time.js';
+import { readRecord } from '../input/read-record.js';
+import { alignColumns } from '../output/format-values.js';
+import type { CommandIo, ExitCode } from '../process/io.js';
+import { VERSION } from '../version/version.js';
+import type { Format } from './write-report.js';
+
+/** Of a file with millions of lines, the first ones are listed; all are counted. */
+const MAX_LISTED = 100;
+
+interface Place {
+  readonly file: string;
+  readonly line: number;
+}
+
+interface ListedDifference extends Place, Difference {
+  readonly scaler: string;
+  readonly at: string;
+  /** Version of promscaler that took the decision. */
+  readonly version: string;
+}
+
+interface Totals {
+  readonly scalers: Set<string>;
+  readonly versions: Set<string>;
+  readonly differences: ListedDifference[];
+  readonly problems: (Place & { readonly error: string })[];
+  from: string | null;
+  to: string | null;
+  decisions: number;
+  withoutDecision: number;
+  different: number;
+  wording: number;
+  unread: number;
+}
+
+/**
+ * Runs `backtest --replay`: decides on each recorded snapshot again. Returns 1 if a decision differs, or if a line
+ * cannot be read.
+ */
+export async function runReplay(files: readonly string[], format: Format, io: CommandIo): Promise<ExitCode> {
+  const totals: Totals = {
+    scalers: new Set(),
+    versions: new Set(),
+    differences: [],
+    problems: [],
+    from: null,
+    to: null,
+    decisions: 0,
+    withoutDecision: 0,
+    different: 0,
+    wording: 0,
+    unread: 0,
+  };
+  for (const file of files) {
+    for await (const { number, line } of readRecord(file, io)) {
+      const place = { file, line: number };
+      if ('error' in line) addProblem(totals, place, line.error);
+      else addLine(totals, place, line);
+    }
+  }
+  io.stdout.write(
+    format === 'json' ? `${JSON.stringify(toJson(totals), null, 2)}\n` : textOf(totals, format),
+  );
+  for (const { file, line, error } of totals.problems)
+    io.stderr.write(`${file}:${line}: error: the line ${error}\n`);
+  return totals.different > 0 || totals.unread > 0 ? 1 : 0;
+}
+
+function addProblem(totals: Totals, place: Place, error: string): void {
+  totals.unread += 1;
+  if (totals.problems.length < MAX_LISTED) totals.problems.push({ ...place, error });
+}
+
+function addLine(totals: Totals, place: Place, line: RecordLine): void {
+  const at = formatInstant(line.at);
+  const replayed = replayLine(line, VERSION);
+  if (replayed.kind === 'invalid') {
+    addProblem(totals, place, `has a snapshot that this version rejects: ${replayed.error}`);
+    return;
+  }
+  totals.scalers.add(line.scaler);
+  totals.versions.add(line.version);
+  if (totals.from === null || at < totals.from) totals.from = at;
+  if (totals.to === null || at > totals.to) totals.to = at;
+  if (replayed.kind === 'none') {
+    totals.withoutDecision += 1;
+    return;
+  }
+  totals.decisions += 1;
+  if (replayed.kind === 'same') {
+    totals.wording += Number(replayed.wording.length > 0);
+    return;
+  }
+  totals.different += 1;
+  const { scaler, version } = line;
+  for (const difference of replayed.differences.slice(0, MAX_LISTED - totals.differences.length))
+    totals.differences.push({ ...place, scaler, at, version, ...difference });
+}
+
+function toJson({ scalers, versions, differences, problems, ...counts }: Totals): unknown {
+  return {
+    version: VERSION,
+    recordedBy: [...versions].sort(),
+    scalers: scalers.size,
+    ...counts,
+    // A missing member is null, because JSON omits undefined.
+    differences: differences.map(({ then = null, now = null, ...place }) => ({ ...place, then, now })),
+    problems,
+  };
+}
+
+function textOf(totals: Totals, format: Format): string {
+  const { scalers, decisions, from, to, different, wording, withoutDecision, unread } = totals;
+  const period = from === null || to === null ? '' : `, from ${from} to ${to}`;
+  const lines = [
+    `${count(decisions, 'decision')} of ${count(scalers.size, 'scaler')}${period}`,
+    `recorded by ${[...totals.versions].sort().join(', ') || 'no version'}, replayed by ${VERSION}`,
+    different === 0 ? `no difference` : `differences in ${different} of ${count(decisions, 'decision')}`,
+    ...(wording === 0 ? [] : [`only the wording of messages differs in ${count(wording, 'decision')}`]),
+    ...(withoutDecision === 0
+      ? []
+      : [`${count(withoutDecision, 'line')} without a decision: the target could not be read`]),
+    ...(unread === 0 ? [] : [`${count(unread, 'line')} not replayed; see the errors`]),
+  ];
+  const table = differenceRows(totals);
+  const cut =
+    different > 0 && totals.differences.length === MAX_LISTED
+      ? [`only the first ${MAX_LISTED} differences are listed`]
+      : [];
+  if (table.length === 0) return `${lines.join('\n')}\n`;
+  const body = format === 'markdown' ? markdownTable(table) : alignColumns(table);
+  return `${[...lines, '', ...body, ...cut].join('\n')}\n`;
+}
+
+function differenceRows({ differences }: Totals): readonly (readonly string[])[] {
+  if (differences.length === 0) return [];
+  const rows = differences.map(({ scaler, at, field, then, now }) => [
+    scaler,
+    at,
+    field,
+    show(then),
+    show(now),
+  ]);
+  return [['SCALER', 'TIME', 'FIELD', 'THEN', 'NOW'], ...rows];
+}
+
+function markdownTable([header = [], ...rows]: readonly (readonly string[])[]): readonly string[] {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(header), line(header.map(() => '---')), ...rows.map(line)];
+}
+
+const LONGEST_VALUE = 60;
+
+function show(value: unknown): string {
+  if (value === undefined) return 'missing';
+  const text = JSON.stringify(value);
+  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}...` : text;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

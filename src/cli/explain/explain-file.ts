@@ -1,0 +1,97 @@
+import type { RecordLine } from '../../recording/record-line.js';
+import { formatInstant } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import { readRecord } from '../input/read-record.js';
+import { listSome } from '../output/list-some.js';
+import { writeStructured } from '../output/output-format.js';
+import { CommandError, type CommandIo } from '../process/io.js';
+import { VERSION } from '../version/version.js';
+import { decideJson } from './decide-json.js';
+import { explainLines } from './explain-lines.js';
+import { parsePastTime } from './parse-time.js';
+import { readStatus } from './read-status.js';
+
+interface FileRequest {
+  /** Decision record; `-`: standard input. */
+  readonly file: string;
+  /** `NAMESPACE/NAME` or `NAME`; may be absent if the file has one scaler. */
+  readonly scaler: string | undefined;
+  readonly namespace: string | undefined;
+  /** In a format of `parsePastTime`. Absent: the last decision. */
+  readonly at: string | undefined;
+  readonly format: 'text' | 'json' | 'yaml';
+}
+
+/** Explains the last decision of a decision record, or the last one at or before `at`. */
+export async function explainFile(request: FileRequest, io: CommandIo): Promise<string> {
+  const at = request.at === undefined ? null : parsePastTime(request.at, io.clock.now());
+  const line = await findLine(request, at, io);
+  if (line.snapshot === null)
+    throw new CommandError(`${line.scaler} has no decision at ${formatInstant(line.at)}: ${whyUnread(line)}`);
+  const { snapshot, decision } = decideJson(line.snapshot, true);
+  if (request.format !== 'text')
+    return writeStructured(request.format, {
+      at: formatInstant(line.at),
+      decision: line.decision,
+      snapshot: line.snapshot,
+      status: line.status,
+    });
+  const status = readStatus({ ...line.status });
+  const conditions = status.conditions.map(({ type, status, reason, message }) => ({
+    type,
+    status,
+    reason,
+    message,
+  }));
+  const lines = explainLines({ snapshot, decision, status: { ...status, conditions }, now: snapshot.now });
+  return `${[...lines, ...notes(line, decision.desiredReplicas)].join('\n')}\n`;
+}
+
+async function findLine(
+  { file, scaler, namespace }: FileRequest,
+  at: Instant | null,
+  io: CommandIo,
+): Promise<RecordLine> {
+  const wanted =
+    scaler !== undefined && namespace !== undefined && !scaler.includes('/')
+      ? `${namespace}/${scaler}`
+      : scaler;
+  const scalers = new Set<string>();
+  let found: RecordLine | null = null;
+  let unread: string | null = null;
+  let first: Instant | null = null;
+  for await (const { number, line } of readRecord(file, io)) {
+    if ('error' in line) {
+      unread ??= `${file}:${number}: the line ${line.error}`;
+      continue;
+    }
+    if (wanted !== undefined && line.scaler !== wanted && line.scaler.split('/')[1] !== wanted) continue;
+    scalers.add(line.scaler);
+    first ??= line.at;
+    if ((at === null || line.at <= at) && (found === null || line.at >= found.at)) found = line;
+  }
+  if (scalers.size > 1)
+    throw new CommandError(
+      `${file} has several scalers (${listSome([...scalers])}); choose one: explain ${[...scalers][0] ?? ''} --file ${file}`,
+    );
+  if (found !== null) return found;
+  if (first !== null && at !== null)
+    throw new CommandError(
+      `no decision at ${formatInstant(at)}: the first one of ${file} is from ${formatInstant(first)}`,
+    );
+  throw new CommandError(unread ?? `${file} has no decision of ${wanted ?? 'a scaler'}`);
+}
+
+function whyUnread({ status }: RecordLine): string {
+  const { conditions } = readStatus({ ...status });
+  return conditions.find(({ status }) => status === 'False')?.message ?? 'the target could not be read';
+}
+
+function notes({ version, decision }: RecordLine, desired: number): readonly string[] {
+  const then = decision?.['desiredReplicas'];
+  return then === desired
+    ? []
+    : [
+        `Note: version ${version} decided on ${String(then)}, this version (${VERSION}) decides on ${desired}`,
+      ];
+}

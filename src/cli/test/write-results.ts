@@ -1,0 +1,124 @@
+import type { TestResult } from '../../document-tests/document-test.js';
+import { formatProblem, printable } from '../../scaler/problems/format-problem.js';
+import type { Place, Problem } from '../../scaler/problems/problem.js';
+import { scalerKey } from '../../scaler/spec.js';
+import type { CommandIo } from '../process/io.js';
+import { failureLines } from './failure-lines.js';
+import { junitText } from './junit.js';
+
+export const TEST_FORMATS = ['text', 'json', 'github', 'junit'] as const;
+
+export interface Results {
+  readonly results: readonly TestResult[];
+  /** Of test files and scaler documents. */
+  readonly problems: readonly Problem[];
+}
+
+/** Problems are written to standard error, except as annotations. */
+export function writeResults(
+  { results, problems }: Results,
+  format: (typeof TEST_FORMATS)[number],
+  { stdout, stderr }: CommandIo,
+): void {
+  if (format !== 'github') for (const problem of problems) stderr.write(`${formatProblem(problem)}\n`);
+  switch (format) {
+    case 'text': {
+      stdout.write(textOf(results));
+      return;
+    }
+    case 'json': {
+      stdout.write(`${JSON.stringify({ tests: results.map(resultToJson) }, null, 2)}\n`);
+      return;
+    }
+    case 'junit': {
+      stdout.write(junitText({ results, problems }));
+      return;
+    }
+    case 'github': {
+      stdout.write(`${annotations({ results, problems })}${textOf(results)}`);
+      return;
+    }
+    default:
+      return format satisfies never;
+  }
+}
+
+function textOf(results: readonly TestResult[]): string {
+  const failed = results.filter(({ failures, error }) => failures.length > 0 || error !== null);
+  const lines = results.flatMap(resultLines);
+  return [...lines, `${results.length - failed.length} passed, ${failed.length} failed`, ''].join('\n');
+}
+
+function resultLines({ test, failures, error }: TestResult): readonly string[] {
+  const name = printable(`${test.file}: ${test.name}`);
+  if (failures.length === 0 && error === null) return [`ok    ${name}`];
+  const lines = failures.flatMap(failureLines);
+  const all = error === null ? lines : [...lines, `error: ${error}`];
+  return [`FAIL  ${name}`, ...all.map((line) => `      ${printable(line)}`)];
+}
+
+function resultToJson({ test, failures, error }: TestResult): unknown {
+  return {
+    file: test.file,
+    name: test.name,
+    scaler: scalerKey(test.scaler),
+    passed: failures.length === 0 && error === null,
+    error,
+    failures: failures.map(({ expectation, mismatches, reason }) => ({
+      line: expectation.place?.line ?? null,
+      at: expectation.at,
+      roundSeconds: expectation.roundSeconds,
+      mismatches,
+      reason,
+    })),
+  };
+}
+
+function annotations({ results, problems }: Results): string {
+  const lines = [
+    ...problems.map(({ severity, file, place, message, code }) =>
+      annotation(severity, { file: file ?? '', place, title: code, message }),
+    ),
+    ...results.flatMap(({ test, failures, error }) => [
+      ...failures.map((failure) =>
+        annotation('error', {
+          file: test.file,
+          place: failure.expectation.place,
+          title: test.name,
+          message: failureLines(failure).join('\n'),
+        }),
+      ),
+      ...(error === null
+        ? []
+        : [annotation('error', { file: test.file, place: null, title: test.name, message: error })]),
+    ]),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** Source: workflow commands of GitHub Actions, and the escapes of its toolkit (packages/core/src/command.ts). */
+function annotation(
+  severity: 'error' | 'warning',
+  at: {
+    readonly file: string;
+    readonly place: Place | null;
+    readonly title: string;
+    readonly message: string;
+  },
+): string {
+  const { file, place, title, message } = at;
+  const properties = [
+    `file=${escapeProperty(file)}`,
+    ...(place === null ? [] : [`line=${place.line}`, `col=${place.column}`]),
+    `title=${escapeProperty(title)}`,
+  ];
+  return `::${severity} ${properties.join(',')}::${escapeData(message)}`;
+}
+
+function escapeData(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function escapeProperty(text: string): string {
+  return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}

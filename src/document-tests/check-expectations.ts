@@ -1,0 +1,114 @@
+import { type Finding, type Path, finding, formatPath } from '../scaler/problems/finding.js';
+import type { LocatedDocument } from '../scaler/problems/located-document.js';
+import { didYouMean } from '../scaler/problems/nearest.js';
+import type { ScalerSpec } from '../scaler/spec.js';
+import type { Expectation } from './document-test.js';
+import { type TestInput, durationSeconds } from './test-schema.js';
+
+const LIMITS = [
+  'untrusted_metric',
+  'stabilization',
+  'recovery_hold',
+  'downscale_confirmation',
+  'policy',
+  'scale_up_limit',
+  'step_limit',
+  'min_replicas',
+  'max_replicas',
+  'forbidden_window',
+];
+const CONDITIONS = ['AbleToScale', 'ScalingActive', 'ScalingLimited'];
+
+interface Given {
+  readonly spec: ScalerSpec;
+  readonly place: LocatedDocument['place'];
+  readonly maxSeconds: number;
+}
+
+/** Returns the expectations by round. Several of one round must not contradict each other. */
+export function checkExpectations(
+  inputs: TestInput['expect'],
+  path: Path,
+  given: Given,
+): { readonly expectations: readonly Expectation[]; readonly findings: readonly Finding[] } {
+  const findings: Finding[] = [];
+  const byRound = new Map<number, Expectation>();
+  const expectations = inputs.map((input, index) => {
+    const at = [...path, index];
+    const expectation = expectationOf(input, at, given);
+    findings.push(...checkOne(expectation, input, at, given));
+    const other = byRound.get(expectation.roundSeconds);
+    if (other !== undefined && contradicts(expectation, other)) {
+      const message = `${formatPath(at)} contradicts the expectation at ${other.at}: both are about the round at ${expectation.roundSeconds}s`;
+      findings.push(finding('wrong-settings', at, message));
+    }
+    if (other === undefined) byRound.set(expectation.roundSeconds, expectation);
+    return expectation;
+  });
+  return { expectations: expectations.sort((a, b) => a.roundSeconds - b.roundSeconds), findings };
+}
+
+function expectationOf(input: TestInput['expect'][number], path: Path, { spec, place }: Given): Expectation {
+  const atSeconds = durationSeconds(input.at) ?? 0;
+  return {
+    place: place(finding('wrong-value', path, '')).place,
+    at: String(input.at),
+    atSeconds,
+    roundSeconds: Math.floor(atSeconds / spec.syncPeriodSeconds) * spec.syncPeriodSeconds,
+    replicas: input.replicas ?? null,
+    recommendedReplicas: input.recommendedReplicas ?? null,
+    limits: input.limits ?? null,
+    conditions: input.conditions ?? {},
+  };
+}
+
+function checkOne(
+  { atSeconds, limits, conditions, replicas, recommendedReplicas }: Expectation,
+  input: TestInput['expect'][number],
+  path: Path,
+  { maxSeconds }: Given,
+): readonly Finding[] {
+  const findings: Finding[] = [];
+  const add = (code: 'out-of-range' | 'wrong-value' | 'missing-field', place: Path, rule: string): void =>
+    void findings.push(finding(code, place, `${formatPath(place)} ${rule}`));
+  if (atSeconds > maxSeconds)
+    add(
+      'out-of-range',
+      [...path, 'at'],
+      `is ${String(input.at)}, must be at most ${maxSeconds}s: 100,000 rounds`,
+    );
+  (limits ?? []).forEach((limit, index) => {
+    if (!LIMITS.includes(limit))
+      add(
+        'wrong-value',
+        [...path, 'limits', index],
+        `is ${JSON.stringify(limit)}, which is not a limit${didYouMean(limit, LIMITS)}`,
+      );
+  });
+  for (const type of Object.keys(conditions))
+    if (!CONDITIONS.includes(type))
+      add(
+        'wrong-value',
+        [...path, 'conditions', type],
+        `is not a condition of a decision, must be one of ${CONDITIONS.join(', ')}`,
+      );
+  const isEmpty = replicas === null && recommendedReplicas === null && limits === null;
+  if (isEmpty && Object.keys(conditions).length === 0)
+    add(
+      'missing-field',
+      path,
+      'expects nothing, must have replicas, recommendedReplicas, limits or conditions',
+    );
+  return findings;
+}
+
+function contradicts(one: Expectation, other: Expectation): boolean {
+  const differs = (a: number | string | null, b: number | string | null): boolean =>
+    a !== null && b !== null && a !== b;
+  return (
+    differs(one.replicas, other.replicas) ||
+    differs(one.recommendedReplicas, other.recommendedReplicas) ||
+    differs(one.limits?.join(' ') ?? null, other.limits?.join(' ') ?? null) ||
+    Object.entries(one.conditions).some(([type, reason]) => differs(reason, other.conditions[type] ?? null))
+  );
+}

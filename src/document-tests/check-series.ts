@@ -1,0 +1,73 @@
+import { type Finding, type Path, finding, formatPath } from '../scaler/problems/finding.js';
+import { didYouMean } from '../scaler/problems/nearest.js';
+import type { MetricSpec } from '../scaler/spec.js';
+import type { MetricInput } from './document-test.js';
+import { parseSeries } from './parse-series.js';
+import type { TestInput } from './test-schema.js';
+
+type SeriesInput = NonNullable<TestInput['series']>[number];
+
+/** Assigns each series to its metric. `inputs` has one list for each metric. */
+export function checkSeries(
+  series: readonly SeriesInput[],
+  path: Path,
+  metrics: readonly MetricSpec[],
+): { readonly inputs: readonly (readonly MetricInput[])[]; readonly findings: readonly Finding[] } {
+  const inputs: MetricInput[][] = metrics.map(() => []);
+  const findings: Finding[] = [];
+  series.forEach((one, index) => {
+    const place = [...path, index];
+    const found = findMetric(one.metric, [...place, 'metric'], metrics);
+    if (typeof found !== 'number') {
+      findings.push(found);
+      return;
+    }
+    const parsed = parseSeries(String(one.values));
+    const metric = metrics[found];
+    const own = inputs[found];
+    if (metric === undefined || own === undefined) return;
+    if ('error' in parsed) {
+      const at = [...place, 'values'];
+      const message = `${formatPath(at)} ${parsed.error}`;
+      findings.push({ ...finding('wrong-format', at, message), offset: parsed.offset });
+      return;
+    }
+    const input = { pod: one.pod ?? null, isShared: one.shared ?? false, values: parsed.values };
+    const problem = whyNot(metric, input, own);
+    if (problem === null) own.push(input);
+    else findings.push(finding('wrong-settings', place, `${formatPath(place)} ${problem}`));
+  });
+  return { inputs, findings };
+}
+
+/** A metric is named by its identity, or by `TYPE/IDENTITY` if two types have the same. */
+function findMetric(name: string, path: Path, metrics: readonly MetricSpec[]): number | Finding {
+  const longName = ({ type, identity }: MetricSpec): string => `${type}/${identity}`;
+  const found = metrics.flatMap((metric, index) =>
+    metric.identity === name || longName(metric) === name ? [index] : [],
+  );
+  const [only, second] = found;
+  if (only !== undefined && second === undefined) return only;
+  const shown = `${formatPath(path)} is ${JSON.stringify(name)}`;
+  if (only !== undefined) {
+    const names = metrics.filter((_, index) => found.includes(index)).map(longName);
+    return finding('wrong-value', path, `${shown}, must be one of ${names.join(', ')}`);
+  }
+  const known = metrics.map(({ identity }) => identity);
+  const list = known.length === 0 ? 'has no metric' : `has ${known.slice(0, 10).join(', ')}`;
+  return finding('wrong-value', path, `${shown}, but the document ${list}${didYouMean(name, known)}`);
+}
+
+function whyNot(
+  { type, identity }: MetricSpec,
+  input: MetricInput,
+  others: readonly MetricInput[],
+): string | null {
+  const isPerPod = type !== 'Object' && type !== 'External';
+  if (!isPerPod && input.pod !== null) return `has a pod, but ${identity} is not measured per pod`;
+  if (!isPerPod && input.isShared) return `is shared, but ${identity} is not measured per pod`;
+  if (input.pod !== null && input.isShared) return 'has both pod and shared';
+  if (type !== 'External' && others.some(({ pod }) => pod === input.pod))
+    return `repeats a series of ${identity}`;
+  return null;
+}

@@ -1,0 +1,160 @@
+import { type Finding, type Path, finding, formatPath } from '../scaler/problems/finding.js';
+import { checkSchema } from '../scaler/schema/check-schema.js';
+import { placeAll } from '../scaler/problems/located-document.js';
+import type { LocatedDocument } from '../scaler/problems/located-document.js';
+import { didYouMean } from '../scaler/problems/nearest.js';
+import type { Problem } from '../scaler/problems/problem.js';
+import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
+import { readPlain } from '../scaler/read/read-plain.js';
+import { type Scaler, scalerKey } from '../scaler/spec.js';
+import { readYaml } from '../scaler/yaml/read-yaml.js';
+import { instantFromMs, parseInstant } from '../units/time.js';
+import { checkExpectations } from './check-expectations.js';
+import { checkSeries } from './check-series.js';
+import type { DocumentTest } from './document-test.js';
+import { type TestFileInput, type TestInput, durationSeconds, testFileSchema } from './test-schema.js';
+
+/** A test file whose fields are valid, before its scaler documents are read. */
+export interface TestFile {
+  readonly file: string;
+  /** Paths as written. */
+  readonly scalers: readonly string[];
+  /** Checks the tests against the scalers of these documents. */
+  readonly complete: (scalers: readonly Scaler[]) => {
+    readonly tests: readonly DocumentTest[];
+    readonly problems: readonly Problem[];
+  };
+}
+
+/** A Monday, so that schedules by weekday start at the beginning of a week. */
+const DEFAULT_START = instantFromMs(Date.UTC(2026, 0, 5));
+const DEFAULT_INTERVAL_SECONDS = 60;
+const DEFAULT_POD_START_SECONDS = 30;
+/** Two weeks of the default sync period. */
+const MAX_ROUNDS = 100_000;
+
+/** Parses a test file. Returns null and its problems if it cannot be used. */
+export function readTestFile(
+  text: string,
+  file: string,
+): { readonly testFile: TestFile | null; readonly problems: readonly Problem[] } {
+  const [document, second] = readYaml(text, file);
+  if (document === undefined) {
+    const message = 'the file is empty, must have the fields scalers and tests';
+    return { testFile: null, problems: [unplacedProblem({ code: 'missing-field', message }, file)] };
+  }
+  if (second !== undefined) {
+    const message = 'a test file is one YAML document, this is the second one';
+    return { testFile: null, problems: [second.place(finding('wrong-settings', [], message))] };
+  }
+  if (document.value === undefined) return { testFile: null, problems: document.problems };
+  const plain = readPlain(document.value);
+  const checked = checkSchema(testFileSchema, plain.value);
+  const findings = [...plain.findings, ...checked.findings];
+  const problems = [...document.problems, ...placeAll(findings, document.place)];
+  if (checked.value === null || problems.length > 0) return { testFile: null, problems };
+  const input = checked.value;
+  const complete: TestFile['complete'] = (scalers) => completeTests(input, { document, file, scalers });
+  return { testFile: { file, scalers: input.scalers, complete }, problems };
+}
+
+function completeTests(
+  { tests }: TestFileInput,
+  {
+    document,
+    file,
+    scalers,
+  }: { readonly document: LocatedDocument; readonly file: string; readonly scalers: readonly Scaler[] },
+): ReturnType<TestFile['complete']> {
+  const findings: Finding[] = [];
+  const completed = tests.flatMap((test, index) => {
+    const path = ['tests', index];
+    const other = tests.findIndex(({ name }) => name === test.name);
+    if (other < index)
+      findings.push(
+        finding('wrong-settings', [...path, 'name'], `tests[${index}].name is also that of tests[${other}]`),
+      );
+    const scaler = findScaler(test, path, scalers);
+    if ('code' in scaler) {
+      findings.push(scaler);
+      return [];
+    }
+    const built = completeTest(test, path, { scaler, file, place: document.place });
+    findings.push(...built.findings);
+    return built.test === null ? [] : [built.test];
+  });
+  const problems = placeAll(findings, document.place);
+  return { tests: problems.length === 0 ? completed : [], problems };
+}
+
+function findScaler({ scaler: wanted }: TestInput, path: Path, scalers: readonly Scaler[]): Scaler | Finding {
+  const names = scalers.map(scalerKey);
+  if (wanted === undefined) {
+    const [only, second] = scalers;
+    if (only !== undefined && second === undefined) return only;
+    const message = `${formatPath(path)} needs the field scaler, because there are ${scalers.length}: ${names.slice(0, 5).join(', ')}`;
+    return finding('missing-field', path, message);
+  }
+  const found = scalers.filter((scaler) => scalerKey(scaler) === wanted || scaler.name === wanted);
+  const [only, second] = found;
+  if (only !== undefined && second === undefined) return only;
+  const place = [...path, 'scaler'];
+  const message =
+    only === undefined
+      ? `${formatPath(place)} is ${JSON.stringify(wanted)}, which no document of this file has${didYouMean(wanted, names)}`
+      : `${formatPath(place)} is ${JSON.stringify(wanted)}, must have a namespace: ${found.map(scalerKey).join(', ')}`;
+  return finding('wrong-value', place, message);
+}
+
+function completeTest(
+  test: TestInput,
+  path: Path,
+  given: {
+    readonly scaler: Scaler;
+    readonly file: string;
+    readonly place: LocatedDocument['place'];
+  },
+): { readonly test: DocumentTest | null; readonly findings: readonly Finding[] } {
+  const { scaler, file, place } = given;
+  const { spec } = scaler;
+  const start = test.start === undefined ? DEFAULT_START : parseInstant(test.start);
+  const intervalSeconds = durationSeconds(test.interval ?? '1m') ?? DEFAULT_INTERVAL_SECONDS;
+  const series = checkSeries(test.series ?? [], [...path, 'series'], spec.metrics);
+  const expected = checkExpectations(test.expect, [...path, 'expect'], {
+    spec,
+    place,
+    maxSeconds: MAX_ROUNDS * spec.syncPeriodSeconds,
+  });
+  const at = (field: string): Path => [...path, field];
+  const findings = [
+    ...(start === null
+      ? [
+          finding(
+            'wrong-format',
+            at('start'),
+            `${formatPath(at('start'))} must be a time such as 2026-01-05T08:00:00Z`,
+          ),
+        ]
+      : []),
+    ...(intervalSeconds === 0
+      ? [finding('out-of-range', at('interval'), `${formatPath(at('interval'))} is 0, must be at least 1s`)]
+      : []),
+    ...series.findings,
+    ...expected.findings,
+  ];
+  if (start === null || findings.length > 0) return { test: null, findings };
+  const built: DocumentTest = {
+    name: test.name,
+    file,
+    scaler,
+    start,
+    intervalSeconds,
+    replicas: test.replicas ?? Math.max(1, spec.minReplicas),
+    podStartSeconds:
+      test.podStart === undefined ? DEFAULT_POD_START_SECONDS : (durationSeconds(test.podStart) ?? 0),
+    carryOut: test.carryOut ?? true,
+    inputs: series.inputs,
+    expectations: expected.expectations,
+  };
+  return { test: built, findings };
+}

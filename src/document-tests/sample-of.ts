@@ -1,0 +1,71 @@
+import { errorSample } from '../decision/samples/sample-rules.js';
+import type { Pod, Sample } from '../decision/snapshot/snapshot.js';
+import type { MetricSpec } from '../scaler/spec.js';
+import { milliToNumber } from '../units/quantity.js';
+import type { Instant } from '../units/time.js';
+import type { MetricInput } from './document-test.js';
+
+/** Returns what the query of a metric answers. `index`: which value of the series is in effect. */
+export function sampleOf(
+  metric: MetricSpec,
+  inputs: readonly MetricInput[],
+  { index, now, pods }: { readonly index: number; readonly now: Instant; readonly pods: readonly Pod[] },
+): Sample {
+  if (metric.type === 'Object' || metric.type === 'External') {
+    const values = inputs.map((input) => input.values[index] ?? null).filter((value) => value !== null);
+    if (values.length === 0) return NO_SERIES;
+    return { form: 'values', at: now, values, partial: null };
+  }
+  const byPod = valuesByPod(inputs, index, pods);
+  const values = [...byPod.values()];
+  if (values.length === 0) return NO_SERIES;
+  if (values.every(Number.isNaN)) return errorSample('nan', 'every value is NaN');
+  if (metric.type === 'Pods') return { form: 'pods', at: now, windowSeconds: 0, pods: byPod, partial: null };
+  const containers = new Map(
+    pods.flatMap((pod) => {
+      const value = byPod.get(pod.name);
+      return value === undefined ? [] : [[pod.name, usageOf(metric, value, pod)] as const];
+    }),
+  );
+  return { form: 'containers', at: now, windowSeconds: 0, containers, partial: null };
+}
+
+const NO_SERIES = errorSample('missing', 'no series has a value at this time');
+
+/** A series of one pod takes precedence. A series of all pods has values of ready pods only. */
+function valuesByPod(
+  inputs: readonly MetricInput[],
+  index: number,
+  pods: readonly Pod[],
+): ReadonlyMap<string, number> {
+  const ready = pods.filter((pod) => pod.ready === true);
+  const values = new Map<string, number>();
+  for (const input of inputs) {
+    const value = input.values[index] ?? null;
+    if (value === null || input.pod !== null) continue;
+    for (const { name } of ready) values.set(name, input.isShared ? value / ready.length : value);
+  }
+  for (const { pod, values: own } of inputs) {
+    const value = own[index] ?? null;
+    if (pod === null || !pods.some(({ name }) => name === pod)) continue;
+    if (value === null) values.delete(pod);
+    else values.set(pod, value);
+  }
+  return values;
+}
+
+/** A value is in the unit of its target: percent of the request for a utilization, else the usage of the pod. */
+function usageOf(
+  metric: Extract<MetricSpec, { readonly type: 'Resource' | 'ContainerResource' }>,
+  value: number,
+  { requests }: Pod,
+): ReadonlyMap<string, number> {
+  const containers = metric.type === 'ContainerResource' ? [metric.container] : [...requests.keys()];
+  return new Map(
+    containers.map((name, index) => {
+      if (metric.target.type !== 'Utilization') return [name, index === 0 ? value : 0];
+      const request = requests.get(name)?.get(metric.name) ?? 0n;
+      return [name, (value / 100) * milliToNumber(request)];
+    }),
+  );
+}

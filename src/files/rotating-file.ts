@@ -1,0 +1,94 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
+import { FileError } from './file-error.js';
+
+/** A file of lines with a bounded size. Older lines are in PATH.1, still older ones in PATH.2 and so on. */
+export interface RotatingFile {
+  /**
+   * Appends complete lines, at most `maxFileBytes`. Rejects with `FileError` or the error of the system; the file then
+   * ends as before. Only one call at a time.
+   */
+  readonly append: (lines: Uint8Array) => Promise<void>;
+}
+
+export interface RotationLimits {
+  /** PATH included. */
+  readonly maxFiles: number;
+  readonly maxFileBytes: number;
+}
+
+const NEWLINE = 0x0a;
+
+/**
+ * Opens the file for each call: a file that was moved or deleted, or a volume that was mounted again, needs no restart,
+ * and a second process that appends to the same file only rotates it earlier.
+ */
+export function createRotatingFile(path: string, limits: RotationLimits): RotatingFile {
+  return {
+    append: async (lines) => {
+      const isFull = await withFile(path, async (file, size) => {
+        if (size > 0 && size + 1 + lines.length > limits.maxFileBytes) return true;
+        await appendTo(file, size, lines);
+        return false;
+      });
+      if (!isFull) return;
+      await rotate(path, limits.maxFiles);
+      await withFile(path, (file, size) => appendTo(file, size, lines));
+    },
+  };
+}
+
+async function withFile<T>(path: string, work: (file: FileHandle, size: number) => Promise<T>): Promise<T> {
+  // Without O_NONBLOCK, opening a pipe waits for a reader.
+  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
+  const file = await open(path, flags, 0o640);
+  try {
+    const found = await file.stat();
+    if (!found.isFile()) throw new FileError('this is a pipe, socket or device, a regular file was expected');
+    return await work(file, found.size);
+  } finally {
+    await file.close();
+  }
+}
+
+async function appendTo(file: FileHandle, size: number, lines: Uint8Array): Promise<void> {
+  // A process that was killed may have left an incomplete line.
+  const bytes = (await isLineOpen(file, size)) ? Buffer.concat([Buffer.of(NEWLINE), lines]) : lines;
+  try {
+    await file.appendFile(bytes);
+  } catch (error) {
+    // A full disk takes a part of the lines.
+    await file.truncate(size).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function isLineOpen(file: FileHandle, size: number): Promise<boolean> {
+  if (size === 0) return false;
+  const { bytesRead, buffer } = await file.read(new Uint8Array(1), 0, 1, size - 1);
+  return bytesRead === 1 && buffer[0] !== NEWLINE;
+}
+
+/** Renames PATH to PATH.1 and so on. Deletes those from `maxFiles` on, also after the limit was lowered. */
+async function rotate(path: string, maxFiles: number): Promise<void> {
+  for (let number = maxFiles; await isDone(unlink(nameOf(path, number))); number += 1);
+  for (let number = maxFiles - 1; number >= 1; number -= 1)
+    await isDone(rename(nameOf(path, number - 1), nameOf(path, number)));
+  if (maxFiles === 1) await isDone(unlink(path));
+}
+
+function nameOf(path: string, number: number): string {
+  return number === 0 ? path : `${path}.${number}`;
+}
+
+/** Returns false for a file that does not exist. */
+async function isDone(work: Promise<void>): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch (error) {
+    if (typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT')
+      return false;
+    throw error;
+  }
+}

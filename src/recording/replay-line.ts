@@ -1,0 +1,32 @@
+import { decide } from '../decision/decide.js';
+import { decisionToJson } from '../decision/result/write-json.js';
+import { SnapshotError, parseSnapshot } from '../decision/snapshot/parse-snapshot.js';
+import { compareDecisions } from './compare-decisions.js';
+import type { Difference } from './compare-decisions.js';
+import type { RecordLine } from './record-line.js';
+
+/**
+ * `none`: the target could not be read, so nothing was decided. `same`: with `wording`, only texts for people differ,
+ * and another version wrote them. `invalid`: this version does not accept the snapshot.
+ */
+export type Replayed =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'same'; readonly wording: readonly Difference[] }
+  | { readonly kind: 'different'; readonly differences: readonly Difference[] }
+  | { readonly kind: 'invalid'; readonly error: string };
+
+/** Decides on a recorded snapshot again and compares the result with the recorded decision. */
+export function replayLine(line: RecordLine, version: string): Replayed {
+  if (line.snapshot === null) return { kind: 'none' };
+  try {
+    const decision = decisionToJson(decide(parseSnapshot(line.snapshot)));
+    // Infinity and undefined have no JSON form.
+    const now: unknown = JSON.parse(JSON.stringify(decision));
+    const { differences, wording } = compareDecisions(line.decision, now);
+    const all = line.version === version ? [...differences, ...wording] : differences;
+    return all.length > 0 ? { kind: 'different', differences: all } : { kind: 'same', wording };
+  } catch (error) {
+    if (error instanceof SnapshotError) return { kind: 'invalid', error: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,167 @@
+import { describe, expect, it } from '@jest/globals';
+import { folderOf, runCli } from '../fake-io.js';
+import type { Ran } from '../fake-io.js';
+
+const DOCUMENT = `apiVersion: promscaler.dev/v1
+kind: Scaler
+metadata: { name: web, namespace: shop }
+spec:
+  scaleTargetRef: { name: web }
+  maxReplicas: 20
+  metrics:
+    - resource: { name: cpu, target: { averageUtilization: 50 } }
+    - external: { metric: { name: queue }, query: sum(q), target: { value: 30 } }
+    - pods: { metric: { name: rps }, query: sum by (pod) (r), target: { averageValue: 10 } }
+`;
+
+/** Runs a file with one test of this body. */
+function run(body: string, ...more: readonly string[]): Promise<Ran> {
+  const lines = body.split('\n').map((line) => `    ${line}\n`);
+  return runFile(`scalers: [web.yaml]\ntests:\n  - name: it\n${lines.join('')}`, ...more);
+}
+
+function runFile(text: string, ...more: readonly string[]): Promise<Ran> {
+  const cwd = folderOf({ 'web.yaml': DOCUMENT, 'web.test.yaml': text });
+  return runCli(['test', 'web.test.yaml', ...more], { cwd });
+}
+
+const RISE = 'replicas: 2\nseries: [{ metric: cpu, values: 50 100 }]';
+
+describe('test', () => {
+  it('passes if the decisions are as expected', async () => {
+    const body = `${RISE}\nexpect:\n  - { at: 45s, replicas: 2 }\n  - { at: 1m, replicas: 4, recommendedReplicas: 4 }`;
+
+    expect(await run(body)).toEqual({
+      exitCode: 0,
+      stdout: 'ok    web.test.yaml: it\n1 passed, 0 failed\n',
+      stderr: '',
+    });
+  });
+
+  it('shows what was expected, what was decided, why, and in which round', async () => {
+    const { exitCode, stdout } = await run(
+      `${RISE}\nexpect:\n  - { at: 70s, replicas: 5, limits: [policy], conditions: { ScalingLimited: TooManyReplicas } }`,
+    );
+
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain(`FAIL  web.test.yaml: it
+      at 70s, in the round at 60s (line 7):
+        - replicas: 5
+        + replicas: 4
+        - limits: [policy]
+        + limits: []
+        - conditions.ScalingLimited: TooManyReplicas
+        + conditions.ScalingLimited: DesiredWithinRange
+        reason: cpu`);
+    expect(stdout).toContain('0 passed, 1 failed\n');
+  });
+
+  it('carries out decisions unless carryOut is false, and starts pods after podStart', async () => {
+    const series = 'replicas: 2\npodStart: 10m\nseries: [{ metric: rps, shared: true, values: 40x20 }]';
+    const expected = 'expect:\n  - { at: 0s, replicas: 4 }\n  - { at: 5m, replicas:';
+
+    const closed = await run(`${series}\n${expected} 4 }`);
+    const open = await run(`carryOut: false\n${series}\n${expected} 4, recommendedReplicas: 4 }`);
+
+    expect([closed.exitCode, open.exitCode]).toEqual([0, 0]);
+  });
+
+  it('takes a series of one pod for this pod only', async () => {
+    const series = 'series: [{ metric: rps, values: 10x5 }, { metric: rps, pod: pod-1, values: 40x5 }]';
+
+    const { exitCode, stdout } = await run(`replicas: 3\n${series}\nexpect: [{ at: 0s, replicas: 6 }]`);
+
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('1 passed')]);
+  });
+
+  it('writes annotations for GitHub, with line breaks, colons and percent signs escaped', async () => {
+    const { exitCode, stdout } = await run(`${RISE}\nexpect: [{ at: 1m, replicas: 5 }]`, '-o', 'github');
+
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(
+      /^::error file=web\.test\.yaml,line=6,col=14,title=it::at 1m \(line 6\):%0A {2}- replicas: 5%0A.*100 %25 of/,
+    );
+  });
+
+  it('writes JUnit XML with a failure and an invalid file', async () => {
+    const failed = await run(`${RISE}\nexpect: [{ at: 1m, replicas: 5 }]`, '-o', 'junit');
+    const invalid = await runFile('scalers: [web.yaml]\ntests: []\n', '-o', 'junit');
+
+    expect(failed.stdout).toContain('<testsuite name="web.test.yaml" tests="1" failures="1" errors="0">');
+    expect(failed.stdout).toContain(
+      '<testcase name="it" classname="shop/web"><failure message="at 1m: replicas">',
+    );
+    expect(invalid.stdout).toContain('<error message="tests');
+    expect([failed.exitCode, invalid.exitCode]).toEqual([1, 1]);
+  });
+
+  it.each([
+    ['an unknown field', 'replica: 2\nexpect: [{ at: 0s, replicas: 2 }]', ':4:5', 'did you mean "replicas"'],
+    [
+      'an unknown metric',
+      'series: [{ metric: cpus, values: 1 }]\nexpect: [{ at: 0s, replicas: 2 }]',
+      ':4:24',
+      'did you mean "cpu"',
+    ],
+    [
+      'a wrong series',
+      'series: [{ metric: cpu, values: 1 2 x }]\nexpect: [{ at: 0s, replicas: 2 }]',
+      ':4:41',
+      'has "x"',
+    ],
+    [
+      'a huge series',
+      'series: [{ metric: cpu, values: 1x99999999 }]\nexpect: [{ at: 0s, replicas: 2 }]',
+      ':4:37',
+      '100000 values',
+    ],
+    [
+      'an unknown limit',
+      'expect: [{ at: 0s, limits: [stabilisation] }]',
+      ':4:33',
+      'did you mean "stabilization"',
+    ],
+    ['an unknown condition', 'expect: [{ at: 0s, conditions: { Ready: x } }]', ':4:45', 'AbleToScale'],
+    ['nothing expected', 'expect: [{ at: 0s }]', ':4:14', 'expects nothing'],
+    [
+      'a contradiction within a round',
+      'expect:\n  - { at: 15s, replicas: 2 }\n  - { at: 29s, replicas: 3 }',
+      ':6:9',
+      'contradicts the expectation at 15s: both are about the round at 15s',
+    ],
+    ['a time beyond 100,000 rounds', 'expect: [{ at: 99w, replicas: 2 }]', ':4:20', '100,000 rounds'],
+    ['a wrong time', 'expect: [{ at: soon, replicas: 2 }]', ':4:20', 'duration'],
+    ['too many pods', 'replicas: 10001\nexpect: [{ at: 0s, replicas: 2 }]', ':4:15', '10000'],
+    [
+      'a pod of a queue',
+      'series: [{ metric: queue, pod: a, values: 1 }]\nexpect: [{ at: 0s, replicas: 2 }]',
+      ':4:14',
+      'not measured per pod',
+    ],
+    [
+      'another scaler',
+      'scaler: shop/wob\nexpect: [{ at: 0s, replicas: 2 }]',
+      ':4:13',
+      'did you mean "shop/web"',
+    ],
+  ])('rejects %s with its place', async (_, body, place, message) => {
+    const { exitCode, stderr } = await run(body);
+
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(message)]);
+    expect(stderr).toContain(`web.test.yaml${place}: error:`);
+  });
+
+  it.each([
+    ['', 'the file is empty'],
+    [
+      'scalers: [missing.yaml]\ntests: [{ name: a, expect: [{ at: 0s, replicas: 1 }] }]\n',
+      'missing.yaml: error: no such file',
+    ],
+    ['a: 1\n---\nb: 1\n', 'a test file is one YAML document'],
+    ['tests: [\n', 'not YAML'],
+  ])('rejects the file %j', async (text, message) => {
+    const { exitCode, stderr } = await runFile(text);
+
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(message)]);
+  });
+});

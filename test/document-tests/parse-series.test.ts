@@ -1,0 +1,29 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseSeries } from '../../src/document-tests/parse-series.js';
+
+describe('parseSeries', () => {
+  it.each([
+    ['5', [5]],
+    ['0+10x3', [0, 10, 20, 30]],
+    ['50-5x2', [50, 45, 40]],
+    ['1x3', [1, 1, 1, 1]],
+    ['0+0.1x3', [0, 0.1, 0.2, 0.3]],
+    ['-1 1e3 .5', [-1, 1000, 0.5]],
+    ['_ 1 _x2 stale', [null, 1, null, null, null]],
+    ['NaN Inf -Inf', [NaN, Infinity, -Infinity]],
+    ['  1\n  2  ', [1, 2]],
+  ])('reads %j', (text, values) => {
+    expect(parseSeries(text)).toEqual({ values });
+  });
+
+  it.each([
+    ['', 'has no value', 0],
+    ['1 two', '"two", must consist of values', 2],
+    ['1 2 0x999999999', 'more than 100000 values', 4],
+    ['_x100001', 'more than 100000 values', 0],
+    ['1 {{schema:1}}', 'histograms are not supported', 2],
+    ['1+x5', '"1+x5"', 0],
+  ])('rejects %j', (text, error, offset) => {
+    expect(parseSeries(text)).toEqual({ error: expect.stringContaining(error), offset });
+  });
+});

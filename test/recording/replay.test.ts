@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import { formatRecordLine, parseRecordLine } from '../../src/recording/record-line.js';
+import type { RecordLine } from '../../src/recording/record-line.js';
+import { replayLine } from '../../src/recording/replay-line.js';
+import { checkAll, snapshots } from '../decision/random-snapshots.js';
+import { runSeed } from '../faults/run-seed.js';
+import { SOURCE_PRODUCT } from '../faults/source-product.js';
+import { record } from '../telemetry/record-builder.js';
+
+const VERSION = '1.2.3';
+
+function parsed(text: string): RecordLine {
+  const line = parseRecordLine(text);
+  if ('error' in line) throw new Error(line.error);
+  return line;
+}
+
+describe('a replay', () => {
+  it('of every decision of a service, over half an hour with faults, gives the decisions that were taken', async () => {
+    const lines: string[] = [];
+    const product: typeof SOURCE_PRODUCT = {
+      ...SOURCE_PRODUCT,
+      createService: (options) =>
+        SOURCE_PRODUCT.createService({
+          ...options,
+          onCycle: (output) => {
+            lines.push(formatRecordLine(output.record, VERSION));
+            options.onCycle?.(output);
+          },
+        }),
+    };
+
+    const { writes } = await runSeed({ seed: 4, hours: 0.5, product });
+    const replays = lines.map((line) => replayLine(parsed(line), VERSION));
+
+    expect(writes).toBeGreaterThan(0);
+    expect(replays.filter(({ kind }) => kind === 'same').length).toBeGreaterThan(200);
+    expect(replays.filter(({ kind }) => kind !== 'same' && kind !== 'none')).toEqual([]);
+  });
+
+  it('of any of 500 snapshots gives the same decision', () => {
+    checkAll(snapshots, (snapshot, decision) => {
+      const line = formatRecordLine(record({ scaler: snapshot.scaler, snapshot, decision }), VERSION);
+
+      expect(replayLine(parsed(line), VERSION)).toEqual({ kind: 'same', wording: [] });
+    });
+  });
+});
+
+describe('parseRecordLine', () => {
+  const [line] = [formatRecordLine(record(), VERSION)];
+
+  it.each([
+    ['a line that ends early', line.slice(0, 100), 'is not JSON'],
+    ['a list', '[]', 'is not an object'],
+    ['a snapshot', '{"scaler":{},"now":"2026-01-01T00:00:00Z"}', 'has no field "format"'],
+    ['a newer format', line.replace('"format":1', '"format":2'), 'has format 2, must be 1'],
+    ['a line without time', line.replace('"at":"', '"at":"x'), 'has no time'],
+    ['a line without decision', line.replace('"decision":{', '"decided":{'), 'has no decision'],
+  ])('rejects %s', (_, text, error) => {
+    const result = parseRecordLine(text);
+
+    expect('error' in result ? result.error : null).toContain(error);
+  });
+});
