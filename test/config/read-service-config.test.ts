@@ -34,6 +34,8 @@ describe('readServiceConfig', () => {
             flavor: 'prometheus',
             timeoutSeconds: 10,
             maxConcurrentQueries: 10,
+            maxAnswerBytes: 16_777_216,
+            maxSeries: 20_000,
             scrapeIntervalSeconds: 30,
             headers: {},
             bearerTokenFile: null,
