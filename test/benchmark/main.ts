@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { benchDecide } from './decide.js';
+import { benchElasticity } from './elasticity.js';
 import { benchFlood } from './flood.js';
 import { benchScale, SCALE_USAGE } from './scale/main.js';
 import { benchSchedules } from './schedules.js';
@@ -11,6 +12,11 @@ const USAGE = `npm run bench -- [--only SECTION] [NODE-FLAG...]
   --only SECTION  rounds, flood, decide or schedules; all of them where it is not given
   NODE-FLAG       for the node of the service, such as --cpu-prof
 
+npm run bench -- elasticity [--traces DIRECTORY] [--page FILE]
+
+  --traces DIRECTORY  load traces, CSV files with the header t_seconds,value (default: $PROMSCALER_TRACES, or shapes)
+  --page FILE         page whose table to replace, such as docs/benchmarks.md
+
 ${SCALE_USAGE}`;
 
 const given = process.argv.slice(2);
@@ -21,6 +27,8 @@ for (const name of ['SIGINT', 'SIGTERM'] as const)
   process.once(name, () => stop.abort(new Error('interrupted')));
 
 if (given.includes('--help')) console.log(USAGE);
+else if (given[0] === 'elasticity')
+  benchElasticity(valueOf('--traces') ?? process.env['PROMSCALER_TRACES'], valueOf('--page'));
 else
   await (given[0] === 'scale' ? benchScale(given.slice(1), readVersion(), stop.signal) : benchAll()).catch(
     (error: unknown) => {
@@ -44,6 +52,11 @@ async function benchAll(): Promise<void> {
   }
   if (isWanted('decide')) benchDecide();
   if (isWanted('schedules')) benchSchedules();
+}
+
+function valueOf(option: string): string | undefined {
+  const index = given.indexOf(option);
+  return index < 0 ? undefined : given[index + 1];
 }
 
 function isWanted(section: 'rounds' | 'flood' | 'decide' | 'schedules'): boolean {

@@ -1,3 +1,4 @@
+import { recommend } from '../../backtest/compare/recommend.js';
 import { sweepVariants } from '../../backtest/compare/sweep.js';
 import { type Variant, baselines, runOn, scoringOf, traceWorld } from '../../backtest/compare/variant.js';
 import type { Report } from '../../backtest/report/report.js';
@@ -25,7 +26,7 @@ import {
 } from './parse-options.js';
 import { readVariant } from './read-variant.js';
 import type { Scene } from './scene.js';
-import { FORMATS, writeReport } from './write-report.js';
+import { type Format, FORMATS, writeReport } from './write-report.js';
 
 export interface BacktestOptions extends HistoryOptions {
   readonly scaler: string;
@@ -40,6 +41,7 @@ export interface BacktestOptions extends HistoryOptions {
   readonly price?: string;
   readonly config?: string;
   readonly failIf?: readonly string[];
+  readonly recommend?: readonly string[];
   readonly output: string;
 }
 
@@ -60,6 +62,7 @@ export async function runBacktest(options: BacktestOptions, io: CommandIo): Prom
   const failIf = parseThresholds('--fail-if', options.failIf ?? []);
   const variants = await readVariants(options, io);
   const scene = await openScene(options, variants, io);
+  if (options.recommend !== undefined) return printRecommendation(options, { variants, scene, format }, io);
   const { scoring } = scene;
   const results = variants.map((variant) => runOn(scene.world, variant, scene));
   const [first] = results;
@@ -74,6 +77,23 @@ export async function runBacktest(options: BacktestOptions, io: CommandIo): Prom
   const failed = failIf.filter(({ isMetBy }) => isMetBy(first.figures));
   for (const { text } of failed) io.stderr.write(`promscaler: ${first.name}: ${text}\n`);
   return failed.length > 0 || results.some(({ error }) => error !== null) ? 1 : 0;
+}
+
+function printRecommendation(
+  { recommend: texts }: BacktestOptions,
+  { variants, scene, format }: { variants: readonly Variant[]; scene: Scene; format: Format },
+  io: CommandIo,
+): ExitCode {
+  const [variant] = variants;
+  if (variant === undefined || variants.length > 1)
+    throw new CommandError('--recommend is about one document: remove --against and --sweep', 2);
+  const conditions = parseThresholds('--recommend', texts ?? []);
+  const { change, reason, scoring, results } = recommend(variant, conditions, scene);
+  if (results[0]?.error !== null) throw new CommandError(`${variant.name}: ${results[0]?.error ?? ''}`);
+  const recommendation = { change, reason };
+  const base = { scoring, variants: results, baselines: baselines(scoring), assumptions: scene.lines };
+  writeReport({ ...base, recommendation }, format, io);
+  return 0;
 }
 
 async function openScene(

@@ -5,6 +5,7 @@ import { paretoFront } from '../../backtest/compare/pareto.js';
 import type { Result } from '../../backtest/compare/variant.js';
 import type { CommandIo } from '../process/io.js';
 import { alignColumns } from '../output/format-values.js';
+import { changeToYaml } from './change-to-yaml.js';
 
 export const FORMATS = ['text', 'json', 'markdown'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -35,6 +36,7 @@ function textLines(report: Report, columns: number): readonly string[] {
   return [
     ...table,
     ...noteLines(report),
+    ...recommendationLines(report, '  '),
     '',
     ...chart,
     '',
@@ -54,6 +56,7 @@ function markdownLines(report: Report): readonly string[] {
     line(rule),
     ...rows.map(line),
     ...noteLines(report),
+    ...recommendationLines(report, '    '),
     '',
     ...report.assumptions.map((text) => `- ${text}`),
   ];
@@ -76,4 +79,16 @@ function noteLines({ variants }: Report): readonly string[] {
   const isMarked = variants.filter(({ figures }) => figures !== null).length > 2;
   const mark = isMarked ? ['* no other variant has both fewer pod-hours and less under-provisioning'] : [];
   return [...mark, ...failed].flatMap((text, index) => (index === 0 ? ['', text] : [text]));
+}
+
+/** The change as YAML, indented. */
+function recommendationLines({ recommendation }: Report, indent: string): readonly string[] {
+  if (recommendation === undefined) return [];
+  const { change, reason } = recommendation;
+  if (change === null) return ['', `Recommendation: keep the document as it is: ${reason}.`];
+  const yaml = changeToYaml(change)
+    .trimEnd()
+    .split('\n')
+    .map((line) => indent + line);
+  return ['', `Recommendation: ${reason}. The table shows the second half. Change:`, '', ...yaml];
 }

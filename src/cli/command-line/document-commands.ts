@@ -158,6 +158,11 @@ function addBacktest(program: Command, io: CommandIo, result: Result): void {
       'Cpu usage of a pod at its capacity, in percent of its request',
       '100',
     )
+    .option(
+      '--recommend <condition>',
+      'Find cheaper settings that meet the condition, such as theta_U<=1; repeatable',
+      collect,
+    )
     .option('--price <amount>', 'Price of a pod for one hour, for the cost')
     .option('--config <file>', 'Service config with the defaults of the documents')
     .option(
