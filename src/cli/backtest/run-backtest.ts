@@ -14,7 +14,7 @@ import { resolve } from 'node:path';
 import { readOptionsOf, readServiceInput } from '../input/service-config.js';
 import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
 import { readOutputFormat } from '../output/output-format.js';
-import { describeAssumptions } from './describe-assumptions.js';
+import { describeAssumptions } from './scene/describe-assumptions.js';
 import { type HistoryOptions, openHistory } from './history/history-scene.js';
 import {
   parseCount,
@@ -23,9 +23,9 @@ import {
   parseSweeps,
   parseThresholds,
   parseTime,
-} from './parse-options.js';
+} from './scene/parse-options.js';
 import { readVariant } from './read-variant.js';
-import type { Scene } from './scene.js';
+import type { Scene } from './scene/scene.js';
 import { type Format, FORMATS, writeReport } from './write-report.js';
 
 export interface BacktestOptions extends HistoryOptions {

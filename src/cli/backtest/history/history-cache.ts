@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { readBoundedText } from '../../../files/read-bounded.js';
+import type { Clock } from '../../../units/clock.js';
 import type { RangeSeries } from '../../../prometheus/answers/classify-range.js';
 
 /** Answers of range queries on disk. A file that cannot be read or written only costs another query. */
@@ -34,7 +35,7 @@ export function historyDirectory(env: Readonly<Record<string, string | undefined
   return isAbsolute(home) ? join(home, '.cache', 'promscaler', 'history') : null;
 }
 
-export function createHistoryCache(directory: string, mostBytes = MAX_BYTES): HistoryCache {
+export function createHistoryCache(directory: string, clock: Clock, mostBytes = MAX_BYTES): HistoryCache {
   const pathOf = (key: CacheKey): string => {
     const { source, query, start, end, stepSeconds } = key;
     const text = JSON.stringify([FORMAT, source, query, start, end, stepSeconds]);
@@ -48,8 +49,8 @@ export function createHistoryCache(directory: string, mostBytes = MAX_BYTES): Hi
         const parsed: unknown = JSON.parse(await readBoundedText(path, { mostBytes: MAX_FILE_BYTES }));
         if (!isSeriesList(parsed)) return null;
         // The oldest use is pruned first.
-        const now = new Date();
-        await utimes(path, now, now).catch(() => undefined);
+        const nowSeconds = clock.now() / 1000;
+        await utimes(path, nowSeconds, nowSeconds).catch(() => undefined);
         return parsed;
       } catch {
         return null;

@@ -7,9 +7,9 @@ import { parseQuantity, milliToNumber } from '../../../units/quantity.js';
 import { addSeconds, formatInstant, type Instant, parseInstant } from '../../../units/time.js';
 import { withPrometheusUrl } from '../../doctor/data-sources/with-prometheus-url.js';
 import { CommandError, type CommandIo } from '../../process/io.js';
-import { describeAssumptions } from '../describe-assumptions.js';
-import { parseSeconds } from '../parse-options.js';
-import type { Scene } from '../scene.js';
+import { describeAssumptions } from '../scene/describe-assumptions.js';
+import { parseSeconds } from '../scene/parse-options.js';
+import type { Scene } from '../scene/scene.js';
 import { createProgress, type Fetching, type Range } from './fetch-series.js';
 import { createHistoryCache, historyDirectory } from './history-cache.js';
 import { readHistory, type RecordedHistory } from './read-history.js';
@@ -49,7 +49,7 @@ export async function openHistory(
   const range = readRange(options, given.assumptions.scrapeIntervalSeconds, io);
   const progress = createProgress(io);
   const directory = options.cache === false ? null : historyDirectory(io.env);
-  const cache = directory === null ? null : createHistoryCache(directory);
+  const cache = directory === null ? null : createHistoryCache(directory, io.clock);
   const sources = new Map<string, Fetching>(
     Object.entries(config.prometheus).map(([name, source]) => {
       const client = createRangeClient(source, io.clock, io.env);

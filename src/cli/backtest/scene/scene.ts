@@ -1,5 +1,5 @@
-import type { Assumptions, Result, World } from '../../backtest/compare/variant.js';
-import type { Scoring } from '../../backtest/figures/figures.js';
+import type { Assumptions, Result, World } from '../../../backtest/compare/variant.js';
+import type { Scoring } from '../../../backtest/figures/figures.js';
 
 /** Where the documents run, from a load trace or from history. */
 export interface Scene {
