@@ -17,7 +17,17 @@ const NO_AMBIENT_TIMERS = ['setTimeout', 'setInterval'].map((name) => ({
 const NO_PROCESS = { name: 'process', message: 'cli/main.ts is the only user of process' };
 
 export default tseslint.config(
-  { ignores: ['dist/', 'dist-bench/', 'dist-e2e/', 'coverage/', '*.mjs', 'test/support/*.{cjs,mjs}'] },
+  {
+    ignores: [
+      'dist/',
+      'dist-bench/',
+      'dist-e2e/',
+      'coverage/',
+      '*.mjs',
+      'test/support/*.{cjs,mjs}',
+      'release/*.mjs',
+    ],
+  },
   eslint.configs.recommended,
   tseslint.configs.strictTypeChecked,
   {

@@ -81,7 +81,13 @@ function commandName(): string {
   return isNamed ? script : `${isNodeNamed ? 'node' : node} ${script}`;
 }
 
-const exitCode = await cli(process.argv.slice(2), {
+/** kubectl completes `kubectl promscaler` with the program `kubectl_complete-promscaler`. */
+function commandLine(): readonly string[] {
+  const [, script = '', ...words] = process.argv;
+  return basename(script, '.cmd') === 'kubectl_complete-promscaler' ? ['__complete', ...words] : words;
+}
+
+const exitCode = await cli(commandLine(), {
   stdout: {
     isTerminal: process.stdout.isTTY,
     rows: () => process.stdout.rows,

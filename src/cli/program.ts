@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { addAdoptCommand } from './command-line/adopt-command.js';
 import { addDocumentCommands } from './command-line/document-commands.js';
 import { addMetaCommands } from './command-line/meta-commands.js';
 import type { Result } from './command-line/result.js';
@@ -13,7 +14,14 @@ import { VERSION } from './version/version.js';
 export async function cli(argv: readonly string[], io: CommandIo): Promise<ExitCode> {
   const result: Result = { exitCode: 0 };
   try {
-    await buildProgram(io, result).parseAsync(argv.map(withoutEquals), { from: 'user' });
+    const program = buildProgram(io, result);
+    const [first, ...words] = argv;
+    // Not a command: the words after it are no options of it.
+    if (first === '__complete') {
+      const { runComplete } = await import('./completion/run-complete.js');
+      return await runComplete(words, program, io);
+    }
+    await program.parseAsync(argv.map(withoutEquals), { from: 'user' });
     return result.exitCode;
   } catch (error) {
     return reportFailure(error, io);
@@ -61,6 +69,7 @@ function buildProgram(given: CommandIo, result: Result): Command {
   addDocumentCommands(program, io, result);
   addQueryCommands(program, io, result);
   addPauseCommands(program, io, result);
+  addAdoptCommand(program, io, result);
   addMetaCommands(program, io, result);
   return program;
 }

@@ -7,7 +7,17 @@ export const SYSTEM_CLOCK: Clock = {
   monotonicMs: () => performance.now(),
   random: Math.random,
   after: (ms, callback) => {
-    const timer = setTimeout(callback, Math.max(0, ms));
+    if (ms <= 0) return inNextTurn(callback);
+    const timer = setTimeout(callback, ms);
     return () => clearTimeout(timer);
   },
 };
+
+/**
+ * Sockets are served in between. A chain of `setTimeout(callback, 0)` keeps Node.js in its timers while each callback
+ * takes longer than 1 ms: no answer would be read and no probe served until the chain ends.
+ */
+function inNextTurn(callback: () => void): () => void {
+  const immediate = setImmediate(callback);
+  return () => clearImmediate(immediate);
+}

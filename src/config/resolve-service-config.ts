@@ -3,6 +3,8 @@ import type { SourceConfig } from '../prometheus/data-source/source-config.js';
 import { deepFreeze } from '../scaler/plain-json.js';
 import { resolveResourceQueries } from './resource-queries.js';
 import { SERVICE_DEFAULTS } from './service-defaults.js';
+import type { ReceiverConfig } from '../notifications/receiver-config.js';
+import { resolveReceiver } from './resolve-receiver.js';
 import type { ServiceInput } from './service-schema.js';
 import { resolveSignIn } from './resolve-sign-in.js';
 import type { SourceInput } from './source-schema.js';
@@ -49,6 +51,8 @@ export interface ServiceConfig {
   readonly leaderElection: LeaderElectionConfig;
   /** Whether the replicas share the scalers; otherwise one leader decides all of them. */
   readonly sharding: { readonly enabled: boolean };
+  /** Receivers of notifications by name. */
+  readonly notifications: Readonly<Record<string, ReceiverConfig>>;
   /** Fields of `spec`, as written. */
   readonly defaults: Readonly<Record<string, unknown>>;
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format: 'json' | 'text' };
@@ -83,6 +87,12 @@ export function resolveServiceConfig(input: ServiceInput, file: string | null): 
     state: { enabled: input.state?.enabled ?? null },
     leaderElection: resolveElection(leaderElection),
     sharding: { enabled: input.sharding?.enabled ?? SERVICE_DEFAULTS.sharding },
+    notifications: Object.fromEntries(
+      Object.entries(input.notifications ?? {}).map(([name, receiver]) => [
+        name,
+        resolveReceiver(name, receiver, resolvePath),
+      ]),
+    ),
     defaults: input.defaults ?? {},
     log: {
       level: log?.level ?? SERVICE_DEFAULTS.logLevel,
@@ -114,6 +124,8 @@ function resolveSource(
     flavor,
     timeoutSeconds: input.timeoutSeconds ?? SERVICE_DEFAULTS.timeoutSeconds,
     maxConcurrentQueries: input.maxConcurrentQueries ?? SERVICE_DEFAULTS.maxConcurrentQueries,
+    ...(input.maxAnswerBytes === undefined ? {} : { maxAnswerBytes: input.maxAnswerBytes }),
+    ...(input.maxSeries === undefined ? {} : { maxSeries: input.maxSeries }),
     scrapeIntervalSeconds,
     headers: input.headers ?? {},
     bearerTokenFile: bearerTokenFile === undefined ? null : resolvePath(bearerTokenFile),

@@ -9,8 +9,10 @@ import { largestWrittenRangeSeconds } from '../promql/ranges.js';
 import { listVariables } from '../promql/variables.js';
 import { RESOURCE_QUERIES } from './resource-queries.js';
 import { SERVICE_DEFAULTS } from './service-defaults.js';
+import { checkReceivers } from './receiver-rules.js';
 import type { ServiceInput } from './service-schema.js';
 import type { SourceInput } from './source-schema.js';
+import { checkTls } from './tls-rules.js';
 
 const RESOURCE_VARIABLES: readonly string[] = ['namespaces', 'window'];
 
@@ -33,6 +35,7 @@ export function checkServiceRules(
     ...checkScalerSources(config.scalers),
     ...checkElection(config.leaderElection),
     ...checkSharding(config),
+    ...checkReceivers(config.notifications, isBroken),
     ...checkDefaults(config, isBroken),
   ];
 }
@@ -71,12 +74,6 @@ function checkAuthorization(source: Loose<SourceInput>, path: Path): readonly Fi
     ...checkTls(tls, [...path, 'tls']),
     ...checkTls(oauth2?.tls, [...path, 'oauth2', 'tls']),
   ];
-}
-
-function checkTls(tls: Loose<SourceInput>['tls'], path: Path): readonly Finding[] {
-  if (tls === undefined || (tls.certFile === undefined) === (tls.keyFile === undefined)) return [];
-  const message = `${formatPath(path)} needs both certFile and keyFile, or neither`;
-  return [{ ...finding('wrong-settings', path, message), at: 'key' }];
 }
 
 /** With fewer scrapes in the window, the rate has no value after one failed scrape. */

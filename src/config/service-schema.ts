@@ -3,6 +3,7 @@ import { defaultsSchema } from '../scaler/schema/document-schema.js';
 import { labelName, seconds } from '../scaler/schema/field-types.js';
 import { SERVICE_DEFAULTS } from './service-defaults.js';
 import { address, filePath, hostName, url } from './service-field-types.js';
+import { receiver } from './notification-schema.js';
 import { source } from './source-schema.js';
 
 const kubernetes = z.strictObject({
@@ -129,6 +130,13 @@ export const serviceSchema = z
       description:
         'Defaults for all documents: any field of spec. Fields of a document take precedence, key by key.',
     }),
+    notifications: z
+      .record(labelName, receiver.meta({ description: 'One receiver.' }))
+      .optional()
+      .meta({
+        description:
+          'Receivers of notifications about rescales and failures, by name: at most 10. Best effort; alerts on the metrics are the reliable way. Default: none.',
+      }),
     log: log.optional().meta({ description: 'Log on standard output.' }),
   })
   .meta({ title: 'promscaler service config' });

@@ -39,6 +39,8 @@ function tls({ server, risk }: TlsTexts) {
   return fields.optional().meta({ description: `TLS settings for requests to the ${server}.` });
 }
 
+export const receiverTls = tls({ server: 'receiver', risk: 'read the notifications and the token' });
+
 const oauth2 = z.strictObject({
   tokenUrl: url.meta({ description: 'URL of the token endpoint.' }),
   clientId: z.string().min(1).meta({
@@ -144,6 +146,15 @@ export const source = z.strictObject({
   maxConcurrentQueries: z.int().min(1).max(1000).optional().meta({
     description: 'Maximum number of concurrent queries.',
     default: SERVICE_DEFAULTS.maxConcurrentQueries,
+  }),
+  maxAnswerBytes: z.int().min(65_536).max(268_435_456).optional().meta({
+    description:
+      'Maximum size of an answer in bytes, after decompression. A larger answer is rejected as it arrives. All answers being received may have three times this size.',
+    default: SERVICE_DEFAULTS.maxAnswerBytes,
+  }),
+  maxSeries: z.int().min(1).max(1_000_000).optional().meta({
+    description: 'Maximum number of series in an answer. An answer with more is rejected.',
+    default: SERVICE_DEFAULTS.maxSeries,
   }),
   scrapeIntervalSeconds: seconds(1, 3600).optional().meta({
     description: 'Scrape interval of the server. It limits the age of samples in resource queries.',

@@ -32,6 +32,8 @@ export interface ControllerPorts {
   readonly clock: Clock;
   /** Whether the caches are filled. The first round waits for that, at most `FIRST_ROUND_WAIT_MS`. */
   readonly isSynced: () => boolean;
+  /** Whether they are being filled: then the first round waits at most `FIRST_LISTS_WAIT_MS`. */
+  readonly isListing: () => boolean;
   readonly follow: (scalers: readonly Scaler[]) => void;
   readonly startRound: (
     due: readonly { readonly scaler: Scaler; readonly periodSeconds: number }[],
@@ -58,7 +60,23 @@ interface Entry {
 
 /** Long enough for the first lists, short enough for a first decision within 3 s of the start. */
 const FIRST_ROUND_WAIT_MS = 2000;
+/**
+ * 100,000 pods take 10 s to list. A round before the end would query for all scalers and decide for none, and its
+ * failures would delay the lists further.
+ */
+const FIRST_LISTS_WAIT_MS = 60_000;
 const STOP_WAIT_MS = 5000;
+/** About 10 ms of work. All 10,000 cycles in one turn of the event loop delay probes and the Lease by 0.5 s. */
+const CYCLES_AT_ONCE = 256;
+
+/** `scaler`: the document that `answers` are for; a reload may replace that of the entry. */
+interface DueCycle {
+  readonly entry: Entry;
+  readonly scaler: Scaler;
+  readonly round: Round;
+  readonly answers: RoundAnswers;
+  readonly signal: AbortSignal;
+}
 
 export function createController(ports: ControllerPorts): Controller {
   const entries = new Map<string, Entry>();
@@ -67,6 +85,8 @@ export function createController(ports: ControllerPorts): Controller {
   let shared: ReadonlyMap<string, string> = new Map();
   const wallClock = watchWallClock(ports.clock, ports.onClockSet);
   let running: AbortSignal | null = null;
+  /** The slots of all periods count from here: periods meet as often as they can, and share their queries. */
+  let startMs = 0;
 
   const createEntry = (scaler: Scaler): Entry => ({
     scaler,
@@ -102,7 +122,9 @@ export function createController(ports: ControllerPorts): Controller {
     const stop = (): void => controller.abort();
     const forget = onAbort(parent, stop);
     const onRound = (round: Round): void => runRound(period, round, parent);
-    const ended = runRounds(ports.clock, period, { signal: controller.signal, onRound }).finally(forget);
+    const ended = runRounds(ports.clock, period, { startMs, signal: controller.signal, onRound }).finally(
+      forget,
+    );
     return { stop, ended };
   };
 
@@ -138,21 +160,30 @@ export function createController(ports: ControllerPorts): Controller {
     for (const entry of due) followClock(entry, wallClock.setBySeconds(), round.at);
     const requests = due.map(({ scaler }) => ({ scaler, periodSeconds: period }));
     const answers = ports.startRound(requests, signal);
-    for (const entry of due) track(runEntry(entry, { round, answers, signal }));
+    const cycles = due.map((entry) => {
+      entry.isRunning = true;
+      entry.isNew = false;
+      return { entry, scaler: entry.scaler, round, answers, signal };
+    });
+    startCycles(cycles, 0);
   };
 
-  const runEntry = async (
-    entry: Entry,
-    { round, answers, signal }: { round: Round; answers: RoundAnswers; signal: AbortSignal },
-  ): Promise<void> => {
-    const { scaler, memory } = entry;
+  const startCycles = (cycles: readonly DueCycle[], first: number): void => {
+    const next = first + CYCLES_AT_ONCE;
+    for (const cycle of cycles.slice(first, next)) {
+      // The term has ended while the cycle waited for its turn.
+      if (first > 0 && cycle.signal.aborted) cycle.entry.isRunning = false;
+      else track(runEntry(cycle));
+    }
+    if (next < cycles.length) ports.clock.after(0, () => startCycles(cycles, next));
+  };
+
+  const runEntry = async ({ entry, scaler, round, answers, signal }: DueCycle): Promise<void> => {
     const key = scalerKey(scaler);
-    entry.isRunning = true;
-    entry.isNew = false;
     try {
       const output = await ports.runCycle({
         scaler,
-        memory,
+        memory: entry.memory,
         now: round.at,
         answers,
         sharesTargetWith: shared.get(key) ?? null,
@@ -192,6 +223,7 @@ export function createController(ports: ControllerPorts): Controller {
       await waitForSync(ports, signal);
       for (const [key, entry] of entries) entries.set(key, entryForNewTerm(entry));
       running = signal;
+      startMs = ports.clock.monotonicMs();
       startLoops();
       await untilAborted(signal);
       early.cancel();
@@ -225,9 +257,13 @@ function followClock(entry: Entry, setBySeconds: number, now: Instant): void {
   entry.clockSetBy = setBySeconds;
 }
 
-async function waitForSync({ clock, isSynced }: ControllerPorts, signal: AbortSignal): Promise<void> {
+async function waitForSync(
+  { clock, isSynced, isListing }: ControllerPorts,
+  signal: AbortSignal,
+): Promise<void> {
   const startMs = clock.monotonicMs();
-  while (!signal.aborted && !isSynced() && clock.monotonicMs() - startMs < FIRST_ROUND_WAIT_MS) {
+  const maxMs = (): number => (isListing() ? FIRST_LISTS_WAIT_MS : FIRST_ROUND_WAIT_MS);
+  while (!signal.aborted && !isSynced() && clock.monotonicMs() - startMs < maxMs()) {
     await sleep(clock, 20, signal);
   }
 }

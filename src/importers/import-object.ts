@@ -40,7 +40,11 @@ interface Kind {
 }
 
 const KINDS: Readonly<Record<string, Kind>> = {
-  HorizontalPodAutoscaler: { name: 'HPA', groups: /^(?:autoscaling|extensions)\//, convert: importHpa },
+  HorizontalPodAutoscaler: {
+    name: 'HPA',
+    groups: /^(?:autoscaling\/v(?:1|2|2beta[12])|extensions\/v1beta1)$/,
+    convert: importHpa,
+  },
   CHPA: { name: 'CHPA', groups: /^autoscalers\.postmates\.com\//, convert: importChpa },
   CustomedHorizontalPodAutoscaler: { name: 'CHPA', groups: /\//, convert: importChpa },
   ConfigurableHorizontalPodAutoscaler: { name: 'CHPA', groups: /\//, convert: importChpa },
@@ -67,6 +71,7 @@ function kindOf(value: unknown): Kind | null {
 export function importObject(given: unknown, context: ImportContext): ImportedObject | null {
   const { value, findings } = readPlain(given);
   const kind = kindOf(value);
+  if (kind === null && isPlainObject(value)) return unknownVersion(value);
   if (kind === null || !isPlainObject(value)) return null;
   const remarks: Remark[] = [];
   const log = createRemarkLog(remarks);
@@ -93,6 +98,20 @@ export function importObject(given: unknown, context: ImportContext): ImportedOb
   return { label, key: read.label, text: writeDocument(draft, remarks, header), draft, remarks };
 }
 
+/** An autoscaler of another API version is reported: its fields may mean something else. Null: it is no autoscaler. */
+function unknownVersion(value: PlainObject): ImportedObject | null {
+  const { kind, apiVersion, metadata } = value;
+  const known = typeof kind === 'string' && Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
+  if (known === undefined || typeof apiVersion !== 'string') return null;
+  const name = ['namespace', 'name'].flatMap((field) => {
+    const part = valueAt(metadata, [field]);
+    return typeof part === 'string' ? [part] : [];
+  });
+  const message = `is ${JSON.stringify(apiVersion)}, which import does not know`;
+  const remark: Remark = { path: ['apiVersion'], message, at: [], kind: 'loss' };
+  return { label: `${known.name} ${name.join('/')}`, key: null, text: null, draft: null, remarks: [remark] };
+}
+
 /** Returns the ScaledObject that owns an HPA, or null. */
 function kedaOwner(value: PlainObject): string | null {
   const owners = valueAt(value, ['metadata', 'ownerReferences']);
@@ -108,11 +127,15 @@ function kedaOwner(value: PlainObject): string | null {
  */
 function withHold(draft: Draft, context: ImportContext, log: RemarkLog): Draft {
   const dryRun: PlainObject = context.isDryRun ? { dryRun: true } : {};
-  const isIncomplete = [...draft.metrics, ...draft.schedules].some(({ isOff }) => isOff);
-  const isHeld = isIncomplete && draft.spec['paused'] !== true;
+  const isHeld = isIncomplete(draft) && draft.spec['paused'] !== true;
   if (!isHeld) return { ...draft, spec: { ...dryRun, ...draft.spec } };
   log.at(['spec', 'paused']).note([], HOLD);
   return { ...draft, spec: { ...draft.spec, ...dryRun, paused: true } };
+}
+
+/** Returns whether a metric or schedule is commented out. */
+export function isIncomplete({ metrics, schedules }: Draft): boolean {
+  return [...metrics, ...schedules].some(({ isOff }) => isOff);
 }
 
 const HOLD =

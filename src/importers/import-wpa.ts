@@ -1,4 +1,4 @@
-import type { PlainObject } from '../scaler/plain-json.js';
+import { type PlainObject, isPlainObject } from '../scaler/plain-json.js';
 import { formatValue } from '../scaler/problems/finding.js';
 import { milliToNumber, parseQuantity } from '../units/quantity.js';
 import type { ImportContext } from './manifest/context.js';
@@ -9,8 +9,8 @@ import type { ReadMetadata } from './manifest/metadata.js';
 import { namedMetricItem, withUniqueNames } from './manifest/named-metric.js';
 import { readTarget } from './manifest/scale-target.js';
 
-/** Source: api/datadoghq/v1alpha1/watermarkpodautoscaler_default.go */
-const DEFAULTS = { tolerance: 0.01, up: 50, down: 20, upWindow: 60, downWindow: 300 };
+/** Source: apis/datadoghq/v1alpha1/watermarkpodautoscaler_default.go. A tolerance or window of 0 is unset there. */
+const DEFAULTS = { tolerance: 0.1, up: 50, down: 20, upWindow: 60, downWindow: 300, modulo: 1 };
 
 const NO_EQUIVALENT = [
   'downscaleDelayBelowWatermarkSeconds',
@@ -47,18 +47,25 @@ export function importWpa(
   target?.rest();
   const minReplicas = spec.integer('minReplicas');
   const maxReplicas = spec.integer('maxReplicas');
-  const isAverage = spec.text('algorithm') === 'average';
+  const options = {
+    isAverage: spec.text('algorithm') === 'average',
+    isZeroTrusted: spec.flag('tolerateZero') === true,
+    context,
+  };
   const read = (spec.list('metrics') ?? []).map((metric, index) =>
-    readMetric(metric.at(['spec', 'metrics', index]), isAverage, context),
+    readMetric(metric.at(['spec', 'metrics', index]), options),
   );
   const behavior = readBehavior(spec, read);
   const windows = readWindows(spec);
   const dryRun = spec.flag('dryRun');
   const delay = spec.integer('readinessDelaySeconds');
-  spec.skip('tolerateZero');
-  for (const key of NO_EQUIVALENT)
-    if (spec.raw(key) !== undefined)
-      spec.log.lose([...spec.path, key], `is ${formatValue(spec.raw(key))}, which has no equivalent`);
+  for (const key of NO_EQUIVALENT) {
+    const value = spec.raw(key);
+    // The controller writes its defaults into the object.
+    if (value === undefined || (key === 'replicaScalingAbsoluteModulo' && value === DEFAULTS.modulo))
+      continue;
+    spec.log.lose([...spec.path, key], `is ${formatValue(value)}, which has no equivalent`);
+  }
   spec.rest();
   return {
     spec: defined({
@@ -75,7 +82,14 @@ export function importWpa(
   };
 }
 
-function readMetric(metric: Fields, isAverage: boolean, context: ImportContext): ReadMetric {
+interface MetricOptions {
+  /** The algorithm is `average`: the value is divided by the number of ready pods. */
+  readonly isAverage: boolean;
+  readonly isZeroTrusted: boolean;
+  readonly context: ImportContext;
+}
+
+function readMetric(metric: Fields, { isAverage, isZeroTrusted, context }: MetricOptions): ReadMetric {
   const type = metric.text('type');
   const body = metric.object(type === 'Resource' ? 'resource' : 'external');
   if (body === undefined) {
@@ -95,7 +109,14 @@ function readMetric(metric: Fields, isAverage: boolean, context: ImportContext):
   }
   if (type === 'Resource') {
     const value = { resource: { name: resource, target: { averageValue: low } } };
-    return { item: { value, from: metric.path, isOff: false }, marks };
+    // The controller adds up the usage of all pods, and multiplies the number of pods by the ratio.
+    if (!isAverage) metric.log.lose(body.path, ABSOLUTE);
+    if (selector.matchers.length + selector.problems.length > 0)
+      metric.log.note(
+        [...body.path, 'metricSelector'],
+        'has no equivalent: the pods are those of the target',
+      );
+    return { item: { value, from: metric.path, isOff: !isAverage }, marks };
   }
   const item = namedMetricItem(
     {
@@ -106,7 +127,22 @@ function readMetric(metric: Fields, isAverage: boolean, context: ImportContext):
     },
     context.queries,
   );
-  return { item, marks };
+  return { item: isZeroTrusted ? item : withoutZero(item, metric), marks };
+}
+
+const ABSOLUTE =
+  'is the total of all pods, because the algorithm is not average. FILL IN the target: the average of one pod';
+
+/** The controller does not scale while the value is 0. Source: controllers/datadoghq/replica_calculator.go */
+function withoutZero(item: DraftItem, { log, path }: Fields): DraftItem {
+  const external = item.value['external'];
+  const query = isPlainObject(external) ? external['query'] : undefined;
+  if (item.isOff || !isPlainObject(external) || typeof query !== 'string') return item;
+  log.note(
+    [...path.slice(0, -2), 'tolerateZero'],
+    'is false, so that the guard holds the replicas while the value is 0.',
+  );
+  return { ...item, value: { external: { ...external, guard: `sum(${query}) != 0` } } };
 }
 
 function marksOf(low: string | number | undefined, high: string | number | undefined): Watermarks | null {
@@ -118,7 +154,7 @@ function marksOf(low: string | number | undefined, high: string | number | undef
 }
 
 function readBehavior(spec: Fields, metrics: readonly ReadMetric[]): PlainObject {
-  const tolerance = fractionOf(spec, 'tolerance') ?? DEFAULTS.tolerance;
+  const tolerance = unlessZero(fractionOf(spec, 'tolerance')) ?? DEFAULTS.tolerance;
   const up = fractionOf(spec, 'scaleUpLimitFactor') ?? DEFAULTS.up;
   const down = fractionOf(spec, 'scaleDownLimitFactor') ?? DEFAULTS.down;
   const bands = metrics.flatMap(({ marks }) =>
@@ -143,10 +179,14 @@ const SCALE_UP =
   'is compared with the low watermark. Above the high watermark, the new count brings the value down to the low watermark, which is more replicas than the WatermarkPodAutoscaler requests';
 
 function limitOf(factor: number): PlainObject {
-  const value = Math.floor(factor);
-  return value < 1
+  const value = Math.max(1, Math.floor(factor));
+  return factor === 0
     ? { selectPolicy: 'Disabled' }
     : { policies: [{ type: 'Percent', value, periodSeconds: 15 }] };
+}
+
+function unlessZero(value: number | undefined): number | undefined {
+  return value === 0 ? undefined : value;
 }
 
 function fractionOf(spec: Fields, key: string): number | undefined {
@@ -169,8 +209,10 @@ function percent(value: number): string {
 /** Both windows start at the last change in any direction. */
 function readWindows(spec: Fields): PlainObject {
   return {
-    upscaleForbiddenWindowSeconds: spec.integer('upscaleForbiddenWindowSeconds') ?? DEFAULTS.upWindow,
-    downscaleForbiddenWindowSeconds: spec.integer('downscaleForbiddenWindowSeconds') ?? DEFAULTS.downWindow,
+    upscaleForbiddenWindowSeconds:
+      unlessZero(spec.integer('upscaleForbiddenWindowSeconds')) ?? DEFAULTS.upWindow,
+    downscaleForbiddenWindowSeconds:
+      unlessZero(spec.integer('downscaleForbiddenWindowSeconds')) ?? DEFAULTS.downWindow,
     forbiddenWindowsSince: 'AnyRescale',
     downscaleStabilizationSeconds: 0,
   };

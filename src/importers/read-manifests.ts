@@ -1,14 +1,12 @@
+import { type PlainObject, isPlainObject } from '../scaler/plain-json.js';
 import type { Problem } from '../scaler/problems/problem.js';
 import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
 import { type YamlBounds, readYaml } from '../scaler/yaml/read-yaml.js';
 import { JsonBoundsError, parseJsonWithin } from '../units/json-bounds.js';
 import type { ManifestValue } from './import-objects.js';
 
-/**
- * `kubectl get -A` prints all objects of a cluster as one document. 2,000,000 tokens are about 4,000 autoscalers, and
- * take about 1 GB and 10 s to parse.
- */
-export const IMPORT_BOUNDS: YamlBounds = { bytes: 64 * 1024 * 1024, tokens: 2_000_000 };
+/** The tokens are those of one object, or of one list that is not in the form of kubectl: they take some 250 MB. */
+export const IMPORT_BOUNDS: YamlBounds = { bytes: 64 * 1024 * 1024, tokens: 500_000 };
 const JSON_BOUNDS = { depth: 64, items: 5_000_000 };
 
 interface ReadManifests {
@@ -67,12 +65,55 @@ function readYamlParts(text: string, file: string): ReadManifests {
   const values: ManifestValue[] = [];
   const problems: Problem[] = [];
   for (const { part, line } of yamlParts(text)) {
-    for (const document of readYaml(part, file, IMPORT_BOUNDS)) {
-      problems.push(...document.problems.map((problem) => moved(problem, line)));
-      if (document.value !== undefined) values.push({ file, value: document.value });
+    for (const { text: one, line: from, valueOf } of listItems(part) ?? [whole(part)]) {
+      for (const document of readYaml(one, file, IMPORT_BOUNDS)) {
+        problems.push(...document.problems.map((problem) => moved(problem, line + from)));
+        if (document.value !== undefined) values.push({ file, value: valueOf(document.value) });
+      }
     }
   }
   return { values, problems };
+}
+
+interface Part {
+  readonly text: string;
+  /** Number of lines before it. */
+  readonly line: number;
+  readonly valueOf: (value: unknown) => unknown;
+}
+
+function whole(text: string): Part {
+  return { text, line: 0, valueOf: (value) => value };
+}
+
+const ITEMS = /^items:[ \t]*\r?\n(?=- )/m;
+/** In the block style of kubectl, only a key of the list is at the start of a line. */
+const AFTER_ITEMS = /^[^-\s#]/m;
+
+/**
+ * Returns the items of a list as `kubectl get -o yaml` prints it, each on its own: `kubectl get -A` prints all objects
+ * of a cluster as one list, which takes much memory to parse, and a bad item would be that of all. Null: the text is no
+ * such list.
+ */
+function listItems(text: string): readonly Part[] | null {
+  const found = ITEMS.exec(text);
+  if (found === null) return null;
+  const start = found.index + found[0].length;
+  const rest = AFTER_ITEMS.exec(text.slice(start));
+  const end = rest === null ? text.length : start + rest.index;
+  const [list, second] = readYaml(`${text.slice(0, found.index)}${text.slice(end)}`, null);
+  const value = list?.problems.length === 0 && second === undefined ? list.value : undefined;
+  if (!isPlainObject(value) || !isList(value)) return null;
+  const valueOf = (items: unknown): unknown => ({ kind: 'List', ...value, items });
+  let line = text.slice(0, start).split('\n').length - 1;
+  return text
+    .slice(start, end)
+    .split(/^(?=-(?:\s|$))/m)
+    .map((item) => {
+      const from = line;
+      line += item.split('\n').length - 1;
+      return { text: item, line: from, valueOf };
+    });
 }
 
 /** A line that starts with `---` always starts a document. */
@@ -94,4 +135,9 @@ function moved(problem: Problem, lines: number): Problem {
     message: `${message}${hint}`,
     place: place === null ? null : { ...place, line: place.line + lines },
   };
+}
+
+/** kubectl prints the kind of a list after its items: a truncated one has none. */
+function isList({ apiVersion, kind }: PlainObject): boolean {
+  return typeof kind === 'string' ? kind.endsWith('List') : kind === undefined && apiVersion === 'v1';
 }

@@ -16,6 +16,7 @@ export interface Watches {
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly follow: (targets: readonly { readonly namespace: string; readonly ref: TargetRef }[]) => void;
   readonly isSynced: () => boolean;
+  readonly isListing: () => boolean;
   readonly isClusterWide: () => boolean;
   readonly podsOf: (namespace: string) => Informer<PodStore> | null;
   /** Returns null for a kind that is not watched in the namespace. */
@@ -71,6 +72,16 @@ export function createWatches(options: WatchesOptions): Watches {
       (informer) => informer !== null,
     );
 
+  /** Once a cycle, so it builds no list. */
+  const ageSeconds = (namespace: string): number => {
+    let age = pods.of(namespace)?.reflector.ageSeconds() ?? null;
+    for (const informers of targets.values()) {
+      const informer = informers.of(namespace);
+      if (informer !== null) age = Math.max(age ?? 0, informer.reflector.ageSeconds());
+    }
+    return age ?? Number.POSITIVE_INFINITY;
+  };
+
   return {
     run: async (signal) => {
       await Promise.all([pods, ...targets.values()].map((informers) => informers.run(signal)));
@@ -89,21 +100,17 @@ export function createWatches(options: WatchesOptions): Watches {
         informers.want(scopes(distinct(known.filter(({ ref }) => watchedPlural(ref) === plural))));
     },
     isSynced: () => [pods, ...targets.values()].every((informers) => informers.isSynced()),
+    isListing: () => [pods, ...targets.values()].some((informers) => informers.isListing()),
     isClusterWide: () => isClusterWide,
     podsOf: (namespace) => pods.of(namespace),
     targetsOf: (namespace, plural) => targets.get(plural)?.of(namespace) ?? null,
-    ageSeconds: (namespace) => ageOf(informersOf(namespace)),
+    ageSeconds,
     problemOf: (namespace) => problemOf(namespace, informersOf(namespace)),
   };
 }
 
 function distinct(targets: readonly { readonly namespace: string }[]): readonly string[] {
   return [...new Set(targets.map(({ namespace }) => namespace))];
-}
-
-function ageOf(informers: readonly Informer<unknown>[]): number {
-  if (informers.length === 0) return Number.POSITIVE_INFINITY;
-  return Math.max(...informers.map(({ reflector }) => reflector.ageSeconds()));
 }
 
 /** Returns why the store of an informer must not be used; null: usable. */
@@ -121,7 +128,7 @@ function problemOf(namespace: string, informers: readonly Informer<unknown>[]): 
   const what = `reading pods and targets in namespace ${namespace}`;
   if (informers.length === 0 || !informers.every(({ reflector }) => reflector.isSynced()))
     return new KubernetesError('connection', `${what}: not listed yet`);
-  const age = ageOf(informers);
+  const age = Math.max(...informers.map(({ reflector }) => reflector.ageSeconds()));
   if (age <= STALE_SECONDS) return null;
   const failure = informers.map(({ reflector }) => reflector.failure()).find((error) => error !== null);
   return failure ?? new KubernetesError('timeout', `${what}: no event for ${Math.floor(age)} s`);

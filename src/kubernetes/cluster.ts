@@ -84,6 +84,7 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
       otherScalers.compare(targets.filter(({ isDryRun }) => isDryRun));
     },
     isSynced: watches.isSynced,
+    isListing: watches.isListing,
     readTarget,
     listPods: (namespace, selector) => usablePods(namespace).select(namespace, selector),
     podCosts: createPodCosts(transport, usablePods),
@@ -113,17 +114,22 @@ async function readWatched(
   const doing = `reading ${nameTarget(namespace, ref)}`;
   const pods = watches.podsOf(namespace);
   // The caller will read the pods of the target next.
-  if (pods !== null) await firstList(pods, { doing, clock, signal });
+  if (pods !== null && !isUsable(pods)) await firstList(pods, { doing, clock, signal });
   const plural = watchedPlural(ref);
   const informer = plural === null ? null : watches.targetsOf(namespace, plural);
   if (informer === null) return null;
-  await firstList(informer, { doing, clock, signal });
+  if (!isUsable(informer)) await firstList(informer, { doing, clock, signal });
   const watched = informer.store.get(namespace, ref.name);
   if (watched === undefined)
     throw new KubernetesError('not_found', `${doing}: 404 Not Found: the object does not exist`, {
       status: 404,
     });
   return watched;
+}
+
+/** The usual case, without the promises of `firstList`. */
+function isUsable({ reflector }: Informer<unknown>): boolean {
+  return reflector.isSynced() && reflector.failure() === null;
 }
 
 /** Waits until the informer has listed. Throws its failure, or `timeout` after 10 s. */

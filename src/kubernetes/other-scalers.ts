@@ -109,7 +109,8 @@ export function createOtherScalers(options: OtherScalersOptions): OtherScalers {
     run: informers.run,
     compare: (targets) => {
       compared = groupTargets(targets);
-      for (const [namespace, { list, isCompared }] of comparisons) {
+      // A copy: lookAt adds the namespace again, and the iteration of a map would not end.
+      for (const [namespace, { list, isCompared }] of [...comparisons]) {
         comparisons.delete(namespace);
         if (compared.has(namespace)) lookAt(namespace, list);
         else if (isCompared) want();

@@ -12,8 +12,26 @@ import type { SourceConfig } from './data-source/source-config.js';
 
 /** A query that may count the same thing several times. */
 export type Suspect =
-  | { readonly kind: 'resource'; readonly resource: string; readonly namespaces: readonly string[] }
-  | { readonly kind: 'query'; readonly query: string; readonly type: MetricSpec['type'] };
+  | {
+      readonly kind: 'resource';
+      readonly key: string;
+      readonly resource: string;
+      readonly namespaces: readonly string[];
+    }
+  | {
+      readonly kind: 'query';
+      readonly key: string;
+      readonly query: string;
+      readonly type: MetricSpec['type'];
+    };
+
+export function resourceSuspect(resource: string, namespaces: readonly string[]): Suspect {
+  return { kind: 'resource', key: `resource\n${resource}`, resource, namespaces };
+}
+
+export function querySuspect(query: string, type: MetricSpec['type']): Suspect {
+  return { kind: 'query', key: `query\n${query}`, query, type };
+}
 
 type Ask = (query: string) => Promise<Answer>;
 
@@ -58,7 +76,7 @@ export function createDuplicateWatch(parts: {
 
   const running = new Map<string, Promise<void>>();
   const look = (suspect: Suspect, ask: Ask): Promise<void> => {
-    const key = keyOf(suspect);
+    const { key } = suspect;
     const done = lookNow(suspect, ask)
       .catch(() => undefined)
       .finally(() => running.delete(key));
@@ -68,7 +86,7 @@ export function createDuplicateWatch(parts: {
 
   const lookNow = async (suspect: Suspect, ask: Ask): Promise<void> => {
     const nowMs = clock.monotonicMs();
-    const key = keyOf(suspect);
+    const { key } = suspect;
     const before = looks.get(key);
     const entry: Look = before ?? { atMs: nowMs, seenMs: nowMs, found: null, wasFound: false };
     entry.atMs = nowMs;
@@ -85,29 +103,34 @@ export function createDuplicateWatch(parts: {
     checkOne: (suspects, ask) => {
       const nowMs = clock.monotonicMs();
       for (const suspect of suspects) {
-        const known = looks.get(keyOf(suspect));
+        const known = looks.get(suspect.key);
         if (known !== undefined) known.seenMs = nowMs;
       }
       for (const [key, { seenMs }] of looks) if (nowMs - seenMs > FORGET_MS) looks.delete(key);
       if (running.size > 0 || nowMs < nextMs) return;
-      const age = (suspect: Suspect): number => nowMs - (looks.get(keyOf(suspect))?.atMs ?? -Infinity);
-      const [oldest] = suspects.toSorted((one, other) => age(other) - age(one));
-      if (oldest === undefined || age(oldest) < AGAIN_MS) return;
-      void look(oldest, ask);
+      let oldest: Suspect | null = null;
+      let oldestMs = Infinity;
+      for (const suspect of suspects) {
+        const atMs = looks.get(suspect.key)?.atMs ?? -Infinity;
+        if (atMs >= oldestMs) continue;
+        oldest = suspect;
+        oldestMs = atMs;
+      }
+      if (oldest !== null && nowMs - oldestMs >= AGAIN_MS) void look(oldest, ask);
     },
     firstCheck: (suspect, ask) => {
-      const key = keyOf(suspect);
+      const { key } = suspect;
       return looks.has(key) ? (running.get(key) ?? null) : look(suspect, ask);
     },
     adaptConfig: (given) => {
       const resources = Object.entries(given.onceQueries).filter(
-        ([resource]) => looks.get(keyOf({ kind: 'resource', resource, namespaces: [] }))?.found != null,
+        ([resource]) => looks.get(resourceSuspect(resource, []).key)?.found != null,
       );
       if (resources.length === 0) return given;
       return { ...given, resourceQueries: { ...given.resourceQueries, ...Object.fromEntries(resources) } };
     },
     describe: (suspect, namespace) => {
-      const known = looks.get(keyOf(suspect));
+      const known = looks.get(suspect.key);
       if (known?.wasFound !== true) return null;
       const { found } = known;
       if (found === null || (suspect.kind === 'resource' && !found.namespaces.includes(namespace))) return '';
@@ -115,10 +138,6 @@ export function createDuplicateWatch(parts: {
     },
     highestCount: () => [...looks.values()].reduce((most, { found }) => Math.max(most, found?.times ?? 1), 1),
   };
-}
-
-function keyOf(suspect: Suspect): string {
-  return suspect.kind === 'resource' ? `resource\n${suspect.resource}` : `query\n${suspect.query}`;
 }
 
 function find(config: SourceConfig, suspect: Suspect, ask: Ask): Promise<Duplicates | null> {

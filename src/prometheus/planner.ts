@@ -2,24 +2,29 @@ import { type Scaler, scalerKey } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
 import type { Answer } from './answers/answer.js';
 import { createPrometheusClient, type PrometheusClient } from './client/client.js';
-import { createDuplicateWatch, type DuplicateWatch, type Suspect } from './duplicate-watch.js';
-import { applyChecks } from './metric-checks.js';
+import {
+  createDuplicateWatch,
+  type DuplicateWatch,
+  querySuspect,
+  resourceSuspect,
+  type Suspect,
+} from './duplicate-watch.js';
+import { applyChecks, type MetricChecks } from './metric-checks.js';
 import { createQueryQueue, type QueryQueue, type QueryReport } from './query-queue.js';
 import { createRefusedQueries, type RefusedQueries } from './refused-queries.js';
 import {
   type DueScaler,
-  keyOf,
   type Needs,
   type NeededScaler,
   type PlannedQuery,
   type PlannedResource,
   planRound,
-  type QueryNeed,
   type RoundPlan,
+  type SuspectOfSource,
 } from './round-plan.js';
 import { createRecognition, type Recognition } from './recognition.js';
 import { createResourceBatches, type ResourceBatches } from './resource-batches.js';
-import { metricNeeds, rankingNeed, type MetricNeed } from './scaler-queries.js';
+import { metricNeeds, queryKey, rankingNeed, type MetricNeed } from './scaler-queries.js';
 import { createSourceAges, type SourceAge, type SourceAges, UNKNOWN_AGE } from './source-age.js';
 import type { SourceConfig } from './data-source/source-config.js';
 
@@ -103,7 +108,9 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
       const needed = due.map(({ scaler, periodSeconds }) => {
         let needs = needsOf.get(scaler);
         if (needs === undefined) {
-          needs = { metrics: metricNeeds(scaler, sources), ranking: rankingNeed(scaler, sources) };
+          const metrics = metricNeeds(scaler, sources);
+          const suspects = metrics.map((need, index) => suspectOf(need, scaler, index));
+          needs = { metrics, ranking: rankingNeed(scaler, sources), suspects };
           needsOf.set(scaler, needs);
         }
         return { scaler, periodSeconds, ...needs };
@@ -142,10 +149,10 @@ function runRound(input: RoundInput): RoundAnswers {
       const form = `${config.flavor}\n${resource}\n${config.resourceQueries[resource] ?? ''}`;
       let batch = batches.get(form);
       if (batch === undefined) batches.set(form, (batch = createResourceBatches(config, resource)));
-      return batch.ask(Array.from(namespaces), ask);
+      return batch.ask(namespaces, ask);
     };
     const look = (): Promise<void> | null =>
-      duplicates?.firstCheck({ kind: 'resource', resource, namespaces: [...namespaces] }, ask) ?? null;
+      duplicates?.firstCheck(resourceSuspect(resource, [...namespaces.keys()]), ask) ?? null;
     const recognized = recognizing.get(source.name) ?? null;
     const waiting = recognized === null ? look() : recognized.then(look);
     const begun = waiting === null ? begin() : waiting.then(begin);
@@ -167,14 +174,17 @@ function runRound(input: RoundInput): RoundAnswers {
   for (const ask of [...rotate(asks, round), ...rotate(last, round)]) ask();
   // The queries of a source may change once its server is recognized, so the check waits for that.
   checkDuplicates(input, (source) => (recognizing.get(source) ?? null) === null);
-  const needsByScaler = new Map(needed.map((one) => [scalerKey(one.scaler), one]));
-  const periodSeconds = Math.max(...needed.map((one) => one.periodSeconds));
+  const needsByScaler = new Map<string, NeededScaler>();
+  for (const one of needed) needsByScaler.set(scalerKey(one.scaler), one);
+  const periodSeconds = needed.reduce((longest, one) => Math.max(longest, one.periodSeconds), 0);
 
   const answerOf = (need: MetricNeed, scaler: Scaler): Promise<Answer> => {
     if (need.kind === 'refused') return Promise.resolve(need.answer);
     const { source } = need;
-    if (need.kind === 'resource') return mustGet(byResource, keyOf(source, need.resource))(scaler.namespace);
-    return checkedAnswer(need, (query) => mustGet(byQuery, keyOf(source, query)));
+    if (need.kind === 'resource') return mustGet(byResource, need.key)(scaler.namespace);
+    const answer = mustGet(byQuery, need.key);
+    if (need.checks === null) return answer;
+    return checkedAnswer(answer, need.checks, (query) => mustGet(byQuery, queryKey(source, query)));
   };
 
   return {
@@ -187,9 +197,8 @@ function runRound(input: RoundInput): RoundAnswers {
       return known === undefined || known.ranking === null ? null : answerOf(known.ranking, known.scaler);
     },
     duplicates: (key) => {
-      const { scaler, metrics } = mustGet(needsByScaler, key);
-      const told = metrics.flatMap((need, index) => {
-        const suspect = suspectOf(need, scaler, index);
+      const { scaler, suspects } = mustGet(needsByScaler, key);
+      const told = suspects.flatMap((suspect, index) => {
         const words =
           suspect === null
             ? null
@@ -214,15 +223,14 @@ function checkDuplicates(
 ): void {
   const bySource = new Map<string, Suspect[]>();
   const add = (source: string, suspect: Suspect): void => {
-    bySource.set(source, [...(bySource.get(source) ?? []), suspect]);
+    const suspects = bySource.get(source);
+    if (suspects === undefined) bySource.set(source, [suspect]);
+    else suspects.push(suspect);
   };
   for (const { source, resource, namespaces } of plan.resources.values())
-    add(source.name, { kind: 'resource', resource, namespaces: [...namespaces] });
-  for (const { scaler, metrics } of needed)
-    metrics.forEach((need, index) => {
-      const suspect = suspectOf(need, scaler, index);
-      if (suspect?.kind === 'query') add(suspect.source, suspect);
-    });
+    add(source.name, resourceSuspect(resource, [...namespaces.keys()]));
+  for (const { suspects } of needed)
+    for (const suspect of suspects) if (suspect?.kind === 'query') add(suspect.source, suspect);
   for (const [name, suspects] of bySource) {
     if (!isKnown(name)) continue;
     const { queue, duplicates } = mustGet(known, name);
@@ -230,26 +238,21 @@ function checkDuplicates(
   }
 }
 
-function suspectOf(
-  need: MetricNeed,
-  scaler: Scaler,
-  index: number,
-): (Suspect & { readonly source: string }) | null {
+function suspectOf(need: MetricNeed, scaler: Scaler, index: number): SuspectOfSource | null {
   if (need.kind === 'refused') return null;
   const source = need.source.name;
-  if (need.kind === 'resource')
-    return { source, kind: 'resource', resource: need.resource, namespaces: [scaler.namespace] };
+  if (need.kind === 'resource') return { source, ...resourceSuspect(need.resource, [scaler.namespace]) };
   const type = scaler.spec.metrics[index]?.type;
-  return type === undefined ? null : { source, kind: 'query', query: need.query, type };
+  return type === undefined ? null : { source, ...querySuspect(need.query, type) };
 }
 
 async function checkedAnswer(
-  { query, checks }: QueryNeed,
+  asked: Promise<Answer>,
+  checks: MetricChecks,
   answerTo: (query: string) => Promise<Answer>,
 ): Promise<Answer> {
-  if (checks === null) return answerTo(query);
   const [answer, guard, freshness] = await Promise.all([
-    answerTo(query),
+    asked,
     checks.guard === null ? null : answerTo(checks.guard),
     checks.freshness === null ? null : answerTo(checks.freshness.query),
   ]);

@@ -1,4 +1,5 @@
 import type { Answer } from './answers/answer.js';
+import { answerLimits } from './answers/answer-limits.js';
 import { resourceQuery } from './resource-queries.js';
 import { indexByPod } from './answers/series-index.js';
 import type { SourceConfig } from './data-source/source-config.js';
@@ -9,38 +10,37 @@ import type { SourceConfig } from './data-source/source-config.js';
 export interface ResourceBatches {
   /** Returns a function that resolves with the series of a namespace when they have arrived. */
   readonly ask: (
-    namespaces: readonly string[],
+    /** With the number of scalers in each. */
+    namespaces: ReadonlyMap<string, number>,
     askQuery: (query: string) => Promise<Answer>,
   ) => (namespace: string) => Promise<Answer>;
 }
 
-/** Below the limit of 20,000 per answer, to leave room for growth between two rounds. */
-const AIMED_SERIES = 15_000;
+/** Share of `maxSeries` that a query aims for, to leave room for growth between two rounds. */
+const AIMED_SHARE = 0.75;
 const LEAST_AIMED_SERIES = 1000;
+
+/** Assumed until the first answer: 10 pods with 2 containers. 100,000 pods in one query would cost the first round. */
+const SERIES_PER_SCALER = 20;
 
 /** VictoriaMetrics rejects queries above 16 KiB. */
 const MAX_PATTERN_LENGTH = 12_000;
 
 /**
  * Creates the batches for one resource of one source. Learns how many namespaces fit into one query from the number of
- * series of each namespace in the last answer. An answer that is too large is split in halves and queried again.
+ * series of each namespace in the last answer; before that, it assumes a number for each scaler. An answer that is too
+ * large is split in halves and queried again.
  */
 export function createResourceBatches(source: SourceConfig, resource: string): ResourceBatches {
   const seriesOf = new Map<string, number>();
-  let aimedSeries = AIMED_SERIES;
+  let aimedSeries = AIMED_SHARE * answerLimits(source).series;
 
-  const expectedSeries = (namespaces: readonly string[]): number => {
-    const mean = seriesOf.size === 0 ? 0 : sum(Array.from(seriesOf.values())) / seriesOf.size;
-    return sum(namespaces.map((namespace) => seriesOf.get(namespace) ?? mean));
-  };
-
-  const pack = (namespaces: readonly string[]): readonly (readonly string[])[] => {
-    const mean = seriesOf.size === 0 ? 0 : sum(Array.from(seriesOf.values())) / seriesOf.size;
+  const pack = (scalers: ReadonlyMap<string, number>): readonly (readonly string[])[] => {
     const packs: string[][] = [];
     let series = Infinity;
     let length = 0;
-    for (const namespace of namespaces.toSorted()) {
-      const expected = seriesOf.get(namespace) ?? mean;
+    for (const [namespace, count] of [...scalers].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+      const expected = seriesOf.get(namespace) ?? SERIES_PER_SCALER * count;
       const isFull = series + expected > aimedSeries || length + namespace.length + 1 > MAX_PATTERN_LENGTH;
       if (isFull) {
         packs.push([]);
@@ -56,7 +56,7 @@ export function createResourceBatches(source: SourceConfig, resource: string): R
 
   const learn = (namespaces: readonly string[], answer: Answer): void => {
     if (answer.class === 'failed' && answer.reason === 'too_large' && namespaces.length > 1) {
-      const expected = expectedSeries(namespaces);
+      const expected = sum(namespaces.map((namespace) => seriesOf.get(namespace) ?? 0));
       if (expected > 0) aimedSeries = Math.max(LEAST_AIMED_SERIES, Math.min(aimedSeries, expected / 2));
     }
     if (answer.class !== 'value' && answer.class !== 'partial') return;
@@ -106,7 +106,10 @@ export function createResourceBatches(source: SourceConfig, resource: string): R
   };
 }
 
-type Ask = ResourceBatches['ask'];
+type Ask = (
+  namespaces: readonly string[],
+  askQuery: (query: string) => Promise<Answer>,
+) => (namespace: string) => Promise<Answer>;
 
 /** Only this label distinguishes pods with the same name in two namespaces. */
 function refuseWithoutNamespace(answer: Answer, resource: string): Answer {

@@ -1,5 +1,6 @@
 import type { Scaler } from '../scaler/spec.js';
-import type { MetricNeed } from './scaler-queries.js';
+import type { Suspect } from './duplicate-watch.js';
+import { queryKey, type MetricNeed } from './scaler-queries.js';
 import type { SourceConfig } from './data-source/source-config.js';
 
 /** A scaler that decides in this round, and its sync period. A query may take at most half of the period. */
@@ -23,7 +24,11 @@ export interface Needs {
   readonly metrics: readonly MetricNeed[];
   /** Null: the scaler ranks no pods. */
   readonly ranking: MetricNeed | null;
+  /** What may count series twice, in the order of `metrics`; null: nothing is queried. */
+  readonly suspects: readonly (SuspectOfSource | null)[];
 }
+
+export type SuspectOfSource = Suspect & { readonly source: string };
 
 export interface NeededScaler extends DueScaler, Needs {}
 
@@ -38,7 +43,8 @@ export interface PlannedQuery {
 export interface PlannedResource {
   readonly source: SourceConfig;
   readonly resource: string;
-  readonly namespaces: Set<string>;
+  /** With the number of scalers that need the resource of their pods. */
+  readonly namespaces: Map<string, number>;
   seconds: number;
 }
 
@@ -59,16 +65,17 @@ export function planRound(needed: readonly NeededScaler[]): RoundPlan {
       const { source } = need;
       const seconds = queryDeadlineSeconds(source, periodSeconds);
       if (need.kind === 'query') {
-        for (const query of queriesOf(need)) planQuery(queries, { source, query, periodSeconds, seconds });
+        planQuery(queries, need.key, { source, query: need.query, periodSeconds, seconds });
+        for (const query of checkQueriesOf(need))
+          planQuery(queries, queryKey(source, query), { source, query, periodSeconds, seconds });
         continue;
       }
-      const key = keyOf(source, need.resource);
-      const known = resources.get(key);
+      const known = resources.get(need.key);
       if (known === undefined) {
-        const namespaces = new Set([scaler.namespace]);
-        resources.set(key, { source, resource: need.resource, namespaces, seconds });
+        const namespaces = new Map([[scaler.namespace, 1]]);
+        resources.set(need.key, { source, resource: need.resource, namespaces, seconds });
       } else {
-        known.namespaces.add(scaler.namespace);
+        known.namespaces.set(scaler.namespace, (known.namespaces.get(scaler.namespace) ?? 0) + 1);
         known.seconds = Math.min(known.seconds, seconds);
       }
     }
@@ -82,9 +89,9 @@ function planRankings(
 ): ReadonlyMap<string, PlannedQuery> {
   const rankings = new Map<string, PlannedQuery>();
   for (const { periodSeconds, ranking } of needed) {
-    if (ranking?.kind !== 'query' || queries.has(keyOf(ranking.source, ranking.query))) continue;
+    if (ranking?.kind !== 'query' || queries.has(ranking.key)) continue;
     const { source, query } = ranking;
-    planQuery(rankings, {
+    planQuery(rankings, ranking.key, {
       source,
       query,
       periodSeconds,
@@ -94,21 +101,18 @@ function planRankings(
   return rankings;
 }
 
-function queriesOf({ query, checks }: QueryNeed): readonly string[] {
-  const { guard = null, freshness = null } = checks ?? {};
-  return [query, guard, freshness?.query ?? null].filter((one) => one !== null);
+const NO_QUERIES: readonly string[] = [];
+
+function checkQueriesOf({ checks }: QueryNeed): readonly string[] {
+  if (checks === null) return NO_QUERIES;
+  return [checks.guard, checks.freshness?.query ?? null].filter((one) => one !== null);
 }
 
-function planQuery(queries: Map<string, PlannedQuery>, planned: PlannedQuery): void {
-  const key = keyOf(planned.source, planned.query);
+function planQuery(queries: Map<string, PlannedQuery>, key: string, planned: PlannedQuery): void {
   const known = queries.get(key);
   if (known === undefined) queries.set(key, planned);
   else {
     known.periodSeconds = Math.min(known.periodSeconds, planned.periodSeconds);
     known.seconds = Math.min(known.seconds, planned.seconds);
   }
-}
-
-export function keyOf({ name }: SourceConfig, query: string): string {
-  return `${name}\n${query}`;
 }

@@ -9,7 +9,7 @@ import type {
   Scaler,
 } from '../scaler/spec.js';
 import { addSeconds, type Instant } from '../units/time.js';
-import type { Answer } from './answers/answer.js';
+import type { Answer, Series } from './answers/answer.js';
 import { resourceWindowSeconds } from './resource-queries.js';
 import { indexByPod, labelOf, selectSeries } from './answers/series-index.js';
 import { partialOf, whySamplePartial } from './answers/why-partial.js';
@@ -90,14 +90,14 @@ function containersSample(
   const { pods, namespace, source } = context;
   const wanted = metric.type === 'ContainerResource' ? metric.container : null;
   const index = indexByPod(answer.series);
-  const places = [index.get(namespace), index.get(null)];
+  const places = [index.get(namespace), index.get(null)] as const;
   if (places.some((place) => place?.has(null) === true))
     return errorSample('invalid', 'a series has no label "pod"');
   const containers = new Map<string, Map<string, number>>();
   const values: number[] = [];
   for (const pod of pods) {
     const usage = new Map<string, number>();
-    const series = places.flatMap((place) => place?.get(pod.name) ?? []);
+    const series = seriesOf(pod.name, places);
     for (const one of series) {
       const container = labelOf(one, 'container') ?? '';
       if (wanted !== null && container !== wanted) continue;
@@ -128,11 +128,23 @@ function containersSample(
   };
 }
 
+type Place = ReturnType<ReturnType<typeof indexByPod>['get']>;
+
+const NO_SERIES: readonly Series[] = [];
+
+/** Series with and without a namespace label are in two places, but most answers have one of them. */
+function seriesOf(pod: string, [labeled, unlabeled]: readonly [Place, Place]): readonly Series[] {
+  const some = labeled?.get(pod) ?? NO_SERIES;
+  const others = unlabeled?.get(pod) ?? NO_SERIES;
+  if (others.length === 0) return some;
+  return some.length === 0 ? others : [...some, ...others];
+}
+
 function podsSample(metric: PodsMetric, answer: Answered, context: SampleContext): SampleResult {
   const selected = selectSeries(answer.series, metric.selector);
   if (selected.length === 0) return withoutDrops(noneSelected(answer));
   const index = indexByPod(selected);
-  const places = [index.get(context.namespace), index.get(null)];
+  const places = [index.get(context.namespace), index.get(null)] as const;
   if (places.some((place) => place?.has(null) === true)) {
     return withoutDrops(
       errorSample('invalid', 'a series has no label "pod": a Pods query needs one series for each pod'),
@@ -141,7 +153,7 @@ function podsSample(metric: PodsMetric, answer: Answered, context: SampleContext
   const pods = new Map<string, number>();
   const values: number[] = [];
   for (const pod of context.pods) {
-    const series = places.flatMap((place) => place?.get(pod.name) ?? []);
+    const series = seriesOf(pod.name, places);
     const [one] = series;
     if (one === undefined) continue;
     if (series.length > 1) {

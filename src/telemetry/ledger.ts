@@ -2,6 +2,7 @@ import type { Condition, ConditionType, Decision, PastDecision } from '../decisi
 import { scalerKey } from '../scaler/spec.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
+import { type Agreement, agreementAfter } from './agreement.js';
 import type { CycleRecord, Direction, Outcome } from './cycle-record.js';
 import { rescaleDirection } from './cycle-record.js';
 
@@ -35,6 +36,8 @@ export interface ScalerStatus {
   readonly rescales: Readonly<Record<Direction, number>>;
   /** Includes stored changes of earlier processes; null: unknown. */
   readonly lastRescale: Readonly<Record<Direction, Instant | null>>;
+  /** Null: no cycle was compared with an HPA. */
+  readonly agreement: Agreement | null;
   /** Newest first. */
   readonly history: readonly HistoryEntry[];
 }
@@ -99,6 +102,7 @@ function nextStatus(before: ScalerStatus | null, record: CycleRecord, room: numb
     metricErrors: metricErrorsAfter(before, record),
     rescales: direction === null ? rescales : { ...rescales, [direction]: rescales[direction] + 1 },
     lastRescale: lastRescaleOf(before, record),
+    agreement: agreementAfter(before, record),
     history: addToHistory(before?.history ?? [], record, room),
   };
 }

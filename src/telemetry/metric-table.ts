@@ -76,6 +76,14 @@ export const SCALER_METRICS = {
     'promscaler_paused',
     'Whether scaling is paused by the document or by an annotation of the target.',
   ),
+  scaleUpPaused: gauge(
+    'promscaler_scale_up_paused',
+    'Whether scale-ups are paused (1 while they are): by a pause of both directions or of scale-ups, or at a fixed count.',
+  ),
+  conflictingWriter: gauge(
+    'promscaler_conflicting_writer',
+    'Whether another client keeps replacing the replicas that promscaler sets (1 while it does).',
+  ),
   dryRun: gauge(
     'promscaler_dry_run',
     'Whether the scaler is in dry run: decisions are reported, but nothing is patched.',
@@ -131,6 +139,21 @@ export const SERVICE_METRICS = {
   ),
   problems: service('promscaler_config_problems', 'Errors in the scaler documents as last read.'),
   leader: service('promscaler_leader', 'Whether this replica is the leader (1) or a standby (0).'),
+  notificationsSent: counter(
+    'promscaler_notifications_sent_total',
+    'Notifications that a receiver has accepted.',
+    ['receiver'],
+  ),
+  notificationsFailed: counter(
+    'promscaler_notifications_failed_total',
+    'Notifications that a receiver has not accepted, after all retries.',
+    ['receiver'],
+  ),
+  notificationsDropped: counter(
+    'promscaler_notifications_dropped_total',
+    'Notifications that were not sent because the queue of their receiver was full.',
+    ['receiver'],
+  ),
   buildInfo: service('promscaler_build_info', 'Always 1, with the running version as a label.', ['version']),
 } as const satisfies Readonly<Record<string, MetricRow>>;
 

@@ -38,6 +38,11 @@ export interface Metrics {
   /** `times`: number of copies of the most duplicated series of a source. */
   readonly setDuplicates: (source: string, times: number) => void;
   readonly setLeader: (isLeader: boolean) => void;
+  readonly countNotifications: (
+    receiver: string,
+    result: 'sent' | 'failed' | 'dropped',
+    notifications: number,
+  ) => void;
 }
 
 interface MetricsOptions {
@@ -49,6 +54,8 @@ interface MetricsOptions {
   /** Names of data sources and reasons of failures, whose counters start at zero. */
   readonly sources: readonly string[];
   readonly failureReasons: readonly string[];
+  /** Names of the receivers of notifications: their counters start at zero. Default: none. */
+  readonly receivers?: readonly string[];
 }
 
 /** `process`: whether to include metrics of the Node.js process (event loop, heap, file descriptors). */
@@ -95,6 +102,7 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
       service.problems.set(errors);
     },
     setLeader: (isLeader) => service.leader.set(Number(isLeader)),
+    countNotifications: (receiver, result, count) => service.notifications[result].inc({ receiver }, count),
   };
 }
 
@@ -149,6 +157,11 @@ function createServiceMetrics(registry: Registry) {
     lastReloadSuccessful: gauge(lastReloadSuccessful),
     problems: gauge(problems),
     leader: gauge(leader),
+    notifications: {
+      sent: counter(rest.notificationsSent),
+      failed: counter(rest.notificationsFailed),
+      dropped: counter(rest.notificationsDropped),
+    },
     buildInfo: gauge(buildInfo),
   };
 }
@@ -160,6 +173,8 @@ function startAtZero(service: ServiceMetrics, options: MetricsOptions): void {
     service.queryDuration.zero({ source });
     for (const reason of options.failureReasons) service.queryErrors.inc({ source, reason }, 0);
   }
+  for (const receiver of options.receivers ?? [])
+    for (const counter of Object.values(service.notifications)) counter.inc({ receiver }, 0);
 }
 
 function configOf(

@@ -1,4 +1,5 @@
 import type { Decision, MetricResult } from '../decision/result/decision.js';
+import type { Pause } from './cycle-record.js';
 import type { MetricSpec } from '../scaler/spec.js';
 import { milliToNumber } from '../units/quantity.js';
 import type { ScalerStatus } from './ledger.js';
@@ -33,12 +34,19 @@ export const SCALER_SERIES: Readonly<Record<ScalerMetricKey, (status: ScalerStat
   rescales: (status) => labeled('direction', new Map(Object.entries(status.rescales))),
   lastRescale: lastRescaleSeries,
   paused: (status) => plain(Number(status.record.pause !== null)),
+  scaleUpPaused: ({ record: { pause } }) => plain(pause !== null && pausesScaleUp(pause) ? 1 : null),
+  conflictingWriter: ({ record }) => plain(record.conflictingWriter === undefined ? null : 1),
   dryRun: (status) => plain(Number(status.record.dryRun)),
   shadowDifference: (status) => plain(status.record.shadow?.difference),
 };
 
 function plain(value: number | null | undefined): readonly Series[] {
   return value === null || value === undefined ? [] : [{ labels: {}, value }];
+}
+
+/** At a fixed count nothing scales, whatever the direction. */
+function pausesScaleUp({ direction, replicas }: Pause): boolean {
+  return direction !== 'scale-down' || replicas !== null;
 }
 
 function labeled(label: string, values: ReadonlyMap<string, number>): readonly Series[] {

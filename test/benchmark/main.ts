@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { benchDecide } from './decide.js';
 import { benchElasticity } from './elasticity.js';
 import { benchFlood } from './flood.js';
+import { benchReaction, REACTION_USAGE } from './reaction/main.js';
 import { benchScale, SCALE_USAGE } from './scale/main.js';
+import { benchShares, SHARES_USAGE } from './shares/main.js';
 import { benchSchedules } from './schedules.js';
 import { printMachine } from './report.js';
 import { benchRounds, onStage, versionOf } from './rounds.js';
@@ -17,7 +19,11 @@ npm run bench -- elasticity [--traces DIRECTORY] [--page FILE]
   --traces DIRECTORY  load traces, CSV files with the header t_seconds,value (default: $PROMSCALER_TRACES, or shapes)
   --page FILE         page whose table to replace, such as docs/benchmarks.md
 
-${SCALE_USAGE}`;
+${SCALE_USAGE}
+
+${REACTION_USAGE}
+
+${SHARES_USAGE}`;
 
 const given = process.argv.slice(2);
 const only = given[0] === '--only' ? given[1] : undefined;
@@ -30,13 +36,18 @@ if (given.includes('--help')) console.log(USAGE);
 else if (given[0] === 'elasticity')
   benchElasticity(valueOf('--traces') ?? process.env['PROMSCALER_TRACES'], valueOf('--page'));
 else
-  await (given[0] === 'scale' ? benchScale(given.slice(1), readVersion(), stop.signal) : benchAll()).catch(
-    (error: unknown) => {
-      // After an interruption, everything that was started has been stopped.
-      if (!stop.signal.aborted) throw error;
-      process.exitCode = 1;
-    },
-  );
+  await runSection().catch((error: unknown) => {
+    // After an interruption, everything that was started has been stopped.
+    if (!stop.signal.aborted) throw error;
+    process.exitCode = 1;
+  });
+
+async function runSection(): Promise<void> {
+  if (given[0] === 'scale') await benchScale(given.slice(1), readVersion(), stop.signal);
+  else if (given[0] === 'reaction') await benchReaction(given.slice(1), readVersion(), stop.signal);
+  else if (given[0] === 'shares') await benchShares(given.slice(1), readVersion(), stop.signal);
+  else await benchAll();
+}
 
 async function benchAll(): Promise<void> {
   if (isWanted('rounds') || isWanted('flood')) {

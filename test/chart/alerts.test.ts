@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { findPromtool } from '../programs/find-programs.js';
 import { METRIC_TABLE } from '../../src/telemetry/metric-table.js';
@@ -19,6 +19,7 @@ import {
   startHelm,
   textAt,
 } from './helm.js';
+import { CASES, WEB, condition } from './alert-cases.js';
 import type { Rendered } from './helm.js';
 
 jest.setTimeout(HELM_TIMEOUT_MS);
@@ -43,153 +44,6 @@ function run(...args: readonly string[]): { readonly status: number | null; read
   return { status, said: `${stdout}${stderr}` };
 }
 
-/** Metrics of the service have the scraped namespace `ops`, metrics of a scaler have its own. */
-const service = (name: string, more = ''): string => `${name}{job="rel-promscaler",namespace="ops"${more}}`;
-const condition = (type: string, status: string, reason: string, scaler = 'web'): string =>
-  `promscaler_condition{job="rel-promscaler",namespace="shop",scaler="${scaler}",type="${type}",status="${status}",reason="${reason}"}`;
-
-interface Case {
-  /** Selector -> values, one per minute, in the notation of promtool. */
-  readonly series: Readonly<Record<string, string>>;
-  readonly at: string;
-  /** The `$labels` of the alert; null: no alert. */
-  readonly fires: Readonly<Record<string, string>> | null;
-}
-
-const WEB = { namespace: 'shop', scaler: 'web' };
-const OPS = { namespace: 'ops' };
-const during = (selector: string, minute: string, fires: Case['fires'] = null): Case => ({
-  series: { [selector]: '1x60' },
-  at: minute,
-  fires,
-});
-const leader = service('promscaler_leader', ',pod="a"');
-const standby = service('promscaler_leader', ',pod="b"');
-const missed = service('promscaler_missed_rounds_total');
-const errors = service('promscaler_query_errors_total', ',source="default",reason="timeout"');
-const queries = service('promscaler_queries_total', ',source="default"');
-const late = (le: string): string => service('promscaler_sync_lateness_seconds_bucket', `,le="${le}"`);
-
-/** Alert -> situation -> whether it fires. */
-const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
-  PromscalerNotWorking: {
-    'no metrics for 5 minutes': { series: {}, at: '5m', fires: OPS },
-    'no metrics for 4 minutes': { series: {}, at: '4m', fires: null },
-    'two standbys': { series: { [leader]: '0x60', [standby]: '0x60' }, at: '5m', fires: OPS },
-    'a leader next to a standby': {
-      series: { [leader]: '1x60', [standby]: '0x60' },
-      at: '30m',
-      fires: null,
-    },
-    'a hand-over with 2 minutes between': {
-      series: { [leader]: '1x9 0x60', [standby]: '0x11 1x60' },
-      at: '20m',
-      fires: null,
-    },
-    'a leader of another namespace alone': {
-      series: { 'promscaler_leader{job="rel-promscaler",namespace="other"}': '1x60' },
-      at: '5m',
-      fires: OPS,
-    },
-  },
-  PromscalerWithoutMetrics: {
-    'no value for 10 minutes': during(
-      condition('ScalingActive', 'False', 'FailedGetResourceMetric'),
-      '10m',
-      WEB,
-    ),
-    'no value for 9 minutes': during(condition('ScalingActive', 'False', 'FailedGetResourceMetric'), '9m'),
-    'one reason after the other': {
-      series: {
-        [condition('ScalingActive', 'False', 'FailedGetResourceMetric')]: '1x5 _x60',
-        [condition('ScalingActive', 'False', 'FailedGetPodsMetric')]: '_x6 1x60',
-      },
-      at: '10m',
-      fires: WEB,
-    },
-    'a fallback in use': during(condition('ScalingActive', 'True', 'FallbackActive'), '10m', WEB),
-    'a workload that a person has set to 0': during(
-      condition('ScalingActive', 'False', 'ScalingDisabled'),
-      '30m',
-    ),
-    'a value': during(condition('ScalingActive', 'True', 'ValidMetricFound'), '30m'),
-    'a value that came back after 8 minutes': {
-      series: {
-        [condition('ScalingActive', 'False', 'FailedGetResourceMetric')]: '1x8 _x60',
-        [condition('ScalingActive', 'True', 'ValidMetricFound')]: '_x9 1x60',
-      },
-      at: '30m',
-      fires: null,
-    },
-  },
-  PromscalerSourceFailing: {
-    'all queries': {
-      series: { [errors]: '0+60x60', [queries]: '0+60x60' },
-      at: '30m',
-      fires: { source: 'default' },
-    },
-    'half of them': { series: { [errors]: '0+30x60', [queries]: '0+60x60' }, at: '30m', fires: null },
-    'all of them for 5 minutes': {
-      series: { [errors]: '0+60x5 300x60', [queries]: '0+60x60' },
-      at: '13m',
-      fires: null,
-    },
-  },
-  PromscalerCannotScale: {
-    'a target that is gone': during(condition('AbleToScale', 'False', 'FailedGetScale'), '10m', WEB),
-    'a patch that is refused': during(condition('AbleToScale', 'False', 'FailedUpdateScale'), '10m', WEB),
-    'another autoscaler': during(condition('Held', 'True', 'ConflictingScaler'), '10m', WEB),
-    'a webhook that changes it': during(condition('Held', 'True', 'ScaleOverridden'), '10m', WEB),
-    'a forbidden window': during(condition('AbleToScale', 'False', 'BackoffDownscale'), '30m'),
-    'a dry run': during(condition('Held', 'True', 'DryRun'), '30m'),
-    'a target that is gone for 9 minutes': during(condition('AbleToScale', 'False', 'FailedGetScale'), '9m'),
-  },
-  PromscalerStateDegraded: {
-    'state that cannot be stored': during(condition('Held', 'True', 'StateDegraded'), '5m', WEB),
-    'for 4 minutes': during(condition('Held', 'True', 'StateDegraded'), '4m'),
-    'a pause': during(condition('Held', 'True', 'Paused'), '30m'),
-  },
-  PromscalerTargetNotReached: {
-    'pods without a node': during(condition('TargetReached', 'False', 'Unschedulable'), '15m', WEB),
-    'for 14 minutes': during(condition('TargetReached', 'False', 'Unschedulable'), '14m'),
-    'pods that crash': during(condition('TargetReached', 'False', 'NotReady'), '15m', WEB),
-    'pods that start': during(condition('TargetReached', 'False', 'Starting'), '30m'),
-    'a rollout that a person has paused': during(condition('TargetReached', 'False', 'RolloutPaused'), '30m'),
-    'all pods ready': during(condition('TargetReached', 'True', 'Reached'), '30m'),
-  },
-  PromscalerConfigProblems: {
-    'one problem': during(service('promscaler_config_problems'), '5m', OPS),
-    'one problem for 4 minutes': during(service('promscaler_config_problems'), '4m'),
-    'documents that could not be read': {
-      series: { [service('promscaler_config_last_reload_successful')]: '0x60' },
-      at: '5m',
-      fires: OPS,
-    },
-    neither: {
-      series: {
-        [service('promscaler_config_problems')]: '0x60',
-        [service('promscaler_config_last_reload_successful')]: '1x60',
-      },
-      at: '30m',
-      fires: null,
-    },
-  },
-  PromscalerLate: {
-    'a round skipped each minute': { series: { [missed]: '0+1x60' }, at: '30m', fires: OPS },
-    'one round skipped': { series: { [missed]: '0x10 1x60' }, at: '20m', fires: null },
-    'every round 5 to 10 s late': {
-      series: { [late('5')]: '0x60', [late('10')]: '0+4x60', [late('+Inf')]: '0+4x60' },
-      at: '30m',
-      fires: OPS,
-    },
-    'every round up to 5 s late': {
-      series: { [late('5')]: '0+4x60', [late('10')]: '0+4x60', [late('+Inf')]: '0+4x60' },
-      at: '30m',
-      fires: null,
-    },
-  },
-};
-
 const ALL = Object.entries(CASES).flatMap(([alert, cases]) =>
   Object.entries(cases).map(
     ([what, one]) => [one.fires === null ? 'keeps quiet' : 'fires', alert, what, one] as const,
@@ -199,16 +53,33 @@ const ALL = Object.entries(CASES).flatMap(([alert, cases]) =>
 const rendered = (): readonly unknown[] => listAt(rules, 'groups').flatMap((group) => listAt(group, 'rules'));
 
 /** Returns the alert as Alertmanager gets it: labels of the rule and of the series, with `$labels` replaced. */
-function expected(alert: string, labels: Readonly<Record<string, string>>): Rendered {
+function expected(alert: string, labels: Readonly<Record<string, string>>, value: string): Rendered {
   const rule = rendered().find((one) => at(one, 'alert') === alert);
   const fill = (text: string): string =>
-    text.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_, name: string) => labels[name] ?? 'NONE');
+    text
+      .replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_, name: string) => labels[name] ?? 'NONE')
+      .replaceAll('{{ $value }}', value);
   return {
     exp_labels: { ...(at(rule, 'labels') as Rendered), ...labels },
     exp_annotations: {
       summary: fill(textAt(rule, 'annotations', 'summary')),
       description: fill(textAt(rule, 'annotations', 'description')),
+      runbook_url: textAt(rule, 'annotations', 'runbook_url'),
     },
+  };
+}
+
+const nameOf = (alert: string, what: string): string => `${alert} for ${what}`;
+
+function ruleTest([, alertname, what, { series, at: eval_time, fires }]: (typeof ALL)[number]): Rendered {
+  const recommended = Object.entries(series).find(([name]) => name.includes('_recommended_'));
+  const value = recommended?.[1].split('x')[0] ?? '';
+  const exp_alerts = fires === null ? [] : [expected(alertname, fires, value)];
+  return {
+    name: nameOf(alertname, what),
+    interval: '1m',
+    input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+    alert_rule_test: [{ eval_time, alertname, exp_alerts }],
   };
 }
 
@@ -228,22 +99,28 @@ describe('the alerts of the chart', () => {
     }
   });
 
-  it.each(ALL)('%s: %s for %s', (_side, alertname, _what, { series, at: eval_time, fires }) => {
-    const test = {
-      interval: '1m',
-      input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
-      alert_rule_test: [
-        { eval_time, alertname, exp_alerts: fires === null ? [] : [expected(alertname, fires)] },
-      ],
-    };
-    writeFileSync(
-      join(directory, 'test.yaml'),
-      stringify({ rule_files: ['rules.yaml'], evaluation_interval: '1m', tests: [test] }),
-    );
+  describe('in a run of promtool', () => {
+    let result: ReturnType<typeof run> = { status: null, said: '' };
 
-    expect(run('test', 'rules', 'test.yaml')).toEqual({
-      status: 0,
-      said: expect.stringContaining('SUCCESS'),
+    beforeAll(() => {
+      const rulesAndTests = {
+        rule_files: ['rules.yaml'],
+        evaluation_interval: '1m',
+        tests: ALL.map(ruleTest),
+      };
+      writeFileSync(join(directory, 'test.yaml'), stringify(rulesAndTests));
+      result = run('test', 'rules', 'test.yaml');
+    });
+
+    it('are evaluated', () => {
+      expect(result).toEqual({ status: 0, said: expect.stringContaining('SUCCESS') });
+    });
+
+    it.each(ALL)('%s: %s for %s', (_side, alert, what) => {
+      // promtool quotes the name of a test that failed, and says what it got.
+      const [, difference = ''] = result.said.split(`name: ${nameOf(alert, what)},`);
+
+      expect(difference.split('\n    name: ')[0]).toBe('');
     });
   });
 
@@ -269,6 +146,58 @@ describe('the alerts of the chart', () => {
     expect(rows).toEqual(
       rendered().map((rule) => [at(rule, 'alert'), at(rule, 'labels', 'severity'), at(rule, 'for')]),
     );
+  });
+
+  it('have the defaults of the settings, and each a section in the guide to which it links', () => {
+    const guide = readFileSync(join(ROOT, 'docs/guides/alerts.md'), 'utf8');
+    const sections = new Map(
+      guide
+        .split(/^## /m)
+        .slice(1)
+        .map((text) => [text.slice(0, text.indexOf('\n')), text]),
+    );
+    const { sources = [] } = parse(readFileSync(join(CHART, 'Chart.yaml'), 'utf8')) as { sources?: string[] };
+    // Without a repository in the chart, the path in the project.
+    const page = [...sources.slice(0, 1), 'docs/guides/alerts.md'].join('/blob/main/');
+    for (const rule of rendered()) {
+      const name = textAt(rule, 'alert');
+      const url = `${page}#${name.toLowerCase()}`;
+      expect(textAt(rule, 'annotations', 'runbook_url')).toBe(url);
+      const parts = ['**What it means.**', '**See why.**', '**What to do.**'];
+      expect([name, parts.filter((part) => sections.get(name)?.includes(part) !== true)]).toEqual([name, []]);
+    }
+    const described = [...sections.keys()].filter((title) => title.startsWith('Promscaler'));
+    expect(described).toEqual(rendered().map((rule) => at(rule, 'alert')));
+  });
+
+  it('take the settings of the values', async () => {
+    const prometheusRule = {
+      enabled: true,
+      job: 'x',
+      alertLabels: { team: 'platform' },
+      runbookUrl: 'https://wiki.example.com/page',
+      alerts: {
+        PromscalerLate: { threshold: 2.5, severity: 'info', for: '3m', keepFiringFor: '10m' },
+        PromscalerSourceFailing: { threshold: 0.07 },
+        PromscalerPaused: { enabled: false },
+      },
+    };
+    const { spec } = pick(render(await startHelm(), { prometheusRule }), 'PrometheusRule');
+    writeFileSync(join(directory, 'set.yaml'), stringify(spec));
+    const rules = listAt(listAt(spec, 'groups')[0], 'rules');
+    const find = (name: string): unknown => rules.find((rule) => at(rule, 'alert') === name);
+
+    expect(run('check', 'rules', 'set.yaml').status).toBe(0);
+    expect(find('PromscalerLate')).toMatchObject({
+      for: '3m',
+      keep_firing_for: '10m',
+      expr: expect.stringMatching(/> 2\.5$/),
+      labels: { severity: 'info', namespace: 'ops', team: 'platform' },
+      annotations: { runbook_url: 'https://wiki.example.com/page#promscalerlate' },
+    });
+    expect(textAt(find('PromscalerSourceFailing'), 'annotations', 'summary')).toContain('More than 7 % ');
+    expect(find('PromscalerPaused')).toBeUndefined();
+    expect(rules).toHaveLength(Object.keys(CASES).length - 1);
   });
 
   it('are for the configured job, in PromQL that is still valid', async () => {

@@ -115,7 +115,8 @@ export const CASES: Readonly<Record<string, Values>> = {
     podSecurityContext: null,
     securityContext: null,
     podDisruptionBudget: { unhealthyPodEvictionPolicy: null },
-    prometheusRule: { labels: null, job: null },
+    prometheusRule: { labels: null, job: null, alerts: null, alertLabels: null, runbookUrl: null },
+    grafana: { dashboards: { labels: null, annotations: null, folder: null, namespace: null } },
     networkPolicy: { ingressFrom: null, extraEgress: null, tokenEndpoints: null },
   },
   everything: {
@@ -145,7 +146,14 @@ export const CASES: Readonly<Record<string, Values>> = {
       relabelings: [{ action: 'labeldrop', regex: 'pod' }],
       metricRelabelings: [{ action: 'drop', sourceLabels: ['__name__'], regex: 'nodejs_.*' }],
     },
-    prometheusRule: { enabled: true, labels: { release: '1e3' } },
+    prometheusRule: {
+      enabled: true,
+      labels: { release: '1e3' },
+      alertLabels: { team: 'no' },
+      alerts: { PromscalerPaused: { enabled: false }, PromscalerAtMaximum: { for: '1h' } },
+      runbookUrl: 'https://wiki.example.com/promscaler',
+    },
+    grafana: { dashboards: { enabled: true, labels: { g: '1e3' }, annotations: { h: 'y' }, folder: 'on' } },
     networkPolicy: {
       ingressFrom: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }],
       apiServerPorts: [7443],

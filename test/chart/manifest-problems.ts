@@ -188,7 +188,7 @@ function ruleProblems(object: Rendered): readonly string[] {
     expectMembers(group, '/spec/groups', ['name', 'rules']);
     for (const rule of listAt(group, 'rules')) {
       expectMembers(rule, '/spec/groups/rules', ['alert', 'expr', 'for', 'labels', 'annotations']);
-      expectMembers(at(rule, 'annotations'), '/annotations', ['summary', 'description']);
+      expectMembers(at(rule, 'annotations'), '/annotations', ['summary', 'description', 'runbook_url']);
     }
   }
   return problems;

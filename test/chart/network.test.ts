@@ -85,6 +85,16 @@ describe('the NetworkPolicy', () => {
       },
       ['8428/TCP 9090/TCP -> *', '* -> mon vm'],
     ],
+    [
+      'receivers of notifications',
+      {
+        prometheus: { url: 'http://p.mon:9090' },
+        config: {
+          notifications: { am: { url: 'http://alertmanager.alerts:9093' }, slack: { urlFile: '/etc/x' } },
+        },
+      },
+      ['443/TCP 9090/TCP 9093/TCP -> *', '* -> alerts mon'],
+    ],
   ])('allows egress to %s', (_what, values, rules) => {
     expect(rulesOf(values)).toEqual([DNS, API_SERVER, ...rules]);
   });

@@ -39,7 +39,7 @@ describe('sharding.enabled', () => {
       {
         apiGroups: ['coordination.k8s.io'],
         resources: ['leases'],
-        verbs: ['create', 'list', 'update', 'delete'],
+        verbs: ['create', 'get', 'list', 'update', 'delete'],
       },
     ]);
   });

@@ -1,10 +1,8 @@
-import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { VERSION } from '../../src/cli/version/version.js';
 import { withCluster } from '../../src/cli/reach/cluster-options.js';
 import { resolveServiceConfig } from '../../src/config/resolve-service-config.js';
-import { folderOf, runCli } from './fake-io.js';
+import { runCli } from './fake-io.js';
 
 /** Every command that connects to a cluster or a service. */
 const REACHING = ['run', 'doctor', 'new', 'validate', 'explain', 'status', 'pause', 'resume'];
@@ -65,53 +63,5 @@ describe('withCluster', () => {
     ],
   ])('with %j', (options, expected) => {
     expect(withCluster(config, options).kubernetes).toMatchObject(expected);
-  });
-});
-
-/** Returns the suggestions of bash for the last word. */
-async function suggest(...words: readonly string[]): Promise<readonly string[]> {
-  const { stdout: script } = await runCli(['completion', 'bash']);
-  const directory = folderOf({ script });
-  const quoted = words.map((word) => `'${word}'`).join(' ');
-  const asked = `source ${join(directory, 'script')}; COMP_WORDS=(${quoted}); COMP_CWORD=${words.length - 1}; _promscaler; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', asked], { encoding: 'utf8' });
-  expect(stderr).toBe('');
-  return stdout.split('\n').filter((line) => line !== '');
-}
-
-describe('completion bash', () => {
-  it('suggests commands, options and their values', async () => {
-    expect(await suggest('promscaler', 'sta')).toEqual(['status']);
-    expect(await suggest('promscaler', '')).toContain('completion');
-    expect(await suggest('promscaler', 'status', '--al')).toEqual(['--all-namespaces']);
-    expect(await suggest('promscaler', 'status', '-o', '')).toEqual(['text', 'wide', 'json', 'yaml', 'name']);
-    expect(await suggest('promscaler', 'status', '--output', 'y')).toEqual(['yaml']);
-    expect(await suggest('promscaler', '--no-color', 'pause', '--dir')).toEqual(['--direction']);
-    expect(await suggest('promscaler', 'pause', '--direction', 'scale-d')).toEqual(['scale-down']);
-    expect(await suggest('promscaler', 'completion', 'f')).toEqual(['fish']);
-  });
-
-  it('leaves file names to the shell', async () => {
-    expect(await suggest('promscaler', 'validate', 'we')).toEqual([]);
-    expect(await suggest('promscaler', 'status', '--kubeconfig', '')).toEqual([]);
-    expect(await suggest('promscaler', 'nothing', 'x')).toEqual([]);
-  });
-});
-
-describe.each([
-  ['zsh', ['-n'], 'compdef _promscaler promscaler'],
-  ['fish', ['--no-execute'], 'complete -c promscaler'],
-] as const)('completion %s', (shell, check, line) => {
-  it('lists every command and is a valid script, if the shell is installed', async () => {
-    const { exitCode, stdout } = await runCli(['completion', shell]);
-
-    expect(exitCode).toBe(0);
-    expect(stdout).toContain(line);
-    for (const command of [...REACHING, 'version', 'schema']) expect(stdout).toContain(command);
-    const { error, status, stderr } = spawnSync(shell, [...check, '/dev/stdin'], {
-      input: stdout,
-      encoding: 'utf8',
-    });
-    if (error === undefined) expect([status, stderr]).toEqual([0, '']);
   });
 });

@@ -71,6 +71,7 @@ describe('readServiceConfig', () => {
           retryPeriodSeconds: 2,
         },
         sharding: { enabled: false },
+        notifications: {},
         defaults: {},
         log: { level: 'info', format: 'json' },
       });
@@ -101,6 +102,52 @@ scalers: { paths: [a.yaml, /srv/scalers] }
     });
     expect(config.kubernetes.kubeconfig).toBe('/etc/promscaler/kube/config');
     expect(config.scalers.paths).toEqual(['/etc/promscaler/a.yaml', '/srv/scalers']);
+  });
+
+  it('resolves receivers of notifications with their defaults', () => {
+    const text = `notifications:
+  ops: { urlFile: secrets/url }
+  alerts: { format: alertmanager, url: 'http://am:9093', events: [failure], namespaces: [shop], maxPerMinute: 5 }
+`;
+    const { config, problems } = readServiceConfig(
+      text,
+      'promscaler.yaml',
+      '/etc/promscaler/promscaler.yaml',
+    );
+
+    expect(problems).toEqual([]);
+    expect(config?.notifications).toEqual({
+      ops: {
+        name: 'ops',
+        format: 'json',
+        url: null,
+        urlFile: '/etc/promscaler/secrets/url',
+        bearerTokenFile: null,
+        tls: null,
+        events: ['rescale', 'failure'],
+        namespaces: [],
+        timeoutSeconds: 10,
+        maxPerMinute: 30,
+      },
+      alerts: expect.objectContaining({
+        name: 'alerts',
+        format: 'alertmanager',
+        url: 'http://am:9093',
+        urlFile: null,
+        events: ['failure'],
+        namespaces: ['shop'],
+        maxPerMinute: 5,
+      }),
+    });
+  });
+
+  it('admits at most ten receivers', () => {
+    const receivers = Array.from({ length: 11 }, (_, index) => `  r${index}: { urlFile: url }\n`).join('');
+    const { problems } = readServiceConfig(`notifications:\n${receivers}`, 'promscaler.yaml');
+
+    expect(problems).toMatchObject([
+      { code: 'wrong-settings', message: expect.stringContaining('at most 10') },
+    ]);
   });
 
   it('returns sources that the Prometheus client accepts without conversion', () => {

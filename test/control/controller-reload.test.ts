@@ -54,7 +54,7 @@ describe('a removed scaler', () => {
     rig.controller.setScalers([]);
     rig.world.load = 60;
     rig.controller.setScalers([WEB]);
-    await settle();
+    await rig.clock.advanceAndSettle(50);
 
     letGo();
     await settle();
@@ -266,8 +266,36 @@ describe('a reload', () => {
     rig.controller.setScalers([buildScaler({ syncPeriodSeconds: 5 })]);
     await rig.clock.advanceAndSettle(23_000);
 
-    expect(rig.rounds.map(({ at: instant }) => instant)).toEqual([0, 7, 12, 17, 22, 27].map(at));
-    expect(rig.inputs).toHaveLength(6);
+    expect(rig.rounds.map(({ at: instant }) => instant)).toEqual([0, 10, 15, 20, 25, 30].map(at));
+    // And one cycle at once.
+    expect(rig.inputs).toHaveLength(7);
+  });
+
+  it('with periods of 15 and 30 s starts one round for both after 50 ms, so that they share queries', async () => {
+    const rig = new ControllerRig();
+    await rig.start(WEB);
+    await rig.clock.advanceAndSettle(7000);
+
+    rig.controller.setScalers([WEB, slowApi(30), buildScaler({}, 'new')]);
+    await settle();
+    const atOnce = rig.asked.length;
+    await rig.clock.advanceAndSettle(50);
+
+    expect(atOnce).toBe(1);
+    expect(rig.asked.slice(1)).toEqual([['shop/new'], ['shop/api']]);
+  });
+
+  it('with a new period runs it in the same slots as those that are there: 15 s and 30 s meet every 30 s', async () => {
+    const rig = new ControllerRig();
+    await rig.start(WEB);
+    await rig.clock.advanceAndSettle(7000);
+
+    rig.controller.setScalers([WEB, slowApi(30)]);
+    await rig.clock.advanceAndSettle(60_000);
+
+    expect(rig.begunAt(30)).toEqual(['shop/api', 'shop/web']);
+    expect(rig.begunAt(60)).toEqual(['shop/api', 'shop/web']);
+    expect(rig.inputs.filter(({ scaler }) => scaler.name === 'api')).toHaveLength(3);
   });
 
   it('before the first round takes effect in it', async () => {

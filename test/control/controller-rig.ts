@@ -19,6 +19,7 @@ export class ControllerRig {
   readonly stop = new AbortController();
   readonly controller: Controller;
   isSynced = true;
+  isListing = false;
   /** Inputs of all cycles. */
   readonly inputs: CycleInput[] = [];
   /** Outputs of all cycles that have ended. */
@@ -67,6 +68,7 @@ export class ControllerRig {
     return {
       clock: this.clock,
       isSynced: () => this.isSynced,
+      isListing: () => this.isListing,
       follow: (scalers) => this.followed.push(scalers.map(scalerKey)),
       startRound: (due) => {
         this.asked.push(due.map(({ scaler }) => scalerKey(scaler)));

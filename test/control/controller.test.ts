@@ -52,6 +52,31 @@ describe('the rounds of a controller', () => {
     expect(rig.inputs).toHaveLength(1);
   });
 
+  it('wait up to 60 s for first lists whose pages arrive, and not after the last page', async () => {
+    const rig = new ControllerRig();
+    rig.isSynced = false;
+    rig.isListing = true;
+    await rig.start(WEB);
+
+    await rig.clock.advanceAndSettle(30_000);
+    expect(rig.inputs).toEqual([]);
+    rig.isListing = false;
+    await rig.clock.advanceAndSettle(20);
+    expect(rig.inputs).toHaveLength(1);
+  });
+
+  it('begin after 60 s with endless first lists, not after 59.9 s', async () => {
+    const rig = new ControllerRig();
+    rig.isSynced = false;
+    rig.isListing = true;
+    await rig.start(WEB);
+
+    await rig.clock.advanceAndSettle(59_900);
+    expect(rig.inputs).toEqual([]);
+    await rig.clock.advanceAndSettle(120);
+    expect(rig.inputs).toHaveLength(1);
+  });
+
   it('pass the memory of one cycle to the next', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB);

@@ -77,6 +77,7 @@ export class FakeCluster implements Cluster {
   readonly run = (): Promise<void> => Promise.resolve();
   readonly follow = (): void => undefined;
   readonly isSynced = (): boolean => true;
+  readonly isListing = (): boolean => false;
   readonly problemOf = (): KubernetesError | null => this.podsFailure;
   readonly cacheAgeSeconds = (): number => this.ageSeconds;
   readonly listOtherScalers = (): Promise<readonly OtherScaler[]> => Promise.resolve(this.others);

@@ -149,6 +149,7 @@ export class ScalingProcess {
       run: cluster.run,
       follow: cluster.follow,
       isSynced: cluster.isSynced,
+      isListing: cluster.isListing,
       readTarget: cluster.readTarget,
       listPods: cluster.listPods,
       problemOf: cluster.problemOf,

@@ -31,6 +31,7 @@ const SERVICE_GROUPS: readonly (readonly [name: string, paths: RegExp])[] = [
   ['fields: server', /^server\b/],
   ['fields: state', /^state\b/],
   ['fields: leader election', /^leaderElection\b/],
+  ['fields: notifications', /^notifications\b/],
   ['fields: log', /^log\b/],
   ['fields: service', /./],
 ];

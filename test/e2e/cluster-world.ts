@@ -11,6 +11,7 @@ import { METRICS_API_SERVICE, metricsApiObjects, startMetricsApi } from './metri
 import { startPodExporter } from './pod-exporter.js';
 import type { PodExporter, PresentPod } from './pod-exporter.js';
 import type { ReplicaHistory } from './replica-history.js';
+import type { Engine } from './engine.js';
 import { startStage } from './stage.js';
 import { pause, waitFor } from './waiting.js';
 import type { GivenCluster } from './waiting.js';
@@ -31,6 +32,7 @@ const FIRST_WINDOW_SECONDS = 12;
 export async function startClusterWorld(
   cluster: GivenCluster,
   workloads: readonly Workload[],
+  engine: Engine,
 ): Promise<World> {
   const { namespace, kubeconfig, abilities } = cluster;
   const keepsState = abilities.has('state');
@@ -51,6 +53,7 @@ export async function startClusterWorld(
       await api.send('DELETE', `/leases/${LEASE_NAME}`).catch(() => undefined);
     });
     const stage = await startStage({
+      engine,
       scrapeConfigs: JSON.stringify([
         { job_name: 'pods', honor_labels: true, static_configs: [{ targets: [exporter.address] }] },
       ]),

@@ -3,12 +3,21 @@ import { once } from 'node:events';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { type DemoProcess, endOf, runLine, startDemo } from './demo-process.js';
 import { CLI } from './service-process.js';
+import { emptyQueries } from './dashboard-queries.js';
 import { E2E_TIMEOUT_MS, waitFor } from './waiting.js';
 import { itOnSimulator } from './world.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
 
 const OWN_CLUSTER = 'the demo starts its own cluster';
+
+const WITHOUT_SERIES = {
+  spec: {
+    metrics: [
+      { external: { metric: { name: 'none' }, query: 'sum(no_such_series)', target: { value: '1' } } },
+    ],
+  },
+};
 
 describe('promscaler demo', () => {
   let demo: DemoProcess;
@@ -18,6 +27,7 @@ describe('promscaler demo', () => {
   const name =
     'is healthy, answers every command that it prints, reports each change to it, and leaves nothing';
   itOnSimulator(OWN_CLUSTER, name, async () => {
+    const startSeconds = Date.now() / 1000;
     demo = startDemo();
     await demo.opened();
     const [status = '', explain = '', pause = '', resume = '', doctor = '', ...others] = demo.commands();
@@ -55,10 +65,29 @@ describe('promscaler demo', () => {
 
     const kubectl = /kubectl --kubeconfig \S+/.exec(demo.output())?.[0] ?? '';
     const scalers = await runLine(`${kubectl} get scalers`);
-    expect(scalers.output).toMatch(/\ncheckout +checkout +2 +20 +\d+ +\d+ +True/);
+    expect(scalers.output).toMatch(/^NAME +REFERENCE +TARGETS /);
+    expect(scalers.output).toMatch(/\ncheckout +checkout +cpu: \d+%\/60% +2 +20 +\d+ +\d+ +True/);
+    // A scaler that fails, for the panels about failures.
+    await runLine(`${kubectl} patch scaler search --type merge -p '${JSON.stringify(WITHOUT_SERIES)}'`);
+    await waitFor(async () => (await runLine(`${kubectl} get scaler search`)).output.includes('<unknown>'), {
+      what: 'a metric without a value',
+    });
     await runLine(`${kubectl} delete scaler search`);
     await waitFor(() => demo.output().includes('document deleted'), { what: 'the deletion' });
     await waitFor(() => / {2}\d+ -> \d+ /.test(demo.output()), { what: 'a first change', seconds: 60 });
+
+    const prometheusUrl = /Prometheus UI: (\S+)\/graph/.exec(demo.output())?.[1] ?? '';
+    const asked = {
+      prometheusUrl,
+      startSeconds,
+      namespace: 'shop',
+      scalers: ['checkout', 'search', 'mailer'],
+    };
+    let empty: readonly string[] = [];
+    await waitFor(async () => (empty = await emptyQueries(asked)).length === 0, { what: 'all panels' }).catch(
+      () => undefined,
+    );
+    expect(empty).toEqual([]);
 
     demo.child.kill('SIGINT');
     expect(await endOf(demo.child)).toBe(0);

@@ -1,75 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { ServiceProcess } from './service-process.js';
-import { E2E_TIMEOUT_MS, pause, waitFor } from './waiting.js';
-import { cpuDocument, itOnSimulator, startWorld } from './world.js';
-import type { World } from './world.js';
+import { jest } from '@jest/globals';
+import { describeOutage } from './outage-behavior.js';
+import { E2E_TIMEOUT_MS } from './waiting.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
 
-describe('when Prometheus restarts without data', () => {
-  let world: World;
-  let service: ServiceProcess;
-
-  beforeAll(async () => {
-    world = await startWorld([{ name: 'web', replicas: 6, load: 3.2 }]);
-    await world.writeDocument('web.yaml', cpuDocument(world, 'web'));
-    service = await world.startService();
-  });
-
-  afterAll(() => world.close());
-
-  it('holds 6 replicas during the outage and until the data can be trusted again, then scales down', async () => {
-    await waitFor(async () => (await service.metrics('promscaler_metric_value{')).length > 0, {
-      what: 'a value',
-    });
-
-    await world.stopPrometheus();
-    world.setLoad('web', 0.4);
-    await waitFor(async () => (await service.metrics('type="ScalingActive",status="False"')).length === 1, {
-      what: 'the condition ScalingActive to be false',
-      seconds: 15,
-    });
-    await pause(5);
-    expect(await world.replicas('web')).toBe(6);
-    expect(await service.metrics('promscaler_metric_value{')).toEqual([]);
-    expect(service.output().match(/metric has no value/g)?.length).toBeLessThanOrEqual(2);
-
-    await world.startPrometheusAgain();
-    const backAt = performance.now();
-    await waitFor(
-      async () => (await service.metrics('promscaler_limited{', 'limit="recovery_hold"')).length === 1,
-      {
-        what: 'the recovery hold to hold',
-        seconds: 30,
-      },
-    );
-    expect(await world.replicas('web')).toBe(6);
-    await waitFor(async () => (await world.replicas('web')) < 6, { what: 'a scale-down after the hold' });
-    // A server must be 10 s old (the range of the query), and return values for 10 s from then on.
-    expect((performance.now() - backAt) / 1000).toBeGreaterThan(19);
-    expect(service.output()).toContain('metric has a value again');
-  });
-
-  const reason = 'only the simulator can reject requests on demand';
-  itOnSimulator(
-    reason,
-    'holds while the API server is unavailable, and continues automatically',
-    async () => {
-      const { simulator } = world;
-      if (simulator === null) throw new Error('this is a test of the simulator');
-      const before = await world.replicas('web');
-      const removeFault = simulator.faults.add({}, { kind: 'refuse', status: 503 });
-      simulator.watches.close({}, 'destroy');
-      world.setLoad('web', 6);
-      await pause(8);
-      expect(await world.replicas('web')).toBe(before);
-      expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
-
-      removeFault();
-      await waitFor(async () => (await world.replicas('web')) >= 10, {
-        what: '10 replicas after the API server is back',
-      });
-      expect(await service.stop()).toBe(0);
-    },
-  );
-});
+describeOutage('prometheus', 'Prometheus');

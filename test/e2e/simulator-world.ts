@@ -5,6 +5,7 @@ import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { constant } from '../../src/simulator/model/curves.js';
 import type { Curve } from '../../src/simulator/model/curves.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
+import type { Engine } from './engine.js';
 import { hpaManifest } from './hpa-manifest.js';
 import { startStage } from './stage.js';
 import type { Workload, World } from './world.js';
@@ -19,7 +20,7 @@ const REQUESTS_PER_SECOND = 10;
  * Starts a world on the embedded cluster, with ready pods that are an hour old and ConfigMaps for the state of the
  * service.
  */
-export async function startSimulatorWorld(workloads: readonly Workload[]): Promise<World> {
+export async function startSimulatorWorld(workloads: readonly Workload[], engine: Engine): Promise<World> {
   const simulator = await startSimulator({
     clock: SYSTEM_CLOCK,
     workloads: workloads.map(({ name, replicas, load, isTooLarge = false }) => ({
@@ -42,6 +43,7 @@ export async function startSimulatorWorld(workloads: readonly Workload[]): Promi
     },
   ];
   const stage = await startStage({
+    engine,
     scrapeConfigs: JSON.stringify(scrapeConfigs),
     kubernetes: { url: simulator.url },
     keepsState: true,

@@ -1,20 +1,20 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { findPrometheus } from '../../src/cli/demo/programs/find-prometheus.js';
-import { startPrometheus } from '../../src/cli/demo/programs/prometheus-server.js';
+import { startEngine } from './engine.js';
+import type { Engine } from './engine.js';
 import { startService } from './service-process.js';
 import type { ServiceProcess } from './service-process.js';
 
 /**
- * The common part of all worlds: a real Prometheus that scrapes every second, and a directory for config and documents.
+ * The common part of all worlds: a real Prometheus or VictoriaMetrics that scrapes every second, and a directory for
+ * config and documents.
  */
 export interface Stage {
   readonly folder: string;
   readonly stopPrometheus: () => Promise<void>;
-  /** Starts it at the same address, without data. */
-  readonly startPrometheusAgain: () => Promise<void>;
+  /** Starts it at the same address, without data; without `scrapes` it stays empty. */
+  readonly startPrometheusAgain: (options?: { readonly scrapes: boolean }) => Promise<void>;
   readonly writeDocument: (file: string, text: string) => Promise<void>;
   readonly removeDocument: (file: string) => Promise<void>;
   readonly startService: (args?: readonly string[]) => Promise<ServiceProcess>;
@@ -23,6 +23,7 @@ export interface Stage {
 }
 
 export interface StageOptions {
+  readonly engine: Engine;
   /** The list below `scrape_configs`, as YAML or JSON. */
   readonly scrapeConfigs: string;
   /** The value of `kubernetes` in the service config. */
@@ -35,12 +36,11 @@ export interface StageOptions {
 
 /** Starts Prometheus and writes the service config. */
 export async function startStage(options: StageOptions): Promise<Stage> {
-  const clock = SYSTEM_CLOCK;
-  const env = process.env;
-  const config = `global: { scrape_interval: 1s }\nscrape_configs: ${options.scrapeConfigs}\n`;
-  const binary = await findPrometheus({ env, clock });
+  const { engine } = options;
+  const config = (scrapeConfigs: string): string =>
+    `global: { scrape_interval: 1s }\nscrape_configs: ${scrapeConfigs}\n`;
   const folder = await mkdtemp(join(tmpdir(), 'promscaler-e2e-'));
-  let prometheus = await startPrometheus({ binary, config, env, clock });
+  let prometheus = await startEngine(engine, { config: config(options.scrapeConfigs), port: 0 });
   const { port } = prometheus;
   await mkdir(join(folder, 'scalers'));
   const configFile = join(folder, 'promscaler.yaml');
@@ -49,8 +49,11 @@ export async function startStage(options: StageOptions): Promise<Stage> {
   return {
     folder,
     stopPrometheus: () => prometheus.stop(),
-    startPrometheusAgain: async () => {
-      prometheus = await startPrometheus({ binary, config, env, clock, port });
+    startPrometheusAgain: async ({ scrapes } = { scrapes: true }) => {
+      prometheus = await startEngine(engine, {
+        config: config(scrapes ? options.scrapeConfigs : '[]'),
+        port,
+      });
     },
     writeDocument: (file, text) => writeFile(join(folder, 'scalers', file), text),
     removeDocument: (file) => rm(join(folder, 'scalers', file)),
@@ -70,13 +73,15 @@ export async function startStage(options: StageOptions): Promise<Stage> {
 
 function serviceConfig(
   prometheusUrl: string,
-  { kubernetes, keepsState }: Pick<StageOptions, 'kubernetes' | 'keepsState'>,
+  { engine, kubernetes, keepsState }: Pick<StageOptions, 'engine' | 'kubernetes' | 'keepsState'>,
 ): string {
   return `prometheus:
-  default: { urls: ['${prometheusUrl}'], scrapeIntervalSeconds: 1, resourceWindowSeconds: 10 }
+  default: { urls: ['${prometheusUrl}'], flavor: ${engine}, scrapeIntervalSeconds: 1, resourceWindowSeconds: 10 }
 kubernetes: ${JSON.stringify(kubernetes)}
 state: { enabled: ${keepsState} }
 server: { port: 0 }
+# On VictoriaMetrics the default CPU query has a selector without a range: otherwise the hold has 300 s.
+recoveryHoldMaxSeconds: 10
 defaults: { syncPeriodSeconds: 1 }
 `;
 }

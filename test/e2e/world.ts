@@ -4,6 +4,7 @@ import { NEEDS } from './abilities.js';
 import type { Ability } from './abilities.js';
 import { startClusterWorld } from './cluster-world.js';
 import { startSimulatorWorld } from './simulator-world.js';
+import type { Engine } from './engine.js';
 import type { ReplicaChange } from './replica-history.js';
 import type { Stage } from './stage.js';
 import { CLUSTER } from './waiting.js';
@@ -24,7 +25,7 @@ export interface Workload {
   readonly isTooLarge?: boolean;
 }
 
-/** A cluster with workloads, a real Prometheus with their usage, and a directory for the service. */
+/** A cluster with workloads, a real Prometheus or VictoriaMetrics with their usage, and a directory for the service. */
 export interface World extends Stage {
   /** The namespace of the workloads; nothing outside of it is modified. */
   readonly namespace: string;
@@ -48,8 +49,10 @@ export interface World extends Stage {
 }
 
 /** Starts a world on the configured cluster, by default on the embedded one. */
-export function startWorld(workloads: readonly Workload[]): Promise<World> {
-  return CLUSTER === null ? startSimulatorWorld(workloads) : startClusterWorld(CLUSTER, workloads);
+export function startWorld(workloads: readonly Workload[], engine: Engine = 'prometheus'): Promise<World> {
+  return CLUSTER === null
+    ? startSimulatorWorld(workloads, engine)
+    : startClusterWorld(CLUSTER, workloads, engine);
 }
 
 /** As `it`, for tests that no real cluster can run: there it is skipped, with the reason in its name. */

@@ -37,12 +37,12 @@ const MODULES = [
   'kubernetes/requests/rate-limit',
   'config/read-service-config',
   'kubernetes/requests/request-error',
-  'kubernetes/types',
+  'kubernetes/api/types',
   'kubernetes/requests/lanes',
   'units/clock',
   'telemetry/log',
-  'decision/write-json',
-  'decision/parse-snapshot',
+  'decision/result/write-json',
+  'decision/snapshot/parse-snapshot',
   'decision/decide',
 ] as const;
 

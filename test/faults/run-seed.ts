@@ -14,6 +14,8 @@ export interface SeedOptions {
   readonly product: Product;
   /** Number of replicas that share the scalers; unset: one, or two of which one is the leader. */
   readonly shards?: number | undefined;
+  /** Whether they begin without sharding, with one leader; default: false. */
+  readonly beginsElected?: boolean;
   /** Default: those of the seed. */
   readonly faults?: readonly Fault[];
 }
@@ -40,12 +42,20 @@ export function replicasOf(seed: number): number {
 }
 
 /** Runs the world of a seed for this number of simulated hours and checks its history. */
-export async function runSeed({ seed, hours, product, shards, faults }: SeedOptions): Promise<SeedResult> {
+export async function runSeed(options: SeedOptions): Promise<SeedResult> {
+  const { seed, hours, product, shards, faults, beginsElected = false } = options;
   const durationMs = hours * 3_600_000;
   const replicas = shards ?? replicasOf(seed);
   const isSharded = shards !== undefined;
   const schedule = faults ?? scheduleFaults(seed, { durationMs, replicas, isSharded });
-  const world = new World({ seed, durationMs, product, replicas, isSharded, faults: schedule });
+  const world = new World({
+    seed,
+    durationMs,
+    product,
+    replicas,
+    isSharded: isSharded && !beginsElected,
+    faults: schedule,
+  });
   await world.run(durationMs);
   const { isElected } = world;
   const history = historyOf(world, {

@@ -33,18 +33,54 @@ function drawShardFaults(draw: Draw): readonly Fault[] {
   const first = random.integer(0, replicas - 1);
   const several = Array.from({ length: Math.max(1, replicas - 1) }, (_, index) => (first + index) % replicas);
   const victims = random.pick([[first], several]);
-  switch (random.pick(['killed', 'stopped', 'stopped', 'cut off', 'without leases', 'restarted'] as const)) {
+  const kinds = [
+    'killed',
+    'gone',
+    'stopped',
+    'stopped',
+    'cut off',
+    'without leases',
+    'restarted',
+    'rolled',
+  ] as const;
+  switch (random.pick(kinds)) {
     case 'killed':
       return processFaults(draw, victims, { mode: 'crash', point: null });
+    case 'gone':
+      return processFaults(draw, victims, { mode: 'gone' });
     case 'stopped':
       return processFaults(draw, victims, { mode: 'stopped' });
     case 'restarted':
       return processFaults(draw, victims, { mode: 'restart' });
+    case 'rolled':
+      return rollOffAndOn(draw);
     case 'cut off':
       return apiFaults(draw, victims, 'all');
     case 'without leases':
       return apiFaults(draw, victims, random.pick(['lease', 'members']));
   }
+}
+
+/** A rolling update that disables sharding, and one that enables it again. */
+function rollOffAndOn({ random, startMs, replicas }: Draw): readonly Fault[] {
+  const backMs = startMs + random.between(60_000, 900_000);
+  return [
+    ...rollTo(false, { startMs, replicas, gapMs: random.between(10_000, 60_000) }),
+    ...rollTo(true, { startMs: backMs, replicas, gapMs: random.between(10_000, 60_000) }),
+  ];
+}
+
+/** Replaces one replica after another, the last first. Public for tests of one rolling update. */
+export function rollTo(
+  isSharded: boolean,
+  plan: { readonly startMs: number; readonly replicas: number; readonly gapMs: number },
+): readonly Fault[] {
+  return Array.from({ length: plan.replicas }, (_, index) => {
+    const startMs = plan.startMs + index * plan.gapMs;
+    const what = { mode: 'switched', isSharded } as const;
+    const replica = plan.replicas - 1 - index;
+    return { startMs, endMs: startMs + plan.gapMs, kind: 'world', replica, target: 'web', what };
+  });
 }
 
 /** From half a renewal to several Leases; a minute and more now and then. */

@@ -1,13 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { waitFor } from '../e2e/waiting.js';
 import { leftOutOfImage } from './left-out.js';
+import { copyInto, productionPackages, succeed } from './production-packages.js';
 
 jest.setTimeout(60_000);
 
@@ -108,31 +109,7 @@ defaults: { syncPeriodSeconds: 1 }
 `;
 }
 
-/** Returns the packages that `npm ci --omit=dev` installs, according to the lock file. */
-function productionPackages(): readonly string[] {
-  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
-    packages: Readonly<Record<string, { readonly dev?: boolean; readonly devOptional?: boolean }>>;
-  };
-  return Object.entries(lock.packages).flatMap(([path, { dev, devOptional }]) =>
-    path === '' || dev === true || devOptional === true ? [] : [path],
-  );
-}
-
-/** Copies paths of the repository. One process for each directory: there are thousands of files. */
-function copyInto(folder: string, paths: readonly string[]): void {
-  for (const parent of new Set(paths.map(dirname))) {
-    const children = paths.filter((path) => dirname(path) === parent);
-    mkdirSync(join(folder, parent), { recursive: true });
-    succeed('cp', ['-RL', ...children.map((path) => join(ROOT, path)), join(folder, parent)]);
-  }
-}
-
 /** Makes everything readable for all users, as in an image layer. */
 function setWritable(folder: string, isWritable: boolean): void {
   succeed('chmod', ['-R', isWritable ? 'u+w' : 'a+rX,a-w', folder]);
-}
-
-function succeed(file: string, args: readonly string[]): void {
-  const { status, stderr } = spawnSync(file, args, { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`${file} ended with ${status}: ${stderr}`);
 }

@@ -58,12 +58,25 @@ describe('the workflow', () => {
   it('runs only scripts that package.json and the tree have', () => {
     const lines = JOBS.flatMap(([, { steps }]) => steps.map(({ run = '' }) => run));
     const text = lines.join('\n');
-    const scripts = [...text.matchAll(/\bnpm (?:run )?(test:e2e|test|lint|[\w:]+)/g)].map(([, name]) => name);
+    const scripts = [...text.matchAll(/\bnpm (?:run )?(?:--silent )?(test:e2e|test|lint|[\w:]+)/g)].map(
+      ([, name]) => name,
+    );
     const files = [...text.matchAll(/\b(test\/[\w./-]+)/g)].map(([, file = '']) => file);
 
-    expect([...new Set(scripts)].sort()).toEqual(['audit', 'ci', 'lint', 'test', 'test:e2e']);
+    expect([...new Set(scripts)].sort()).toEqual([
+      'audit',
+      'ci',
+      'lint',
+      'pack',
+      'release:check',
+      'release:krew',
+      'release:sbom',
+      'test',
+      'test:e2e',
+    ]);
     for (const name of scripts)
-      if (name !== 'ci' && name !== 'audit') expect(Object.keys(PACKAGE.scripts)).toContain(name);
+      if (name !== 'ci' && name !== 'audit' && name !== 'pack')
+        expect(Object.keys(PACKAGE.scripts)).toContain(name);
     expect(files).toContain('test/e2e/kind.sh');
     for (const file of files)
       expect({ file, isThere: existsSync(join(ROOT, file)) }).toEqual({ file, isThere: true });
@@ -87,11 +100,29 @@ describe('the workflow', () => {
     expect(pushing).toEqual(['publish']);
     expect(writing).toEqual(['publish']);
     expect(WORKFLOW.permissions).toEqual({ contents: 'read' });
-    expect(job('publish').permissions).toEqual({ contents: 'read', packages: 'write' });
+    expect(job('publish').permissions).toEqual({
+      contents: 'write',
+      packages: 'write',
+      'id-token': 'write',
+      attestations: 'write',
+    });
     expect(job('publish').if).toBe("startsWith(github.ref, 'refs/tags/v')");
     expect(job('publish').needs).toEqual(JOBS.map(([name]) => name).filter((name) => name !== 'publish'));
     // With the permissions of the base repository, a pull request's code would run with its secrets.
     expect(Object.keys(WORKFLOW.on)).toEqual(['push', 'pull_request']);
+  });
+
+  it('publishes nothing before the release check, and everything with an attestation', () => {
+    const { steps } = job('publish');
+    const texts = steps.map(({ run = '', uses = '' }) => `${uses}${run}`);
+    const first = (part: string): number => texts.findIndex((text) => text.includes(part));
+
+    expect(steps[first('release:check')]?.run).toBe('npm run release:check -- "$GITHUB_REF_NAME"');
+    for (const part of ['build-push-action', 'helm push', 'gh release create'])
+      expect(first(part)).toBeGreaterThan(first('release:check'));
+    expect(texts.filter((text) => text.startsWith('actions/attest-build-provenance@'))).toHaveLength(3);
+    expect(steps[first('helm package')]?.run).toContain('--sign');
+    expect(texts.at(-1)).toContain('release-files/*');
   });
 
   it('runs the end-to-end tests and the chart on the same kind cluster, with the image that was just built', () => {
@@ -125,7 +156,8 @@ describe('the workflow', () => {
     const installs = TEXT.match(/npm ci.*/g) ?? [];
 
     expect(installs.length).toBeGreaterThanOrEqual(3);
-    for (const line of installs) expect(line).toBe('npm ci --ignore-scripts');
+    for (const line of installs)
+      expect(line).toMatch(/^npm ci --ignore-scripts(?: --omit=dev --omit=optional\))?$/);
     expect(job('audit').steps.at(-1)?.run).toBe('npm audit --omit=dev --audit-level=high');
     const { updates } = parse(readFileSync(join(ROOT, '.github/dependabot.yml'), 'utf8')) as {
       readonly updates: readonly Readonly<Record<string, unknown>>[];

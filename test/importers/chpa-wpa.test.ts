@@ -108,7 +108,9 @@ describe('a WatermarkPodAutoscaler', () => {
       scaleTargetRef: { name: 'api' },
       minReplicas: 2,
       maxReplicas: 9,
-      metrics: [{ external: { query: 'sum(rps)', target: { averageValue: 100 } } }],
+      metrics: [
+        { external: { query: 'sum(rps)', target: { averageValue: 100 }, guard: 'sum(sum(rps)) != 0' } },
+      ],
       behavior: {
         scaleUp: { policies: [{ type: 'Percent', value: 50, periodSeconds: 15 }], tolerance: 0.53 },
         scaleDown: { policies: [{ type: 'Percent', value: 20, periodSeconds: 15 }], tolerance: 0.02 },
@@ -145,9 +147,46 @@ describe('a WatermarkPodAutoscaler', () => {
       .replace('100', '500m');
 
     expect(importOne(wpa(METRIC)).spec).toMatchObject({ paused: true });
-    expect(importOne(wpa(resource)).spec).toMatchObject({
+    expect(importOne(wpa(`algorithm: average\n${resource}`)).spec).toMatchObject({
       metrics: [{ resource: { name: 'cpu', target: { averageValue: '500m' } } }],
     });
+    // apis/datadoghq/v1alpha1/watermarkpodautoscaler_default.go: without an algorithm, the usage of all pods is added up.
+    const { spec, lost } = importOne(wpa(resource));
+    expect(spec).toMatchObject({ paused: true });
+    expect(lost.join()).toContain('spec.metrics[0].resource is the total of all pods');
+  });
+
+  // Source of these facts: apis/datadoghq/v1alpha1/watermarkpodautoscaler_default.go
+  it.each([
+    ['no fields', ''],
+    ['zeros', 'tolerance: 0\nupscaleForbiddenWindowSeconds: 0\ndownscaleForbiddenWindowSeconds: 0\n'],
+    [
+      'the defaults that its controller writes',
+      'tolerance: 100m\nscaleUpLimitFactor: 50\nscaleDownLimitFactor: 20\nreplicaScalingAbsoluteModulo: 1\nminReplicas: 1\nalgorithm: absolute\nupscaleForbiddenWindowSeconds: 60\ndownscaleForbiddenWindowSeconds: 300\n',
+    ],
+  ])('with %s tolerates 10 %%, adds 50 %% after 60 s, and removes 20 %% after 300 s', (_, fields) => {
+    const { spec, lost } = importOne(wpa(`${fields}${METRIC}`), QUERIES);
+
+    expect(lost).toEqual([expect.stringContaining('is compared with the low watermark')]);
+    expect(spec).toMatchObject({
+      metrics: [{ external: { target: { value: 100 } } }],
+      behavior: {
+        scaleUp: { policies: [{ type: 'Percent', value: 50, periodSeconds: 15 }], tolerance: 0.65 },
+        scaleDown: { policies: [{ type: 'Percent', value: 20, periodSeconds: 15 }], tolerance: 0.1 },
+      },
+      upscaleForbiddenWindowSeconds: 60,
+      downscaleForbiddenWindowSeconds: 300,
+    });
+  });
+
+  it('holds the replicas at a value of 0, unless it tolerates zero', () => {
+    // controllers/datadoghq/replica_calculator.go, GetExternalMetricReplicas
+    const tolerant = importOne(wpa(`tolerateZero: true\n${METRIC}`), QUERIES);
+    const { text, spec } = importOne(wpa(METRIC), QUERIES);
+
+    expect(spec).toMatchObject({ metrics: [{ external: { guard: 'sum(sum(rps)) != 0' } }] });
+    expect(text).toContain('spec.tolerateZero is false');
+    expect(tolerant.text).not.toContain('guard');
   });
 
   it.each([

@@ -2,7 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { importAll, importOne } from './importing.js';
 import { SERVER, prometheus, scaledObject, triggers } from './scaled-objects.js';
 
-const METRIC = { query: 'sum(queue_depth)', target: { averageValue: 30 }, onMissing: 'zero' };
+const METRIC = {
+  query: 'sum(queue_depth)',
+  target: { averageValue: 30 },
+  onMissing: 'zero',
+  onNaN: 'zero',
+};
 
 describe('a ScaledObject', () => {
   it('of one query has the defaults of KEDA: 0 to 100 replicas, and an empty result is 0', () => {
@@ -52,6 +57,23 @@ ${triggers(prometheus(', activationThreshold: "5", ignoreNullValues: "false"', '
       cooldownSeconds: 60,
       syncPeriodSeconds: 5,
       fallback: { afterSeconds: 60, replicas: 6, mode: 'exact' },
+    });
+  });
+
+  // pkg/scalers/prometheus_scaler.go: ignoreNullValues is read with strconv.ParseBool
+  it.each([
+    ['', 'zero'],
+    [', ignoreNullValues: "TRUE"', 'zero'],
+    [', ignoreNullValues: "False"', undefined],
+    [', ignoreNullValues: "0"', undefined],
+    [', ignoreNullValues: "f"', undefined],
+  ])('with the metadata "%s" treats no result and NaN as %s', (metadata, expected) => {
+    const { spec } = importOne(scaledObject(triggers(prometheus(metadata))));
+    const { metrics } = spec as { readonly metrics: readonly { readonly external: object }[] };
+
+    expect({ onMissing: undefined, onNaN: undefined, ...metrics[0]?.external }).toMatchObject({
+      onMissing: expected,
+      onNaN: expected,
     });
   });
 
@@ -152,6 +174,11 @@ ${triggers(prometheus(', activationThreshold: "5", ignoreNullValues: "false"', '
   it.each([
     ['paused', '"true"', { paused: true }],
     ['paused', '"false"', {}],
+    // apis/keda/v1alpha1/scaledobject_types.go, getBoolAnnotation: strconv.ParseBool, and any other text is true
+    ['paused', '"1"', { paused: true }],
+    ['paused', '"F"', {}],
+    ['paused', '"yes"', { paused: true }],
+    ['paused', '""', { paused: true }],
     ['paused-scale-in', '"true"', { paused: 'scale-down' }],
     ['paused-scale-out', '"true"', { paused: 'scale-up' }],
   ])('with the annotation %s: %s', (name, value, expected) => {

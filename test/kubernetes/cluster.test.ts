@@ -84,6 +84,29 @@ describe('a watched target', () => {
     expect(rig.cluster.isSynced()).toBe(false);
   });
 
+  it('has no pods while only the first page of the first list has arrived', async () => {
+    const waiting: (() => void)[] = [];
+    rig.fake.on('LIST', PODS, list('5', [apiPod({ name: 'web-1' })], 'more'), (response, request) =>
+      waiting.push(() => list('5', [apiPod({ name: 'web-2' })])(response, request)),
+    );
+    rig.start();
+    await eventually(() => waiting.length === 1);
+
+    expect(rig.cluster.isSynced()).toBe(false);
+    expect(rig.cluster.isListing()).toBe(true);
+    expect((await failureOf(() => rig.cluster.listPods('shop', APP_WEB))).message).toContain(
+      'not listed yet',
+    );
+    rig.clock.advance(5001);
+    expect(rig.cluster.isListing()).toBe(false);
+
+    for (const answer of waiting) answer();
+    await rig.synced();
+
+    expect(rig.cluster.isListing()).toBe(false);
+    expect(rig.cluster.listPods('shop', APP_WEB).map(({ name }) => name)).toEqual(['web-1', 'web-2']);
+  });
+
   it('is reported within 10 s if the first list does not complete', async () => {
     rig.fake.on('LIST', PODS, () => undefined);
     rig.start();

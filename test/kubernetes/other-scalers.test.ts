@@ -199,6 +199,20 @@ describe('an HPA next to a dry run', () => {
     expect(watches()).toBe(0);
   });
 
+  it('is still watched after the documents are loaded again', async () => {
+    rig.fake.on('LIST', HPAS, list('5', [wanting(3, '4')])).on('WATCH', HPAS, openWatch());
+    rig.start([{ namespace: 'shop', ref: WEB, isDryRun: true }]);
+    await look();
+    await eventually(() => watches() === 1, 'the watch');
+    const open = rig.fake.connections;
+
+    follow(true);
+    await settle(20);
+
+    expect([watches(), rig.fake.connections]).toEqual([1, open]);
+    expect(await wanted()).toEqual([3]);
+  });
+
   it('is listed, not watched, after the dry run ends', async () => {
     rig.fake.on('LIST', HPAS, list('5', [wanting(3, '4')])).on('WATCH', HPAS, openWatch());
     rig.start([{ namespace: 'shop', ref: WEB, isDryRun: true }]);

@@ -3,7 +3,7 @@ import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { tarOf, zipOf } from './archive-builder.js';
+import { tarOf, zipOf } from '../cli/demo/programs/archive-builder.js';
 import { findHelm, findHelm3, findKubectl, findVictoriaMetrics } from './find-programs.js';
 import { type Machine, createMachine } from './machine.js';
 

@@ -16,14 +16,13 @@ const HELM_3_LAYER = kubectlLayer('kubectl-layer-v30-2.0.4', {
   programs: ['helm/helm'],
 });
 
-const PROMTOOL: Program = { ...PROMETHEUS, title: 'promtool', binary: 'promtool', path: 'usr/bin/promtool' };
+const PROMTOOL: Program = { ...PROMETHEUS, title: 'promtool', binary: 'promtool' };
 
 /** For tests of responses that differ from those of Prometheus. */
 const VICTORIA_METRICS: Program = {
   title: 'VictoriaMetrics',
   binary: 'victoria-metrics',
-  origin: debianPackage('victoria-metrics'),
-  path: 'usr/bin/victoria-metrics',
+  origins: [debianPackage('victoria-metrics')],
   probe: ['--version'],
   install: { 'apt-get': 'sudo apt-get install victoria-metrics', brew: 'brew install victoriametrics' },
   page: 'https://docs.victoriametrics.com/victoriametrics/quick-start/',
@@ -32,8 +31,7 @@ const VICTORIA_METRICS: Program = {
 const KUBECTL: Program = {
   title: 'kubectl',
   binary: 'kubectl',
-  origin: KUBECTL_LAYER,
-  path: 'kubectl/kubectl',
+  origins: [KUBECTL_LAYER],
   probe: ['version', '--client'],
   install: {
     'apt-get': 'sudo apt-get install kubernetes-client',
@@ -46,8 +44,7 @@ const KUBECTL: Program = {
 const HELM: Program = {
   title: 'helm',
   binary: 'helm',
-  origin: KUBECTL_LAYER,
-  path: 'helm/helm',
+  origins: [KUBECTL_LAYER],
   probe: ['version'],
   install: { brew: 'brew install helm', dnf: 'sudo dnf install helm' },
   page: 'https://helm.sh/docs/intro/install/',
@@ -58,7 +55,7 @@ const HELM_3: Program = {
   ...HELM,
   title: 'helm 3',
   binary: 'helm3',
-  origin: HELM_3_LAYER,
+  origins: [HELM_3_LAYER],
   install: { brew: 'brew install helm@3' },
   page: 'https://helm.sh/docs/v3/intro/install/',
 };

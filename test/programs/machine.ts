@@ -6,6 +6,8 @@ import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 
 /** Directory of Prometheus below the directory of all caches. */
 export const IN_CACHE = `promscaler/prometheus-debian-${arch()}`;
+/** Nothing listens there. */
+export const NO_MIRROR = 'http://127.0.0.1:1/releases';
 const SYSTEM_PATH = '/bin:/usr/bin';
 
 /** A machine without installed programs: only those in `bin` are on its PATH. */
@@ -44,7 +46,12 @@ export async function createMachine(): Promise<Machine> {
     context: (env = {}, reports = []) => ({
       clock: SYSTEM_CLOCK,
       report: (line) => void reports.push(line),
-      env: { PATH: join(root, 'bin'), XDG_CACHE_HOME: join(root, 'cache'), ...env },
+      env: {
+        PATH: join(root, 'bin'),
+        XDG_CACHE_HOME: join(root, 'cache'),
+        PROMSCALER_PROMETHEUS_MIRROR: NO_MIRROR,
+        ...env,
+      },
     }),
     cached: (name) => join(root, 'cache', IN_CACHE, 'usr/bin', name),
     program,

@@ -78,6 +78,7 @@ describe('/api/v1/scalers', () => {
             outcome: PATCHED,
             conflictingWriter: null,
             shadow: null,
+            agreement: null,
             lastScaleUp: '2026-01-01T00:00:15Z',
             lastScaleDown: null,
             paused: false,

@@ -1,5 +1,6 @@
 import Runner from 'jest-runner';
 import { buildPrograms } from './build.mjs';
+import { fetchPrometheus } from './fetch-prometheus.mjs';
 import { isInRealTime, isLongest, pathOf, startsProgram } from './programs-of-tests.mjs';
 
 /** The workers for tests in real time. Each uses about an eighth of a core. */
@@ -8,7 +9,7 @@ const WAITING_WORKERS = 5;
 /**
  * Runs the tests in real time next to all others, each kind with its own workers. With one queue for both, either the
  * cores are idle while tests wait, or many workers compete for the cores. Before the first test, it builds the programs
- * that tests of this run start.
+ * that tests of this run start, and finds Prometheus.
  */
 export default class TwoLanes extends Runner {
   #waiting;
@@ -24,7 +25,10 @@ export default class TwoLanes extends Runner {
   }
 
   async runTests(tests, watcher, options) {
-    if (tests.some((test) => startsProgram(pathOf(test)))) await buildPrograms();
+    if (tests.some((test) => startsProgram(pathOf(test)))) {
+      await buildPrograms();
+      if (tests.some((test) => isInRealTime(pathOf(test)))) await fetchPrometheus();
+    }
     if (options.serial || this._globalConfig.maxWorkers === 1) return super.runTests(tests, watcher, options);
     const [waiting, working] = divide(tests, isInRealTime);
     await Promise.all([

@@ -120,6 +120,32 @@ describe('createMetrics', () => {
     expect(await lines(metrics, /_replicas|_pods/)).toEqual([]);
   });
 
+  it.each([
+    ['of both directions', { direction: 'both' }, true],
+    ['of scale-ups', { direction: 'scale-up' }, true],
+    ['of scale-downs', { direction: 'scale-down' }, false],
+    ['of scale-downs at a fixed count', { direction: 'scale-down', replicas: 3 }, true],
+  ] as const)('a pause %s: whether scale-ups are paused', async (_, of, isPaused) => {
+    const ledger = createLedger();
+    ledger.add(record({ pause: { by: 'annotation', until: null, replicas: null, facts: [], ...of } }));
+
+    const page = String(await metricsOf(ledger).render());
+
+    expect(page).toContain('promscaler_paused{namespace="shop",scaler="web"} 1');
+    expect(page.includes('promscaler_scale_up_paused{namespace="shop",scaler="web"} 1')).toBe(isPaused);
+  });
+
+  it('has a series of a conflicting writer only while there is one', async () => {
+    const ledger = createLedger();
+    const series = 'promscaler_conflicting_writer{namespace="shop",scaler="web"} 1';
+    ledger.add(record({ conflictingWriter: { managers: ['kubectl'], since: '', message: '' } }));
+    expect(String(await metricsOf(ledger).render())).toContain(series);
+
+    ledger.add(record());
+
+    expect(String(await metricsOf(ledger).render())).not.toContain('promscaler_conflicting_writer{');
+  });
+
   it('drops limit and condition of the previous cycle', async () => {
     const { ledger, metrics } = build();
     ledger.add(record({ decision: decision({ limits: [limitStep({ until: at(300) })] }) }));

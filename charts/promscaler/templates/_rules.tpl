@@ -60,10 +60,11 @@ request is authorized.
 */}}
 {{- define "promscaler.ownRules" -}}
 {{- if .Values.sharding.enabled }}
-# Each replica has its own Lease, whose name is unknown here.
+# Each replica has its own Lease, whose name is unknown here. `get` is for the Lease of leader election, which shows
+# replicas that still run without sharding.
 - apiGroups: [coordination.k8s.io]
   resources: [leases]
-  verbs: [create, list, update, delete]
+  verbs: [create, get, list, update, delete]
 {{- else if .Values.leaderElection.enabled }}
 - apiGroups: [coordination.k8s.io]
   resources: [leases]

@@ -53,10 +53,13 @@ interface ImportFlags extends ClusterOptions {
   readonly adapterConfig?: string;
   readonly dryRun?: boolean;
   readonly strict?: boolean;
+  readonly live?: boolean;
+  readonly config?: string;
+  readonly prometheus?: string;
 }
 
 function addImport(program: Command, io: CommandIo, result: Result): void {
-  program
+  const command = program
     .command('import')
     .description('Convert autoscalers of other kinds (HPA, KEDA, CHPA) to scaler documents')
     .argument('<path...>', 'Files, directories with *.yaml and *.yml files, or - for standard input')
@@ -67,10 +70,13 @@ function addImport(program: Command, io: CommandIo, result: Result): void {
     .option('--adapter-config <file>', 'Config of prometheus-adapter, with the queries of custom metrics')
     .option('--dry-run', 'Set dryRun: true in each document, to compare it with its autoscaler')
     .option('--strict', 'Reject objects that cannot be converted completely')
-    .action(async (paths: string[], options: ImportFlags) => {
-      const { runImport } = await import('../import/run-import.js');
-      result.exitCode = await runImport({ paths, ...options }, io);
-    });
+    .option('--live', 'Compare the decision for each document with the present count of its HPA')
+    .option('--config <file>', 'With --live: service config with the data sources')
+    .option('--prometheus <url>', 'With --live: replace the URLs of the data source default');
+  reachingCluster(command).action(async (paths: string[], options: ImportFlags) => {
+    const { runImport } = await import('../import/run-import.js');
+    result.exitCode = await runImport({ paths, ...options }, io);
+  });
 }
 
 interface ValidateFlags extends ClusterOptions {

@@ -20,10 +20,10 @@ export function addMetaCommands(program: Command, io: CommandIo, result: Result)
     .addArgument(shell)
     .addHelpText(
       'after',
-      '\nLoad it in bash or zsh: source <(promscaler completion bash)\nLoad it in fish: promscaler completion fish | source',
+      '\nLoad it in bash or zsh: source <(promscaler completion bash)\nLoad it in fish: promscaler completion fish | source\nkubectl completes `kubectl promscaler` with the program kubectl_complete-promscaler, which the package installs.',
     )
     .action(async (name: string) => {
       const { runCompletion } = await import('../completion/run-completion.js');
-      result.exitCode = runCompletion(name, program, io);
+      result.exitCode = runCompletion(name, io);
     });
 }

@@ -1,51 +1,81 @@
 import type { Command } from 'commander';
 
+/** What completes an argument or the value of an option, besides `values`. */
+export type Source = 'files' | 'scalers' | 'namespaces' | 'nothing';
+
 export interface Completion {
-  readonly name: string;
   readonly commands: readonly CompletedCommand[];
 }
 
-interface CompletedCommand {
-  readonly name: string;
-  /** The summary up to the first colon or semicolon, to fit on one line. */
+export interface Suggestion {
+  readonly value: string;
+  /** Empty: none. */
   readonly description: string;
+}
+
+export interface CompletedCommand extends Suggestion {
   readonly options: readonly CompletedOption[];
-  /** Allowed values of the first argument; empty: any value. */
-  readonly values: readonly string[];
+  /** By position; the last one repeats if it is variadic. */
+  readonly places: readonly Place[];
+  readonly isVariadic: boolean;
 }
 
 export interface CompletedOption {
   readonly flags: readonly string[];
   readonly description: string;
-  readonly takesValue: boolean;
-  /** Allowed values; empty: any value. */
+  /** Null: the option takes no value. */
+  readonly place: Place | null;
+}
+
+export interface Place {
+  /** The allowed values; empty: those of the source. */
   readonly values: readonly string[];
+  readonly source: Source;
 }
 
 export function describeCommands(program: Command): Completion {
   const shared = optionsOf(program).filter(({ flags }) => !flags.includes('--version'));
-  const help = {
-    flags: ['--help', '-h'],
-    description: 'Print help',
-    takesValue: false,
-    values: [],
-  };
+  const help: CompletedOption = { flags: ['--help', '-h'], description: 'Print help', place: null };
   const commands = program.commands.map((command) => ({
-    name: command.name(),
+    value: command.name(),
     description: shorten(command.description()),
     options: [...optionsOf(command), ...shared, help],
-    values: command.registeredArguments[0]?.argChoices ?? [],
+    places: command.registeredArguments.map((one) => placeOf(one.name(), one.argChoices)),
+    isVariadic: command.registeredArguments.at(-1)?.variadic === true,
   }));
-  return { name: program.name(), commands };
+  const names = commands.map(({ value }) => value);
+  const helpCommand: CompletedCommand = {
+    value: 'help',
+    description: 'Print help for a command',
+    options: [],
+    places: [{ values: names, source: 'nothing' }],
+    isVariadic: false,
+  };
+  return { commands: [...commands, helpCommand] };
 }
 
 function optionsOf(command: Command): readonly CompletedOption[] {
   return command.options.map((option) => ({
     flags: [option.long, option.short].filter((flag) => typeof flag === 'string'),
     description: shorten(option.description),
-    takesValue: option.required || option.optional,
-    values: option.argChoices ?? [],
+    place:
+      option.required || option.optional
+        ? placeOf(/[<[]([\w-]+)/.exec(option.flags)?.[1] ?? '', option.argChoices)
+        : null,
   }));
+}
+
+/** By the name of the argument in the help. */
+const SOURCES: Readonly<Record<string, Source>> = {
+  file: 'files',
+  path: 'files',
+  snapshot: 'files',
+  scaler: 'scalers',
+  namespace: 'namespaces',
+};
+
+function placeOf(name: string, values: readonly string[] = []): Place {
+  return { values, source: SOURCES[name] ?? 'nothing' };
 }
 
 function shorten(description: string): string {

@@ -1,26 +1,22 @@
-import type { Command } from 'commander';
 import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
-import { type Completion, describeCommands } from './describe-commands.js';
-import { bashScript } from './bash.js';
-import { fishScript } from './fish.js';
-import { zshScript } from './zsh.js';
+import { BASH_SCRIPT } from './bash.js';
+import { FISH_SCRIPT } from './fish.js';
+import { ZSH_SCRIPT } from './zsh.js';
 
-const SCRIPTS: ReadonlyMap<string, (completion: Completion) => string> = new Map([
-  ['bash', bashScript],
-  ['zsh', zshScript],
-  ['fish', fishScript],
+const SCRIPTS: ReadonlyMap<string, string> = new Map([
+  ['bash', BASH_SCRIPT],
+  ['zsh', ZSH_SCRIPT],
+  ['fish', FISH_SCRIPT],
 ]);
 
-/**
- * Runs `completion`: prints the script that completes commands, options and their values. The script sends no requests.
- */
-export function runCompletion(shell: string, program: Command, io: CommandIo): ExitCode {
+/** Runs `completion`. The scripts run `promscaler __complete`, see `runComplete`. */
+export function runCompletion(shell: string, io: CommandIo): ExitCode {
   const script = SCRIPTS.get(shell);
   if (script === undefined)
     throw new CommandError(
       `shell ${shell} is not supported, must be one of ${[...SCRIPTS.keys()].join(', ')}`,
       2,
     );
-  io.stdout.write(script(describeCommands(program)));
+  io.stdout.write(script);
   return 0;
 }

@@ -34,6 +34,7 @@ export async function runDemo(options: DemoOptions, io: CommandIo): Promise<Exit
   const settings = readDemoOptions(options, io.stdout.isTerminal);
   const trace = settings.traceFile === null ? null : await readTrace(settings.traceFile, io);
   const binary = await findBinary(io);
+  if (binary === null) return 0;
   io.stdout.write('Starting a simulated cluster, Prometheus and promscaler ...\n\n');
   if (io.signal.aborted) return 0;
   const folder = await mkdtemp(join(tmpdir(), 'promscaler-demo-'));
@@ -73,11 +74,15 @@ export async function runDemo(options: DemoOptions, io: CommandIo): Promise<Exit
   }
 }
 
-async function findBinary(io: CommandIo): Promise<string> {
-  const report = (text: string): void => io.stderr.write(`${text}\n`);
+/** Returns null if the command is interrupted. */
+async function findBinary(io: CommandIo): Promise<string | null> {
+  const { env, clock, signal, stderr } = io;
+  const report = (text: string): void => stderr.write(`${text}\n`);
+  const progress = stderr.isTerminal ? (text: string): void => stderr.write(`\r\x1b[K${text}`) : undefined;
   try {
-    return await findPrometheus({ env: io.env, clock: io.clock, report });
+    return await findPrometheus({ env, clock, signal, report, progress });
   } catch (error) {
+    if (signal.aborted) return null;
     if (error instanceof MissingProgramError) throw new CommandError(error.message);
     throw error;
   }

@@ -39,7 +39,10 @@ log: { level: error, format: text }  # the demo prints its own messages
 `;
 }
 
-/** Returns the Prometheus config of the demo, with targets from http_sd of the cluster. */
+/** The file with the address of promscaler, next to prometheus.yml: it is written once its port is chosen. */
+export const SERVICE_TARGETS_FILE = 'promscaler.json';
+
+/** Returns the Prometheus config of the demo: targets from http_sd of the cluster, and promscaler itself. */
 export function demoPrometheusConfig(sdUrl: string): string {
   return `global:
   scrape_interval: ${SCRAPE_SECONDS}s
@@ -49,7 +52,17 @@ scrape_configs:
     http_sd_configs:
       - url: ${sdUrl}
         refresh_interval: 1s
+  - job_name: promscaler
+    honor_labels: true
+    file_sd_configs:
+      - files: [${SERVICE_TARGETS_FILE}]
+        refresh_interval: 1s
 `;
+}
+
+/** Returns the contents of the file above. The label `namespace` is that of the service, as with a ServiceMonitor. */
+export function demoServiceTargets(port: number): string {
+  return JSON.stringify([{ targets: [`127.0.0.1:${port}`], labels: { namespace: DEMO_NAMESPACE } }]);
 }
 
 export interface DemoDocuments {

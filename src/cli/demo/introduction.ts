@@ -39,7 +39,7 @@ The scaler documents of checkout and search are objects in the cluster, that of 
   ${kubectl} edit scaler checkout
   ${join(folder, 'scalers', 'mailer.yaml')}
 
-Prometheus UI: ${prometheusUrl}/graph
+Prometheus UI: ${prometheusUrl}
 
 `;
 }

@@ -8,7 +8,7 @@ import { kubeconfigText } from '../../simulator/api/access/kubeconfig.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { customResourceDefinition } from '../schema/custom-resource/definition.js';
 import { startApiFront } from './api-front.js';
-import { demoDocuments, demoServiceConfig } from './documents.js';
+import { SERVICE_TARGETS_FILE, demoDocuments, demoServiceConfig, demoServiceTargets } from './documents.js';
 import type { DemoSettings } from './options.js';
 import { DEMO_NAMESPACE, demoService, demoStateMaps } from './workloads.js';
 
@@ -49,6 +49,7 @@ export async function setStage(parts: Parts, settings: DemoSettings): Promise<St
   await mkdir(join(folder, 'scalers'));
   for (const [name, text] of documents.files) await writeFile(join(folder, 'scalers', name), text);
   await writeFile(configFile, demoServiceConfig(addresses));
+  await writeFile(join(prometheus.folder, SERVICE_TARGETS_FILE), demoServiceTargets(port));
   const kubeconfig = join(folder, KUBECONFIG);
   await writeFile(kubeconfig, kubeconfigText(front.url, { namespace: DEMO_NAMESPACE }));
   return {

@@ -8,6 +8,7 @@ import { checkClusterClock } from './checks/cluster-clock.js';
 import { checkCustomResources } from './checks/custom-resources.js';
 import { checkDecision } from './checks/decision.js';
 import { checkLease } from './checks/lease.js';
+import { checkNotifications } from './checks/notifications.js';
 import { checkOtherScaler } from './checks/other-scaler.js';
 import { checkPermissions } from './checks/permissions.js';
 import { checkPods } from './checks/pods.js';
@@ -86,7 +87,11 @@ export async function runChecks(input: ChecksInput): Promise<readonly CheckResul
   const { clock, signal: parent } = input;
   return withDeadline(clock, { ms: WHOLE_MS, parent }, async (signal) => {
     const limited = { ...input, signal };
-    const [sources, cluster] = await Promise.all([checkSources(limited), checkClusterServices(limited)]);
+    const [sources, cluster, receivers] = await Promise.all([
+      checkSources(limited),
+      checkClusterServices(limited),
+      input.includesServiceChecks ? checkNotifications(limited) : [],
+    ]);
     try {
       const ofScalers = await checkScalers(limited, {
         sources: sources.answering,
@@ -96,7 +101,7 @@ export async function runChecks(input: ChecksInput): Promise<readonly CheckResul
         cluster.context === null
           ? sources.results
           : await suggestPrometheus(sources.results, cluster.context);
-      return [...ofSources, ...cluster.results, ...ofScalers];
+      return [...ofSources, ...receivers, ...cluster.results, ...ofScalers];
     } finally {
       cluster.close();
     }

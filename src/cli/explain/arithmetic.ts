@@ -5,7 +5,8 @@ import { isWithinTolerance, tolerancesOf } from '../../decision/proposals/tolera
 import type { Sample, Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import { addMilli, milliFromNumber, milliToNumber } from '../../units/quantity.js';
-import { countOf, formatAmount, formatNumber } from '../output/format-values.js';
+import { countOf } from '../output/format-values.js';
+import { formatAmount, formatNumber } from '../../units/format-amount.js';
 
 export interface ExplainedMetric {
   readonly spec: MetricSpec;

@@ -7,7 +7,8 @@ import { milliToNumber } from '../../units/quantity.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { type ExplainedMetric, explainArithmetic } from './arithmetic.js';
-import { countOf, formatAmount, formatSeconds } from '../output/format-values.js';
+import { countOf, formatSeconds } from '../output/format-values.js';
+import { formatAmount } from '../../units/format-amount.js';
 import { listSome } from '../output/list-some.js';
 
 export function metricLines(metric: ExplainedMetric, snapshot: Snapshot): readonly string[] {

@@ -1,6 +1,3 @@
-import { adapterQueries, unusualResources } from '../../importers/adapter/adapter-queries.js';
-import { readAdapterText } from '../../importers/adapter/read-adapter-text.js';
-import { oneLine } from '../../importers/write/comments.js';
 import { IMPORT_BOUNDS, readManifests } from '../../importers/read-manifests.js';
 import type { ImportContext } from '../../importers/manifest/context.js';
 import { remarkLine } from '../../importers/import-object.js';
@@ -9,15 +6,17 @@ import {
   type ImportedManifests,
   importObjects,
 } from '../../importers/import-objects.js';
-import { type MetricQueries, NO_QUERIES } from '../../importers/manifest/metric-queries.js';
+import { NO_QUERIES } from '../../importers/manifest/metric-queries.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
 import type { Problem } from '../../scaler/problems/problem.js';
-import { type InputFiles, readInput, readInputFiles } from '../input/read-files.js';
+import { type InputFiles, readInputFiles } from '../input/read-files.js';
 import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
-import type { ClusterOptions } from '../reach/cluster-options.js';
 import { contextNamespace } from '../reach/context-namespace.js';
+import { type LiveOptions, compareLive } from './compare-live.js';
+import { readAdapterFile } from './read-adapter-file.js';
+import { sharedTargetLines } from './shared-targets.js';
 
-interface ImportOptions extends ClusterOptions {
+interface ImportOptions extends LiveOptions {
   /** Files and directories; `-` is standard input. */
   readonly paths: readonly string[];
   /** The namespace of objects that have none. */
@@ -26,6 +25,8 @@ interface ImportOptions extends ClusterOptions {
   /** Rejects objects with a part that cannot be converted. */
   readonly strict?: boolean;
   readonly dryRun?: boolean;
+  /** Compares each document with the present count of its HPA. */
+  readonly live?: boolean;
 }
 
 type Known = Omit<ImportContext, 'sources'>;
@@ -35,7 +36,8 @@ type Known = Omit<ImportContext, 'sources'>;
  * is not converted. Returns 1 if a document cannot be read or converted; with `strict`, also for each of these lines.
  */
 export async function runImport(options: ImportOptions, io: CommandIo): Promise<ExitCode> {
-  const { strict: isStrict = false } = options;
+  const { strict: isStrict = false, live: isLive = false } = options;
+  rejectWithoutLive(options);
   const context = await readContext(options, io);
   const input = await readInputFiles(options.paths, io, IMPORT_BOUNDS.bytes);
   const { imported, problems } = importFiles(input, context);
@@ -43,10 +45,17 @@ export async function runImport(options: ImportOptions, io: CommandIo): Promise<
   io.stdout.write(written.map(({ text }) => text ?? '').join('---\n'));
   for (const problem of problems) io.stderr.write(`${formatProblem(problem)}\n`);
   for (const object of imported.objects) writeRemarks(object, isStrict, io);
+  for (const line of sharedTargetLines(written)) io.stderr.write(`${line}\n`);
+  if (isLive) for (const line of await compareLive(written, options, io)) io.stderr.write(`${line}\n`);
   if (imported.objects.length === 0 && problems.length === 0)
     io.stderr.write(`promscaler: ${nothingFound(imported)}\n`);
   const isComplete = written.length > 0 && written.length === imported.objects.length;
   return isComplete && problems.every(({ severity }) => severity === 'warning') ? 0 : 1;
+}
+
+function rejectWithoutLive({ live = false, config, prometheus, url }: ImportOptions): void {
+  const [unused] = Object.entries({ config, prometheus, url }).find(([, value]) => value !== undefined) ?? [];
+  if (!live && unused !== undefined) throw new CommandError(`--${unused} needs --live`, 2);
 }
 
 async function readContext(options: ImportOptions, io: CommandIo): Promise<Known> {
@@ -57,21 +66,6 @@ async function readContext(options: ImportOptions, io: CommandIo): Promise<Known
     queries: adapterConfig === undefined ? NO_QUERIES : await readAdapterFile(adapterConfig, io),
     isDryRun,
   };
-}
-
-/** Reads the config of prometheus-adapter and prints which parts of it cannot be used. */
-async function readAdapterFile(file: string, io: CommandIo): Promise<MetricQueries> {
-  const input = await readInput(file, io);
-  if ('code' in input) throw new CommandError(`--adapter-config: reading ${file}: ${input.message}`);
-  const { config, problems } = readAdapterText(input.text, file);
-  const [problem] = problems;
-  if (config === null)
-    throw new CommandError(
-      `--adapter-config: ${file}: ${problem?.message ?? 'has no rules of prometheus-adapter'}`,
-    );
-  for (const remark of config.remarks) io.stderr.write(`${remarkLine(file, remark)}\n`);
-  for (const line of unusualResources(config)) io.stderr.write(`${file}: ${oneLine(line)}\n`);
-  return adapterQueries(config);
 }
 
 function importFiles(

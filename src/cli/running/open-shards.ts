@@ -1,6 +1,7 @@
 import { newIdentity } from '../../control/election/election-rules.js';
 import { createMembership } from '../../control/sharding/membership.js';
 import { undivided, type Shards } from '../../control/sharding/shards.js';
+import { createLeaseClient } from '../../kubernetes/lease.js';
 import { createMemberLeases } from '../../kubernetes/members/member-leases.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
 import type { StateStore } from '../../kubernetes/state/state-store.js';
@@ -29,8 +30,10 @@ export function openShards(options: ElectionOptions, parts: ShardParts): Shards 
   const times = config.leaderElection;
   const deadlineMs = (times.renewDeadlineSeconds * 1000) / 2;
   metrics.setLeader(false);
+  const place = { transport, namespace, name: LEASE_NAME };
   const shards = createMembership({
-    client: createMemberLeases({ transport, namespace, name: LEASE_NAME, deadlineMs }),
+    client: createMemberLeases({ ...place, deadlineMs }),
+    leaderLease: createLeaseClient({ ...place, deadlineMs: deadlineMs / 2 }),
     clock,
     log,
     times,

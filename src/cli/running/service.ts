@@ -24,6 +24,7 @@ import { createApp } from '../../server/app.js';
 import { createEventStreams } from '../../server/event-streams.js';
 import { startServer } from '../../server/server.js';
 import type { Log } from '../../units/log.js';
+import { createNotifier } from '../../notifications/notifier.js';
 import { createMetrics, createRegistry, type Metrics } from '../../telemetry/metrics.js';
 import { createRecorder } from '../../telemetry/recorder.js';
 import { createRecords } from '../../telemetry/records.js';
@@ -86,6 +87,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     clock,
     sources: [...sources.keys()],
     failureReasons: FAILURE_REASONS,
+    receivers: Object.keys(config.notifications),
   });
   const recorder = createRecorder({ ...records, metrics, log });
   let apiServerNames: readonly string[] = [];
@@ -167,6 +169,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const controller = createController({
     clock,
     isSynced: cluster.isSynced,
+    isListing: cluster.isListing,
     follow: (scalers) => cluster.follow(scalers.map((scaler) => targetOf(scaler, dryRun))),
     startRound: source.startRound,
     runCycle: (input) => {
@@ -191,6 +194,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       log.error('cycle failed: internal error', { scaler: scalerKey(scaler), error }),
     onClockSet: clockWarnings.wallClockSet,
     onRemoved: recorder.remove,
+  });
+  const notifier = createNotifier({
+    receivers: Object.values(config.notifications),
+    feed,
+    clock,
+    log,
+    counters: { count: metrics.countNotifications },
   });
   let documentProblems: readonly Problem[] = [];
   const streams = createEventStreams({ feed, clock });
@@ -251,7 +261,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       // Event streams are closed immediately, not after the last change.
       onAbort(signal, streams.close);
       const ending = new AbortController();
-      const watching = Promise.all([cluster.run(ending.signal), resources.watch(ending.signal)]);
+      const watching = Promise.all([
+        cluster.run(ending.signal),
+        resources.watch(ending.signal),
+        notifier.run(ending.signal),
+      ]);
       try {
         await shards.run(signal, (term) => runTerm(termPorts, term));
       } finally {

@@ -12,18 +12,24 @@ export interface Round {
 }
 
 /**
- * Calls `onRound` immediately and then at each multiple of the period since the start, until `signal` is aborted. Does
- * not wait for a round to finish; the caller skips cycles that are still running. Slots follow the monotonic clock, so
- * setting the wall clock neither skips nor repeats one.
+ * Calls `onRound` at each multiple of the period since `startMs`, which is now or earlier, until `signal` is aborted:
+ * immediately if `startMs` is now, otherwise at the next multiple. Does not wait for a round to finish; the caller skips
+ * cycles that are still running. Slots follow the monotonic clock, so setting the wall clock neither skips nor repeats
+ * one.
  */
 export async function runRounds(
   clock: Clock,
   periodSeconds: number,
-  options: { readonly signal: AbortSignal; readonly onRound: (round: Round) => void },
+  options: {
+    readonly startMs: number;
+    readonly signal: AbortSignal;
+    readonly onRound: (round: Round) => void;
+  },
 ): Promise<void> {
+  const { startMs } = options;
   const periodMs = periodSeconds * 1000;
-  const startMs = clock.monotonicMs();
-  let lastSlot = -1;
+  const beforeMs = clock.monotonicMs() - startMs;
+  let lastSlot = beforeMs > 0 ? Math.floor(beforeMs / periodMs) : -1;
   while (!options.signal.aborted) {
     const elapsedMs = clock.monotonicMs() - startMs;
     const slot = Math.floor(elapsedMs / periodMs);

@@ -1,3 +1,4 @@
+import type { LeaseClient } from '../../kubernetes/lease.js';
 import type { MemberLeases, SeenMember } from '../../kubernetes/members/member-leases.js';
 import { STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
@@ -10,21 +11,19 @@ import { MAX_LAG_MS, STUCK_SECONDS, untilSteady } from '../election/election.js'
 import { watchLoopLag, type LoopLag } from '../election/loop-lag.js';
 import { workUntilLost } from '../election/work-until-lost.js';
 import { createBusyBuckets } from './busy-buckets.js';
+import { createElectedLeader } from './elected-leader.js';
 import { createHoldings } from './holdings.js';
 import { withMemberRefusals } from './member-refusals.js';
-import {
-  findStale,
-  liveOthers,
-  nextNumber,
-  observeMembers,
-  type ObservedMembers,
-} from './observed-members.js';
+import { liveOthers, nextNumber, observeMembers, type ObservedMembers } from './observed-members.js';
 import { createOwnLease } from './own-lease.js';
 import { planBuckets } from './plan-buckets.js';
+import { removeStale } from './remove-stale.js';
 import type { Shards } from './shards.js';
 
 export interface MembershipOptions {
   readonly client: MemberLeases;
+  /** The Lease of leader election, which replicas without sharding hold. */
+  readonly leaderLease: Pick<LeaseClient, 'read'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly times: ElectionTimes;
@@ -50,12 +49,14 @@ const LEFTOVER_MS = 30_000;
  * Creates a member of the replicas that share the scalers. It renews its own Lease, which lists the buckets that it
  * claims. After each renewal it lists the Leases of all members and moves towards the plan of `planBuckets`. It owns a
  * bucket once a list that began after the write of the claim shows no other live member with a claim to the bucket, and
- * keeps it while the Lease is renewed in time. Source: reliability.md, W27-W33.
+ * keeps it while the Lease is renewed in time. While replicas without sharding have a live leader, it owns no bucket.
+ * Source: reliability.md, W27-W35.
  */
 export function createMembership(options: MembershipOptions): Shards {
   const { clock, log, times, identity } = options;
   const client = withMemberRefusals(options.client, clock);
   const own = createOwnLease({ ...options, client });
+  const leader = createElectedLeader(options.leaderLease, { clock, times });
   const busy = createBusyBuckets();
   let members: ObservedMembers = new Map();
   /** Monotonic time of the start of the membership; null: not a member. */
@@ -100,7 +101,8 @@ export function createMembership(options: MembershipOptions): Shards {
 
   const publish = async (signal: AbortSignal): Promise<void> => {
     const buckets = holdings.claims();
-    const next = holdings.hasNew() ? Math.max(number + 1, nextNumber(members)) : number;
+    const least = Math.max(number, leader.transitions()) + 1;
+    const next = holdings.hasNew() ? Math.max(least, nextNumber(members)) : number;
     published = null;
     await own.publish({ buckets, number: next }, signal);
     published = buckets.join();
@@ -133,23 +135,17 @@ export function createMembership(options: MembershipOptions): Shards {
     }
   };
 
+  const giveUpAll = (): void => {
+    const kept = holdings.claims().filter((bucket) => holdings.phaseOf(bucket) !== 'draining');
+    if (kept.length > 0)
+      log.info('a leader without sharding scales; releasing all buckets', { buckets: kept });
+    for (const bucket of kept) holdings.giveUp(bucket);
+  };
+
   const confirm = (): void => {
     const live = others();
     const confirmed = holdings.confirm((bucket) => live.some(({ buckets }) => buckets.includes(bucket)));
     if (confirmed.length > 0) log.info('took over buckets', { buckets: confirmed });
-  };
-
-  const removeStale = async (signal: AbortSignal): Promise<void> => {
-    const stale =
-      holdings.phaseOf(0) === 'serving' ? findStale(members, own.name, clock.monotonicMs()) : null;
-    if (stale === null) return;
-    try {
-      await client.remove(stale, signal);
-    } catch (error) {
-      // The delete permission is missing, or the member is back. The next list tries again.
-      if (!(error instanceof KubernetesError)) throw error;
-      log.debug('failed to delete the Lease of a former member', { lease: stale.name, error: error.message });
-    }
   };
 
   /** Returns the result, or null after a failure. Logs only the first of successive failures. */
@@ -173,15 +169,22 @@ export function createMembership(options: MembershipOptions): Shards {
     const leftMs = untilMs - clock.monotonicMs();
     const renew = (): Promise<void> => withDeadline(clock, { ms: leftMs, parent: signal }, publish);
     const renewal = await attempt(renew, signal);
-    const listing = await attempt(() => observe(signal), signal);
-    if (listing === null || signal.aborted) return null;
+    const [reading, listing] = await Promise.all([
+      attempt(() => leader.observe(signal), signal),
+      attempt(() => observe(signal), signal),
+    ]);
+    if (signal.aborted) return null;
+    if (leader.isLive()) giveUpAll();
+    if (listing === null) return null;
     if (listing.result !== null) return listing.result;
-    if (renewal !== null) isFailing = false;
+    if (renewal !== null && reading !== null) isFailing = false;
     // If the process was suspended between publish and list, other members may have taken its buckets.
     if (!own.isValid()) return null;
+    if (reading === null || leader.isLive()) return null;
     if (renewal !== null) confirm();
     rebalance();
-    await removeStale(signal);
+    if (holdings.phaseOf(0) === 'serving')
+      await removeStale(members, { client, log, own: own.name, nowMs: clock.monotonicMs() }, signal);
     return null;
   };
 

@@ -24,6 +24,8 @@ export interface StatusNumbers {
   readonly currentReplicas?: number;
   readonly desiredReplicas?: number;
   readonly lastScaleTime?: string;
+  /** For `kubectl get scalers`. */
+  readonly targets?: string;
   /** As in autoscaling/v2. */
   readonly currentMetrics?: readonly JsonObject[];
 }
@@ -53,11 +55,13 @@ export function storedConditions(stored: JsonObject | null): readonly TimedCondi
 export function storedNumbers(stored: JsonObject | null): StatusNumbers {
   const [current, desired] = [countIn(stored, 'currentReplicas'), countIn(stored, 'desiredReplicas')];
   const lastScaleTime = textIn(stored, 'lastScaleTime');
+  const targets = textIn(stored, 'targets');
   const metrics = objectsIn(stored, 'currentMetrics');
   return {
     ...(current === null ? {} : { currentReplicas: current }),
     ...(desired === null ? {} : { desiredReplicas: desired }),
     ...(lastScaleTime === null ? {} : { lastScaleTime }),
+    ...(targets === null ? {} : { targets }),
     ...(metrics.length === 0 ? {} : { currentMetrics: metrics }),
   };
 }
@@ -68,6 +72,7 @@ const FIELDS = [
   'desiredReplicas',
   'lastScaleTime',
   'conditions',
+  'targets',
   'currentMetrics',
 ] as const satisfies readonly (keyof ObjectStatus)[];
 

@@ -6,6 +6,7 @@ import { formatInstant, latest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { accepted } from './accepted.js';
 import { currentMetrics } from './current-metrics.js';
+import { metricTargets } from './metric-targets.js';
 import { storedConditions, storedNumbers } from './object-status.js';
 import type { ObjectStatus, TimedCondition, UntimedCondition, StatusNumbers } from './object-status.js';
 import { readyOf } from './ready.js';
@@ -88,7 +89,10 @@ function withoutTime(condition: TimedCondition): UntimedCondition {
 
 function numbersOf(last: ScalerStatus, stored: JsonObject | null): StatusNumbers {
   const { decision } = last.record;
-  const scaled = scaledAt(lastScale(last) ?? textIn(stored, 'lastScaleTime'));
+  const scaled = {
+    ...scaledAt(lastScale(last) ?? textIn(stored, 'lastScaleTime')),
+    targets: metricTargets(last),
+  };
   if (decision === null) return scaled;
   const metrics = currentMetrics(last);
   return {

@@ -71,8 +71,12 @@ function numbersOf(sample: ValueSample): readonly number[] {
       return sample.values;
     case 'pods':
       return [...sample.pods.values()];
-    case 'containers':
-      return [...sample.containers.values()].flatMap((containers) => [...containers.values()]);
+    case 'containers': {
+      const values: number[] = [];
+      for (const containers of sample.containers.values())
+        for (const value of containers.values()) values.push(value);
+      return values;
+    }
     default:
       return sample satisfies never;
   }

@@ -1,7 +1,10 @@
 import type { PlainObject } from '../../scaler/plain-json.js';
 import type { Fields } from '../manifest/fields.js';
 
-/** KEDA counts failed queries, which its HPA sends every 15 s. */
+/**
+ * KEDA counts the failures of the queries of its HPA, which come every 15 s, and falls back after more than the
+ * threshold. Source: pkg/fallback/fallback.go
+ */
 const SECONDS_PER_FAILURE = 15;
 const LONGEST_SECONDS = 86_400;
 

@@ -1,12 +1,17 @@
 import type { PlainObject } from '../../scaler/plain-json.js';
 import { formatValue } from '../../scaler/problems/finding.js';
 import type { RemarkLog } from '../draft/remarks.js';
+import { parseBoolean } from './trigger.js';
 
 const PREFIX = 'autoscaling.keda.sh/';
 
 export function readPause(annotations: PlainObject, log: RemarkLog): PlainObject {
   const valueOf = (name: string): unknown => annotations[`${PREFIX}${name}`];
-  const isSet = (name: string): boolean => valueOf(name) === 'true';
+  // Any value that is no boolean is true. Source: apis/keda/v1alpha1/scaledobject_types.go, getBoolAnnotation
+  const isSet = (name: string): boolean => {
+    const value = valueOf(name);
+    return typeof value === 'string' && (parseBoolean(value) ?? true);
+  };
   const replicas = valueOf('paused-replicas');
   if (replicas !== undefined) {
     const path = ['metadata', 'annotations', `${PREFIX}paused-replicas`];

@@ -3,7 +3,14 @@ import { defined } from '../draft/draft.js';
 import { readQuantity } from '../manifest/fields.js';
 import { queryItem } from '../manifest/named-metric.js';
 import { DEFAULT_SOURCE, type SourceNames, normalAddress } from '../manifest/source-names.js';
-import { type ReadTrigger, type Trigger, metadataText, offMetric, remarkOnRest } from './trigger.js';
+import {
+  type ReadTrigger,
+  type Trigger,
+  metadataFlag,
+  metadataText,
+  offMetric,
+  remarkOnRest,
+} from './trigger.js';
 
 /** Connection settings of a trigger, and the corresponding field of a data source. */
 const SOURCE_FIELDS: Readonly<Record<string, string>> = {
@@ -28,7 +35,7 @@ export function readPrometheus(trigger: Trigger, sources: SourceNames, canBeZero
   const name = trigger.name ?? written ?? metricNames(query)[0] ?? `trigger-${trigger.index}`;
   const source = readSource(trigger, sources);
   const above = readQuantity(metadataText(metadata, 'activationThreshold') ?? '0');
-  const isNullIgnored = metadataText(metadata, 'ignoreNullValues') !== 'false';
+  const isNullIgnored = metadataFlag(metadata, 'ignoreNullValues') ?? true;
   remarkOnRest(metadata);
   const body = {
     metric: { name },
@@ -37,6 +44,7 @@ export function readPrometheus(trigger: Trigger, sources: SourceNames, canBeZero
     target: { [trigger.metricType === 'Value' ? 'value' : 'averageValue']: threshold ?? 'FILL IN' },
     activation: canBeZero ? { above: above ?? 0 } : undefined,
     onMissing: isNullIgnored ? 'zero' : undefined,
+    onNaN: isNullIgnored ? 'zero' : undefined,
   };
   if (query === '' || threshold === undefined) {
     const field = query === '' ? 'query' : 'threshold';
@@ -48,8 +56,9 @@ export function readPrometheus(trigger: Trigger, sources: SourceNames, canBeZero
   return { list: 'metrics', item: queryItem('external', external, { from: path, log }) };
 }
 
+/** Source: pkg/scalers/prometheus_scaler.go: no result, NaN and infinity are 0. */
 const IGNORE_NULL =
-  'is true, the default of KEDA: a query without a result counts as 0. Remove onMissing to hold the replicas instead.';
+  'is true, the default of KEDA: no result and NaN count as 0. Remove onMissing and onNaN to hold the replicas instead.';
 
 function readSource(trigger: Trigger, sources: SourceNames): string {
   const { metadata, authentication } = trigger;

@@ -25,6 +25,18 @@ export function metadataText(metadata: Fields, key: string): string | undefined 
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
 
+/** Returns a boolean of the metadata; undefined: it is missing or none. */
+export function metadataFlag(metadata: Fields, key: string): boolean | undefined {
+  return parseBoolean(metadataText(metadata, key));
+}
+
+/** Parses a boolean like strconv.ParseBool of Go, which KEDA uses; undefined: it is none. */
+export function parseBoolean(text: string | undefined): boolean | undefined {
+  if (text === undefined) return undefined;
+  if (/^(?:1|t|T|TRUE|true|True)$/.test(text)) return true;
+  return /^(?:0|f|F|FALSE|false|False)$/.test(text) ? false : undefined;
+}
+
 /** Records a remark for each metadata field that was not read. */
 export function remarkOnRest(metadata: Fields): void {
   for (const key of Object.keys(metadata.value)) {

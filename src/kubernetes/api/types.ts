@@ -70,6 +70,8 @@ export interface Cluster {
   /** Sets the scale targets. Only their namespaces and kinds are watched. */
   readonly follow: (targets: readonly FollowedTarget[]) => void;
   readonly isSynced: () => boolean;
+  /** Whether pages of the first lists are arriving. */
+  readonly isListing: () => boolean;
   /** Reads an apps/v1 kind from the watch, and other kinds from `/scale` with a live GET. */
   readonly readTarget: (namespace: string, ref: TargetRef, signal: AbortSignal) => Promise<ScaleTarget>;
   /** Returns pods from the watch. */

@@ -19,6 +19,8 @@ export interface Informers<S> {
   /** Returns the informer of a namespace, preferably a synced one; null if the namespace is not watched. */
   readonly of: (namespace: string) => Informer<S> | null;
   readonly isSynced: () => boolean;
+  /** Whether any first list is arriving. */
+  readonly isListing: () => boolean;
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -32,6 +34,11 @@ interface InformersOptions<T extends WatchedObject, S extends ObjectStore<T>> {
   readonly convert: (object: JsonObject) => T | null;
   /** See `ReflectorOptions`. */
   readonly fixFor?: (error: KubernetesError) => string | null;
+}
+
+/** A list counts more than being wanted: an informer that is no longer wanted answers until its successor has listed. */
+function rankOf({ reflector, isWanted }: RunningInformer<unknown>): number {
+  return (reflector.isSynced() ? 2 : 0) + (isWanted ? 1 : 0);
 }
 
 interface RunningInformer<S> extends Informer<S> {
@@ -90,14 +97,13 @@ export function createInformers<T extends WatchedObject, S extends ObjectStore<T
       prune();
     },
     of: (namespace) => {
-      const fitting = [informers.get(namespace), informers.get(null)].filter(
-        (informer) => informer !== undefined,
-      );
-      const listed = fitting.filter((informer) => informer.reflector.isSynced());
-      const wanted = (informer: RunningInformer<S>): boolean => informer.isWanted;
-      return listed.find(wanted) ?? listed[0] ?? fitting.find(wanted) ?? null;
+      const own = informers.get(namespace);
+      const all = informers.get(null);
+      const best = own === undefined || (all !== undefined && rankOf(all) > rankOf(own)) ? all : own;
+      return best === undefined || rankOf(best) === 0 ? null : best;
     },
     isSynced,
+    isListing: () => [...informers.values()].some(({ reflector }) => reflector.isListing()),
     run: async (signal) => {
       runSignal = signal;
       const stop = (): void => {

@@ -44,6 +44,8 @@ export interface Listing<T> {
   /** In the syntax of `kubectl -l`; default: all objects. */
   readonly labelSelector?: string;
   readonly signal: AbortSignal;
+  /** Called after each page. */
+  readonly onPage?: () => void;
 }
 
 /**
@@ -67,6 +69,7 @@ export async function listAll<T>(listing: Listing<T>): Promise<Listed<T>> {
       throw error;
     }
     const read = readPage(listing, page);
+    listing.onPage?.();
     for (const item of read.items) items.push(item);
     kept += read.characters;
     if (items.length > MAX_ITEMS) throw endless(listing, `more than ${MAX_ITEMS} objects`);

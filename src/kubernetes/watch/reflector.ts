@@ -18,6 +18,8 @@ export interface Reflector {
   /** Lists and watches until `signal` is aborted; never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly isSynced: () => boolean;
+  /** Whether the first list has begun to arrive: its last page is at most 5 s old. */
+  readonly isListing: () => boolean;
   /** Seconds since the last event, bookmark or completed list; infinite before the first list. */
   readonly ageSeconds: () => number;
   /** The last failure since a list or watch succeeded; null: none, or a 403 that may not last. */
@@ -51,6 +53,7 @@ const SHORT_WATCH_MS = 1000;
  * After this time without an event, only a list can show the state. It runs before the store counts as stale (180 s).
  */
 const RELIST_AFTER_SECONDS = 110;
+const PAGE_PATIENCE_MS = 5000;
 const INTERNAL_ERROR_PATIENCE_MS = 60_000;
 const OLD_LIST_PATIENCE_MS = 60_000;
 
@@ -64,6 +67,7 @@ export function createReflector<T extends WatchedObject>(options: ReflectorOptio
   return {
     run: (signal) => loop.run(signal),
     isSynced: () => loop.isSynced,
+    isListing: () => loop.isListing,
     ageSeconds: () => loop.ageSeconds,
     failure: () => loop.failure,
     onChange: (listener) => {
@@ -87,6 +91,7 @@ class ReflectorLoop<T extends WatchedObject> {
   #relistFrom: string | null = null;
   #heardMs: number | null = null;
   #listedMs: number | null = null;
+  #pageMs: number | null = null;
   #internalErrorMs: number | null = null;
   #oldListMs: number | null = null;
 
@@ -99,6 +104,11 @@ class ReflectorLoop<T extends WatchedObject> {
 
   get isSynced(): boolean {
     return this.#listedMs !== null;
+  }
+
+  get isListing(): boolean {
+    const pageMs = this.#pageMs;
+    return !this.isSynced && pageMs !== null && this.#clock.monotonicMs() - pageMs <= PAGE_PATIENCE_MS;
   }
 
   get ageSeconds(): number {
@@ -131,7 +141,8 @@ class ReflectorLoop<T extends WatchedObject> {
     this.#relistFrom = null;
     const deadline = { ms: LIST_DEADLINE_MS, parent: signal };
     const { items, resourceVersion } = await withDeadline(this.#clock, deadline, (inTime) => {
-      const listing = { ...this.#options, signal: inTime };
+      const onPage = (): void => void (this.#pageMs = this.#clock.monotonicMs());
+      const listing = { ...this.#options, signal: inTime, onPage };
       return from === null ? listAll(listing) : listNotOlder(listing, from, this.#clock);
     });
     this.#refuseOldList(resourceVersion);

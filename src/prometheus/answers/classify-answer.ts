@@ -1,10 +1,9 @@
 import { type Instant, instantFromSeconds } from '../../units/time.js';
 import type { Answer, FailureReason, Series } from './answer.js';
+import { DEFAULT_LIMITS } from './answer-limits.js';
 import { quote, sayValue } from './quote.js';
 import { parseSampleValue } from './sample-value.js';
 import { whyAnswerPartial } from './why-partial.js';
-
-export const MAX_SERIES = 20_000;
 
 export interface HttpAnswer {
   readonly status: number;
@@ -43,9 +42,9 @@ const REASON_OF_STATUS: Readonly<Record<number, FailureReason>> = {
  * warnings, result type, number of series, values. Keeps NaN and infinite values, which samples.ts checks. An empty
  * vector with a warning is `partial` without series, not `missing`. Source: algorithm.md, section 2.
  */
-export function classifyAnswer(http: HttpAnswer): Answer {
+export function classifyAnswer(http: HttpAnswer, maxSeries = DEFAULT_LIMITS.series): Answer {
   const read = readAnswerData(http);
-  return 'class' in read ? read : classifyResult(read.data, read.why);
+  return 'class' in read ? read : classifyResult(read.data, read.why, maxSeries);
 }
 
 /** Returns `data` of an answer and why it may lack data; or the failure. */
@@ -92,7 +91,7 @@ function failedByType(http: HttpAnswer, json: Json): Failed {
   return failed(reason ?? REASON_OF_STATUS[http.status] ?? 'server_error', named + text);
 }
 
-function classifyResult(data: Json, why: string | null): Answer {
+function classifyResult(data: Json, why: string | null, maxSeries: number): Answer {
   const type = data['resultType'];
   const result = data['result'];
   if (type === 'string' || type === 'matrix') {
@@ -102,8 +101,8 @@ function classifyResult(data: Json, why: string | null): Answer {
   if (type === 'scalar') return classifySeries([{ metric: {}, value: result }], why);
   if (type !== 'vector') return invalid('the query returns neither a vector nor a scalar');
   if (!Array.isArray(result)) return failed('bad_answer', 'the vector in the answer is not a list');
-  if (result.length > MAX_SERIES) {
-    return failed('too_large', `the answer has ${result.length} series, more than ${MAX_SERIES}`);
+  if (result.length > maxSeries) {
+    return failed('too_large', `the answer has ${result.length} series, more than maxSeries (${maxSeries})`);
   }
   return classifySeries(result, why);
 }

@@ -1,5 +1,6 @@
 import type { FailureReason } from './answer.js';
-import { type HttpAnswer, MAX_SERIES, readAnswerData, readLabels } from './classify-answer.js';
+import { DEFAULT_LIMITS } from './answer-limits.js';
+import { type HttpAnswer, readAnswerData, readLabels } from './classify-answer.js';
 import { parseSampleValue } from './sample-value.js';
 
 /** One series of a range query. Values may be NaN or infinite. */
@@ -23,8 +24,8 @@ export function classifyRange(http: HttpAnswer): RangeAnswer {
   const { resultType, result } = data;
   if (resultType !== 'matrix' || !Array.isArray(result))
     return failed('bad_answer', 'the answer to a range query is not a matrix');
-  if (result.length > MAX_SERIES)
-    return failed('too_large', `the answer has ${result.length} series, more than ${MAX_SERIES}`);
+  if (result.length > DEFAULT_LIMITS.series)
+    return failed('too_large', `the answer has ${result.length} series, more than ${DEFAULT_LIMITS.series}`);
   const series: RangeSeries[] = [];
   for (const element of result as readonly unknown[]) {
     const one = readSeries(element);

@@ -1,5 +1,6 @@
 import { Agent as HttpAgent } from 'node:http';
 import type { Clock } from '../../units/clock.js';
+import { answerLimits } from '../answers/answer-limits.js';
 import { mustRead } from '../requests/credential-files.js';
 import type { Connection } from '../requests/send.js';
 import { createSignIn } from '../sign-in/create-sign-in.js';
@@ -22,6 +23,7 @@ export function createConnection(
 ): (isForced?: boolean) => Promise<Connection> {
   const httpAgent = new HttpAgent({ keepAlive: true });
   const unread = { bytes: 0 };
+  const limits = answerLimits(config);
   const httpsAgent = createTlsAgents(config.tls, clock);
   const signIn = config.signIn === null ? null : createSignIn(config.signIn, clock, env);
   const token = config.bearerTokenFile === null ? null : watchFile(config.bearerTokenFile, clock);
@@ -49,6 +51,7 @@ export function createConnection(
       secrets: secrets.filter(isSecret),
       signIn,
       unread,
+      limits,
     };
   };
 }

@@ -20,8 +20,8 @@ const UNREADABLE =
  * not answer, it is a failure of the server, so that another url is tried. If VictoriaMetrics cannot parse the query,
  * it is a failure of the query, which is retried rarely.
  */
-export function classifyByEngine(http: HttpAnswer): Answer {
-  const answer = classifyAnswer(http);
+export function classifyByEngine(http: HttpAnswer, maxSeries?: number): Answer {
+  const answer = classifyAnswer(http, maxSeries);
   if (http.status !== 422 || answer.class !== 'failed' || answer.reason !== 'execution') return answer;
   const { errorType, error } = readError(http.body);
   if (PART_DOWN.test(error)) return { ...answer, reason: 'server_error' };

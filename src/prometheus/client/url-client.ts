@@ -70,7 +70,7 @@ export function createUrlClient(
       nextTryMs = clock.monotonicMs() + DOUBTFUL_MS;
     }
     if (result.kind === 'failed') return fail(host, result.reason, result.message);
-    const answer = redact(classifyByEngine(result), secrets);
+    const answer = redact(classifyByEngine(result, config.maxSeries), secrets);
     if (isVictoriaMetricsAnswer(result.body)) engine.recognize();
     if (answer.class !== 'failed') {
       smallAnswers.note(text, result.body.length);

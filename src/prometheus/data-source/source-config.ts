@@ -11,6 +11,9 @@ export interface SourceConfig {
   /** Time limit of a query over all urls. Half the sync period is another limit. */
   readonly timeoutSeconds: number;
   readonly maxConcurrentQueries: number;
+  /** See `AnswerLimits`. */
+  readonly maxAnswerBytes?: number | undefined;
+  readonly maxSeries?: number | undefined;
   /** Maximum age of a resource sample at the time of the query. */
   readonly scrapeIntervalSeconds: number;
   /** Sent with each request; may contain secrets. */

@@ -3,9 +3,10 @@ import type { Agent as HttpsAgent } from 'node:https';
 import type { Readable } from 'node:stream';
 import axios, { AxiosError, type AxiosResponse } from 'axios';
 import { DeadlineError } from '../../units/clock.js';
-import { type JsonBounds, createJsonMeter } from '../../units/json-bounds.js';
+import { createJsonMeter } from '../../units/json-bounds.js';
 import { sendWithRenewal } from '../../units/send-with-renewal.js';
 import type { FailureReason } from '../answers/answer.js';
+import { type AnswerLimits, DEFAULT_LIMITS, sayBytes } from '../answers/answer-limits.js';
 import type { HttpAnswer } from '../answers/classify-answer.js';
 import { CredentialError } from './credential-files.js';
 import { httpAdapter } from './http-adapter.js';
@@ -21,6 +22,8 @@ export interface Connection {
   readonly signIn: SignIn | null;
   /** Bytes of all answers that are being received. Bounded, so that a hostile source cannot exhaust the memory. */
   readonly unread?: { bytes: number };
+  /** Default: `DEFAULT_LIMITS`. */
+  readonly limits?: AnswerLimits;
 }
 
 export interface Request {
@@ -61,13 +64,6 @@ const client = axios.create({
   validateStatus: () => true,
 });
 client.defaults.headers = { common: {} } as typeof client.defaults.headers;
-
-/** After decompression. 23 MB block the event loop for 141 ms. */
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
-/** For all answers of one data source together. */
-const MAX_UNREAD_BYTES = 48 * 1024 * 1024;
-/** The answer to a query has 5 levels, and 500,000 items with 20,000 series and 20 labels each. */
-const JSON_BOUNDS: JsonBounds = { depth: 64, items: 500_000 };
 
 class TooLargeError extends Error {}
 
@@ -126,7 +122,7 @@ async function exchange(
     httpAgent: connection.httpAgent,
     httpsAgent: connection.httpsAgent,
   });
-  const text = await readBody(response.data, connection.unread ?? { bytes: 0 });
+  const text = await readBody(response.data, connection);
   return {
     kind: 'answered',
     status: response.status,
@@ -140,10 +136,13 @@ async function exchange(
 }
 
 /** Counts the body as it arrives. Throws `TooLargeError` if it exceeds a bound. */
-function readBody(stream: Readable, unread: { bytes: number }): Promise<string> {
+function readBody(
+  stream: Readable,
+  { unread = { bytes: 0 }, limits = DEFAULT_LIMITS }: Pick<Connection, 'unread' | 'limits'>,
+): Promise<string> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
-    const meter = createJsonMeter(JSON_BOUNDS);
+    const meter = createJsonMeter(limits.json);
     let bytes = 0;
     const settle = (finish: () => void): void => {
       unread.bytes -= bytes;
@@ -151,11 +150,12 @@ function readBody(stream: Readable, unread: { bytes: number }): Promise<string> 
       finish();
     };
     const whyTooLarge = (piece: Buffer): string | null => {
-      if (bytes > MAX_ANSWER_BYTES) return `the answer is larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB`;
-      if (unread.bytes > MAX_UNREAD_BYTES)
-        return `the answers being received exceed ${MAX_UNREAD_BYTES / 1024 / 1024} MiB in total`;
+      if (bytes > limits.answerBytes)
+        return `the answer is larger than maxAnswerBytes (${sayBytes(limits.answerBytes)})`;
+      if (unread.bytes > limits.unreadBytes)
+        return `the answers being received exceed ${sayBytes(limits.unreadBytes)} in total, 3 times maxAnswerBytes`;
       const excess = isJson(pieces[0]) ? meter.add(piece) : null;
-      return excess === null ? null : `the answer has ${excess}`;
+      return excess === null ? null : `the answer has ${excess} (maxSeries is ${limits.series})`;
     };
     stream.on('data', (piece: Buffer) => {
       pieces.push(piece);

@@ -3,6 +3,7 @@ import type { Problem } from '../../scaler/problems/problem.js';
 import { pauseMessage, reasonOf } from '../../telemetry/cycle-record.js';
 import type { Pause } from '../../telemetry/cycle-record.js';
 import { COUNT_COLUMNS } from '../../telemetry/chart-points.js';
+import type { Agreement } from '../../telemetry/agreement.js';
 import type { ScalerPoints } from '../../telemetry/chart-points.js';
 import type { HistoryEntry, ScalerStatus } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
@@ -65,11 +66,22 @@ export function viewScaler(status: ScalerStatus): ScalerView {
     outcome: record.outcome,
     conflictingWriter: record.conflictingWriter ?? null,
     shadow: record.shadow ?? null,
+    agreement: viewAgreement(status.agreement),
     lastScaleUp: instantOrNull(lastRescale.up),
     lastScaleDown: instantOrNull(lastRescale.down),
     paused: record.pause !== null,
     pause: viewPause(record.pause),
     dryRun: record.dryRun,
+  };
+}
+
+function viewAgreement(agreement: Agreement | null): ScalerView['agreement'] {
+  if (agreement === null) return null;
+  const { since, largest, ...counts } = agreement;
+  return {
+    ...counts,
+    since: formatInstant(since),
+    largest: largest === null ? null : { ...largest, at: formatInstant(largest.at) },
   };
 }
 

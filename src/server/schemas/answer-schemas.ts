@@ -93,6 +93,26 @@ const scalerFields = {
     .object({ beside: z.string(), theirReplicas: count, difference: z.int() })
     .nullable()
     .describe('Dry run next to an HPA: its name, its desired replicas, and desiredReplicas minus those.'),
+  agreement: z
+    .object({
+      beside: z.string(),
+      since: time.describe('The first compared cycle since the start of this process.'),
+      rounds: z.int().min(1).describe('Compared cycles with this spec.'),
+      same: count.describe('Cycles of these with the same desired replicas.'),
+      largest: z
+        .object({
+          at: time,
+          desiredReplicas: count,
+          theirReplicas: count,
+          reason: z.string().describe('Reason of the decision.'),
+        })
+        .nullable()
+        .describe('The largest difference, the last one of several; null: no cycle differed.'),
+    })
+    .nullable()
+    .describe(
+      'Dry run next to an HPA: how many cycles had the same desired replicas; null: none was compared.',
+    ),
   lastScaleUp: time.nullable().describe('Includes changes before this process started; null: none is known.'),
   lastScaleDown: time
     .nullable()

@@ -46,7 +46,7 @@ export async function startCountsRig(size: WorldSize): Promise<CountsRig> {
   const [kubernetesUrl, prometheusUrl] = [await listen(api.server), await listen(metrics.server)];
   const folder = await mkdtemp(join(tmpdir(), 'promscaler-counts-'));
   const addresses = { kubernetesUrl, prometheusUrl, port: 0 };
-  await writeDocuments(folder, size, addresses);
+  await writeDocuments(folder, size);
   const { config } = readServiceConfig(
     configOf(addresses),
     'promscaler.yaml',

@@ -13,11 +13,8 @@ export interface Addresses {
 const DOCUMENTS_PER_CONFIG_MAP = 1000;
 const VERSION_DIRECTORY = '..2026_01_01_00_00_00.000000001';
 
-/**
- * Writes the service config and one file per document into `folder`, in directories as the kubelet mounts ConfigMaps.
- * Returns the path of the config.
- */
-export async function writeDocuments(folder: string, size: WorldSize, addresses: Addresses): Promise<string> {
+/** Writes one file per document into `folder`, in directories as the kubelet mounts ConfigMaps. */
+export async function writeDocuments(folder: string, size: WorldSize): Promise<void> {
   const workloads = workloadsOf(size);
   for (let first = 0; first < workloads.length; first += DOCUMENTS_PER_CONFIG_MAP) {
     const part = String(first / DOCUMENTS_PER_CONFIG_MAP).padStart(2, '0');
@@ -27,6 +24,10 @@ export async function writeDocuments(folder: string, size: WorldSize, addresses:
       size,
     );
   }
+}
+
+/** Writes the service config for the documents in `folder`. Returns its path. */
+export async function writeConfig(folder: string, addresses: Addresses): Promise<string> {
   const config = join(folder, 'promscaler.yaml');
   await writeFile(config, configOf(addresses));
   return config;

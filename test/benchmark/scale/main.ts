@@ -1,10 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { cpus, loadavg } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { printMachine } from '../report.js';
-import { paceOf, printSize, printTable } from './print.js';
+import { printSize, printTable } from './print.js';
 import { runSize } from './run-size.js';
+import { readFigures, saveFigures } from './saved-figures.js';
 import type { SizeFigures } from './run-size.js';
 import { writePage } from './write-page.js';
 
@@ -14,11 +15,13 @@ export const SCALE_USAGE = `npm run bench -- scale [OPTION...]
   --pods N        of each scaler, default 10
   --rounds N      measured rounds, default 50
   --warmup N      rounds before, default 3
-  --real-time     wait between rounds as long as the service does; else the waits are skipped
-  --clock R       let the clock of the service run at this rate, from 0.01 to 1, because the machine does other things
-                  meanwhile; default: processors / load, at most 1
+  --clock R       let the clock of service and cluster run R times as fast after the start, default 5: a round of 15 s
+                  takes 3 s; 1: real time
+  --heap-limit N  MiB of heap of the service, default 512: what Node.js takes in a container with 1 GiB of memory, the
+                  limit of the Helm chart
   --cpu-prof DIR  write a CPU profile of the measured rounds
-  --write         write the results to docs/benchmarks.md
+  --save DIR      write the figures of each size to a file in this directory
+  --write         write docs/benchmarks.md from the figures of this run and those in the directory of --save
   --heap          write a heap snapshot after the last round, into the directory of --cpu-prof or the current one`;
 
 /** In the checkout: this file runs from a directory for compiled benchmarks. */
@@ -37,41 +40,37 @@ export async function benchScale(
       pods: { type: 'string', default: '10' },
       rounds: { type: 'string', default: '50' },
       warmup: { type: 'string', default: '3' },
-      'real-time': { type: 'boolean', default: false },
-      clock: { type: 'string' },
+      clock: { type: 'string', default: '5' },
       'cpu-prof': { type: 'string' },
+      'heap-limit': { type: 'string', default: '512' },
       heap: { type: 'boolean', default: false },
+      save: { type: 'string' },
       write: { type: 'boolean', default: false },
     },
   });
   printMachine({ promscaler: version });
   const directory = values['cpu-prof'] === undefined ? null : resolve(values['cpu-prof']);
-  const rate = values['real-time'] ? 1 : Number(values.clock ?? fittingRate());
+  if (directory !== null) mkdirSync(directory, { recursive: true });
+  const clock = Number(values.clock);
   const results: SizeFigures[] = [];
   for (const scalers of values.scalers === undefined ? SIZES : [Number(values.scalers)]) {
     const figures = await runSize({
       size: { scalers, pods: Number(values.pods) },
       rounds: Number(values.rounds),
       warmupRounds: Number(values.warmup),
-      isRealTime: values['real-time'],
+      clock,
       profileDirectory: directory,
       heapFile: values.heap ? resolve(directory ?? '.', `scale-${scalers}.heapsnapshot`) : null,
-      nodeFlags: [],
-      rate,
+      nodeFlags: [`--max-old-space-size=${values['heap-limit']}`],
       report: (line) => process.stderr.write(`${line}\n`),
       signal,
     });
-    printSize(figures, { isRealTime: values['real-time'], rounds: Number(values.rounds), rate });
+    printSize(figures, { rounds: Number(values.rounds), clock });
     results.push(figures);
+    if (values.save !== undefined) saveFigures(values.save, figures);
   }
   if (results.length > 1) printTable(results);
   if (!values.write) return;
-  const pace = paceOf({ isRealTime: values['real-time'], rate });
-  writePage(PAGE, results, { version, rounds: Number(values.rounds), pace });
-}
-
-/** A process that gets a fifth of the processors needs a clock that is five times as slow to keep its deadlines. */
-function fittingRate(): number {
-  const processors = cpus().length;
-  return Math.floor((100 * processors) / Math.max(processors, (loadavg()[0] ?? 0) + 1)) / 100;
+  const all = values.save === undefined ? results : readFigures(values.save);
+  writePage(PAGE, all, { version, heapLimit: values['heap-limit'] });
 }

@@ -3,20 +3,14 @@ import { EventEmitter, once } from 'node:events';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { paceFlags } from './pace.js';
-import type { PaceFigures, PaceOrder, PaceReport } from './pace.js';
-import type { ClockRate } from './world-clock.js';
-import type { RunningWorld } from './world-client.js';
+import type { PaceFigures, PaceOrder, PaceReport, StartTimes } from './pace.js';
 
-type Decided = Extract<PaceReport, { readonly type: 'all-decided' }>;
-
-/** The built CLI in its process, whose waits can be skipped. */
+/** The built CLI in its process, whose clock can run faster. */
 export interface PacedService {
   readonly pid: number;
   readonly url: string;
-  /** Resolves when as many cycles have ended as there are scalers, for the next time. */
-  readonly decided: () => Promise<Decided>;
-  /** Lets rounds pass; resolves when the last of them is over. Skips the waits between them if `isSkipping`. */
-  readonly rounds: (count: number, isSkipping: boolean) => Promise<void>;
+  /** Resolves when all scalers have ended their cycles of the next round, or at the round after it. */
+  readonly roundOver: () => Promise<StartTimes>;
   readonly figures: () => Promise<PaceFigures>;
   readonly reset: () => void;
   readonly order: (order: PaceOrder) => Promise<void>;
@@ -36,15 +30,13 @@ export function startPacedService(options: {
   readonly port: number;
   readonly scalers: number;
   readonly nodeFlags: readonly string[];
-  readonly world: RunningWorld;
-  readonly clock: ClockRate;
   readonly signal: AbortSignal;
 }): PacedService {
-  const { configFile, logFile, port, scalers, nodeFlags, world, clock, signal } = options;
+  const { configFile, logFile, port, scalers, nodeFlags, signal } = options;
   const log = openSync(logFile, 'w');
   const child = spawn(
     process.execPath,
-    [...paceFlags(scalers, clock), ...nodeFlags, CLI, 'run', '--config', configFile],
+    [...paceFlags(scalers), ...nodeFlags, CLI, 'run', '--config', configFile],
     { stdio: ['ignore', log, log, 'ipc'], env: { ...process.env, POD_NAMESPACE: 'promscaler' } },
   );
   closeSync(log);
@@ -66,35 +58,10 @@ export function startPacedService(options: {
   };
   const send = (order: PaceOrder): void => void child.send(order);
 
-  /** Until the service waits for a timer, which is skipped if `mustSkip` for the last round that has begun. */
-  const wait = async (
-    mustSkip: (round: number) => boolean,
-  ): Promise<{ readonly round: number; readonly skippedMs: number }> => {
-    for (;;) {
-      const idle = next('idle');
-      send({ type: 'look-again' });
-      const { round } = await idle;
-      if (!(await world.isIdle())) continue;
-      const reply = next('confirmed');
-      send({ type: 'confirm', isSkipping: mustSkip(round) });
-      const { isStillIdle, skippedMs } = await reply;
-      if (isStillIdle) return { round, skippedMs };
-    }
-  };
-
   return {
     pid: child.pid ?? 0,
     url: `http://127.0.0.1:${port}`,
-    decided: () => next('all-decided'),
-    rounds: async (count, isSkipping) => {
-      let last: number | null = null;
-      for (;;) {
-        const { round, skippedMs } = await wait((now) => isSkipping && (last === null || now < last));
-        world.setSkipped(skippedMs);
-        last ??= round + count;
-        if (round >= last) return;
-      }
-    },
+    roundOver: async () => (await next('round-over')).start,
     figures: async () => {
       const reply = next('figures');
       send({ type: 'figures' });

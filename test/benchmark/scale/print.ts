@@ -1,19 +1,14 @@
 import { print } from '../report.js';
 import { growthOf, ROWS } from './rows.js';
+import { PERIOD_SECONDS } from './workloads.js';
 import type { SizeFigures } from './run-size.js';
 
 export function printSize(
   figures: SizeFigures,
-  {
-    isRealTime,
-    rounds,
-    rate,
-  }: { readonly isRealTime: boolean; readonly rounds: number; readonly rate: number },
+  { rounds, clock }: { readonly rounds: number; readonly clock: number },
 ): void {
   const { size, traffic, rescales, faults } = figures;
-  console.log(
-    `\n${size.scalers} scalers x ${size.pods} pods, ${rounds} rounds of 15 s, ${paceOf({ isRealTime, rate })}`,
-  );
+  console.log(`\n${size.scalers} scalers x ${size.pods} pods, ${rounds} rounds of 15 s, ${paceOf(clock)}`);
   for (const row of ROWS) print(row.name, row.format(row.value(figures)), '');
   print('requests per round', list(traffic.apiRequests), '');
   print('queries per round', list(traffic.queries), '');
@@ -21,16 +16,9 @@ export function printSize(
   for (const fault of faults) console.log(`NOT VALID: ${fault}`);
 }
 
-/** Returns how the rounds followed each other. */
-export function paceOf({
-  isRealTime,
-  rate,
-}: {
-  readonly isRealTime: boolean;
-  readonly rate: number;
-}): string {
-  const pace = isRealTime ? 'in real time' : 'waits between rounds skipped';
-  return rate === 1 ? pace : `${pace}, clock at ${rate}: the machine is busy`;
+/** Returns how fast the rounds followed each other. */
+export function paceOf(clock: number): string {
+  return clock === 1 ? 'in real time' : `one every ${(PERIOD_SECONDS / clock).toFixed(1)} s of real time`;
 }
 
 function list(counts: Readonly<Record<string, number>>): string {

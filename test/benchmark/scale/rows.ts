@@ -60,6 +60,18 @@ export const ROWS: readonly Row[] = [
     grows: false,
   },
   {
+    name: '... while /metrics is read each second, p99',
+    value: ({ readRounds }) => readRounds.loopDelay.p99Ms,
+    format: milliseconds,
+    grows: false,
+  },
+  {
+    name: '... while /metrics is read each second, max',
+    value: ({ readRounds }) => readRounds.loopDelay.maxMs,
+    format: milliseconds,
+    grows: false,
+  },
+  {
     name: 'RSS after the rounds',
     value: ({ rounds }) => rounds.residentBytes,
     format: megabytes,

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { freePort } from '../../../src/cli/demo/programs/free-port.js';
 import { countOf, readPage, sumOf } from '../exposition.js';
 import { pause } from '../pause.js';
-import { writeDocuments } from './documents.js';
-import type { PaceFigures } from './pace.js';
+import { writeConfig, writeDocuments } from './documents.js';
+import type { PaceFigures, StartTimes } from './pace.js';
 import { startPacedService } from './paced-service.js';
 import type { PacedService } from './paced-service.js';
+import type { ClockRate } from './world-clock.js';
 import { startWorld } from './world-client.js';
 import type { RunningWorld, WorldTraffic } from './world-client.js';
 import type { WorldSize } from './workloads.js';
@@ -17,15 +18,13 @@ export interface RunOptions {
   /** Measured ones, after those that warm up. */
   readonly rounds: number;
   readonly warmupRounds: number;
-  /** Whether the waits between rounds last as long as they are. */
-  readonly isRealTime: boolean;
+  /** How many times as fast as real time the clock of the service runs in the rounds; the start is in real time. */
+  readonly clock: number;
   /** Directory for CPU profiles; null: none. */
   readonly profileDirectory: string | null;
   /** File for a heap snapshot after the last round; null: none. */
   readonly heapFile: string | null;
   readonly nodeFlags: readonly string[];
-  /** See `ClockRate`. */
-  readonly rate: number;
   readonly report: (line: string) => void;
   readonly signal: AbortSignal;
 }
@@ -36,18 +35,18 @@ export interface SizeFigures {
   readonly start: StartFigures;
   readonly rounds: PaceFigures;
   readonly roundCpuSeconds: number;
+  /** See `RunOptions`. */
+  readonly clock: number;
   readonly traffic: TrafficFigures;
   readonly page: PageFigures;
+  /** Rounds in which `/metrics` is read once a second. */
+  readonly readRounds: PaceFigures;
   readonly rescales: number;
   /** Of a healthy run: none. */
   readonly faults: readonly string[];
 }
 
-interface StartFigures {
-  /** From the start of the process to the end of a cycle. */
-  readonly firstSeconds: number;
-  readonly lastSeconds: number;
-  readonly cpuSeconds: number;
+interface StartFigures extends StartTimes {
   readonly peakBytes: number;
   readonly lists: number;
   /** Until then. */
@@ -70,29 +69,32 @@ interface PageFigures {
 
 /** Rounds in which every scaler should have decided. */
 const START_ROUNDS = 4;
-const PAGE_KEPT_MS = 1100;
 const PAGES = 3;
+const READ_ROUNDS = 5;
+const READ_MS = 1000;
+const MOUNTED_MS = 4000;
 
 /** Runs one size with a new cluster and a new service. */
 export async function runSize(options: RunOptions): Promise<SizeFigures> {
   const { size, signal } = options;
   const folder = await mkdtemp(join(tmpdir(), 'promscaler-scale-'));
   try {
-    const clock = { originMs: Date.now(), rate: options.rate };
+    // The kubelet mounts ConfigMaps some seconds before a container starts; files that are newer are read twice.
+    await writeDocuments(folder, size);
+    const mounted = pause(MOUNTED_MS, signal);
     options.report(`starting a cluster with ${size.scalers * size.pods} pods`);
-    const world = await startWorld(size, clock);
+    const world = await startWorld(size);
     try {
       const port = await freePort();
       const { kubernetesUrl, prometheusUrl } = world;
-      const configFile = await writeDocuments(folder, size, { kubernetesUrl, prometheusUrl, port });
+      const configFile = await writeConfig(folder, { kubernetesUrl, prometheusUrl, port });
+      await mounted;
       const service = startPacedService({
         configFile,
         logFile: join(folder, 'log'),
         port,
         scalers: size.scalers,
         nodeFlags: options.nodeFlags,
-        world,
-        clock,
         signal,
       });
       try {
@@ -113,32 +115,37 @@ async function measure(
   service: PacedService,
   world: RunningWorld,
 ): Promise<SizeFigures> {
-  const { size, rounds, isRealTime, profileDirectory, heapFile } = options;
+  const { size, rounds, profileDirectory, heapFile } = options;
   const profileAs = (name: string): string =>
     join(profileDirectory ?? '', `scale-${size.scalers}-${name}.cpuprofile`);
   options.report('starting the service');
   const start = await measureStart(options, service, world);
   options.report(`decided after ${start.lastSeconds.toFixed(1)} s; warming up`);
-  await service.rounds(options.warmupRounds, !isRealTime);
+  const rate: ClockRate = { sinceMs: Date.now(), rate: options.clock };
+  world.setRate(rate);
+  await service.order({ type: 'set-rate', rate });
+  for (let round = 0; round < options.warmupRounds; round += 1) await service.roundOver();
   if (profileDirectory !== null) await service.order({ type: 'start-profile' });
-  service.takePeakBytes();
   service.reset();
   const before = { figures: await service.figures(), traffic: await world.traffic() };
   for (let round = 1; round <= rounds; round += 1) {
-    await service.rounds(1, !isRealTime);
+    await service.roundOver();
     options.report(`round ${round} of ${rounds}`);
   }
   const after = { figures: await service.figures(), traffic: await world.traffic() };
   if (profileDirectory !== null) await service.order({ type: 'stop-profile', file: profileAs('rounds') });
-  const { page, text } = await measurePage(service, options);
+  const { page, text } = await measurePage(service);
+  const readRounds = await measureReadRounds(service, options.signal);
   if (heapFile !== null) await service.order({ type: 'heap-snapshot', file: heapFile });
   return {
     size,
     start,
+    clock: options.clock,
     rounds: after.figures,
     roundCpuSeconds: (after.figures.cpuSeconds - before.figures.cpuSeconds) / rounds,
     traffic: trafficBetween(before.traffic, after.traffic, rounds),
     page,
+    readRounds,
     rescales: sumOf(text, 'promscaler_rescales_total'),
     faults: faultsOf({ text, start, size, rounds, figures: after.figures, log: service.log() }),
   };
@@ -150,18 +157,16 @@ async function measureStart(
   world: RunningWorld,
 ): Promise<StartFigures> {
   for (let attempt = 1; ; attempt += 1) {
-    const { firstSeconds, lastSeconds, cpuSeconds } = await service.decided();
+    const times = await service.roundOver();
     const peakBytes = service.takePeakBytes();
     const { api } = await world.traffic();
     const page = await readPage(`${service.url}/metrics`);
     const decided = decidedScalers(page);
-    report(`${decided} scalers have a value after ${lastSeconds.toFixed(1)} s`);
+    report(`${decided} scalers have a value after ${times.lastSeconds.toFixed(1)} s`);
     if (decided < size.scalers && attempt < START_ROUNDS) continue;
     const lists = Object.entries(api.requests).filter(([what]) => what.startsWith('list '));
     return {
-      firstSeconds,
-      lastSeconds,
-      cpuSeconds,
+      ...times,
       peakBytes,
       queryErrors: sumOf(page, 'promscaler_query_errors_total'),
       lists: lists.reduce((sum, [, count]) => sum + count, 0),
@@ -175,20 +180,39 @@ function decidedScalers(text: string): number {
   return countOf(text, 'promscaler_metric_proposal_replicas');
 }
 
-/** Pages are kept for 1 s: each look waits until the last one is forgotten. */
-async function measurePage(
-  { url, figures }: PacedService,
-  { rate, signal }: Pick<RunOptions, 'rate' | 'signal'>,
-): Promise<{ readonly page: PageFigures; readonly text: string }> {
-  let text = await readPage(`${url}/metrics`);
+/** Reads a page after a round, when nothing else is to do. Pages are kept for 1 s, so not two after the same round. */
+async function measurePage({
+  url,
+  figures,
+  roundOver,
+}: PacedService): Promise<{ readonly page: PageFigures; readonly text: string }> {
+  let text = '';
   let cpuSeconds = 0;
   for (let count = 0; count < PAGES; count += 1) {
-    await pause(PAGE_KEPT_MS / rate, signal);
+    await roundOver();
     const before = await figures();
     text = await readPage(`${url}/metrics`);
     cpuSeconds += (await figures()).cpuSeconds - before.cpuSeconds;
   }
   return { page: { cpuSeconds: cpuSeconds / PAGES, bytes: text.length }, text };
+}
+
+async function measureReadRounds(
+  { url, figures, reset, roundOver }: PacedService,
+  signal: AbortSignal,
+): Promise<PaceFigures> {
+  const ending = new AbortController();
+  const reading = (async () => {
+    while (!ending.signal.aborted) {
+      await readPage(`${url}/metrics`);
+      await pause(READ_MS, signal);
+    }
+  })();
+  reset();
+  for (let round = 0; round < READ_ROUNDS; round += 1) await roundOver();
+  ending.abort();
+  await reading;
+  return figures();
 }
 
 function trafficBetween(before: WorldTraffic, after: WorldTraffic, rounds: number): TrafficFigures {

@@ -10,14 +10,12 @@ export type WorldTraffic = Extract<WorldReply, { readonly type: 'traffic' }>;
 
 /** API server and metrics server in their process. */
 export interface RunningWorld extends Started {
-  readonly setSkipped: (ms: number) => void;
-  /** Whether every request has its answer. */
-  readonly isIdle: () => Promise<boolean>;
+  readonly setRate: (rate: ClockRate) => void;
   readonly traffic: () => Promise<WorldTraffic>;
   readonly stop: () => Promise<void>;
 }
 
-export async function startWorld(size: WorldSize, clock: ClockRate): Promise<RunningWorld> {
+export async function startWorld(size: WorldSize): Promise<RunningWorld> {
   const child = fork(fileURLToPath(new URL('world-process.js', import.meta.url)));
   const ended = once(child, 'exit').then(() => {
     throw new Error('the fake cluster exited unexpectedly');
@@ -32,14 +30,10 @@ export async function startWorld(size: WorldSize, clock: ClockRate): Promise<Run
       if (reply.type === type) return reply as Extract<WorldReply, { readonly type: T }>;
     }
   };
-  send({ type: 'start', size, clock });
+  send({ type: 'start', size });
   return {
     ...(await replyOf('started')),
-    setSkipped: (ms) => send({ type: 'skipped', ms }),
-    isIdle: async () => {
-      send({ type: 'idle' });
-      return (await replyOf('idle')).isIdle;
-    },
+    setRate: (rate) => send({ type: 'set-rate', rate }),
     traffic: async () => {
       send({ type: 'traffic' });
       return replyOf('traffic');

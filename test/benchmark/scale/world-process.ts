@@ -3,7 +3,7 @@ import { createMetricsServer } from './metrics-server.js';
 import { listen } from './traffic.js';
 import type { Traffic } from './traffic.js';
 import type { WorldSize } from './workloads.js';
-import { createWorldClock } from './world-clock.js';
+import { createWorldClock, REAL_TIME, timeAt } from './world-clock.js';
 import type { ClockRate } from './world-clock.js';
 import { createWorld } from './world.js';
 
@@ -12,27 +12,24 @@ import { createWorld } from './world.js';
  * Ends with its parent.
  */
 export type WorldRequest =
-  | { readonly type: 'start'; readonly size: WorldSize; readonly clock: ClockRate }
-  /** The service's clock is ahead of the system's by that much. */
-  | { readonly type: 'skipped'; readonly ms: number }
-  /** Whether every request has its answer. */
-  | { readonly type: 'idle' }
+  | { readonly type: 'start'; readonly size: WorldSize }
+  | { readonly type: 'set-rate'; readonly rate: ClockRate }
   | { readonly type: 'traffic' };
 
 export type WorldReply =
   | { readonly type: 'started'; readonly kubernetesUrl: string; readonly prometheusUrl: string }
-  | { readonly type: 'idle'; readonly isIdle: boolean }
   | { readonly type: 'traffic'; readonly api: Traffic; readonly metrics: Traffic; readonly pods: number };
 
 const TICK_MS = 100;
 
 process.on('disconnect', () => process.exit());
 process.once('message', (message: WorldRequest) => {
-  if (message.type === 'start') void start(message.size, message.clock);
+  if (message.type === 'start') void start(message.size);
 });
 
-async function start(size: WorldSize, { originMs, rate }: ClockRate): Promise<void> {
-  const clock = createWorldClock(() => originMs + (Date.now() - originMs) * rate);
+async function start(size: WorldSize): Promise<void> {
+  let rate = REAL_TIME;
+  const clock = createWorldClock(() => timeAt(Date.now(), rate));
   const world = createWorld(size, clock);
   const api = createApiServer(world, clock);
   const metrics = createMetricsServer(world, clock);
@@ -42,16 +39,8 @@ async function start(size: WorldSize, { originMs, rate }: ClockRate): Promise<vo
     switch (message.type) {
       case 'start':
         return;
-      case 'skipped':
-        clock.setSkipped(message.ms);
-        return;
-      case 'idle':
-        // Requests that have arrived are read first.
-        setImmediate(() =>
-          setImmediate(() => {
-            reply({ type: 'idle', isIdle: api.meter.inFlight() + metrics.meter.inFlight() === 0 });
-          }),
-        );
+      case 'set-rate':
+        rate = message.rate;
         return;
       case 'traffic': {
         let pods = 0;

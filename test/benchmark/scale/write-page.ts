@@ -1,46 +1,64 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describeMachine } from '../report.js';
 import { growthOf, ROWS } from './rows.js';
 import type { SizeFigures } from './run-size.js';
 
-/** Rewrites `docs/benchmarks.md` from the results of one run. */
+const TITLE = '# Benchmarks\n';
+const BEGIN = '<!-- scale:begin -->\n';
+const END = '<!-- scale:end -->\n';
+
+/** Writes the section of this benchmark in `docs/benchmarks.md`, between its markers or below the title. */
 export function writePage(
   file: string,
   results: readonly SizeFigures[],
-  run: { readonly version: string; readonly rounds: number; readonly pace: string },
+  run: { readonly version: string; readonly heapLimit: string },
 ): void {
   const [smallest] = results;
   if (smallest === undefined) return;
-  const heads = results.map(({ size }) => `${size.scalers.toLocaleString('en-US')} scalers`);
+  const heads = results.map(({ size }) => `${size.scalers.toLocaleString('en-US')} x ${size.pods}`);
+  const isComparable = (figures: SizeFigures): boolean =>
+    figures !== smallest && figures.size.pods === smallest.size.pods;
   const rows = ROWS.map((row) => {
     const cells = results.map((figures) => {
       const growth =
-        row.grows && figures !== smallest ? ` (x${growthOf(row, figures, smallest).toFixed(2)})` : '';
+        row.grows && isComparable(figures) ? ` (x${growthOf(row, figures, smallest).toFixed(2)})` : '';
       return `${row.format(row.value(figures))}${growth}`;
     });
     return `| ${[row.name, ...cells].join(' | ')} |`;
   });
+  const rounds = results.map(({ rounds: { roundSeconds } }) => String(roundSeconds.length));
+  const clocks = results.map(({ clock }) => `${(15 / clock).toFixed(1)} s`);
   const faults = results.flatMap(({ size, faults: found }) =>
     found.map((fault) => `- ${size.scalers} scalers: ${fault}`),
   );
   const lines = [
-    '# Benchmarks',
+    '## Scale',
     '',
-    'What promscaler costs at different sizes. `npm run bench -- scale --write` measures it and writes this page;',
+    'What promscaler costs at different sizes. `npm run bench -- scale --write` measures it and writes this section;',
     '[the README of the benchmark](../test/benchmark/README.md#scale) explains each figure.',
     '',
     `- Machine: ${describeMachine({ promscaler: run.version })}`,
     `- Date: ${new Date().toISOString().slice(0, 10)}`,
-    `- Scalers: half with CPU utilization, a quarter with a Pods query of their own, a quarter with \`selector\` on a query`,
-    `  of their namespace; ${smallest.size.pods} pods each, 100 scalers in a namespace, a period of 15 s`,
-    `- Run: ${run.rounds} rounds, ${run.pace}`,
+    '- Columns: scalers x pods of each',
+    '- Scalers: half with CPU utilization, a quarter with a Pods query of their own, a quarter with `selector` on a query',
+    '  of their namespace; 100 scalers in a namespace, a sync period of 15 s',
+    `- Heap: at most ${run.heapLimit} MiB, the default of Node.js in a container with the memory limit of the chart (1 GiB)`,
     '',
     'In parentheses: the cost per scaler relative to the smallest size; 1 is linear.',
     '',
     `| figure | ${heads.join(' | ')} |`,
     `| --- |${heads.map(() => ' --- |').join('')}`,
+    `| measured rounds | ${rounds.join(' | ')} |`,
+    `| a round of 15 s takes, in real time | ${clocks.join(' | ')} |`,
     ...rows,
     ...(faults.length === 0 ? [] : ['', 'This run is not valid:', '', ...faults]),
   ];
-  writeFileSync(file, `${lines.join('\n')}\n`);
+  const page = existsSync(file) ? readFileSync(file, 'utf8') : TITLE;
+  writeFileSync(file, withSection(page, `${BEGIN}${lines.join('\n')}\n${END}`));
+}
+
+function withSection(page: string, section: string): string {
+  const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)];
+  if (from < 0 || to < 0) return page.replace(TITLE, `${TITLE}\n${section}`);
+  return `${page.slice(0, from)}${section}${page.slice(to + END.length)}`;
 }

@@ -167,6 +167,59 @@ describe('state', () => {
   });
 });
 
+describe('lease, with sharding', () => {
+  const SHARDED = 'sharding: { enabled: true }\n';
+  const share: Rule = { ...create, verbs: ['create', 'get', 'list', 'update', 'delete'] };
+  const diagnoseShares = async (verbs: readonly string[]): Promise<readonly CheckResult[]> =>
+    resultsOf(await diagnose([{ ...share, verbs: [...verbs] }, keep], SHARDED), 'lease');
+
+  function addMember(name: string, holderIdentity: string, buckets: string): void {
+    const labels = { 'promscaler.dev/member-of': 'promscaler' };
+    const annotations = { 'promscaler.dev/buckets': buckets };
+    const metadata = { name, namespace: 'default', labels, annotations };
+    simulator.addObject({ ...LEASE, metadata, spec: { holderIdentity } });
+  }
+
+  it('succeeds with all permissions, and reports how many replicas claim how many buckets', async () => {
+    addMember('promscaler-a', 'pod-a_a', '0,1,2');
+    addMember('promscaler-b', 'pod-b_b', '3');
+    addMember('promscaler-c', '', '');
+
+    expect(await diagnoseShares(share.verbs)).toMatchObject([
+      { status: 'ok', message: 'in namespace default, 2 replicas claim 4 of 16 buckets' },
+    ]);
+  });
+
+  it.each(['create', 'get', 'list', 'update'])('fails without %s', async (verb) => {
+    const found = await diagnoseShares(share.verbs.filter((one) => one !== verb));
+
+    expect(found).toMatchObject([
+      {
+        status: 'failed',
+        message: `the account may not ${verb} leases.coordination.k8s.io in namespace default: with sharding, no replica can scale`,
+        fix: expect.stringContaining('sharding.enabled: true'),
+      },
+    ]);
+  });
+
+  it('warns without delete, because the Leases of former replicas remain', async () => {
+    const found = await diagnoseShares(share.verbs.filter((verb) => verb !== 'delete'));
+
+    expect(found.map(({ status }) => status)).toEqual(['ok', 'warning']);
+    expect(found[1]?.message).toContain('delete leases.coordination.k8s.io');
+  });
+
+  it('warns while a replica without sharding holds the Lease of leader election', async () => {
+    const metadata = { name: 'promscaler', namespace: 'default' };
+    simulator.addObject({ ...LEASE, metadata, spec: { holderIdentity: 'pod-7_x' } });
+
+    const found = await diagnoseShares(share.verbs);
+
+    expect(found.map(({ status }) => status)).toEqual(['ok', 'warning']);
+    expect(found[1]?.message).toContain('is held by pod-7_x, a replica without sharding');
+  });
+});
+
 describe('lease and state', () => {
   it.each(['', 'leaderElection: { enabled: false }\nstate: { enabled: false }\n'])(
     'are neither checked nor reported with the config "%s"',

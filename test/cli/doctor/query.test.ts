@@ -287,7 +287,7 @@ describe('a query with an invalid answer', () => {
 
     const [found] = await results(metric('external', 'http'), [[/^http$/, series(...many)]]);
 
-    expect(found?.message).toContain('the answer has 20001 series, more than 20000');
+    expect(found?.message).toContain('the answer has 20001 series, more than maxSeries (20000)');
     expect(found?.fix).toContain('aggregate the series in the query');
   });
 

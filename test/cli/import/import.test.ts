@@ -36,6 +36,30 @@ describe('import', () => {
     expect(validated).toMatchObject({ exitCode: 0, stdout: '2 documents, 0 errors, 0 warnings\n' });
   });
 
+  it('names two autoscalers of one target, and converts both', async () => {
+    const ran = await runImport(
+      ['-'],
+      `${hpa('a')}---\n${hpa('b').replace('Deployment, name: b', 'Deployment, name: a')}`,
+    );
+
+    expect(ran.exitCode).toBe(0);
+    expect(namesIn(ran)).toEqual(['a', 'b']);
+    expect(ran.stderr).toBe(
+      '-: HPA shop/b has the same target as HPA shop/a: promscaler scales it only after one of the documents is removed\n',
+    );
+  });
+
+  it('reports an autoscaler of an unknown API version, and converts the others', async () => {
+    const unknown = hpa('b').replace('autoscaling/v2', 'autoscaling/v3');
+    const ran = await runImport(['-'], `${hpa('a')}---\n${unknown}`);
+
+    expect(ran.exitCode).toBe(1);
+    expect(namesIn(ran)).toEqual(['a']);
+    expect(ran.stderr).toBe(
+      '-: HPA shop/b: apiVersion is "autoscaling/v3", which import does not know\n-: HPA shop/b: not imported\n',
+    );
+  });
+
   it('reads files, directories and standard input in their order', async () => {
     const cwd = folderOf({
       'x/b.yaml': hpa('b'),
@@ -197,7 +221,10 @@ resourceRules:
         namespace: 'shop',
         annotations: { 'kubectl.kubernetes.io/last-applied-configuration': 'x'.repeat(2500) },
       },
-      spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'a' }, maxReplicas: 3 },
+      spec: {
+        scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: `a-${index}` },
+        maxReplicas: 3,
+      },
     }));
     const cwd = folderOf({ 'all.yaml': `apiVersion: v1\nkind: List\nitems: ${JSON.stringify(items)}\n` });
     const ran = await runImport(['all.yaml'], '', cwd);

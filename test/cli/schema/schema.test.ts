@@ -122,7 +122,7 @@ describe('schema', () => {
   });
 
   it('has the service config defaults that it resolves to', () => {
-    const config = resolveServiceConfig({}, null);
+    const config = resolveServiceConfig({ notifications: { default: { url: 'http://receiver' } } }, null);
     const shown = fieldsOf(serviceJsonSchema()).filter(([, field]) => field['default'] !== undefined);
 
     const resolved = shown

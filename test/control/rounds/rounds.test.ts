@@ -3,11 +3,11 @@ import { runRounds } from '../../../src/control/rounds/rounds.js';
 import type { Round } from '../../../src/control/rounds/rounds.js';
 import { ManualClock } from '../../support/manual-clock.js';
 
-function start(periodSeconds: number) {
-  const clock = new ManualClock();
+function start(periodSeconds: number, clock = new ManualClock(), startMs = clock.monotonicMs()) {
   const stop = new AbortController();
   const rounds: Round[] = [];
   const ended = runRounds(clock, periodSeconds, {
+    startMs,
     signal: stop.signal,
     onRound: (round) => rounds.push(round),
   });
@@ -45,6 +45,20 @@ describe('runRounds with a period of 15 s', () => {
     await clock.advanceAndSettle(60_000);
 
     expect(rounds).toHaveLength(2);
+  });
+});
+
+describe('runRounds with a start 20 s ago', () => {
+  it('runs the first round 30 s after that start, on time', async () => {
+    const clock = new ManualClock();
+    await clock.advanceAndSettle(20_000);
+    const { rounds } = start(15, clock, clock.monotonicMs() - 20_000);
+
+    await clock.advanceAndSettle(9999);
+    expect(rounds).toEqual([]);
+
+    await clock.advanceAndSettle(1);
+    expect(rounds).toMatchObject([{ missed: 0, latenessSeconds: 0 }]);
   });
 });
 

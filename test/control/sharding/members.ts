@@ -1,6 +1,7 @@
 import type { Lead } from '../../../src/control/election/leadership.js';
 import { createMembership } from '../../../src/control/sharding/membership.js';
 import type { Shards } from '../../../src/control/sharding/shards.js';
+import type { LeaseSpec, SeenLease } from '../../../src/kubernetes/lease.js';
 import type { MemberLease, MemberLeases, SeenMember } from '../../../src/kubernetes/members/member-leases.js';
 import { STATE_BUCKETS } from '../../../src/kubernetes/state/state-key.js';
 import { KubernetesError } from '../../../src/kubernetes/api/types.js';
@@ -9,7 +10,7 @@ import { ManualClock } from '../../support/manual-clock.js';
 import { sendWithFate } from '../election/bad-network.js';
 import { ProcessClock, TIMES, type Fate } from '../election/candidates.js';
 
-type Verb = 'list' | 'create' | 'update' | 'remove';
+type Verb = 'get' | 'list' | 'create' | 'update' | 'remove';
 
 interface Stored extends MemberLease {
   readonly uid: number;
@@ -21,6 +22,8 @@ export class Members {
   readonly clock = new ManualClock();
   readonly all: MemberProcess[] = [];
   readonly leases = new Map<string, Stored>();
+  /** The Lease of leader election; null: there is none. */
+  leaderLease: LeaseSpec | null = null;
   /** Called after everything that happened. */
   onStep: () => void = () => undefined;
   #revision = 0;
@@ -67,6 +70,7 @@ export class Members {
 
   apply(verb: Verb, name: string, given: { member?: MemberLease; seen?: SeenMember }): readonly SeenMember[] {
     const known = this.leases.get(name);
+    if (verb === 'get') return [];
     if (verb === 'list') return [...this.leases].map(([of, stored]) => seenOf(of, stored));
     const revision = given.seen === undefined ? null : revisionOf(given.seen);
     if (verb === 'create' ? known !== undefined : known?.revision !== revision)
@@ -122,6 +126,13 @@ export class MemberProcess {
     const to = (level: string) => (message: string) => void this.log.push([level, message]);
     this.shards = createMembership({
       client: this.#client(),
+      leaderLease: {
+        read: async (signal): Promise<SeenLease | null> => {
+          await this.#ask('get', signal, { name: '' });
+          const spec = world.leaderLease;
+          return spec === null ? null : { spec, rawSpec: JSON.stringify(spec), object: {} };
+        },
+      },
       clock: this.clock,
       log: { debug: to('debug'), info: to('info'), warn: to('warn'), error: to('error') },
       times: TIMES,
@@ -171,7 +182,7 @@ export class MemberProcess {
     signal: AbortSignal,
     request: { readonly name: string; member?: MemberLease; seen?: SeenMember },
   ): Promise<readonly SeenMember[]> {
-    const ms = TIMES.renewDeadlineSeconds * (verb === 'list' ? 250 : 500);
+    const ms = TIMES.renewDeadlineSeconds * (['get', 'list'].includes(verb) ? 250 : 500);
     return withDeadline(this.clock, { ms, parent: signal }, (inner) => this.#send(verb, inner, request));
   }
 

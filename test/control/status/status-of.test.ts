@@ -26,6 +26,7 @@ describe('statusOf, after a cycle', () => {
       observedGeneration: 2,
       currentReplicas: 3,
       desiredReplicas: 5,
+      targets: 'cpu: 55%/60%',
       conditions: [
         ['Accepted', 'Accepted', 'the document is in effect'],
         ['AbleToScale', 'ReadyForNewScale', ''],
@@ -53,7 +54,8 @@ describe('statusOf, after a cycle', () => {
 
     const found = status({ last: cycle({ decision: null, snapshot: null, conditions: [unread] }) });
 
-    expect(Object.keys(found)).toEqual(['observedGeneration', 'conditions']);
+    expect(Object.keys(found)).toEqual(['observedGeneration', 'targets', 'conditions']);
+    expect(found.targets).toBe('cpu: <unknown>/60%');
     expect(brief(found, 'Ready')).toBe('False FailedGetScale');
   });
 

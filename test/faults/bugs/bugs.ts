@@ -1,35 +1,5 @@
-/** A bug of our own, planted to test whether the checker detects it. */
-export interface Bug {
-  readonly name: string;
-  readonly meant: Meant;
-  readonly edits: readonly Edit[];
-}
-
-interface Meant {
-  /** The invariants of which at least one must detect it. */
-  readonly by: readonly string[];
-  /** Fault modes, or groups and modes, that provoke it, which a hunt draws first; empty: the usual faults suffice. */
-  readonly when: readonly string[];
-  /** Simulated hours that it needs; default: those of the hunt. */
-  readonly hours?: number;
-  /** Replicas that share the scalers; unset: those of the seed. */
-  readonly shards?: number;
-}
-
-interface Edit {
-  /** Relative to `dist`. */
-  readonly file: string;
-  readonly find: string;
-  readonly replace: string;
-}
-
-function bug(name: string, meant: Meant, ...edits: readonly Edit[]): Bug {
-  return { name, meant, edits };
-}
-
-function edit(file: string, find: string, replace: string): Edit {
-  return { file, find, replace };
-}
+import { bug, edit, type Bug, type Edit } from './bug.js';
+import { SHARDING_BUGS } from './sharding-bugs.js';
 
 const TO_SAMPLE = 'export function toSample(metric, answer, context) {';
 
@@ -78,7 +48,11 @@ export const BUGS: readonly Bug[] = [
   bug(
     'part-taken-for-the-whole',
     { by: ['I2'], when: ['partial'] },
-    edit('prometheus/samples.js', `return answer.class === 'partial' ? answer.why : null;`, 'return null;'),
+    edit(
+      'prometheus/answers/why-partial.js',
+      `return answer.class === 'partial' ? answer.why : null;`,
+      'return null;',
+    ),
   ),
   bug(
     'lowers-while-a-metric-fails',
@@ -321,40 +295,9 @@ export const BUGS: readonly Bug[] = [
     ),
   ),
   bug(
-    'expired-member-keeps-writing',
-    { by: ['I11', 'I31', 'I32', 'I33'], when: ['lease hang', 'lease refused'], shards: 3 },
-    edit(
-      'control/sharding/own-lease.js',
-      'since !== null && elapsedMs(clock, since) < times.renewDeadlineSeconds * 1000',
-      'since !== null',
-    ),
-  ),
-  bug(
-    'member-expires-too-early',
-    { by: ['I32', 'I33'], when: ['lease hang', 'lease refused', 'lease slow'], shards: 3 },
-    edit(
-      'control/sharding/observed-members.js',
-      '(seconds ?? times.leaseDurationSeconds) * 1000',
-      '(seconds ?? times.leaseDurationSeconds) * 200',
-    ),
-  ),
-  bug(
-    'every-bucket-decided',
-    { by: ['I31', 'I33'], when: [], shards: 3 },
-    edit(
-      'control/sharding/membership.js',
-      `serves: (bucket) => holdings.phaseOf(bucket) === 'serving'`,
-      'serves: () => true',
-    ),
-    edit(
-      'control/sharding/membership.js',
-      `mayWrite() && ['serving', 'draining'].includes(holdings.phaseOf(bucket) ?? '')`,
-      'mayWrite()',
-    ),
-  ),
-  bug(
     'snapshot-without-events',
     { by: ['I21'], when: [] },
     edit('decision/result/write-json.js', 'scaleEvents: state.scaleEvents.map(', 'scaleEvents: [].map('),
   ),
+  ...SHARDING_BUGS,
 ];

@@ -1,7 +1,7 @@
 import { loadProduct } from '../product.js';
 import { ELECTED_SEEDS, replicasOf, runSeed } from '../run-seed.js';
 import { scheduleFaults } from '../schedule.js';
-import type { Bug } from './bugs.js';
+import type { Bug } from './bug.js';
 import { plantBug } from './mutate.js';
 
 /** The result of a hunt. */

@@ -1,6 +1,6 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Bug } from './bugs.js';
+import type { Bug } from './bug.js';
 
 /**
  * Copies the compiled service into its own directory next to the simulation and inserts a bug into the copy; returns

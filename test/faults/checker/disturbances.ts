@@ -51,6 +51,8 @@ function touches(fault: Fault, { plan }: Target): boolean {
     case 'world':
       return [
         'crash',
+        'gone',
+        'switched',
         'stopped',
         'restart',
         'clock-jump',

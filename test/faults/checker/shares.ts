@@ -11,13 +11,28 @@ interface Claim {
   readonly fromMs: number;
   /** Infinite where it was never taken back. */
   untilMs: number;
+  /** By the Lease of leader election, which claims all buckets. */
+  readonly isLeader: boolean;
 }
 
 const ANNOTATION = 'promscaler.dev/buckets';
 const BUCKETS = 16;
+const ALL = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
+const LEADER_LEASE = 'promscaler';
+/** A member sees a new leader with its next read; a slow API server delays it, and what is in flight ends first. */
+const HAND_OVER_MS = 15_000;
 
-function bucketsOf({ body }: ApiRecord): readonly number[] {
-  const { metadata } = body as { metadata?: { annotations?: Record<string, string> } };
+interface LeaseBody {
+  readonly metadata?: { readonly name?: string; readonly annotations?: Record<string, string> };
+}
+
+function isLeaderLease({ body }: ApiRecord): boolean {
+  return (body as LeaseBody).metadata?.name === LEADER_LEASE;
+}
+
+function bucketsOf(record: ApiRecord): readonly number[] {
+  if (isLeaderLease(record)) return ALL;
+  const { metadata } = record.body as LeaseBody;
   const text = metadata?.annotations?.[ANNOTATION] ?? '';
   return text === '' ? [] : text.split(',').map(Number);
 }
@@ -34,7 +49,8 @@ function claimsOf(history: History): readonly Claim[] {
       const key = `${process}/${bucket}`;
       const known = open.get(key);
       if (claimed.includes(bucket) && known === undefined) {
-        const claim = { process, bucket, fromMs: timeOf(record), untilMs: Number.POSITIVE_INFINITY };
+        const isLeader = isLeaderLease(record);
+        const claim = { process, bucket, fromMs: timeOf(record), untilMs: Infinity, isLeader };
         open.set(key, claim);
         claims.push(claim);
       } else if (!claimed.includes(bucket) && known !== undefined) {
@@ -79,6 +95,11 @@ function claimedWrites(history: History): readonly Claimed[] {
   });
 }
 
+/** Until then, a write by an earlier claim is accepted. */
+function toleratedUntilMs({ fromMs, isLeader }: Claim): number {
+  return isLeader ? fromMs + HAND_OVER_MS : fromMs;
+}
+
 const onlyClaimed: Invariant = {
   id: 'I31',
   text: 'a process writes replicas only while the server has its claim to the bucket of the scaler',
@@ -107,6 +128,7 @@ const oneOwner: Invariant = {
         newest.set(claim.bucket, one);
         return [];
       }
+      if (write.record.sentMs <= toleratedUntilMs(last.claim)) return [];
       const message = `${describeWrite(write)} by a claim of ${formatTime(claim.fromMs)}, after ${describeWrite(last.write)} by one of ${formatTime(last.claim.fromMs)}`;
       return [{ atMs: write.atMs, message, scaler: write.scaler, process: write.process }];
     });
@@ -149,6 +171,7 @@ const inTurn: Invariant = {
         if (claim === undefined) continue;
         if (newest === null || newest.claim.fromMs < claim.fromMs) newest = { claim, atMs };
         const isLate = claim.fromMs < newest.claim.fromMs && atMs > newest.atMs + IN_FLIGHT_MS;
+        if (atMs <= toleratedUntilMs(newest.claim)) continue;
         if (!isLate || wasStopped(history, process, atMs)) continue;
         const message = `${process} decided ${scaler} at ${formatTime(atMs)} by a claim of ${formatTime(claim.fromMs)}, after ${newest.claim.process} by one of ${formatTime(newest.claim.fromMs)}`;
         return [{ atMs, message, scaler, process }];

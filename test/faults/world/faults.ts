@@ -60,6 +60,10 @@ export type WorldMode =
       readonly mode: 'crash';
       readonly point: { readonly step: 'sending' | 'sent' | 'answered'; readonly group: RequestGroup } | null;
     }
+  /** Killed, and replaced only at the end of the fault. */
+  | { readonly mode: 'gone' }
+  /** Replaced as by a rolling update, by a process with or without sharding. */
+  | { readonly mode: 'switched'; readonly isSharded: boolean }
   | { readonly mode: 'stopped' }
   | { readonly mode: 'restart' }
   | { readonly mode: 'clock-jump'; readonly seconds: number }

@@ -26,6 +26,8 @@ export class Replica {
   /** The offset of its machine's wall clock from true time. */
   wallOffsetMs = 0;
   crashPoint: CrashPoint | null = null;
+  /** Whether its next process divides the scalers with the others. */
+  isSharded: boolean;
   readonly processes: SimulatedProcess[] = [];
   readonly #world: World;
   #setDocuments: (() => void) | null = null;
@@ -34,6 +36,7 @@ export class Replica {
   constructor(number: number, world: World) {
     this.number = number;
     this.#world = world;
+    this.isSharded = world.isSharded;
   }
 
   get process(): SimulatedProcess | null {
@@ -56,14 +59,27 @@ export class Replica {
   }
 
   /** Kills the process; another one replaces it a little later. */
-  crash(): void {
+  crash(restartMs = RESTART_MS): void {
     const { process } = this;
-    const world = this.#world;
     if (process?.isAlive !== true) return;
-    process.kill(world.timeline.nowMs);
-    world.watches.dropAllOf(process.name);
+    this.#kill(process);
     this.#setDocuments = null;
-    world.timeline.after(RESTART_MS, () => this.start());
+    this.#world.timeline.after(restartMs, () => this.start());
+  }
+
+  /** Starts the next process, then stops this one gracefully, as a rolling update does. */
+  replace(isSharded: boolean): void {
+    const { process } = this;
+    this.isSharded = isSharded;
+    if (process?.isAlive !== true) return;
+    this.start();
+    this.#world.timeline.after(RESTART_MS, () => process.stop.abort());
+    this.#world.timeline.after(3 * RESTART_MS, () => this.#kill(process));
+  }
+
+  #kill(process: SimulatedProcess): void {
+    process.kill(this.#world.timeline.nowMs);
+    this.#world.watches.dropAllOf(process.name);
   }
 
   /** Stops the process gracefully, and starts another one when it has ended. */
@@ -99,7 +115,7 @@ export class Replica {
   async #run(process: SimulatedProcess): Promise<void> {
     const world = this.#world;
     const { product } = world;
-    const { config, problems } = product.readServiceConfig(serviceConfig(world.isSharded), 'promscaler.yaml');
+    const { config, problems } = product.readServiceConfig(serviceConfig(this.isSharded), 'promscaler.yaml');
     if (config === null) throw new Error(problems.map(({ message }) => message).join('; '));
     const stream = {
       write: (text: string) =>

@@ -21,6 +21,12 @@ export function applyWorldFault(world: World, fault: WorldFault, later: (run: ()
         later(() => (replica.crashPoint = null));
       }
       return;
+    case 'gone':
+      replica?.crash(forMs);
+      return;
+    case 'switched':
+      replica?.replace(what.isSharded);
+      return;
     case 'stopped': {
       const process = replica?.process;
       process?.pause();

@@ -15,6 +15,7 @@ export function debianPackage(name: string): Origin {
   return {
     title: 'the packages of this distribution',
     folder: `${name}-debian-${arch()}`,
+    path: (binary) => `usr/bin/${binary}`,
     isPossible: hasDebianPackages,
     download: (context, folder) => downloadDebianPackages(context, [name], folder),
   };

@@ -1,12 +1,14 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
+import { platform } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { Environment } from './context.js';
 
 /** Returns the first executable file with this name on the PATH, or null. Skips relative entries of the PATH. */
 export async function findOnPath(name: string, env: Environment): Promise<string | null> {
-  for (const folder of (env['PATH'] ?? '').split(delimiter)) {
-    if (isAbsolute(folder) && (await isExecutable(join(folder, name)))) return join(folder, name);
+  const file = platform() === 'win32' ? `${name}.exe` : name;
+  for (const folder of (env['PATH'] ?? env['Path'] ?? '').split(delimiter)) {
+    if (isAbsolute(folder) && (await isExecutable(join(folder, file)))) return join(folder, file);
   }
   return null;
 }

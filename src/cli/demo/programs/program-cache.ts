@@ -4,23 +4,39 @@ import { isExecutable } from './find-on-path.js';
 import { MissingProgramError } from './context.js';
 import type { ProgramContext } from './context.js';
 
-/** A directory in the cache that is either absent or complete. */
-export interface CachedDirectory {
+/** A program in a directory of the cache that is either absent or complete. */
+export interface CachedProgram {
+  /** Name of the directory. */
   readonly name: string;
+  /** Path of the program in the directory. */
   readonly program: string;
+}
+
+export interface CachedDirectory extends CachedProgram {
+  /** Fills the empty directory. */
   readonly fill: (folder: string) => Promise<void>;
 }
 
 const PARTIAL = '.partial-';
 const ABANDONED_MS = 3_600_000;
 
-/** Returns `$XDG_CACHE_HOME/promscaler` or `~/.cache/promscaler`, which may not exist. */
+/**
+ * Returns the cache directory: `$XDG_CACHE_HOME/promscaler`, else `~/.cache/promscaler`, on Windows below
+ * `%LOCALAPPDATA%`. It may not exist.
+ */
 export function cacheDirectory(context: ProgramContext): string {
-  const { XDG_CACHE_HOME: cache = '', HOME: home = '' } = context.env;
+  const { XDG_CACHE_HOME: cache = '', HOME: home = '', LOCALAPPDATA: local = '' } = context.env;
   // The XDG specification declares relative paths invalid.
   if (isAbsolute(cache)) return join(cache, 'promscaler');
   if (isAbsolute(home)) return join(home, '.cache', 'promscaler');
+  if (isAbsolute(local)) return join(local, 'promscaler');
   throw new MissingProgramError('no cache directory: neither XDG_CACHE_HOME nor HOME is set');
+}
+
+/** Returns the path of a program in the cache, or null. */
+export async function cachedProgram(context: ProgramContext, wanted: CachedProgram): Promise<string | null> {
+  const path = join(cacheDirectory(context), wanted.name, wanted.program);
+  return (await isExecutable(path)) ? path : null;
 }
 
 /**

@@ -8,11 +8,12 @@ import type { CyclePorts, ObserveMetrics } from '../../../control/ports/ports.js
 import { EMPTY_STATE } from '../../../decision/snapshot/snapshot.js';
 import { KubernetesError, type Cluster } from '../../../kubernetes/api/types.js';
 import { scalerKey } from '../../../scaler/spec.js';
+import type { CycleRecord } from '../../../telemetry/cycle-record.js';
 import { type CheckResult, resultsOf } from '../report/check-result.js';
 import type { ClusterContext } from '../context/context.js';
 import type { ClusterFacts, ScalerFacts } from '../targets/scaler-facts.js';
 
-/** Runs one cycle with the values that were read, without patching. */
+/** Reports the decision for the values that were read. */
 export async function checkDecision(facts: ScalerFacts): Promise<readonly CheckResult[]> {
   const { scaler, cluster, context } = facts;
   const make = resultsOf('decision', scalerKey(scaler));
@@ -21,22 +22,7 @@ export async function checkDecision(facts: ScalerFacts): Promise<readonly CheckR
   if (cluster.pods instanceof KubernetesError) return [make.skipped('the pods cannot be read')];
   if (scaler.spec.metrics.every(({ source }) => !facts.sources.has(source)))
     return [make.skipped('no data source of its metrics answers')];
-  const { clock, signal } = context;
-  const now = clock.now();
-  const answers = { of: () => Promise.resolve(facts.answers), ageOf: () => Promise.resolve(UNKNOWN_AGE) };
-  const { record } = await runCycle(
-    {
-      scaler,
-      // Without the holds after a restart, which would hide the decision.
-      memory: { ...freshMemory(now, null), state: EMPTY_STATE },
-      now,
-      answers,
-      sharesTargetWith: facts.sharesTargetWith,
-      isCurrent: () => false,
-      signal,
-    },
-    portsOf(context, cluster),
-  );
+  const record = await decideOnce({ ...facts, cluster, context });
   const failing = record.conditions.find(
     ({ type, status }) => status === 'False' && (type === 'AbleToScale' || type === 'ScalingActive'),
   );
@@ -59,6 +45,33 @@ export async function checkDecision(facts: ScalerFacts): Promise<readonly CheckR
       ),
     ];
   return [make.ok(sentence)];
+}
+
+interface DecisionFacts extends Pick<ScalerFacts, 'scaler' | 'answers' | 'sharesTargetWith'> {
+  readonly cluster: ClusterFacts;
+  readonly context: ClusterContext;
+}
+
+/** Runs one cycle with the values that were read, without patching. */
+export async function decideOnce({ cluster, context, ...facts }: DecisionFacts): Promise<CycleRecord> {
+  const { scaler, sharesTargetWith } = facts;
+  const { clock, signal } = context;
+  const now = clock.now();
+  const answers = { of: () => Promise.resolve(facts.answers), ageOf: () => Promise.resolve(UNKNOWN_AGE) };
+  const { record } = await runCycle(
+    {
+      scaler,
+      // Without the holds after a restart, which would hide the decision.
+      memory: { ...freshMemory(now, null), state: EMPTY_STATE },
+      now,
+      answers,
+      sharesTargetWith,
+      isCurrent: () => false,
+      signal,
+    },
+    portsOf(context, cluster),
+  );
+  return record;
 }
 
 /** A workload is rarely this far from its target. Usually the target is in another unit. */
@@ -104,6 +117,7 @@ function readOnlyCluster({ target, pods, others }: ClusterFacts): Cluster {
     run: () => Promise.resolve(),
     follow: () => undefined,
     isSynced: () => true,
+    isListing: () => false,
     readTarget: () => Promise.resolve(orThrow(target)),
     listPods: () => orThrow(pods ?? []).map(({ pod }) => pod),
     problemOf: () => null,

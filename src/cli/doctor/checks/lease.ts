@@ -1,6 +1,7 @@
 import { mayI, nameAccess } from '../../../kubernetes/access-review.js';
 import { createLeaseClient, type SeenLease } from '../../../kubernetes/lease.js';
 import { KubernetesError } from '../../../kubernetes/api/types.js';
+import { checkMemberLeases } from './member-leases.js';
 import { LEASE_NAME } from '../../running/own-objects.js';
 import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from '../context/context.js';
@@ -9,11 +10,12 @@ import { orError } from '../context/or-error.js';
 const FIX =
   'chart values rbac.create: true and leaderElection.enabled: true; with a single replica, leaderElection.enabled: false';
 
-/** Checks that the service can acquire its Lease. Without this permission the service exits at startup. */
+/** Checks that the service can acquire its Lease, or with sharding those of its replicas. Without this permission the service exits at startup. */
 export async function checkLease(context: ClusterContext): Promise<readonly CheckResult[]> {
   const { transport, signal, own } = context;
   const { namespace, electsLeader } = own;
   if (!electsLeader) return [];
+  if (context.config.sharding.enabled) return checkMemberLeases(context);
   const make = resultsOf('lease', CLUSTER_SUBJECT);
   const client = createLeaseClient({ transport, namespace, name: LEASE_NAME, deadlineMs: REQUEST_MS });
   const seen = await orError(() => client.read(signal));

@@ -5,6 +5,7 @@ export const CHECK_NAMES = [
   'prometheus-clock',
   'resource-series',
   'scrape-interval',
+  'notifications',
   'cluster',
   'cluster-clock',
   'permissions',

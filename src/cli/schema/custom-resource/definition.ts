@@ -15,9 +15,10 @@ const NAMES = {
   shortNames: ['psc'],
 } as const;
 
-/** Columns of `kubectl get scalers` after the name. */
+/** Columns of `kubectl get scalers` after the name, in the order of `kubectl get hpa`. */
 const COLUMNS: readonly JsonSchema[] = [
-  { name: 'Target', type: 'string', jsonPath: '.spec.scaleTargetRef.name' },
+  { name: 'Reference', type: 'string', jsonPath: '.spec.scaleTargetRef.name' },
+  { name: 'Targets', type: 'string', jsonPath: '.status.targets' },
   { name: 'Min', type: 'integer', jsonPath: '.spec.minReplicas' },
   { name: 'Max', type: 'integer', jsonPath: '.spec.maxReplicas' },
   { name: 'Replicas', type: 'integer', jsonPath: '.status.currentReplicas' },

@@ -79,6 +79,9 @@ export const STATUS_SCHEMA: JsonSchema = object('Current state of the scaler. On
   currentReplicas: count('Replicas of the target.'),
   desiredReplicas: count('Replicas that the last decision requests.'),
   lastScaleTime: time('When promscaler last changed the replicas.'),
+  targets: text(
+    'Metrics with their current values and targets, as a column of kubectl get scalers; updated at most once a minute.',
+  ),
   currentMetrics: {
     description: 'Current values of the metrics, updated at most once a minute.',
     type: 'array',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { MissingProgramError } from '../../../../src/cli/demo/programs/context.js';
 import { findPrometheus } from '../../../../src/cli/demo/programs/find-prometheus.js';
+import { PROMETHEUS_RELEASE } from '../../../../src/cli/demo/programs/prometheus-release.js';
 import { findPromtool } from '../../../programs/find-programs.js';
 import { IN_CACHE, type Machine, createMachine } from '../../../programs/machine.js';
 
@@ -54,6 +55,8 @@ describe('findPrometheus', () => {
 
     expect([found, again]).toEqual([machine.cached('prometheus'), machine.cached('promtool')]);
     expect(reports).toEqual([
+      expect.stringContaining('downloading Prometheus from the official release'),
+      expect.stringContaining('cannot be downloaded from the official release'),
       `downloading Prometheus from the packages of this distribution to ${join(machine.root, 'cache/promscaler')} ...`,
     ]);
     expect(await readdir(join(machine.root, 'cache/promscaler'))).toEqual([`prometheus-debian-${arch()}`]);
@@ -109,15 +112,15 @@ describe('findPrometheus', () => {
     ['apt-get', 'sudo apt-get install prometheus'],
     ['brew', 'brew install prometheus'],
     ['dnf', 'sudo dnf install golang-github-prometheus'],
+    ['pacman', 'sudo pacman -S prometheus'],
     ['emerge', 'https://prometheus.io/download/'],
   ])('prints the command that installs it if there is %s', async (manager, line) => {
     await machine.program(`bin/${manager}`, '');
 
     const finding = findPrometheus(machine.context({ PATH: join(machine.root, 'bin') }));
 
-    await expect(finding).rejects.toThrow(
-      `Prometheus is not on the PATH and cannot be downloaded (there is no package for this system). To install it: ${line}`,
-    );
+    await expect(finding).rejects.toThrow(`/prometheus-${PROMETHEUS_RELEASE.version}.`);
+    await expect(finding).rejects.toThrow(`: connect ECONNREFUSED 127.0.0.1:1). To install it: ${line}`);
   });
 
   it('reports that it has no cache directory if neither HOME nor XDG_CACHE_HOME is set', async () => {

@@ -95,7 +95,8 @@ describe('kubectl with the CustomResourceDefinition of schema --crd', () => {
     const now = '2026-01-01T00:00:00Z';
     // kubectl waits until the condition is for the current generation: the second.
     const condition = { type: 'Ready', status: 'True', lastTransitionTime: now, observedGeneration: 2 };
-    const status = { observedGeneration: 2, currentReplicas: 3, desiredReplicas: 4, conditions: [condition] };
+    const numbers = { currentReplicas: 3, desiredReplicas: 4, targets: 'cpu: 45%/60%' };
+    const status = { observedGeneration: 2, ...numbers, conditions: [condition] };
     const waiting = kubectl('wait --for=condition=Ready scaler/front --timeout=15s');
     const path = '/apis/promscaler.dev/v1/namespaces/shop/scalers/front/status';
     const written = await send(simulator, 'PATCH', path, { body: { status } });
@@ -107,8 +108,8 @@ describe('kubectl with the CustomResourceDefinition of schema --crd', () => {
     expect(changed.stdout).toBe('scaler.promscaler.dev/front configured\n');
     expect(written.code).toBe(200);
     expect(waited.stdout).toBe('scaler.promscaler.dev/front condition met\n');
-    expect(table.stdout).toMatch(/^NAME +TARGET +MIN +MAX +REPLICAS +DESIRED +READY +AGE\n/);
-    expect(table.stdout).toMatch(/\nfront +web +2 +7 +3 +4 +True +\d+s\n$/);
+    expect(table.stdout).toMatch(/^NAME +REFERENCE +TARGETS +MIN +MAX +REPLICAS +DESIRED +READY +AGE\n/);
+    expect(table.stdout).toMatch(/\nfront +web +cpu: 45%\/60% +2 +7 +3 +4 +True +\d+s\n$/);
     expect(described.stdout).toMatch(/ Current Replicas: +3\n/);
     expect(deleted.code).toBe(0);
   });

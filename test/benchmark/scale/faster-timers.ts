@@ -1,13 +1,15 @@
+import { REAL_TIME, timeAt } from './world-clock.js';
 import type { ClockRate } from './world-clock.js';
 
-/** Timers and clocks of this process, which can skip a wait. */
-export interface SkippingTimers {
-  /** Milliseconds until the next timer; infinite: none waits. */
-  readonly nextMs: () => number;
-  /** Grows whenever a timer is set, canceled or called. */
-  readonly changes: () => number;
-  readonly skip: (ms: number) => void;
-  readonly skippedMs: () => number;
+/** The clock of the system, whatever rate the service's clock has. */
+export interface SystemTime {
+  /** Milliseconds since the start of the process. */
+  readonly nowMs: () => number;
+}
+
+export interface FasterTimers {
+  readonly system: SystemTime;
+  readonly setRate: (rate: ClockRate) => void;
 }
 
 type Callback = (...args: unknown[]) => void;
@@ -16,21 +18,22 @@ type Callback = (...args: unknown[]) => void;
  * Replaces `setTimeout`, `clearTimeout`, `Date.now` and `performance.now`, which is all that the clock of the service
  * uses. Must run before any other module is loaded.
  */
-export function replaceTimers({ originMs, rate }: ClockRate): SkippingTimers {
+export function replaceTimers(): FasterTimers {
   const system = {
     setTimeout: globalThis.setTimeout,
     clearTimeout: globalThis.clearTimeout,
     dateNow: Date.now,
     performanceNow: performance.now.bind(performance),
   };
-  let skippedMs = 0;
-  let changes = 0;
-  const now = (): number => system.performanceNow() * rate + skippedMs;
-  const waiting = new Set<SkippingTimer>();
+  let rate = REAL_TIME;
+  /** What the monotonic clock would show at `rate.sinceMs`. */
+  let monotonic = REAL_TIME;
+  const now = (): number => timeAt(system.performanceNow(), monotonic);
+  const waiting = new Set<FasterTimer>();
 
-  class SkippingTimer {
-    dueMs = 0;
+  class FasterTimer {
     #timer: NodeJS.Timeout | undefined;
+    #dueMs = 0;
     #isReferenced = true;
     readonly #ms: number;
     readonly #callback: () => void;
@@ -42,9 +45,8 @@ export function replaceTimers({ originMs, rate }: ClockRate): SkippingTimers {
     }
 
     refresh(): this {
-      this.dueMs = now() + this.#ms;
+      this.#dueMs = now() + this.#ms;
       waiting.add(this);
-      changes += 1;
       this.arm();
       return this;
     }
@@ -54,10 +56,9 @@ export function replaceTimers({ originMs, rate }: ClockRate): SkippingTimers {
       this.#timer = system.setTimeout(
         () => {
           waiting.delete(this);
-          changes += 1;
           this.#callback();
         },
-        Math.max(0, this.dueMs - now()) / rate,
+        Math.max(0, this.#dueMs - now()) / rate.rate,
       );
       if (!this.#isReferenced) this.#timer.unref();
     }
@@ -65,7 +66,6 @@ export function replaceTimers({ originMs, rate }: ClockRate): SkippingTimers {
     close(): this {
       system.clearTimeout(this.#timer);
       waiting.delete(this);
-      changes += 1;
       return this;
     }
 
@@ -88,26 +88,21 @@ export function replaceTimers({ originMs, rate }: ClockRate): SkippingTimers {
 
   Object.assign(globalThis, {
     setTimeout: (callback: Callback, ms = 0, ...args: unknown[]) =>
-      new SkippingTimer(ms, () => callback(...args)),
+      new FasterTimer(ms, () => callback(...args)),
     clearTimeout: (timer: unknown) => {
-      if (timer instanceof SkippingTimer) timer.close();
+      if (timer instanceof FasterTimer) timer.close();
       else system.clearTimeout(timer as NodeJS.Timeout);
     },
   });
-  Date.now = () => Math.floor(originMs + (system.dateNow() - originMs) * rate + skippedMs);
+  Date.now = () => Math.floor(timeAt(system.dateNow(), rate));
   performance.now = now;
 
   return {
-    nextMs: () => {
-      let dueMs = Infinity;
-      for (const timer of waiting) dueMs = Math.min(dueMs, timer.dueMs);
-      return dueMs - now();
-    },
-    changes: () => changes,
-    skip: (ms) => {
-      skippedMs += ms;
+    system: { nowMs: system.performanceNow },
+    setRate: (next) => {
+      rate = next;
+      monotonic = { rate: next.rate, sinceMs: system.performanceNow() + next.sinceMs - system.dateNow() };
       for (const timer of waiting) timer.arm();
     },
-    skippedMs: () => skippedMs,
   };
 }

@@ -1,11 +1,12 @@
 import { deflateRawSync } from 'node:zlib';
 
-/** Builds a tar of plain files, with two empty blocks at its end. */
-export function tarOf(files: Readonly<Record<string, Buffer>>): Buffer {
+/** Builds a tar of regular files, or of entries of another type, with two empty blocks at its end. */
+export function tarOf(files: Readonly<Record<string, Buffer>>, type = '0'): Buffer {
   const blocks = Object.entries(files).flatMap(([name, contents]) => {
     const header = Buffer.alloc(512);
     header.write(name, 0);
     header.write(`${contents.length.toString(8).padStart(11, '0')} `, 124);
+    header.write(type, 156);
     return [header, contents, Buffer.alloc((512 - (contents.length % 512)) % 512)];
   });
   return Buffer.concat([...blocks, Buffer.alloc(1024)]);

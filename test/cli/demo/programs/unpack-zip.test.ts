@@ -1,26 +1,7 @@
-import { deflateRawSync, gzipSync } from 'node:zlib';
+import { deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
-import { readTarFile, readZipFile } from './archives.js';
-import { tarOf, zipOf } from './archive-builder.js';
-
-describe('readTarFile', () => {
-  it.each([0, 1, 511, 512, 513])('reads a file of %i bytes after another', (length) => {
-    const contents = Buffer.alloc(length, 'x');
-    const archive = gzipSync(tarOf({ 'package/a': Buffer.from('first'), 'package/b': contents }));
-
-    expect(readTarFile(archive, 'package/b')).toEqual(contents);
-  });
-
-  it('returns null for a missing file', () => {
-    const archive = gzipSync(tarOf({ 'package/a': Buffer.from('first') }));
-
-    expect(readTarFile(archive, 'a')).toBeNull();
-  });
-
-  it('throws for other input than gzip', () => {
-    expect(() => readTarFile(Buffer.from('nonsense'), 'a')).toThrow('incorrect header check');
-  });
-});
+import { readZipFile } from '../../../../src/cli/demo/programs/unpack-zip.js';
+import { zipOf } from './archive-builder.js';
 
 describe('readZipFile', () => {
   const contents = Buffer.from('kubectl '.repeat(1000));

@@ -1,0 +1,156 @@
+{{/* Alerts of the PrometheusRule. docs/guides/alerts.md explains each of them. */}}
+
+{{/* Defaults of each alert; prometheusRule.alerts overrides single fields. */}}
+{{- define "promscaler.alertDefaults" -}}
+PromscalerNotWorking: { severity: critical, for: 5m }
+PromscalerWithoutMetrics: { severity: warning, for: 10m }
+PromscalerSourceFailing: { severity: warning, for: 10m, threshold: 0.5 }
+PromscalerCannotScale: { severity: warning, for: 10m }
+PromscalerConflict: { severity: warning, for: 10m }
+PromscalerAtMaximum: { severity: warning, for: 15m }
+PromscalerScaleUpHeld: { severity: warning, for: 15m }
+PromscalerStateDegraded: { severity: warning, for: 5m }
+PromscalerTargetNotReached: { severity: warning, for: 15m }
+PromscalerConfigProblems: { severity: warning, for: 5m }
+PromscalerLate: { severity: warning, for: 10m, threshold: 5 }
+PromscalerPaused: { severity: info, for: 24h }
+{{- end -}}
+
+{{/*
+The enabled alerts as YAML. Expressions about scalers use only instant selectors: the series of a removed scaler, and
+those of a replica that no longer leads, disappear at once, and a range would keep their alerts for its length. `max by`
+ignores the pod, so that an alert survives a change of the leader.
+*/}}
+{{- define "promscaler.alerts" -}}
+{{- $job := default (include "promscaler.fullname" .) .Values.prometheusRule.job -}}
+{{- $release := .Release.Namespace -}}
+{{- /* Metrics of a scaler have its namespace, metrics of the service have that of the release. */ -}}
+{{- $scaler := printf "job=%q" $job -}}
+{{- $service := printf "job=%q, namespace=%q" $job $release -}}
+{{- $inDryRun := printf "max by (namespace, scaler) (promscaler_dry_run{%s}) == 1" $scaler -}}
+{{- $inactive := printf "(%s or max by (namespace, scaler) (promscaler_scale_up_paused{%s}) == 1)" $inDryRun $scaler -}}
+{{- $name := "{{ $labels.namespace }}/{{ $labels.scaler }}" -}}
+{{- $set := mustMergeOverwrite (fromYaml (include "promscaler.alertDefaults" .)) (deepCopy (default dict .Values.prometheusRule.alerts)) -}}
+- alert: PromscalerNotWorking
+  expr: >-
+    absent(promscaler_leader{ {{- $service -}} } == 1)
+  labels: { namespace: {{ $release | quote }} }
+  summary: promscaler has no leader, so nothing is scaled.
+  description: >-
+    No replica leads, or none is scraped. Workloads keep their replicas. Check whether its pods run, and read their logs:
+    kubectl get pods -n {{ $release }}, kubectl logs -n {{ $release }} deployment/{{ include "promscaler.fullname" . }}
+- alert: PromscalerWithoutMetrics
+  # Without the reason, which may change meanwhile. A workload scaled to 0 by a person is not an alert.
+  expr: >-
+    max by (namespace, scaler) (
+    promscaler_condition{ {{- $scaler }}, type="ScalingActive", status="False", reason!="ScalingDisabled"}
+    or promscaler_condition{ {{- $scaler }}, type="ScalingActive", reason="FallbackActive"}
+    ) == 1
+    unless {{ $inactive }}
+  summary: {{ printf "%s has had no metrics for %s." $name $set.PromscalerWithoutMetrics.for | quote }}
+  description: >-
+    Its replica count is held, or is that of its fallback. promscaler explain {{ $name }}
+    shows which metric has no value and why; promscaler doctor prints the fix.
+- alert: PromscalerSourceFailing
+  expr: >-
+    sum by (source) (rate(promscaler_query_errors_total{ {{- $service -}} }[5m]))
+    > {{ $set.PromscalerSourceFailing.threshold }} * sum by (source) (rate(promscaler_queries_total{ {{- $service -}} }[5m]))
+  summary: {{ printf "More than %v %% of the queries to data source {{ $labels.source }} fail." (mulf 100 $set.PromscalerSourceFailing.threshold) | quote }}
+  description: >-
+    Scalers that use it are held. The label reason of promscaler_query_errors_total shows how queries fail; promscaler doctor
+    finds the cause: address, credentials, certificate, network.
+- alert: PromscalerCannotScale
+  expr: >-
+    max by (namespace, scaler) (
+    promscaler_condition{ {{- $scaler }}, type="AbleToScale", status="False", reason=~"FailedGetScale|FailedUpdateScale"}
+    ) == 1
+    unless {{ $inactive }}
+  summary: {{ printf "%s cannot be scaled." $name | quote }}
+  description: >-
+    Its target cannot be read, or the API server rejects the PATCH. The condition AbleToScale of promscaler explain
+    {{ $name }} has the error.
+- alert: PromscalerConflict
+  expr: >-
+    max by (namespace, scaler) (
+    promscaler_condition{ {{- $scaler }}, type="Held", reason=~"ConflictingScaler|ScaleOverridden"}
+    or promscaler_conflicting_writer{ {{- $scaler -}} }
+    ) == 1
+    unless {{ $inDryRun }}
+  summary: {{ printf "Another client sets the replicas of %s." $name | quote }}
+  description: >-
+    Another autoscaler scales the target, an admission webhook changes its replicas, or another client replaces them. The
+    condition Held and the Events of promscaler explain {{ $name }} name it.
+- alert: PromscalerAtMaximum
+  # A scaler whose bounds are equal has been fixed on purpose. One that is at its maximum and needs no more is fine.
+  expr: >-
+    max by (namespace, scaler) (promscaler_recommended_replicas{ {{- $scaler -}} })
+    > max by (namespace, scaler) (promscaler_max_replicas{ {{- $scaler -}} })
+    and max by (namespace, scaler) (promscaler_max_replicas{ {{- $scaler -}} })
+    > max by (namespace, scaler) (promscaler_min_replicas{ {{- $scaler -}} })
+    unless {{ $inactive }}
+  summary: {{ printf "%s has needed more than its maximum of replicas for %s." $name $set.PromscalerAtMaximum.for | quote }}
+  description: >-
+    Its metrics recommend {{ "{{ $value }}" }} replicas, more than the maximum in force: that of the document, or the ceiling of a
+    schedule. Raise it if the load is real and the cluster has capacity.
+- alert: PromscalerScaleUpHeld
+  expr: >-
+    max by (namespace, scaler) (promscaler_recommended_replicas{ {{- $scaler -}} })
+    > max by (namespace, scaler) (promscaler_current_replicas{ {{- $scaler -}} })
+    and max by (namespace, scaler) (promscaler_current_replicas{ {{- $scaler -}} })
+    < max by (namespace, scaler) (promscaler_max_replicas{ {{- $scaler -}} })
+    unless {{ $inactive }}
+  summary: {{ printf "%s has had fewer replicas than its load needs for %s." $name $set.PromscalerScaleUpHeld.for | quote }}
+  description: >-
+    Its metrics recommend {{ "{{ $value }}" }} replicas and its maximum allows more, but a limit or a hold delays the scale-up.
+    promscaler explain {{ $name }} names it.
+- alert: PromscalerStateDegraded
+  expr: >-
+    max by (namespace, scaler) (promscaler_condition{ {{- $scaler }}, type="Held", reason="StateDegraded"}) == 1
+  summary: {{ printf "The state of %s cannot be stored: no scale-down." $name | quote }}
+  description: >-
+    promscaler doctor shows which of the ConfigMaps promscaler-state-00 to -15 is missing, forbidden or damaged, and prints
+    the fix.
+- alert: PromscalerTargetNotReached
+  expr: >-
+    max by (namespace, scaler) (
+    promscaler_condition{ {{- $scaler }}, type="TargetReached", status="False", reason!~"Starting|RolloutPaused"}
+    ) == 1
+    unless {{ $inDryRun }}
+  summary: {{ printf "%s has had fewer ready pods than replicas for %s." $name $set.PromscalerTargetNotReached.for | quote }}
+  description: >-
+    Pods have no node, crash, or do not become ready: more replicas do not help. The condition TargetReached of
+    promscaler explain {{ $name }} counts them. Check free capacity of the nodes, quotas
+    and kubectl describe pod.
+- alert: PromscalerConfigProblems
+  expr: >-
+    max(promscaler_config_problems{ {{- $service -}} }) > 0
+    or min(promscaler_config_last_reload_successful{ {{- $service -}} }) == 0
+  labels: { namespace: {{ $release | quote }} }
+  summary: Scaler documents are rejected.
+  description: >-
+    The last valid version of each stays in effect; after a restart their workloads are not scaled. The log shows file, line and
+    problem; promscaler validate finds them before they are applied.
+- alert: PromscalerLate
+  expr: >-
+    sum(increase(promscaler_missed_rounds_total{ {{- $service -}} }[5m])) > 0
+    or histogram_quantile(0.99, sum by (le) (rate(promscaler_sync_lateness_seconds_bucket{ {{- $service -}} }[5m]))) > {{ $set.PromscalerLate.threshold }}
+  labels: { namespace: {{ $release | quote }} }
+  summary: Decisions are late.
+  description: >-
+    Sync periods start more than {{ $set.PromscalerLate.threshold }} seconds late, or are skipped: scaling reacts that much later. Check cpu
+    throttling, memory near its limit, slow queries (promscaler_query_duration_seconds) and a slow API server.
+- alert: PromscalerPaused
+  expr: >-
+    max by (namespace, scaler) (promscaler_paused{ {{- $scaler -}} }) == 1
+  summary: {{ printf "%s has been paused for %s." $name $set.PromscalerPaused.for | quote }}
+  description: >-
+    Nobody may remember the pause. The condition Held of promscaler explain {{ $name }} shows who paused it and why;
+    promscaler resume {{ $name }} ends a pause by annotations.
+{{- end -}}
+
+{{/* URL of the page with a section for each alert. */}}
+{{- define "promscaler.runbookUrl" -}}
+{{- $page := "docs/guides/alerts.md" -}}
+{{- with .Chart.Sources }}{{ $page = printf "%s/blob/main/%s" (first .) $page }}{{ end -}}
+{{- default $page .Values.prometheusRule.runbookUrl -}}
+{{- end -}}

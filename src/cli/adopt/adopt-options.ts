@@ -1,0 +1,81 @@
+import { CommandError, type CommandIo } from '../process/io.js';
+import { contextNamespace } from '../reach/context-namespace.js';
+import type { ReachOptions } from '../reach/find-service.js';
+import { SOURCE_KINDS, type SourceKind } from './source-kinds.js';
+
+export interface AdoptOptions extends ReachOptions {
+  /** `hpa/NAME` or `scaledobject/NAME`. */
+  readonly source: string;
+  readonly namespace?: string;
+  /** The completed scaler document. */
+  readonly filename?: string;
+  readonly adapterConfig?: string;
+  readonly report?: boolean;
+  readonly switch?: boolean;
+  readonly undo?: boolean;
+  readonly force?: boolean;
+  readonly dryRun?: boolean;
+  readonly output: string;
+}
+
+/** The autoscaler to adopt. */
+export interface Source {
+  readonly kind: SourceKind;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export type AdoptStep = 'start' | 'report' | 'switch' | 'undo';
+
+/** Returns the step that the options select. Throws `CommandError` for options that do not fit together. */
+export function readStep(options: AdoptOptions): AdoptStep {
+  const steps = (['report', 'switch', 'undo'] as const).filter((step) => options[step] === true);
+  const [step = 'start', other] = steps;
+  if (other !== undefined) throw usageError(`--${step} and --${other} cannot be combined`);
+  const isStart = step === 'start';
+  if (!isStart && options.filename !== undefined)
+    throw usageError(`--filename cannot be combined with --${step}`);
+  if (!isStart && options.adapterConfig !== undefined)
+    throw usageError(`--adapter-config cannot be combined with --${step}`);
+  if (options.filename !== undefined && options.adapterConfig !== undefined)
+    throw usageError('--filename and --adapter-config cannot be combined');
+  if (step !== 'switch' && options.force === true) throw usageError('--force needs --switch');
+  if (step === 'report' && options.dryRun === true)
+    throw usageError('--dry-run cannot be combined with --report, which changes nothing');
+  return step;
+}
+
+/** Parses `KIND/NAME`. The namespace defaults to that of the kubeconfig context. */
+export async function readSource(options: AdoptOptions, io: Pick<CommandIo, 'env'>): Promise<Source> {
+  const [type = '', name = '', rest] = options.source.split('/');
+  const kind = SOURCE_KINDS.find(({ types }) => types.includes(type.toLowerCase()));
+  if (kind === undefined || name === '' || rest !== undefined)
+    throw usageError(
+      `${options.source === '' ? '""' : options.source} is not an autoscaler: use hpa/NAME or scaledobject/NAME`,
+    );
+  return { kind, namespace: options.namespace ?? (await contextNamespace(options, io)), name };
+}
+
+/** Returns `HPA shop/web`. */
+export function nameSource({ kind, namespace, name }: Source): string {
+  return `${kind.word} ${namespace}/${name}`;
+}
+
+/** Returns the command line of another step, with the connection options, so that it can be pasted. */
+export function commandFor(
+  flag: string,
+  { kind, namespace, name }: Source,
+  { options, io }: { readonly options: AdoptOptions; readonly io: Pick<CommandIo, 'command'> },
+): string {
+  const { url, serviceNamespace, kubeconfig, context } = options;
+  const given = { url, 'service-namespace': serviceNamespace, kubeconfig, context };
+  const connection = Object.entries(given).flatMap(([option, value]) =>
+    value === undefined ? [] : [`--${option} ${value}`],
+  );
+  const command = `${io.command ?? 'promscaler'} adopt ${kind.types[0] ?? ''}/${name} -n ${namespace}`;
+  return [command, ...(flag === '' ? [] : [flag]), ...connection].join(' ');
+}
+
+function usageError(message: string): CommandError {
+  return new CommandError(message, 2);
+}

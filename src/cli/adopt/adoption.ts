@@ -1,0 +1,104 @@
+import { targetKey } from '../../control/observe/shared-targets.js';
+import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
+import { nameTarget } from '../../kubernetes/targets.js';
+import { BUILT_IN } from '../../scaler/schema/presets.js';
+import type { TargetRef } from '../../scaler/spec.js';
+import { sleep } from '../../units/clock.js';
+import { CommandError, type CommandIo } from '../process/io.js';
+import { type AdoptOptions, type Source, nameSource } from './adopt-options.js';
+import type { ClusterObjects } from './cluster-objects.js';
+import { ADOPT_ANNOTATIONS, annotationsOf, originOf } from './saved-manifest.js';
+import { SCALER } from './source-kinds.js';
+
+export interface AdoptContext {
+  readonly options: AdoptOptions;
+  readonly io: CommandIo;
+  readonly source: Source;
+  readonly objects: ClusterObjects;
+}
+
+/** The state of a hand-over, which only the cluster keeps. */
+export interface Adoption {
+  /** Null: the autoscaler is gone. */
+  readonly object: JsonObject | null;
+  /** Null: no Scaler object is of this hand-over. */
+  readonly scaler: ScalerObject | null;
+}
+
+export interface ScalerObject {
+  readonly object: JsonObject;
+  readonly name: string;
+  readonly target: TargetRef;
+  readonly isDryRun: boolean;
+}
+
+/** Reads the autoscaler and the Scaler object that was made from it, or that has the same target. */
+export async function readAdoption({ source, objects }: AdoptContext): Promise<Adoption> {
+  const [object, list] = [await objects.get(source.kind, source.name), await objects.list(SCALER)];
+  const scalers = list.flatMap(readScaler);
+  const made = scalers.filter(
+    (scaler) => annotationsOf(scaler.object)[ADOPT_ANNOTATIONS.from] === originOf(source),
+  );
+  const key = object === null ? null : targetKey(source.namespace, targetOf(object));
+  const sharing = scalers.filter(({ target }) => targetKey(source.namespace, target) === key);
+  const found = made.length > 0 ? made : sharing;
+  if (found.length > 1) {
+    const names = found.map(({ name }) => name).join(', ');
+    throw new CommandError(
+      `the scalers ${names} in namespace ${source.namespace} are all next to ${nameSource(source)}: keep one`,
+    );
+  }
+  return { object, scaler: found[0] ?? null };
+}
+
+function readScaler(object: JsonObject): readonly ScalerObject[] {
+  const name = textIn(objectIn(object, 'metadata'), 'name');
+  const isDryRun = objectIn(object, 'spec')?.['dryRun'] === true;
+  return name === null ? [] : [{ object, name, target: targetOf(object), isDryRun }];
+}
+
+/** HPAs name the API version; ScaledObjects and Scalers have the same defaults. */
+export function targetOf(object: JsonObject): TargetRef {
+  const reference = objectIn(objectIn(object, 'spec'), 'scaleTargetRef');
+  return {
+    apiVersion: textIn(reference, 'apiVersion') ?? BUILT_IN.targetApiVersion,
+    kind: textIn(reference, 'kind') ?? BUILT_IN.targetKind,
+    name: textIn(reference, 'name') ?? '',
+  };
+}
+
+/** Returns `deployment shop/web`. */
+export function workloadOf({ source }: AdoptContext, { target }: Pick<ScalerObject, 'target'>): string {
+  return nameTarget(source.namespace, target);
+}
+
+export function nameScaler({ source }: AdoptContext, { name }: Pick<ScalerObject, 'name'>): string {
+  return `scaler ${source.namespace}/${name}`;
+}
+
+/** Returns a condition that the service has set for the present generation; null: none yet. */
+export function conditionOf(object: JsonObject, type: string): JsonObject | null {
+  const generation = countIn(objectIn(object, 'metadata'), 'generation');
+  const conditions = objectsIn(objectIn(object, 'status'), 'conditions');
+  const found = conditions.find((condition) => textIn(condition, 'type') === type) ?? null;
+  return countIn(found, 'observedGeneration') === generation ? found : null;
+}
+
+const POLL_MS = 500;
+
+/**
+ * Polls until `read` returns something else than null. Null: it did not within this time, or the command was
+ * interrupted.
+ */
+export async function pollFor<T>(
+  { clock, signal }: CommandIo,
+  ms: number,
+  read: () => Promise<T | null>,
+): Promise<T | null> {
+  const endMs = clock.monotonicMs() + ms;
+  for (;;) {
+    const found = await read();
+    if (found !== null || signal.aborted || clock.monotonicMs() >= endMs) return found;
+    await sleep(clock, POLL_MS, signal);
+  }
+}

@@ -1,0 +1,119 @@
+import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
+import { secondsBetween, parseInstant } from '../../units/time.js';
+import { formatSeconds } from '../output/format-values.js';
+import type { ServiceClient } from '../reach/service-client.js';
+import type { ScalerName } from '../reach/service-pages.js';
+
+/** How a dry run agrees with its autoscaler. The numbers are those of the service. */
+export interface AgreementReport {
+  readonly scaler: string;
+  readonly beside: string;
+  readonly since: string;
+  readonly at: string;
+  readonly rounds: number;
+  readonly same: number;
+  readonly largest: {
+    readonly at: string;
+    readonly desiredReplicas: number;
+    readonly theirReplicas: number;
+    readonly reason: string;
+  } | null;
+  /** The last comparison; null: the last cycle was not compared. */
+  readonly now: { readonly desiredReplicas: number; readonly theirReplicas: number } | null;
+  /** Why the last cycle was not compared; null: it was. */
+  readonly notCompared: string | null;
+}
+
+/** Returns the row of a scaler in the service; null: the service does not have it. */
+export async function readRow(
+  client: ServiceClient,
+  { namespace, name }: ScalerName,
+): Promise<JsonObject | null> {
+  const { rows } = await client.listScalers(namespace);
+  return rows.find((row) => row.name === name)?.view ?? null;
+}
+
+/** Returns why no cycle was compared instead of a report. */
+export function readAgreement(key: string, view: JsonObject): AgreementReport | string {
+  const agreement = objectIn(view, 'agreement');
+  const [beside, since, at] = [textIn(agreement, 'beside'), textIn(agreement, 'since'), textIn(view, 'at')];
+  const [rounds, same] = [countIn(agreement, 'rounds'), countIn(agreement, 'same')];
+  const shadow = objectIn(view, 'shadow');
+  const notCompared = shadow === null ? whyNotCompared(view) : null;
+  if (beside === null || since === null || at === null || rounds === null || same === null)
+    return notCompared ?? 'the service is older than this command';
+  return {
+    scaler: key,
+    beside,
+    since,
+    at,
+    rounds,
+    same,
+    largest: readLargest(objectIn(agreement, 'largest')),
+    now: readNow(view, shadow),
+    notCompared,
+  };
+}
+
+function readLargest(largest: JsonObject | null): AgreementReport['largest'] {
+  const [at, reason] = [textIn(largest, 'at'), textIn(largest, 'reason')];
+  const [desiredReplicas, theirReplicas] = [
+    countIn(largest, 'desiredReplicas'),
+    countIn(largest, 'theirReplicas'),
+  ];
+  return at === null || reason === null || desiredReplicas === null || theirReplicas === null
+    ? null
+    : { at, desiredReplicas, theirReplicas, reason };
+}
+
+function readNow(view: JsonObject, shadow: JsonObject | null): AgreementReport['now'] {
+  const [desiredReplicas, theirReplicas] = [
+    countIn(view, 'desiredReplicas'),
+    countIn(shadow, 'theirReplicas'),
+  ];
+  return desiredReplicas === null || theirReplicas === null ? null : { desiredReplicas, theirReplicas };
+}
+
+/** Returns the failing condition, else what holds the scaler instead of the dry run. */
+function whyNotCompared(view: JsonObject): string {
+  const conditions = objectsIn(view, 'conditions');
+  const isBad = (condition: JsonObject): boolean => {
+    const [type, status] = [textIn(condition, 'type'), textIn(condition, 'status')];
+    if (type === 'Held') return status === 'True' && textIn(condition, 'reason') !== 'DryRun';
+    return (type === 'AbleToScale' || type === 'ScalingActive') && status === 'False';
+  };
+  const found = conditions.find(isBad);
+  if (found !== undefined) return `${textIn(found, 'reason') ?? ''}: ${textIn(found, 'message') ?? ''}`;
+  return 'the service has not seen desired replicas of the HPA: it lists HPAs once a minute, if it may, and ignores one that has not computed a count (ScalingActive)';
+}
+
+/** Returns the report as text. */
+export function agreementText(report: AgreementReport): string {
+  const { scaler, beside, since, at, rounds, same, largest, now, notCompared } = report;
+  const [start, end] = [parseInstant(since), parseInstant(at)];
+  const length = start === null || end === null ? '' : `${formatSeconds(secondsBetween(start, end))} `;
+  const share = `${same} of ${rounds} rounds (${percent(same, rounds)} %)`;
+  const lines = [
+    `${beside} and scaler ${scaler}, ${length}since ${since}`,
+    `  same count          ${share}`,
+    ...(largest === null
+      ? []
+      : [
+          `  largest difference  ${signed(largest.desiredReplicas - largest.theirReplicas)} at ${largest.at}: promscaler ${largest.desiredReplicas}, HPA ${largest.theirReplicas}`,
+          `                      ${largest.reason}`,
+        ]),
+    now === null
+      ? `  now                 not compared: ${notCompared ?? ''}`
+      : `  now                 promscaler ${now.desiredReplicas}, HPA ${now.theirReplicas}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Rounds down: only full agreement is 100 %. */
+function percent(same: number, rounds: number): string {
+  return String(Math.floor((1000 * same) / rounds) / 10);
+}
+
+function signed(difference: number): string {
+  return difference > 0 ? `+${difference}` : String(difference);
+}

@@ -1,0 +1,48 @@
+import { CommandError, type ExitCode } from '../process/io.js';
+import { readOutputFormat, writeStructured } from '../output/output-format.js';
+import { createServiceClient } from '../reach/service-client.js';
+import { type AdoptContext, type ScalerObject, nameScaler, readAdoption } from './adoption.js';
+import { commandFor, nameSource } from './adopt-options.js';
+import { type AgreementReport, agreementText, readAgreement, readRow } from './agreement.js';
+
+/** Prints how often the dry run and the autoscaler had the same count. Returns 1 if nothing was compared yet. */
+export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
+  const { options, io, source } = context;
+  const format = readOutputFormat(options.output, ['text', 'json', 'yaml']);
+  const { scaler, object } = await readAdoption(context);
+  if (scaler === null) throw notStarted(context);
+  const report = await fetchAgreement(context, scaler);
+  if (typeof report === 'string')
+    throw new CommandError(`no round of ${nameScaler(context, scaler)} was compared yet: ${report}`);
+  io.stdout.write(format === 'text' ? agreementText(report) : writeStructured(format, report));
+  if (format !== 'text') return 0;
+  const next = object === null || !scaler.isDryRun ? '--undo' : '--switch';
+  io.stdout.write(
+    `${next === '--switch' ? 'Switch:  ' : 'Way back: '}${commandFor(next, source, context)}\n`,
+  );
+  return 0;
+}
+
+/** Returns why nothing was compared instead of a report. */
+export async function fetchAgreement(
+  { options, io, source }: AdoptContext,
+  { name }: ScalerObject,
+): Promise<AgreementReport | string> {
+  const client = await createServiceClient(options, io);
+  try {
+    const { namespace } = source;
+    const view = await readRow(client, { namespace, name });
+    return view === null
+      ? `${client.where} has no scaler ${namespace}/${name}, or its first cycle has not finished`
+      : readAgreement(`${namespace}/${name}`, view);
+  } finally {
+    client.close();
+  }
+}
+
+export function notStarted(context: AdoptContext): CommandError {
+  const { source } = context;
+  return new CommandError(
+    `no scaler is in dry run next to ${nameSource(source)}. Start with ${commandFor('', source, context)}`,
+  );
+}

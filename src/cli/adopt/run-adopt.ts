@@ -1,0 +1,31 @@
+import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
+import type { AdoptContext } from './adoption.js';
+import { type AdoptOptions, type AdoptStep, readSource, readStep } from './adopt-options.js';
+import { openObjects } from './cluster-objects.js';
+import { reportAdoption } from './report-adoption.js';
+import { startAdoption } from './start-adoption.js';
+import { switchAdoption } from './switch-adoption.js';
+import { undoAdoption } from './undo-adoption.js';
+
+const STEPS: Readonly<Record<AdoptStep, (context: AdoptContext) => Promise<ExitCode>>> = {
+  start: startAdoption,
+  report: reportAdoption,
+  switch: switchAdoption,
+  undo: undoAdoption,
+};
+
+/**
+ * Runs one step of `adopt` with the permissions of the user. The state of a hand-over is in the cluster: the Scaler
+ * object with its annotations and `spec.dryRun`, and the autoscaler as long as it exists.
+ */
+export async function runAdopt(options: AdoptOptions, io: CommandIo): Promise<ExitCode> {
+  const step = readStep(options);
+  if (step !== 'report' && options.output !== 'text') throw new CommandError('-o needs --report', 2);
+  const source = await readSource(options, io);
+  const objects = await openObjects(source.namespace, options, io);
+  try {
+    return await STEPS[step]({ options, io, source, objects });
+  } finally {
+    objects.close();
+  }
+}

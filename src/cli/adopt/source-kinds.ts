@@ -1,0 +1,47 @@
+import { HPA_PLURAL, HPA_ROOT } from '../../kubernetes/hpa.js';
+import { SCALER_PLURAL, SCALER_ROOT } from '../../kubernetes/scaler-objects/scaler-object.js';
+
+/** A resource of the API server. */
+export interface ResourceKind {
+  /** `/apis/GROUP/VERSION`. */
+  readonly root: string;
+  readonly plural: string;
+  /** In messages: `HPA`. */
+  readonly word: string;
+}
+
+/** A kind of autoscaler that can be adopted. */
+export interface SourceKind extends ResourceKind {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Names on the command line, as of kubectl; the first one is printed. */
+  readonly types: readonly string[];
+}
+
+export const HPA: SourceKind = {
+  root: HPA_ROOT,
+  plural: HPA_PLURAL,
+  word: 'HPA',
+  apiVersion: 'autoscaling/v2',
+  kind: 'HorizontalPodAutoscaler',
+  types: [
+    'hpa',
+    'horizontalpodautoscaler',
+    'horizontalpodautoscalers',
+    'horizontalpodautoscaler.autoscaling',
+    'horizontalpodautoscalers.autoscaling',
+  ],
+};
+
+const SCALED_OBJECT: SourceKind = {
+  root: '/apis/keda.sh/v1alpha1',
+  plural: 'scaledobjects',
+  word: 'ScaledObject',
+  apiVersion: 'keda.sh/v1alpha1',
+  kind: 'ScaledObject',
+  types: ['scaledobject', 'so', 'scaledobjects', 'scaledobject.keda.sh', 'scaledobjects.keda.sh'],
+};
+
+export const SOURCE_KINDS: readonly SourceKind[] = [HPA, SCALED_OBJECT];
+
+export const SCALER: ResourceKind = { root: SCALER_ROOT, plural: SCALER_PLURAL, word: 'scaler' };

@@ -1,0 +1,136 @@
+import { isIncomplete, importObject, remarkLine } from '../../importers/import-object.js';
+import { documentOf } from '../../importers/write/write-document.js';
+import { NO_QUERIES } from '../../importers/manifest/metric-queries.js';
+import { nameSources } from '../../importers/manifest/source-names.js';
+import { type JsonObject, objectIn, textIn, textsIn } from '../../kubernetes/api/json.js';
+import { CommandError, type ExitCode } from '../process/io.js';
+import { readAdapterFile } from '../import/read-adapter-file.js';
+import { writeStructured } from '../output/output-format.js';
+import {
+  type AdoptContext,
+  conditionOf,
+  nameScaler,
+  pollFor,
+  readAdoption,
+  targetOf,
+  workloadOf,
+} from './adoption.js';
+import { commandFor, nameSource } from './adopt-options.js';
+import { checkOwner } from './check-source.js';
+import { readScalerFile } from './read-scaler-file.js';
+import { ADOPT_ANNOTATIONS, manifestOf, originOf } from './saved-manifest.js';
+import { SCALER } from './source-kinds.js';
+
+/** Creates a Scaler object in dry run next to the autoscaler, which goes on. Changes nothing if it exists. */
+export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
+  const { source, objects, io, options } = context;
+  const { object, scaler } = await readAdoption(context);
+  if (object === null) {
+    const rest =
+      scaler === null
+        ? ''
+        : `; ${nameScaler(context, scaler)} was made from it. The way back: ${commandFor('--undo', source, context)}`;
+    throw new CommandError(`${nameSource(source)} does not exist${rest}`);
+  }
+  checkOwner(object, source);
+  if (scaler !== null) {
+    if (!scaler.isDryRun)
+      throw new CommandError(
+        `${nameScaler(context, scaler)} is next to ${nameSource(source)} without dry run: set its spec.dryRun to true first`,
+      );
+    io.stdout.write(
+      `${nameScaler(context, scaler)} exists, in dry run next to ${nameSource(source)}; nothing was changed. To import again, delete it first\n`,
+    );
+    printNext(context);
+    return 0;
+  }
+  const document =
+    options.filename === undefined
+      ? await importSource(context, object)
+      : await readScalerFile(context, options.filename, object);
+  if (options.dryRun === true) {
+    io.stdout.write(writeStructured('yaml', document));
+    return 0;
+  }
+  const created = {
+    name: textIn(objectIn(document, 'metadata'), 'name') ?? source.name,
+    target: targetOf(document),
+  };
+  const isCreated = await objects.create(SCALER, withAnnotations(document, object, context));
+  if (!isCreated)
+    throw new CommandError(`${nameScaler(context, created)} exists with another target: rename it first`);
+  io.stdout.write(
+    `${nameScaler(context, created)} created, in dry run: ${nameSource(source)} goes on scaling ${workloadOf(context, created)}\n`,
+  );
+  const exitCode = await waitForService(context, created.name);
+  printNext(context);
+  return exitCode;
+}
+
+async function importSource(context: AdoptContext, object: JsonObject): Promise<JsonObject> {
+  const { source, io, options } = context;
+  const { adapterConfig } = options;
+  const queries = adapterConfig === undefined ? NO_QUERIES : await readAdapterFile(adapterConfig, io);
+  const { namespace, kind } = source;
+  // A list omits both in its items, and a get may, too.
+  const whole = { ...object, apiVersion: kind.apiVersion, kind: kind.kind };
+  const imported = importObject(whole, {
+    namespace,
+    isNamespaceGiven: true,
+    queries,
+    sources: nameSources([whole]),
+    isDryRun: true,
+  });
+  const remarks = imported?.remarks ?? [];
+  for (const remark of remarks)
+    if (remark.kind === 'loss') io.stderr.write(`${remarkLine(imported?.label ?? '', remark)}\n`);
+  const draft = imported?.draft ?? null;
+  if (draft === null)
+    throw new CommandError(`${nameSource(source)} cannot be converted to a scaler document`);
+  if (isIncomplete(draft))
+    throw new CommandError(
+      `${nameSource(source)} cannot be converted completely, and nothing was created. Write the document to a file, complete what is marked with FILL IN, remove paused, and pass it:
+  kubectl get ${kind.plural} ${source.name} -n ${namespace} -o yaml | promscaler import --dry-run - > ${source.name}.yaml
+  ${commandFor(`-f ${source.name}.yaml`, source, context)}`,
+    );
+  return documentOf(draft) as JsonObject;
+}
+
+function withAnnotations(document: JsonObject, object: JsonObject, { source }: AdoptContext): JsonObject {
+  const metadata = objectIn(document, 'metadata') ?? {};
+  const annotations = {
+    ...textsIn(metadata, 'annotations'),
+    [ADOPT_ANNOTATIONS.from]: originOf(source),
+    [ADOPT_ANNOTATIONS.manifest]: JSON.stringify(manifestOf(object, source)),
+  };
+  return { ...document, metadata: { ...metadata, annotations } };
+}
+
+/** The service validates a new object within seconds. */
+const ACCEPT_MS = 20_000;
+
+async function waitForService(context: AdoptContext, name: string): Promise<ExitCode> {
+  const { io, objects } = context;
+  const accepted = await pollFor(io, ACCEPT_MS, async () => {
+    const object = await objects.get(SCALER, name);
+    return object === null ? null : conditionOf(object, 'Accepted');
+  });
+  if (accepted === null) {
+    io.stderr.write(
+      `promscaler: warning: no service has accepted ${nameScaler(context, { name })} yet. It must run with scalers.customResources: true and without --dry-run, and watch namespace ${context.source.namespace}\n`,
+    );
+    return 0;
+  }
+  if (textIn(accepted, 'status') === 'True') return 0;
+  io.stderr.write(
+    `promscaler: ${nameScaler(context, { name })} is invalid: ${textIn(accepted, 'message') ?? ''}\n`,
+  );
+  return 1;
+}
+
+function printNext(context: AdoptContext): void {
+  const { io, source } = context;
+  io.stdout.write(`Compare: ${commandFor('--report', source, context)}
+Switch:  ${commandFor('--switch', source, context)}
+`);
+}

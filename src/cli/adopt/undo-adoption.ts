@@ -1,0 +1,72 @@
+import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js';
+import { CommandError, type ExitCode } from '../process/io.js';
+import {
+  type AdoptContext,
+  type ScalerObject,
+  conditionOf,
+  nameScaler,
+  pollFor,
+  readAdoption,
+  workloadOf,
+} from './adoption.js';
+import { commandFor, nameSource } from './adopt-options.js';
+import { notStarted } from './report-adoption.js';
+import { ADOPT_ANNOTATIONS, savedManifest } from './saved-manifest.js';
+import { SCALER } from './source-kinds.js';
+
+/**
+ * Puts the scaler into dry run, then creates the autoscaler from the saved manifest. Both may have happened: a second
+ * run continues.
+ */
+export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
+  const { source, io, options } = context;
+  const { object, scaler } = await readAdoption(context);
+  if (scaler === null) throw notStarted(context);
+  const manifest = object === null ? savedManifest(scaler.object) : null;
+  if (object === null && manifest === null)
+    throw new CommandError(
+      `${nameScaler(context, scaler)} has no annotation ${ADOPT_ANNOTATIONS.manifest} with the manifest of ${nameSource(source)}: create it from your own copy after setting spec.dryRun: true`,
+    );
+  if (textIn(objectIn(object, 'metadata'), 'deletionTimestamp') !== null)
+    throw new CommandError(`${nameSource(source)} is being deleted: try again when it is gone`);
+  if (options.dryRun === true) {
+    const steps = [
+      ...(scaler.isDryRun ? [] : [`${nameScaler(context, scaler)} would be put into dry run`]),
+      ...(object === null ? [`${nameSource(source)} would be created again`] : []),
+    ];
+    io.stdout.write(`${steps.length === 0 ? 'nothing would change' : steps.join('\n')}\n`);
+    return 0;
+  }
+  if (!scaler.isDryRun) await startDryRun(context, scaler);
+  if (manifest !== null) await restore(context, manifest);
+  io.stdout
+    .write(`${nameSource(source)} scales ${workloadOf(context, scaler)}; ${nameScaler(context, scaler)} is in dry run
+Compare: ${commandFor('--report', source, context)}
+Delete:  kubectl delete ${SCALER.plural} ${scaler.name} -n ${source.namespace}
+`);
+  return 0;
+}
+
+/** The service reads a new generation within seconds. */
+const DRY_RUN_MS = 30_000;
+
+async function startDryRun(context: AdoptContext, scaler: ScalerObject): Promise<void> {
+  const { io, objects } = context;
+  await objects.patch(SCALER, scaler.name, { spec: { dryRun: true } });
+  const name = nameScaler(context, scaler);
+  const held = await pollFor(io, DRY_RUN_MS, async () => {
+    const object = await objects.get(SCALER, scaler.name);
+    const condition = object === null ? null : conditionOf(object, 'Held');
+    return textIn(condition, 'reason') === 'DryRun' ? condition : null;
+  });
+  if (held === null)
+    io.stderr.write(
+      `promscaler: warning: the service has not confirmed the dry run of ${name}; it does not scale next to an HPA\n`,
+    );
+  else io.stdout.write(`${name} is in dry run\n`);
+}
+
+async function restore({ source, objects, io }: AdoptContext, manifest: JsonObject): Promise<void> {
+  const isCreated = await objects.create(source.kind, manifest);
+  io.stdout.write(`${nameSource(source)} ${isCreated ? 'created again' : 'exists'}\n`);
+}

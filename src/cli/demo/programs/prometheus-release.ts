@@ -1,0 +1,133 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { arch, platform } from 'node:os';
+import { join } from 'node:path';
+import type { ProgramContext } from './context.js';
+import { downloadFile } from './download-file.js';
+import type { DownloadLimits } from './download-file.js';
+import type { Origin } from './find-program.js';
+import { unpackTar } from './unpack-tar.js';
+import { readZipFile } from './unpack-zip.js';
+
+/** A file of a release. */
+export interface ReleaseArchive {
+  /** As in its name: `linux-amd64`. */
+  readonly system: string;
+  readonly sha256: string;
+}
+
+export interface Release {
+  readonly version: string;
+  /** By `platform-arch` of Node.js. */
+  readonly archives: Readonly<Record<string, ReleaseArchive>>;
+}
+
+const WINDOWS: ReleaseArchive = {
+  system: 'windows-amd64',
+  sha256: 'b3c2607d1e80a277735fd3cde86432eb1b6843897cb82fb04fbf4c7ffb1d1c36',
+};
+
+/** A release with long-term support. The sums are those of its sha256sums.txt. */
+export const PROMETHEUS_RELEASE: Release = {
+  version: '3.5.0',
+  archives: {
+    'linux-x64': {
+      system: 'linux-amd64',
+      sha256: 'e811827af26d822afb09a4f28314f61b618b12cff5369835a67f674d8b46f39a',
+    },
+    'linux-arm64': {
+      system: 'linux-arm64',
+      sha256: '173389cc42bf09c4e6e54cb53fa07a5a835d7c261e14775d2183181d6e385d1c',
+    },
+    'darwin-x64': {
+      system: 'darwin-amd64',
+      sha256: '5856d0c306e7d852d9a79788b20acb630501b3fab120b69f5317d6b0732dea57',
+    },
+    'darwin-arm64': {
+      system: 'darwin-arm64',
+      sha256: 'c17bc2c992f0b5515eebe2b4ccd626214f8e309a0fe6ec40ed13c42ec13d05fb',
+    },
+    'win32-x64': WINDOWS,
+    // Windows 11 emulates amd64.
+    'win32-arm64': WINDOWS,
+  },
+};
+
+/** A mirror has the same paths: `v3.5.0/prometheus-3.5.0.linux-amd64.tar.gz`. */
+const MIRROR = 'PROMSCALER_PROMETHEUS_MIRROR';
+const OFFICIAL = 'https://github.com/prometheus/prometheus/releases/download';
+
+const MIB = 1024 * 1024;
+/** The archives have 105 to 120 MiB. */
+const LIMITS: DownloadLimits = { bytes: 256 * MIB, totalMs: 1_800_000, idleMs: 30_000 };
+/** The programs have about 150 MiB. */
+const MOST_PROGRAM_BYTES = 512 * MIB;
+
+interface ReleaseOptions {
+  readonly release?: Release;
+  readonly limits?: DownloadLimits;
+  /** `platform-arch` of Node.js. Default: this machine. */
+  readonly machine?: string;
+}
+
+/** Returns the official release of Prometheus with `prometheus` and `promtool`, verified by its SHA-256 sum. */
+export function prometheusRelease(options: ReleaseOptions = {}): Origin {
+  const { release = PROMETHEUS_RELEASE, limits = LIMITS, machine = `${platform()}-${arch()}` } = options;
+  const archive = release.archives[machine];
+  const name = `prometheus-${release.version}.${archive?.system ?? machine}`;
+  const suffix = machine.startsWith('win32') ? '.exe' : '';
+  return {
+    title: `the official release ${release.version}`,
+    folder: name,
+    path: (binary) => `${binary}${suffix}`,
+    isPossible: () => Promise.resolve(archive !== undefined),
+    download: async (context, folder) => {
+      const isZip = suffix !== '';
+      const work = join(folder, 'download');
+      await mkdir(work);
+      const file = join(work, 'archive');
+      const url = `${mirror(context)}/v${release.version}/${name}${isZip ? '.zip' : '.tar.gz'}`;
+      try {
+        await downloadFile(context, { url, file, sha256: archive?.sha256 ?? '', limits });
+        const programs = ['prometheus', 'promtool'].map((program) => `${program}${suffix}`);
+        const files = new Map(programs.map((program) => [`${name}/${program}`, join(folder, program)]));
+        if (isZip) await unpackZip(file, files);
+        else await unpackTar(file, { files, mostBytes: MOST_PROGRAM_BYTES });
+      } catch (error) {
+        throw new Error(`${withoutPassword(url)}: ${reasonOf(error)}`, { cause: error });
+      } finally {
+        await rm(work, { recursive: true, force: true });
+      }
+    },
+  };
+}
+
+function mirror({ env }: ProgramContext): string {
+  const { [MIRROR]: base = '' } = env;
+  if (base === '') return OFFICIAL;
+  if (!/^https?:\/\//i.test(base) || !URL.canParse(base)) {
+    throw new Error(`${MIRROR} is not a URL that begins with http:// or https://`);
+  }
+  return base.endsWith('/') ? base.slice(0, -1) : base;
+}
+
+function withoutPassword(text: string): string {
+  const url = new URL(text);
+  [url.username, url.password] = ['', ''];
+  return url.href;
+}
+
+function reasonOf(error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  // The errors of Node.js for several addresses have an empty message.
+  const { code } = error as { readonly code?: unknown };
+  return reason === '' && typeof code === 'string' ? code : reason;
+}
+
+async function unpackZip(archive: string, files: ReadonlyMap<string, string>): Promise<void> {
+  const zip = await readFile(archive);
+  for (const [name, path] of files) {
+    const contents = readZipFile(zip, name);
+    if (contents === null) throw new Error(`the archive has no ${name}`);
+    await writeFile(path, contents, { mode: 0o755, flag: 'wx' });
+  }
+}

@@ -1,0 +1,118 @@
+import { onAbort } from '../units/abort.js';
+import type { Clock } from '../units/clock.js';
+import { sleep } from '../units/clock.js';
+import type { Log } from '../units/log.js';
+import type { Notification } from './notification.js';
+import { createNotificationQueue } from './notification-queue.js';
+import type { PostResult, Receiver } from './post.js';
+import type { ReceiverConfig } from './receiver-config.js';
+import { writeBody } from './write-body.js';
+
+/** Sends the notifications of one receiver, one request at a time. */
+export interface Delivery {
+  /** Queues a notification; returns at once. */
+  readonly add: (notification: Notification) => void;
+  /** Sends until `signal` is aborted, then once more what waits, for at most 2 s. Never rejects. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}
+
+export interface DeliveryCounters {
+  readonly count: (receiver: string, result: 'sent' | 'failed' | 'dropped', notifications: number) => void;
+}
+
+const MAX_PER_REQUEST = 50;
+const ATTEMPTS = 4;
+const FIRST_DELAY_MS = 1000;
+const MAX_RETRY_AFTER_SECONDS = 60;
+const LAST_REQUEST_MS = 2000;
+
+export function createDelivery(
+  config: ReceiverConfig,
+  ports: {
+    readonly receiver: Receiver;
+    readonly clock: Clock;
+    readonly log: Log;
+    readonly counters: DeliveryCounters;
+  },
+): Delivery {
+  const { receiver, clock, log, counters } = ports;
+  const { name, format } = config;
+  const queue = createNotificationQueue();
+  const intervalMs = 60_000 / config.maxPerMinute;
+  let nextRequestMs = -Infinity;
+  let wake = new AbortController();
+  let isFailing = false;
+
+  /** Logs the first failure and the recovery, not each failure of a long outage. */
+  const report = (result: PostResult, notifications: number): void => {
+    if (result.kind === 'sent') {
+      if (isFailing) log.info('notifications are sent again', { receiver: name });
+    } else if (!isFailing) {
+      const { why, status } = result;
+      log.warn('failed to send notifications', {
+        receiver: name,
+        why,
+        notifications,
+        ...(status === null ? {} : { status }),
+      });
+    }
+    isFailing = result.kind !== 'sent';
+  };
+
+  const finish = (batch: readonly Notification[], result: PostResult): void => {
+    if (result.kind === 'failed') queue.markLost(batch);
+    counters.count(name, result.kind, batch.length);
+    report(result, batch.length);
+  };
+
+  const send = async (batch: readonly Notification[], signal: AbortSignal): Promise<void> => {
+    const body = writeBody(format, batch);
+    let delayMs = FIRST_DELAY_MS;
+    for (let attempt = 1; ; attempt += 1) {
+      nextRequestMs = clock.monotonicMs() + intervalMs;
+      const result = await receiver.post(body, { timeoutMs: config.timeoutSeconds * 1000, signal });
+      if (result.kind === 'sent' || !result.mayRetry || attempt === ATTEMPTS) {
+        finish(batch, result);
+        return;
+      }
+      const askedMs = Math.min(result.retryAfterSeconds ?? 0, MAX_RETRY_AFTER_SECONDS) * 1000;
+      await sleep(clock, Math.max(askedMs, intervalMs, delayMs * (0.5 + clock.random())), signal);
+      if (signal.aborted) {
+        finish(batch, result);
+        return;
+      }
+      delayMs *= 4;
+    }
+  };
+
+  const sendDue = async (signal: AbortSignal): Promise<void> => {
+    const dueMs = queue.dueMs();
+    const nowMs = clock.monotonicMs();
+    const waitMs = Math.max(dueMs ?? Infinity, nextRequestMs) - nowMs;
+    if (waitMs > 0) {
+      wake = new AbortController();
+      // Without anything to send, only `add` or the end wakes it up.
+      await sleep(clock, Math.min(waitMs, LONGEST_TIMER_MS), wake.signal);
+      return;
+    }
+    const batch = queue.take(nowMs, MAX_PER_REQUEST);
+    if (batch.length > 0) await send(batch, signal);
+  };
+
+  return {
+    add: (notification) => {
+      const dropped = queue.add(notification, clock.monotonicMs());
+      if (dropped > 0) counters.count(name, 'dropped', dropped);
+      wake.abort();
+    },
+    run: async (signal) => {
+      onAbort(signal, () => wake.abort());
+      while (!signal.aborted) await sendDue(signal);
+      const rest = queue.take(Infinity, MAX_PER_REQUEST);
+      if (rest.length === 0) return;
+      finish(rest, await receiver.post(writeBody(format, rest), { timeoutMs: LAST_REQUEST_MS }));
+    },
+  };
+}
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1;

@@ -1,0 +1,76 @@
+import { rescaleDirection } from '../telemetry/cycle-record.js';
+import type { Direction } from '../telemetry/cycle-record.js';
+import type { NumberedEvent } from '../telemetry/event-feed.js';
+import type { Instant } from '../units/time.js';
+
+interface CommonFields {
+  /** Unique among the processes. */
+  readonly id: string;
+  readonly at: Instant;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export type Rescale = CommonFields & {
+  readonly event: 'rescale';
+  readonly direction: Direction;
+  readonly from: number;
+  readonly to: number;
+  readonly reason: string;
+};
+
+export type Failure = CommonFields & {
+  readonly event: 'failure';
+  /** Type of a condition, `change`, or TYPE/IDENTITY of a metric. */
+  readonly subject: string;
+  /** False: the failure has ended. */
+  readonly failing: boolean;
+  readonly message: string;
+};
+
+export type Notification = Rescale | Failure;
+
+const MAX_TEXT_LENGTH = 1024;
+
+/**
+ * Returns the notification of a service event; null: nobody is notified of a reload or a held change. A change that
+ * failed is reported as the condition AbleToScale, which also reports its end.
+ */
+export function notificationOf({ id, event }: NumberedEvent): Notification | null {
+  if (event.type === 'reload') return null;
+  const { at, namespace, name } = event;
+  if (event.type === 'failure') {
+    if (event.subject === 'change') return null;
+    const { subject, failing, message } = event;
+    return { id, at, namespace, name, event: 'failure', subject, failing, message: truncate(message) };
+  }
+  const { from, to } = event.outcome;
+  const direction = rescaleDirection(event.outcome);
+  if (direction === null || from === null || to === null) return null;
+  return {
+    id,
+    at,
+    namespace,
+    name,
+    event: 'rescale',
+    direction,
+    from,
+    to,
+    reason: truncate(event.reason ?? ''),
+  };
+}
+
+/** Returns one sentence for a person. */
+export function textOf(notification: Notification): string {
+  const scaler = `${notification.namespace}/${notification.name}`;
+  if (notification.event === 'rescale') {
+    const { from, to, reason } = notification;
+    return `${scaler} scaled from ${from} to ${to}${reason === '' ? '' : `: ${reason}`}`;
+  }
+  const { subject, failing, message } = notification;
+  return `${scaler} ${failing ? 'failing' : 'recovered'}: ${subject}: ${message}`;
+}
+
+function truncate(text: string): string {
+  return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH - 3)}...` : text;
+}

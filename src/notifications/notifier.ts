@@ -1,0 +1,52 @@
+import type { EventFeed } from '../telemetry/event-feed.js';
+import type { Clock } from '../units/clock.js';
+import type { Log } from '../units/log.js';
+import { createDelivery } from './delivery.js';
+import type { DeliveryCounters } from './delivery.js';
+import { notificationOf } from './notification.js';
+import { createReceiver } from './post.js';
+import type { ReceiverConfig } from './receiver-config.js';
+
+export interface Notifier {
+  /** Sends notifications until `signal` is aborted, and for at most 2 s more. Never rejects. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}
+
+/**
+ * Notifies receivers of the events in `feed`. Only a replica that decides has events, so only the leader, or with
+ * sharding the owner of a scaler, sends them. A decision never waits: the feed hands an event to a queue in memory.
+ */
+export function createNotifier(options: {
+  readonly receivers: readonly ReceiverConfig[];
+  readonly feed: Pick<EventFeed, 'subscribe'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly counters: DeliveryCounters;
+}): Notifier {
+  const { receivers, feed, clock, log, counters } = options;
+  const deliveries = receivers.map((config) => ({
+    config,
+    delivery: createDelivery(config, { receiver: createReceiver(config, clock), clock, log, counters }),
+  }));
+  return {
+    run: async (signal) => {
+      if (deliveries.length === 0) return;
+      const unsubscribe = feed.subscribe((event) => {
+        const notification = notificationOf(event);
+        if (notification === null) return;
+        for (const { config, delivery } of deliveries) {
+          const { events, namespaces } = config;
+          const isWanted =
+            events.includes(notification.event) &&
+            (namespaces.length === 0 || namespaces.includes(notification.namespace));
+          if (isWanted) delivery.add(notification);
+        }
+      });
+      try {
+        await Promise.all(deliveries.map(({ delivery }) => delivery.run(signal)));
+      } finally {
+        unsubscribe();
+      }
+    },
+  };
+}

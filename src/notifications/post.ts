@@ -1,0 +1,149 @@
+import { Agent as HttpAgent } from 'node:http';
+import type { Readable } from 'node:stream';
+import axios, { type AxiosResponse } from 'axios';
+import { CredentialError, mustRead } from '../prometheus/requests/credential-files.js';
+import { httpAdapter } from '../prometheus/requests/http-adapter.js';
+import { createTlsAgents } from '../prometheus/requests/tls-agents.js';
+import { watchFile } from '../prometheus/requests/watched-file.js';
+import { withoutTrailingSlashes } from '../units/base-url.js';
+import type { Clock } from '../units/clock.js';
+import { withDeadline } from '../units/clock.js';
+import type { ReceiverConfig } from './receiver-config.js';
+
+/** Why a request failed, one of a closed set: it contains nothing of the URL, the token or the answer. */
+export type PostFailure =
+  | 'credentials'
+  | 'connection'
+  | 'timeout'
+  | 'canceled'
+  | 'rate limited'
+  | 'server error'
+  | 'redirect'
+  | 'rejected';
+
+export type PostResult =
+  | { readonly kind: 'sent' }
+  | {
+      readonly kind: 'failed';
+      readonly why: PostFailure;
+      readonly status: number | null;
+      readonly mayRetry: boolean;
+      readonly retryAfterSeconds: number | null;
+    };
+
+export interface Receiver {
+  /** Sends a JSON body. Never throws. */
+  readonly post: (body: string, options: RequestLimits) => Promise<PostResult>;
+  /** Reads a page: any answer below 500 means that the receiver can be reached. Never throws. */
+  readonly probe: (options: RequestLimits) => Promise<PostResult>;
+}
+
+export interface RequestLimits {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
+const client = axios.create({
+  adapter: httpAdapter,
+  transformRequest: [],
+  transformResponse: [],
+  validateStatus: () => true,
+});
+client.defaults.headers = { common: {} } as typeof client.defaults.headers;
+
+const ALERTS_PATH = '/api/v2/alerts';
+const STATUS_PATH = '/api/v2/status';
+
+/**
+ * Creates the client of a receiver: http and https only, no proxy from the environment, no redirect, which would send
+ * the token to another server. The files are read again when they change. The body of an answer is not read.
+ */
+export function createReceiver(config: ReceiverConfig, clock: Clock): Receiver {
+  const httpAgent = new HttpAgent({ keepAlive: false });
+  const httpsAgent = createTlsAgents(config.tls, clock);
+  const urlFile = config.urlFile === null ? null : watchFile(config.urlFile, clock);
+  const tokenFile = config.bearerTokenFile === null ? null : watchFile(config.bearerTokenFile, clock);
+
+  const exchange = async (
+    request: { readonly method: 'GET' | 'POST'; readonly path: string; readonly body: string | null },
+    signal: AbortSignal,
+  ): Promise<PostResult> => {
+    const base = urlFile === null ? (config.url ?? '') : await mustRead(urlFile, 'urlFile');
+    if (!isHttpUrl(base)) throw new CredentialError('the file of urlFile has no http or https URL');
+    const token = tokenFile === null ? null : await mustRead(tokenFile, 'bearerTokenFile');
+    const response = await client.request<unknown, AxiosResponse<Readable>>({
+      method: request.method,
+      url: config.format === 'alertmanager' ? alertmanagerUrl(base, request.path) : base,
+      ...(request.body === null ? {} : { data: request.body }),
+      headers: {
+        'User-Agent': 'promscaler',
+        ...(request.body === null ? {} : { 'Content-Type': 'application/json' }),
+        ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
+      },
+      signal,
+      httpAgent,
+      httpsAgent: await httpsAgent(),
+    });
+    // An error of a body that nobody reads must not end the process.
+    response.data.on('error', () => undefined);
+    response.data.destroy();
+    return judge(response.status, response.headers['retry-after']);
+  };
+
+  const send = (
+    request: Parameters<typeof exchange>[0],
+    { timeoutMs, signal: parent }: RequestLimits,
+  ): Promise<PostResult> =>
+    withDeadline(clock, { ms: timeoutMs, parent }, async (signal) => {
+      try {
+        return await exchange(request, signal);
+      } catch (error) {
+        // The error of axios holds the request with URL and token: only its kind is used.
+        if (error instanceof CredentialError) return failed('credentials', { mayRetry: true });
+        const why = parent?.aborted === true ? 'canceled' : signal.aborted ? 'timeout' : 'connection';
+        return failed(why, { mayRetry: true });
+      }
+    });
+
+  return {
+    post: (body, limits) => send({ method: 'POST', path: ALERTS_PATH, body }, limits),
+    probe: async (limits) => {
+      const result = await send({ method: 'GET', path: STATUS_PATH, body: null }, limits);
+      // A webhook may accept POST only. Alertmanager has the page.
+      const isExpected =
+        result.kind === 'failed' && result.why === 'rejected' && config.format !== 'alertmanager';
+      return isExpected ? { kind: 'sent' } : result;
+    },
+  };
+}
+
+/** Returns whether a text is a URL of http or https, of one line. */
+function isHttpUrl(text: string): boolean {
+  return /^https?:\/\/\S+$/i.test(text) && URL.canParse(text);
+}
+
+/** `base` may be the URL of the server, with its prefix, or that of its API. */
+function alertmanagerUrl(base: string, path: string): string {
+  const url = new URL(base);
+  const prefix = withoutTrailingSlashes(url.pathname).replace(/\/api\/v2(\/alerts)?$/, '');
+  url.pathname = `${prefix}${path}`;
+  return url.href;
+}
+
+function judge(status: number, retryAfter: unknown): PostResult {
+  if (status >= 200 && status < 300) return { kind: 'sent' };
+  if (status < 400) return failed('redirect', { status, mayRetry: false });
+  if (status === 429) return failed('rate limited', { status, mayRetry: true, retryAfter });
+  if (status === 408) return failed('timeout', { status, mayRetry: true });
+  if (status >= 500) return failed('server error', { status, mayRetry: true, retryAfter });
+  return failed('rejected', { status, mayRetry: false });
+}
+
+function failed(
+  why: PostFailure,
+  of: { readonly mayRetry: boolean; readonly status?: number; readonly retryAfter?: unknown },
+): PostResult {
+  const { mayRetry, status = null, retryAfter } = of;
+  const isSeconds = typeof retryAfter === 'string' && /^\d{1,6}$/.test(retryAfter);
+  return { kind: 'failed', why, status, mayRetry, retryAfterSeconds: isSeconds ? Number(retryAfter) : null };
+}

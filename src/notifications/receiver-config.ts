@@ -1,0 +1,20 @@
+import type { SourceTls } from '../prometheus/data-source/source-config.js';
+
+export type EventKind = 'rescale' | 'failure';
+
+/** A receiver of notifications, with all defaults. */
+export interface ReceiverConfig {
+  readonly name: string;
+  readonly format: 'json' | 'slack' | 'alertmanager';
+  /** One of `url` and `urlFile` is set. The URL in a file is a secret. */
+  readonly url: string | null;
+  readonly urlFile: string | null;
+  readonly bearerTokenFile: string | null;
+  readonly tls: SourceTls | null;
+  readonly events: readonly EventKind[];
+  /** Empty: all. */
+  readonly namespaces: readonly string[];
+  readonly timeoutSeconds: number;
+  /** Requests, each with up to 50 events. */
+  readonly maxPerMinute: number;
+}

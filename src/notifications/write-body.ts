@@ -1,0 +1,57 @@
+import { addSeconds, formatInstant } from '../units/time.js';
+import { textOf } from './notification.js';
+import type { Notification } from './notification.js';
+import type { ReceiverConfig } from './receiver-config.js';
+
+/** Returns the JSON body of a request with `notifications`, of which there is at least one. */
+export function writeBody(format: ReceiverConfig['format'], notifications: readonly Notification[]): string {
+  switch (format) {
+    case 'json':
+      return JSON.stringify({ version: 1, events: notifications.map(jsonEvent) });
+    case 'slack':
+      return JSON.stringify({ text: notifications.map((one) => slackText(textOf(one))).join('\n') });
+    case 'alertmanager':
+      return JSON.stringify(notifications.map(alert));
+    default:
+      return format satisfies never;
+  }
+}
+
+function jsonEvent(notification: Notification): unknown {
+  const { at, name, ...fields } = notification;
+  return { ...fields, scaler: name, at: formatInstant(at), text: textOf(notification) };
+}
+
+/** Unescaped, a name or message could mention a channel (`<!channel>`) or form a link. */
+function slackText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** Without an end, Alertmanager would resolve an alert after its `resolve_timeout` of 5 minutes. */
+const FAILURE_SECONDS = 24 * 3600;
+const RESCALE_SECONDS = 300;
+
+/** Source: postableAlert of the API v2 of Alertmanager. The labels of an alert and of its end are equal. */
+function alert(notification: Notification): unknown {
+  const { at, namespace, name } = notification;
+  const labels = { namespace, scaler: name };
+  const annotations = { summary: textOf(notification) };
+  const startsAt = formatInstant(at);
+  if (notification.event === 'rescale') {
+    const { direction } = notification;
+    return {
+      labels: { alertname: 'PromscalerRescale', severity: 'info', ...labels, direction },
+      annotations,
+      startsAt,
+      endsAt: formatInstant(addSeconds(at, RESCALE_SECONDS)),
+    };
+  }
+  const { subject, failing } = notification;
+  return {
+    labels: { alertname: 'PromscalerFailure', severity: 'warning', ...labels, subject },
+    annotations,
+    // Alertmanager keeps the start of an alert that it knows.
+    ...(failing ? { startsAt } : {}),
+    endsAt: failing ? formatInstant(addSeconds(at, FAILURE_SECONDS)) : startsAt,
+  };
+}

@@ -1,0 +1,15 @@
+/** Rounds to three decimals, or to three significant digits below 1. */
+export function formatNumber(value: number): string {
+  const rounded = Math.abs(value) < 1 ? Number(value.toPrecision(3)) : Math.round(value * 1000) / 1000;
+  return String(rounded);
+}
+
+const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi'] as const;
+
+/** Formats a value in base units: memory with a binary suffix (`900Mi`), other values as a number. */
+export function formatAmount(value: number, metricName: string): string {
+  if (metricName !== 'memory') return formatNumber(value);
+  let power = 0;
+  while (Math.abs(value) / 1024 ** power >= 1024 && power < BINARY.length - 1) power += 1;
+  return `${Math.round((value / 1024 ** power) * 10) / 10}${BINARY[power] ?? ''}`;
+}

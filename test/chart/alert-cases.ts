@@ -1,0 +1,260 @@
+/** Metrics of the service have the scraped namespace `ops`, metrics of a scaler have its own. */
+export const service = (name: string, more = ''): string =>
+  `${name}{job="rel-promscaler",namespace="ops"${more}}`;
+export const condition = (type: string, status: string, reason: string, scaler = 'web'): string =>
+  `promscaler_condition{job="rel-promscaler",namespace="shop",scaler="${scaler}",type="${type}",status="${status}",reason="${reason}"}`;
+
+export interface Case {
+  /** Selector -> values, one per minute, in the notation of promtool. */
+  readonly series: Readonly<Record<string, string>>;
+  readonly at: string;
+  /** The `$labels` of the alert; null: no alert. */
+  readonly fires: Readonly<Record<string, string>> | null;
+}
+
+export const WEB = { namespace: 'shop', scaler: 'web' };
+const OPS = { namespace: 'ops' };
+const during = (selector: string, minute: string, fires: Case['fires'] = null): Case => ({
+  series: { [selector]: '1x60' },
+  at: minute,
+  fires,
+});
+const of = (name: string): string => `${name}{job="rel-promscaler",namespace="shop",scaler="web"}`;
+const on = (pod: string, series: string): string => series.replace('}', `,pod="${pod}"}`);
+const NO_METRIC = condition('ScalingActive', 'False', 'FailedGetResourceMetric');
+const dryRun = of('promscaler_dry_run');
+const upPaused = of('promscaler_scale_up_paused');
+/** `selector` would fire, but another series says that it must not. */
+const quietly = (selector: string, silencer: string): Case => ({
+  series: { [selector]: '1x60', [silencer]: '1x60' },
+  at: '30m',
+  fires: null,
+});
+
+/** Bounds 2 and 10 unless set. `more` is a further series of 1. */
+function counts(
+  values: { readonly recommended: number; readonly current: number; readonly min?: number },
+  minute: string,
+  fires: Case['fires'] = null,
+  more?: string,
+): Case {
+  const { recommended, current, min = 2 } = values;
+  const all = { recommended, current, min, max: 10 };
+  const series = Object.entries(all).map(([name, value]): [string, string] => [
+    of(`promscaler_${name}_replicas`),
+    `${value}x60`,
+  ]);
+  return {
+    series: { ...Object.fromEntries(series), ...(more === undefined ? {} : { [more]: '1x60' }) },
+    at: minute,
+    fires,
+  };
+}
+
+const leader = service('promscaler_leader', ',pod="a"');
+const standby = service('promscaler_leader', ',pod="b"');
+const missed = service('promscaler_missed_rounds_total');
+const errors = service('promscaler_query_errors_total', ',source="default",reason="timeout"');
+const queries = service('promscaler_queries_total', ',source="default"');
+const late = (le: string): string => service('promscaler_sync_lateness_seconds_bucket', `,le="${le}"`);
+
+/** Alert -> situation -> whether it fires. */
+export const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
+  PromscalerNotWorking: {
+    'no metrics for 5 minutes': { series: {}, at: '5m', fires: OPS },
+    'no metrics for 4 minutes': { series: {}, at: '4m', fires: null },
+    'two standbys': { series: { [leader]: '0x60', [standby]: '0x60' }, at: '5m', fires: OPS },
+    'a leader next to a standby': {
+      series: { [leader]: '1x60', [standby]: '0x60' },
+      at: '30m',
+      fires: null,
+    },
+    'a hand-over with 2 minutes between': {
+      series: { [leader]: '1x9 0x60', [standby]: '0x11 1x60' },
+      at: '20m',
+      fires: null,
+    },
+    'a leader of another namespace alone': {
+      series: { 'promscaler_leader{job="rel-promscaler",namespace="other"}': '1x60' },
+      at: '5m',
+      fires: OPS,
+    },
+  },
+  PromscalerWithoutMetrics: {
+    'no value for 10 minutes': during(
+      condition('ScalingActive', 'False', 'FailedGetResourceMetric'),
+      '10m',
+      WEB,
+    ),
+    'no value for 9 minutes': during(condition('ScalingActive', 'False', 'FailedGetResourceMetric'), '9m'),
+    'one reason after the other': {
+      series: {
+        [condition('ScalingActive', 'False', 'FailedGetResourceMetric')]: '1x5 _x60',
+        [condition('ScalingActive', 'False', 'FailedGetPodsMetric')]: '_x6 1x60',
+      },
+      at: '10m',
+      fires: WEB,
+    },
+    'a fallback in use': during(condition('ScalingActive', 'True', 'FallbackActive'), '10m', WEB),
+    'a workload that a person has set to 0': during(
+      condition('ScalingActive', 'False', 'ScalingDisabled'),
+      '30m',
+    ),
+    'a value': during(condition('ScalingActive', 'True', 'ValidMetricFound'), '30m'),
+    'a scaler in dry run': quietly(NO_METRIC, dryRun),
+    'a pause of both directions': quietly(NO_METRIC, upPaused),
+    'a pause of scale-downs': { ...quietly(NO_METRIC, of('promscaler_paused')), at: '10m', fires: WEB },
+    'a value that came back after 8 minutes': {
+      series: {
+        [condition('ScalingActive', 'False', 'FailedGetResourceMetric')]: '1x8 _x60',
+        [condition('ScalingActive', 'True', 'ValidMetricFound')]: '_x9 1x60',
+      },
+      at: '30m',
+      fires: null,
+    },
+  },
+  PromscalerSourceFailing: {
+    'all queries': {
+      series: { [errors]: '0+60x60', [queries]: '0+60x60' },
+      at: '30m',
+      fires: { source: 'default' },
+    },
+    'half of them': { series: { [errors]: '0+30x60', [queries]: '0+60x60' }, at: '30m', fires: null },
+    'all of them for 5 minutes': {
+      series: { [errors]: '0+60x5 300x60', [queries]: '0+60x60' },
+      at: '13m',
+      fires: null,
+    },
+  },
+  PromscalerCannotScale: {
+    'a target that is gone': during(condition('AbleToScale', 'False', 'FailedGetScale'), '10m', WEB),
+    'a patch that is refused': during(condition('AbleToScale', 'False', 'FailedUpdateScale'), '10m', WEB),
+    'a scaler in dry run': quietly(condition('AbleToScale', 'False', 'FailedGetScale'), dryRun),
+    'a pause of both directions': quietly(condition('AbleToScale', 'False', 'FailedGetScale'), upPaused),
+    'a forbidden window': during(condition('AbleToScale', 'False', 'BackoffDownscale'), '30m'),
+    'a target that is gone for 9 minutes': during(condition('AbleToScale', 'False', 'FailedGetScale'), '9m'),
+    'a scaler that is removed': {
+      series: { [condition('AbleToScale', 'False', 'FailedGetScale')]: '1x20 stale' },
+      at: '21m',
+      fires: null,
+    },
+    'a leader that hands over meanwhile': {
+      series: {
+        [on('a', condition('AbleToScale', 'False', 'FailedGetScale'))]: '1x5 stale',
+        [on('b', condition('AbleToScale', 'False', 'FailedGetScale'))]: '_x5 1x60',
+      },
+      at: '10m',
+      fires: WEB,
+    },
+  },
+  PromscalerConflict: {
+    'another autoscaler': during(condition('Held', 'True', 'ConflictingScaler'), '10m', WEB),
+    'a webhook that changes it': during(condition('Held', 'True', 'ScaleOverridden'), '10m', WEB),
+    'another client that sets the replicas': during(of('promscaler_conflicting_writer'), '10m', WEB),
+    'another autoscaler for 9 minutes': during(condition('Held', 'True', 'ConflictingScaler'), '9m'),
+    'a dry run next to an HPA': during(condition('Held', 'True', 'DryRun'), '30m'),
+    'a second document in dry run': quietly(condition('Held', 'True', 'ConflictingScaler'), dryRun),
+  },
+  PromscalerAtMaximum: {
+    'a recommendation above the maximum': counts({ recommended: 12, current: 10 }, '15m', WEB),
+    'the same for 14 minutes': counts({ recommended: 12, current: 10 }, '14m'),
+    'a workload that needs exactly its maximum': counts({ recommended: 10, current: 10 }, '30m'),
+    'a workload that waits at its maximum for a scale-down': counts({ recommended: 4, current: 10 }, '30m'),
+    'equal bounds': counts({ recommended: 12, current: 10, min: 10 }, '30m'),
+    'a dry run': counts({ recommended: 12, current: 10 }, '30m', null, dryRun),
+    'a pause': counts({ recommended: 12, current: 10 }, '30m', null, upPaused),
+    'a load that exceeds it now and then': {
+      series: {
+        ...counts({ recommended: 12, current: 10 }, '').series,
+        [of('promscaler_recommended_replicas')]: '12x9 10 12x9 10 12x9 10',
+      },
+      at: '30m',
+      fires: null,
+    },
+    'a scaler that is removed': {
+      series: Object.fromEntries(
+        Object.entries(counts({ recommended: 12, current: 10 }, '').series).map(([name, values]) => [
+          name,
+          values.replace('x60', 'x20 stale'),
+        ]),
+      ),
+      at: '21m',
+      fires: null,
+    },
+  },
+  PromscalerScaleUpHeld: {
+    'a recommendation above the current count': counts({ recommended: 8, current: 5 }, '15m', WEB),
+    'the same for 14 minutes': counts({ recommended: 8, current: 5 }, '14m'),
+    'a scale-up that follows': {
+      series: {
+        ...counts({ recommended: 8, current: 5 }, '').series,
+        [of('promscaler_current_replicas')]: '5x9 8x60',
+      },
+      at: '30m',
+      fires: null,
+    },
+    'a scale-down that waits': counts({ recommended: 2, current: 5 }, '30m'),
+    'a workload at its maximum': counts({ recommended: 12, current: 10 }, '30m'),
+    'a dry run': counts({ recommended: 8, current: 5 }, '30m', null, dryRun),
+    'a pause of scale-ups': counts({ recommended: 8, current: 5 }, '30m', null, upPaused),
+    'a pause of scale-downs': counts({ recommended: 8, current: 5 }, '15m', WEB, of('promscaler_paused')),
+  },
+  PromscalerStateDegraded: {
+    'state that cannot be stored': during(condition('Held', 'True', 'StateDegraded'), '5m', WEB),
+    'for 4 minutes': during(condition('Held', 'True', 'StateDegraded'), '4m'),
+    'a pause': during(condition('Held', 'True', 'Paused'), '30m'),
+  },
+  PromscalerTargetNotReached: {
+    'pods without a node': during(condition('TargetReached', 'False', 'Unschedulable'), '15m', WEB),
+    'for 14 minutes': during(condition('TargetReached', 'False', 'Unschedulable'), '14m'),
+    'pods that crash': during(condition('TargetReached', 'False', 'NotReady'), '15m', WEB),
+    'pods that start': during(condition('TargetReached', 'False', 'Starting'), '30m'),
+    'a rollout that a person has paused': during(condition('TargetReached', 'False', 'RolloutPaused'), '30m'),
+    'a dry run': quietly(condition('TargetReached', 'False', 'NotReady'), dryRun),
+    'all pods ready': during(condition('TargetReached', 'True', 'Reached'), '30m'),
+  },
+  PromscalerConfigProblems: {
+    'one problem': during(service('promscaler_config_problems'), '5m', OPS),
+    'one problem for 4 minutes': during(service('promscaler_config_problems'), '4m'),
+    'documents that could not be read': {
+      series: { [service('promscaler_config_last_reload_successful')]: '0x60' },
+      at: '5m',
+      fires: OPS,
+    },
+    'documents that only the standby could read': {
+      series: {
+        [service('promscaler_config_last_reload_successful', ',pod="a"')]: '0x60',
+        [service('promscaler_config_last_reload_successful', ',pod="b"')]: '1x60',
+      },
+      at: '5m',
+      fires: OPS,
+    },
+    neither: {
+      series: {
+        [service('promscaler_config_problems')]: '0x60',
+        [service('promscaler_config_last_reload_successful')]: '1x60',
+      },
+      at: '30m',
+      fires: null,
+    },
+  },
+  PromscalerLate: {
+    'a round skipped each minute': { series: { [missed]: '0+1x60' }, at: '30m', fires: OPS },
+    'one round skipped': { series: { [missed]: '0x10 1x60' }, at: '20m', fires: null },
+    'every round 5 to 10 s late': {
+      series: { [late('5')]: '0x60', [late('10')]: '0+4x60', [late('+Inf')]: '0+4x60' },
+      at: '30m',
+      fires: OPS,
+    },
+    'every round up to 5 s late': {
+      series: { [late('5')]: '0+4x60', [late('10')]: '0+4x60', [late('+Inf')]: '0+4x60' },
+      at: '30m',
+      fires: null,
+    },
+  },
+  PromscalerPaused: {
+    'a pause of a day': { series: { [of('promscaler_paused')]: '1x1500' }, at: '24h', fires: WEB },
+    'a pause of 23 hours': { series: { [of('promscaler_paused')]: '1x1500' }, at: '23h', fires: null },
+    'no pause': { series: { [of('promscaler_paused')]: '0x1500' }, at: '25h', fires: null },
+  },
+};

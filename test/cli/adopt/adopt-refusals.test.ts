@@ -1,0 +1,273 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { parse, stringify } from 'yaml';
+import type { JsonObject } from '../../../src/simulator/json/json.js';
+import { eventually } from '../../support/manual-clock.js';
+import { send } from '../../simulator/cluster.js';
+import { runCli } from '../fake-io.js';
+import { AdoptRig, HPA } from './adopt-rig.js';
+
+jest.setTimeout(60_000);
+
+const HPA_PATH = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers';
+
+describe('adopt, as a usage error', () => {
+  it.each([
+    [['deployment/web'], 'deployment/web is not an autoscaler: use hpa/NAME or scaledobject/NAME'],
+    [['hpa/'], 'hpa/ is not an autoscaler'],
+    [['hpa/web', '--switch', '--undo'], '--switch and --undo cannot be combined'],
+    [['hpa/web', '--force'], '--force needs --switch'],
+    [['hpa/web', '--report', '--dry-run'], '--dry-run cannot be combined with --report'],
+    [['hpa/web', '--undo', '-f', 'x.yaml'], '--filename cannot be combined with --undo'],
+    [['hpa/web', '-o', 'json'], '-o needs --report'],
+  ])('rejects %j', async (args, message) => {
+    const { exitCode, stderr } = await runCli(['adopt', ...args]);
+
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(message);
+  });
+});
+
+describe('adopt', () => {
+  let rig: AdoptRig;
+
+  beforeEach(async () => {
+    rig = await AdoptRig.create();
+  });
+
+  const changed = (): readonly boolean[] => [rig.hpa() === null, rig.scaler() !== null, rig.isDryRun()];
+  const NOT_STARTED = [false, false, false];
+  const IN_DRY_RUN = [false, true, true];
+
+  it('does not convert half of an HPA, and takes the completed document instead', async () => {
+    const half = await rig.run();
+
+    expect(half.exitCode).toBe(1);
+    expect(half.stderr).toContain('FILL IN the query of this External metric "load"');
+    expect(half.stderr).toContain('promscaler import --dry-run - > web.yaml\n');
+    expect(changed()).toEqual(NOT_STARTED);
+    const { stdout: document } = await rig.run('--adapter-config', 'adapter.yaml', '--dry-run');
+    expect(changed()).toEqual(NOT_STARTED);
+    writeFileSync(join(rig.folder, 'web.yaml'), document.replace('dryRun: true', 'dryRun: false'));
+    const { exitCode } = await rig.run('-f', 'web.yaml');
+    expect(exitCode).toBe(0);
+    expect(changed()).toEqual(IN_DRY_RUN);
+  });
+
+  it('does not take a document of another workload', async () => {
+    const { stdout } = await rig.run('--adapter-config', 'adapter.yaml', '--dry-run');
+    writeFileSync(join(rig.folder, 'web.yaml'), stdout.replaceAll('name: web', 'name: api'));
+
+    const { exitCode, stderr } = await rig.run('-f', 'web.yaml');
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(
+      'the target is deployment shop/api, but HPA shop/web scales deployment shop/web',
+    );
+    expect(changed()).toEqual(NOT_STARTED);
+  });
+
+  it('does nothing the second time, and before the start there is nothing to report, switch or undo', async () => {
+    for (const flag of ['--report', '--switch', '--undo']) {
+      const { exitCode, stderr } = await rig.run(flag);
+      expect(exitCode).toBe(1);
+      expect(stderr).toContain(
+        'no scaler is in dry run next to HPA shop/web. Start with promscaler adopt hpa/web',
+      );
+    }
+    await rig.start();
+    const { generation } = rig.scaler()?.metadata ?? {};
+
+    const { exitCode, stdout } = await rig.run('--adapter-config', 'adapter.yaml');
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('scaler shop/web exists, in dry run next to HPA shop/web; nothing was changed');
+    expect(rig.scaler()?.metadata['generation']).toBe(generation);
+  });
+
+  it('with --dry-run prints the steps, and changes nothing', async () => {
+    await rig.start();
+
+    const first = await rig.run('--switch', '--dry-run');
+    await rig.run('--switch');
+    const second = await rig.run('--undo', '--dry-run');
+
+    expect(first.stdout).toContain(
+      'HPA shop/web would be saved in scaler shop/web and deleted\nthe dry run of scaler shop/web would end\n',
+    );
+    expect(second.stdout).toBe(
+      'scaler shop/web would be put into dry run\nHPA shop/web would be created again\n',
+    );
+    expect(changed()).toEqual([true, true, false]);
+  });
+
+  it.each([
+    [
+      'another HPA on the target',
+      async () => {
+        await send(rig.cluster.simulator, 'POST', HPA_PATH, {
+          body: { ...HPA, metadata: { name: 'second', namespace: 'shop' } },
+        });
+      },
+      'HPA shop/second also scales deployment shop/web: delete it first. Nothing was changed',
+    ],
+    [
+      'a change of the HPA since it was imported',
+      async () => {
+        await send(rig.cluster.simulator, 'PATCH', `${HPA_PATH}/web`, {
+          body: { spec: { maxReplicas: 30 } },
+        });
+      },
+      'HPA shop/web has changed since it was imported: carry the change over to scaler shop/web. Nothing was changed',
+    ],
+    [
+      'a paused document',
+      async () => {
+        await rig.cluster.edit('web', { paused: true });
+        await eventually(
+          () => rig.cluster.status('web')['observedGeneration'] === 2,
+          'the service to follow',
+        );
+      },
+      'scaler shop/web has spec.paused: true: remove it first. Nothing was changed',
+    ],
+    [
+      'a service that has stopped before it accepted the document',
+      async () => {
+        await rig.service.stop();
+        await rig.cluster.edit('web', { maxReplicas: 19 });
+      },
+      'no service has accepted scaler shop/web',
+    ],
+    [
+      'an HPA that a controller makes again',
+      async () => {
+        const owner = { apiVersion: 'x/v1', kind: 'App', name: 'shop', uid: 'u', controller: true };
+        await send(rig.cluster.simulator, 'PATCH', `${HPA_PATH}/web`, {
+          body: { metadata: { ownerReferences: [owner] } },
+        });
+      },
+      'HPA shop/web belongs to App shop, which makes it again when it is deleted: disable autoscaling in App shop',
+    ],
+  ])('does not switch with %s', async (_, prepare, message) => {
+    await rig.start();
+    await prepare();
+
+    const { exitCode, stderr } = await rig.run('--switch');
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(message);
+    expect(changed()).toEqual(IN_DRY_RUN);
+  });
+
+  it('names the permission that the user lacks', async () => {
+    await rig.start();
+    rig.cluster.simulator.faults.add({ verbs: ['delete'] }, { kind: 'forbid' });
+
+    const { exitCode, stderr } = await rig.run('--switch');
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('You need permission to delete horizontalpodautoscalers in namespace shop');
+    expect(changed()).toEqual(IN_DRY_RUN);
+  });
+});
+
+describe('adopt of a ScaledObject', () => {
+  const GROUP = '/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects';
+
+  const definition = parse(`
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: scaledobjects.keda.sh }
+spec:
+  group: keda.sh
+  scope: Namespaced
+  names: { plural: scaledobjects, singular: scaledobject, kind: ScaledObject }
+  versions:
+    - name: v1alpha1
+      served: true
+      storage: true
+      schema: { openAPIV3Schema: { type: object, x-kubernetes-preserve-unknown-fields: true } }
+`) as JsonObject;
+
+  const scaledObject = (advanced: JsonObject = {}): JsonObject => ({
+    apiVersion: 'keda.sh/v1alpha1',
+    kind: 'ScaledObject',
+    metadata: { name: 'web', namespace: 'shop', finalizers: ['finalizer.keda.sh'] },
+    spec: {
+      scaleTargetRef: { name: 'web' },
+      minReplicaCount: 2,
+      maxReplicaCount: 20,
+      advanced,
+      triggers: [
+        {
+          type: 'prometheus',
+          metadata: { serverAddress: 'http://prometheus', query: 'sum(load)', threshold: '10' },
+        },
+      ],
+    },
+  });
+
+  async function start(advanced: JsonObject = {}): Promise<AdoptRig> {
+    const rig = await AdoptRig.create();
+    rig.name = 'scaledobject/web';
+    rig.cluster.simulator.addObject(definition);
+    rig.cluster.simulator.addObject(scaledObject(advanced));
+    const owner = {
+      apiVersion: 'keda.sh/v1alpha1',
+      kind: 'ScaledObject',
+      name: 'web',
+      uid: 'u',
+      controller: true,
+    };
+    await send(rig.cluster.simulator, 'PATCH', `${HPA_PATH}/web`, {
+      body: { metadata: { ownerReferences: [owner] } },
+    });
+    await rig.start();
+    return rig;
+  }
+
+  it('waits until KEDA has removed its HPA, and creates the ScaledObject again', async () => {
+    const rig = await start();
+    const get = async (): Promise<JsonObject> =>
+      (await send(rig.cluster.simulator, 'GET', `${GROUP}/web`)).body;
+
+    const switching = rig.run('--switch');
+    const isDeleted = async (): Promise<boolean> =>
+      ((await get())['metadata'] as JsonObject)['deletionTimestamp'] !== undefined;
+    while (!(await isDeleted())) await new Promise((resolve) => setTimeout(resolve, 5));
+    const meanwhile = rig.isDryRun();
+    // Like the operator of KEDA.
+    await send(rig.cluster.simulator, 'DELETE', `${HPA_PATH}/web`);
+    await send(rig.cluster.simulator, 'PATCH', `${GROUP}/web`, { body: { metadata: { finalizers: [] } } });
+    // The simulator does not delete an object that loses its last finalizer.
+    await send(rig.cluster.simulator, 'DELETE', `${GROUP}/web`);
+    const switched = await switching;
+
+    expect([meanwhile, switched.exitCode, rig.isDryRun()]).toEqual([true, 0, false]);
+    expect(switched.stdout).toContain('ScaledObject shop/web saved in the annotation');
+    const undone = await rig.run('--undo');
+    expect(undone.exitCode).toBe(0);
+    expect(await get()).toMatchObject({ metadata: { name: 'web' }, spec: scaledObject()['spec'] });
+    expect(rig.isDryRun()).toBe(true);
+    expect(rig.counts).toEqual([4]);
+  });
+
+  it('does not delete one that would restore its original count, and not the HPA of one', async () => {
+    const rig = await start({ restoreToOriginalReplicaCount: true });
+
+    const restoring = await rig.run('--switch');
+    rig.name = 'hpa/web';
+    const owned = await rig.run('--adapter-config', 'adapter.yaml');
+
+    expect(restoring.stderr).toContain(
+      'has restoreToOriginalReplicaCount: true, so that deleting it would change the replicas',
+    );
+    expect(owned.stderr).toContain(
+      'HPA shop/web belongs to ScaledObject web, which makes it again when it is deleted: adopt that: scaledobject/web',
+    );
+    expect(rig.isDryRun()).toBe(true);
+    expect(stringify(rig.hpa())).toContain('name: web');
+  });
+});

@@ -1,0 +1,126 @@
+import { afterEach } from '@jest/globals';
+import { parse } from 'yaml';
+import type { JsonObject } from '../../../src/simulator/json/json.js';
+import type { KubeObject } from '../../../src/simulator/objects/kube-object.js';
+import { HpaController } from '../../support/hpa-controller.js';
+import { eventually } from '../../support/manual-clock.js';
+import { type Ran, folderOf, runCli } from '../fake-io.js';
+import { ResourceRig, type Service } from '../running/custom-resources-rig.js';
+
+const endings: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+const HPAS = 'autoscaling/horizontalpodautoscalers';
+
+export const HPA = parse(`
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata:
+  name: web
+  namespace: shop
+  labels: { team: a }
+  annotations: { example.com/owner: shop }
+spec:
+  scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: web }
+  minReplicas: 2
+  maxReplicas: 20
+  metrics:
+    - type: External
+      external: { metric: { name: load }, target: { type: AverageValue, averageValue: '10' } }
+`) as JsonObject;
+
+const ADAPTER = `externalRules:
+  - seriesQuery: '{__name__="load"}'
+    name: { matches: ^load$, as: load }
+    resources: { namespaced: false }
+    metricsQuery: sum(<<.Series>>{<<.LabelMatchers>>})
+`;
+
+/** A cluster with the HPA `shop/web` and its controller, both wanting 4 replicas at first, and a running service. */
+export class AdoptRig {
+  readonly cluster: ResourceRig;
+  readonly controller: HpaController;
+  readonly service: Service;
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Every count that the workload had since the HPA has settled, without repetitions. */
+  readonly counts: number[] = [];
+  /** The adopted object. */
+  name = 'hpa/web';
+
+  private constructor(cluster: ResourceRig, args: readonly string[]) {
+    this.cluster = cluster;
+    cluster.simulator.addObject(HPA);
+    this.controller = new HpaController(cluster.simulator, cluster.clock, () => cluster.load);
+    endings.push(() => this.controller.stop());
+    this.folder = folderOf({ 'adapter.yaml': ADAPTER, kubeconfig: cluster.simulator.kubeconfig() });
+    this.env = { KUBECONFIG: `${this.folder}/kubeconfig`, HOME: this.folder };
+    this.service = cluster.start({ args });
+  }
+
+  static async create({ args = [] }: { readonly args?: readonly string[] } = {}): Promise<AdoptRig> {
+    const rig = new AdoptRig(await ResourceRig.create(), args);
+    await eventually(() => rig.cluster.replicas('web') === 4 && rig.url() !== '', 'the HPA to scale to 4');
+    rig.#watch();
+    return rig;
+  }
+
+  #watch(): void {
+    const timer = setInterval(() => {
+      const count = this.cluster.replicas('web');
+      if (this.counts.at(-1) !== count) this.counts.push(count);
+    }, 5);
+    endings.push(() => {
+      clearInterval(timer);
+      return Promise.resolve();
+    });
+  }
+
+  /** URL of the service. */
+  url(): string {
+    return /"url":"(http:[^"]+)"/.exec(this.service.written.stderr)?.[1] ?? '';
+  }
+
+  args(...rest: readonly string[]): readonly string[] {
+    return ['adopt', this.name, '-n', 'shop', ...rest, '--url', this.url()];
+  }
+
+  run(...rest: readonly string[]): Promise<Ran> {
+    return runCli(this.args(...rest), { cwd: this.folder, env: this.env, clock: this.cluster.clock });
+  }
+
+  /** Starts the dry run, and waits until some rounds have been compared. */
+  async start(): Promise<Ran> {
+    const ran = await this.run('--adapter-config', 'adapter.yaml');
+    if (ran.exitCode !== 0) throw new Error(ran.stderr);
+    await this.compared(3);
+    return ran;
+  }
+
+  async compared(rounds: number): Promise<void> {
+    const enough = async (): Promise<boolean> => {
+      const { stdout } = await this.run('--report', '-o', 'json');
+      return stdout !== '' && (JSON.parse(stdout) as { readonly rounds: number }).rounds >= rounds;
+    };
+    // Without a dry run, the service lists HPAs once a minute, here in 6 s.
+    const until = this.cluster.clock.monotonicMs() + 150_000;
+    while (!(await enough()))
+      if (this.cluster.clock.monotonicMs() > until)
+        throw new Error(`less than ${rounds} rounds were compared`);
+  }
+
+  hpa(): KubeObject | null {
+    return this.cluster.simulator.getObject(HPAS, 'shop', 'web');
+  }
+
+  scaler(): KubeObject | null {
+    return this.cluster.simulator.getObject('promscaler.dev/scalers', 'shop', 'web');
+  }
+
+  isDryRun(): boolean {
+    return (this.scaler()?.['spec'] as JsonObject | undefined)?.['dryRun'] === true;
+  }
+}

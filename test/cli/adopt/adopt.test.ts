@@ -1,0 +1,80 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { eventually } from '../../support/manual-clock.js';
+import { AdoptRig, HPA } from './adopt-rig.js';
+
+jest.setTimeout(60_000);
+
+describe('adopt', () => {
+  it('creates a scaler in dry run, and the HPA goes on', async () => {
+    const rig = await AdoptRig.create();
+
+    const { exitCode, stdout, stderr } = await rig.run('--adapter-config', 'adapter.yaml');
+
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout.split('\n')).toEqual([
+      'scaler shop/web created, in dry run: HPA shop/web goes on scaling deployment shop/web',
+      `Compare: promscaler adopt hpa/web -n shop --report --url ${rig.url()}`,
+      `Switch:  promscaler adopt hpa/web -n shop --switch --url ${rig.url()}`,
+      '',
+    ]);
+    expect(rig.scaler()).toMatchObject({
+      metadata: {
+        labels: { team: 'a' },
+        annotations: { 'promscaler.dev/adopted-from': 'HorizontalPodAutoscaler/web' },
+      },
+      spec: { dryRun: true, scaleTargetRef: { name: 'web' }, minReplicas: 2, maxReplicas: 20 },
+    });
+    rig.cluster.load = 70;
+    await eventually(() => rig.cluster.replicas('web') === 7, 'the HPA to scale up');
+    expect(rig.controller.writes.at(-1)).toEqual({ from: 4, to: 7 });
+  });
+
+  it('hands over from a running HPA and back, and the count never moves because of that', async () => {
+    const rig = await AdoptRig.create();
+    await rig.start();
+
+    const switched = await rig.run('--switch');
+    expect({ ...switched, stdout: '' }).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+    expect(switched.stdout).toContain(
+      'HPA shop/web saved in the annotation promscaler.dev/adopted-manifest of scaler shop/web, and deleted\ndry run of scaler shop/web ended\npromscaler scales deployment shop/web, now 4 replicas\n',
+    );
+    expect([rig.hpa(), rig.isDryRun()]).toEqual([null, false]);
+    expect(rig.counts).toEqual([4]);
+    const before = rig.controller.writes.length;
+    rig.cluster.load = 60;
+    await eventually(() => rig.cluster.replicas('web') === 6, 'promscaler to scale up');
+    expect(rig.controller.writes).toHaveLength(before);
+
+    const undone = await rig.run('--undo');
+    expect({ ...undone, stdout: '' }).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+    expect(rig.hpa()).toMatchObject({ metadata: HPA['metadata'], spec: HPA['spec'] });
+    expect(rig.isDryRun()).toBe(true);
+    await rig.compared(3);
+    expect(rig.counts).toEqual([4, 6]);
+    rig.cluster.load = 90;
+    await eventually(() => rig.cluster.replicas('web') === 9, 'the HPA to scale up');
+    expect(rig.controller.writes.at(-1)).toEqual({ from: 6, to: 9 });
+  });
+
+  it('reports the share of rounds with the same count, and the largest difference with its reason', async () => {
+    const rig = await AdoptRig.create();
+    await rig.start();
+    await rig.cluster.edit('web', { minReplicas: 6 });
+    await eventually(() => rig.cluster.status('web')['observedGeneration'] === 2, 'the service to follow');
+    await rig.compared(2);
+
+    const { exitCode, stdout } = await rig.run('--report');
+    const refused = await rig.run('--switch');
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/HorizontalPodAutoscaler shop\/web and scaler shop\/web, \d+s since 20\S+Z\n/);
+    expect(stdout).toMatch(/ {2}same count {10}0 of \d+ rounds \(0 %\)\n/);
+    expect(stdout).toMatch(/ {2}largest difference {2}\+2 at \S+: promscaler 6, HPA 4\n {22}\S.*minReplicas/);
+    expect(stdout).toContain('  now                 promscaler 6, HPA 4\n');
+    expect(refused.exitCode).toBe(1);
+    expect(refused.stderr).toContain(
+      'the count would change from 4 to 6: try again when both agree. Nothing was changed',
+    );
+    expect([rig.hpa() === null, rig.isDryRun()]).toEqual([false, true]);
+  });
+});

@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+// Loaded here, because the command line loads it on demand, which would count toward the first test.
+import '../../../src/cli/running/run-service.js';
+import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
+import { startSimulator } from '../../../src/simulator/simulator.js';
+import type { Simulator } from '../../../src/simulator/simulator.js';
+import { type FakeServer, startServer } from '../../prometheus/fakes.js';
+import { eventually } from '../../support/manual-clock.js';
+import { folderOf, runCli } from '../fake-io.js';
+
+const SECRET = 't0ken';
+const DOCUMENT = `apiVersion: promscaler.dev/v1
+kind: Scaler
+metadata: { name: web, namespace: shop }
+spec: { scaleTargetRef: { name: none }, minReplicas: 1, maxReplicas: 5, syncPeriodSeconds: 1 }
+`;
+
+let simulator: Simulator;
+let receiver: FakeServer;
+
+beforeEach(async () => {
+  simulator = await startSimulator({ clock: SYSTEM_CLOCK, namespaces: ['shop'] });
+  receiver = await startServer((response, { url }) => response.writeHead(url === '/dead' ? 404 : 200).end());
+});
+
+afterEach(async () => {
+  await receiver.close();
+  await simulator.close();
+});
+
+describe('a running service with receivers of notifications', () => {
+  it('notifies them of a target that is missing, counts it, and prints no URL (O9, S27)', async () => {
+    const config = `kubernetes: { url: '${simulator.url}' }
+server: { port: 0 }
+prometheus: { default: { urls: ['${receiver.url}'] } }
+leaderElection: { enabled: false }
+notifications:
+  hook: { urlFile: url }
+  dead: { url: '${receiver.url}/dead' }
+`;
+    const cwd = folderOf({
+      'promscaler.yaml': config,
+      url: `${receiver.url}/${SECRET}\n`,
+      'scalers/web.yaml': DOCUMENT,
+    });
+    const written = { stdout: '', stderr: '' };
+    const stop = new AbortController();
+    const ended = runCli(['run', '--config', 'promscaler.yaml'], { cwd, signal: stop.signal, written });
+    const posts = (path: string): FakeServer['requests'] =>
+      receiver.requests.filter(({ url }) => url === path);
+    await eventually(() => posts(`/${SECRET}`).length > 0 && posts('/dead').length > 0, 'the requests');
+    await eventually(() => written.stderr.includes('failed to send notifications'), 'the log line');
+    const [, url = ''] = /"url":"(http:[^"]+)"/.exec(written.stderr) ?? [];
+    const page = await (await fetch(`${url}/metrics`)).text();
+    stop.abort();
+    await ended;
+
+    const body = decodeURIComponent(
+      String(posts(`/${SECRET}`)[0]?.form)
+        .replace(/=$/, '')
+        .replaceAll('+', ' '),
+    );
+    const event = {
+      subject: 'AbleToScale',
+      failing: true,
+      message: expect.stringMatching(/^FailedGetScale: /),
+    };
+    expect(JSON.parse(body)).toMatchObject({
+      version: 1,
+      events: [{ namespace: 'shop', scaler: 'web', ...event }],
+    });
+    expect(page).toContain('promscaler_notifications_sent_total{receiver="hook"} 1');
+    expect(page).toContain('promscaler_notifications_failed_total{receiver="dead"} 1');
+    expect(page).toContain('promscaler_notifications_dropped_total{receiver="dead"} 0');
+    expect(`${written.stderr}${page}`).not.toContain(SECRET);
+    expect(`${written.stderr}${page}`).not.toContain('/dead');
+  });
+});

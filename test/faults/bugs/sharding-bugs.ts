@@ -1,0 +1,78 @@
+import { bug, edit, type Bug } from './bug.js';
+
+/** Bugs of replicas that divide the scalers. */
+export const SHARDING_BUGS: readonly Bug[] = [
+  bug(
+    'expired-member-keeps-writing',
+    { by: ['I11', 'I31', 'I32', 'I33'], when: ['lease hang', 'lease refused'], shards: 3 },
+    edit(
+      'control/sharding/own-lease.js',
+      'since !== null && elapsedMs(clock, since) < times.renewDeadlineSeconds * 1000',
+      'since !== null',
+    ),
+  ),
+  bug(
+    'member-expires-too-early',
+    { by: ['I32', 'I33'], when: ['lease hang', 'lease refused', 'lease slow'], shards: 3 },
+    edit(
+      'control/sharding/observed-members.js',
+      '(seconds ?? times.leaseDurationSeconds) * 1000',
+      '(seconds ?? times.leaseDurationSeconds) * 200',
+    ),
+  ),
+  bug(
+    'every-bucket-decided',
+    { by: ['I31', 'I33'], when: [], shards: 3 },
+    edit(
+      'control/sharding/membership.js',
+      `serves: (bucket) => holdings.phaseOf(bucket) === 'serving'`,
+      'serves: () => true',
+    ),
+    edit(
+      'control/sharding/membership.js',
+      `mayWrite() && ['serving', 'draining'].includes(holdings.phaseOf(bucket) ?? '')`,
+      'mayWrite()',
+    ),
+  ),
+  bug(
+    'elected-leader-ignored',
+    { by: ['I32', 'I33'], when: ['stopped'], shards: 3 },
+    edit(
+      'control/sharding/elected-leader.js',
+      `isLive: () => !mayAcquire(known, { identity: '', nowMs: clock.monotonicMs(), times })`,
+      'isLive: () => false',
+    ),
+  ),
+  bug(
+    'bucket-taken-from-a-live-member',
+    { by: ['I32', 'I33'], when: ['stopped', 'restart'], shards: 3 },
+    edit(
+      'control/sharding/membership.js',
+      'owner === identity && !live.some(({ buckets }) => buckets.includes(bucket))',
+      'owner === identity',
+    ),
+    edit(
+      'control/sharding/membership.js',
+      'holdings.confirm((bucket) => live.some(({ buckets }) => buckets.includes(bucket)))',
+      'holdings.confirm(() => false)',
+    ),
+  ),
+  bug(
+    'claim-not-confirmed',
+    { by: ['I32', 'I33'], when: ['lease slow', 'lease hang', 'stopped'], shards: 3 },
+    edit(
+      'control/sharding/membership.js',
+      'holdings.confirm((bucket) => live.some(({ buckets }) => buckets.includes(bucket)))',
+      'holdings.confirm(() => false)',
+    ),
+  ),
+  bug(
+    'intents-ignored-at-takeover',
+    { by: ['I4', 'I5', 'I23'], when: ['crash', 'applied-lost', 'applied-504'], shards: 3 },
+    edit(
+      'control/memory/restore-memory.js',
+      'assumedAt: reading.since, unresolved: intent };',
+      'assumedAt: reading.since, unresolved: null };',
+    ),
+  ),
+];

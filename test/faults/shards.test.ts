@@ -1,0 +1,49 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { runSeed } from './run-seed.js';
+import { rollTo } from './schedule-shards.js';
+import { SOURCE_PRODUCT as product } from './source-product.js';
+import type { Fault, WorldMode } from './world/faults.js';
+
+const MINUTE_MS = 60_000;
+const START_MS = 12 * MINUTE_MS;
+const REPLICAS = 3;
+const ROLL = { replicas: REPLICAS, gapMs: 30_000 };
+// Takes seconds on an idle machine; the limit is for a busy one.
+jest.setTimeout(120_000);
+
+/** Builds a fault of some replicas, 12 minutes after the start. */
+function of(replicas: readonly number[], seconds: number, what: WorldMode): readonly Fault[] {
+  const endMs = START_MS + seconds * 1000;
+  return replicas.map((replica) => ({
+    startMs: START_MS,
+    endMs,
+    kind: 'world',
+    replica,
+    target: 'web',
+    what,
+  }));
+}
+
+const rolls = (to: boolean, startMs = START_MS): readonly Fault[] => rollTo(to, { startMs, ...ROLL });
+
+describe('three replicas that divide the scalers', () => {
+  it.each([
+    ['two of them killed at once, for ten minutes', of([0, 1], 600, { mode: 'gone' })],
+    ['two that are stopped for a minute and continue', of([0, 1], 60, { mode: 'stopped' })],
+    ['two rolling updates, off and on again', [...rolls(false), ...rolls(true, START_MS + 5 * MINUTE_MS)]],
+  ])('with %s violate no invariant', async (_, faults) => {
+    const { violations, writes } = await runSeed({ seed: 3, hours: 0.5, product, shards: REPLICAS, faults });
+
+    expect(violations).toEqual([]);
+    expect(writes).toBeGreaterThan(0);
+  });
+
+  it('after a rolling update that enables sharding violate no invariant', async () => {
+    const run = { seed: 4, hours: 0.5, product, shards: REPLICAS, beginsElected: true };
+    const { violations, records } = await runSeed({ ...run, faults: rolls(true) });
+
+    const last = records.findLast((record) => record.kind === 'decision');
+    expect(violations).toEqual([]);
+    expect(last?.atMs).toBeGreaterThan(29 * MINUTE_MS);
+  });
+});

@@ -1,0 +1,108 @@
+import type { JsonObject } from '../../src/simulator/json/json.js';
+import type { Simulator } from '../../src/simulator/simulator.js';
+import { sleep, type Clock } from '../../src/units/clock.js';
+
+/** A write of the controller to the scale of a workload. */
+export interface HpaWrite {
+  readonly from: number;
+  readonly to: number;
+}
+
+interface Hpa {
+  readonly metadata: { readonly namespace: string; readonly name: string };
+  readonly spec: {
+    readonly scaleTargetRef: { readonly name: string };
+    readonly minReplicas?: number;
+    readonly maxReplicas: number;
+    readonly metrics: readonly {
+      readonly external: { readonly target: { readonly averageValue: string } };
+    }[];
+  };
+}
+
+const TOLERANCE = 0.1;
+const PERIOD_MS = 1000;
+const WINDOW_MS = 300_000;
+
+/**
+ * The HPA controller of a simulated cluster, for Deployments and one External metric with the value `load`: tolerance,
+ * at most twice the replicas or 4 of them, and 300 s of downscale stabilization. Source:
+ * pkg/controller/podautoscaler/horizontal.go
+ */
+export class HpaController {
+  readonly writes: HpaWrite[] = [];
+  readonly #stop = new AbortController();
+  readonly #recommendations = new Map<string, { readonly atMs: number; readonly count: number }[]>();
+  readonly #ended: Promise<void>;
+  readonly #simulator: Simulator;
+  readonly #clock: Clock;
+  readonly #load: () => number;
+
+  constructor(simulator: Simulator, clock: Clock, load: () => number) {
+    this.#simulator = simulator;
+    this.#clock = clock;
+    this.#load = load;
+    this.#ended = this.#run();
+  }
+
+  stop(): Promise<void> {
+    this.#stop.abort();
+    return this.#ended;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const hpas = this.#simulator.listObjects('autoscaling/horizontalpodautoscalers');
+      for (const hpa of hpas) await this.#sync(hpa as unknown as Hpa);
+      await sleep(this.#clock, PERIOD_MS, signal);
+    }
+  }
+
+  async #sync({ metadata: { namespace, name }, spec }: Hpa): Promise<void> {
+    const { replicas } = this.#simulator.describe({ namespace, name: spec.scaleTargetRef.name });
+    const desired = this.#decide(`${namespace}/${name}`, spec, replicas);
+    if (desired !== replicas) {
+      this.writes.push({ from: replicas, to: desired });
+      this.#simulator.setReplicas({ namespace, name: spec.scaleTargetRef.name }, desired, 'hpa');
+    }
+    await this.#send(`/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers/${name}/status`, {
+      status: {
+        currentReplicas: replicas,
+        desiredReplicas: desired,
+        lastScaleTime: '2026-01-01T00:00:00Z',
+        currentMetrics: [
+          {
+            type: 'External',
+            external: { metric: { name: 'load' }, current: { averageValue: String(this.#load()) } },
+          },
+        ],
+        conditions: [{ type: 'ScalingActive', status: 'True', reason: 'ValidMetricFound', message: '' }],
+      },
+    });
+  }
+
+  #decide(key: string, { minReplicas = 1, maxReplicas, metrics }: Hpa['spec'], replicas: number): number {
+    const target = Number(metrics[0]?.external.target.averageValue);
+    const ratio = this.#load() / (target * replicas);
+    const proposal = Math.abs(ratio - 1) <= TOLERANCE ? replicas : Math.ceil(this.#load() / target);
+    const nowMs = this.#clock.monotonicMs();
+    // Like the controller, begins with the present count.
+    const known = this.#recommendations.get(key) ?? [{ atMs: nowMs, count: replicas }];
+    const recent = [...known, { atMs: nowMs, count: proposal }].filter(
+      ({ atMs }) => nowMs - atMs < WINDOW_MS,
+    );
+    this.#recommendations.set(key, recent);
+    const stable = Math.max(...recent.map(({ count }) => count));
+    const limited = Math.min(stable, Math.max(2 * replicas, 4));
+    return Math.min(Math.max(limited, minReplicas), maxReplicas);
+  }
+
+  async #send(path: string, body: JsonObject): Promise<void> {
+    const headers = { 'content-type': 'application/merge-patch+json', 'user-agent': 'hpa-controller' };
+    // A failed write is repeated in the next period.
+    await fetch(this.#simulator.url + path, { method: 'PATCH', headers, body: JSON.stringify(body) }).catch(
+      () => undefined,
+    );
+  }
+}
