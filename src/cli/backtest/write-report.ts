@@ -12,12 +12,18 @@ export type Format = (typeof FORMATS)[number];
 
 export function writeReport(report: Report, format: Format, { stdout }: CommandIo): void {
   switch (format) {
-    case 'json':
-      return stdout.write(`${JSON.stringify(reportToJson(report), null, 2)}\n`);
-    case 'markdown':
-      return stdout.write(`${markdownLines(report).join('\n')}\n`);
-    default:
-      return stdout.write(`${textLines(report, stdout.columns?.() ?? 0).join('\n')}\n`);
+    case 'json': {
+      stdout.write(`${JSON.stringify(reportToJson(report), null, 2)}\n`);
+      return;
+    }
+    case 'markdown': {
+      stdout.write(`${markdownLines(report).join('\n')}\n`);
+      return;
+    }
+    default: {
+      stdout.write(`${textLines(report, stdout.columns?.() ?? 0).join('\n')}\n`);
+      return;
+    }
   }
 }
 

@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
@@ -28,7 +29,7 @@ afterAll(async () => {
 
 function newCache(): string {
   const cache = mkdtempSync(join(tmpdir(), 'history-cache-'));
-  cleanups.push(() => Promise.resolve(rmSync(cache, { recursive: true, force: true })));
+  cleanups.push(async () => rm(cache, { recursive: true, force: true }));
   return cache;
 }
 
