@@ -1,16 +1,12 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { parse } from 'yaml';
-import { readServiceConfig } from '../src/config/read-service-config.js';
 import { PAUSE_ANNOTATIONS } from '../src/control/change/pause.js';
 import { LIMITS } from '../src/decision/limits/limits.js';
 import { FAILURE_REASONS } from '../src/prometheus/answers/answer.js';
 import { PROBLEM_CLASSES } from '../src/scaler/problems/problem-codes.js';
-import { readScalers } from '../src/scaler/read/read-scalers.js';
 import { QUERY_VARIABLES } from '../src/scaler/rules/query-rules.js';
 import { METRIC_TABLE } from '../src/telemetry/metric-table.js';
-import { isObject } from './docs/json-object.js';
 import { PAGES, ROOT, pagesBelow, readPage, tableRows } from './docs/pages.js';
 
 const CONDITIONS = readPage('docs/reference/conditions.md');
@@ -95,57 +91,6 @@ describe('hand-written tables of the reference', () => {
 
     expect(used).toEqual(expect.arrayContaining(Object.values(PAUSE_ANNOTATIONS)));
     expect(used.filter((annotation) => !page.includes(`\`${annotation}\``))).toEqual([]);
-  });
-});
-
-interface Example {
-  readonly where: string;
-  /** The file that the example must equal. */
-  readonly file: string | null;
-  /** Whether test/cli/import/documented.test.ts checks it: the input of `import`, or what it prints. */
-  readonly isImport: boolean;
-  readonly text: string;
-}
-
-function examplesOf(page: string): readonly Example[] {
-  return Array.from(
-    readPage(page).matchAll(/(?:<!-- (file|import): (\S[^\n]*) -->\n)?```yaml\n(.*?)```/gs),
-    ([, mark, file, yaml = ''], index) => ({
-      where: `${page}, example ${index + 1}`,
-      file: mark === 'file' ? (file ?? null) : null,
-      isImport: mark === 'import',
-      text: yaml,
-    }),
-  );
-}
-
-const EXAMPLES = PAGES.flatMap(examplesOf).filter(({ isImport }) => !isImport);
-
-/** test/chart/alerts.test.ts runs promtool over the rules. */
-function isRules(text: string): boolean {
-  const value: unknown = parse(text);
-  return isObject(value) && 'groups' in value;
-}
-
-describe('a YAML example', () => {
-  it.each(EXAMPLES.filter(({ text }) => !isRules(text)).map((example) => [example.where, example] as const))(
-    '%s is valid',
-    (_, { file, text }) => {
-      const isDocument = /^kind: Scaler$/m.test(text);
-
-      const { problems } = isDocument ? readScalers(text, 'example') : readServiceConfig(text, 'example');
-
-      expect(problems).toEqual([]);
-      if (file !== null) expect(text).toBe(readFileSync(join(ROOT, file), 'utf8'));
-    },
-  );
-
-  it('shows each example file of config/scalers in the documentation', () => {
-    const pages = PAGES.map(readPage).join('\n');
-    const files = readdirSync(join(ROOT, 'config/scalers'));
-
-    expect(files.filter((name) => !pages.includes(`scalers/${name}`))).toEqual([]);
-    expect(EXAMPLES.filter(({ file }) => file !== null).length).toBeGreaterThan(7);
   });
 });
 

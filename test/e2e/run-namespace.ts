@@ -24,6 +24,8 @@ export interface RunNamespace {
 export function kubectlOf(file: string, kubeconfig: string): Kubectl {
   return async (args, input = '') => {
     const child = spawn(file, ['--kubeconfig', kubeconfig, ...args], { detached: true });
+    // A kubectl that has ended reads no input; its exit code says why.
+    child.stdin.on('error', () => undefined);
     child.stdin.end(input);
     const ended = new Promise<number | null>((resolve, reject) => {
       child.once('error', reject);

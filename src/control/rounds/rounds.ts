@@ -11,6 +11,9 @@ export interface Round {
   readonly missed: number;
 }
 
+/** A start this long ago is now: a real clock moves between the start and the call. */
+const START_MS = 1000;
+
 /**
  * Calls `onRound` at each multiple of the period since `startMs`, which is now or earlier, until `signal` is aborted:
  * immediately if `startMs` is now, otherwise at the next multiple. Does not wait for a round to finish; the caller skips
@@ -29,7 +32,7 @@ export async function runRounds(
   const { startMs } = options;
   const periodMs = periodSeconds * 1000;
   const beforeMs = clock.monotonicMs() - startMs;
-  let lastSlot = beforeMs > 0 ? Math.floor(beforeMs / periodMs) : -1;
+  let lastSlot = beforeMs > START_MS ? Math.floor(beforeMs / periodMs) : -1;
   while (!options.signal.aborted) {
     const elapsedMs = clock.monotonicMs() - startMs;
     const slot = Math.floor(elapsedMs / periodMs);

@@ -25,6 +25,7 @@ describe('the migration guide', () => {
     ['hpa adapted', 'hpa input', 'hpa adapter'],
     ['keda output', 'keda input', null],
     ['chpa output', 'chpa input', null],
+    ['wpa output', 'wpa input', null],
   ])('has as %s the output of import, which is valid', async (output, input, adapter) => {
     const cwd = folderOf(adapter === null ? {} : { 'adapter.yaml': block(adapter) });
     const options = adapter === null ? [] : ['--adapter-config', 'adapter.yaml'];
@@ -37,6 +38,6 @@ describe('the migration guide', () => {
   });
 
   it('has no other examples', () => {
-    expect(BLOCKS.size).toBe(8);
+    expect(BLOCKS.size).toBe(10);
   });
 });

@@ -48,6 +48,19 @@ describe('runRounds with a period of 15 s', () => {
   });
 });
 
+it('runRounds runs the first round at the start with a clock that has moved since the start', async () => {
+  const clock = new ManualClock();
+  const rounds: Round[] = [];
+  const startMs = clock.monotonicMs();
+  const stop = new AbortController();
+  clock.advance(5);
+
+  void runRounds(clock, 15, { startMs, signal: stop.signal, onRound: (round) => rounds.push(round) });
+
+  expect(rounds).toHaveLength(1);
+  stop.abort();
+});
+
 describe('runRounds with a start 20 s ago', () => {
   it('runs the first round 30 s after that start, on time', async () => {
     const clock = new ManualClock();

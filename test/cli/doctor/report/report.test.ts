@@ -39,7 +39,7 @@ describe('doctor', () => {
       skipped: 0,
     });
     // Outside a cluster there is no election and no stored state; documents are files.
-    const notHere = ['lease', 'state', 'custom-resources'];
+    const notHere = ['lease', 'state', 'custom-resources', 'notifications'];
     const here = CHECK_NAMES.filter((name) => !notHere.includes(name));
     expect(results.map(({ check }) => check)).toEqual(here);
   });
