@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { benchDecide } from './decide.js';
+import { benchElasticity } from './elasticity.js';
 import { benchFlood } from './flood.js';
 import { benchReaction, REACTION_USAGE } from './reaction/main.js';
 import { benchScale, SCALE_USAGE } from './scale/main.js';
@@ -12,6 +13,11 @@ const USAGE = `npm run bench -- [--only SECTION] [NODE-FLAG...]
 
   --only SECTION  rounds, flood, decide or schedules; all of them where it is not given
   NODE-FLAG       for the node of the service, such as --cpu-prof
+
+npm run bench -- elasticity [--traces DIRECTORY] [--page FILE]
+
+  --traces DIRECTORY  load traces, CSV files with the header t_seconds,value (default: $PROMSCALER_TRACES, or shapes)
+  --page FILE         page whose table to replace, such as docs/benchmarks.md
 
 ${SCALE_USAGE}
 
@@ -27,6 +33,8 @@ for (const name of ['SIGINT', 'SIGTERM'] as const)
   process.once(name, () => stop.abort(new Error('interrupted')));
 
 if (given.includes('--help')) console.log(USAGE);
+else if (given[0] === 'elasticity')
+  benchElasticity(valueOf('--traces') ?? process.env['PROMSCALER_TRACES'], valueOf('--page'));
 else
   await runSection().catch((error: unknown) => {
     // After an interruption, everything that was started has been stopped.
@@ -55,6 +63,11 @@ async function benchAll(): Promise<void> {
   }
   if (isWanted('decide')) benchDecide();
   if (isWanted('schedules')) benchSchedules();
+}
+
+function valueOf(option: string): string | undefined {
+  const index = given.indexOf(option);
+  return index < 0 ? undefined : given[index + 1];
 }
 
 function isWanted(section: 'rounds' | 'flood' | 'decide' | 'schedules'): boolean {

@@ -50,7 +50,8 @@ describe('documents that are objects of the cluster', () => {
       // 6 times the request of a pod is 60 % of the requests of 10 pods.
       await waitFor(async () => (await world.replicas('web')) >= 10, { what: '10 replicas' });
       await waitFor(
-        async () => /^web +web +cpu: \d+%\/60% +2 +12 +1[0-2] +1[0-2] +True/m.test(await kubectl('get scaler web')),
+        async () =>
+          /^web +web +cpu: \d+%\/60% +2 +12 +1[0-2] +1[0-2] +True/m.test(await kubectl('get scaler web')),
         {
           what: 'kubectl get to show the counts',
         },

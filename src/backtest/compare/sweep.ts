@@ -40,14 +40,14 @@ export function sweepVariants(
     return { error: `${combinations.length} combinations, must be at most ${MAX_VARIANTS}` };
   const variants: Variant[] = [];
   for (const combination of combinations) {
-    const variant = variantOf(scaler, combination);
+    const variant = changedVariant(scaler, combination);
     if ('error' in variant) return variant;
     variants.push(variant);
   }
   return { variants };
 }
 
-interface Assignment {
+export interface Assignment {
   readonly field: string;
   readonly value: string | number | boolean;
 }
@@ -62,7 +62,11 @@ function combine(sweeps: readonly Sweep[]): readonly (readonly Assignment[])[] {
   );
 }
 
-function variantOf(scaler: Scaler, assignments: readonly Assignment[]): Variant | { readonly error: string } {
+/** Returns the document with other values of fields, named by them; or why it is invalid. */
+export function changedVariant(
+  scaler: Scaler,
+  assignments: readonly Assignment[],
+): Variant | { readonly error: string } {
   let spec: PlainObject = scaler.document.spec;
   for (const { field, value } of assignments) {
     const path = findField(spec, field);

@@ -1,11 +1,13 @@
 import type { Scaler } from '../../scaler/spec.js';
+import type { Instant } from '../../units/time.js';
 import type { Load } from '../load/load.js';
 import { idealFollower, staticFleet } from '../figures/baselines.js';
 import { demandOf } from '../figures/demand.js';
 import { figuresOf } from '../figures/figures.js';
 import type { Figures, Scoring } from '../figures/figures.js';
 import { runVariant } from '../simulation/run-variant.js';
-import type { Run } from '../simulation/run-variant.js';
+import type { MetricModel } from '../simulation/metric-model.js';
+import type { Run, Setting } from '../simulation/run-variant.js';
 import { traceModels, traceRequests } from '../simulation/trace-models.js';
 
 /** A document to be run over the load, under a name that is unique in the report. */
@@ -34,24 +36,48 @@ export type Result =
 /** Demand is the mean load of each period of this length: the default sync period. */
 const DEMAND_STEP_SECONDS = 15;
 
-export function scoringOf(load: Load, { capacity, pricePerPodHour }: Assumptions): Scoring {
-  const { start, end } = load;
+/** `within`: default is all of the load. */
+export function scoringOf(
+  load: Load,
+  { capacity, pricePerPodHour }: Assumptions,
+  within: { readonly start: Instant; readonly end: Instant } = load,
+): Scoring {
+  const { start, end } = within;
   const demand = demandOf(load, { capacity, start, end, stepSeconds: DEMAND_STEP_SECONDS });
   return { load, capacity, demand, pricePerPodHour };
 }
 
-export function runOnTrace({ name, scaler }: Variant, scoring: Scoring, assumptions: Assumptions): Result {
-  const { load } = scoring;
-  const built = traceModels(scaler, load, assumptions);
+/** Where documents run: how their metrics follow the load, and the requests of the pods. */
+export interface World {
+  readonly modelsOf: (
+    scaler: Scaler,
+  ) => { readonly models: readonly MetricModel[] } | { readonly error: string };
+  readonly requestsOf: (scaler: Scaler) => Setting['requests'];
+}
+
+export function traceWorld(load: Load, assumptions: Assumptions): World {
+  return {
+    modelsOf: (scaler) => traceModels(scaler, load, assumptions),
+    requestsOf: traceRequests,
+  };
+}
+
+export function runOn(
+  world: World,
+  { name, scaler }: Variant,
+  { scoring, assumptions }: { readonly scoring: Scoring; readonly assumptions: Assumptions },
+): Result {
+  const { demand } = scoring;
+  const built = world.modelsOf(scaler);
   if ('error' in built) return { name, run: null, figures: null, error: built.error };
   const run = runVariant(scaler, {
-    start: load.start,
-    end: load.end,
+    start: demand.start,
+    end: demand.end,
     models: built.models,
     initialReplicas: assumptions.initialReplicas ?? firstCount(scaler, scoring),
     podStartSeconds: assumptions.podStartSeconds,
     scrapeIntervalSeconds: assumptions.scrapeIntervalSeconds,
-    requests: traceRequests(scaler),
+    requests: world.requestsOf(scaler),
   });
   return resultOf(name, run, scoring);
 }
@@ -64,7 +90,7 @@ export function baselines(scoring: Scoring): readonly Result[] {
   ];
 }
 
-function resultOf(name: string, run: Run, scoring: Scoring): Result {
+export function resultOf(name: string, run: Run, scoring: Scoring): Result {
   const figures = figuresOf(run, scoring);
   return figures === null
     ? { name, run: null, figures: null, error: 'the load is never known' }

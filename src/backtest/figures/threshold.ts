@@ -28,6 +28,8 @@ export interface Threshold {
   readonly figure: string;
   /** A missing figure, such as `cost` without a price, meets no condition. */
   readonly isMetBy: (figures: Figures) => boolean;
+  /** Whether it is met with the limit multiplied (`<`) or divided (`>`) by a margin below 1. */
+  readonly isMetWithin: (figures: Figures, margin: number) => boolean;
 }
 
 const CONDITION = /^([A-Za-z_]{1,20})(<=|>=|<|>)(\d{1,15}(?:\.\d{1,15})?)$/;
@@ -39,8 +41,14 @@ export function parseThreshold(text: string): Threshold | string {
   const [, name = '', operator, digits] = match;
   if (!isFigure(name)) return `there is no figure ${name}; the figures are ${FIGURE_NAMES.join(', ')}`;
   const limit = Number(digits);
-  const isMetBy = (figures: Figures): boolean => compare(READ[name](figures), operator ?? '', limit);
-  return { text: `${name} ${operator ?? ''} ${limit}`, figure: name, isMetBy };
+  const isMetWithin = (figures: Figures, margin: number): boolean =>
+    compare(
+      READ[name](figures),
+      operator ?? '',
+      operator?.startsWith('<') === true ? limit * margin : limit / margin,
+    );
+  const isMetBy = (figures: Figures): boolean => isMetWithin(figures, 1);
+  return { text: `${name} ${operator ?? ''} ${limit}`, figure: name, isMetBy, isMetWithin };
 }
 
 function isFigure(name: string): name is FigureName {

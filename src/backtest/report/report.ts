@@ -11,6 +11,14 @@ export interface Report {
   readonly baselines: readonly Result[];
   /** Sentences about what was not measured. */
   readonly assumptions: readonly string[];
+  /** What `--recommend` answers. */
+  readonly recommendation?: RecommendedChange;
+}
+
+export interface RecommendedChange {
+  /** Null: keep the document as it is. */
+  readonly change: readonly { readonly field: string; readonly value: string | number | boolean }[] | null;
+  readonly reason: string;
 }
 
 /** The JSON form, the same for programs and for the HTML report. Times in RFC 3339, seconds, percent. */
@@ -19,6 +27,7 @@ export function reportToJson({
   variants,
   baselines,
   assumptions,
+  recommendation,
 }: Report): Readonly<Record<string, unknown>> {
   const { demand } = scoring;
   const front = paretoFront(variants);
@@ -27,6 +36,7 @@ export function reportToJson({
     to: formatInstant(demand.end),
     demandStepSeconds: demand.stepSeconds,
     assumptions,
+    ...(recommendation === undefined ? {} : { recommendation }),
     variants: variants.map((result) => ({ ...resultToJson(result), onParetoFront: front.has(result.name) })),
     baselines: baselines.map(resultToJson),
   };

@@ -1,14 +1,10 @@
+import { recommend } from '../../backtest/compare/recommend.js';
 import { sweepVariants } from '../../backtest/compare/sweep.js';
-import {
-  type Assumptions,
-  type Variant,
-  baselines,
-  runOnTrace,
-  scoringOf,
-} from '../../backtest/compare/variant.js';
+import { type Variant, baselines, runOn, scoringOf, traceWorld } from '../../backtest/compare/variant.js';
 import type { Report } from '../../backtest/report/report.js';
 import { type Load } from '../../backtest/load/load.js';
 import { parseTrace } from '../../backtest/load/parse-trace.js';
+import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { describeReadError } from '../../config/describe-read-error.js';
 import { readBoundedText } from '../../files/read-bounded.js';
 import type { Scaler } from '../../scaler/spec.js';
@@ -18,7 +14,8 @@ import { resolve } from 'node:path';
 import { readOptionsOf, readServiceInput } from '../input/service-config.js';
 import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
 import { readOutputFormat } from '../output/output-format.js';
-import { describeAssumptions } from './describe-assumptions.js';
+import { describeAssumptions } from './scene/describe-assumptions.js';
+import { type HistoryOptions, openHistory } from './history/history-scene.js';
 import {
   parseCount,
   parsePositive,
@@ -26,12 +23,13 @@ import {
   parseSweeps,
   parseThresholds,
   parseTime,
-} from './parse-options.js';
+} from './scene/parse-options.js';
 import { readVariant } from './read-variant.js';
 import { runReplay } from './run-replay.js';
-import { FORMATS, writeReport } from './write-report.js';
+import type { Scene } from './scene/scene.js';
+import { type Format, FORMATS, writeReport } from './write-report.js';
 
-export interface BacktestOptions {
+export interface BacktestOptions extends HistoryOptions {
   readonly scaler?: string;
   readonly replay?: readonly string[];
   readonly trace?: string;
@@ -39,12 +37,13 @@ export interface BacktestOptions {
   readonly start?: string;
   readonly against?: readonly string[];
   readonly sweep?: readonly string[];
-  readonly podStart: string;
+  readonly podStart?: string;
   readonly initialReplicas?: string;
   readonly usageAtCapacity: string;
   readonly price?: string;
   readonly config?: string;
   readonly failIf?: readonly string[];
+  readonly recommend?: readonly string[];
   readonly output: string;
 }
 
@@ -54,6 +53,7 @@ const MAX_TRACE_BYTES = 128 * 1024 * 1024;
 const DEFAULT_START = instantFromMs(Date.UTC(2026, 0, 5));
 const DEFAULT_SCRAPE_SECONDS = 15;
 const DEFAULT_WINDOW_SECONDS = 60;
+const DEFAULT_POD_START_SECONDS = 30;
 
 /**
  * Runs `backtest`: what documents would have done on a load. Returns 1 if a condition of `--fail-if` holds for the first
@@ -66,18 +66,18 @@ export async function runBacktest(options: BacktestOptions, io: CommandIo): Prom
     return runReplay(options.replay, format, io);
   }
   const failIf = parseThresholds('--fail-if', options.failIf ?? []);
-  const assumptions = await readAssumptions(options, io);
   const variants = await readVariants(options, io);
-  const load = await readTrace(options, io);
-  const scoring = scoringOf(load, assumptions);
-  const results = variants.map((variant) => runOnTrace(variant, scoring, assumptions));
+  const scene = await openScene(options, variants, io);
+  if (options.recommend !== undefined) return printRecommendation(options, { variants, scene, format }, io);
+  const { scoring } = scene;
+  const results = variants.map((variant) => runOn(scene.world, variant, scene));
   const [first] = results;
   if (first?.error !== null) throw new CommandError(`${first?.name ?? ''}: ${first?.error ?? ''}`);
   const report: Report = {
     scoring,
     variants: results,
-    baselines: baselines(scoring),
-    assumptions: describeAssumptions(assumptions),
+    baselines: [...scene.more, ...baselines(scoring)],
+    assumptions: scene.lines,
   };
   writeReport(report, format, io);
   const failed = failIf.filter(({ isMetBy }) => isMetBy(first.figures));
@@ -85,16 +85,59 @@ export async function runBacktest(options: BacktestOptions, io: CommandIo): Prom
   return failed.length > 0 || results.some(({ error }) => error !== null) ? 1 : 0;
 }
 
-async function readAssumptions(options: BacktestOptions, io: CommandIo): Promise<Assumptions> {
-  if (options.capacity === undefined)
-    throw new CommandError('--trace needs --capacity: the load that one pod carries', 2);
-  const source =
-    options.config === undefined
-      ? undefined
-      : (await readServiceInput(options.config, io)).config?.prometheus['default'];
+function printRecommendation(
+  { recommend: texts }: BacktestOptions,
+  { variants, scene, format }: { variants: readonly Variant[]; scene: Scene; format: Format },
+  io: CommandIo,
+): ExitCode {
+  const [variant] = variants;
+  if (variant === undefined || variants.length > 1)
+    throw new CommandError('--recommend is about one document: remove --against and --sweep', 2);
+  const conditions = parseThresholds('--recommend', texts ?? []);
+  const { change, reason, scoring, results } = recommend(variant, conditions, scene);
+  if (results[0]?.error !== null) throw new CommandError(`${variant.name}: ${results[0]?.error ?? ''}`);
+  const recommendation = { change, reason };
+  const base = { scoring, variants: results, baselines: baselines(scoring), assumptions: scene.lines };
+  writeReport({ ...base, recommendation }, format, io);
+  return 0;
+}
+
+async function openScene(
+  options: BacktestOptions,
+  variants: readonly Variant[],
+  io: CommandIo,
+): Promise<Scene> {
+  if (options.trace !== undefined && (options.prometheus ?? options.from) !== undefined)
+    throw new CommandError('--trace and --prometheus or --from are two sources of load: choose one', 2);
+  const config = options.config === undefined ? null : (await readServiceInput(options.config, io)).config;
+  const assumptions = readAssumptions(options, config);
+  if (options.prometheus !== undefined || options.from !== undefined)
+    return openHistory(
+      options,
+      variants,
+      { config, assumptions, defaultPodStartSeconds: DEFAULT_POD_START_SECONDS },
+      io,
+    );
+  const { capacity } = assumptions;
+  if (options.trace === undefined) throw new CommandError('--trace or --prometheus is missing', 2);
+  if (capacity === null) throw new CommandError('--trace needs --capacity: the load that one pod carries', 2);
+  const podStartSeconds = assumptions.podStartSeconds ?? DEFAULT_POD_START_SECONDS;
+  const known = { ...assumptions, capacity, podStartSeconds };
+  const load = await readTrace(options.trace, options, io);
+  const scoring = scoringOf(load, known);
+  const world = traceWorld(load, known);
+  return { world, scoring, assumptions: known, more: [], lines: describeAssumptions(known) };
+}
+
+/** `capacity` and `podStartSeconds` are null without their option. */
+function readAssumptions(
+  options: BacktestOptions,
+  config: ServiceConfig | null,
+): Parameters<typeof openHistory>[2]['assumptions'] {
+  const source = config?.prometheus['default'];
   return {
-    capacity: parsePositive('--capacity', options.capacity),
-    podStartSeconds: parseSeconds('--pod-start', options.podStart),
+    capacity: options.capacity === undefined ? null : parsePositive('--capacity', options.capacity),
+    podStartSeconds: options.podStart === undefined ? null : parseSeconds('--pod-start', options.podStart),
     usageAtCapacityPercent: parsePositive('--usage-at-capacity', options.usageAtCapacity),
     initialReplicas:
       options.initialReplicas === undefined
@@ -122,8 +165,7 @@ async function readVariants(options: BacktestOptions, io: CommandIo): Promise<re
   return [...variants, ...swept.variants];
 }
 
-async function readTrace({ trace: file, start }: BacktestOptions, io: CommandIo): Promise<Load> {
-  if (file === undefined) throw new CommandError('--trace is missing', 2);
+async function readTrace(file: string, { start }: BacktestOptions, io: CommandIo): Promise<Load> {
   const startTime: Instant = start === undefined ? DEFAULT_START : parseTime('--start', start);
   const { load, problems } = parseTrace(await readTraceText(file, io), startTime);
   for (const { severity, line, message } of problems)

@@ -5,18 +5,25 @@ import { paretoFront } from '../../backtest/compare/pareto.js';
 import type { Result } from '../../backtest/compare/variant.js';
 import type { CommandIo } from '../process/io.js';
 import { alignColumns } from '../output/format-values.js';
+import { changeToYaml } from './change-to-yaml.js';
 
 export const FORMATS = ['text', 'json', 'markdown'] as const;
 export type Format = (typeof FORMATS)[number];
 
 export function writeReport(report: Report, format: Format, { stdout }: CommandIo): void {
   switch (format) {
-    case 'json':
-      return stdout.write(`${JSON.stringify(reportToJson(report), null, 2)}\n`);
-    case 'markdown':
-      return stdout.write(`${markdownLines(report).join('\n')}\n`);
-    default:
-      return stdout.write(`${textLines(report, stdout.columns?.() ?? 0).join('\n')}\n`);
+    case 'json': {
+      stdout.write(`${JSON.stringify(reportToJson(report), null, 2)}\n`);
+      return;
+    }
+    case 'markdown': {
+      stdout.write(`${markdownLines(report).join('\n')}\n`);
+      return;
+    }
+    default: {
+      stdout.write(`${textLines(report, stdout.columns?.() ?? 0).join('\n')}\n`);
+      return;
+    }
   }
 }
 
@@ -35,6 +42,7 @@ function textLines(report: Report, columns: number): readonly string[] {
   return [
     ...table,
     ...noteLines(report),
+    ...recommendationLines(report, '  '),
     '',
     ...chart,
     '',
@@ -54,6 +62,7 @@ function markdownLines(report: Report): readonly string[] {
     line(rule),
     ...rows.map(line),
     ...noteLines(report),
+    ...recommendationLines(report, '    '),
     '',
     ...report.assumptions.map((text) => `- ${text}`),
   ];
@@ -76,4 +85,16 @@ function noteLines({ variants }: Report): readonly string[] {
   const isMarked = variants.filter(({ figures }) => figures !== null).length > 2;
   const mark = isMarked ? ['* no other variant has both fewer pod-hours and less under-provisioning'] : [];
   return [...mark, ...failed].flatMap((text, index) => (index === 0 ? ['', text] : [text]));
+}
+
+/** The change as YAML, indented. */
+function recommendationLines({ recommendation }: Report, indent: string): readonly string[] {
+  if (recommendation === undefined) return [];
+  const { change, reason } = recommendation;
+  if (change === null) return ['', `Recommendation: keep the document as it is: ${reason}.`];
+  const yaml = changeToYaml(change)
+    .trimEnd()
+    .split('\n')
+    .map((line) => indent + line);
+  return ['', `Recommendation: ${reason}. The table shows the second half. Change:`, '', ...yaml];
 }

@@ -140,7 +140,16 @@ function addBacktest(program: Command, io: CommandIo, result: Result): void {
       collect,
     )
     .option('--trace <file>', 'Load trace: CSV with the header t_seconds,value; - for standard input')
-    .option('--capacity <load>', 'Load that one pod carries, in the unit of the trace')
+    .option('--prometheus <url>', 'Read the history of the metrics from this Prometheus; needs --from')
+    .option('--from <time>', 'Start of the history: a time, or a duration before --to, such as 7d')
+    .option('--to <time>', 'End of the history: a time, or a duration before now (default: now)')
+    .option('--step <duration>', 'Step of the history (default: scrapeIntervalSeconds of the data source)')
+    .option('--request <cores>', 'Cpu request of a pod (default: that of kube-state-metrics)')
+    .option('--no-cache', 'Read the whole history again, and do not keep it')
+    .option(
+      '--capacity <load>',
+      'Load that one pod carries, in the unit of the trace or metric (default for cpu: its limit or request)',
+    )
     .option('--start <time>', 'Time of the first line of the trace (default: 2026-01-05T00:00:00Z)')
     .option('--against <file>', 'Also run this document, HPA or ScaledObject; repeatable', collect)
     .option(
@@ -148,12 +157,23 @@ function addBacktest(program: Command, io: CommandIo, result: Result): void {
       'Also run the document with each value of a field, such as averageUtilization=50,60; repeatable',
       collect,
     )
-    .option('--pod-start <duration>', 'Time from the creation of a pod until it is ready', '30s')
-    .option('--initial-replicas <count>', 'Replicas at the start (default: as many as the load needs)')
+    .option(
+      '--pod-start <duration>',
+      'Time from the creation of a pod until it is ready (default: measured in the history, or 30s)',
+    )
+    .option(
+      '--initial-replicas <count>',
+      'Replicas at the start (default: as recorded, or as many as the load needs)',
+    )
     .option(
       '--usage-at-capacity <percent>',
       'Cpu usage of a pod at its capacity, in percent of its request',
       '100',
+    )
+    .option(
+      '--recommend <condition>',
+      'Find cheaper settings that meet the condition, such as theta_U<=1; repeatable',
+      collect,
     )
     .option('--price <amount>', 'Price of a pod for one hour, for the cost')
     .option('--config <file>', 'Service config with the defaults of the documents')

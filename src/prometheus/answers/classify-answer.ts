@@ -12,6 +12,7 @@ export interface HttpAnswer {
 }
 
 type Json = Readonly<Record<string, unknown>>;
+type Failed = Extract<Answer, { readonly class: 'failed' }>;
 
 /** The values of `errorType` in Prometheus and compatible servers. */
 const REASON_OF_ERROR_TYPE: Readonly<Record<string, FailureReason>> = {
@@ -42,6 +43,14 @@ const REASON_OF_STATUS: Readonly<Record<number, FailureReason>> = {
  * vector with a warning is `partial` without series, not `missing`. Source: algorithm.md, section 2.
  */
 export function classifyAnswer(http: HttpAnswer, maxSeries = DEFAULT_LIMITS.series): Answer {
+  const read = readAnswerData(http);
+  return 'class' in read ? read : classifyResult(read.data, read.why, maxSeries);
+}
+
+/** Returns `data` of an answer and why it may lack data; or the failure. */
+export function readAnswerData(
+  http: HttpAnswer,
+): { readonly data: Json; readonly why: string | null } | Failed {
   const json = parseObject(http.body);
   if (!isWholeAnswer(http.status)) return failedByStatus(http, json);
   if (json === null) return failed('bad_answer', `${sayStatus(http)} with ${sayForm(http)} instead of JSON`);
@@ -50,7 +59,7 @@ export function classifyAnswer(http: HttpAnswer, maxSeries = DEFAULT_LIMITS.seri
     return failed('bad_answer', 'the JSON is not an answer of the Prometheus API');
   const data = asObject(json['data']);
   if (data === null) return failed('bad_answer', 'the answer has no "data"');
-  return classifyResult(data, whyAnswerPartial(json), maxSeries);
+  return { data, why: whyAnswerPartial(json) };
 }
 
 /** A 203 was changed by a proxy. A 206 is only part of an answer, and its series would count as all series. */
@@ -58,7 +67,7 @@ export function isWholeAnswer(status: number): boolean {
   return status === 200 || status === 203;
 }
 
-function failedByStatus(http: HttpAnswer, json: Json | null): Answer {
+function failedByStatus(http: HttpAnswer, json: Json | null): Failed {
   if (http.status < 300)
     return failed('bad_answer', `${sayStatus(http)}: only 200 and 203 are complete answers`);
   if (http.status >= 300 && http.status < 400) {
@@ -73,7 +82,7 @@ function failedByStatus(http: HttpAnswer, json: Json | null): Answer {
   return failed(reason, sayStatus(http) + text);
 }
 
-function failedByType(http: HttpAnswer, json: Json): Answer {
+function failedByType(http: HttpAnswer, json: Json): Failed {
   const type = typeof json['errorType'] === 'string' ? json['errorType'] : '';
   const reason = Object.hasOwn(REASON_OF_ERROR_TYPE, type) ? REASON_OF_ERROR_TYPE[type] : undefined;
   const text = typeof json['error'] === 'string' ? `: ${quote(json['error'])}` : '';
@@ -142,7 +151,7 @@ function readElement(element: unknown): { readonly series: Series; readonly seco
   return { series: { labels, value }, seconds };
 }
 
-function readLabels(metric: unknown): Readonly<Record<string, string>> | null {
+export function readLabels(metric: unknown): Readonly<Record<string, string>> | null {
   const object = asObject(metric);
   if (object === null) return null;
   for (const name in object) if (typeof object[name] !== 'string') return null;
@@ -172,7 +181,7 @@ function sayForm({ contentType, body }: HttpAnswer): string {
   return isHtml ? 'an HTML page (a login page, or not the address of a Prometheus?)' : 'text';
 }
 
-function failed(reason: FailureReason, message: string): Answer {
+function failed(reason: FailureReason, message: string): Failed {
   return { class: 'failed', reason, message };
 }
 

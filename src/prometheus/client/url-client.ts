@@ -1,16 +1,15 @@
 import { type Clock, withDeadline } from '../../units/clock.js';
-import { sendWithRenewal } from '../../units/send-with-renewal.js';
 import type { Instant } from '../../units/time.js';
 import type { Answer, FailureReason } from '../answers/answer.js';
 import { isServerFailure } from './breaker.js';
-import { CredentialError } from '../requests/credential-files.js';
 import { type Engine, engineOfBuild, isVictoriaMetricsAnswer } from './engine.js';
 import { classifyByEngine } from './engine-errors.js';
 import type { GetPage, QueryOptions } from '../requests/request-options.js';
-import { type Connection, send, type SendResult } from '../requests/send.js';
+import type { Connection } from '../requests/send.js';
 import { createStartTimeReader } from './start-time.js';
 import type { Flavor, SourceConfig } from '../data-source/source-config.js';
 import { createSmallAnswers } from './small-answers.js';
+import { createRequest, QUERY_PATH } from './url-request.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
 
 /** Queries one url of a data source and remembers its state. No method throws. */
@@ -29,14 +28,13 @@ export interface UrlClient {
 }
 
 /** Parameters that prevent wrong data: see reliability.md, P3. The tenant of Mimir is a header of the config. */
-const FLAVOR_PARAMETERS: Readonly<Record<Flavor, Readonly<Record<string, string>>>> = {
+export const FLAVOR_PARAMETERS: Readonly<Record<Flavor, Readonly<Record<string, string>>>> = {
   prometheus: {},
   mimir: {},
   thanos: { dedup: 'true', partial_response: 'false', max_source_resolution: '0s' },
   victoriametrics: { nocache: '1', deny_partial_response: '1' },
 };
 
-const QUERY_PATH = '/api/v1/query';
 const BUILD_INFO_PATH = '/api/v1/status/buildinfo';
 const DOUBTFUL_MS = 30_000;
 const MAX_RETRY_AFTER_SECONDS = 300;
@@ -110,54 +108,6 @@ export function createUrlClient(
 
   const startTime = createStartTimeReader({ get, engine, clock });
   return { query, startTime, isVictoriaMetrics, isDoubtful: () => nextTryMs !== null, goesLast };
-}
-
-interface Call {
-  readonly path: string;
-  readonly parameters: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
-  /** The media types to accept; default: JSON. */
-  readonly accept?: string;
-  readonly mayCompress?: boolean;
-}
-
-interface CallResult {
-  readonly result: SendResult;
-  readonly secrets: readonly string[];
-}
-
-/** Sends a request, and again after a 401 if the token has been replaced, or if POST is not allowed. */
-function createRequest(
-  url: string,
-  connect: (isForced?: boolean) => Promise<Connection>,
-  hasToken: boolean,
-): (call: Call) => Promise<CallResult> {
-  let isPostRefused = false;
-
-  const once = async ({ path, ...call }: Call, connection: Connection): Promise<CallResult> => {
-    const method = path !== QUERY_PATH || isPostRefused ? 'GET' : 'POST';
-    const result = await send({ method, url: url + path, connection, ...call });
-    return { result, secrets: connection.secrets };
-  };
-
-  return async (call) => {
-    try {
-      const first = await sendWithRenewal({
-        read: () => connect(),
-        send: (connection) => once(call, connection),
-        renew: async ({ result }) =>
-          hasToken && result.kind === 'answered' && result.status === 401 ? connect(true) : null,
-      });
-      if (first.result.kind === 'failed') return first;
-      const { status } = first.result;
-      if ((status !== 405 && status !== 501) || isPostRefused || call.path !== QUERY_PATH) return first;
-      isPostRefused = true;
-      return await once(call, await connect());
-    } catch (error) {
-      if (!(error instanceof CredentialError)) throw error;
-      return { result: { kind: 'failed', reason: 'unauthorized', message: error.message }, secrets: [] };
-    }
-  };
 }
 
 function fail(host: string, reason: FailureReason, message: string): Answer {

@@ -48,7 +48,7 @@ describe('runRounds with a period of 15 s', () => {
   });
 });
 
-it('runRounds runs the first round at the start with a clock that has moved since the start', async () => {
+it('runRounds runs the first round at the start with a clock that has moved since the start', () => {
   const clock = new ManualClock();
   const rounds: Round[] = [];
   const startMs = clock.monotonicMs();

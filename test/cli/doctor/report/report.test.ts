@@ -215,7 +215,10 @@ describe('doctor, while nothing answers', () => {
 
 describe('the page on troubleshooting', () => {
   it('has a row for each check, in order', () => {
-    const page = readFileSync(join(import.meta.dirname, '../../../../docs/guides/troubleshooting.md'), 'utf8');
+    const page = readFileSync(
+      join(import.meta.dirname, '../../../../docs/guides/troubleshooting.md'),
+      'utf8',
+    );
     const table = /\| check \|.*\n\| --- .*\n((?:\|.*\n)+)/.exec(page)?.[1] ?? '';
 
     const names = table.split('\n').flatMap((line) => /^\| `([a-z-]+)` \|/.exec(line)?.[1] ?? []);

@@ -1,8 +1,8 @@
-import { parseSweep, type Sweep } from '../../backtest/compare/sweep.js';
-import { parseThreshold, type Threshold } from '../../backtest/figures/threshold.js';
-import { parseInstant } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
-import { CommandError } from '../process/io.js';
+import { parseSweep, type Sweep } from '../../../backtest/compare/sweep.js';
+import { parseThreshold, type Threshold } from '../../../backtest/figures/threshold.js';
+import { parseInstant } from '../../../units/time.js';
+import type { Instant } from '../../../units/time.js';
+import { CommandError } from '../../process/io.js';
 
 /** Parses `30s`, `5m`, `1h30m` or a number of seconds. */
 export function parseSeconds(option: string, text: string): number {

@@ -1,4 +1,4 @@
-import type { Assumptions } from '../../backtest/compare/variant.js';
+import type { Assumptions } from '../../../backtest/compare/variant.js';
 
 /** One sentence for each thing that the result depends on and that was not measured, with the option that sets it. */
 export function describeAssumptions(assumptions: Assumptions): readonly string[] {

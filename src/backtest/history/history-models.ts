@@ -1,0 +1,92 @@
+import type { MetricSpec, Scaler } from '../../scaler/spec.js';
+import { type Milli, milliFromNumber } from '../../units/quantity.js';
+import type { Load } from '../load/load.js';
+import type { MetricModel } from '../simulation/metric-model.js';
+import { CONTAINER } from '../simulation/take-sample.js';
+import type { World } from '../compare/variant.js';
+
+/** What the history tells about one metric. */
+export interface MetricHistory {
+  /** The total over all pods; for memory, the mean per pod. */
+  readonly load: Load;
+  readonly windowSeconds: number;
+  /** What a pod can report at most, in the unit of the load; null: unlimited. */
+  readonly saturation: number | null;
+}
+
+/** The history of all documents of a report. */
+export interface History {
+  readonly metricOf: (scaler: Scaler, metric: MetricSpec) => MetricHistory | null;
+  /** By resource and container: the mean request of a pod, in cores or bytes. */
+  readonly requests: ReadonlyMap<string, ReadonlyMap<string, number>>;
+}
+
+/** Returns how each metric of a document follows the history. */
+export function historyWorld({ metricOf, requests }: History): World {
+  return {
+    modelsOf: (scaler) => {
+      const models: MetricModel[] = [];
+      for (const metric of scaler.spec.metrics) {
+        const history = metricOf(scaler, metric);
+        if (history === null) return { error: `metric ${metric.identity}: the history has no values` };
+        const missing = missingRequest(metric, requests);
+        if (missing !== null) return { error: `metric ${metric.identity}: ${missing}` };
+        models.push(modelOf(metric, history));
+      }
+      return { models };
+    },
+    requestsOf: (scaler) => requestsOf(scaler, requests),
+  };
+}
+
+function modelOf(metric: MetricSpec, { load, windowSeconds, saturation }: MetricHistory): MetricModel {
+  if (metric.type === 'Object' || metric.type === 'External') return { kind: 'total', load, windowSeconds };
+  if (isMemory(metric)) return { kind: 'constant', load };
+  return { kind: 'share', load, saturation, unitsPerLoad: 1, windowSeconds };
+}
+
+/** Whether a metric does not depend on the number of pods. */
+export function isMemory(metric: MetricSpec): boolean {
+  return (metric.type === 'Resource' || metric.type === 'ContainerResource') && metric.name !== 'cpu';
+}
+
+function missingRequest(metric: MetricSpec, requests: History['requests']): string | null {
+  if (metric.type !== 'Resource' && metric.type !== 'ContainerResource') return null;
+  if (metric.target.type !== 'Utilization') return null;
+  const ofResource = requests.get(metric.name);
+  const isKnown =
+    ofResource !== undefined &&
+    ofResource.size > 0 &&
+    (metric.type === 'Resource' || ofResource.has(metric.container) || ofResource.has(CONTAINER));
+  if (isKnown) return null;
+  return metric.name === 'cpu'
+    ? 'the request of the pods is unknown: kube_pod_container_resource_requests has no values; set --request'
+    : `the request of the pods is unknown: kube_pod_container_resource_requests has no values for ${metric.name}`;
+}
+
+/** The simulated pods have the containers that metrics name, and one for the requests of all others. */
+function requestsOf(
+  { spec }: Scaler,
+  requests: History['requests'],
+): ReadonlyMap<string, ReadonlyMap<string, Milli>> {
+  const named = new Set(
+    spec.metrics.flatMap((metric) => (metric.type === 'ContainerResource' ? [metric.container] : [])),
+  );
+  const simulated = new Map<string, Map<string, Milli>>();
+  for (const [resource, containers] of requests) {
+    const amounts = new Map<string, number>();
+    for (const [container, amount] of containers) {
+      const name = named.has(container) ? container : CONTAINER;
+      amounts.set(name, (amounts.get(name) ?? 0) + amount);
+    }
+    for (const [name, amount] of amounts) {
+      const resources = simulated.get(name) ?? new Map<string, Milli>();
+      simulated.set(name, resources.set(resource, milliFromNumber(amount)));
+    }
+  }
+  // `--request` is the request of the whole pod.
+  const rest = simulated.get(CONTAINER);
+  for (const name of named)
+    if (!simulated.has(name) && rest !== undefined && simulated.size === 1) simulated.set(name, rest);
+  return simulated;
+}

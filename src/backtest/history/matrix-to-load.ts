@@ -1,0 +1,93 @@
+import { addSeconds, formatInstant, type Instant, instantFromMs } from '../../units/time.js';
+import { createLoad, type Load } from '../load/load.js';
+
+/** A value at each step of the history; NaN where there is none. */
+export interface Column {
+  readonly start: Instant;
+  readonly stepSeconds: number;
+  readonly values: Float64Array;
+}
+
+interface Points {
+  readonly points: readonly (readonly [atMs: number, value: number])[];
+}
+
+/** Returns the sum of the series at each step. A step that a series has NaN or an infinite value at is unknown. */
+export function columnOf(
+  series: readonly Points[],
+  range: { readonly start: Instant; readonly end: Instant; readonly stepSeconds: number },
+): Column {
+  const { start, end, stepSeconds } = range;
+  const stepMs = stepSeconds * 1000;
+  const values = new Float64Array(Math.max(1, Math.floor((end - start) / stepMs) + 1)).fill(NaN);
+  const isBroken = new Set<number>();
+  for (const { points } of series)
+    for (const [atMs, value] of points) {
+      const index = Math.round((atMs - start) / stepMs);
+      if (index < 0 || index >= values.length || isBroken.has(index)) continue;
+      if (!Number.isFinite(value)) isBroken.add(index);
+      const before = values[index] ?? NaN;
+      values[index] = !Number.isFinite(value) ? NaN : Number.isNaN(before) ? value : before + value;
+    }
+  return { start, stepSeconds, values };
+}
+
+/**
+ * Returns the load of a column. A value is a mean over the window before its time: it is moved back by half of the
+ * window, so that the window of the simulation does not delay it twice, and by half a step, because it stands for the
+ * time around it. A negative value is unknown.
+ */
+export function loadOfColumn({ start, stepSeconds, values }: Column, windowSeconds: number): Load {
+  const shiftSeconds = (windowSeconds + stepSeconds) / 2;
+  const first = addSeconds(start, -shiftSeconds);
+  const times = Float64Array.from(values, (_, index) => first + index * stepSeconds * 1000);
+  const known = values.map((value) => (value < 0 ? NaN : value));
+  return createLoad(times, known, addSeconds(first, values.length * stepSeconds));
+}
+
+/** Divides at each step. Unknown where the divisor is unknown or 0. */
+export function divideColumns(one: Column, other: Column): Column {
+  return {
+    ...one,
+    values: one.values.map((value, index) => {
+      const divisor = other.values[index] ?? NaN;
+      return divisor > 0 ? value / divisor : NaN;
+    }),
+  };
+}
+
+/** Reads a missing value as 0 where `witness` shows that Prometheus was scraping. */
+export function fillZero(column: Column, witness: Column | null): Column {
+  if (witness === null) return column;
+  return {
+    ...column,
+    values: column.values.map((value, index) =>
+      Number.isNaN(value) && !Number.isNaN(witness.values[index] ?? NaN) ? 0 : value,
+    ),
+  };
+}
+
+/** The mean of the known values; null if there are none. */
+export function meanOf({ values }: Column): number | null {
+  const known = values.filter((value) => !Number.isNaN(value));
+  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
+}
+
+export function medianOf({ values }: Column): number | null {
+  const known = values.filter((value) => !Number.isNaN(value)).sort();
+  return known[Math.floor(known.length / 2)] ?? null;
+}
+
+/** Describes where a column has no value; null: it is complete. `undefined`: it has no value at all. */
+export function describeGaps({ start, stepSeconds, values }: Column): string | null | undefined {
+  const missing = values.reduce((count, value) => count + (Number.isNaN(value) ? 1 : 0), 0);
+  if (missing === 0) return null;
+  if (missing === values.length) return undefined;
+  const timeAt = (index: number): string => formatInstant(instantFromMs(start + index * stepSeconds * 1000));
+  const firstKnown = values.findIndex((value) => !Number.isNaN(value));
+  const share = ((100 * missing) / values.length).toFixed(1);
+  if (firstKnown > 0 && missing >= firstKnown && firstKnown * 2 > missing)
+    return `no values before ${timeAt(firstKnown)}: older than the retention of the server, or than the metric; ${share} % of the time is excluded`;
+  const firstGap = values.findIndex((value) => Number.isNaN(value));
+  return `no values at ${timeAt(firstGap)} and at other times, ${share} % of the time: gaps are not filled and not scored`;
+}

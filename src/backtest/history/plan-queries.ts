@@ -1,0 +1,107 @@
+import { analyzeQuery } from '../../promql/analyze.js';
+import { podsPattern } from '../../promql/pods-pattern.js';
+import { stringLiteral } from '../../promql/quoting.js';
+import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
+import type { LabelSelector, MetricSpec, Scaler } from '../../scaler/spec.js';
+
+/** A query of the history, and how its series become the load of a metric. */
+export interface HistoryQuery {
+  readonly query: string;
+  /** Series without these label values belong to other workloads. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly selector: LabelSelector;
+}
+
+/** Marks the series of the target, which are summed on the server. */
+const TARGET_LABEL = 'promscaler_target';
+const LABEL_NAME = /^[A-Za-z_]\w*$/;
+
+/**
+ * Returns the query for the total of a metric: the sum over the pods of the target, whichever existed at the time, or
+ * over all series of an Object or External metric. `query` has no variables left.
+ */
+export function totalQuery(metric: MetricSpec, scaler: Scaler, query: string): HistoryQuery {
+  if (metric.type === 'Object' || metric.type === 'External') {
+    const { selector } = metric;
+    const vector = analyzeQuery(query)?.type === 'scalar' ? `vector(${query}\n)` : query;
+    return { query: `sum${by(keysOf(selector))}(${vector}\n)`, labels: {}, selector };
+  }
+  const selector = metric.type === 'Pods' ? metric.selector : [];
+  const container = metric.type === 'ContainerResource' ? { container: metric.container } : {};
+  const labels = { [TARGET_LABEL]: 'yes', ...container };
+  const keys = [...Object.keys(labels), ...keysOf(selector)];
+  return { query: `sum${by(keys)}(${marked(scaler, query)})`, labels, selector };
+}
+
+/** Returns the query for the number of pods that a per-pod metric has values of. */
+export function podCountQuery(scaler: Scaler, query: string): HistoryQuery {
+  const pods = `count by (${TARGET_LABEL}, pod) (${marked(scaler, query)})`;
+  return { query: `count by (${TARGET_LABEL}) (${pods})`, labels: { [TARGET_LABEL]: 'yes' }, selector: [] };
+}
+
+/** The name of a pod is the only thing that the series of a pod have in common, in all exporters. */
+function marked({ spec }: Scaler, query: string): string {
+  const { kind, name } = spec.scaleTargetRef;
+  const pattern = stringLiteral(podsPattern(kind, name));
+  // A query may end with a comment.
+  return `label_replace(${query}\n, "${TARGET_LABEL}", "yes", "pod", ${pattern})`;
+}
+
+function by(labels: readonly string[]): string {
+  return labels.length === 0 ? '' : ` by (${[...new Set(labels)].join(', ')}) `;
+}
+
+/** No series has a label with another name. */
+function keysOf(selector: LabelSelector): readonly string[] {
+  return selector.map(({ key }) => key).filter((key) => LABEL_NAME.test(key));
+}
+
+/** Series of kube-state-metrics and of promscaler, in the order in which they are tried. */
+export function replicasQueries({ namespace, name: scaler, spec }: Scaler): readonly string[] {
+  const { kind, name } = spec.scaleTargetRef;
+  const is = (label: string, value: string): string => `${label}=${stringLiteral(value)}`;
+  const ns = is('namespace', namespace);
+  const own = `max(promscaler_current_replicas{${ns}, ${is('scaler', scaler)}})`;
+  if (kind === 'Deployment')
+    return [`max(kube_deployment_spec_replicas{${ns}, ${is('deployment', name)}})`, own];
+  if (kind === 'StatefulSet')
+    return [`max(kube_statefulset_replicas{${ns}, ${is('statefulset', name)}})`, own];
+  return [own];
+}
+
+/** Null: kube-state-metrics does not know the kind. */
+export function readyQuery({ namespace, spec }: Scaler): string | null {
+  const { kind, name } = spec.scaleTargetRef;
+  const ns = `namespace=${stringLiteral(namespace)}`;
+  if (kind === 'Deployment')
+    return `max(kube_deployment_status_replicas_ready{${ns}, deployment=${stringLiteral(name)}})`;
+  if (kind === 'StatefulSet')
+    return `max(kube_statefulset_status_replicas_ready{${ns}, statefulset=${stringLiteral(name)}})`;
+  return null;
+}
+
+/** The request or limit of each container of the target: its mean over the pods, in cores or bytes. */
+export function perContainerQuery(
+  which: 'requests' | 'limits',
+  resource: string,
+  { namespace, spec }: Scaler,
+): string {
+  const { kind, name } = spec.scaleTargetRef;
+  const pods = `namespace=${stringLiteral(namespace)}, pod=~${stringLiteral(podsPattern(kind, name))}`;
+  const metric = `kube_pod_container_resource_${which}{${pods}, resource=${stringLiteral(resource)}}`;
+  return `avg by (container) (max by (pod, container) (${metric}))`;
+}
+
+/** The median time from the creation of a pod until it is ready, over the pods of the target. */
+export function podStartQuery({ namespace, spec }: Scaler): string {
+  const { kind, name } = spec.scaleTargetRef;
+  const pods = `{namespace=${stringLiteral(namespace)}, pod=~${stringLiteral(podsPattern(kind, name))}}`;
+  const age = `max by (pod) (kube_pod_status_ready_time${pods}) - max by (pod) (kube_pod_created${pods})`;
+  // A pod that became unready later has a later time.
+  return `quantile(0.5, ((${age}) >= 0) < 3600)`;
+}
+
+/** The window over which a value of the history is a mean. */
+export function windowOfQuery(query: string): number {
+  return largestWrittenRangeSeconds(query);
+}

@@ -1,0 +1,128 @@
+import { type Chunk, chunksOf, halvesOf } from '../../../backtest/history/chunks.js';
+import type { HistoryQuery } from '../../../backtest/history/plan-queries.js';
+import type { RangeAnswer, RangeSeries } from '../../../prometheus/answers/classify-range.js';
+import { selectSeries } from '../../../prometheus/answers/series-index.js';
+import type { RangeClient } from '../../../prometheus/client/range-client.js';
+import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
+import { addSeconds, formatInstant, type Instant } from '../../../units/time.js';
+import { CommandError, type CommandIo } from '../../process/io.js';
+import type { HistoryCache } from './history-cache.js';
+
+export interface Range {
+  readonly start: Instant;
+  readonly end: Instant;
+  readonly stepSeconds: number;
+}
+
+export interface Fetching {
+  readonly source: SourceConfig;
+  readonly client: RangeClient;
+  readonly cache: HistoryCache | null;
+  readonly progress: Progress;
+  readonly io: CommandIo;
+}
+
+export interface Progress {
+  readonly add: (chunks: number) => void;
+  readonly done: () => void;
+}
+
+/** Range queries read more than the queries of a round. */
+const TIMEOUT_MS = 60_000;
+/** Samples may still arrive later. */
+const SETTLED_SECONDS = 600;
+/** A shorter range may have an answer. */
+const REFUSALS: ReadonlySet<string> = new Set(['timeout', 'too_large', 'execution']);
+const RANGE_REFUSAL = /points|resolution|too many|too long|time range|range is|limit|max-query-length/i;
+
+/** Reads the series of a query, chunk by chunk. `what` names them in errors. */
+export async function fetchSeries(
+  what: string,
+  { query, labels, selector }: HistoryQuery,
+  range: Range,
+  fetching: Fetching,
+): Promise<readonly RangeSeries[]> {
+  const chunks = chunksOf(range.start, range.end, range.stepSeconds);
+  fetching.progress.add(chunks.length);
+  const pieces = await Promise.all(
+    chunks.map(async (chunk) => {
+      const series = await fetchChunk(what, query, { chunk, stepSeconds: range.stepSeconds }, fetching);
+      fetching.progress.done();
+      return series;
+    }),
+  );
+  const all = pieces.flat().filter((one) => hasLabels(one, labels));
+  if (selector.length === 0) return all;
+  const selected = new Set(
+    selectSeries(
+      all.map((one) => ({ ...one, value: 0 })),
+      selector,
+    ).map((one) => one.labels),
+  );
+  return all.filter((one) => selected.has(one.labels));
+}
+
+async function fetchChunk(
+  what: string,
+  query: string,
+  part: { readonly chunk: Chunk; readonly stepSeconds: number },
+  fetching: Fetching,
+): Promise<readonly RangeSeries[]> {
+  const { source, client, cache, io } = fetching;
+  const { chunk, stepSeconds } = part;
+  const key = { source: identityOf(source), query, stepSeconds, start: chunk.start, end: chunk.end };
+  const known = await cache?.read(key);
+  if (known !== null && known !== undefined) return known;
+  const answer = await client.queryRange(
+    { query, stepSeconds, ...chunk },
+    { timeoutMs: TIMEOUT_MS, signal: io.signal },
+  );
+  if (answer.class === 'matrix') {
+    const isSettled = addSeconds(chunk.end, SETTLED_SECONDS) < io.clock.now();
+    if (isSettled) await cache?.write(key, answer.series);
+    return answer.series;
+  }
+  const halves = isRefusal(answer) ? halvesOf(chunk, stepSeconds) : null;
+  if (halves === null)
+    throw new CommandError(
+      `the history of ${what} from ${formatInstant(chunk.start)} to ${formatInstant(chunk.end)} cannot be read: ${answer.message}`,
+    );
+  const [first, second] = halves;
+  return [
+    ...(await fetchChunk(what, query, { chunk: first, stepSeconds }, fetching)),
+    ...(await fetchChunk(what, query, { chunk: second, stepSeconds }, fetching)),
+  ];
+}
+
+function isRefusal({ reason, message }: Extract<RangeAnswer, { readonly class: 'failed' }>): boolean {
+  return REFUSALS.has(reason) || (reason === 'bad_query' && RANGE_REFUSAL.test(message));
+}
+
+const TENANT_HEADER = /^(?:x-scope-orgid|thanos-tenant|accountid|projectid)$/i;
+
+/** What selects the data of a source, without secrets. */
+function identityOf({ name, urls, headers, basicAuth, bearerTokenFile }: SourceConfig): readonly string[] {
+  const tenants = Object.entries(headers).filter(([header]) => TENANT_HEADER.test(header));
+  return [name, ...urls, ...tenants.flat(), basicAuth?.username ?? '', bearerTokenFile ?? ''];
+}
+
+function hasLabels({ labels }: RangeSeries, wanted: Readonly<Record<string, string>>): boolean {
+  return Object.entries(wanted).every(([name, value]) => labels[name] === value);
+}
+
+/** Writes the progress to a terminal, in one line that is cleared at the end. */
+export function createProgress({ stderr }: CommandIo): Progress & { readonly clear: () => void } {
+  let total = 0;
+  let finished = 0;
+  const print = (text: string): void => {
+    if (stderr.isTerminal) stderr.write(`\r\u001B[K${text}`);
+  };
+  return {
+    add: (chunks) => void (total += chunks),
+    done: () => {
+      finished += 1;
+      print(`reading the history: ${finished} of ${total} parts`);
+    },
+    clear: () => print(''),
+  };
+}

@@ -1,0 +1,109 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import { readBoundedText } from '../../../files/read-bounded.js';
+import type { Clock } from '../../../units/clock.js';
+import type { RangeSeries } from '../../../prometheus/answers/classify-range.js';
+
+/** Answers of range queries on disk. A file that cannot be read or written only costs another query. */
+export interface HistoryCache {
+  readonly read: (key: CacheKey) => Promise<readonly RangeSeries[] | null>;
+  readonly write: (key: CacheKey, series: readonly RangeSeries[]) => Promise<void>;
+  /** Removes the oldest files above the bound. */
+  readonly prune: () => Promise<void>;
+}
+
+/** Contains no credentials. */
+export interface CacheKey {
+  /** The urls of the data source, and what else selects its data: the tenant, the user. */
+  readonly source: readonly string[];
+  readonly query: string;
+  readonly start: number;
+  readonly end: number;
+  readonly stepSeconds: number;
+}
+
+const MAX_BYTES = 256 * 1024 * 1024;
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+const FORMAT = 1;
+const FILE = /^[0-9a-f]{64}\.json$/;
+
+/** Returns null if the user has no cache directory. */
+export function historyDirectory(env: Readonly<Record<string, string | undefined>>): string | null {
+  const { XDG_CACHE_HOME: cache = '', HOME: home = '' } = env;
+  if (isAbsolute(cache)) return join(cache, 'promscaler', 'history');
+  return isAbsolute(home) ? join(home, '.cache', 'promscaler', 'history') : null;
+}
+
+export function createHistoryCache(directory: string, clock: Clock, mostBytes = MAX_BYTES): HistoryCache {
+  const pathOf = (key: CacheKey): string => {
+    const { source, query, start, end, stepSeconds } = key;
+    const text = JSON.stringify([FORMAT, source, query, start, end, stepSeconds]);
+    return join(directory, `${createHash('sha256').update(text).digest('hex')}.json`);
+  };
+
+  return {
+    read: async (key) => {
+      try {
+        const path = pathOf(key);
+        const parsed: unknown = JSON.parse(await readBoundedText(path, { mostBytes: MAX_FILE_BYTES }));
+        if (!isSeriesList(parsed)) return null;
+        // The oldest use is pruned first.
+        const nowSeconds = clock.now() / 1000;
+        await utimes(path, nowSeconds, nowSeconds).catch(() => undefined);
+        return parsed;
+      } catch {
+        return null;
+      }
+    },
+    write: async (key, series) => {
+      const text = JSON.stringify(series);
+      if (text.length > MAX_FILE_BYTES) return;
+      const partial = join(directory, `.${randomUUID()}.partial`);
+      try {
+        await mkdir(directory, { recursive: true, mode: 0o700 });
+        await writeFile(partial, text, { mode: 0o600 });
+        await rename(partial, pathOf(key));
+      } catch {
+        await rm(partial, { force: true }).catch(() => undefined);
+      }
+    },
+    prune: async () => {
+      const names = await readdir(directory).catch(() => []);
+      const files = await Promise.all(names.map((name) => fileOf(directory, name)));
+      let left = files.reduce((sum, file) => sum + (file?.bytes ?? 0), 0);
+      const known = files.filter((file) => file !== null).toSorted((a, b) => a.usedMs - b.usedMs);
+      for (const { path, bytes } of known) {
+        if (left <= mostBytes) return;
+        await rm(path, { force: true }).catch(() => undefined);
+        left -= bytes;
+      }
+    },
+  };
+}
+
+async function fileOf(
+  directory: string,
+  name: string,
+): Promise<{ readonly path: string; readonly bytes: number; readonly usedMs: number } | null> {
+  if (!FILE.test(name) && !name.endsWith('.partial')) return null;
+  const path = join(directory, name);
+  try {
+    const { size, mtimeMs } = await stat(path);
+    return { path, bytes: size, usedMs: mtimeMs };
+  } catch {
+    return null;
+  }
+}
+
+function isSeriesList(value: unknown): value is readonly RangeSeries[] {
+  return Array.isArray(value) && value.every(isSeries);
+}
+
+function isSeries(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { labels, points } = value as Readonly<Record<string, unknown>>;
+  if (typeof labels !== 'object' || labels === null || !Array.isArray(points)) return false;
+  // JSON has no NaN and writes it as null.
+  return points.every((point) => Array.isArray(point) && point.length === 2 && typeof point[0] === 'number');
+}

@@ -1,0 +1,173 @@
+import { historyWorld } from '../../../backtest/history/history-models.js';
+import { type Assumptions, resultOf, scoringOf, type Variant } from '../../../backtest/compare/variant.js';
+import type { ServiceConfig } from '../../../config/resolve-service-config.js';
+import { resolveServiceConfig } from '../../../config/resolve-service-config.js';
+import { createRangeClient } from '../../../prometheus/client/range-client.js';
+import { parseQuantity, milliToNumber } from '../../../units/quantity.js';
+import { addSeconds, formatInstant, type Instant, parseInstant } from '../../../units/time.js';
+import { withPrometheusUrl } from '../../doctor/data-sources/with-prometheus-url.js';
+import { CommandError, type CommandIo } from '../../process/io.js';
+import { describeAssumptions } from '../scene/describe-assumptions.js';
+import { parseSeconds } from '../scene/parse-options.js';
+import type { Scene } from '../scene/scene.js';
+import { createProgress, type Fetching, type Range } from './fetch-series.js';
+import { createHistoryCache, historyDirectory } from './history-cache.js';
+import { readHistory, type RecordedHistory } from './read-history.js';
+
+export interface HistoryOptions {
+  readonly prometheus?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly step?: string;
+  readonly request?: string;
+  readonly cache?: boolean;
+}
+
+/** 30 days at 5 s. */
+const MAX_POINTS = 520_000;
+const FEWEST_POINTS = 10;
+const RAN = 'what really ran';
+
+/**
+ * Reads the history of the documents. `capacity` of `given` is null without `--capacity`, `podStartSeconds` without
+ * `--pod-start`.
+ */
+export async function openHistory(
+  options: HistoryOptions,
+  variants: readonly Variant[],
+  given: {
+    readonly config: ServiceConfig | null;
+    readonly assumptions: Omit<Assumptions, 'capacity' | 'podStartSeconds'> & {
+      readonly capacity: number | null;
+      readonly podStartSeconds: number | null;
+    };
+    readonly defaultPodStartSeconds: number;
+  },
+  io: CommandIo,
+): Promise<Scene> {
+  const config = withPrometheusUrl(given.config ?? resolveServiceConfig({}, null), options.prometheus);
+  const range = readRange(options, given.assumptions.scrapeIntervalSeconds, io);
+  const progress = createProgress(io);
+  const directory = options.cache === false ? null : historyDirectory(io.env);
+  const cache = directory === null ? null : createHistoryCache(directory, io.clock);
+  const sources = new Map<string, Fetching>(
+    Object.entries(config.prometheus).map(([name, source]) => {
+      const client = createRangeClient(source, io.clock, io.env);
+      return [name, { source, client, cache, progress, io }];
+    }),
+  );
+  const { capacity, usageAtCapacityPercent } = given.assumptions;
+  const request = options.request === undefined ? null : parseRequest(options.request);
+  let recorded: RecordedHistory;
+  try {
+    recorded = await readHistory(
+      variants.map(({ scaler }) => scaler),
+      { range, request, capacity, usageAtCapacityPercent, sources },
+    );
+  } finally {
+    progress.clear();
+    await cache?.prune();
+  }
+  for (const warning of recorded.warnings) io.stderr.write(`promscaler: warning: ${warning}\n`);
+  return sceneOf(recorded, given, range);
+}
+
+function sceneOf(recorded: RecordedHistory, given: Parameters<typeof openHistory>[2], range: Range): Scene {
+  const { load, loadMetric, ran, history } = recorded;
+  const capacity = given.assumptions.capacity ?? load.saturation;
+  if (capacity === null)
+    throw new CommandError(
+      `the load that one pod carries is unknown for metric ${loadMetric.identity}: set --capacity${loadMetric.type === 'Resource' ? ' or --request' : ''}`,
+    );
+  const initial = given.assumptions.initialReplicas ?? ran?.replicas[0]?.count ?? null;
+  const assumptions: Assumptions = {
+    ...given.assumptions,
+    capacity,
+    initialReplicas: initial,
+    podStartSeconds:
+      given.assumptions.podStartSeconds ?? recorded.podStartSeconds ?? given.defaultPodStartSeconds,
+  };
+  const scoring = scoringOf(load.load, assumptions, range);
+  return {
+    world: historyWorld(history),
+    scoring,
+    assumptions,
+    more: ran === null ? [] : [resultOf(RAN, ran, scoring)],
+    lines: [...historyLines(recorded, given, range), ...describeAssumptions(assumptions)],
+  };
+}
+
+function historyLines(
+  { loadMetric, cpuRequest, cpuLimit, podStartSeconds, ran }: RecordedHistory,
+  { assumptions }: Parameters<typeof openHistory>[2],
+  { start, end, stepSeconds }: Range,
+): readonly string[] {
+  const measured = cpuLimit === null ? 'the cpu request' : 'the cpu limit';
+  return [
+    `the load is the total of metric ${loadMetric.identity} from ${formatInstant(start)} to ${formatInstant(end)}, every ${stepSeconds} s (--from, --to, --step)`,
+    ...(cpuRequest === null ? [] : [`a pod requests ${round(cpuRequest)} cores (--request)`]),
+    ...(assumptions.capacity === null ? [`the capacity of a pod is ${measured} (--capacity)`] : []),
+    ...(assumptions.podStartSeconds === null && podStartSeconds !== null
+      ? ['the start of a pod is the median of kube_pod_status_ready_time - kube_pod_created']
+      : []),
+    'values are moved back by half of the window of their query, so that the simulation does not delay them twice',
+    'observed usage does not show load that was not served: where pods were at their limit, the demand was higher',
+    'memory is the recorded mean of a pod, whatever the number of pods; onMissing: zero applies where the replicas were recorded',
+    ...(ran === null
+      ? ['the replicas that really ran are unknown: neither kube-state-metrics nor promscaler recorded them']
+      : []),
+  ];
+}
+
+function readRange(options: HistoryOptions, scrapeIntervalSeconds: number, io: CommandIo): Range {
+  const now = io.clock.now();
+  const end = options.to === undefined ? now : timeOf('--to', options.to, now);
+  if (options.from === undefined) throw new CommandError('--prometheus needs --from, such as --from 7d', 2);
+  const start = timeOf('--from', options.from, end);
+  const stepSeconds =
+    options.step === undefined ? scrapeIntervalSeconds : parseSeconds('--step', options.step);
+  if (end > now) throw new CommandError(`--to is ${formatInstant(end)}, must not be in the future`, 2);
+  if (!(stepSeconds >= 1)) throw new CommandError('--step must be at least 1 s', 2);
+  const points = (end - start) / 1000 / stepSeconds;
+  if (points < FEWEST_POINTS)
+    throw new CommandError(
+      `--from ${formatInstant(start)} must be at least ${FEWEST_POINTS} steps of ${stepSeconds} s before --to ${formatInstant(end)}`,
+      2,
+    );
+  if (points > MAX_POINTS)
+    throw new CommandError(
+      `--from to --to has ${Math.round(points)} steps of ${stepSeconds} s, must be at most ${MAX_POINTS}; set a longer --step`,
+      2,
+    );
+  return { start, end, stepSeconds };
+}
+
+/** A time, or a duration before another time. */
+function timeOf(option: string, text: string, before: Instant): Instant {
+  return parseInstant(text) ?? addSeconds(before, -parseAgo(option, text));
+}
+
+function parseAgo(option: string, text: string): number {
+  try {
+    return parseSeconds(option, text);
+  } catch {
+    throw new CommandError(
+      `${option} is ${JSON.stringify(text)}, must be a time such as 2026-01-01T00:00:00Z or a duration such as 7d`,
+      2,
+    );
+  }
+}
+
+function parseRequest(text: string): number {
+  const milli = parseQuantity(text);
+  if (milli === null || milli <= 0n)
+    throw new CommandError(
+      `--request is ${JSON.stringify(text)}, must be a quantity above 0, such as 500m`,
+      2,
+    );
+  return milliToNumber(milli);
+}
+
+function round(value: number): number {
+  return Number(value.toPrecision(4));
+}

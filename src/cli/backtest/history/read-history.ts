@@ -1,0 +1,265 @@
+import {
+  type Column,
+  columnOf,
+  describeGaps,
+  divideColumns,
+  fillZero,
+  loadOfColumn,
+  meanOf,
+  medianOf,
+} from '../../../backtest/history/matrix-to-load.js';
+import { isMemory, type History, type MetricHistory } from '../../../backtest/history/history-models.js';
+import {
+  type HistoryQuery,
+  perContainerQuery,
+  podCountQuery,
+  podStartQuery,
+  readyQuery,
+  replicasQueries,
+  totalQuery,
+  windowOfQuery,
+} from '../../../backtest/history/plan-queries.js';
+import { recordedRun } from '../../../backtest/history/recorded-run.js';
+import { CONTAINER } from '../../../backtest/simulation/take-sample.js';
+import type { Run } from '../../../backtest/simulation/run-variant.js';
+import { resourceWindowSeconds } from '../../../prometheus/resource-queries.js';
+import { metricQuery } from '../../../prometheus/scaler-queries.js';
+import type { MetricSpec, Scaler } from '../../../scaler/spec.js';
+import { instantFromMs } from '../../../units/time.js';
+import { CommandError } from '../../process/io.js';
+import { type Fetching, fetchSeries, type Range } from './fetch-series.js';
+
+/** What the data source knows about the workload of the first document. */
+export interface RecordedHistory {
+  readonly history: History;
+  /** The metric that the demand is computed from. */
+  readonly loadMetric: MetricSpec;
+  readonly load: MetricHistory;
+  /** What really ran; null: neither kube-state-metrics nor promscaler recorded it. */
+  readonly ran: Run | null;
+  readonly podStartSeconds: number | null;
+  /** Cpu of a pod in cores; null: unknown. */
+  readonly cpuRequest: number | null;
+  readonly cpuLimit: number | null;
+  readonly warnings: readonly string[];
+}
+
+export interface HistorySettings {
+  readonly range: Range;
+  /** `--request`: cores of a pod; null: measured. */
+  readonly request: number | null;
+  /** `--capacity`; null: the cpu limit or the request. */
+  readonly capacity: number | null;
+  readonly usageAtCapacityPercent: number;
+  readonly sources: ReadonlyMap<string, Fetching>;
+}
+
+/** Requests change rarely. */
+const COARSE_STEP_SECONDS = 300;
+
+/** Reads the history of every metric of the documents. Throws `CommandError` if it lacks what cannot be assumed. */
+export async function readHistory(
+  scalers: readonly Scaler[],
+  settings: HistorySettings,
+): Promise<RecordedHistory> {
+  const [scaler] = scalers;
+  const loadMetric = scaler?.spec.metrics.find(isCpu) ?? scaler?.spec.metrics.find((one) => !isMemory(one));
+  if (scaler === undefined || loadMetric === undefined)
+    throw new CommandError('the document has no metric that depends on the load; a back-test needs one');
+  const fetching = sourceOf(loadMetric, settings);
+  const facts = await readFacts(scaler, settings, fetching);
+  const saturationOf = (metric: MetricSpec): number | null =>
+    metric === loadMetric || (isCpu(metric) && isCpu(loadMetric))
+      ? (settings.capacity ?? capacityOf(metric, facts, settings))
+      : capacityOf(metric, facts, settings);
+  const warnings: string[] = [];
+  const read = new Map<string, Promise<MetricHistory | null>>();
+  const known = new Map<string, MetricHistory>();
+  for (const each of scalers)
+    for (const metric of each.spec.metrics) {
+      const key = keyOf(each, metric);
+      if (read.has(key)) continue;
+      read.set(key, readMetric(each, metric, { settings, facts, saturationOf, warnings }));
+    }
+  for (const [key, history] of read) {
+    const value = await history;
+    if (value !== null) known.set(key, value);
+  }
+  const load = known.get(keyOf(scaler, loadMetric));
+  if (load === undefined)
+    throw new CommandError(
+      `metric ${loadMetric.identity}: no values from the data source between --from and --to; check the query with doctor`,
+    );
+  return {
+    ...facts,
+    loadMetric,
+    load,
+    warnings,
+    history: {
+      metricOf: (each, metric) => known.get(keyOf(each, metric)) ?? null,
+      requests: facts.requests,
+    },
+  };
+}
+
+interface Facts extends Pick<RecordedHistory, 'ran' | 'podStartSeconds' | 'cpuRequest' | 'cpuLimit'> {
+  readonly requests: History['requests'];
+  readonly replicas: Column | null;
+}
+
+async function readFacts(scaler: Scaler, settings: HistorySettings, fetching: Fetching): Promise<Facts> {
+  const { range, request } = settings;
+  const seconds = (range.end - range.start) / 1000;
+  const coarse = {
+    ...range,
+    stepSeconds: Math.max(range.stepSeconds, Math.min(COARSE_STEP_SECONDS, seconds / 20)),
+  };
+  const step = Math.ceil(coarse.stepSeconds / range.stepSeconds) * range.stepSeconds;
+  const column = async (what: string, query: string, stepSeconds = range.stepSeconds): Promise<Column> =>
+    columnOf(
+      await fetchSeries(what, plain(query), { ...range, stepSeconds }, fetching),
+      aligned({ ...range, stepSeconds }),
+    );
+  const containers = async (
+    which: 'requests' | 'limits',
+    resource: string,
+  ): Promise<ReadonlyMap<string, number>> => {
+    const query = plain(perContainerQuery(which, resource, scaler));
+    const series = await fetchSeries(`the ${which}`, query, { ...range, stepSeconds: step }, fetching);
+    const names = new Set(series.map(({ labels }) => labels['container'] ?? ''));
+    const means = [...names].flatMap((name): readonly (readonly [string, number])[] => {
+      const own = series.filter(({ labels }) => (labels['container'] ?? '') === name);
+      const mean = meanOf(columnOf(own, aligned({ ...range, stepSeconds: step })));
+      return mean === null ? [] : [[name, mean]];
+    });
+    return new Map(means);
+  };
+  const needsMemory = scaler.spec.metrics.some(
+    (metric) => isMemory(metric) && metric.target.type === 'Utilization',
+  );
+  const ready = readyQuery(scaler);
+  const [cpu, limits, memory, podStart, readyColumn, ...replicas] = await Promise.all([
+    request === null ? containers('requests', 'cpu') : new Map([[CONTAINER, request]]),
+    containers('limits', 'cpu'),
+    needsMemory ? containers('requests', 'memory') : new Map<string, number>(),
+    column('the start of pods', podStartQuery(scaler), step),
+    ready === null ? null : column('the ready pods', ready),
+    ...replicasQueries(scaler).map((query) => column('the replicas', query)),
+  ]);
+  const recorded = replicas.find((one) => describeGaps(one) !== undefined) ?? null;
+  const hasLimit = cpu.size > 0 && [...cpu.keys()].every((name) => limits.has(name));
+  return {
+    requests: new Map([
+      ['cpu', cpu],
+      ['memory', memory],
+    ]),
+    replicas: recorded,
+    ran:
+      recorded === null ? null : recordedRun(recorded, readyColumn, { start: range.start, end: range.end }),
+    podStartSeconds: medianOf(podStart),
+    cpuRequest: cpu.size === 0 ? null : sumOf(cpu),
+    cpuLimit: hasLimit ? sumOf(limits) : null,
+  };
+}
+
+async function readMetric(
+  scaler: Scaler,
+  metric: MetricSpec,
+  given: {
+    readonly settings: HistorySettings;
+    readonly facts: Facts;
+    readonly saturationOf: (metric: MetricSpec) => number | null;
+    readonly warnings: string[];
+  },
+): Promise<MetricHistory | null> {
+  const { settings, facts, saturationOf, warnings } = given;
+  const fetching = sourceOf(metric, settings);
+  const query = metricQuery(metric, scaler, fetching.source);
+  if (query === null)
+    throw new CommandError(
+      `metric ${metric.identity}: data source ${fetching.source.name} has no query for ${metric.name}`,
+    );
+  const what = `metric ${metric.identity}`;
+  const range = aligned(settings.range);
+  const total = columnOf(
+    await fetchSeries(what, totalQuery(metric, scaler, query), settings.range, fetching),
+    range,
+  );
+  const column = isMemory(metric)
+    ? divideColumns(
+        total,
+        columnOf(await fetchSeries(what, podCountQuery(scaler, query), settings.range, fetching), range),
+      )
+    : isZeroIfMissing(metric)
+      ? fillZero(total, facts.replicas)
+      : total;
+  const gaps = describeGaps(column);
+  if (gaps === undefined) return null;
+  if (gaps !== null) warnings.push(`${what}: ${gaps}`);
+  const windowSeconds = isResource(metric)
+    ? resourceWindowSeconds(fetching.source, metric.name)
+    : windowOfQuery(query);
+  return { load: loadOfColumn(column, windowSeconds), windowSeconds, saturation: saturationOf(metric) };
+}
+
+/** A pod at its cpu limit uses no more; without one, `--usage-at-capacity` of its request. */
+function capacityOf(
+  metric: MetricSpec,
+  { cpuLimit, cpuRequest }: Facts,
+  { usageAtCapacityPercent }: HistorySettings,
+): number | null {
+  if (!isCpu(metric)) return null;
+  return cpuLimit ?? (cpuRequest === null ? null : (cpuRequest * usageAtCapacityPercent) / 100);
+}
+
+function sourceOf(metric: MetricSpec, { sources }: HistorySettings): Fetching {
+  const fetching = sources.get(metric.source);
+  if (fetching === undefined)
+    throw new CommandError(
+      `metric ${metric.identity}: there is no data source ${metric.source}; set --config`,
+    );
+  return fetching;
+}
+
+/** The points of a range query are multiples of the step: see `chunksOf`. */
+function aligned({ start, end, stepSeconds }: Range): Range {
+  const stepMs = stepSeconds * 1000;
+  return { start: instantFromMs(Math.ceil(start / stepMs) * stepMs), end, stepSeconds };
+}
+
+function plain(query: string): HistoryQuery {
+  return { query, labels: {}, selector: [] };
+}
+
+function sumOf(amounts: ReadonlyMap<string, number>): number {
+  return [...amounts.values()].reduce((sum, amount) => sum + amount, 0);
+}
+
+function isCpu(metric: MetricSpec): boolean {
+  return isResource(metric) && metric.name === 'cpu';
+}
+
+function isResource(metric: MetricSpec): boolean {
+  return metric.type === 'Resource' || metric.type === 'ContainerResource';
+}
+
+function isZeroIfMissing(metric: MetricSpec): boolean {
+  return (metric.type === 'Object' || metric.type === 'External') && metric.onMissing === 'zero';
+}
+
+function keyOf(scaler: Scaler, metric: MetricSpec): string {
+  const { namespace, spec } = scaler;
+  const query = 'query' in metric ? [metric.query, metric.selector] : [];
+  const container = metric.type === 'ContainerResource' ? metric.container : '';
+  const object = metric.type === 'Object' ? metric.describedObject?.name : '';
+  return JSON.stringify([
+    namespace,
+    spec.scaleTargetRef,
+    metric.type,
+    metric.source,
+    metric.name,
+    container,
+    object,
+    query,
+  ]);
+}

@@ -1,0 +1,122 @@
+import { type Clock, sleep, withDeadline } from '../../units/clock.js';
+import { withoutTrailingSlashes } from '../../units/base-url.js';
+import { createSemaphore } from '../../units/semaphore.js';
+import { type Instant, secondsBetween } from '../../units/time.js';
+import { classifyRange, type RangeAnswer } from '../answers/classify-range.js';
+import type { SourceConfig } from '../data-source/source-config.js';
+import type { Environment } from '../sign-in/environment.js';
+import { isServerFailure } from './breaker.js';
+import { createConnection } from './connection.js';
+import { FLAVOR_PARAMETERS } from './url-client.js';
+import { createRequest, RANGE_PATH } from './url-request.js';
+
+/** Evaluates `query` at `start`, `start + stepSeconds` and so on up to `end`. */
+export interface RangeQuery {
+  readonly query: string;
+  readonly start: Instant;
+  readonly end: Instant;
+  readonly stepSeconds: number;
+}
+
+export interface RangeClient {
+  /** Never throws. Waits while `maxConcurrentQueries` are being sent. */
+  readonly queryRange: (range: RangeQuery, options: RangeOptions) => Promise<RangeAnswer>;
+}
+
+interface RangeOptions {
+  /** Of each attempt, excluding the wait for others. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const ATTEMPTS = 3;
+const RETRY_AFTER_MS = 500;
+const MAX_RETRY_AFTER_SECONDS = 60;
+
+/**
+ * Creates a client for range queries to a data source. It tries the urls in order, and the whole list again after a
+ * failure of all servers.
+ */
+export function createRangeClient(config: SourceConfig, clock: Clock, env: Environment = {}): RangeClient {
+  const connect = createConnection(config, clock, env);
+  const slots = createSemaphore(config.maxConcurrentQueries);
+  const servers = config.urls.map((url) => ({
+    host: URL.canParse(url) ? new URL(url).host : 'the data source',
+    request: createRequest(withoutTrailingSlashes(url), connect, config.bearerTokenFile !== null),
+  }));
+
+  const once = async (range: RangeQuery, options: RangeOptions): Promise<Attempt> => {
+    let last: Attempt = { answer: canceled(), retryAfterSeconds: 0 };
+    for (const { host, request } of servers) {
+      last = await attempt({ host, request }, range, options);
+      if (last.answer.class === 'matrix' || !isServerFailure(last.answer.reason)) return last;
+    }
+    return last;
+  };
+
+  const attempt = async (
+    { host, request }: (typeof servers)[number],
+    range: RangeQuery,
+    { timeoutMs: ms, signal: parent }: RangeOptions,
+  ): Promise<Attempt> => {
+    const { result, secrets } = await withDeadline(clock, { ms, parent }, (signal) =>
+      request({ path: RANGE_PATH, parameters: { ...parametersOf(range, ms), ...flavor }, signal }),
+    );
+    const retryAfterSeconds =
+      result.kind === 'answered' ? Math.min(result.retryAfterSeconds ?? 0, MAX_RETRY_AFTER_SECONDS) : 0;
+    const answer: RangeAnswer =
+      result.kind === 'failed'
+        ? { class: 'failed', reason: result.reason, message: result.message }
+        : classifyRange(result);
+    if (answer.class === 'matrix') return { answer, retryAfterSeconds };
+    const message = secrets.reduce((left, secret) => left.replaceAll(secret, '[secret]'), answer.message);
+    return { answer: { ...answer, message: `${host}: ${message}` }, retryAfterSeconds };
+  };
+  const flavor = FLAVOR_PARAMETERS[config.flavor];
+
+  const queryRange: RangeClient['queryRange'] = async (range, options) => {
+    const release = await slots.acquire();
+    try {
+      for (let attempts = 1; ; attempts += 1) {
+        if (options.signal?.aborted === true) return canceled();
+        const { answer, retryAfterSeconds } = await once(range, options);
+        const isFinal = answer.class === 'matrix' || !MAY_PASS.has(answer.reason);
+        if (isFinal || attempts === ATTEMPTS) return answer;
+        await sleep(clock, Math.max(RETRY_AFTER_MS * attempts, retryAfterSeconds * 1000), options.signal);
+      }
+    } finally {
+      release();
+    }
+  };
+  return { queryRange };
+}
+
+interface Attempt {
+  readonly answer: RangeAnswer;
+  readonly retryAfterSeconds: number;
+}
+
+/** A timeout is not repeated: a shorter range may help, the same one hardly. */
+const MAY_PASS: ReadonlySet<string> = new Set(['connection', 'server_error', 'rate_limited']);
+
+function parametersOf(
+  { query, start, end, stepSeconds }: RangeQuery,
+  ms: number,
+): Readonly<Record<string, string>> {
+  return {
+    query,
+    start: String(start / 1000),
+    end: String(end / 1000),
+    step: String(stepSeconds),
+    timeout: `${Math.ceil(ms)}ms`,
+  };
+}
+
+function canceled(): RangeAnswer {
+  return { class: 'failed', reason: 'canceled', message: 'the query was canceled' };
+}
+
+/** Returns the number of points of each series. */
+export function pointsOf({ start, end, stepSeconds }: RangeQuery): number {
+  return Math.floor(secondsBetween(start, end) / stepSeconds) + 1;
+}

@@ -1,0 +1,267 @@
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { findPrometheus } from '../../../src/cli/demo/programs/find-prometheus.js';
+import { startPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';
+import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
+import { startServer, type FakeServer, type RecordedRequest } from '../../prometheus/fakes.js';
+import { remoteWrite, type WrittenSeries } from '../../support/remote-write.js';
+import { folderOf, type Ran, runCli } from '../fake-io.js';
+
+const DOCUMENT = `apiVersion: promscaler.dev/v1
+kind: Scaler
+metadata: { name: web, namespace: shop }
+spec:
+  scaleTargetRef: { name: web }
+  maxReplicas: 20
+  metrics:
+    - type: Resource
+      resource: { name: cpu, target: { type: Utilization, averageUtilization: 70 } }
+`;
+const cwd = folderOf({ 'web.yaml': DOCUMENT });
+
+const cleanups: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  await Promise.all(cleanups.map((cleanup) => cleanup()));
+});
+
+function newCache(): string {
+  const cache = mkdtempSync(join(tmpdir(), 'history-cache-'));
+  cleanups.push(async () => rm(cache, { recursive: true, force: true }));
+  return cache;
+}
+
+interface JsonReport {
+  readonly assumptions: readonly string[];
+  readonly variants: readonly {
+    readonly changes: readonly { readonly to: number }[];
+    readonly figures: Readonly<Record<string, number>>;
+  }[];
+  readonly baselines: readonly {
+    readonly name: string;
+    readonly figures: Readonly<Record<string, number>>;
+  }[];
+}
+
+const reportOf = ({ stdout }: Ran): JsonReport => JSON.parse(stdout) as JsonReport;
+const timeOf = (seconds: number): string => new Date(seconds * 1000).toISOString();
+
+describe('the history of a real Prometheus', () => {
+  const now = Math.floor(Date.now() / 1000);
+  const seconds = Array.from({ length: 150 }, (_, index) => now - 2700 + index * 15);
+  const series = (labels: Record<string, string>, valueAt: (second: number) => number): WrittenSeries => ({
+    labels,
+    samples: seconds.map((second) => [second, valueAt(second)] as const),
+  });
+  const pods = ['a', 'b', 'c', 'd'].map((letter) => `web-5d4f8b7c9-bcd4${letter}`);
+  const ofPod = (pod: string, cores: number): readonly WrittenSeries[] => {
+    const of = { namespace: 'shop', pod };
+    return [
+      series(
+        { __name__: 'container_cpu_usage_seconds_total', ...of, container: 'app' },
+        (second) => (second - now + 9000) * cores,
+      ),
+      series(
+        { __name__: 'kube_pod_container_resource_requests', ...of, container: 'app', resource: 'cpu' },
+        () => 0.5,
+      ),
+      series({ __name__: 'kube_pod_created', ...of }, () => now - 9000),
+      series({ __name__: 'kube_pod_status_ready_time', ...of }, () => now - 8958),
+    ];
+  };
+  const all = [
+    ...pods.flatMap((pod) => ofPod(pod, 0.35)),
+    // Another Deployment, whose name begins like that of the target.
+    ...ofPod('web-api-5d4f8b7c9-bcd4a', 7),
+    series({ __name__: 'kube_deployment_spec_replicas', namespace: 'shop', deployment: 'web' }, () => 4),
+  ];
+
+  it('gives the load of the target, its requests, the start of its pods and what really ran; and is kept', async () => {
+    const [env, clock] = [process.env, SYSTEM_CLOCK];
+    const binary = await findPrometheus({ env, clock });
+    const args = ['--web.enable-remote-write-receiver'];
+    const server = await startPrometheus({ binary, config: '', env, clock, args });
+    const run = (): Promise<Ran> =>
+      runCli(
+        [
+          ...['backtest', '--scaler', 'web.yaml', '--prometheus', server.url, '-o', 'json'],
+          ...['--from', timeOf(now - 2640), '--to', timeOf(now - 700)],
+          ...['--sweep', 'averageUtilization=35'],
+        ],
+        { cwd, env: { XDG_CACHE_HOME: cache } },
+      );
+    const cache = newCache();
+    let first: Ran;
+    try {
+      await remoteWrite(server.url, all);
+      first = await run();
+    } finally {
+      await server.stop();
+    }
+    const again = await run();
+
+    expect([first.stderr, first.exitCode]).toEqual(['', 0]);
+    const { variants, baselines, assumptions } = reportOf(first);
+    expect(assumptions).toContain('a pod is ready 42 s after it was created (--pod-start)');
+    expect(assumptions).toContain('a pod requests 0.5 cores (--request)');
+    expect(variants.map(({ changes }) => changes.map(({ to }) => to).at(-1))).toEqual([undefined, 8]);
+    expect(baselines[0]).toMatchObject({ name: 'what really ran', figures: { average_pods: 4, theta_U: 0 } });
+    expect(again).toEqual(first);
+  }, 240_000);
+});
+
+describe('a history', () => {
+  const END = 1_700_000_000;
+  type Respond = (request: RecordedRequest) => { readonly status: number; readonly body: string } | null;
+
+  /** A server with 2 cores of total cpu at each step, unless `respond` answers. */
+  async function serve(respond: Respond): Promise<FakeServer> {
+    const server = await startServer((response, request) => {
+      const { status, body } = respond(request) ?? { status: 200, body: matrixOf(request) };
+      response.writeHead(status, { location: 'http://127.0.0.1:1/' }).end(body);
+    });
+    cleanups.push(server.close);
+    return server;
+  }
+
+  function matrixOf({ form }: RecordedRequest, has: (second: number) => boolean = () => true): string {
+    const [start, end, step] = ['start', 'end', 'step'].map((name) => Number(form.get(name)));
+    const values: (readonly [number, string])[] = [];
+    for (let second = start ?? 0; second <= (end ?? 0); second += step ?? 1)
+      if (has(second)) values.push([second, '2']);
+    const isCpu = form.get('query')?.startsWith('sum by (promscaler_target)') === true;
+    const result = isCpu && values.length > 0 ? [{ metric: { promscaler_target: 'yes' }, values }] : [];
+    return JSON.stringify({ status: 'success', data: { resultType: 'matrix', result } });
+  }
+
+  const failure = (status: number, errorType: string, error: string) => ({
+    status,
+    body: JSON.stringify({ status: 'error', errorType, error }),
+  });
+
+  function run({ url }: FakeServer, more: readonly string[] = [], cache = newCache()): Promise<Ran> {
+    return runCli(
+      [
+        ...['backtest', '--scaler', 'web.yaml', '--prometheus', url, '-o', 'json', '--request', '500m'],
+        ...['--from', '2h', '--to', timeOf(END), ...more],
+      ],
+      { cwd, env: { XDG_CACHE_HOME: cache } },
+    );
+  }
+
+  it('is read in halves if the server refuses a long range', async () => {
+    const asked: number[] = [];
+    const server = await serve(({ form }) => {
+      const points = (Number(form.get('end')) - Number(form.get('start'))) / Number(form.get('step')) + 1;
+      if (form.get('query')?.startsWith('sum by') === true) asked.push(points);
+      return points > 200 ? failure(400, 'bad_data', 'exceeded maximum resolution of 200 points') : null;
+    });
+
+    const { stderr, exitCode, stdout } = await run(server);
+
+    expect([stderr, exitCode]).toEqual(['', 0]);
+    expect(Math.max(...asked)).toBeGreaterThan(200);
+    expect((JSON.parse(stdout) as JsonReport).variants[0]?.figures['average_pods']).toBeGreaterThan(5);
+  });
+
+  it('with a gap excludes the gap and names it', async () => {
+    const isKnown = (second: number): boolean => second < END - 3600 || second > END - 1800;
+    const server = await serve((request) => ({ status: 200, body: matrixOf(request, isKnown) }));
+
+    const { stderr, stdout } = await run(server);
+
+    expect(stderr).toMatch(
+      /^promscaler: warning: metric cpu: no values at 2023-11-14T\S+ and at other times, 2\d\.\d % of/,
+    );
+    // 2 hours less the gap of half an hour; at 6 pods and at the start 4.
+    const podHours = (JSON.parse(stdout) as JsonReport).variants[0]?.figures['pod_hours'] ?? 0;
+    expect(podHours).toBeGreaterThan(1.4 * 5);
+    expect(podHours).toBeLessThan(1.6 * 6);
+  });
+
+  it.each([
+    ['a query that is invalid', failure(400, 'bad_data', 'parse error'), 'HTTP 400 bad_data: parse error'],
+    ['a redirect', { status: 302, body: '' }, 'HTTP 302: redirects are not followed'],
+    ['a text', { status: 200, body: 'hello' }, 'HTTP 200 with text instead of JSON'],
+    [
+      'a partial answer',
+      {
+        status: 200,
+        body: '{"status":"success","warnings":["store down"],"data":{"resultType":"matrix","result":[]}}',
+      },
+      'the answer is partial: warning from the server: store down',
+    ],
+  ])('fails with the place for %s', async (_, answer, text) => {
+    const server = await serve(() => answer);
+
+    const { stderr, exitCode, stdout } = await run(server);
+
+    expect([exitCode, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(
+      /^promscaler: the history of .* from 2023-11-14T\S+ to 2023-11-14T\S+ cannot be read: /,
+    );
+    expect(stderr).toContain(text);
+  });
+
+  it('without values names the metric', async () => {
+    const server = await serve((request) => ({ status: 200, body: matrixOf(request, () => false) }));
+
+    const { stderr, exitCode } = await run(server);
+
+    expect([exitCode, stderr]).toEqual([
+      1,
+      'promscaler: metric cpu: no values from the data source between --from and --to; check the query with doctor\n',
+    ]);
+  });
+
+  it('sends the credentials of the service config, and keeps and prints none of them', async () => {
+    const server = await serve(({ headers }) =>
+      headers.authorization === 'Bearer s3cret-token' ? null : failure(401, 'unauthorized', 'no'),
+    );
+    writeFileSync(
+      join(cwd, 'service.yaml'),
+      `prometheus: { default: { urls: [${server.url}], headers: { Authorization: Bearer s3cret-token } } }\n`,
+    );
+    const cache = newCache();
+    const { stdout, stderr, exitCode } = await runCli(
+      [
+        'backtest',
+        '--scaler',
+        'web.yaml',
+        '--config',
+        'service.yaml',
+        '--request',
+        '1',
+        '--from',
+        '2h',
+        '--to',
+        timeOf(END),
+      ],
+      { cwd, env: { XDG_CACHE_HOME: cache } },
+    );
+
+    expect([stderr, exitCode]).toEqual(['', 0]);
+    const folder = join(cache, 'promscaler', 'history');
+    const kept = readdirSync(folder).map((name) => name + readFileSync(join(folder, name), 'utf8'));
+    expect(kept.length).toBeGreaterThan(0);
+    expect([...kept, stdout].filter((text) => text.includes('s3cret'))).toEqual([]);
+  });
+
+  it.each([
+    [['--to', '2999-01-01T00:00:00Z'], 2, '--to is 2999-01-01T00:00:00Z, must not be in the future'],
+    [['--from', 'long ago'], 2, '--from is "long ago", must be a time such as'],
+    [['--request', 'much'], 2, '--request is "much", must be a quantity above 0'],
+    [['--from', '9000d'], 2, 'must be at most 520000; set a longer --step'],
+    [['--trace', 'x.csv'], 2, 'are two sources of load: choose one'],
+  ])('rejects %j with exit code %d', async (more, code, text) => {
+    const server = await serve(() => null);
+
+    const { stderr, exitCode } = await run(server, more);
+
+    expect(exitCode).toBe(code);
+    expect(stderr).toContain(text);
+    expect(server.requests).toEqual([]);
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from '@jest/globals';
+import { folderOf, runCli, type Ran } from '../fake-io.js';
+
+const document = (target: number): string => `apiVersion: promscaler.dev/v1
+kind: Scaler
+metadata: { name: web, namespace: shop }
+spec:
+  scaleTargetRef: { name: web }
+  maxReplicas: 40
+  metrics:
+    - type: Resource
+      resource: { name: cpu, target: { type: Utilization, averageUtilization: ${target} } }
+`;
+
+/** Two hours of one value per minute. */
+const trace = (valueAt: (minute: number) => number): string =>
+  `t_seconds,value\n${Array.from({ length: 120 }, (_, minute) => `${minute * 60},${valueAt(minute)}`).join('\n')}\n`;
+
+const cwd = folderOf({
+  'low.yaml': document(40),
+  'high.yaml': document(95),
+  'steady.csv': trace(() => 100),
+  'turns.csv': trace((minute) => (minute < 60 ? 100 : minute % 4 < 2 ? 10 : 200)),
+});
+
+const run = (document: string, load: string, ...more: readonly string[]): Promise<Ran> =>
+  runCli(
+    [
+      ...['backtest', '--scaler', document, '--trace', load, '--capacity', '10'],
+      ...['--recommend', 'theta_U<=1', ...more],
+    ],
+    { cwd },
+  );
+
+describe('backtest --recommend', () => {
+  it('raises the target of a steady load that has too many pods, and prints the change as YAML', async () => {
+    const { stdout, exitCode } = await run('low.yaml', 'steady.csv');
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(
+      /^Recommendation: on the second half, the change needs \d\d\.\d % fewer pod-hours\./m,
+    );
+    expect(stdout).toMatch(
+      /^ {2}spec:\n {4}metrics:\n {6}- resource:\n {10}target:\n {12}averageUtilization: (?:[89]\d)$/m,
+    );
+    expect(stdout).toMatch(/^changed +0\.00 /m);
+  });
+
+  it('keeps a document that nothing beats', async () => {
+    const { stdout } = await run('high.yaml', 'steady.csv', '-o', 'json');
+
+    expect(JSON.parse(stdout)).toMatchObject({
+      recommendation: {
+        change: null,
+        reason: 'no change meets the condition with a margin on the first half and needs fewer pod-hours',
+      },
+    });
+  });
+
+  it('keeps the document if the second half does not confirm the change', async () => {
+    const { stdout } = await run('low.yaml', 'turns.csv', '-o', 'json');
+
+    expect(JSON.parse(stdout)).toMatchObject({
+      recommendation: {
+        change: null,
+        reason: 'the best change of the first half does not meet theta_U <= 1 on the second half',
+      },
+      variants: [{ name: 'low.yaml' }, { name: 'changed' }],
+    });
+  });
+
+  it('is about one document', async () => {
+    const { stderr, exitCode } = await run('low.yaml', 'steady.csv', '--against', 'high.yaml');
+
+    expect([exitCode, stderr]).toEqual([
+      2,
+      'promscaler: --recommend is about one document: remove --against and --sweep\n',
+    ]);
+  });
+});
