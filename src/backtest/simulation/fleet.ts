@@ -81,7 +81,10 @@ export function createFleet(settings: {
       });
     },
     scaleTo: (replicas, now) => {
-      if (replicas > pods.length) return add(replicas - pods.length, now);
+      if (replicas > pods.length) {
+        add(replicas - pods.length, now);
+        return;
+      }
       // Pods that are not ready are the youngest here, so that both rules remove from the end.
       pods = pods.slice(0, replicas);
       const kept = new Set(pods.map(({ name }) => name));
