@@ -39,6 +39,8 @@ interface ValidateOptions extends ClusterOptions {
 export interface ValidationReport {
   readonly serviceConfigs: number;
   readonly documents: number;
+  /** Files with tests of documents, which are not validated. Unset: none. */
+  readonly testFiles?: number;
   readonly errors: number;
   readonly warnings: number;
   readonly problems: readonly Problem[];
@@ -138,9 +140,10 @@ function validate(
   /** True if queries exist that only Prometheus can check completely. */
   readonly hasQueries: boolean;
 } {
-  const placed = files.flatMap((file) =>
+  const all = files.flatMap((file) =>
     readYaml(file.text, file.name).map((document): Placed => ({ file, document })),
   );
+  const placed = all.filter((one) => !isTestFile(one));
   const services = placed.filter(isServiceConfig);
   const configs = services.map(({ document, file }) => readServiceDocument(document, file.absolutePath));
   const config = named === null ? onlyOf(configs.map((read) => read.config)) : named.config;
@@ -158,7 +161,7 @@ function validate(
     ...unreadable,
     ...(limitProblem === null ? [] : [limitProblem]),
     // A single empty file is valid. If all files are empty, that is a mistake.
-    ...(placed.length === 0 ? files.map(emptyFileProblem) : []),
+    ...(all.length === 0 ? files.map(emptyFileProblem) : []),
     ...(named?.problems ?? []),
     ...configs.flatMap((one) => one.problems),
     ...unique.flatMap((document) => document.problems),
@@ -166,6 +169,7 @@ function validate(
   const report = {
     serviceConfigs: configs.length + (named === null ? 0 : 1),
     documents: documents.length,
+    ...(all.length === placed.length ? {} : { testFiles: all.length - placed.length }),
     errors: problems.filter(({ severity }) => severity === 'error').length,
     warnings: problems.filter(({ severity }) => severity === 'warning').length,
     problems,
@@ -193,6 +197,11 @@ function isServiceConfig({ document: { value }, file }: Placed): boolean {
   return isServiceDocument(value) && isPlainObject(value) && value['spec'] === undefined;
 }
 
+/** Tests of scaler documents, which `promscaler test` reads, may be next to them. */
+function isTestFile({ document: { value } }: Placed): boolean {
+  return isPlainObject(value) && Array.isArray(value['tests']) && value['apiVersion'] === undefined;
+}
+
 /** With several service configs, none of them applies to the documents. */
 function onlyOf(configs: readonly (ServiceConfig | null)[]): ServiceConfig | null {
   const [first = null] = configs;
@@ -204,10 +213,11 @@ function emptyFileProblem({ name }: InputFile): Problem {
 }
 
 function describeReport(report: ValidationReport, hasQueries: boolean): string {
-  const { serviceConfigs, documents, errors, warnings, problems, schedules } = report;
+  const { serviceConfigs, documents, testFiles = 0, errors, warnings, problems, schedules } = report;
   const counts = [
     ...(serviceConfigs === 0 ? [] : [count(serviceConfigs, 'service config')]),
     count(documents, 'document'),
+    ...(testFiles === 0 ? [] : [`${count(testFiles, 'test file')} (see promscaler test)`]),
     count(errors, 'error'),
     count(warnings, 'warning'),
   ];

@@ -122,7 +122,10 @@ describe('schema', () => {
   });
 
   it('has the service config defaults that it resolves to', () => {
-    const config = resolveServiceConfig({ notifications: { default: { url: 'http://receiver' } } }, null);
+    const config = resolveServiceConfig(
+      { notifications: { default: { url: 'http://receiver' } }, record: { path: '/record' } },
+      null,
+    );
     const shown = fieldsOf(serviceJsonSchema()).filter(([, field]) => field['default'] !== undefined);
 
     const resolved = shown

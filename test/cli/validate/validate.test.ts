@@ -250,6 +250,13 @@ describe('validate, with a service config,', () => {
     expect(stdout).toMatch(/\n1 service config, 1 document, 1 error, 0 warnings\n$/);
   });
 
+  it('counts the test files in a directory, and leaves them to promscaler test', async () => {
+    const { exitCode, stdout, stderr } = await runCli(['validate', 'config']);
+
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/, 3 test files \(see promscaler test\), 0 errors, 0 warnings\n$/);
+  });
+
   it('checks no data sources without one', async () => {
     const cwd = folderOf({ 'web.yaml': ASKS_SPARE });
 
