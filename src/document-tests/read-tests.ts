@@ -5,6 +5,7 @@ import type { LocatedDocument } from '../scaler/problems/located-document.js';
 import { didYouMean } from '../scaler/problems/nearest.js';
 import type { Problem } from '../scaler/problems/problem.js';
 import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
+import { isPlainObject } from '../scaler/plain-json.js';
 import { readPlain } from '../scaler/read/read-plain.js';
 import { type Scaler, scalerKey } from '../scaler/spec.js';
 import { readYaml } from '../scaler/yaml/read-yaml.js';
@@ -32,6 +33,13 @@ const DEFAULT_INTERVAL_SECONDS = 60;
 const DEFAULT_POD_START_SECONDS = 30;
 /** Two weeks of the default sync period. */
 const MAX_ROUNDS = 100_000;
+
+/** Whether a text is a manifest, such as a scaler document, and no test file. */
+export function isManifest(text: string, file: string): boolean {
+  const [document] = readYaml(text, file);
+  const { value } = document ?? {};
+  return isPlainObject(value) && value['apiVersion'] !== undefined && value['tests'] === undefined;
+}
 
 /** Parses a test file. Returns null and its problems if it cannot be used. */
 export function readTestFile(

@@ -30,7 +30,10 @@ export function sampleOf(
   return { form: 'containers', at: now, windowSeconds: 0, containers, partial: null };
 }
 
-const NO_SERIES = errorSample('missing', 'no series has a value at this time');
+const NO_SERIES = errorSample(
+  'missing',
+  'no series has a value at this time; 80x10 repeats a value 10 times',
+);
 
 /** A series of one pod takes precedence. A series of all pods has values of ready pods only. */
 function valuesByPod(

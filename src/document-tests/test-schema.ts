@@ -14,7 +14,9 @@ const series = z.strictObject({
   metric: name,
   pod: name.optional(),
   shared: z.boolean().optional(),
-  values: z.union([z.string(), z.number()]),
+  values: z.union([z.string(), z.number()], {
+    error: 'must be a number, or values in the notation of promtool, such as 80 90x10',
+  }),
 });
 
 const expectation = z.strictObject({

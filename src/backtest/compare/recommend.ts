@@ -97,10 +97,16 @@ function choose(
   const index = loadMetricIndex(scaler);
   let best: Choice | null = null;
   for (const change of coarseCandidates(scaler, index)) best = score(change, best);
-  if (best === null)
-    return 'no change meets the condition with a margin on the first half and needs fewer pod-hours';
+  if (best === null) return whyNoChange(current, conditions);
   for (const change of fineCandidates(scaler, index, best.change)) best = score(change, best) ?? best;
   return best;
+}
+
+function whyNoChange(current: Figures, conditions: readonly Threshold[]): string {
+  const missed = conditions.find(({ isMetBy }) => !isMetBy(current));
+  return missed === undefined
+    ? 'no change meets the condition with a margin on the first half and needs fewer pod-hours'
+    : `the document itself does not meet ${missed.text} on the first half, and no setting with fewer pod-hours does; try lower targets with --sweep`;
 }
 
 function within({ assumptions, scoring }: Setting, start: Instant, end: Instant): Omit<Setting, 'world'> {

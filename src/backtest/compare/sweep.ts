@@ -76,8 +76,14 @@ export function changedVariant(
   const name = assignments.map(({ field, value }) => `${field}=${value}`).join(' ');
   const { scaler: changed, problems } = parseScaler({ ...scaler.document, spec });
   const problem = problems.find(({ severity }) => severity === 'error');
-  if (changed === null || problem !== undefined)
-    return { error: `${name}: ${problem?.message ?? 'the document is invalid'}` };
+  if (changed === null || problem !== undefined) {
+    const missing = assignments.find(({ field }) => !hasField(scaler.document.spec, field));
+    const hint =
+      missing === undefined
+        ? ''
+        : `; the document does not contain ${missing.field}: add it, or give its whole path below spec`;
+    return { error: `${name}: ${problem?.message ?? 'the document is invalid'}${hint}` };
+  }
   return { name, scaler: changed };
 }
 
@@ -85,15 +91,23 @@ type Path = readonly (string | number)[];
 
 /** Returns the path of the only field with this end. A field that is not in the document is added below `spec`. */
 function findField(spec: PlainObject, field: string): Path | string {
-  const wanted = field
-    .replace(/^spec\./, '')
-    .replace(/\[(\d+)\]/g, '.$1')
-    .split('.');
+  const wanted = stepsOf(field);
   const found = allPaths(spec).filter((path) => endsWith(path, wanted));
   const [first, second] = found;
   if (first !== undefined && second !== undefined)
     return `${field} is ambiguous: ${found.slice(0, 3).map(pathText).join(' or ')}`;
   return first ?? wanted.map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+}
+
+function hasField(spec: PlainObject, field: string): boolean {
+  return allPaths(spec).some((path) => endsWith(path, stepsOf(field)));
+}
+
+function stepsOf(field: string): readonly string[] {
+  return field
+    .replace(/^spec\./, '')
+    .replace(/\[(\d+)\]/g, '.$1')
+    .split('.');
 }
 
 function allPaths(value: unknown, prefix: Path = []): readonly Path[] {

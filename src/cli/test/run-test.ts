@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import type { DocumentTest, TestResult } from '../../document-tests/document-test.js';
-import { readTestFile } from '../../document-tests/read-tests.js';
+import { isManifest, readTestFile } from '../../document-tests/read-tests.js';
 import { runDocumentTest } from '../../document-tests/run-document-test.js';
 import { countErrors } from '../../scaler/problems/problem.js';
 import type { Problem } from '../../scaler/problems/problem.js';
@@ -27,6 +27,8 @@ export async function runTest(options: TestOptions, io: CommandIo): Promise<Exit
   const problems: Problem[] = [...unread];
   const tests: DocumentTest[] = [];
   for (const file of files) {
+    // Scaler documents and their tests may be in one directory.
+    if (!options.paths.includes(file.name) && isManifest(file.text, file.name)) continue;
     const read = await readTests(file, readOptionsOf(config), io);
     problems.push(...read.problems);
     tests.push(...read.tests);

@@ -149,7 +149,11 @@ describe('backtest', () => {
     [['--fail-if', 'theta_U=1'], 2, 'must be a figure, <, <=, > or >=, and a number, such as theta_U>1'],
     [['--sweep', 'averageUtilization'], 2, 'must be FIELD=VALUE,VALUE, such as averageUtilization=50,60,70'],
     [['--sweep', 'target=1'], 1, 'spec.metrics[0].resource.target'],
-    [['--sweep', 'averageUtilisation=50'], 1, 'averageUtilisation'],
+    [
+      ['--sweep', 'averageUtilisation=50'],
+      1,
+      'the document does not contain averageUtilisation: add it, or give its whole path below spec',
+    ],
     [['--sweep', 'maxReplicas=0'], 1, 'maxReplicas=0: spec.maxReplicas is 0'],
     [['--against', 'missing.yaml'], 1, '--against: reading missing.yaml: no such file'],
     [['--against', 'day.csv'], 1, 'day.csv has no valid scaler document or autoscaler'],

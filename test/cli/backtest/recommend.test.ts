@@ -57,6 +57,33 @@ describe('backtest --recommend', () => {
     });
   });
 
+  it('says so if the document itself misses the condition', async () => {
+    const { stdout } = await runCli(
+      [
+        'backtest',
+        '--scaler',
+        'high.yaml',
+        '--trace',
+        'steady.csv',
+        '--capacity',
+        '1',
+        '--recommend',
+        'theta_U<=0',
+        '-o',
+        'json',
+      ],
+      { cwd },
+    );
+
+    expect(JSON.parse(stdout)).toMatchObject({
+      recommendation: {
+        change: null,
+        reason:
+          'the document itself does not meet theta_U <= 0 on the first half, and no setting with fewer pod-hours does; try lower targets with --sweep',
+      },
+    });
+  });
+
   it('keeps the document if the second half does not confirm the change', async () => {
     const { stdout } = await run('low.yaml', 'turns.csv', '-o', 'json');
 

@@ -151,6 +151,21 @@ describe('test', () => {
     expect(stderr).toContain(`web.test.yaml${place}: error:`);
   });
 
+  it('skips scaler documents in a directory, but not one that is named', async () => {
+    const test = `scalers: [web.yaml]\ntests: [{ name: it, replicas: 2, expect: [{ at: 0s, replicas: 2 }] }]\n`;
+    const cwd = folderOf({ 'web.yaml': DOCUMENT, 'web.test.yaml': test });
+
+    const directory = await runCli(['test', '.'], { cwd });
+    const named = await runCli(['test', 'web.yaml'], { cwd });
+
+    expect(directory).toEqual({
+      exitCode: 0,
+      stdout: 'ok    web.test.yaml: it\n1 passed, 0 failed\n',
+      stderr: '',
+    });
+    expect([named.exitCode, named.stderr]).toEqual([1, expect.stringContaining('web.yaml')]);
+  });
+
   it.each([
     ['', 'the file is empty'],
     [
