@@ -20,6 +20,12 @@ const CLI = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url))
 const POLL_MS = 40;
 const LONGEST_START_MS = 30_000;
 
+/**
+ * The default of Node.js in a container with 1 GiB of memory, the limit of the chart. Without it, the memory of the
+ * machine decides how late garbage is collected: 323 MB of RSS instead of 203 MB with 23 GiB.
+ */
+const CONTAINER_HEAP = '--max-old-space-size=512';
+
 /** Starts the built CLI and resolves when all scalers have decided once. `nodeFlags`: for example `--cpu-prof`. */
 export async function startService(options: {
   readonly configFile: string;
@@ -31,7 +37,7 @@ export async function startService(options: {
   const child = startChild({
     title: 'the service',
     file: process.execPath,
-    args: [...options.nodeFlags, CLI, 'run', '--config', options.configFile],
+    args: [CONTAINER_HEAP, ...options.nodeFlags, CLI, 'run', '--config', options.configFile],
     env: process.env,
     clock: SYSTEM_CLOCK,
   });
