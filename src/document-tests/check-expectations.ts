@@ -1,3 +1,4 @@
+import { LIMIT_NAMES } from '../decision/result/decision.js';
 import { type Finding, type Path, finding, formatPath } from '../scaler/problems/finding.js';
 import type { LocatedDocument } from '../scaler/problems/located-document.js';
 import { didYouMean } from '../scaler/problems/nearest.js';
@@ -5,18 +6,7 @@ import type { ScalerSpec } from '../scaler/spec.js';
 import type { Expectation } from './document-test.js';
 import { type TestInput, durationSeconds } from './test-schema.js';
 
-const LIMITS = [
-  'untrusted_metric',
-  'stabilization',
-  'recovery_hold',
-  'downscale_confirmation',
-  'policy',
-  'scale_up_limit',
-  'step_limit',
-  'min_replicas',
-  'max_replicas',
-  'forbidden_window',
-];
+const LIMITS: readonly string[] = LIMIT_NAMES;
 const CONDITIONS = ['AbleToScale', 'ScalingActive', 'ScalingLimited'];
 
 interface Given {
@@ -82,7 +72,7 @@ function checkOne(
       add(
         'wrong-value',
         [...path, 'limits', index],
-        `is ${JSON.stringify(limit)}, which is not a limit${didYouMean(limit, LIMITS)}`,
+        `is ${JSON.stringify(limit)}, which is not a limit${didYouMean(limit, LIMIT_NAMES)}`,
       );
   });
   for (const type of Object.keys(conditions))

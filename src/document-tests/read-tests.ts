@@ -1,3 +1,4 @@
+import { DEFAULT_POD_START_SECONDS, DEFAULT_START } from '../backtest/simulation/defaults.js';
 import { type Finding, type Path, finding, formatPath } from '../scaler/problems/finding.js';
 import { checkSchema } from '../scaler/schema/check-schema.js';
 import { placeAll } from '../scaler/problems/located-document.js';
@@ -9,7 +10,7 @@ import { isPlainObject } from '../scaler/plain-json.js';
 import { readPlain } from '../scaler/read/read-plain.js';
 import { type Scaler, scalerKey } from '../scaler/spec.js';
 import { readYaml } from '../scaler/yaml/read-yaml.js';
-import { instantFromMs, parseInstant } from '../units/time.js';
+import { parseInstant } from '../units/time.js';
 import { checkExpectations } from './check-expectations.js';
 import { checkSeries } from './check-series.js';
 import type { DocumentTest } from './document-test.js';
@@ -27,25 +28,20 @@ export interface TestFile {
   };
 }
 
-/** A Monday, so that schedules by weekday start at the beginning of a week. */
-const DEFAULT_START = instantFromMs(Date.UTC(2026, 0, 5));
 const DEFAULT_INTERVAL_SECONDS = 60;
-const DEFAULT_POD_START_SECONDS = 30;
 /** Two weeks of the default sync period. */
 const MAX_ROUNDS = 100_000;
-
-/** Whether a text is a manifest, such as a scaler document, and no test file. */
-export function isManifest(text: string, file: string): boolean {
-  const [document] = readYaml(text, file);
-  const { value } = document ?? {};
-  return isPlainObject(value) && value['apiVersion'] !== undefined && value['tests'] === undefined;
-}
 
 /** Parses a test file. Returns null and its problems if it cannot be used. */
 export function readTestFile(
   text: string,
   file: string,
-): { readonly testFile: TestFile | null; readonly problems: readonly Problem[] } {
+): {
+  readonly testFile: TestFile | null;
+  readonly problems: readonly Problem[];
+  /** Whether the file is a manifest, such as a scaler document, instead of a test file; default: false. */
+  readonly isManifest?: boolean;
+} {
   const [document, second] = readYaml(text, file);
   if (document === undefined) {
     const message = 'the file is empty, must have the fields scalers and tests';
@@ -53,17 +49,23 @@ export function readTestFile(
   }
   if (second !== undefined) {
     const message = 'a test file is one YAML document, this is the second one';
-    return { testFile: null, problems: [second.place(finding('wrong-settings', [], message))] };
+    const problems = [second.place(finding('wrong-settings', [], message))];
+    return { testFile: null, problems, isManifest: isManifest(document.value) };
   }
   if (document.value === undefined) return { testFile: null, problems: document.problems };
   const plain = readPlain(document.value);
   const checked = checkSchema(testFileSchema, plain.value);
   const findings = [...plain.findings, ...checked.findings];
   const problems = [...document.problems, ...placeAll(findings, document.place)];
-  if (checked.value === null || problems.length > 0) return { testFile: null, problems };
+  if (checked.value === null || problems.length > 0)
+    return { testFile: null, problems, isManifest: isManifest(document.value) };
   const input = checked.value;
   const complete: TestFile['complete'] = (scalers) => completeTests(input, { document, file, scalers });
   return { testFile: { file, scalers: input.scalers, complete }, problems };
+}
+
+function isManifest(value: unknown): boolean {
+  return isPlainObject(value) && value['apiVersion'] !== undefined && value['tests'] === undefined;
 }
 
 function completeTests(

@@ -1,4 +1,5 @@
 import { createFleet } from '../backtest/simulation/fleet.js';
+import { containersOf } from '../backtest/simulation/trace-models.js';
 import { decide } from '../decision/decide.js';
 import type { Decision } from '../decision/result/decision.js';
 import { EMPTY_STATE } from '../decision/snapshot/snapshot.js';
@@ -65,15 +66,12 @@ const REQUESTS: ReadonlyMap<string, Milli> = new Map([
   ['memory', 1000n * 1024n ** 3n],
 ]);
 
-function requestsOf({ spec }: Scaler): ReadonlyMap<string, ReadonlyMap<string, Milli>> {
-  const named = spec.metrics.flatMap((metric) =>
-    metric.type === 'ContainerResource' ? [metric.container] : [],
-  );
-  const resources = spec.metrics.flatMap((metric) =>
+function requestsOf(scaler: Scaler): ReadonlyMap<string, ReadonlyMap<string, Milli>> {
+  const resources = scaler.spec.metrics.flatMap((metric) =>
     metric.type === 'Resource' || metric.type === 'ContainerResource' ? [metric.name] : [],
   );
   const requests = new Map([...resources.map((name) => [name, 1000n] as const), ...REQUESTS]);
-  return new Map((named.length === 0 ? ['app'] : named).map((name) => [name, requests]));
+  return new Map(containersOf(scaler).map((name) => [name, requests]));
 }
 
 function compare(expectation: Expectation, decision: Decision): readonly Mismatch[] {

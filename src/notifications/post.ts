@@ -1,8 +1,8 @@
 import { Agent as HttpAgent } from 'node:http';
 import type { Readable } from 'node:stream';
-import axios, { type AxiosResponse } from 'axios';
+import type { AxiosResponse } from 'axios';
 import { CredentialError, mustRead } from '../prometheus/requests/credential-files.js';
-import { httpAdapter } from '../prometheus/requests/http-adapter.js';
+import { httpClient } from '../prometheus/requests/http-client.js';
 import { createTlsAgents } from '../prometheus/requests/tls-agents.js';
 import { watchFile } from '../prometheus/requests/watched-file.js';
 import { withoutTrailingSlashes } from '../units/base-url.js';
@@ -43,14 +43,6 @@ export interface RequestLimits {
   readonly signal?: AbortSignal;
 }
 
-const client = axios.create({
-  adapter: httpAdapter,
-  transformRequest: [],
-  transformResponse: [],
-  validateStatus: () => true,
-});
-client.defaults.headers = { common: {} } as typeof client.defaults.headers;
-
 const ALERTS_PATH = '/api/v2/alerts';
 const STATUS_PATH = '/api/v2/status';
 
@@ -71,7 +63,7 @@ export function createReceiver(config: ReceiverConfig, clock: Clock): Receiver {
     const base = urlFile === null ? (config.url ?? '') : await mustRead(urlFile, 'urlFile');
     if (!isHttpUrl(base)) throw new CredentialError('the file of urlFile has no http or https URL');
     const token = tokenFile === null ? null : await mustRead(tokenFile, 'bearerTokenFile');
-    const response = await client.request<unknown, AxiosResponse<Readable>>({
+    const response = await httpClient.request<unknown, AxiosResponse<Readable>>({
       method: request.method,
       url: config.format === 'alertmanager' ? alertmanagerUrl(base, request.path) : base,
       ...(request.body === null ? {} : { data: request.body }),

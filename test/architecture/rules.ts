@@ -50,6 +50,7 @@ export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
   axios: [
     'prometheus/requests/send.ts',
     'prometheus/requests/http-adapter.ts',
+    'prometheus/requests/http-client.ts',
     'kubernetes/requests/transport.ts',
     'notifications/post.ts',
     'cli/',

@@ -79,7 +79,8 @@ export function traceRequests(scaler: Scaler): ReadonlyMap<string, ReadonlyMap<s
   return new Map(containersOf(scaler).map((name) => [name, new Map([['cpu', REQUEST_MILLI]])]));
 }
 
-function containersOf({ spec }: Scaler): readonly string[] {
+/** Returns the containers of the simulated pods: those that metrics of the document name. */
+export function containersOf({ spec }: Scaler): readonly string[] {
   const named = spec.metrics.flatMap((metric) =>
     metric.type === 'ContainerResource' ? [metric.container] : [],
   );

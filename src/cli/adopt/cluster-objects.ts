@@ -1,11 +1,10 @@
-import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
 import type { JsonObject } from '../../kubernetes/api/json.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
 import { type KubernetesRequest } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { CommandError, type CommandIo } from '../process/io.js';
-import { ANSWER_DEADLINE_MS, findCluster, type ReachOptions } from '../reach/find-service.js';
+import { ANSWER_DEADLINE_MS, connectToCluster, type ReachOptions } from '../reach/find-service.js';
 import { VERSION } from '../version/version.js';
 import { type ResourceKind, SCALER } from './source-kinds.js';
 
@@ -37,7 +36,7 @@ export async function openObjects(
   options: Pick<ReachOptions, 'kubeconfig' | 'context'>,
   io: CommandIo,
 ): Promise<ClusterObjects> {
-  const connection = await connectionOf(options, io);
+  const connection = await connectToCluster(options, io);
   const transport = createTransport({ connection, clock: io.clock, userAgent: `promscaler/${VERSION}` });
   const { signal } = io;
   const send = async (
@@ -121,17 +120,6 @@ function isMissing(error: unknown, name: string): boolean {
   return (
     error instanceof KubernetesError && error.kind === 'not_found' && error.message.includes(`"${name}"`)
   );
-}
-
-async function connectionOf(
-  options: Pick<ReachOptions, 'kubeconfig' | 'context'>,
-  io: CommandIo,
-): ReturnType<typeof findCluster> {
-  try {
-    return await findCluster(options, io);
-  } catch (error) {
-    throw error instanceof ConnectionError ? new CommandError(error.message) : error;
-  }
 }
 
 function toCommandError(

@@ -3,12 +3,12 @@ import { sweepVariants } from '../../backtest/compare/sweep.js';
 import { type Variant, baselines, runOn, scoringOf, traceWorld } from '../../backtest/compare/variant.js';
 import type { Report } from '../../backtest/report/report.js';
 import { type Load } from '../../backtest/load/load.js';
+import { DEFAULT_POD_START_SECONDS, DEFAULT_START } from '../../backtest/simulation/defaults.js';
 import { parseTrace } from '../../backtest/load/parse-trace.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { describeReadError } from '../../config/describe-read-error.js';
 import { readBoundedText } from '../../files/read-bounded.js';
 import type { Scaler } from '../../scaler/spec.js';
-import { instantFromMs } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { resolve } from 'node:path';
 import { readOptionsOf, readServiceInput } from '../input/service-config.js';
@@ -49,11 +49,8 @@ export interface BacktestOptions extends HistoryOptions {
 
 /** 30 days of seconds are 40 MB. */
 const MAX_TRACE_BYTES = 128 * 1024 * 1024;
-/** A Monday, so that schedules by weekday start at the beginning of a week. */
-const DEFAULT_START = instantFromMs(Date.UTC(2026, 0, 5));
 const DEFAULT_SCRAPE_SECONDS = 15;
 const DEFAULT_WINDOW_SECONDS = 60;
-const DEFAULT_POD_START_SECONDS = 30;
 
 /**
  * Runs `backtest`: what documents would have done on a load. Returns 1 if a condition of `--fail-if` holds for the first
@@ -66,8 +63,9 @@ export async function runBacktest(options: BacktestOptions, io: CommandIo): Prom
     return runReplay(options.replay, format, io);
   }
   const failIf = parseThresholds('--fail-if', options.failIf ?? []);
-  const variants = await readVariants(options, io);
-  const scene = await openScene(options, variants, io);
+  const config = options.config === undefined ? null : (await readServiceInput(options.config, io)).config;
+  const variants = await readVariants(options, config, io);
+  const scene = await openScene(options, { config, variants }, io);
   if (options.recommend !== undefined) return printRecommendation(options, { variants, scene, format }, io);
   const { scoring } = scene;
   const results = variants.map((variant) => runOn(scene.world, variant, scene));
@@ -104,12 +102,11 @@ function printRecommendation(
 
 async function openScene(
   options: BacktestOptions,
-  variants: readonly Variant[],
+  { config, variants }: { readonly config: ServiceConfig | null; readonly variants: readonly Variant[] },
   io: CommandIo,
 ): Promise<Scene> {
   if (options.trace !== undefined && (options.prometheus ?? options.from) !== undefined)
     throw new CommandError('--trace and --prometheus or --from are two sources of load: choose one', 2);
-  const config = options.config === undefined ? null : (await readServiceInput(options.config, io)).config;
   const assumptions = readAssumptions(options, config);
   if (options.prometheus !== undefined || options.from !== undefined)
     return openHistory(
@@ -149,9 +146,12 @@ function readAssumptions(
   };
 }
 
-async function readVariants(options: BacktestOptions, io: CommandIo): Promise<readonly Variant[]> {
+async function readVariants(
+  options: BacktestOptions,
+  config: ServiceConfig | null,
+  io: CommandIo,
+): Promise<readonly Variant[]> {
   const sweeps = parseSweeps(options.sweep ?? []);
-  const config = options.config === undefined ? null : (await readServiceInput(options.config, io)).config;
   const read = (option: string, file: string): Promise<Scaler> =>
     readVariant(option, file, readOptionsOf(config), io);
   if (options.scaler === undefined) throw new CommandError('backtest needs --scaler or --replay', 2);

@@ -1,13 +1,12 @@
 import { PAUSE_ANNOTATIONS } from '../../control/change/pause.js';
 import { objectIn, textsIn } from '../../kubernetes/api/json.js';
 import type { JsonObject } from '../../kubernetes/api/json.js';
-import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
 import { APPS_ROOT, nameTarget } from '../../kubernetes/targets.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { readWorkload, workloadPath } from '../../kubernetes/workload.js';
 import { formatInstant } from '../../units/time.js';
-import { ANSWER_DEADLINE_MS, findCluster } from '../reach/find-service.js';
+import { ANSWER_DEADLINE_MS, connectToCluster } from '../reach/find-service.js';
 import type { CommandIo } from '../process/io.js';
 import { CommandError } from '../process/io.js';
 import { VERSION } from '../version/version.js';
@@ -50,7 +49,7 @@ export async function openAnnotations(
   options: ResumeOptions,
   io: CommandIo,
 ): Promise<TargetAnnotations> {
-  const connection = await connectionOf(options, io);
+  const connection = await connectToCluster(options, io);
   const transport = createTransport({ connection, clock: io.clock, userAgent: `promscaler/${VERSION}` });
   const { namespace, ref, plural } = target;
   const place = { transport, kind: { root: APPS_ROOT, plural }, namespace, ref, signal: io.signal };
@@ -83,14 +82,6 @@ export async function openAnnotations(
     },
     close: transport.close,
   };
-}
-
-async function connectionOf(options: ResumeOptions, io: CommandIo): ReturnType<typeof findCluster> {
-  try {
-    return await findCluster(options, io);
-  } catch (error) {
-    throw error instanceof ConnectionError ? new CommandError(error.message) : error;
-  }
 }
 
 function toCommandError(

@@ -82,6 +82,18 @@ export function findCluster(
   });
 }
 
+/** Like `findCluster`, for a command that cannot do without: throws `CommandError`. */
+export async function connectToCluster(
+  options: Pick<ReachOptions, 'kubeconfig' | 'context'>,
+  io: CommandIo,
+): Promise<Connection> {
+  try {
+    return await findCluster(options, io);
+  } catch (error) {
+    throw error instanceof ConnectionError ? new CommandError(error.message) : error;
+  }
+}
+
 interface FoundService {
   readonly namespace: string;
   readonly name: string;

@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import type { DocumentTest, TestResult } from '../../document-tests/document-test.js';
-import { isManifest, readTestFile } from '../../document-tests/read-tests.js';
+import { readTestFile } from '../../document-tests/read-tests.js';
 import { runDocumentTest } from '../../document-tests/run-document-test.js';
 import { countErrors } from '../../scaler/problems/problem.js';
 import type { Problem } from '../../scaler/problems/problem.js';
@@ -27,9 +27,8 @@ export async function runTest(options: TestOptions, io: CommandIo): Promise<Exit
   const problems: Problem[] = [...unread];
   const tests: DocumentTest[] = [];
   for (const file of files) {
-    // Scaler documents and their tests may be in one directory.
-    if (!options.paths.includes(file.name) && isManifest(file.text, file.name)) continue;
-    const read = await readTests(file, readOptionsOf(config), io);
+    const isNamed = options.paths.includes(file.name);
+    const read = await readTests(file, isNamed, { options: readOptionsOf(config), io });
     problems.push(...read.problems);
     tests.push(...read.tests);
   }
@@ -42,13 +41,14 @@ function hasFailed({ failures, error }: TestResult): boolean {
   return failures.length > 0 || error !== null;
 }
 
+/** Scaler documents and their tests may be in one directory, so only a manifest that is named is a problem. */
 async function readTests(
   { name, text }: InputFile,
-  options: ReadOptions,
-  io: CommandIo,
+  isNamed: boolean,
+  { options, io }: { readonly options: ReadOptions; readonly io: CommandIo },
 ): Promise<{ readonly tests: readonly DocumentTest[]; readonly problems: readonly Problem[] }> {
-  const { testFile, problems } = readTestFile(text, name);
-  if (testFile === null) return { tests: [], problems };
+  const { testFile, problems, isManifest = false } = readTestFile(text, name);
+  if (testFile === null) return { tests: [], problems: isManifest && !isNamed ? [] : problems };
   const scalers = await readScalers(name, testFile.scalers, { options, io });
   if (countErrors(scalers.problems) > 0) return { tests: [], problems: scalers.problems };
   const completed = testFile.complete(scalers.scalers);

@@ -68,17 +68,20 @@ export interface PodGroups {
 /**
  * The limits of algorithm.md, step 6, in the order applied, and `untrusted_metric`, which ends a decision at step 4.
  */
-export type LimitName =
-  | 'untrusted_metric'
-  | 'stabilization'
-  | 'recovery_hold'
-  | 'downscale_confirmation'
-  | 'policy'
-  | 'scale_up_limit'
-  | 'step_limit'
-  | 'min_replicas'
-  | 'max_replicas'
-  | 'forbidden_window';
+export const LIMIT_NAMES = [
+  'untrusted_metric',
+  'stabilization',
+  'recovery_hold',
+  'downscale_confirmation',
+  'policy',
+  'scale_up_limit',
+  'step_limit',
+  'min_replicas',
+  'max_replicas',
+  'forbidden_window',
+] as const;
+
+export type LimitName = (typeof LIMIT_NAMES)[number];
 
 export interface LimitStep {
   readonly limit: LimitName;

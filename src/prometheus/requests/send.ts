@@ -1,7 +1,7 @@
 import type { Agent as HttpAgent } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
 import type { Readable } from 'node:stream';
-import axios, { AxiosError, type AxiosResponse } from 'axios';
+import { AxiosError, type AxiosResponse } from 'axios';
 import { DeadlineError } from '../../units/clock.js';
 import { createJsonMeter } from '../../units/json-bounds.js';
 import { sendWithRenewal } from '../../units/send-with-renewal.js';
@@ -9,7 +9,7 @@ import type { FailureReason } from '../answers/answer.js';
 import { type AnswerLimits, DEFAULT_LIMITS, sayBytes } from '../answers/answer-limits.js';
 import type { HttpAnswer } from '../answers/classify-answer.js';
 import { CredentialError } from './credential-files.js';
-import { httpAdapter } from './http-adapter.js';
+import { httpClient } from './http-client.js';
 import type { OutgoingRequest, SignedHeaders, SignIn } from './authentication.js';
 
 export interface Connection {
@@ -56,15 +56,6 @@ export type SendResult =
       readonly code?: string | null;
     };
 
-/** Prevents the defaults of axios: no headers of its own, and a body that is sent unchanged. */
-const client = axios.create({
-  adapter: httpAdapter,
-  transformRequest: [],
-  transformResponse: [],
-  validateStatus: () => true,
-});
-client.defaults.headers = { common: {} } as typeof client.defaults.headers;
-
 class TooLargeError extends Error {}
 
 /**
@@ -106,7 +97,7 @@ async function exchange(
   signed: typeof NOT_SIGNED,
 ): Promise<SendResult> {
   const { connection, signal } = request;
-  const response = await client.request<unknown, AxiosResponse<Readable>>({
+  const response = await httpClient.request<unknown, AxiosResponse<Readable>>({
     method,
     url,
     ...(body === null ? {} : { data: body }),
