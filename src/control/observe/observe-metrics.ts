@@ -44,8 +44,9 @@ export function metricObserver(settings: {
 /** Names of the sources that have answered, each once. */
 function workingSources(metrics: readonly MetricSpec[], results: readonly Answer[]): readonly string[] {
   const names: string[] = [];
-  for (const [index, { source }] of metrics.entries())
-    if (results[index]?.class !== 'failed' && !names.includes(source)) names.push(source);
+  let index = 0;
+  for (const { source } of metrics)
+    if (results[index++]?.class !== 'failed' && !names.includes(source)) names.push(source);
   return names;
 }
 
