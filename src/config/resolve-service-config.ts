@@ -53,6 +53,8 @@ export interface ServiceConfig {
     /** Host names to accept besides those of the cluster. */
     readonly allowedHosts: readonly string[];
   };
+  /** Which series of scalers `/metrics` has. */
+  readonly metrics: { readonly detail: 'full' | 'summary' };
   /** Null: true in a cluster, false elsewhere. */
   readonly state: { readonly enabled: boolean | null };
   readonly leaderElection: LeaderElectionConfig;
@@ -93,6 +95,7 @@ export function resolveServiceConfig(input: ServiceInput, file: string | null): 
       port: server?.port ?? SERVICE_DEFAULTS.port,
       allowedHosts: server?.allowedHosts ?? [],
     },
+    metrics: { detail: input.metrics?.detail ?? SERVICE_DEFAULTS.metricsDetail },
     state: { enabled: input.state?.enabled ?? null },
     leaderElection: resolveElection(leaderElection),
     sharding: { enabled: input.sharding?.enabled ?? SERVICE_DEFAULTS.sharding },

@@ -19,6 +19,7 @@ export const SERVICE_DEFAULTS = {
   renewDeadlineSeconds: 10,
   retryPeriodSeconds: 2,
   sharding: false,
+  metricsDetail: 'full',
   recordWhich: 'changes',
   recordMaxFileBytes: 100 * 1024 * 1024,
   recordMaxFiles: 5,
