@@ -7,11 +7,13 @@ import type { Fields } from './fields.js';
 export interface LabelMatchers {
   /** For example `queue="mail"`. */
   readonly matchers: readonly string[];
+  /** Selected values by label, several joined by `|`. */
+  readonly values: ReadonlyMap<string, string>;
   /** Parts that PromQL cannot express; empty: none. */
   readonly problems: readonly string[];
 }
 
-const NO_MATCHERS: LabelMatchers = { matchers: [], problems: [] };
+const NO_MATCHERS: LabelMatchers = { matchers: [], values: new Map(), problems: [] };
 
 const LABEL = /^[A-Za-z_]\w*$/;
 
@@ -20,13 +22,16 @@ export function readMatchers(selector: Fields | undefined): LabelMatchers {
   if (selector === undefined) return NO_MATCHERS;
   const labels = selector.raw('matchLabels');
   const matchers: string[] = [];
+  const selected = new Map<string, string>();
   const problems: string[] = [];
   const add = (key: string, operator: string, value: string, path: string): void => {
     if (LABEL.test(key)) matchers.push(`${key}${operator}${literal(value)}`);
     else problems.push(`${path}: ${JSON.stringify(key)} is not the name of a label in Prometheus`);
   };
-  for (const [key, value] of Object.entries(isPlainObject(labels) ? labels : {}))
+  for (const [key, value] of Object.entries(isPlainObject(labels) ? labels : {})) {
+    selected.set(key, String(value));
     add(key, '=', String(value), formatPath([...selector.path, 'matchLabels']));
+  }
   for (const expression of selector.list('matchExpressions') ?? []) {
     const key = expression.text('key') ?? '';
     const operator = expression.text('operator');
@@ -34,6 +39,7 @@ export function readMatchers(selector: Fields | undefined): LabelMatchers {
     const path = formatPath(expression.path);
     const only = values.length === 1 ? values[0] : undefined;
     const pattern = values.map(quoteRegex).join('|');
+    selected.set(key, values.join('|'));
     if (operator === 'In') add(key, only === undefined ? '=~' : '=', only ?? pattern, path);
     else if (operator === 'NotIn') add(key, only === undefined ? '!~' : '!=', only ?? pattern, path);
     else if (operator === 'Exists') add(key, '!=', '', path);
@@ -42,7 +48,7 @@ export function readMatchers(selector: Fields | undefined): LabelMatchers {
     expression.rest();
   }
   selector.rest();
-  return { matchers, problems };
+  return { matchers, values: selected, problems };
 }
 
 function readValues(values: unknown): readonly string[] {

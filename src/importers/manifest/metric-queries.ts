@@ -5,7 +5,10 @@ export interface NamedMetric {
   readonly member: 'pods' | 'object' | 'external';
   readonly name: string;
   readonly selector: LabelMatchers;
+  /** Null: the metric has no object. */
   readonly objectKind: string | null;
+  /** API group of the object; empty: that of pods and services. */
+  readonly objectGroup: string | null;
 }
 
 /** The query of a metric, or why it is unknown. */
