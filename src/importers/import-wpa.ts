@@ -179,7 +179,7 @@ function readBehavior(spec: Fields, metrics: readonly ReadMetric[]): PlainObject
       .at(['spec', 'behavior'])
       .lose(
         [...spec.path, 'metrics'],
-        `has watermarks for which a single tolerance of ${percent(band)} is used`,
+        `has watermarks that one tolerance of at most 100 % cannot express: scale-up starts ${percent(band)} above the low watermark`,
       );
   return {
     scaleUp: { ...limitOf(up), ...(bands.length === 0 ? {} : { tolerance: round(band) }) },

@@ -222,7 +222,11 @@ describe('a WatermarkPodAutoscaler', () => {
   });
 
   it.each([
-    ['a band of more than 100 %', METRIC.replace('150', '201'), 'a single tolerance of 100 % is used'],
+    [
+      'a band of more than 100 %',
+      METRIC.replace('150', '201'),
+      'scale-up starts 100 % above the low watermark',
+    ],
     [
       'watermarks in the wrong order',
       METRIC.replace('150', '99'),

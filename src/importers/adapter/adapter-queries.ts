@@ -45,7 +45,7 @@ function choose(all: readonly Candidate[], api: AdapterRule['api']): FoundQuery 
     return unknown(
       `no rule of --adapter-config matches it (${api === 'external' ? 'externalRules' : 'rules'})`,
     );
-  if (exact.size === 0 && candidates.length > 1) return unknown(severalSeries(candidates));
+  if (exact.size === 0 && candidates.length > 1) return severalSeries(candidates);
   const { rule, query } = last;
   if (query === null)
     return unknown(`${rule.place} of --adapter-config cannot be converted:\n  ${rule.metricsQuery}`);
@@ -63,12 +63,12 @@ function inAllNamespaces({ place }: AdapterRule): string {
 }
 
 /** Which of the series exist is known only to Prometheus. */
-function severalSeries(candidates: readonly Candidate[]): string {
+function severalSeries(candidates: readonly Candidate[]): FoundQuery {
   const shown = candidates
     .flatMap(({ query }) => (query === null ? [] : [`  ${query}`]))
     .slice(0, MOST_SHOWN);
-  const first = 'it may come from one of several series. Choose the query whose series exists:';
-  return [first, ...shown].join('\n');
+  const reason = 'it may come from one of several series. Choose the query whose series exists:';
+  return { query: null, reason, candidates: shown };
 }
 
 function unknown(reason: string): FoundQuery {

@@ -14,7 +14,12 @@ export interface NamedMetric {
 /** The query of a metric, or why it is unknown. */
 export type FoundQuery =
   | { readonly query: string; readonly notes: readonly string[] }
-  | { readonly query: null; readonly reason: string };
+  | {
+      readonly query: null;
+      readonly reason: string;
+      /** Queries of which one may be it. */
+      readonly candidates?: readonly string[];
+    };
 
 export type MetricQueries = (metric: NamedMetric) => FoundQuery;
 
