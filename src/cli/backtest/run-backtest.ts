@@ -11,7 +11,7 @@ import { readBoundedText } from '../../files/read-bounded.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
 import { resolve } from 'node:path';
-import { readOptionsOf, readServiceInput } from '../input/service-config.js';
+import { readOptionsOf, requireServiceConfig } from '../input/service-config.js';
 import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
 import { readOutputFormat } from '../output/output-format.js';
 import { describeAssumptions } from './scene/describe-assumptions.js';
@@ -63,7 +63,7 @@ export async function runBacktest(options: BacktestOptions, io: CommandIo): Prom
     return runReplay(options.replay, format, io);
   }
   const failIf = parseThresholds('--fail-if', options.failIf ?? []);
-  const config = options.config === undefined ? null : (await readServiceInput(options.config, io)).config;
+  const config = await requireServiceConfig(options.config, io);
   const variants = await readVariants(options, config, io);
   const scene = await openScene(options, { config, variants }, io);
   if (options.recommend !== undefined) return printRecommendation(options, { variants, scene, format }, io);
