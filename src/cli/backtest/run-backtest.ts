@@ -1,7 +1,15 @@
 import { recommend } from '../../backtest/compare/recommend.js';
 import { sweepVariants } from '../../backtest/compare/sweep.js';
-import { type Variant, baselines, runOn, scoringOf, traceWorld } from '../../backtest/compare/variant.js';
+import {
+  type Variant,
+  baselines,
+  DEMAND_STEP_SECONDS,
+  runOn,
+  scoringOf,
+  traceWorld,
+} from '../../backtest/compare/variant.js';
 import type { Report } from '../../backtest/report/report.js';
+import { evenLoad } from '../../backtest/load/even-load.js';
 import { type Load } from '../../backtest/load/load.js';
 import { DEFAULT_POD_START_SECONDS, DEFAULT_START } from '../../backtest/simulation/defaults.js';
 import { parseTrace } from '../../backtest/load/parse-trace.js';
@@ -171,7 +179,7 @@ async function readTrace(file: string, { start }: BacktestOptions, io: CommandIo
   for (const { severity, line, message } of problems)
     io.stderr.write(`${file}${line === null ? '' : `:${line}`}: ${severity}: ${message}\n`);
   if (load === null) throw new CommandError(`--trace: ${file} is not used`);
-  return load;
+  return evenLoad(load, DEMAND_STEP_SECONDS);
 }
 
 async function readTraceText(file: string, io: CommandIo): Promise<string> {
