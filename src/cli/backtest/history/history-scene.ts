@@ -2,7 +2,6 @@ import { historyWorld } from '../../../backtest/history/history-models.js';
 import { type Assumptions, resultOf, scoringOf, type Variant } from '../../../backtest/compare/variant.js';
 import type { ServiceConfig } from '../../../config/resolve-service-config.js';
 import { resolveServiceConfig } from '../../../config/resolve-service-config.js';
-import { createRangeClient } from '../../../prometheus/client/range-client.js';
 import { DURATION_FORM, parseDuration } from '../../../units/duration.js';
 import { parseQuantity, milliToNumber } from '../../../units/quantity.js';
 import { addSeconds, formatInstant, type Instant, parseInstant } from '../../../units/time.js';
@@ -11,8 +10,9 @@ import { CommandError, type CommandIo } from '../../process/io.js';
 import { describeAssumptions } from '../scene/describe-assumptions.js';
 import { parseSeconds } from '../scene/parse-options.js';
 import type { Scene } from '../scene/scene.js';
-import { createProgress, type Fetching, type Range } from './fetch-series.js';
+import { createProgress, type Range } from './fetch-series.js';
 import { createHistoryCache, historyDirectory } from './history-cache.js';
+import { openSources } from './open-sources.js';
 import { readHistory, type RecordedHistory } from './read-history.js';
 
 export interface HistoryOptions {
@@ -48,17 +48,13 @@ export async function openHistory(
 ): Promise<Scene> {
   const config = withPrometheusUrl(given.config ?? resolveServiceConfig({}, null), options.prometheus);
   const range = readRange(options, given.assumptions.scrapeIntervalSeconds, io);
+  const request = options.request === undefined ? null : parseRequest(options.request);
   const progress = createProgress(io);
   const directory = options.cache === false ? null : historyDirectory(io.env);
   const cache = directory === null ? null : createHistoryCache(directory, io.clock);
-  const sources = new Map<string, Fetching>(
-    Object.entries(config.prometheus).map(([name, source]) => {
-      const client = createRangeClient(source, io.clock, io.env);
-      return [name, { source, client, cache, progress, io }];
-    }),
-  );
+  const names = variants.flatMap(({ scaler }) => scaler.spec.metrics.map(({ source }) => source));
+  const sources = await openSources(config.prometheus, names, { cache, progress, io });
   const { capacity, usageAtCapacityPercent } = given.assumptions;
-  const request = options.request === undefined ? null : parseRequest(options.request);
   let recorded: RecordedHistory;
   try {
     recorded = await readHistory(
