@@ -1,3 +1,4 @@
+import { RAN } from '../../../backtest/history/recorded-run.js';
 import { historyWorld } from '../../../backtest/history/history-models.js';
 import { type Assumptions, resultOf, scoringOf, type Variant } from '../../../backtest/compare/variant.js';
 import type { ServiceConfig } from '../../../config/resolve-service-config.js';
@@ -26,7 +27,6 @@ export interface HistoryOptions {
 /** 30 days at 5 s. */
 const MAX_POINTS = 520_000;
 const FEWEST_POINTS = 10;
-const RAN = 'what really ran';
 
 /**
  * Reads the history of the documents. `capacity` of `given` is null without `--capacity`, `podStartSeconds` without
