@@ -47,7 +47,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/**/*.ts'],
+    files: ['src/**/*.{ts,tsx}'],
     plugins: { regexp },
     rules: {
       // Nearly every text that an expression sees comes from outside: its time must be linear in the text.
@@ -62,6 +62,12 @@ export default tseslint.config(
           message: 'take the time from the Clock that is handed in',
         },
       ],
+    },
+  },
+  {
+    files: ['src/dashboard/**'],
+    languageOptions: {
+      parserOptions: { project: './tsconfig.dashboard.json', tsconfigRootDir: import.meta.dirname },
     },
   },
   {
