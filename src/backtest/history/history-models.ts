@@ -1,7 +1,6 @@
 import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import { type Milli, milliFromNumber } from '../../units/quantity.js';
 import type { Load } from '../load/load.js';
-import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
 import type { CountStep } from '../simulation/count-steps.js';
 import type { MetricModel } from '../simulation/metric-model.js';
 import { CONTAINER } from '../simulation/take-sample.js';
@@ -47,8 +46,6 @@ export function historyWorld({ metricOf, requests, changes, syncPeriodSeconds }:
     },
     requestsOf: (scaler) => requestsOf(scaler, requests),
     beginningOf: ({ spec }, start) => ({
-      // As the service starts with a scaler that it does not know: both forbidden windows begin.
-      state: { ...EMPTY_STATE, lastScaleUp: start, lastScaleDown: start },
       firstRoundAt: firstRoundAt(
         spec.syncPeriodSeconds === syncPeriodSeconds ? changes : [],
         start,

@@ -40,9 +40,21 @@ export function loadOfColumn(column: Column, windowSeconds: number): Load {
   return movedBack(column, windowSeconds / 2);
 }
 
-/** Returns what the query returned at each time. */
+/** Returns what the query returned at each time; between two known steps, it is interpolated. */
 export function observedOfColumn(column: Column): Load {
-  return movedBack(column, 0);
+  const nearest = movedBack(column, 0);
+  const stepMs = column.stepSeconds * 1000;
+  return {
+    ...nearest,
+    at: (time) => {
+      const position = (time - column.start) / stepMs;
+      const before = column.values[Math.floor(position)] ?? NaN;
+      const after = column.values[Math.ceil(position)] ?? NaN;
+      // Also for NaN.
+      if (!(before >= 0 && after >= 0)) return nearest.at(time);
+      return before + (after - before) * (position - Math.floor(position));
+    },
+  };
 }
 
 /** A value stands for the time around it: half a step before and after. A negative value is unknown. */

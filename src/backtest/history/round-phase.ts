@@ -15,6 +15,6 @@ export function firstRoundAt(changes: readonly CountStep[], start: Instant, peri
     cosine += Math.cos(angle);
   }
   if (changes.length === 0) return addSeconds(start, periodSeconds);
-  const phaseMs = (Math.atan2(sine, cosine) / (2 * Math.PI)) * periodMs;
+  const phaseMs = Math.round((Math.atan2(sine, cosine) / (2 * Math.PI)) * periodMs);
   return instantFromMs(start + (phaseMs > 0 ? phaseMs : phaseMs + periodMs));
 }

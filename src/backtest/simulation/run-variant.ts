@@ -25,8 +25,6 @@ export interface Setting {
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, Milli>>;
   /** How pods are created. Default: `parallel`. */
   readonly order?: PodOrder;
-  /** Default: nothing is known of earlier decisions. */
-  readonly state?: State;
   /** Default: one sync period after `start`. */
   readonly firstRoundAt?: Instant;
 }
@@ -72,7 +70,7 @@ export function runVariant(scaler: Scaler, setting: Setting, onRound?: OnRound):
   });
   const shares = models.map((model) => (hasCurve(model) ? createShareCurve(start) : null));
   const log = createLog(fleet, start);
-  let state: State = setting.state ?? EMPTY_STATE;
+  let state: State = EMPTY_STATE;
   let carriedUntil = start;
   const firstAt = setting.firstRoundAt ?? addSeconds(start, scaler.spec.syncPeriodSeconds);
   for (let now = firstAt; now <= end; now = addSeconds(now, scaler.spec.syncPeriodSeconds)) {

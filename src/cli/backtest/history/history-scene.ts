@@ -3,7 +3,6 @@ import { historyWorld } from '../../../backtest/history/history-models.js';
 import { type Assumptions, resultOf, scoringOf, type Variant } from '../../../backtest/compare/variant.js';
 import type { ServiceConfig } from '../../../config/resolve-service-config.js';
 import { resolveServiceConfig } from '../../../config/resolve-service-config.js';
-import { createRangeClient } from '../../../prometheus/client/range-client.js';
 import { parseQuantity, milliToNumber } from '../../../units/quantity.js';
 import { addSeconds, formatInstant, type Instant, parseInstant } from '../../../units/time.js';
 import { withPrometheusUrl } from '../../doctor/data-sources/with-prometheus-url.js';
@@ -11,8 +10,9 @@ import { CommandError, type CommandIo } from '../../process/io.js';
 import { describeAssumptions } from '../scene/describe-assumptions.js';
 import { parseSeconds } from '../scene/parse-options.js';
 import type { Scene } from '../scene/scene.js';
-import { createProgress, type Fetching, type Range } from './fetch-series.js';
-import { createHistoryCache, historyDirectory } from './history-cache.js';
+import type { Range } from './fetch-series.js';
+import { type HistorySources, openSaved, openServers } from './open-sources.js';
+import { readSavedHistory, type SavedHistory, writeHistory } from './saved-history.js';
 import { readHistory, type RecordedHistory } from './read-history.js';
 
 export interface HistoryOptions {
@@ -22,11 +22,14 @@ export interface HistoryOptions {
   readonly step?: string;
   readonly request?: string;
   readonly cache?: boolean;
+  readonly history?: string;
+  readonly saveHistory?: string;
 }
 
 /** 30 days at 5 s. */
 const MAX_POINTS = 520_000;
 const FEWEST_POINTS = 10;
+const DEFAULT_STEP_SECONDS = 15;
 
 /**
  * Reads the history of the documents. `capacity` of `given` is null without `--capacity`, `podStartSeconds` without
@@ -45,31 +48,44 @@ export async function openHistory(
   },
   io: CommandIo,
 ): Promise<Scene> {
-  const config = withPrometheusUrl(given.config ?? resolveServiceConfig({}, null), options.prometheus);
-  const range = readRange(options, given.assumptions.scrapeIntervalSeconds, io);
-  const progress = createProgress(io);
-  const directory = options.cache === false ? null : historyDirectory(io.env);
-  const cache = directory === null ? null : createHistoryCache(directory, io.clock);
-  const sources = new Map<string, Fetching>(
-    Object.entries(config.prometheus).map(([name, source]) => {
-      const client = createRangeClient(source, io.clock, io.env);
-      return [name, { source, client, cache, progress, io }];
-    }),
-  );
+  const file = options.history === undefined ? null : await readSavedHistory(options.history, io);
+  const { sources, range } = file === null ? openServersOf(options, given.config, io) : openFile(file, io);
   const { capacity, usageAtCapacityPercent } = given.assumptions;
   const request = options.request === undefined ? null : parseRequest(options.request);
   let recorded: RecordedHistory;
   try {
     recorded = await readHistory(
       variants.map(({ scaler }) => scaler),
-      { range, request, capacity, usageAtCapacityPercent, sources },
+      { range, request, capacity, usageAtCapacityPercent, sources: sources.byName },
     );
   } finally {
-    progress.clear();
-    await cache?.prune();
+    await sources.close();
   }
+  if (options.saveHistory !== undefined)
+    await writeHistory(options.saveHistory, sources.saved(range), io.cwd);
   for (const warning of recorded.warnings) io.stderr.write(`promscaler: warning: ${warning}\n`);
-  return sceneOf(recorded, given, range);
+  const { scrapeIntervalSeconds, resourceWindowSeconds } = recorded.source;
+  const assumptions = { ...given.assumptions, scrapeIntervalSeconds, resourceWindowSeconds };
+  return sceneOf(recorded, { ...given, assumptions }, range);
+}
+
+interface Opened {
+  readonly sources: HistorySources;
+  readonly range: Range;
+}
+
+function openServersOf(options: HistoryOptions, known: ServiceConfig | null, io: CommandIo): Opened {
+  const { prometheus } = withPrometheusUrl(known ?? resolveServiceConfig({}, null), options.prometheus);
+  const source = prometheus['default'] ?? Object.values(prometheus)[0];
+  const range = readRange(options, source?.scrapeIntervalSeconds ?? DEFAULT_STEP_SECONDS, io);
+  const { cache = true, saveHistory } = options;
+  const kept = { hasCache: cache, isSaved: saveHistory !== undefined };
+  return { sources: openServers(prometheus, kept, io), range };
+}
+
+function openFile(file: SavedHistory, io: CommandIo): Opened {
+  const { start, end, stepSeconds } = file;
+  return { sources: openSaved(file, io), range: { start, end, stepSeconds } };
 }
 
 function sceneOf(recorded: RecordedHistory, given: Parameters<typeof openHistory>[2], range: Range): Scene {

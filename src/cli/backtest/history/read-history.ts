@@ -25,6 +25,7 @@ import { CONTAINER } from '../../../backtest/simulation/take-sample.js';
 import type { Run } from '../../../backtest/simulation/run-variant.js';
 import { isRate } from '../../../promql/ranges.js';
 import { resourceWindowSeconds } from '../../../prometheus/resource-queries.js';
+import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
 import { metricQuery } from '../../../prometheus/scaler-queries.js';
 import type { MetricSpec, Scaler } from '../../../scaler/spec.js';
 import { instantFromMs } from '../../../units/time.js';
@@ -34,8 +35,9 @@ import { type Fetching, fetchSeries, type Range } from './fetch-series.js';
 /** What the data source knows about the workload of the first document. */
 export interface RecordedHistory {
   readonly history: History;
-  /** The metric that the demand is computed from. */
+  /** The metric that the demand is computed from, and its data source. */
   readonly loadMetric: MetricSpec;
+  readonly source: SourceConfig;
   readonly load: MetricHistory;
   /** What really ran; null: neither kube-state-metrics nor promscaler recorded it. */
   readonly ran: Run | null;
@@ -95,6 +97,7 @@ export async function readHistory(
   return {
     ...facts,
     loadMetric,
+    source: fetching.source,
     load,
     warnings,
     history: {
