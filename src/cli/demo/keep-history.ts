@@ -10,7 +10,7 @@ import type { Simulator } from '../../simulator/simulator.js';
 import { withDeadline } from '../../units/clock.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
 import type { Range } from '../backtest/history/fetch-series.js';
-import { type HistorySources, openServers } from '../backtest/history/open-sources.js';
+import { type HistorySources, openServers } from '../backtest/history/history-sources.js';
 import { readHistory } from '../backtest/history/read-history.js';
 import { writeHistory } from '../backtest/history/saved-history.js';
 import { CommandError, type CommandIo } from '../process/io.js';

@@ -11,7 +11,7 @@ import { describeAssumptions } from '../scene/describe-assumptions.js';
 import { parseSeconds } from '../scene/parse-options.js';
 import type { Scene } from '../scene/scene.js';
 import type { Range } from './fetch-series.js';
-import { type HistorySources, openSaved, openServers } from './open-sources.js';
+import { type HistorySources, openSaved, openServers } from './history-sources.js';
 import { readSavedHistory, type SavedHistory, writeHistory } from './saved-history.js';
 import { readHistory, type RecordedHistory } from './read-history.js';
 
