@@ -3,6 +3,7 @@ import { historyWorld } from '../../../backtest/history/history-models.js';
 import { type Assumptions, resultOf, scoringOf, type Variant } from '../../../backtest/compare/variant.js';
 import type { ServiceConfig } from '../../../config/resolve-service-config.js';
 import { resolveServiceConfig } from '../../../config/resolve-service-config.js';
+import { DURATION_FORM, parseDuration } from '../../../units/duration.js';
 import { parseQuantity, milliToNumber } from '../../../units/quantity.js';
 import { addSeconds, formatInstant, type Instant, parseInstant } from '../../../units/time.js';
 import { withPrometheusUrl } from '../../doctor/data-sources/with-prometheus-url.js';
@@ -160,18 +161,14 @@ function readRange(options: HistoryOptions, scrapeIntervalSeconds: number, io: C
 
 /** A time, or a duration before another time. */
 function timeOf(option: string, text: string, before: Instant): Instant {
-  return parseInstant(text) ?? addSeconds(before, -parseAgo(option, text));
-}
-
-function parseAgo(option: string, text: string): number {
-  try {
-    return parseSeconds(option, text);
-  } catch {
-    throw new CommandError(
-      `${option} is ${JSON.stringify(text)}, must be a time such as 2026-01-01T00:00:00Z or a duration such as 7d`,
-      2,
-    );
-  }
+  const time = parseInstant(text);
+  const seconds = parseDuration(text);
+  if (time !== null) return time;
+  if (seconds !== null) return addSeconds(before, -seconds);
+  throw new CommandError(
+    `${option} is ${JSON.stringify(text)}, must be a time such as 2026-01-01T00:00:00Z or ${DURATION_FORM}`,
+    2,
+  );
 }
 
 function parseRequest(text: string): number {
