@@ -35,7 +35,7 @@ export type Result =
   | { readonly name: string; readonly run: null; readonly figures: null; readonly error: string };
 
 /** Demand is the mean load of each period of this length: the default sync period. */
-const DEMAND_STEP_SECONDS = 15;
+export const DEMAND_STEP_SECONDS = 15;
 
 /** `within`: default is all of the load. */
 export function scoringOf(

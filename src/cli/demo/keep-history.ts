@@ -51,9 +51,9 @@ export async function keepHistory(
   const range = { start, end: io.clock.now(), stepSeconds: SCRAPE_SECONDS };
   if (secondsBetween(start, range.end) < FEWEST_STEPS * SCRAPE_SECONDS) return null;
   return withDeadline(io.clock, { ms: MOST_MS }, async (signal) => {
-    const sources = openServers(
+    const sources = await openServers(
       sourcesOf(prometheusUrl),
-      { hasCache: false, isSaved: true },
+      { names: ['default'], hasCache: false, isSaved: true },
       quiet(io, signal),
     );
     const texts = new Map<string, string>();

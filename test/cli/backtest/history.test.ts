@@ -114,12 +114,16 @@ describe('the history of a real Prometheus', () => {
 
 describe('a history', () => {
   const END = 1_700_000_000;
+  const NOT_FOUND = { status: 404, body: '' };
   type Respond = (request: RecordedRequest) => { readonly status: number; readonly body: string } | null;
 
   /** A server with 2 cores of total cpu at each step, unless `respond` answers. */
   async function serve(respond: Respond): Promise<FakeServer> {
     const server = await startServer((response, request) => {
-      const { status, body } = respond(request) ?? { status: 200, body: matrixOf(request) };
+      const isRange = request.url.includes('query_range');
+      const { status, body } = isRange
+        ? (respond(request) ?? { status: 200, body: matrixOf(request) })
+        : NOT_FOUND;
       response.writeHead(status, { location: 'http://127.0.0.1:1/' }).end(body);
     });
     cleanups.push(server.close);

@@ -4,7 +4,7 @@ import type { RangeAnswer, RangeSeries } from '../../../prometheus/answers/class
 import { selectSeries } from '../../../prometheus/answers/series-index.js';
 import type { RangeClient } from '../../../prometheus/client/range-client.js';
 import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
-import { addSeconds, formatInstant, type Instant } from '../../../units/time.js';
+import { addSeconds, formatInstant, type Instant, instantFromMs } from '../../../units/time.js';
 import { CommandError, type CommandIo } from '../../process/io.js';
 import type { CacheKey, HistoryCache } from './history-cache.js';
 
@@ -62,6 +62,18 @@ export async function fetchSeries(
     ).map((one) => one.labels),
   );
   return all.filter((one) => selected.has(one.labels));
+}
+
+/** Returns the series of a query at one time, the last multiple of the step before `at`. Throws like `fetchSeries`. */
+export async function fetchInstant(
+  what: string,
+  query: string,
+  { at, stepSeconds }: { readonly at: Instant; readonly stepSeconds: number },
+  fetching: Fetching,
+): Promise<readonly RangeSeries[]> {
+  const stepMs = stepSeconds * 1000;
+  const time = instantFromMs(Math.floor(at / stepMs) * stepMs);
+  return fetchChunk(what, query, { chunk: { start: time, end: time }, stepSeconds }, fetching);
 }
 
 async function fetchChunk(

@@ -50,9 +50,10 @@ export async function openHistory(
   io: CommandIo,
 ): Promise<Scene> {
   const file = options.history === undefined ? null : await readSavedHistory(options.history, io);
-  const { sources, range } = file === null ? openServersOf(options, given.config, io) : openFile(file, io);
-  const { capacity, usageAtCapacityPercent } = given.assumptions;
+  const { sources, range } =
+    file === null ? await openServersOf(options, variants, given.config, io) : openFile(file, io);
   const request = options.request === undefined ? null : parseRequest(options.request);
+  const { capacity, usageAtCapacityPercent } = given.assumptions;
   let recorded: RecordedHistory;
   try {
     recorded = await readHistory(
@@ -75,13 +76,19 @@ interface Opened {
   readonly range: Range;
 }
 
-function openServersOf(options: HistoryOptions, known: ServiceConfig | null, io: CommandIo): Opened {
+async function openServersOf(
+  options: HistoryOptions,
+  variants: readonly Variant[],
+  known: ServiceConfig | null,
+  io: CommandIo,
+): Promise<Opened> {
   const { prometheus } = withPrometheusUrl(known ?? resolveServiceConfig({}, null), options.prometheus);
   const source = prometheus['default'] ?? Object.values(prometheus)[0];
   const range = readRange(options, source?.scrapeIntervalSeconds ?? DEFAULT_STEP_SECONDS, io);
   const { cache = true, saveHistory } = options;
-  const kept = { hasCache: cache, isSaved: saveHistory !== undefined };
-  return { sources: openServers(prometheus, kept, io), range };
+  const names = variants.flatMap(({ scaler }) => scaler.spec.metrics.map((metric) => metric.source));
+  const settings = { names, hasCache: cache, isSaved: saveHistory !== undefined };
+  return { sources: await openServers(prometheus, settings, io), range };
 }
 
 function openFile(file: SavedHistory, io: CommandIo): Opened {

@@ -1,10 +1,9 @@
 import type { ServiceConfig } from '../../../config/resolve-service-config.js';
 import { resolveServiceConfig } from '../../../config/resolve-service-config.js';
-import { createRangeClient } from '../../../prometheus/client/range-client.js';
-import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
 import type { CommandIo } from '../../process/io.js';
 import { createProgress, type Fetching, type Range } from './fetch-series.js';
 import { createHistoryCache, historyDirectory } from './history-cache.js';
+import { openSources } from './open-sources.js';
 import { savedClient, type SavedHistory, savedSource } from './saved-history.js';
 
 /** Where a history is read from: servers or a file. */
@@ -16,33 +15,29 @@ export interface HistorySources {
   readonly close: () => Promise<void>;
 }
 
-export function openServers(
-  prometheus: ServiceConfig['prometheus'],
-  { hasCache, isSaved }: { readonly hasCache: boolean; readonly isSaved: boolean },
+export async function openServers(
+  configs: ServiceConfig['prometheus'],
+  settings: { readonly names: readonly string[]; readonly hasCache: boolean; readonly isSaved: boolean },
   io: CommandIo,
-): HistorySources {
+): Promise<HistorySources> {
   const progress = createProgress(io);
-  const directory = hasCache ? historyDirectory(io.env) : null;
+  const directory = settings.hasCache ? historyDirectory(io.env) : null;
   const cache = directory === null ? null : createHistoryCache(directory, io.clock);
   const answers = new Map<string, SavedHistory['answers'][number]>();
-  const open = (name: string, source: SourceConfig): Fetching => {
-    const client = createRangeClient(source, io.clock, io.env);
-    const opened = { source, client, cache, progress, io };
-    if (!isSaved) return opened;
-    return {
-      ...opened,
-      onAnswer: ({ query, stepSeconds, start, end }, series) => {
-        const key = JSON.stringify([name, query, stepSeconds, start, end]);
-        answers.set(key, { source: name, query, stepSeconds, start, end, series });
-      },
-    };
-  };
-  const sources = Object.entries(prometheus);
+  const opened = await openSources(configs, settings.names, { cache, progress, io });
+  const saving = (name: string): Pick<Fetching, 'onAnswer'> => ({
+    onAnswer: ({ query, stepSeconds, start, end }, series) => {
+      const key = JSON.stringify([name, query, stepSeconds, start, end]);
+      answers.set(key, { source: name, query, stepSeconds, start, end, series });
+    },
+  });
   return {
-    byName: new Map(sources.map(([name, source]) => [name, open(name, source)])),
+    byName: settings.isSaved
+      ? new Map([...opened].map(([name, fetching]) => [name, { ...fetching, ...saving(name) }]))
+      : opened,
     saved: (range) => ({
       ...range,
-      sources: Object.fromEntries(sources.map(([name, source]) => [name, savedSource(source)])),
+      sources: Object.fromEntries([...opened].map(([name, { source }]) => [name, savedSource(source)])),
       answers: [...answers.values()],
     }),
     close: async () => {

@@ -26,11 +26,11 @@ import type { Run } from '../../../backtest/simulation/run-variant.js';
 import { isRate } from '../../../promql/ranges.js';
 import { resourceWindowSeconds } from '../../../prometheus/resource-queries.js';
 import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
-import { metricQuery } from '../../../prometheus/scaler-queries.js';
 import type { MetricSpec, Scaler } from '../../../scaler/spec.js';
 import { instantFromMs } from '../../../units/time.js';
 import { CommandError } from '../../process/io.js';
 import { type Fetching, fetchSeries, type Range } from './fetch-series.js';
+import { historyQuery } from './history-query.js';
 
 /** What the data source knows about the workload of the first document. */
 export interface RecordedHistory {
@@ -186,11 +186,8 @@ async function readMetric(
 ): Promise<MetricHistory | null> {
   const { settings, facts, saturationOf, warnings } = given;
   const fetching = sourceOf(metric, settings);
-  const query = metricQuery(metric, scaler, fetching.source);
-  if (query === null)
-    throw new CommandError(
-      `metric ${metric.identity}: data source ${fetching.source.name} has no query for ${metric.name}`,
-    );
+  const { query, warning } = await historyQuery(metric, scaler, { range: settings.range, fetching });
+  if (warning !== null) warnings.push(warning);
   const what = `metric ${metric.identity}`;
   const range = aligned(settings.range);
   const total = columnOf(
