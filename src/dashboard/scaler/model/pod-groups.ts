@@ -1,0 +1,36 @@
+import type { MetricResult } from './answers.js';
+
+export const POD_GROUPS = ['ready', 'unready', 'missing', 'ignored'] as const;
+
+export interface PodGroup {
+  readonly name: (typeof POD_GROUPS)[number];
+  readonly count: number;
+  /** By reason, the largest first; one without reason for ready pods. */
+  readonly parts: readonly { readonly reason: string | null; readonly pods: readonly string[] }[];
+}
+
+/** Returns the groups that have pods. */
+export function groupPods({ pods, podReasons }: MetricResult): readonly PodGroup[] {
+  return POD_GROUPS.flatMap((name) => {
+    const names = pods[name];
+    if (names.length === 0) return [];
+    if (name === 'ready') return [{ name, count: names.length, parts: [{ reason: null, pods: names }] }];
+    return [{ name, count: names.length, parts: byReason(names, podReasons) }];
+  });
+}
+
+function byReason(
+  names: readonly string[],
+  reasons: MetricResult['podReasons'],
+): PodGroup['parts'] {
+  const groups = new Map<string, string[]>();
+  for (const name of names) {
+    const reason = (Object.hasOwn(reasons, name) ? reasons[name] : undefined) ?? 'reason not known';
+    const group = groups.get(reason);
+    if (group === undefined) groups.set(reason, [name]);
+    else group.push(name);
+  }
+  return [...groups]
+    .map(([reason, pods]) => ({ reason, pods }))
+    .sort((a, b) => b.pods.length - a.pods.length);
+}
