@@ -38,7 +38,7 @@ export const DIRECTORY_TABLE: Readonly<Record<string, Readonly<Record<string, Ac
   },
   notifications: { prometheus: 'all', telemetry: 'all', units: 'all' },
   server: { telemetry: 'all', decision: 'types', scaler: 'types', units: 'all' },
-  dashboard: { server: 'types' },
+  dashboard: { server: 'types', units: 'all' },
   simulator: { units: 'all' },
 };
 
@@ -80,8 +80,18 @@ export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
   uplot: ['dashboard/'],
 };
 
-const WITHOUT_NODE: ReadonlySet<string> = new Set(['decision', 'schedules', 'scaler', 'units', 'importers']);
-const CLOCK_FILE = 'src/cli/system-clock.ts';
+const WITHOUT_NODE: ReadonlySet<string> = new Set([
+  'dashboard',
+  'decision',
+  'schedules',
+  'scaler',
+  'units',
+  'importers',
+]);
+const CLOCK_FILES: ReadonlySet<string> = new Set([
+  'src/cli/system-clock.ts',
+  'src/dashboard/browser/browser-clock.ts',
+]);
 const PROCESS_FILE = 'src/cli/main.ts';
 const MAX_LINES = 300;
 const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*$/;
@@ -131,7 +141,7 @@ function packageBreach(file: string, name: string): string | null {
 
 function globalBreach(file: string, name: string): string | null {
   if (name.endsWith('process')) return file === PROCESS_FILE ? null : `${name} is only for ${PROCESS_FILE}`;
-  return file === CLOCK_FILE ? null : `${name}: take time, timers and chance from the Clock parameter`;
+  return CLOCK_FILES.has(file) ? null : `${name}: take time, timers and chance from the Clock parameter`;
 }
 
 function nameBreach(file: string): string | null {
