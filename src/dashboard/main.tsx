@@ -9,6 +9,8 @@ import './design/tokens.css';
 import './design/base.css';
 import './design/parts.css';
 import './shell/shell.css';
+import 'uplot/dist/uPlot.min.css';
+import './scaler/scaler.css';
 
 const root = document.getElementById('app');
 if (root !== null) {

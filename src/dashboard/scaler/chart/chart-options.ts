@@ -1,24 +1,7 @@
 import uPlot from 'uplot';
 import { axisTimes } from './axis-times.js';
 import { drawMarks } from './draw-marks.js';
-import type { TimeChartProps } from './time-chart.jsx';
-
-/** Colors are names of design tokens, such as `--chart-1`. */
-export interface SeriesLook {
-  readonly label: string;
-  readonly color: string;
-  /** In CSS pixels; 0: only the edge of a band. */
-  readonly width: number;
-  readonly dash: readonly number[];
-  readonly isStepped: boolean;
-}
-
-/** The area between two series, by their index in `looks`. */
-export interface BandLook {
-  readonly high: number;
-  readonly low: number;
-  readonly color: string;
-}
+import type { SeriesLook, TimeChartProps } from './chart-props.js';
 
 const SYNC_KEY = 'promscaler';
 const FONT = '12px system-ui, sans-serif';

@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
 import type { Change } from '../model/changes.js';
-import type { TimeChartProps } from './time-chart.jsx';
+import type { TimeChartProps } from './chart-props.js';
 
 const SIZE = 5;
 

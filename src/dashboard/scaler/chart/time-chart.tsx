@@ -1,39 +1,9 @@
 import type { VNode } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
-import type { Change } from '../model/changes.js';
 import { chartOptions } from './chart-options.js';
-import type { BandLook, SeriesLook } from './chart-options.js';
+import type { TimeChartProps } from './chart-props.js';
 import { useTheme } from './use-theme.js';
-
-/** Unix times in seconds. */
-export interface TimeWindow {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** What the charts of a page have in common. */
-export interface ChartLinks {
-  readonly window: TimeWindow;
-  readonly changes: readonly Change[];
-  /** The selected moment; null: the last decision. */
-  readonly selected: number | null;
-  readonly onZoom: (window: TimeWindow) => void;
-  readonly onPick: (second: number) => void;
-  readonly onHover: (second: number | null) => void;
-}
-
-export interface TimeChartProps extends ChartLinks {
-  readonly height: number;
-  /** The first column is the time; then one for each of `looks`. */
-  readonly columns: readonly (readonly (number | null)[])[];
-  readonly looks: readonly SeriesLook[];
-  readonly bands: readonly BandLook[];
-  /** Top of the axis; null: by the values. */
-  readonly top: number | null;
-  readonly format: (value: number) => string;
-}
 
 /** A chart over time, drawn by uPlot. Its meaning for a screen reader is the concern of the parent. */
 export function TimeChart(props: TimeChartProps): VNode {
@@ -47,11 +17,7 @@ export function TimeChart(props: TimeChartProps): VNode {
   useLayoutEffect(() => {
     const element = place.current;
     if (element === null) return undefined;
-    const drawn = new uPlot(
-      chartOptions(element, latest),
-      dataOf(latest.current),
-      element,
-    );
+    const drawn = new uPlot(chartOptions(element, latest), dataOf(latest.current), element);
     chart.current = drawn;
     const stopPicking = pickOnClick(drawn, (second) => latest.current.onPick(second));
     const observer = new ResizeObserver(() => {

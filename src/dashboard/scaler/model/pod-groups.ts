@@ -11,12 +11,11 @@ export interface PodGroup {
 
 /** Returns the groups that have pods. */
 export function groupPods({ pods, podReasons }: MetricResult): readonly PodGroup[] {
-  return POD_GROUPS.flatMap((name) => {
-    const names = pods[name];
-    if (names.length === 0) return [];
-    if (name === 'ready') return [{ name, count: names.length, parts: [{ reason: null, pods: names }] }];
-    return [{ name, count: names.length, parts: byReason(names, podReasons) }];
-  });
+  return POD_GROUPS.filter((name) => pods[name].length > 0).map((name) => ({
+    name,
+    count: pods[name].length,
+    parts: name === 'ready' ? [{ reason: null, pods: pods[name] }] : byReason(pods[name], podReasons),
+  }));
 }
 
 function byReason(
