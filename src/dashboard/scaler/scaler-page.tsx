@@ -21,8 +21,8 @@ import { readTolerances } from './model/tolerance.js';
 import { ConditionsSection } from './status/conditions-section.jsx';
 import { DocumentSection } from './status/document-section.jsx';
 import { EventsSection } from './status/events-section.jsx';
-import { useLongHistory, useRecentHistory } from './use-history.js';
-import { useMoment } from './use-moment.js';
+import { useLongHistory, useRecentHistory } from './state/use-history.js';
+import { useMoment } from './state/use-moment.js';
 import { VerdictCard } from './verdict-card.jsx';
 import { WhatIfSection } from './what-if/what-if-section.jsx';
 

@@ -39,7 +39,8 @@ export function VerdictCard({ detail, nowMs }: VerdictCardProps): VNode {
       {conflictingWriter === null ? null : <p dir="auto">{conflictingWriter.message}</p>}
       {shadow === null ? null : (
         <p dir="auto">
-          {shadow.beside} has {formatCount(shadow.theirReplicas)} desired replicas, {differenceOf(shadow.difference)}
+          {shadow.beside} has {formatCount(shadow.theirReplicas)} desired replicas,{' '}
+          {differenceOf(shadow.difference)}
         </p>
       )}
       <Facts detail={detail} nowMs={nowMs} />

@@ -31,7 +31,10 @@ describe('listChanges', () => {
   });
 
   test('an outcome without counts takes those of the decision', () => {
-    const lost = entry({ outcome: { kind: 'failed', from: null, to: null, message: '' }, decision: decision() });
+    const lost = entry({
+      outcome: { kind: 'failed', from: null, to: null, message: '' },
+      decision: decision(),
+    });
     expect(listChanges([lost])[0]?.label).toBe('4 -> 6, failed');
   });
 });

@@ -29,7 +29,14 @@ function history(at: readonly string[], counts: Values, value: Values = counts):
 }
 
 function data(at: readonly number[], counts: Values): ChartData {
-  return { ...readHistory(history(at.map((second) => new Date(second * 1000).toISOString()), counts)) };
+  return {
+    ...readHistory(
+      history(
+        at.map((second) => new Date(second * 1000).toISOString()),
+        counts,
+      ),
+    ),
+  };
 }
 
 describe('readHistory', () => {

@@ -1,6 +1,14 @@
-import type { DecisionEntry, MetricResult, PastDecision } from '../../../src/dashboard/scaler/model/answers.js';
+import type {
+  DecisionEntry,
+  MetricResult,
+  PastDecision,
+} from '../../../src/dashboard/scaler/model/answers.js';
 
-export function metric(name: string, proposal: number | null, more: Partial<MetricResult> = {}): MetricResult {
+export function metric(
+  name: string,
+  proposal: number | null,
+  more: Partial<MetricResult> = {},
+): MetricResult {
   return {
     name,
     proposal,

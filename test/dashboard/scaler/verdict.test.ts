@@ -47,9 +47,9 @@ describe('judge', () => {
     );
     const limits = [{ limit: 'untrusted_metric', from: 2, to: 4, reason: 'x', until: null }] as const;
     const one = { ...stays, recommendedReplicas: 2, limits };
-    expect(titleOf({ ...one, metrics: [metric('a', null), metric('b', null), metric('c', 2)] }, none(4))[0]).toBe(
-      'Stays at 4: 2 metrics have no value',
-    );
+    expect(
+      titleOf({ ...one, metrics: [metric('a', null), metric('b', null), metric('c', 2)] }, none(4))[0],
+    ).toBe('Stays at 4: 2 metrics have no value');
     expect(titleOf({ ...one, metrics: [metric('c', 2, { partial: 'x' })] }, none(4))[0]).toBe(
       'Stays at 4: a metric has only a partial value',
     );
@@ -82,7 +82,12 @@ describe('judge', () => {
 
   test('the reason of a pause replaces that of the decision', () => {
     const outcome = none(4);
-    const { sentence } = judge({ decision: decision(stays), outcome, reason: 'stays at 4: paused', conditions: [] });
+    const { sentence } = judge({
+      decision: decision(stays),
+      outcome,
+      reason: 'stays at 4: paused',
+      conditions: [],
+    });
     expect(sentence).toBe('stays at 4: paused');
   });
 });

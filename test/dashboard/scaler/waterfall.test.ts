@@ -68,7 +68,12 @@ describe('buildWaterfall', () => {
   });
 
   test('without any value the count stays', () => {
-    const blind = decision({ recommendedReplicas: null, desiredReplicas: 4, metrics: [metric('cpu', null)], limits: [] });
+    const blind = decision({
+      recommendedReplicas: null,
+      desiredReplicas: 4,
+      metrics: [metric('cpu', null)],
+      limits: [],
+    });
     expect(rowsOf(blind, null)).toEqual([
       ['Current', 0, 4],
       ['Result', 0, 4],

@@ -34,7 +34,8 @@ export function chartOptions(
       {
         ...axis,
         grid,
-        ticks: grid,
+        ticks: { ...grid, size: 5 },
+        size: 30,
         space: 70,
         values: (_chart, splits, _index, _space, step) => axisTimes(splits, step),
       },

@@ -32,8 +32,7 @@ export function MetricsSection({ data, links, hover, tolerances }: MetricsSectio
   if (data.metrics.length === 0) return null;
   const { down, up } = tolerances;
   const percent = (value: number): string => `${Math.round(value * 1000) / 10} %`;
-  const around =
-    down === up ? `${percent(up)} around` : `${percent(down)} below and ${percent(up)} above`;
+  const around = down === up ? `${percent(up)} around` : `${percent(down)} below and ${percent(up)} above`;
   return (
     <Section
       title="Metrics"

@@ -25,7 +25,10 @@ export function DecisionActions({ api, scaler, at }: DecisionActionsProps): VNod
   };
   const command = explainCommand(scaler, at);
   const copy = async (): Promise<void> => {
-    if (await copyText(command)) return tell('Copied.');
+    if (await copyText(command)) {
+      tell('Copied.');
+      return;
+    }
     if (code.current !== null) getSelection()?.selectAllChildren(code.current);
     tell('The browser does not allow copying here: the command is selected.');
   };

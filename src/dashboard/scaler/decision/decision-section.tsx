@@ -1,4 +1,4 @@
-import type { ComponentChildren, VNode } from 'preact';
+import type { VNode } from 'preact';
 import type { Api } from '../../data/api.js';
 import type { ScalerDetail } from '../../data/answers.js';
 import { decisionsRequest } from '../../data/requests.js';
@@ -12,8 +12,9 @@ import type { DecisionEntry, Outcome, PastDecision } from '../model/answers.js';
 import { pointAt } from '../model/chart-data.js';
 import type { ChartData } from '../model/chart-data.js';
 import { judge } from '../model/verdict.js';
+import type { Verdict } from '../model/verdict.js';
 import { buildWaterfall } from '../model/waterfall.js';
-import type { Moment } from '../use-moment.js';
+import type { Moment } from '../state/use-moment.js';
 import { DecisionActions } from './decision-actions.jsx';
 import { MetricResults } from './metric-results.jsx';
 import type { MetricTargets } from './metric-results.jsx';
@@ -57,9 +58,7 @@ function LastDecision({ api, detail, nowMs }: DecisionSectionProps): VNode {
   const { decision, outcome } = detail;
   return (
     <>
-      <DecisionView decision={decision} outcome={outcome} targets={detail.metrics} nowMs={nowMs}>
-        {judge(detail).sentence}
-      </DecisionView>
+      <DecisionView decision={decision} outcome={outcome} targets={detail.metrics} nowMs={nowMs} />
       {decision === null ? null : <DecisionActions api={api} scaler={detail} at={null} />}
     </>
   );
@@ -81,8 +80,8 @@ function PastDecisionView({
     return (
       <EmptyView title="This decision is no longer kept">
         <p>
-          Decisions are kept from <Time at={value.keptFrom} nowMs={nowMs} /> on. The charts show the replicas and
-          metrics of that moment.
+          Decisions are kept from <Time at={value.keptFrom} nowMs={nowMs} /> on. The charts show the replicas
+          and metrics of that moment.
         </p>
       </EmptyView>
     );
@@ -95,17 +94,28 @@ function PastDecisionView({
   return (
     <>
       {error === null ? null : <Notice>{error.message}</Notice>}
+      <Sentence verdict={judge({ decision, outcome, conditions, reason: null })} />
       <Period entry={entry} nowMs={nowMs} />
       <DecisionView
         decision={decision}
         outcome={outcome}
         targets={targets.length === 0 ? detail.metrics : targets}
         nowMs={nowMs}
-      >
-        {judge({ decision, outcome, conditions, reason: null }).sentence}
-      </DecisionView>
+      />
       {decision === null ? null : <DecisionActions api={api} scaler={detail} at={at} />}
     </>
+  );
+}
+
+/** That of the last decision is at the top of the page. */
+function Sentence({ verdict }: { readonly verdict: Verdict }): VNode {
+  const { title, sentence, aside } = verdict;
+  return (
+    <div class="decision-sentence">
+      <h3 dir="auto">{title}</h3>
+      <p dir="auto">{sentence}</p>
+      {aside === null ? null : <p dir="auto">{aside}</p>}
+    </div>
   );
 }
 
@@ -130,33 +140,22 @@ interface DecisionViewProps {
   readonly outcome: Outcome;
   readonly targets: MetricTargets;
   readonly nowMs: number;
-  /** The sentence of the decision. */
-  readonly children: ComponentChildren;
 }
 
-function DecisionView({ decision, outcome, targets, nowMs, children }: DecisionViewProps): VNode {
+function DecisionView({ decision, outcome, targets, nowMs }: DecisionViewProps): VNode {
   if (decision === null)
-    return (
-      <EmptyView title="No decision: the target could not be read">
-        <p dir="auto">{children}</p>
-      </EmptyView>
-    );
+    return <p class="hint">There was no decision, so there are no steps, metrics or pods.</p>;
   return (
-    <>
-      <p class="decision-sentence" dir="auto">
-        {children}
-      </p>
-      <div class="decision-parts">
-        <div>
-          <h3>From the proposal to the result</h3>
-          <WaterfallView waterfall={buildWaterfall(decision, outcome)} nowMs={nowMs} />
-        </div>
-        <div>
-          <h3>Metrics</h3>
-          <MetricResults decision={decision} targets={targets} />
-          <PodsView metrics={decision.metrics} />
-        </div>
+    <div class="decision-parts">
+      <div>
+        <h3>From the proposal to the result</h3>
+        <WaterfallView waterfall={buildWaterfall(decision, outcome)} nowMs={nowMs} />
       </div>
-    </>
+      <div>
+        <h3>Metrics</h3>
+        <MetricResults decision={decision} targets={targets} />
+        <PodsView metrics={decision.metrics} />
+      </div>
+    </div>
   );
 }

@@ -55,7 +55,8 @@ function MetricName({ metric: { name, error, partial } }: { readonly metric: Met
       <span dir="auto">{name}</span>
       {trouble === null ? null : (
         <div class={`metric-trouble ${tone}`} dir="auto">
-          <Icon name={error === null ? 'warning' : 'error'} /> {error === null ? `partial: ${trouble}` : trouble}
+          <Icon name={error === null ? 'warning' : 'error'} />{' '}
+          {error === null ? `partial: ${trouble}` : trouble}
         </div>
       )}
     </div>

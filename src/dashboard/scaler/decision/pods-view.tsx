@@ -57,7 +57,9 @@ function GroupBar({ groups }: { readonly groups: readonly PodGroup[] }): VNode {
   const bars = groups.map(({ name, count }) => {
     const x = (start / total) * 100;
     start += count;
-    return <rect key={name} class={`pods-${name}`} x={`${x}%`} width={`${(count / total) * 100}%`} height="8" />;
+    return (
+      <rect key={name} class={`pods-${name}`} x={`${x}%`} width={`${(count / total) * 100}%`} height="8" />
+    );
   });
   return (
     <svg class="pods-bar" width="100%" height="8" aria-hidden="true" focusable="false">

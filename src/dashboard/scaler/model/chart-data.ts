@@ -90,7 +90,11 @@ export function joinHistories(earlier: ChartData, later: ChartData, maxGapSecond
     at: [...earlier.at.slice(0, count), ...gap, ...later.at],
     metrics: later.metrics.map((metric) => {
       const known = earlier.metrics.find((other) => isSameMetric(metric, other));
-      return { ...metric, value: join(known?.value, metric.value), target: join(known?.target, metric.target) };
+      return {
+        ...metric,
+        value: join(known?.value, metric.value),
+        target: join(known?.target, metric.target),
+      };
     }),
   };
 }

@@ -1,5 +1,8 @@
 /** Returns the command that explains the decision in effect at `at` (RFC 3339); null: the last one. */
-export function explainCommand(name: { readonly namespace: string; readonly name: string }, at: string | null): string {
+export function explainCommand(
+  name: { readonly namespace: string; readonly name: string },
+  at: string | null,
+): string {
   const scaler = quote(`${name.namespace}/${name.name}`);
   return `promscaler explain ${scaler}${at === null ? '' : ` --at ${quote(at)}`}`;
 }
@@ -10,7 +13,10 @@ function quote(text: string): string {
 }
 
 /** Returns a file name with letters, digits, dots and hyphens only. */
-export function snapshotFileName(name: { readonly namespace: string; readonly name: string }, at: string): string {
+export function snapshotFileName(
+  name: { readonly namespace: string; readonly name: string },
+  at: string,
+): string {
   const safe = (text: string): string => text.replace(/[^\w.-]/g, '-');
   return `${safe(name.namespace)}-${safe(name.name)}-${safe(at)}.json`;
 }

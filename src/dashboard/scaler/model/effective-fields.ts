@@ -44,8 +44,12 @@ function defaultsOf(spec: Json): readonly EffectiveField[] {
     ['behavior.scaleDown.stabilizationWindowSeconds', stabilization],
     ['behavior.scaleDown.selectPolicy', BUILT_IN.selectPolicy],
     ['behavior.scaleDown.tolerance', tolerance],
-    ['scaleUpLimitFactor', values.scaleUpLimitFactor ?? BUILT_IN.scaleUpLimitFactor],
-    ['scaleUpLimitMinimum', values.scaleUpLimitMinimum ?? BUILT_IN.scaleUpLimitMinimum],
+    ...(hasScaleUpLimit(spec, values)
+      ? ([
+          ['scaleUpLimitFactor', values.scaleUpLimitFactor ?? BUILT_IN.scaleUpLimitFactor],
+          ['scaleUpLimitMinimum', values.scaleUpLimitMinimum ?? BUILT_IN.scaleUpLimitMinimum],
+        ] as const)
+      : []),
     ['upscaleForbiddenWindowSeconds', values.upscaleForbiddenWindowSeconds],
     ['downscaleForbiddenWindowSeconds', values.downscaleForbiddenWindowSeconds],
     ['forbiddenWindowsSince', values.forbiddenWindowsSince],
@@ -63,17 +67,30 @@ function defaultsOf(spec: Json): readonly EffectiveField[] {
   return all.map(([path, value]) => ({ path, value: String(value), isWritten: false }));
 }
 
+/** With `behavior`, the limit applies only if the document or its preset sets one of its fields. */
+function hasScaleUpLimit(spec: Json, values: PresetValues): boolean {
+  const isSet = [spec['scaleUpLimitFactor'], spec['scaleUpLimitMinimum']].some(
+    (value) => value !== undefined,
+  );
+  return spec['behavior'] === undefined || isSet || values.scaleUpLimitFactor !== null;
+}
+
 /** The document is parsed JSON from the API; its depth is that which the service accepted. */
 function flatten(value: unknown, path: string): readonly EffectiveField[] {
-  if (Array.isArray(value)) return value.flatMap((item: unknown, index) => flatten(item, `${path}[${index}]`));
+  if (Array.isArray(value))
+    return value.flatMap((item: unknown, index) => flatten(item, `${path}[${index}]`));
   if (isObject(value))
-    return Object.entries(value).flatMap(([key, member]) => flatten(member, path === '' ? key : `${path}.${key}`));
+    return Object.entries(value).flatMap(([key, member]) =>
+      flatten(member, path === '' ? key : `${path}.${key}`),
+    );
   return [{ path, value: textOf(value), isWritten: true }];
 }
 
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : JSON.stringify(value ?? null);
+  return typeof value === 'number' || typeof value === 'boolean'
+    ? String(value)
+    : JSON.stringify(value ?? null);
 }
 
 function isObject(value: unknown): value is Json {

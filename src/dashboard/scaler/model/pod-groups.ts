@@ -18,10 +18,7 @@ export function groupPods({ pods, podReasons }: MetricResult): readonly PodGroup
   }));
 }
 
-function byReason(
-  names: readonly string[],
-  reasons: MetricResult['podReasons'],
-): PodGroup['parts'] {
+function byReason(names: readonly string[], reasons: MetricResult['podReasons']): PodGroup['parts'] {
   const groups = new Map<string, string[]>();
   for (const name of names) {
     const reason = (Object.hasOwn(reasons, name) ? reasons[name] : undefined) ?? 'reason not known';

@@ -13,7 +13,8 @@ export function readTolerances(document: Readonly<Record<string, unknown>>): Tol
   const spec = memberOf(document, 'spec');
   const all = readTolerance(spec?.['tolerance']) ?? DEFAULT_TOLERANCE;
   const behavior = memberOf(spec, 'behavior');
-  const of = (direction: string): number => readTolerance(memberOf(behavior, direction)?.['tolerance']) ?? all;
+  const of = (direction: string): number =>
+    readTolerance(memberOf(behavior, direction)?.['tolerance']) ?? all;
   return { down: of('scaleDown'), up: of('scaleUp') };
 }
 

@@ -13,7 +13,9 @@ export interface Transition {
  * Returns by type of condition when its status or reason changed, newest first, from decisions in the order of the API
  * (newest first). The oldest one has no predecessor: null.
  */
-export function listTransitions(entries: readonly DecisionEntry[]): ReadonlyMap<string, readonly Transition[]> {
+export function listTransitions(
+  entries: readonly DecisionEntry[],
+): ReadonlyMap<string, readonly Transition[]> {
   const found = new Map<string, Transition[]>();
   const last = new Map<string, Condition>();
   for (const entry of [...entries].reverse()) {

@@ -76,7 +76,10 @@ function judgeCarriedOut(decision: PastDecision, outcome: Outcome): Pick<Verdict
   const isLimited = recommended !== null && recommended !== to && limit !== undefined;
   const instead = isLimited ? `, not ${recommended}${because}` : '';
   if (from !== to)
-    return { tone: 'moving', title: `${to > from ? 'Scaled up' : 'Scaled down'} from ${from} to ${to}${instead}` };
+    return {
+      tone: 'moving',
+      title: `${to > from ? 'Scaled up' : 'Scaled down'} from ${from} to ${to}${instead}`,
+    };
   if (limit?.limit === 'untrusted_metric' || (recommended === null && decision.metrics.length > 0))
     return { tone: 'failing', title: `Stays at ${to}: ${whyNoValue(decision)}` };
   if (isLimited) return { tone: 'held', title: `Stays at ${to}${instead}` };

@@ -4,8 +4,8 @@ import { parseSnapshot, SnapshotError } from '../../../decision/snapshot/parse-s
 import type { Sample, Snapshot } from '../../../decision/snapshot/snapshot.js';
 import { parseScaler } from '../../../scaler/read/parse-scaler.js';
 import type { MetricSpec } from '../../../scaler/spec.js';
-import type { SnapshotAnswer } from "../../data/answers.js";
-import type { PastDecision } from "../model/answers.js";
+import type { SnapshotAnswer } from '../../data/answers.js';
+import type { PastDecision } from '../model/answers.js';
 
 /** What is wrong with a document, in the words of `promscaler validate`. */
 export interface DocumentProblem {
@@ -37,7 +37,8 @@ export function decideWith(snapshotJson: SnapshotAnswer, document: unknown): Wha
   if (scaler === null || shown.some(({ severity }) => severity === 'error'))
     return { decision: null, problems: shown, notes: [] };
   const given = readSnapshot(snapshotJson);
-  if (typeof given === 'string') return { decision: null, problems: [unreadable(given), ...shown], notes: [] };
+  if (typeof given === 'string')
+    return { decision: null, problems: [unreadable(given), ...shown], notes: [] };
   const samples = samplesFor(scaler.spec.metrics, given);
   const decision = toPast(decide({ ...given, scaler, samples }));
   return { decision, problems: shown, notes: notesOn(given, { scaler, samples }) };
@@ -100,15 +101,23 @@ function notesOn(
   const isLonger = longestWindow(scaler.spec) > longestWindow(given.scaler.spec);
   return [
     ...(samples.includes(NOT_QUERIED)
-      ? ['A metric with another query has no value here: the snapshot has only the answers to its own queries.']
+      ? [
+          'A metric with another query has no value here: the snapshot has only the answers to its own queries.',
+        ]
       : []),
     ...(isLonger
-      ? ['A longer window sees only the recommendations and changes that the service has kept for the shorter one.']
+      ? [
+          'A longer window sees only the recommendations and changes that the service has kept for the shorter one.',
+        ]
       : []),
   ];
 }
 
-function longestWindow({ behavior, downscaleStabilizationSeconds, downscaleConfirmation }: Snapshot['scaler']['spec']): number {
+function longestWindow({
+  behavior,
+  downscaleStabilizationSeconds,
+  downscaleConfirmation,
+}: Snapshot['scaler']['spec']): number {
   const rules = behavior === null ? [] : [behavior.scaleUp, behavior.scaleDown];
   return Math.max(
     behavior === null ? downscaleStabilizationSeconds : 0,

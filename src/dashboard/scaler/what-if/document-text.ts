@@ -27,7 +27,9 @@ export function readDocumentText(text: string, known: unknown): ReadText {
   const [only] = [...eachYamlDocument(text, FILE)];
   if (read.length !== 1 || only === undefined)
     return { value: null, problems: [`${FILE}: ${read.length} documents, must be one`] };
-  const accepted = new Set(parseScaler(known).problems.map(({ code, path, message }) => keyOf(code, path, message)));
+  const accepted = new Set(
+    parseScaler(known).problems.map(({ code, path, message }) => keyOf(code, path, message)),
+  );
   const problems = read
     .flatMap((document) => document.problems)
     .filter(({ code, path, message }) => !accepted.has(keyOf(code, path, message)));

@@ -1,7 +1,13 @@
-import { MEMBERS, MEMBER_OF_TARGET, TARGET_TYPES, TYPE_OF_MEMBER } from '../../../scaler/resolve/metric-form.js';
+import {
+  MEMBERS,
+  MEMBER_OF_TARGET,
+  TARGET_TYPES,
+  TYPE_OF_MEMBER,
+} from '../../../scaler/resolve/metric-form.js';
 import { isPlainObject, valueAt } from '../../../scaler/plain-json.js';
 import { BUILT_IN, PRESETS } from '../../../scaler/schema/presets.js';
 import type { PresetValues } from '../../../scaler/schema/presets.js';
+import { textAt } from './edit.js';
 import type { Path } from './edit.js';
 
 /** An input of the form. `placeholder`: the default in effect, if there is one. `choices`: null: any text. */
@@ -85,7 +91,7 @@ function ruleFields(spec: unknown, direction: 'scaleUp' | 'scaleDown'): readonly
   return [
     field(`${base}.stabilizationWindowSeconds`, shown(stabilizationOf(spec, direction))),
     field(`${base}.selectPolicy`, shown(BUILT_IN.selectPolicy), ['Max', 'Min', 'Disabled']),
-    field(`${base}.tolerance`, shown(String(valueAt(spec, ['tolerance']) ?? BUILT_IN.tolerance))),
+    field(`${base}.tolerance`, shown(textAt(spec, ['tolerance']) || String(BUILT_IN.tolerance))),
     ...Array.from({ length: count + 1 }, (_, index) => policyFields([...path, 'policies', index])).flat(),
   ].map((one) => ({ ...one, label: one.label.replace(`${base}.`, '') }));
 }

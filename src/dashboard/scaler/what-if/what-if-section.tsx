@@ -33,7 +33,10 @@ export function WhatIfSection({ api, detail, at, nowMs }: WhatIfSectionProps): V
     setStage({ kind: 'loading' });
     try {
       const request = snapshotRequest(detail.namespace, detail.name, at === null ? {} : { at });
-      const [{ WhatIfPanel }, snapshot] = await Promise.all([import('./what-if-panel.jsx'), api.read(request)]);
+      const [{ WhatIfPanel }, snapshot] = await Promise.all([
+        import('./what-if-panel.jsx'),
+        api.read(request),
+      ]);
       setStage({ kind: 'open', Panel: WhatIfPanel, snapshot });
     } catch (error) {
       const message = error instanceof ApiError ? error.message : 'A part of this page cannot be loaded.';
@@ -57,8 +60,8 @@ export function WhatIfSection({ api, detail, at, nowMs }: WhatIfSectionProps): V
         <stage.Panel snapshot={stage.snapshot} nowMs={nowMs} />
       ) : (
         <p class="hint">
-          Change a field and see the decision that promscaler would have made. Computed in this browser; nothing is
-          sent or changed.
+          Change a field and see the decision that promscaler would have made. Computed in this browser;
+          nothing is sent or changed.
         </p>
       )}
       {stage.kind === 'failed' ? (

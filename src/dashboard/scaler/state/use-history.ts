@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Api } from '../data/api.js';
-import { ApiError } from '../data/api-error.js';
-import { historyRequest } from '../data/requests.js';
-import { joinHistories, NO_CHART_DATA, readHistory } from './model/chart-data.js';
-import type { ChartData } from './model/chart-data.js';
+import type { Api } from '../../data/api.js';
+import { ApiError } from '../../data/api-error.js';
+import { historyRequest } from '../../data/requests.js';
+import { joinHistories, NO_CHART_DATA, readHistory } from '../model/chart-data.js';
+import type { ChartData } from '../model/chart-data.js';
 
 interface ScalerName {
   readonly namespace: string;

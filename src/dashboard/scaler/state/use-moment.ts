@@ -1,6 +1,6 @@
 import { useCallback } from 'preact/hooks';
-import { parseTime } from '../format/times.js';
-import { replaceParameters, useHash } from '../ui/use-hash.js';
+import { parseTime } from '../../format/times.js';
+import { replaceParameters, useHash } from '../../ui/use-hash.js';
 
 /** The selected moment: the parameter `at` of the address, RFC 3339; null: the last decision. */
 export interface Moment {
@@ -16,7 +16,8 @@ export function useMoment(): Moment {
   const given = mark === -1 ? null : new URLSearchParams(hash.slice(mark + 1)).get('at');
   const ms = given === null ? null : parseTime(given);
   const select = useCallback((second: number | null) => {
-    const at = second === null ? null : new Date(Math.round(second * 1000)).toISOString().replace('.000Z', 'Z');
+    const at =
+      second === null ? null : new Date(Math.round(second * 1000)).toISOString().replace('.000Z', 'Z');
     replaceParameters(new URLSearchParams(at === null ? {} : { at }));
   }, []);
   return {
