@@ -1,3 +1,5 @@
+import { DeadlineError } from '../../units/clock.js';
+
 export type ApiErrorKind =
   /** A bearer token is missing or wrong. */
   | 'unauthorized'
@@ -31,4 +33,12 @@ export function errorOfStatus(status: number, said: string | null): ApiError {
   if (status === 403) return new ApiError('forbidden', message);
   if (status === 404) return new ApiError('not-found', message);
   return new ApiError(status >= 500 ? 'unavailable' : 'rejected', message);
+}
+
+/** Returns the error of a failed request: whatever `fetch` and its deadline throw has a kind. */
+export function apiErrorOf(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof DeadlineError)
+    return new ApiError('timeout', `promscaler did not answer within ${error.ms / 1000} s`);
+  return new ApiError('unreachable', 'promscaler cannot be reached');
 }

@@ -1,7 +1,6 @@
 import { withDeadline } from '../../units/clock.js';
-import { DeadlineError } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
-import { ApiError, errorOfStatus } from './api-error.js';
+import { ApiError, apiErrorOf, errorOfStatus } from './api-error.js';
 import { createLiveEvents } from './live-events.js';
 import type { LiveEvents } from './live-events.js';
 import { readBody } from './read-body.js';
@@ -58,13 +57,6 @@ export function createApi({ base, clock, session, fetch }: ApiOptions): Api {
     }
   };
   return { read, live: createLiveEvents({ send, clock, session }), session, clock };
-}
-
-function apiErrorOf(error: unknown): ApiError {
-  if (error instanceof ApiError) return error;
-  if (error instanceof DeadlineError)
-    return new ApiError('timeout', `promscaler did not answer within ${DEADLINE_MS / 1000} s`);
-  return new ApiError('unreachable', 'promscaler cannot be reached');
 }
 
 function parseJson(text: string): unknown {

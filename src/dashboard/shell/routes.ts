@@ -5,21 +5,9 @@ export type Route =
   | { readonly page: 'health' }
   | { readonly page: 'unknown' };
 
-/** A hash, such as `#/scalers/shop/web?at=1`: `#/` and the path, and the parameters of the page. */
-export interface Place {
-  readonly route: Route;
-  readonly parameters: URLSearchParams;
-}
-
-export function readHash(hash: string): Place {
-  const text = hash.replace(/^#/, '');
-  const mark = text.indexOf('?');
-  const path = mark === -1 ? text : text.slice(0, mark);
-  const parameters = new URLSearchParams(mark === -1 ? '' : text.slice(mark + 1));
-  return { route: routeOf(path), parameters };
-}
-
-function routeOf(path: string): Route {
+/** Reads a hash, such as `#/scalers/shop/web?at=1`. */
+export function routeOf(hash: string): Route {
+  const path = hash.replace(/^#/, '').split('?', 1)[0] ?? '';
   const parts = path.split('/').filter((part) => part !== '');
   const [page, namespace, name] = parts.map(decoded);
   if (parts.length === 0) return { page: 'overview' };

@@ -1,9 +1,12 @@
 import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
 import type { Api } from '../data/api.js';
 import type { Cell } from '../data/cell.js';
 import { useCell } from '../data/use-cell.js';
 import { HealthPage } from '../health/health-page.jsx';
 import { OverviewPage } from '../overview/overview-page.jsx';
+import { createOverviewStore } from '../overview/overview-store.js';
+import type { OverviewStore } from '../overview/overview-store.js';
 import { ScalerPage } from '../scaler/scaler-page.jsx';
 import { Announcer } from '../ui/announcer.jsx';
 import { ErrorBoundary } from '../ui/error-boundary.jsx';
@@ -13,7 +16,7 @@ import { EmptyView } from '../ui/states.jsx';
 import { useHash } from '../ui/use-hash.js';
 import logo from '../design/icon.svg';
 import { Connection } from './connection.jsx';
-import { readHash } from './routes.js';
+import { routeOf } from './routes.js';
 import type { Route } from './routes.js';
 import { TokenForm } from './token-form.jsx';
 import { ThemeButton } from './theme-button.jsx';
@@ -26,7 +29,8 @@ interface ShellProps {
 
 /** The header and the page that the address names. */
 export function Shell({ api, theme }: ShellProps): VNode {
-  const { route } = readHash(useHash());
+  const route = routeOf(useHash());
+  const [store] = useState(() => createOverviewStore(api));
   const { demand } = useCell(api.session.state);
   return (
     <>
@@ -38,7 +42,7 @@ export function Shell({ api, theme }: ShellProps): VNode {
       <main>
         <ErrorBoundary key={keyOf(route)}>
           {demand === null ? (
-            <Page api={api} route={route} />
+            <Page api={api} route={route} store={store} />
           ) : (
             <TokenForm session={api.session} message={demand} />
           )}
@@ -55,7 +59,7 @@ function Header({ api, theme, route }: ShellProps & { readonly route: Route }): 
     <header class="header">
       <a class="brand" href={OVERVIEW_LINK}>
         <img src={logo} alt="" width="24" height="24" />
-        promscaler
+        <span>promscaler</span>
       </a>
       <nav aria-label="Pages">
         <a href={OVERVIEW_LINK} aria-current={current('overview')}>
@@ -73,10 +77,16 @@ function Header({ api, theme, route }: ShellProps & { readonly route: Route }): 
   );
 }
 
-function Page({ api, route }: { readonly api: Api; readonly route: Route }): VNode {
+interface PageProps {
+  readonly api: Api;
+  readonly route: Route;
+  readonly store: OverviewStore;
+}
+
+function Page({ api, route, store }: PageProps): VNode {
   switch (route.page) {
     case 'overview':
-      return <OverviewPage api={api} />;
+      return <OverviewPage api={api} store={store} />;
     case 'health':
       return <HealthPage api={api} />;
     case 'scaler':

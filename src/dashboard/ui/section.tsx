@@ -5,14 +5,16 @@ interface SectionProps {
   readonly title: string;
   /** Controls or facts at the end of the heading. */
   readonly aside?: ComponentChildren;
+  /** Takes the whole width where sections are next to each other. */
+  readonly isWide?: boolean;
   readonly children: ComponentChildren;
 }
 
 /** A part of a page with its heading. */
-export function Section({ title, aside, children }: SectionProps): VNode {
+export function Section({ title, aside, isWide, children }: SectionProps): VNode {
   const id = useId();
   return (
-    <section class="card" aria-labelledby={id}>
+    <section class={isWide === true ? 'card is-wide' : 'card'} aria-labelledby={id}>
       <div class="card-heading">
         <h2 id={id}>{title}</h2>
         {aside}

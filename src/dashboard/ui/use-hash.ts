@@ -12,6 +12,12 @@ export function useHash(): string {
   return hash;
 }
 
+/** Returns the parameters of a hash: `state=held` of `#/?state=held`. */
+export function parametersOf(hash: string): URLSearchParams {
+  const mark = hash.indexOf('?');
+  return new URLSearchParams(mark === -1 ? '' : hash.slice(mark + 1));
+}
+
 /** Replaces the parameters of the current page in the address, without an entry in the history of the browser. */
 export function replaceParameters(parameters: URLSearchParams): void {
   const path = location.hash.split('?', 1)[0] ?? '';
