@@ -26,7 +26,7 @@ export function VerdictCard({ detail, nowMs }: VerdictCardProps): VNode {
   const { tone, title, sentence, aside } = judge({ decision, outcome, reason, conditions });
   const look = LOOKS[tone];
   return (
-    <section class={`card verdict ${look.tone}`} aria-label="The last decision">
+    <section class={`card scaler-verdict ${look.tone}`} aria-label="The last decision">
       <h2>
         <Icon name={look.icon} />
         <span dir="auto">{title}</span>
@@ -56,7 +56,7 @@ function differenceOf(difference: number): string {
 function Facts({ detail, nowMs }: VerdictCardProps): VNode {
   const { target, currentReplicas, minReplicas, maxReplicas, at, lastScaleUp, lastScaleDown } = detail;
   return (
-    <dl class="facts">
+    <dl class="scaler-facts">
       <div>
         <dt>Target</dt>
         <dd dir="auto">

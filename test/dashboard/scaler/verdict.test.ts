@@ -36,6 +36,14 @@ describe('judge', () => {
     ]);
   });
 
+  test('a metric without a value is named, also if the others ask for no change', () => {
+    const metrics = [metric('cpu', 4), metric('up', null)];
+    expect(titleOf({ ...stays, recommendedReplicas: 4, limits: [], metrics }, none(4))).toEqual([
+      'Stays at 4: the metrics ask for no change, but up has no value',
+      'held',
+    ]);
+  });
+
   test('metrics without a value', () => {
     const blind = { ...stays, recommendedReplicas: null, limits: [] };
     expect(titleOf({ ...blind, metrics: [metric('cpu', null)] }, none(4))).toEqual([

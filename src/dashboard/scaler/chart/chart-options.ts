@@ -6,19 +6,21 @@ import type { SeriesLook, TimeChartProps } from './chart-props.js';
 const SYNC_KEY = 'promscaler';
 const FONT = '12px system-ui, sans-serif';
 const MIN_DRAG_PIXELS = 5;
+/** Steps of an axis in bytes. */
+const POWERS_OF_TWO: readonly number[] = Array.from({ length: 60 }, (_, power) => 2 ** power);
 
 export function chartOptions(
   element: HTMLElement,
   latest: { readonly current: TimeChartProps },
 ): uPlot.Options {
-  const { looks, bands, height } = latest.current;
+  const { looks, bands, height, isBinary } = latest.current;
   const token = tokensOf(element);
   const axis = { stroke: token('--text-muted'), font: FONT, labelFont: FONT };
   const grid = { stroke: token('--chart-grid'), width: 1 };
   return {
     width: Math.max(1, Math.floor(element.clientWidth)),
     height,
-    padding: [10, 10, 0, 0],
+    padding: [10, 22, 0, 0],
     legend: { show: false },
     cursor: {
       y: false,
@@ -45,6 +47,7 @@ export function chartOptions(
         ticks: { show: false },
         size: (_chart, values) => axisWidth(values),
         space: 28,
+        ...(isBinary ? { incrs: [...POWERS_OF_TWO] } : {}),
         values: (_chart, splits) => splits.map((value) => latest.current.format(value)),
       },
     ],
@@ -86,7 +89,7 @@ function seriesOf(look: SeriesLook, token: (name: string) => string): uPlot.Seri
 }
 
 function isSparse(chart: uPlot): boolean {
-  return chart.data[0].length < 3;
+  return chart.data[0].length < 2;
 }
 
 function niceTop(max: number | null): number {

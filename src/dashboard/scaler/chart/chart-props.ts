@@ -43,4 +43,6 @@ export interface TimeChartProps extends ChartLinks {
   /** Top of the axis; null: by the values. */
   readonly top: number | null;
   readonly format: (value: number) => string;
+  /** Whether the values are bytes, of which 1024 are 1Ki. */
+  readonly isBinary: boolean;
 }

@@ -88,6 +88,7 @@ function MetricChart({ data, metric, links, hover, tolerances }: MetricChartProp
           bands={BANDS}
           top={null}
           format={format}
+          isBinary={unit !== 'percent' && /(?:^|\/)memory$/.test(name)}
         />
       </div>
     </figure>

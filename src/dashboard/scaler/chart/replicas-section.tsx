@@ -83,6 +83,7 @@ export function ReplicasSection(props: ReplicasSectionProps): VNode {
           looks={LOOKS}
           bands={BANDS}
           top={top}
+          isBinary={false}
           format={(value) => (Number.isInteger(value) ? formatCount(value) : '')}
         />
       </Slider>

@@ -86,10 +86,11 @@ function PastDecisionView({
       </EmptyView>
     );
   const index = moment.second === null ? null : pointAt(data, moment.second);
-  const targets = data.metrics.flatMap(({ metric, unit, target }) => {
-    const known = index === null ? null : (target[index] ?? null);
-    return known === null ? [] : [{ metric, unit, target: known }];
-  });
+  const targets = data.metrics.map(({ metric, unit, target }) => ({
+    metric,
+    unit,
+    target: index === null ? null : (target[index] ?? null),
+  }));
   const { decision, outcome, conditions } = entry;
   return (
     <>

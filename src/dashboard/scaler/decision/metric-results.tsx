@@ -5,7 +5,7 @@ import { Table } from '../../ui/table.jsx';
 import type { Metric, MetricResult, PastDecision } from '../model/answers.js';
 
 /** What is known of the metrics of a decision besides its results: unit and target. */
-export type MetricTargets = readonly Pick<Metric, 'metric' | 'unit' | 'target'>[];
+export type MetricTargets = readonly (Pick<Metric, 'metric' | 'unit'> & { readonly target: number | null })[];
 
 interface MetricResultsProps {
   readonly decision: PastDecision;
@@ -18,6 +18,7 @@ export function MetricResults({ decision, targets }: MetricResultsProps): VNode 
   if (metrics.length === 0) return <p class="hint">No metric was used for this decision.</p>;
   const proposals = metrics.flatMap(({ proposal }) => (proposal === null ? [] : [proposal]));
   const most = proposals.length === 0 ? null : Math.max(...proposals);
+  const least = proposals.length === 0 ? null : Math.min(...proposals);
   return (
     <Table
       caption="Metrics of the decision"
@@ -31,11 +32,11 @@ export function MetricResults({ decision, targets }: MetricResultsProps): VNode 
       rows={metrics.map((metric, index) => ({
         key: `${index} ${metric.name}`,
         cells: [
-          <MetricName metric={metric} />,
+          <MetricName metric={metric} identity={targets[index]?.metric ?? metric.name} />,
           valueText(metric),
           targetText(metric, targets[index]),
           metric.ratio === null ? UNKNOWN : String(Math.round(metric.ratio * 10_000) / 10_000),
-          metric.proposal !== null && metric.proposal === most ? (
+          metric.proposal !== null && metric.proposal === most && least !== most ? (
             <b>
               {formatCount(metric.proposal)} <span class="hint">largest</span>
             </b>
@@ -48,11 +49,16 @@ export function MetricResults({ decision, targets }: MetricResultsProps): VNode 
   );
 }
 
-function MetricName({ metric: { name, error, partial } }: { readonly metric: MetricResult }): VNode {
+interface MetricNameProps {
+  readonly metric: MetricResult;
+  readonly identity: string;
+}
+
+function MetricName({ metric: { name, error, partial }, identity }: MetricNameProps): VNode {
   const [trouble, tone] = error === null ? [partial, 'tone-warn'] : [error, 'tone-bad'];
   return (
     <div>
-      <span dir="auto">{name}</span>
+      <span dir="auto">{isNameOf(identity, name) ? identity : name}</span>
       {trouble === null ? null : (
         <div class={`metric-trouble ${tone}`} dir="auto">
           <Icon name={error === null ? 'warning' : 'error'} />{' '}
@@ -71,8 +77,13 @@ function valueText({ name, error, current }: MetricResult): string {
   return formatMetric(value ?? null, { name, unit: 'total' });
 }
 
+/** The identity of a metric of a container is CONTAINER/NAME. */
+function isNameOf(identity: string, name: string): boolean {
+  return identity === name || identity.endsWith(`/${name}`);
+}
+
 /** A document may have changed since: a metric of another name has another target. */
 function targetText({ name }: MetricResult, target: MetricTargets[number] | undefined): string {
-  if (target?.metric !== name) return UNKNOWN;
+  if (target === undefined || !isNameOf(target.metric, name)) return UNKNOWN;
   return formatMetric(target.target, { name, unit: target.unit });
 }

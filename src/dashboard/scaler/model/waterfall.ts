@@ -70,7 +70,7 @@ function largestProposal({
   const replicas = Math.max(...proposals);
   return {
     replicas,
-    names: metrics.filter(({ proposal }) => proposal === replicas).map(({ name }) => name),
+    names: [...new Set(metrics.filter(({ proposal }) => proposal === replicas).map(({ name }) => name))],
   };
 }
 

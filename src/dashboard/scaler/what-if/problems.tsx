@@ -12,7 +12,7 @@ interface ProblemsProps {
 export function Problems({ problems, id }: ProblemsProps): VNode | null {
   if (problems.length === 0) return null;
   return (
-    <ul class="problems" id={id}>
+    <ul class="document-problems" id={id}>
       {problems.map(({ severity, code, message }, index) => (
         <li key={index} class={severity === 'error' ? 'tone-bad' : 'tone-warn'} dir="auto">
           <Icon name={severity === 'error' ? 'error' : 'warning'} /> {severity}: {message} [{code}]

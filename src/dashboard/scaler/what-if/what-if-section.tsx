@@ -39,7 +39,8 @@ export function WhatIfSection({ api, detail, at, nowMs }: WhatIfSectionProps): V
       ]);
       setStage({ kind: 'open', Panel: WhatIfPanel, snapshot });
     } catch (error) {
-      const message = error instanceof ApiError ? error.message : 'A part of this page cannot be loaded.';
+      const message =
+        error instanceof ApiError ? error.message : 'A part of this page cannot be loaded. Reload the page.';
       setStage({ kind: 'failed', message });
     }
   };
