@@ -9,7 +9,7 @@ import { createServiceClient } from '../reach/service-client.js';
 import type { Completed } from './complete.js';
 import type { Source, Suggestion } from './describe-commands.js';
 
-/** Nobody waits longer for a suggestion. */
+/** A shell waits for its suggestions. */
 const LONGEST_MS = 2000;
 
 type Read = (completed: Completed, options: ReachOptions, io: CommandIo) => Promise<readonly string[]>;
