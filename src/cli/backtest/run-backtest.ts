@@ -113,10 +113,9 @@ async function openScene(
   { config, variants }: { readonly config: ServiceConfig | null; readonly variants: readonly Variant[] },
   io: CommandIo,
 ): Promise<Scene> {
-  if (options.trace !== undefined && (options.prometheus ?? options.from) !== undefined)
-    throw new CommandError('--trace and --prometheus or --from are two sources of load: choose one', 2);
+  checkSources(options);
   const assumptions = readAssumptions(options, config);
-  if (options.prometheus !== undefined || options.from !== undefined)
+  if ((options.prometheus ?? options.from ?? options.history) !== undefined)
     return openHistory(
       options,
       variants,
@@ -124,7 +123,7 @@ async function openScene(
       io,
     );
   const { capacity } = assumptions;
-  if (options.trace === undefined) throw new CommandError('--trace or --prometheus is missing', 2);
+  if (options.trace === undefined) throw new CommandError('--trace, --prometheus or --history is missing', 2);
   if (capacity === null) throw new CommandError('--trace needs --capacity: the load that one pod carries', 2);
   const podStartSeconds = assumptions.podStartSeconds ?? DEFAULT_POD_START_SECONDS;
   const known = { ...assumptions, capacity, podStartSeconds };
@@ -132,6 +131,19 @@ async function openScene(
   const scoring = scoringOf(load, known);
   const world = traceWorld(load, known);
   return { world, scoring, assumptions: known, more: [], lines: describeAssumptions(known) };
+}
+
+function checkSources({ trace, prometheus, from, history, to, step, saveHistory }: BacktestOptions): void {
+  if (trace !== undefined && (prometheus ?? from ?? history) !== undefined)
+    throw new CommandError(
+      '--trace, --history and --prometheus or --from are sources of load: choose one',
+      2,
+    );
+  if (history !== undefined && (prometheus ?? from ?? to ?? step ?? saveHistory) !== undefined)
+    throw new CommandError(
+      '--history has its own times: remove --prometheus, --from, --to, --step and --save-history',
+      2,
+    );
 }
 
 /** `capacity` and `podStartSeconds` are null without their option. */

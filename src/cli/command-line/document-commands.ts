@@ -147,6 +147,8 @@ function addBacktest(program: Command, io: CommandIo, result: Result): void {
     .option('--from <time>', 'Start of the history: a time, or a duration before --to, such as 7d')
     .option('--to <time>', 'End of the history: a time, or a duration before now (default: now)')
     .option('--step <duration>', 'Step of the history (default: scrapeIntervalSeconds of the data source)')
+    .option('--save-history <file>', 'Write the history to a file, for --history')
+    .option('--history <file>', 'Read the history from a file of --save-history, without a server')
     .option('--request <cores>', 'Cpu request of a pod (default: that of kube-state-metrics)')
     .option('--no-cache', 'Read the whole history again, and do not keep it')
     .option(
