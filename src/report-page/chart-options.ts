@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
 import type { Band, PageData } from '../backtest/report/page-data.js';
-import { cssColor } from './elements.js';
+import { cssColor, formatTime } from './elements.js';
 
 /** The charts share their cursor. */
 export const SYNC = uPlot.sync('report');
@@ -17,17 +17,35 @@ export function chartOptions({ from, seconds }: PageData, width: number, height:
   return {
     width,
     height,
-    // Times in UTC, as in the explanations.
-    tzDate: (unixSeconds) => uPlot.tzDate(new Date(unixSeconds * 1000), 'Etc/UTC'),
     cursor: { sync: { key: SYNC.key }, drag: { x: true, y: false } },
     scales: {
       x: { min: from, max: from + seconds },
       y: { range: (_, __, highest) => [0, Math.max(1, highest * 1.05)] },
     },
-    axes: [axis, { ...axis, size: 44 }],
+    axes: [
+      { ...axis, space: 70, values: timeLabels },
+      { ...axis, size: 44 },
+    ],
     legend: { live: true },
-    plugins: [{ hooks: { ready: [(chart) => void (chart.root.dataset['from'] = String(from))] } }],
   };
+}
+
+/** The series of times. */
+export const TIME: uPlot.Series = {
+  label: 'time',
+  value: (_, time: number | null) => (time === null ? '--' : formatTime(time)),
+};
+
+const MINUTE = 60;
+const DAY = 86_400;
+
+/** In UTC, as in the explanations. */
+function timeLabels(_: uPlot, times: number[], __: number, ___: number, step: number): string[] {
+  return times.map((time) => {
+    const text = formatTime(time);
+    if (step >= DAY) return text.slice(5, 10);
+    return text.slice(11, step >= MINUTE ? 16 : 19);
+  });
 }
 
 /** When the parts of a band begin, in seconds since the start. */

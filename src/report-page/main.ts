@@ -32,7 +32,7 @@ function show(main: HTMLElement, data: PageData): void {
   const draw = (): void => {
     drawPods(pods, data, { shown, selected, onChange: changes.open });
     metrics.replaceChildren(
-      ...(selected?.metrics ?? []).map((metric) => drawMetric(data, metric, main.clientWidth)),
+      ...(selected?.metrics ?? []).map((metric) => drawMetric(data, metric, metrics.clientWidth)),
     );
   };
   const select = (name: string): void => {

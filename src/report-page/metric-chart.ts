@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
 import type { PageData, PageMetric } from '../backtest/report/page-data.js';
-import { bandTimes, chartOptions, SYNC } from './chart-options.js';
+import { bandTimes, chartOptions, SYNC, TIME } from './chart-options.js';
 import { cssColor, element } from './elements.js';
 
 /** Draws the values that a document saw, and its target. */
@@ -14,7 +14,7 @@ export function drawMetric(data: PageData, metric: PageMetric, width: number): H
     {
       ...chartOptions(data, width, 200),
       series: [
-        {},
+        TIME,
         { label: 'lowest', stroke: color, width: 1, points },
         { label: 'highest', stroke: color, width: 1, points },
         { label: 'target', stroke: cssColor('--target'), width: 1.5, dash: [6, 4], points },

@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
 import type { PageChange, PageData, PageRun } from '../backtest/report/page-data.js';
-import { bandTimes, chartOptions, SYNC } from './chart-options.js';
+import { bandTimes, chartOptions, SYNC, TIME } from './chart-options.js';
 import { colorOf, cssColor, dashOf } from './elements.js';
 
 interface PodsView {
@@ -24,7 +24,7 @@ export function drawPods(root: HTMLElement, data: PageData, { shown, selected, o
   const demand = cssColor('--demand');
   const stepped = uPlot.paths.stepped?.({ align: 1 });
   const series: uPlot.Series[] = [
-    {},
+    TIME,
     { label: 'demand, lowest', stroke: demand, width: 1, points: { show: false } },
     { label: 'demand, highest', stroke: demand, width: 1, points: { show: false } },
     ...runs.map(({ run, index }): uPlot.Series => {
@@ -33,18 +33,18 @@ export function drawPods(root: HTMLElement, data: PageData, { shown, selected, o
       return stepped === undefined ? line : { ...line, paths: stepped };
     }),
   ];
-  const options = chartOptions(data, root.clientWidth || root.parentElement?.clientWidth || 320, 320);
+  const options = chartOptions(data, root.clientWidth, 320);
   const chart = new uPlot(
     {
       ...options,
       series,
       bands: [{ series: [2, 1], fill: cssColor('--demand-fill') }],
-      hooks: { draw: [(drawn) => drawMarkers(drawn, selected)] },
+      hooks: { draw: [(drawn) => drawMarkers(drawn, data.from, selected)] },
     },
     [xs, ...tables],
   );
   chart.over.addEventListener('click', ({ offsetX, offsetY }) => {
-    const change = nearest(chart, selected, { x: offsetX, y: offsetY });
+    const change = nearest(chart, selected, { from: data.from, x: offsetX, y: offsetY });
     if (change !== null) onChange(change);
   });
   root.replaceChildren(chart.root);
@@ -87,13 +87,12 @@ function joined(
 function markersOf(
   chart: uPlot,
   { changes }: PageRun,
-  isCanvas: boolean,
+  { from, isCanvas }: { readonly from: number; readonly isCanvas: boolean },
 ): readonly {
   readonly change: PageChange;
   readonly x: number;
   readonly y: number;
 }[] {
-  const from = Number(chart.root.dataset['from'] ?? 0);
   return changes.map((change) => ({
     change,
     x: chart.valToPos(from + change.at, 'x', isCanvas),
@@ -101,7 +100,7 @@ function markersOf(
   }));
 }
 
-function drawMarkers(chart: uPlot, selected: PageRun | undefined): void {
+function drawMarkers(chart: uPlot, from: number, selected: PageRun | undefined): void {
   if (selected === undefined) return;
   const { ctx, bbox } = chart;
   const radius = RADIUS * devicePixelRatio;
@@ -109,7 +108,7 @@ function drawMarkers(chart: uPlot, selected: PageRun | undefined): void {
   ctx.strokeStyle = cssColor('--text');
   ctx.fillStyle = cssColor('--page');
   ctx.lineWidth = 1.5 * devicePixelRatio;
-  for (const { x, y } of markersOf(chart, selected, true)) {
+  for (const { x, y } of markersOf(chart, selected, { from, isCanvas: true })) {
     if (x < bbox.left || x > bbox.left + bbox.width) continue;
     ctx.beginPath();
     ctx.arc(x, y, radius, 0, 2 * Math.PI);
@@ -122,11 +121,11 @@ function drawMarkers(chart: uPlot, selected: PageRun | undefined): void {
 function nearest(
   chart: uPlot,
   selected: PageRun | undefined,
-  place: { readonly x: number; readonly y: number },
+  place: { readonly from: number; readonly x: number; readonly y: number },
 ): PageChange | null {
   if (selected === undefined) return null;
   let best: { readonly change: PageChange; readonly distance: number } | null = null;
-  for (const { change, x, y } of markersOf(chart, selected, false)) {
+  for (const { change, x, y } of markersOf(chart, selected, { from: place.from, isCanvas: false })) {
     const distance = Math.hypot(x - place.x, y - place.y);
     if (distance <= REACH && (best === null || distance < best.distance)) best = { change, distance };
   }

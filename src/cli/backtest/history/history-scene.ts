@@ -132,7 +132,7 @@ function historyLines(
     ...(assumptions.podStartSeconds === null && podStartSeconds !== null
       ? ['the start of a pod is the median of kube_pod_status_ready_time - kube_pod_created']
       : []),
-    'values are moved back by half of the window of their query, so that the simulation does not delay them twice',
+    'for the demand, values are moved back by half of the window of their query',
     'observed usage does not show load that was not served: where pods were at their limit, the demand was higher',
     'memory is the recorded mean of a pod, whatever the number of pods; onMissing: zero applies where the replicas were recorded',
     ...(ran === null
