@@ -49,7 +49,7 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
     options.filename === undefined
       ? await importSource(context, object)
       : await readScalerFile(context, options.filename, object);
-  if (options.dryRun === true) {
+  if (options.preview === true) {
     io.stdout.write(writeStructured('yaml', document));
     return 0;
   }

@@ -62,16 +62,19 @@ interface ImportFlags extends ClusterOptions {
 function addImport(program: Command, io: CommandIo, result: Result): void {
   const command = program
     .command('import')
-    .description('Convert autoscalers of other kinds (HPA, KEDA, CHPA) to scaler documents')
+    .description('Convert HPAs, KEDA ScaledObjects, CHPAs and WatermarkPodAutoscalers to scaler documents')
     .argument('<path...>', 'Files, directories with *.yaml and *.yml files, or - for standard input')
     .option(
       '-n, --namespace <namespace>',
       'Namespace of objects without one (default: that of the kubeconfig context)',
     )
-    .option('--adapter-config <file>', 'Config of prometheus-adapter, with the queries of custom metrics')
-    .option('--dry-run', 'Set dryRun: true in each document, to compare it with its autoscaler')
-    .option('--strict', 'Reject objects that cannot be converted completely')
-    .option('--live', 'Compare the decision for each document with the present count of its HPA')
+    .option(
+      '--adapter-config <file>',
+      'Config of prometheus-adapter, for the queries of Pods, Object and External metrics',
+    )
+    .option('--dry-run', 'Set dryRun: true in each document, so that its autoscaler goes on scaling')
+    .option('--strict', 'Print no document for an autoscaler that cannot be converted completely')
+    .option('--live', 'Compare: decide once for each document, and print the difference to its HPA')
     .option('--config <file>', 'With --live: service config with the data sources')
     .option('--prometheus <url>', 'With --live: replace the URLs of the data source default');
   reachingCluster(command).action(async (paths: string[], options: ImportFlags) => {
