@@ -52,6 +52,7 @@ export interface ServiceConfig {
     readonly port: number;
     /** Host names to accept besides those of the cluster. */
     readonly allowedHosts: readonly string[];
+    readonly dashboard: boolean;
   };
   /** Null: true in a cluster, false elsewhere. */
   readonly state: { readonly enabled: boolean | null };
@@ -92,6 +93,7 @@ export function resolveServiceConfig(input: ServiceInput, file: string | null): 
       host: server?.host ?? null,
       port: server?.port ?? SERVICE_DEFAULTS.port,
       allowedHosts: server?.allowedHosts ?? [],
+      dashboard: server?.dashboard ?? SERVICE_DEFAULTS.dashboard,
     },
     state: { enabled: input.state?.enabled ?? null },
     leaderElection: resolveElection(leaderElection),

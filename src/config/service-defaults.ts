@@ -15,6 +15,7 @@ export const SERVICE_DEFAULTS = {
   scalersPath: 'scalers',
   customResources: false,
   port: 8080,
+  dashboard: true,
   leaseDurationSeconds: 15,
   renewDeadlineSeconds: 10,
   retryPeriodSeconds: 2,

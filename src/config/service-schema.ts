@@ -50,6 +50,10 @@ const server = z.strictObject({
       'Additional host names to accept in requests, such as that of an Ingress; `*.example.com` matches any first label. IP addresses, names without a dot, names of Services that end in .svc or .svc.cluster.local, and the names of the API server are always allowed. Requests with other names are answered with status 421.',
     default: [],
   }),
+  dashboard: z.boolean().optional().meta({
+    description: 'Whether to serve the dashboard at `/`. It reads the API of the same port.',
+    default: SERVICE_DEFAULTS.dashboard,
+  }),
 });
 
 const state = z.strictObject({

@@ -7,6 +7,7 @@ import type { Point, PointRing } from './point-ring.js';
 import { currentValue, targetValue } from './scaler-series.js';
 import { createBucket, joinByStep } from './point-buckets.js';
 import type { Bucket } from './point-buckets.js';
+import { recentCounts } from './recent-counts.js';
 
 /** Order of `counts` in a point. */
 export const COUNT_COLUMNS = [
@@ -35,6 +36,17 @@ export interface ChartPoints {
   readonly remove: (key: string) => void;
   /** By `NAMESPACE/NAME`; null: unknown scaler. */
   readonly read: (key: string, range: PointRange) => ScalerPoints | null;
+  /**
+   * Returns the current replicas at the end of each of the last `steps` steps up to `until`, oldest first; null:
+   * unknown. Cheap enough for all scalers.
+   */
+  readonly recentReplicas: (key: string, range: RecentRange) => readonly (number | null)[];
+}
+
+export interface RecentRange {
+  readonly until: Instant;
+  readonly stepSeconds: number;
+  readonly steps: number;
 }
 
 interface PointRange {
@@ -90,6 +102,10 @@ export function createChartPoints(limits: PointLimits = {}): ChartPoints {
     read: (key, range) => {
       const series = all.get(key);
       return series === undefined ? null : readSeries(series, range);
+    },
+    recentReplicas: (key, range) => {
+      const series = all.get(key);
+      return recentCounts(series === undefined ? [] : [series.coarse, series.fine], range);
     },
   };
 }

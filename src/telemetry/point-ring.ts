@@ -22,6 +22,8 @@ export interface PointRing {
   readonly isEqual: (index: number, point: Point) => boolean;
   /** Null: no such point. Cheaper than `get`. */
   readonly timeOf: (index: number) => Instant | null;
+  /** One count of the point at `index`; null: unknown, or no such point. Cheaper than `get`. */
+  readonly countOf: (index: number, column: number) => number | null;
   readonly size: () => number;
 }
 
@@ -98,6 +100,10 @@ export function createPointRing(countsPerPoint: number, valuesPerPoint: number):
       );
     },
     timeOf: (index) => (index < 0 || index >= size ? null : instantFromMs(times[slot(index)] ?? 0)),
+    countOf: (index, column) => {
+      const count = index < 0 || index >= size ? undefined : counts[slot(index) * countsPerPoint + column];
+      return count === undefined || count === MISSING_COUNT ? null : count;
+    },
     size: () => size,
   };
 }

@@ -44,10 +44,10 @@ function conditionFailures(before: ScalerStatus | null, after: ScalerStatus): re
 }
 
 /** Starting pods and a paused rollout are not failures. */
-const EXPECTED_SHORTFALLS: ReadonlySet<string> = new Set(['Starting', 'RolloutPaused']);
+export const EXPECTED_SHORTFALLS: ReadonlySet<string> = new Set(['Starting', 'RolloutPaused']);
 
 /** A forbidden window and a target at 0 are not failures. */
-function isFailing({ type, status, reason }: TimedCondition): boolean {
+export function isFailing({ type, status, reason }: TimedCondition): boolean {
   if (type === 'TargetReached') return status === 'False' && !EXPECTED_SHORTFALLS.has(reason);
   if (type === 'MetricsUnique') return status === 'False';
   if (type !== 'AbleToScale' && type !== 'ScalingActive') return false;

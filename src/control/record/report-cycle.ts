@@ -8,7 +8,8 @@ import { kubernetesEvents } from './kubernetes-events.js';
 
 export interface CycleReportPorts {
   readonly recorder: Recorder;
-  readonly recordEvent: (target: ScaleTarget, event: TargetEvent) => void;
+  /** `scaler` is NAMESPACE/NAME. */
+  readonly recordEvent: (target: ScaleTarget, event: TargetEvent, scaler: string) => void;
   readonly isLeading: () => boolean;
   readonly log: Log;
   readonly onCycle?: ((output: CycleOutput) => void) | undefined;
@@ -34,7 +35,7 @@ export function reportCycle(
     const { before } = ports.recorder.record(record);
     const standing = before === null ? null : { ...before.record, conditions: before.conditions };
     if (target !== null) {
-      for (const event of kubernetesEvents(standing, record)) ports.recordEvent(target, event);
+      for (const event of kubernetesEvents(standing, record)) ports.recordEvent(target, event, key);
     }
     ports.onCycle?.(output);
   } catch (error) {
