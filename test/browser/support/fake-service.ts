@@ -143,9 +143,13 @@ function sendJson(response: ServerResponse, status: number, value: unknown): voi
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(value));
 }
 
-/** Waits until a check that a browser makes possible is true, at most 20 s. */
-export async function until(check: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let tries = 0; tries < 400; tries += 1) {
+/** Waits until a check is true. Default: at most 20 s. */
+export async function until(
+  check: () => boolean | Promise<boolean>,
+  what: string,
+  seconds = 20,
+): Promise<void> {
+  for (let tries = 0; tries < seconds * 20; tries += 1) {
     if (await check()) return;
     await sleep(50);
   }
