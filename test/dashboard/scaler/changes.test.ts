@@ -14,15 +14,15 @@ describe('listChanges', () => {
       entry(),
     ]);
     expect(list.map(({ label, at, isCarriedOut }) => [label, at, isCarriedOut])).toEqual([
-      ['4 -> 6', '2026-01-01T10:00:00Z', true],
-      ['6 -> 5', '2026-01-01T10:10:00Z', true],
+      ['4 → 6', '2026-01-01T10:00:00Z', true],
+      ['6 → 5', '2026-01-01T10:10:00Z', true],
     ]);
     expect(list[1]?.second).toBe(Date.parse('2026-01-01T10:10:00Z') / 1000);
   });
 
   test('a wanted change that was prevented says why', () => {
     const [held] = listChanges([entry({ outcome: { kind: 'paused', from: 4, to: 6, message: 'x' } })]);
-    expect(held).toMatchObject({ label: '4 -> 6, paused', isCarriedOut: false });
+    expect(held).toMatchObject({ label: '4 → 6, paused', isCarriedOut: false });
   });
 
   test('nothing for a row without a count or with a wrong time', () => {
@@ -35,7 +35,7 @@ describe('listChanges', () => {
       outcome: { kind: 'failed', from: null, to: null, message: '' },
       decision: decision(),
     });
-    expect(listChanges([lost])[0]?.label).toBe('4 -> 6, failed');
+    expect(listChanges([lost])[0]?.label).toBe('4 → 6, failed');
   });
 });
 

@@ -8,7 +8,7 @@ export interface Change {
   readonly from: number;
   readonly to: number;
   readonly isCarriedOut: boolean;
-  /** `4 -> 6`, and why if it was not carried out. */
+  /** `4 → 6`, and why if it was not carried out. */
   readonly label: string;
 }
 
@@ -31,7 +31,7 @@ function changeOf({ firstAt, outcome, decision }: DecisionEntry): Change | null 
   if (from === null || to === null || from === to || Number.isNaN(second)) return null;
   if (outcome.kind === 'none') return null;
   const aside = isCarriedOut ? '' : `, ${NOT_CARRIED_OUT[outcome.kind]}`;
-  return { second, at: firstAt, from, to, isCarriedOut, label: `${from} -> ${to}${aside}` };
+  return { second, at: firstAt, from, to, isCarriedOut, label: `${from} → ${to}${aside}` };
 }
 
 const NOT_CARRIED_OUT = {
