@@ -224,7 +224,7 @@ describe('the page of a scaler', () => {
     const download = await downloading;
     const at = momentOf(page);
     const text = await readFile(await download.path(), 'utf8');
-    expect(JSON.parse(text)).toEqual(read(`/snapshot?at=${at}`) as SnapshotAnswer);
+    expect(JSON.parse(text)).toEqual(read(`/snapshot?at=${at}`));
     expect(download.suggestedFilename()).toMatch(/^shop-web-[\dTZ-]+\.json$/);
     expect(await part.locator('code').innerText()).toBe(`promscaler explain shop/web --at ${at}`);
   });
