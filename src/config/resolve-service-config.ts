@@ -52,7 +52,10 @@ export interface ServiceConfig {
     readonly port: number;
     /** Host names to accept besides those of the cluster. */
     readonly allowedHosts: readonly string[];
+    readonly dashboard: boolean;
   };
+  /** Which series of scalers `/metrics` has. */
+  readonly metrics: { readonly detail: 'full' | 'summary' };
   /** Null: true in a cluster, false elsewhere. */
   readonly state: { readonly enabled: boolean | null };
   readonly leaderElection: LeaderElectionConfig;
@@ -92,7 +95,9 @@ export function resolveServiceConfig(input: ServiceInput, file: string | null): 
       host: server?.host ?? null,
       port: server?.port ?? SERVICE_DEFAULTS.port,
       allowedHosts: server?.allowedHosts ?? [],
+      dashboard: server?.dashboard ?? SERVICE_DEFAULTS.dashboard,
     },
+    metrics: { detail: input.metrics?.detail ?? SERVICE_DEFAULTS.metricsDetail },
     state: { enabled: input.state?.enabled ?? null },
     leaderElection: resolveElection(leaderElection),
     sharding: { enabled: input.sharding?.enabled ?? SERVICE_DEFAULTS.sharding },
