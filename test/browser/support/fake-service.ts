@@ -86,9 +86,9 @@ export async function startFakeService({ answers, token }: FakeServiceOptions): 
     if (path === null) return void response.writeHead(404).end();
     if (!path.startsWith('api/v1/')) return void sendFile(path, response);
     if (token !== undefined && request.headers.authorization !== `Bearer ${token}`)
-      return sendJson(response, 401, { error: 'the request needs a bearer token' });
+      return void sendJson(response, 401, { error: 'the request needs a bearer token' });
     if (path === 'api/v1/events') {
-      if (isRefusing) return sendJson(response, 503, { error: 'the service is stopping' });
+      if (isRefusing) return void sendJson(response, 503, { error: 'the service is stopping' });
       const lastEventId = request.headers['last-event-id'];
       streams.push({ lastEventId: typeof lastEventId === 'string' ? lastEventId : null });
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
@@ -143,9 +143,13 @@ function sendJson(response: ServerResponse, status: number, value: unknown): voi
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(value));
 }
 
-/** Waits until a check that a browser makes possible is true, at most 20 s. */
-export async function until(check: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let tries = 0; tries < 400; tries += 1) {
+/** Waits until a check is true. Default: at most 20 s. */
+export async function until(
+  check: () => boolean | Promise<boolean>,
+  what: string,
+  seconds = 20,
+): Promise<void> {
+  for (let tries = 0; tries < seconds * 20; tries += 1) {
     if (await check()) return;
     await sleep(50);
   }
