@@ -1,12 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import type {
-  DecisionList,
-  HistoryAnswer,
-  ScalerDetail,
-  SnapshotAnswer,
-} from '../../src/dashboard/data/answers.js';
+import type { DecisionList, HistoryAnswer, ScalerDetail } from '../../src/dashboard/data/answers.js';
 import { findBarriers, launchBrowser, openPage, overflowOf } from './support/browser.js';
 import type { Viewer, Watched } from './support/browser.js';
 import { FakeFailure, startFakeService, until } from './support/fake-service.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { listChanges, nextChange } from '../../../src/dashboard/scaler/model/changes.js';
+import { changesInData, listChanges, nextChange } from '../../../src/dashboard/scaler/model/changes.js';
 import { listTransitions } from '../../../src/dashboard/scaler/model/transitions.js';
 import { decision, entry } from './decisions.js';
 
@@ -36,6 +36,22 @@ describe('listChanges', () => {
       decision: decision(),
     });
     expect(listChanges([lost])[0]?.label).toBe('4 → 6, failed');
+  });
+});
+
+describe('changesInData', () => {
+  const data = { at: [10, 20, 30, 40, 50], currentReplicas: [2, 3, null, 5, 4] };
+
+  test('two different points next to each other are a change; a gap between them is none', () => {
+    expect(changesInData(data, 100).map(({ second, label }) => [second, label])).toEqual([
+      [20, '2 → 3'],
+      [50, '5 → 4'],
+    ]);
+  });
+
+  test('only before the given time', () => {
+    expect(changesInData(data, 50)).toHaveLength(1);
+    expect(changesInData(data, 20)).toEqual([]);
   });
 });
 

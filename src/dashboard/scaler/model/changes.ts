@@ -1,4 +1,5 @@
 import type { DecisionEntry } from './answers.js';
+import type { ChartData } from './chart-data.js';
 
 /** A change of the replicas, or one that was wanted and not carried out. */
 export interface Change {
@@ -44,6 +45,22 @@ const NOT_CARRIED_OUT = {
   conflict: 'conflict',
   failed: 'failed',
 } as const satisfies Record<DecisionEntry['outcome']['kind'], string>;
+
+/**
+ * Returns the changes that only the chart knows: differences of the current replicas between two points before `until`,
+ * in seconds. Their time is that of the later point.
+ */
+export function changesInData(
+  { at, currentReplicas }: Pick<ChartData, 'at' | 'currentReplicas'>,
+  until: number,
+): readonly Change[] {
+  return at.flatMap((second, index) => {
+    const [from, to] = [currentReplicas[index - 1] ?? null, currentReplicas[index] ?? null];
+    if (second >= until || from === null || to === null || from === to) return [];
+    const time = new Date(second * 1000).toISOString();
+    return [{ second, at: time, from, to, isCarriedOut: true, label: `${from} → ${to}` }];
+  });
+}
 
 /** Returns the change before or after a time, in seconds; null: there is none. */
 export function nextChange(
