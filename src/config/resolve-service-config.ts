@@ -54,6 +54,8 @@ export interface ServiceConfig {
     readonly allowedHosts: readonly string[];
     readonly dashboard: boolean;
   };
+  /** Which series of scalers `/metrics` has. */
+  readonly metrics: { readonly detail: 'full' | 'summary' };
   /** Null: true in a cluster, false elsewhere. */
   readonly state: { readonly enabled: boolean | null };
   readonly leaderElection: LeaderElectionConfig;
@@ -95,6 +97,7 @@ export function resolveServiceConfig(input: ServiceInput, file: string | null): 
       allowedHosts: server?.allowedHosts ?? [],
       dashboard: server?.dashboard ?? SERVICE_DEFAULTS.dashboard,
     },
+    metrics: { detail: input.metrics?.detail ?? SERVICE_DEFAULTS.metricsDetail },
     state: { enabled: input.state?.enabled ?? null },
     leaderElection: resolveElection(leaderElection),
     sharding: { enabled: input.sharding?.enabled ?? SERVICE_DEFAULTS.sharding },

@@ -6,7 +6,7 @@ const IN_REAL_TIME =
 
 /** The longest of them. In a fresh clone, jest does not know which these are. */
 const LONGEST =
-  /^test\/e2e\/(?:main-metrics|demo|(?:load|outage)(?:-victoria-metrics)?|leadership)\.test\.ts$/;
+  /^test\/e2e\/(?:main-metrics|closed-loop|demo|(?:load|outage)(?:-victoria-metrics)?|leadership)\.test\.ts$/;
 
 /** Tests that start a built program. */
 const STARTS_PROGRAM =

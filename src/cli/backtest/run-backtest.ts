@@ -1,7 +1,15 @@
 import { recommend } from '../../backtest/compare/recommend.js';
 import { sweepVariants } from '../../backtest/compare/sweep.js';
-import { type Variant, baselines, runOn, scoringOf, traceWorld } from '../../backtest/compare/variant.js';
+import {
+  type Variant,
+  baselines,
+  DEMAND_STEP_SECONDS,
+  runOn,
+  scoringOf,
+  traceWorld,
+} from '../../backtest/compare/variant.js';
 import type { Report } from '../../backtest/report/report.js';
+import { evenLoad } from '../../backtest/load/even-load.js';
 import { type Load } from '../../backtest/load/load.js';
 import { DEFAULT_POD_START_SECONDS, DEFAULT_START } from '../../backtest/simulation/defaults.js';
 import { parseTrace } from '../../backtest/load/parse-trace.js';
@@ -11,7 +19,7 @@ import { readBoundedText } from '../../files/read-bounded.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
 import { resolve } from 'node:path';
-import { readOptionsOf, readServiceInput } from '../input/service-config.js';
+import { readOptionsOf, requireServiceConfig } from '../input/service-config.js';
 import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
 import { readOutputFormat } from '../output/output-format.js';
 import { describeAssumptions } from './scene/describe-assumptions.js';
@@ -63,7 +71,7 @@ export async function runBacktest(options: BacktestOptions, io: CommandIo): Prom
     return runReplay(options.replay, format, io);
   }
   const failIf = parseThresholds('--fail-if', options.failIf ?? []);
-  const config = options.config === undefined ? null : (await readServiceInput(options.config, io)).config;
+  const config = await requireServiceConfig(options.config, io);
   const variants = await readVariants(options, config, io);
   const scene = await openScene(options, { config, variants }, io);
   if (options.recommend !== undefined) return printRecommendation(options, { variants, scene, format }, io);
@@ -105,10 +113,9 @@ async function openScene(
   { config, variants }: { readonly config: ServiceConfig | null; readonly variants: readonly Variant[] },
   io: CommandIo,
 ): Promise<Scene> {
-  if (options.trace !== undefined && (options.prometheus ?? options.from) !== undefined)
-    throw new CommandError('--trace and --prometheus or --from are two sources of load: choose one', 2);
+  checkSources(options);
   const assumptions = readAssumptions(options, config);
-  if (options.prometheus !== undefined || options.from !== undefined)
+  if ((options.prometheus ?? options.from ?? options.history) !== undefined)
     return openHistory(
       options,
       variants,
@@ -116,7 +123,7 @@ async function openScene(
       io,
     );
   const { capacity } = assumptions;
-  if (options.trace === undefined) throw new CommandError('--trace or --prometheus is missing', 2);
+  if (options.trace === undefined) throw new CommandError('--trace, --prometheus or --history is missing', 2);
   if (capacity === null) throw new CommandError('--trace needs --capacity: the load that one pod carries', 2);
   const podStartSeconds = assumptions.podStartSeconds ?? DEFAULT_POD_START_SECONDS;
   const known = { ...assumptions, capacity, podStartSeconds };
@@ -124,6 +131,19 @@ async function openScene(
   const scoring = scoringOf(load, known);
   const world = traceWorld(load, known);
   return { world, scoring, assumptions: known, more: [], lines: describeAssumptions(known) };
+}
+
+function checkSources({ trace, prometheus, from, history, to, step, saveHistory }: BacktestOptions): void {
+  if (trace !== undefined && (prometheus ?? from ?? history) !== undefined)
+    throw new CommandError(
+      '--trace, --history and --prometheus or --from are sources of load: choose one',
+      2,
+    );
+  if (history !== undefined && (prometheus ?? from ?? to ?? step ?? saveHistory) !== undefined)
+    throw new CommandError(
+      '--history has its own times: remove --prometheus, --from, --to, --step and --save-history',
+      2,
+    );
 }
 
 /** `capacity` and `podStartSeconds` are null without their option. */
@@ -171,7 +191,7 @@ async function readTrace(file: string, { start }: BacktestOptions, io: CommandIo
   for (const { severity, line, message } of problems)
     io.stderr.write(`${file}${line === null ? '' : `:${line}`}: ${severity}: ${message}\n`);
   if (load === null) throw new CommandError(`--trace: ${file} is not used`);
-  return load;
+  return evenLoad(load, DEMAND_STEP_SECONDS);
 }
 
 async function readTraceText(file: string, io: CommandIo): Promise<string> {

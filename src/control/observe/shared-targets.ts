@@ -25,6 +25,7 @@ export function findSharedTargets(scalers: readonly Scaler[]): ReadonlyMap<strin
 }
 
 export function findOtherScaler(scaler: Scaler, others: readonly OtherScaler[]): OtherScaler | null {
+  if (others.length === 0) return null;
   const key = targetKey(scaler.namespace, scaler.spec.scaleTargetRef);
   return others.find(({ namespace, target }) => targetKey(namespace, target) === key) ?? null;
 }
