@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { type DemoProcess, startDemo } from '../e2e/demo-process.js';
-import { type Watched, findBarriers, launchBrowser, openPage } from './support/browser.js';
+import { type Watched, LAUNCH_TIMEOUT_MS, findBarriers, launchBrowser, openPage } from './support/browser.js';
 import { until } from './support/fake-service.js';
 
 describe('the dashboard of the demo', () => {
@@ -15,7 +15,7 @@ describe('the dashboard of the demo', () => {
     browser = await launchBrowser();
     await demo.opened();
     url = `${/curl (\S+)\/metrics/.exec(demo.output())?.[1] ?? ''}/`;
-  });
+  }, LAUNCH_TIMEOUT_MS);
 
   afterEach(async () => {
     const faults = watched?.faults;

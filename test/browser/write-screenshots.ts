@@ -1,9 +1,10 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
-import { fleetOf, overviewOf, serviceOf } from './support/answers.js';
+import { overviewOf, serviceOf } from './support/answers.js';
 import { type Viewer, launchBrowser, openPage } from './support/browser.js';
 import { type FakeAnswers, startFakeService } from './support/fake-service.js';
+import { SHOWCASE } from './support/showcase.js';
 import { HEALTHY } from './support/scaler-stories.js';
 import { tellStory } from './support/scaler-story.js';
 
@@ -19,12 +20,12 @@ interface Shot extends Viewer {
 }
 
 const FLEET: FakeAnswers = {
-  overview: () => overviewOf(fleetOf(60)),
+  overview: () => overviewOf(SHOWCASE),
   service: () => serviceOf(),
 };
 
 const SHOTS: readonly Shot[] = [
-  { file: 'overview.png', hash: '#/', answers: FLEET, until: 'Live', height: 720 },
+  { file: 'overview.png', hash: '#/?sort=name', answers: FLEET, until: 'Live', height: 700 },
   {
     file: 'scaler.png',
     hash: '#/scalers/shop/web',

@@ -68,7 +68,7 @@ function ofReplicas({ leader, replicas }: ServiceStatus): Finding {
   if (leader === null && replicas.length < 2) return { tone: 'warn', text: 'No leader' };
   return {
     tone: 'good',
-    text: replicas.length > 1 ? plural(replicas.length, 'replica') : 'A leader decides',
+    text: replicas.length > 1 ? plural(replicas.length, 'replica') : 'Has a leader',
   };
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { type Viewer, type Watched, launchBrowser, openPage } from './browser.js';
+import { type Viewer, type Watched, LAUNCH_TIMEOUT_MS, launchBrowser, openPage } from './browser.js';
 import { type FakeAnswers, type FakeService, startFakeService } from './fake-service.js';
 
 export interface Stage {
@@ -26,7 +26,7 @@ export function useStage(): Stage {
   let services: FakeService[] = [];
   beforeAll(async () => {
     browser = await launchBrowser();
-  });
+  }, LAUNCH_TIMEOUT_MS);
   afterEach(async () => {
     const faults = pages.flatMap((page) => page.faults);
     for (const page of pages) await page.close();

@@ -14,7 +14,7 @@ describe('verdictsOf', () => {
       'Data sources: good: Reachable',
       'API server: good: Reachable',
       'Rounds: good: On time',
-      'Replicas: good: A leader decides',
+      'Replicas: good: Has a leader',
       'Documents: good: Valid',
       'Conflicts: good: None',
     ]);
