@@ -4,7 +4,7 @@ export default {
   runtime: '<rootDir>/test/support/shared-modules-runtime.cjs',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts', '.tsx'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.jsx?$': '$1' },
   transform: {
     '^.+\\.tsx?$': [
       '@swc/jest',

@@ -59,6 +59,8 @@ export interface ServiceConfig {
     /** Null: every client may read everything. */
     readonly auth: AuthConfig | null;
   };
+  /** Which series of scalers `/metrics` has. */
+  readonly metrics: { readonly detail: 'full' | 'summary' };
   /** Null: true in a cluster, false elsewhere. */
   readonly state: { readonly enabled: boolean | null };
   readonly leaderElection: LeaderElectionConfig;
@@ -101,6 +103,7 @@ export function resolveServiceConfig(input: ServiceInput, file: string | null): 
       dashboard: server?.dashboard ?? SERVICE_DEFAULTS.dashboard,
       auth: resolveAuth(server?.auth, resolvePath),
     },
+    metrics: { detail: input.metrics?.detail ?? SERVICE_DEFAULTS.metricsDetail },
     state: { enabled: input.state?.enabled ?? null },
     leaderElection: resolveElection(leaderElection),
     sharding: { enabled: input.sharding?.enabled ?? SERVICE_DEFAULTS.sharding },

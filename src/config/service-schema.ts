@@ -107,6 +107,14 @@ const sharding = z.strictObject({
   }),
 });
 
+const metrics = z.strictObject({
+  detail: z.enum(['full', 'summary']).optional().meta({
+    description:
+      'summary: without the values, targets and proposals of single metrics, the groups of pods and the ends of limits, for thousands of scalers. The dashboard of a scaler needs full.',
+    default: SERVICE_DEFAULTS.metricsDetail,
+  }),
+});
+
 const record = z.strictObject({
   path: filePath.meta({
     description:
@@ -159,6 +167,7 @@ export const serviceSchema = z
     }),
     scalers: scalers.optional().meta({ description: 'Sources of the scaler documents.' }),
     server: server.optional().meta({ description: 'HTTP server of promscaler: probes, metrics, API.' }),
+    metrics: metrics.optional().meta({ description: 'Series of scalers at `/metrics`.' }),
     state: state.optional().meta({
       description: 'State that survives a restart: last changes, windows, changes in progress.',
     }),

@@ -7,7 +7,40 @@ import type { Expectation } from './document-test.js';
 import { type TestInput, durationSeconds } from './test-schema.js';
 
 const LIMITS: readonly string[] = LIMIT_NAMES;
-const CONDITIONS = ['AbleToScale', 'ScalingActive', 'ScalingLimited'];
+
+/** By condition: the reasons that a decision can give. Others are about the cluster, which a test does not have. */
+export const REASONS: ReadonlyMap<string, readonly string[]> = new Map([
+  [
+    'AbleToScale',
+    [
+      'SucceededGetScale',
+      'ReadyForNewScale',
+      'ScaleUpStabilized',
+      'ScaleDownStabilized',
+      'RecoveryHold',
+      'BackoffUpscale',
+      'BackoffDownscale',
+      'BackoffBoth',
+    ],
+  ],
+  [
+    'ScalingActive',
+    [
+      'ValidMetricFound',
+      'FallbackActive',
+      'FailedGetResourceMetric',
+      'FailedGetContainerResourceMetric',
+      'FailedGetPodsMetric',
+      'FailedGetObjectMetric',
+      'FailedGetExternalMetric',
+      'ScalingDisabled',
+    ],
+  ],
+  [
+    'ScalingLimited',
+    ['DesiredWithinRange', 'TooManyReplicas', 'TooFewReplicas', 'ScaleUpLimit', 'ScaleDownLimit'],
+  ],
+]);
 
 interface Given {
   readonly spec: ScalerSpec;
@@ -75,13 +108,10 @@ function checkOne(
         `is ${JSON.stringify(limit)}, which is not a limit${didYouMean(limit, LIMIT_NAMES)}`,
       );
   });
-  for (const type of Object.keys(conditions))
-    if (!CONDITIONS.includes(type))
-      add(
-        'wrong-value',
-        [...path, 'conditions', type],
-        `is not a condition of a decision, must be one of ${CONDITIONS.join(', ')}`,
-      );
+  for (const [type, reason] of Object.entries(conditions)) {
+    const rule = conditionRule(type, reason);
+    if (rule !== null) add('wrong-value', [...path, 'conditions', type], rule);
+  }
   const isEmpty = replicas === null && recommendedReplicas === null && limits === null;
   if (isEmpty && Object.keys(conditions).length === 0)
     add(
@@ -90,6 +120,17 @@ function checkOne(
       'expects nothing, must have replicas, recommendedReplicas, limits or conditions',
     );
   return findings;
+}
+
+/** Returns why a decision never has this condition; null: it may have it. */
+function conditionRule(type: string, reason: string): string | null {
+  const known = REASONS.get(type);
+  if (known === undefined)
+    return `is not a condition of a decision, must be one of ${[...REASONS.keys()].join(', ')}`;
+  if (known.includes(reason)) return null;
+  const hint = didYouMean(reason, known);
+  const rule = hint === '' ? `, must be one of ${known.join(', ')}` : hint;
+  return `is ${JSON.stringify(reason)}, which is not a reason of ${type} in a decision${rule}`;
 }
 
 function contradicts(one: Expectation, other: Expectation): boolean {

@@ -1,5 +1,5 @@
 import { DEFAULT_POD_START_SECONDS, DEFAULT_START } from '../backtest/simulation/defaults.js';
-import { type Finding, type Path, finding, formatPath } from '../scaler/problems/finding.js';
+import { type Finding, type Path, finding, formatPath, formatValue } from '../scaler/problems/finding.js';
 import { checkSchema } from '../scaler/schema/check-schema.js';
 import { placeAll } from '../scaler/problems/located-document.js';
 import type { LocatedDocument } from '../scaler/problems/located-document.js';
@@ -29,6 +29,12 @@ export interface TestFile {
 }
 
 const DEFAULT_INTERVAL_SECONDS = 60;
+const FOREIGN_FIELDS: ReadonlyMap<string, string> = new Map(
+  ['apiVersion', 'kind', 'metadata', 'spec'].map((field) => [
+    field,
+    '; a test file has no fields of a manifest: it names the files of scaler documents in scalers',
+  ]),
+);
 /** Two weeks of the default sync period. */
 const MAX_ROUNDS = 100_000;
 
@@ -54,18 +60,31 @@ export function readTestFile(
   }
   if (document.value === undefined) return { testFile: null, problems: document.problems };
   const plain = readPlain(document.value);
-  const checked = checkSchema(testFileSchema, plain.value);
+  if (isManifest(document.value)) {
+    const message = `this is a manifest${kindOf(document.value)}, must be a test file with the fields scalers and tests; scalers names the files of scaler documents`;
+    return {
+      testFile: null,
+      problems: [document.place(finding('wrong-settings', [], message))],
+      isManifest: true,
+    };
+  }
+  const checked = checkSchema(testFileSchema, plain.value, formatValue, FOREIGN_FIELDS);
   const findings = [...plain.findings, ...checked.findings];
   const problems = [...document.problems, ...placeAll(findings, document.place)];
-  if (checked.value === null || problems.length > 0)
-    return { testFile: null, problems, isManifest: isManifest(document.value) };
+  if (checked.value === null || problems.length > 0) return { testFile: null, problems };
   const input = checked.value;
   const complete: TestFile['complete'] = (scalers) => completeTests(input, { document, file, scalers });
   return { testFile: { file, scalers: input.scalers, complete }, problems };
 }
 
 function isManifest(value: unknown): boolean {
-  return isPlainObject(value) && value['apiVersion'] !== undefined && value['tests'] === undefined;
+  if (!isPlainObject(value) || value['tests'] !== undefined) return false;
+  return value['apiVersion'] !== undefined || value['kind'] !== undefined;
+}
+
+function kindOf(value: unknown): string {
+  const kind = isPlainObject(value) ? value['kind'] : undefined;
+  return typeof kind === 'string' ? ` of kind ${JSON.stringify(kind.slice(0, 100))}` : '';
 }
 
 function completeTests(

@@ -1,5 +1,6 @@
 import { scalerKey } from '../scaler/spec.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
+import { instantFromMs } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import type { CycleRecord } from './cycle-record.js';
 import { createPointRing, bytesPerPoint } from './point-ring.js';
@@ -79,9 +80,17 @@ interface Series {
   bucket: Bucket | null;
 }
 
+interface NextPoint {
+  at: Instant;
+  readonly counts: (number | null)[];
+  readonly values: (number | null)[];
+}
+
 export function createChartPoints(limits: PointLimits = {}): ChartPoints {
   const { totalBytes = 4 * 1024 * 1024, fine = 480, coarse = 288 } = limits;
   const all = new Map<string, Series>();
+  /** Filled for each cycle: rings and buckets keep copies. */
+  const next: NextPoint = { at: instantFromMs(0), counts: [], values: [] };
   const roomFor = ({ metrics }: Series): { readonly fine: number; readonly coarse: number } => {
     const each = totalBytes / Math.max(1, all.size) / bytesPerPoint(COUNT_COLUMNS.length, 2 * metrics.length);
     const points = Math.max(MIN_POINTS, Math.min(fine + coarse, each));
@@ -94,7 +103,7 @@ export function createChartPoints(limits: PointLimits = {}): ChartPoints {
       const series = continueSeries(all.get(key) ?? null, record.scaler);
       all.set(key, series);
       const room = roomFor(series);
-      const point = pointOf(record, series.metrics);
+      const point = fillPoint(next, record, series.metrics);
       addFine(series, point, room.fine);
       addCoarse(series, point, room.coarse);
     },
@@ -145,15 +154,18 @@ function copyCounts(before: Series, next: Series): void {
   }
 }
 
-function pointOf({ at, decision }: CycleRecord, metrics: readonly MetricSpec[]): Point {
-  return {
-    at,
-    counts: COUNT_COLUMNS.map((column) => decision?.[column] ?? null),
-    values: metrics.flatMap((spec, index) => [
-      currentValue(spec, decision?.metrics[index]),
-      targetValue(spec),
-    ]),
-  };
+function fillPoint(next: NextPoint, { at, decision }: CycleRecord, metrics: readonly MetricSpec[]): Point {
+  next.at = at;
+  next.values.length = 2 * metrics.length;
+  let index = 0;
+  for (const column of COUNT_COLUMNS) next.counts[index++] = decision?.[column] ?? null;
+  index = 0;
+  for (const spec of metrics) {
+    next.values[2 * index] = currentValue(spec, decision?.metrics[index]);
+    next.values[2 * index + 1] = targetValue(spec);
+    index += 1;
+  }
+  return next;
 }
 
 /** Of consecutive equal points, keeps only the first and the last, which result in the same chart. */

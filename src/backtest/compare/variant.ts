@@ -7,7 +7,8 @@ import { figuresOf } from '../figures/figures.js';
 import type { Figures, Scoring } from '../figures/figures.js';
 import { runVariant } from '../simulation/run-variant.js';
 import type { MetricModel } from '../simulation/metric-model.js';
-import type { Run, Setting } from '../simulation/run-variant.js';
+import { podOrderOf } from '../simulation/fleet.js';
+import type { OnRound, Run, Setting } from '../simulation/run-variant.js';
 import { traceModels, traceRequests } from '../simulation/trace-models.js';
 
 /** A document to be run over the load, under a name that is unique in the report. */
@@ -34,7 +35,7 @@ export type Result =
   | { readonly name: string; readonly run: null; readonly figures: null; readonly error: string };
 
 /** Demand is the mean load of each period of this length: the default sync period. */
-const DEMAND_STEP_SECONDS = 15;
+export const DEMAND_STEP_SECONDS = 15;
 
 /** `within`: default is all of the load. */
 export function scoringOf(
@@ -53,6 +54,8 @@ export interface World {
     scaler: Scaler,
   ) => { readonly models: readonly MetricModel[] } | { readonly error: string };
   readonly requestsOf: (scaler: Scaler) => Setting['requests'];
+  /** How a document begins, if not as `runVariant` does. */
+  readonly beginningOf?: (scaler: Scaler, start: Instant) => Pick<Setting, 'firstRoundAt'>;
 }
 
 export function traceWorld(load: Load, assumptions: Assumptions): World {
@@ -66,11 +69,12 @@ export function runOn(
   world: World,
   { name, scaler }: Variant,
   { scoring, assumptions }: { readonly scoring: Scoring; readonly assumptions: Assumptions },
+  onRound?: OnRound,
 ): Result {
   const { demand } = scoring;
   const built = world.modelsOf(scaler);
   if ('error' in built) return { name, run: null, figures: null, error: built.error };
-  const run = runVariant(scaler, {
+  const setting: Setting = {
     start: demand.start,
     end: demand.end,
     models: built.models,
@@ -78,7 +82,10 @@ export function runOn(
     podStartSeconds: assumptions.podStartSeconds,
     scrapeIntervalSeconds: assumptions.scrapeIntervalSeconds,
     requests: world.requestsOf(scaler),
-  });
+    order: podOrderOf(scaler),
+    ...world.beginningOf?.(scaler, demand.start),
+  };
+  const run = runVariant(scaler, setting, onRound);
   return resultOf(name, run, scoring);
 }
 

@@ -1,7 +1,15 @@
 import { recommend } from '../../backtest/compare/recommend.js';
 import { sweepVariants } from '../../backtest/compare/sweep.js';
-import { type Variant, baselines, runOn, scoringOf, traceWorld } from '../../backtest/compare/variant.js';
+import {
+  type Variant,
+  baselines,
+  DEMAND_STEP_SECONDS,
+  runOn,
+  scoringOf,
+  traceWorld,
+} from '../../backtest/compare/variant.js';
 import type { Report } from '../../backtest/report/report.js';
+import { evenLoad } from '../../backtest/load/even-load.js';
 import { type Load } from '../../backtest/load/load.js';
 import { DEFAULT_POD_START_SECONDS, DEFAULT_START } from '../../backtest/simulation/defaults.js';
 import { parseTrace } from '../../backtest/load/parse-trace.js';
@@ -11,7 +19,7 @@ import { readBoundedText } from '../../files/read-bounded.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
 import { resolve } from 'node:path';
-import { readOptionsOf, readServiceInput } from '../input/service-config.js';
+import { readOptionsOf, requireServiceConfig } from '../input/service-config.js';
 import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
 import { readOutputFormat } from '../output/output-format.js';
 import { describeAssumptions } from './scene/describe-assumptions.js';
@@ -24,6 +32,8 @@ import {
   parseThresholds,
   parseTime,
 } from './scene/parse-options.js';
+import { buildPage } from './html/build-page.js';
+import { writeHtml } from './html/write-html.js';
 import { readVariant } from './read-variant.js';
 import { runReplay } from './run-replay.js';
 import type { Scene } from './scene/scene.js';
@@ -44,6 +54,7 @@ export interface BacktestOptions extends HistoryOptions {
   readonly config?: string;
   readonly failIf?: readonly string[];
   readonly recommend?: readonly string[];
+  readonly html?: string;
   readonly output: string;
 }
 
@@ -63,7 +74,7 @@ export async function runBacktest(options: BacktestOptions, io: CommandIo): Prom
     return runReplay(options.replay, format, io);
   }
   const failIf = parseThresholds('--fail-if', options.failIf ?? []);
-  const config = options.config === undefined ? null : (await readServiceInput(options.config, io)).config;
+  const config = await requireServiceConfig(options.config, io);
   const variants = await readVariants(options, config, io);
   const scene = await openScene(options, { config, variants }, io);
   if (options.recommend !== undefined) return printRecommendation(options, { variants, scene, format }, io);
@@ -78,16 +89,17 @@ export async function runBacktest(options: BacktestOptions, io: CommandIo): Prom
     assumptions: scene.lines,
   };
   writeReport(report, format, io);
+  if (options.html !== undefined) await writeHtml(options.html, buildPage(report, variants, scene), io.cwd);
   const failed = failIf.filter(({ isMetBy }) => isMetBy(first.figures));
   for (const { text } of failed) io.stderr.write(`promscaler: ${first.name}: ${text}\n`);
   return failed.length > 0 || results.some(({ error }) => error !== null) ? 1 : 0;
 }
 
-function printRecommendation(
-  { recommend: texts }: BacktestOptions,
+async function printRecommendation(
+  { recommend: texts, html }: BacktestOptions,
   { variants, scene, format }: { variants: readonly Variant[]; scene: Scene; format: Format },
   io: CommandIo,
-): ExitCode {
+): Promise<ExitCode> {
   const [variant] = variants;
   if (variant === undefined || variants.length > 1)
     throw new CommandError('--recommend is about one document: remove --against and --sweep', 2);
@@ -96,7 +108,10 @@ function printRecommendation(
   if (results[0]?.error !== null) throw new CommandError(`${variant.name}: ${results[0]?.error ?? ''}`);
   const recommendation = { change, reason };
   const base = { scoring, variants: results, baselines: baselines(scoring), assumptions: scene.lines };
-  writeReport({ ...base, recommendation }, format, io);
+  const report = { ...base, recommendation };
+  writeReport(report, format, io);
+  // The recommended document is not among the variants: of its changes, only the reasons are known.
+  if (html !== undefined) await writeHtml(html, buildPage(report, [], scene), io.cwd);
   return 0;
 }
 
@@ -105,10 +120,9 @@ async function openScene(
   { config, variants }: { readonly config: ServiceConfig | null; readonly variants: readonly Variant[] },
   io: CommandIo,
 ): Promise<Scene> {
-  if (options.trace !== undefined && (options.prometheus ?? options.from) !== undefined)
-    throw new CommandError('--trace and --prometheus or --from are two sources of load: choose one', 2);
+  checkSources(options);
   const assumptions = readAssumptions(options, config);
-  if (options.prometheus !== undefined || options.from !== undefined)
+  if ((options.prometheus ?? options.from ?? options.history) !== undefined)
     return openHistory(
       options,
       variants,
@@ -116,7 +130,7 @@ async function openScene(
       io,
     );
   const { capacity } = assumptions;
-  if (options.trace === undefined) throw new CommandError('--trace or --prometheus is missing', 2);
+  if (options.trace === undefined) throw new CommandError('--trace, --prometheus or --history is missing', 2);
   if (capacity === null) throw new CommandError('--trace needs --capacity: the load that one pod carries', 2);
   const podStartSeconds = assumptions.podStartSeconds ?? DEFAULT_POD_START_SECONDS;
   const known = { ...assumptions, capacity, podStartSeconds };
@@ -124,6 +138,19 @@ async function openScene(
   const scoring = scoringOf(load, known);
   const world = traceWorld(load, known);
   return { world, scoring, assumptions: known, more: [], lines: describeAssumptions(known) };
+}
+
+function checkSources({ trace, prometheus, from, history, to, step, saveHistory }: BacktestOptions): void {
+  if (trace !== undefined && (prometheus ?? from ?? history) !== undefined)
+    throw new CommandError(
+      '--trace, --history and --prometheus or --from are sources of load: choose one',
+      2,
+    );
+  if (history !== undefined && (prometheus ?? from ?? to ?? step ?? saveHistory) !== undefined)
+    throw new CommandError(
+      '--history has its own times: remove --prometheus, --from, --to, --step and --save-history',
+      2,
+    );
 }
 
 /** `capacity` and `podStartSeconds` are null without their option. */
@@ -171,7 +198,7 @@ async function readTrace(file: string, { start }: BacktestOptions, io: CommandIo
   for (const { severity, line, message } of problems)
     io.stderr.write(`${file}${line === null ? '' : `:${line}`}: ${severity}: ${message}\n`);
   if (load === null) throw new CommandError(`--trace: ${file} is not used`);
-  return load;
+  return evenLoad(load, DEMAND_STEP_SECONDS);
 }
 
 async function readTraceText(file: string, io: CommandIo): Promise<string> {

@@ -1,7 +1,7 @@
 import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-service-config.js';
 import { findOtherScaler } from '../../control/observe/shared-targets.js';
 import type { ImportedManifest } from '../../importers/import-objects.js';
-import { isIncomplete } from '../../importers/import-object.js';
+import { isIncomplete } from '../../importers/draft/draft.js';
 import { oneLine } from '../../importers/write/comments.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
@@ -17,8 +17,8 @@ import { withPrometheusUrl } from '../doctor/data-sources/with-prometheus-url.js
 import { openCluster } from '../doctor/context/open-cluster.js';
 import { readClusterFacts } from '../doctor/targets/scaler-facts.js';
 import { homeDirectory } from '../input/home-directory.js';
-import { readOptionsOf, readServiceInput } from '../input/service-config.js';
-import { CommandError, type CommandIo } from '../process/io.js';
+import { readOptionsOf, requireServiceConfig } from '../input/service-config.js';
+import type { CommandIo } from '../process/io.js';
 import { type ClusterOptions, withCluster } from '../reach/cluster-options.js';
 
 export interface LiveOptions extends ClusterOptions {
@@ -75,10 +75,7 @@ export async function compareLive(
 
 async function readConfig(options: LiveOptions, io: CommandIo): Promise<ServiceConfig> {
   const { config: file, prometheus } = options;
-  const input = file === undefined ? null : await readServiceInput(file, io);
-  if (input !== null && input.config === null)
-    throw new CommandError(`--config ${file ?? ''}: ${input.problems[0]?.message ?? 'is invalid'}`);
-  const config = input?.config ?? resolveServiceConfig({}, null);
+  const config = (await requireServiceConfig(file, io)) ?? resolveServiceConfig({}, null);
   return withCluster(withPrometheusUrl(config, prometheus), options);
 }
 

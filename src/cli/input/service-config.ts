@@ -2,8 +2,9 @@ import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { readServiceConfig, serviceFacts } from '../../config/read-service-config.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import type { ReadOptions } from '../../scaler/read/read-scalers.js';
+import { formatProblem } from '../../scaler/problems/format-problem.js';
 import { readInput } from './read-files.js';
-import type { CommandIo } from '../process/io.js';
+import { CommandError, type CommandIo } from '../process/io.js';
 
 export interface ServiceInput {
   readonly config: ServiceConfig | null;
@@ -16,6 +17,21 @@ export async function readServiceInput(file: string, io: CommandIo): Promise<Ser
   if ('code' in input) return { config: null, absolutePath: null, problems: [input] };
   const { config, problems } = readServiceConfig(input.text, file, input.absolutePath);
   return { config, absolutePath: input.absolutePath, problems };
+}
+
+/**
+ * Reads the service config of `--config` and prints its problems on standard error; null without the option. Throws
+ * `CommandError` if it cannot be used: without its data sources and defaults the result would be another.
+ */
+export async function requireServiceConfig(
+  file: string | undefined,
+  io: CommandIo,
+): Promise<ServiceConfig | null> {
+  if (file === undefined) return null;
+  const { config, problems } = await readServiceInput(file, io);
+  for (const problem of problems) io.stderr.write(`${formatProblem(problem)}\n`);
+  if (config === null) throw new CommandError(`--config: ${file} is not a valid service config`);
+  return config;
 }
 
 /** Without a service config, documents are validated without its defaults and data sources. */

@@ -83,6 +83,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const sources = new Map(Object.entries(config.prometheus));
   const metrics = createMetrics(createRegistry({ process: serves }), {
     ledger,
+    detail: config.metrics.detail,
     version: VERSION,
     clock,
     sources: [...sources.keys()],

@@ -19,22 +19,39 @@ interface TestOptions {
   readonly output: string;
 }
 
-/** Runs `test`: unit tests for scaler documents. Returns 1 if one fails or a file is invalid. */
+/** Runs `test`: unit tests for scaler documents. Returns 1 if one fails, a file is invalid or there is no test. */
 export async function runTest(options: TestOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, TEST_FORMATS);
-  const config = options.config === undefined ? null : (await readServiceInput(options.config, io)).config;
-  const { files, problems: unread } = await readInputFiles(options.paths, io);
+  const service = options.config === undefined ? null : await readServiceInput(options.config, io);
+  const { tests, problems } =
+    service === null || service.config !== null
+      ? await readAllTests(options.paths, readOptionsOf(service?.config ?? null), io)
+      : NO_TESTS;
+  const results = tests.map(runDocumentTest);
+  const allProblems = [...(service?.problems ?? []), ...problems];
+  writeResults({ results, problems: allProblems }, format, io);
+  return countErrors(allProblems) > 0 || results.some(hasFailed) ? 1 : 0;
+}
+
+interface Tests {
+  readonly tests: readonly DocumentTest[];
+  readonly problems: readonly Problem[];
+}
+
+const NO_TESTS: Tests = { tests: [], problems: [] };
+
+async function readAllTests(paths: readonly string[], options: ReadOptions, io: CommandIo): Promise<Tests> {
+  const { files, problems: unread } = await readInputFiles(paths, io);
   const problems: Problem[] = [...unread];
   const tests: DocumentTest[] = [];
   for (const file of files) {
-    const isNamed = options.paths.includes(file.name);
-    const read = await readTests(file, isNamed, { options: readOptionsOf(config), io });
+    const read = await readTests(file, paths.includes(file.name), { options, io });
     problems.push(...read.problems);
     tests.push(...read.tests);
   }
-  const results = tests.map(runDocumentTest);
-  writeResults({ results, problems }, format, io);
-  return countErrors(problems) > 0 || results.some(hasFailed) ? 1 : 0;
+  if (tests.length > 0 || countErrors(problems) > 0) return { tests, problems };
+  const message = 'there is no test file, which has the fields scalers and tests';
+  return { tests, problems: [...problems, unreadable(paths.join(', '), message)] };
 }
 
 function hasFailed({ failures, error }: TestResult): boolean {
@@ -46,9 +63,9 @@ async function readTests(
   { name, text }: InputFile,
   isNamed: boolean,
   { options, io }: { readonly options: ReadOptions; readonly io: CommandIo },
-): Promise<{ readonly tests: readonly DocumentTest[]; readonly problems: readonly Problem[] }> {
+): Promise<Tests> {
   const { testFile, problems, isManifest = false } = readTestFile(text, name);
-  if (testFile === null) return { tests: [], problems: isManifest && !isNamed ? [] : problems };
+  if (testFile === null) return isManifest && !isNamed ? NO_TESTS : { tests: [], problems };
   const scalers = await readScalers(name, testFile.scalers, { options, io });
   if (countErrors(scalers.problems) > 0) return { tests: [], problems: scalers.problems };
   const completed = testFile.complete(scalers.scalers);

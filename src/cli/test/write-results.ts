@@ -23,7 +23,7 @@ export function writeResults(
   if (format !== 'github') for (const problem of problems) stderr.write(`${formatProblem(problem)}\n`);
   switch (format) {
     case 'text': {
-      stdout.write(textOf(results));
+      stdout.write(textOf({ results, problems }));
       return;
     }
     case 'json': {
@@ -35,7 +35,7 @@ export function writeResults(
       return;
     }
     case 'github': {
-      stdout.write(`${annotations({ results, problems })}${textOf(results)}`);
+      stdout.write(`${annotations({ results, problems })}${textOf({ results, problems })}`);
       return;
     }
     default:
@@ -43,10 +43,17 @@ export function writeResults(
   }
 }
 
-function textOf(results: readonly TestResult[]): string {
+function textOf({ results, problems }: Results): string {
   const failed = results.filter(({ failures, error }) => failures.length > 0 || error !== null);
   const lines = results.flatMap(resultLines);
-  return [...lines, `${results.length - failed.length} passed, ${failed.length} failed`, ''].join('\n');
+  const counts = `${results.length - failed.length} passed, ${failed.length} failed`;
+  const errors = problems.filter(({ severity }) => severity === 'error').length;
+  const notRun = errors === 0 ? '' : `, not all tests were run because of ${countOf(errors, 'error')}`;
+  return [...lines, `${counts}${notRun}`, ''].join('\n');
+}
+
+function countOf(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 function resultLines({ test, failures, error }: TestResult): readonly string[] {

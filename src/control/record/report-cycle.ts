@@ -33,8 +33,15 @@ export function reportCycle(
   if (isCanceled && !SENT.has(record.outcome.kind)) return;
   try {
     const { before } = ports.recorder.record(record);
-    const standing = before === null ? null : { ...before.record, conditions: before.conditions };
     if (target !== null) {
+      const standing =
+        before === null
+          ? null
+          : {
+              conditions: before.conditions,
+              outcome: before.record.outcome,
+              conflictingWriter: before.record.conflictingWriter,
+            };
       for (const event of kubernetesEvents(standing, record)) ports.recordEvent(target, event, key);
     }
     ports.onCycle?.(output);

@@ -19,13 +19,15 @@ interface Checked<T> {
 }
 
 /**
- * Checks a plain value against a schema. `show` formats values in messages. Rules across fields are functions of
- * `readable`, because Zod skips the refinements of an object with type errors.
+ * Checks a plain value against a schema. `show` formats values in messages, `hints` are about fields of other kinds of
+ * documents, by path. Rules across fields are functions of `readable`, because Zod skips the refinements of an object
+ * with type errors.
  */
 export function checkSchema<T>(
   schema: z.ZodType<T>,
   value: unknown,
   show: (value: unknown, path: Path) => string = formatValue,
+  hints: ReadonlyMap<string, string> = FOREIGN_FIELDS,
 ): Checked<T> {
   const result = schema.safeParse(value);
   if (result.success) return { findings: [], value: result.data, readable: result.data };
@@ -37,7 +39,7 @@ export function checkSchema<T>(
     const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
     if (issue.code === 'unrecognized_keys') {
       const known = knownKeys(schema, path);
-      for (const key of issue.keys) findings.push(unknownField([...path, key], known));
+      for (const key of issue.keys) findings.push(unknownField([...path, key], known, hints));
       for (const key of issue.keys) readable = without(readable, [...path, key]);
     } else {
       findings.push(
@@ -73,10 +75,10 @@ const MISPLACED_FIELDS: ReadonlyMap<string, string> = new Map([
   ['activation', '; only object and external metrics have one: without pods, a pods metric has no value'],
 ]);
 
-function unknownField(path: Path, known: readonly string[]): Finding {
+function unknownField(path: Path, known: readonly string[], hints: ReadonlyMap<string, string>): Finding {
   const key = String(path.at(-1));
   const hint =
-    FOREIGN_FIELDS.get(formatPath(path)) ??
+    hints.get(formatPath(path)) ??
     MISPLACED_FIELDS.get(key) ??
     (key === '<<' ? '; merge keys are not supported' : didYouMean(key, known));
   const message = `${formatPath(path)} is not a known field${hint}`;

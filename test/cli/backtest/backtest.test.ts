@@ -31,6 +31,7 @@ const cwd = folderOf({
   'two.yaml': `${DOCUMENT}---\n${DOCUMENT.replace('name: web, namespace', 'name: api, namespace')}`,
   'hpa.yaml': HPA,
   'day.csv': TRACE,
+  'bad-service.yaml': 'syncPeriod: 1\n',
   'bad.csv': 't_seconds,value\n0,1\nnoon,2\n',
 });
 
@@ -96,7 +97,7 @@ describe('backtest', () => {
     expect(stdout).toMatch(/^ +theta_U % +theta_O %/);
     expect(stdout).toMatch(/^demand {4}[▁-█]+$/m);
     expect(stdout).toContain(
-      '  one pod carries a load of 10 (--capacity); load above that is lost, not queued\n',
+      '  one pod carries a load of 10 (--capacity); load above that, on the mean of 15 s, is lost, not queued\n',
     );
   });
 
@@ -144,7 +145,7 @@ describe('backtest', () => {
 
   it.each([
     [['--capacity', '0'], 2, '--capacity is "0", must be a number above 0'],
-    [['--pod-start', 'soon'], 2, '--pod-start is "soon", must be a duration such as 30s, 5m or 1h30m'],
+    [['--pod-start', 'soon'], 2, '--pod-start is "soon", must be a duration such as 30s, 5m, 1h30m or 7d'],
     [['--fail-if', 'theta_X>1'], 2, 'there is no figure theta_X; the figures are theta_U, theta_O'],
     [['--fail-if', 'theta_U=1'], 2, 'must be a figure, <, <=, > or >=, and a number, such as theta_U>1'],
     [['--sweep', 'averageUtilization'], 2, 'must be FIELD=VALUE,VALUE, such as averageUtilization=50,60,70'],
@@ -163,6 +164,9 @@ describe('backtest', () => {
       'two.yaml#shop/none is not found; the file has shop/web, shop/api',
     ],
     [['--trace', 'bad.csv'], 1, 'bad.csv:3: error: t_seconds is "noon", must be a number of seconds'],
+    [['--config', 'bad-service.yaml'], 1, 'bad-service.yaml:1:1: error: syncPeriod is not a known field'],
+    [['--config', 'bad-service.yaml'], 1, '--config: bad-service.yaml is not a valid service config'],
+    [['--config', 'none.yaml'], 1, 'none.yaml: error: no such file'],
     [['-o', 'xml'], 2, '-o is xml, must be one of text, json, markdown'],
   ])('rejects %j with exit code %d', async (more, code, text) => {
     const { exitCode, stderr, stdout } = await backtest(...more);

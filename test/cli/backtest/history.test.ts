@@ -114,12 +114,16 @@ describe('the history of a real Prometheus', () => {
 
 describe('a history', () => {
   const END = 1_700_000_000;
+  const NOT_FOUND = { status: 404, body: '' };
   type Respond = (request: RecordedRequest) => { readonly status: number; readonly body: string } | null;
 
   /** A server with 2 cores of total cpu at each step, unless `respond` answers. */
   async function serve(respond: Respond): Promise<FakeServer> {
     const server = await startServer((response, request) => {
-      const { status, body } = respond(request) ?? { status: 200, body: matrixOf(request) };
+      const isRange = request.url.includes('query_range');
+      const { status, body } = isRange
+        ? (respond(request) ?? { status: 200, body: matrixOf(request) })
+        : NOT_FOUND;
       response.writeHead(status, { location: 'http://127.0.0.1:1/' }).end(body);
     });
     cleanups.push(server.close);
@@ -254,7 +258,7 @@ describe('a history', () => {
     [['--from', 'long ago'], 2, '--from is "long ago", must be a time such as'],
     [['--request', 'much'], 2, '--request is "much", must be a quantity above 0'],
     [['--from', '9000d'], 2, 'must be at most 520000; set a longer --step'],
-    [['--trace', 'x.csv'], 2, 'are two sources of load: choose one'],
+    [['--trace', 'x.csv'], 2, 'are sources of load: choose one'],
   ])('rejects %j with exit code %d', async (more, code, text) => {
     const server = await serve(() => null);
 

@@ -27,6 +27,9 @@ function runFile(text: string, ...more: readonly string[]): Promise<Ran> {
 
 const RISE = 'replicas: 2\nseries: [{ metric: cpu, values: 50 100 }]';
 
+const PASSING =
+  'scalers: [web.yaml]\ntests: [{ name: it, replicas: 2, expect: [{ at: 0s, replicas: 2 }] }]\n';
+
 describe('test', () => {
   it('passes if the decisions are as expected', async () => {
     const body = `${RISE}\nexpect:\n  - { at: 45s, replicas: 2 }\n  - { at: 1m, replicas: 4, recommendedReplicas: 4 }`;
@@ -121,6 +124,18 @@ describe('test', () => {
       ':4:33',
       'did you mean "stabilization"',
     ],
+    [
+      'a misspelled reason',
+      'expect: [{ at: 0s, conditions: { ScalingLimited: TooManyReplica } }]',
+      ':4:54',
+      'did you mean "TooManyReplicas"',
+    ],
+    [
+      'a reason of another condition',
+      'expect: [{ at: 0s, conditions: { ScalingLimited: ValidMetricFound } }]',
+      ':4:54',
+      'not a reason of ScalingLimited in a decision, must be one of DesiredWithinRange, TooManyReplicas',
+    ],
     ['an unknown condition', 'expect: [{ at: 0s, conditions: { Ready: x } }]', ':4:45', 'AbleToScale'],
     ['nothing expected', 'expect: [{ at: 0s }]', ':4:14', 'expects nothing'],
     [
@@ -164,6 +179,55 @@ describe('test', () => {
       stderr: '',
     });
     expect([named.exitCode, named.stderr]).toEqual([1, expect.stringContaining('web.yaml')]);
+  });
+
+  it.each([
+    ['text', '0 passed, 0 failed, not all tests were run because of 1 error\n'],
+    ['github', '::error file=bad.yaml,line=1,col=13,title=wrong-type::'],
+  ])('runs nothing with an invalid service config, and names its place with -o %s', async (format, text) => {
+    const cwd = folderOf({ 'web.yaml': DOCUMENT, 'bad.yaml': 'prometheus: []\n', 'web.test.yaml': PASSING });
+
+    const ran = await runCli(['test', 'web.test.yaml', '--config', 'bad.yaml', '-o', format], { cwd });
+
+    expect(ran.exitCode).toBe(1);
+    expect(ran.stdout).toContain(text);
+    expect(format === 'text' ? ran.stderr : ran.stdout).toContain('bad.yaml');
+    expect(ran.stdout).not.toContain('ok ');
+  });
+
+  it('passes with a valid service config and its defaults', async () => {
+    const config = 'defaults: { syncPeriodSeconds: 30 }\n';
+    const cwd = folderOf({ 'web.yaml': DOCUMENT, 'promscaler.yaml': config, 'web.test.yaml': PASSING });
+
+    expect(await runCli(['test', 'web.test.yaml', '--config', 'promscaler.yaml'], { cwd })).toEqual({
+      exitCode: 0,
+      stdout: 'ok    web.test.yaml: it\n1 passed, 0 failed\n',
+      stderr: '',
+    });
+  });
+
+  it('fails if the paths have no test', async () => {
+    const cwd = folderOf({ 'web.yaml': DOCUMENT });
+
+    expect(await runCli(['test', '.'], { cwd })).toEqual({
+      exitCode: 1,
+      stdout: '0 passed, 0 failed, not all tests were run because of 1 error\n',
+      stderr: '.: error: there is no test file, which has the fields scalers and tests [unreadable]\n',
+    });
+  });
+
+  it.each([
+    [DOCUMENT, 'this is a manifest of kind "Scaler", must be a test file with the fields scalers and tests'],
+    [
+      `kind: Test\n${PASSING}`,
+      ':1:1: error: kind is not a known field; a test file has no fields of a manifest',
+    ],
+  ])('says what a test file has instead of %j', async (text, message) => {
+    const { stdout, stderr } = await runFile(text);
+
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain('service config');
+    expect(stdout).toBe('0 passed, 0 failed, not all tests were run because of 1 error\n');
   });
 
   it.each([

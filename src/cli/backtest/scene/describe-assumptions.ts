@@ -5,7 +5,7 @@ export function describeAssumptions(assumptions: Assumptions): readonly string[]
   const { capacity, podStartSeconds, usageAtCapacityPercent, initialReplicas } = assumptions;
   const { scrapeIntervalSeconds, resourceWindowSeconds } = assumptions;
   return [
-    `one pod carries a load of ${capacity} (--capacity); load above that is lost, not queued`,
+    `one pod carries a load of ${capacity} (--capacity); load above that, on the mean of 15 s, is lost, not queued`,
     `a pod is ready ${podStartSeconds} s after it was created (--pod-start)`,
     `a pod at its capacity uses ${usageAtCapacityPercent} % of its cpu request, and never more (--usage-at-capacity)`,
     'the load is divided evenly among the ready pods',

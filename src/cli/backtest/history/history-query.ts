@@ -1,0 +1,88 @@
+import {
+  describeLabels,
+  type Duplicates,
+  findContainerDuplicates,
+  findQueryDuplicates,
+} from '../../../prometheus/find-duplicates.js';
+import type { Answer } from '../../../prometheus/answers/answer.js';
+import { metricQuery } from '../../../prometheus/scaler-queries.js';
+import type { MetricSpec, Scaler } from '../../../scaler/spec.js';
+import { addSeconds, type Instant } from '../../../units/time.js';
+import { CommandError } from '../../process/io.js';
+import { fetchInstant, type Fetching, type Range } from './fetch-series.js';
+
+/** How often the history is searched for duplicates: a second Prometheus may be new or gone. */
+const LOOKS = 3;
+
+/**
+ * Returns the query of a metric for its history. If containers have several series, the default query is replaced by
+ * the one that counts each once, as in the service, with a warning. Throws `CommandError` if another query would add up
+ * duplicates, because the load would be a multiple of the true one.
+ */
+export async function historyQuery(
+  metric: MetricSpec,
+  scaler: Scaler,
+  { range, fetching }: { readonly range: Range; readonly fetching: Fetching },
+): Promise<{ readonly query: string; readonly warning: string | null }> {
+  const { source } = fetching;
+  const what = `metric ${metric.identity}`;
+  const query = metricQuery(metric, scaler, source);
+  if (query === null)
+    throw new CommandError(`${what}: data source ${source.name} has no query for ${metric.name}`);
+  const found = await findDuplicates(metric, query, { range, fetching });
+  if (found?.isAdded !== true) return { query, warning: null };
+  const copies = `${found.times} copies by ${describeLabels(found)}`;
+  if (metric.type === 'Resource' || metric.type === 'ContainerResource') {
+    const resourceQueries = { ...source.resourceQueries, ...source.onceQueries };
+    const once = Object.hasOwn(source.onceQueries, metric.name)
+      ? metricQuery(metric, scaler, { ...source, resourceQueries })
+      : null;
+    if (once !== null)
+      return {
+        query: once,
+        warning: `${what}: each container has ${copies}: only the largest is counted, as in the service`,
+      };
+  }
+  throw new CommandError(
+    `${what}: each series of the query has ${copies}, and is counted ${found.times} times: the load would be a multiple of the true one. Add a matcher for one of them to the query, or aggregate with max by before the sum`,
+  );
+}
+
+async function findDuplicates(
+  metric: MetricSpec,
+  query: string,
+  { range, fetching }: { readonly range: Range; readonly fetching: Fetching },
+): Promise<Duplicates | null> {
+  const { start, end, stepSeconds } = range;
+  for (let look = 1; look <= LOOKS; look += 1) {
+    const at = addSeconds(start, ((end - start) / 1000) * (look / (LOOKS + 1)));
+    const ask = (text: string): Promise<Answer> => answerAt(text, { at, stepSeconds }, fetching);
+    const found =
+      metric.type === 'Resource' || metric.type === 'ContainerResource'
+        ? await findContainerDuplicates(ask, query)
+        : await findQueryDuplicates(ask, query, { asWhole: true });
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** A look that fails finds nothing: what the data source does not answer, the query of the metric reports. */
+async function answerAt(
+  query: string,
+  when: { readonly at: Instant; readonly stepSeconds: number },
+  fetching: Fetching,
+): Promise<Answer> {
+  try {
+    const found = await fetchInstant('duplicates', query, when, fetching);
+    const series = found.flatMap(({ labels, points }) => {
+      const value = points.at(-1)?.[1];
+      return value === undefined ? [] : [{ labels, value }];
+    });
+    return series.length === 0
+      ? { class: 'missing', message: 'no series' }
+      : { class: 'value', series, evaluatedAt: when.at };
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    return { class: 'failed', reason: 'execution', message: error.message };
+  }
+}

@@ -1,0 +1,35 @@
+import { createPrometheusClient } from '../../../prometheus/client/client.js';
+import { createRangeClient } from '../../../prometheus/client/range-client.js';
+import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
+import type { Fetching } from './fetch-series.js';
+
+/** A server that does not answer fails its first range query, with a better message. */
+const RECOGNITION_MS = 5000;
+
+/**
+ * Opens the data sources with these names. A server without a configured flavor is recognized as in the service,
+ * because VictoriaMetrics has a cpu query of its own. Names that the config does not have are left out.
+ */
+export async function openSources(
+  configs: Readonly<Record<string, SourceConfig>>,
+  names: readonly string[],
+  parts: Pick<Fetching, 'cache' | 'progress' | 'io'>,
+): Promise<ReadonlyMap<string, Fetching>> {
+  const known = [...new Set(names)].filter((name) => Object.hasOwn(configs, name));
+  const opened = await Promise.all(
+    known.map(async (name): Promise<readonly (readonly [string, Fetching])[]> => {
+      const config = configs[name];
+      if (config === undefined) return [];
+      const source = await fittingConfig(config, parts);
+      const client = createRangeClient(source, parts.io.clock, parts.io.env);
+      return [[name, { ...parts, source, client }]];
+    }),
+  );
+  return new Map(opened.flat());
+}
+
+async function fittingConfig(config: SourceConfig, { io }: Pick<Fetching, 'io'>): Promise<SourceConfig> {
+  const client = createPrometheusClient(config, io.clock, io.env);
+  await client.recognize?.({ timeoutMs: RECOGNITION_MS, signal: io.signal });
+  return client.fittingConfig?.() ?? config;
+}

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { findPrometheus } from '../../../src/cli/demo/programs/find-prometheus.js';
+import { type RunningPrometheus, startPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';
+import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
+import { remoteWrite, type WrittenSeries } from '../../support/remote-write.js';
+import { type RunningVictoriaMetrics, startVictoriaMetrics } from '../../support/victoria-metrics.js';
+import { folderOf, type Ran, runCli } from '../fake-io.js';
+
+/** Downloading the programs on a fresh machine counts toward the first test. */
+const START_MS = 240_000;
+const now = Math.floor(Date.now() / 1000);
+const SECONDS = Array.from({ length: 150 }, (_, index) => now - 2700 + index * 15);
+const PODS = ['a', 'b', 'c', 'd'].map((letter) => `web-5d4f8b7c9-bcd4${letter}`);
+
+const documentOf = (metric: string): string => `apiVersion: promscaler.dev/v1
+kind: Scaler
+metadata: { name: web, namespace: NAMESPACE }
+spec:
+  scaleTargetRef: { name: web }
+  maxReplicas: 20
+  metrics:
+    - ${metric}
+`;
+const CPU = documentOf('resource: { name: cpu, target: { averageUtilization: 70 } }');
+const SUM = documentOf(
+  'external: { query: "sum(rate(requests_total{namespace=\\"$namespace\\"}[1m]))", target: { averageValue: 10 } }',
+);
+const ONCE = SUM.replace(/sum\(rate\(.*\[1m\]\)\)/, (query) =>
+  query.replace('sum(', 'sum(max by (pod) (').concat(')'),
+);
+
+const cwd = folderOf({
+  ...Object.fromEntries(
+    ['single', 'pair', 'restart'].flatMap((namespace) => [
+      [`cpu-${namespace}.yaml`, CPU.replace('NAMESPACE', namespace)],
+      [`sum-${namespace}.yaml`, SUM.replace('NAMESPACE', namespace)],
+      [`once-${namespace}.yaml`, ONCE.replace('NAMESPACE', namespace)],
+    ]),
+  ),
+});
+
+type Labels = Readonly<Record<string, string>>;
+
+function series(labels: Labels, valueAt: (second: number) => number, from = 0, to = Infinity): WrittenSeries {
+  const seconds = SECONDS.slice(from, to);
+  return { labels, samples: seconds.map((second) => [second, valueAt(second)] as const) };
+}
+
+/** Four pods with 0.35 cores and 5 requests per second each, scraped by the named replicas of Prometheus. */
+function workload(namespace: string, replicas: readonly Labels[]): readonly WrittenSeries[] {
+  return PODS.flatMap((pod) =>
+    replicas.flatMap((replica) => {
+      const of = { namespace, pod, ...replica };
+      const cAdvisor = { container: 'app', id: `/${pod}`, name: pod, image: 'i', cpu: 'total' };
+      return [
+        series(
+          { __name__: 'container_cpu_usage_seconds_total', ...of, ...cAdvisor },
+          (second) => (second - now + 9000) * 0.35,
+        ),
+        series({ __name__: 'requests_total', ...of }, (second) => (second - now + 9000) * 5),
+        series(
+          { __name__: 'kube_pod_container_resource_requests', ...of, container: 'app', resource: 'cpu' },
+          () => 0.5,
+        ),
+        series({ __name__: 'kube_pod_created', ...of }, () => now - 9000),
+        series({ __name__: 'kube_pod_status_ready_time', ...of }, () => now - 8958),
+      ];
+    }),
+  );
+}
+
+/** One pod, whose container restarts in the middle of the time: the new series has another id and starts at 0. */
+const RESTARTED = [0, 1].map((run) => {
+  const [from, to] = run === 0 ? [0, 75] : [75, 150];
+  const start = SECONDS[from] ?? now;
+  const labels = {
+    namespace: 'restart',
+    pod: PODS[0] ?? '',
+    container: 'app',
+    id: `/${run}`,
+    name: 'k',
+    image: 'i',
+    cpu: 'total',
+  };
+  return series(
+    { __name__: 'container_cpu_usage_seconds_total', ...labels },
+    (second) => (second - start) * 0.35,
+    from,
+    to,
+  );
+});
+
+const SERIES = [
+  ...workload('single', [{}]),
+  ...workload('pair', [{ prometheus_replica: 'p0' }, { prometheus_replica: 'p1' }]),
+  ...RESTARTED,
+];
+
+describe.each(['Prometheus', 'VictoriaMetrics'])('the history of %s', (engine) => {
+  let server: RunningPrometheus | RunningVictoriaMetrics;
+
+  beforeAll(async () => {
+    const [env, clock] = [process.env, SYSTEM_CLOCK];
+    if (engine === 'VictoriaMetrics') {
+      const running = await startVictoriaMetrics();
+      server = running;
+      await remoteWrite(running.url, SERIES);
+      await running.flush();
+      return;
+    }
+    const binary = await findPrometheus({ env, clock });
+    const args = ['--web.enable-remote-write-receiver'];
+    server = await startPrometheus({ binary, config: '', env, clock, args });
+    await remoteWrite(server.url, SERIES);
+  }, START_MS);
+
+  afterAll(() => ('stop' in server ? server.stop() : server.kill()));
+
+  const timeOf = (second: number): string => new Date(second * 1000).toISOString();
+  const run = (document: string, ...more: readonly string[]): Promise<Ran> =>
+    runCli(
+      [
+        ...['backtest', '--scaler', document, '--prometheus', server.url, '-o', 'json', '--no-cache'],
+        ...['--from', timeOf(now - 2600), '--to', timeOf(now - 700), ...more],
+      ],
+      { cwd },
+    );
+
+  interface JsonReport {
+    readonly assumptions: readonly string[];
+    readonly baselines: readonly { readonly figures: Readonly<Record<string, number>> }[];
+  }
+
+  /** The highest demand, in pods of `capacity`. */
+  function peakOf({ stdout }: Ran): number | undefined {
+    return (JSON.parse(stdout) as JsonReport).baselines[0]?.figures['peak_pods'];
+  }
+
+  it('gives a cpu load of 4 x 0.35 cores, the requests and the start of pods', async () => {
+    const ran = await run('cpu-single.yaml', '--capacity', '0.1');
+
+    expect([ran.stderr, ran.exitCode]).toEqual(['', 0]);
+    expect(peakOf(ran)).toBe(14);
+    const { assumptions } = JSON.parse(ran.stdout) as JsonReport;
+    expect(assumptions).toContain('a pod is ready 42 s after it was created (--pod-start)');
+    expect(assumptions).toContain('a pod requests 0.5 cores (--request)');
+  });
+
+  it('counts each container once that two replicas of Prometheus scrape, and says so', async () => {
+    const ran = await run('cpu-pair.yaml', '--capacity', '0.1');
+
+    expect([ran.exitCode, peakOf(ran)]).toEqual([0, 14]);
+    if (engine === 'Prometheus')
+      expect(ran.stderr).toBe(
+        'promscaler: warning: metric cpu: each container has 2 copies by prometheus_replica p0, p1: only the largest is counted, as in the service\n',
+      );
+  });
+
+  it('refuses a query of the document that adds the two up, and runs one that does not', async () => {
+    const sum = await run('sum-pair.yaml', '--capacity', '2');
+    const once = await run('once-pair.yaml', '--capacity', '2');
+    const single = await run('sum-single.yaml', '--capacity', '2');
+
+    expect([sum.exitCode, sum.stdout]).toEqual([1, '']);
+    expect(sum.stderr).toContain(
+      'each series of the query has 2 copies by prometheus_replica p0, p1, and is counted 2 times: the load would be a multiple of the true one. Add a matcher',
+    );
+    expect([once.stderr, once.exitCode, peakOf(once)]).toEqual(['', 0, 10]);
+    expect([single.stderr, single.exitCode, peakOf(single)]).toEqual(['', 0, 10]);
+  });
+
+  it('does not count a container twice after its restart', async () => {
+    const ran = await run('cpu-restart.yaml', '--capacity', '0.1', '--request', '1');
+
+    // 0.35 cores; a rate that is extrapolated for both series would be up to 0.7.
+    expect([ran.exitCode, peakOf(ran)]).toEqual([0, 4]);
+  });
+});
