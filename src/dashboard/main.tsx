@@ -22,5 +22,7 @@ if (root !== null) {
     session: createSession(sessionValue('promscaler.token')),
     fetch: (input, init) => fetch(input, init),
   });
+  // A list scrolls when it has its rows; the browser would scroll before.
+  history.scrollRestoration = 'manual';
   render(<Shell api={api} theme={createTheme()} />, root);
 }

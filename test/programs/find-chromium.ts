@@ -72,6 +72,7 @@ async function downloadChromium(context: ProgramContext, folder: string): Promis
       await runCommand(context, { file: 'dpkg', args, folder: work, timeoutMs: UNPACK_TIMEOUT_MS });
     }
     await mkdir(join(folder, 'bin'));
+    await writeFile(join(folder, 'fonts.conf'), FONTS);
     await writeFile(join(folder, 'bin/chromium'), START, { mode: 0o755 });
   } finally {
     await rm(work, { recursive: true, force: true });
@@ -88,5 +89,15 @@ here=$(dirname "$(dirname "$(readlink -f "$0")")")
 libraries=$(find "$here/usr/lib" "$here/lib" -type d -path '*-linux-gnu*' 2>/dev/null | tr '\\n' ':')
 export LD_LIBRARY_PATH="$libraries$here/usr/lib/chromium\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 export XDG_DATA_DIRS="$here/usr/share:\${XDG_DATA_DIRS:-/usr/local/share:/usr/share}"
+[ -e /etc/fonts/fonts.conf ] || export FONTCONFIG_FILE="$here/fonts.conf"
 exec "$here/usr/lib/chromium/chromium" "$@"
+`;
+
+/** For a machine without fonts. Paths are relative to this file. */
+const FONTS = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir prefix="relative">usr/share/fonts</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
+</fontconfig>
 `;

@@ -1,4 +1,5 @@
 import { DeadlineError } from '../../units/clock.js';
+import { parseJson } from './parse-json.js';
 
 export type ApiErrorKind =
   /** A bearer token is missing or wrong. */
@@ -26,13 +27,21 @@ export class ApiError extends Error {
   }
 }
 
-/** Returns an error of the kind that belongs to a status; `said` is the `error` of the answer, if it has one. */
-export function errorOfStatus(status: number, said: string | null): ApiError {
-  const message = said ?? `promscaler answered with status ${status}`;
+const MAX_MESSAGE = 500;
+
+/** Returns the error of an answer with another status than 200; `body` has the message, if promscaler wrote it. */
+export function errorOfStatus(status: number, body: string): ApiError {
+  const message = messageIn(body)?.slice(0, MAX_MESSAGE) ?? `promscaler answered with status ${status}`;
   if (status === 401) return new ApiError('unauthorized', message);
   if (status === 403) return new ApiError('forbidden', message);
   if (status === 404) return new ApiError('not-found', message);
   return new ApiError(status >= 500 ? 'unavailable' : 'rejected', message);
+}
+
+function messageIn(body: string): string | null {
+  const value = parseJson(body);
+  if (typeof value !== 'object' || value === null || !('error' in value)) return null;
+  return typeof value.error === 'string' ? value.error : null;
 }
 
 /** Returns the error of a failed request: whatever `fetch` and its deadline throw has a kind. */

@@ -3,6 +3,7 @@ import type { Clock } from '../../units/clock.js';
 import { ApiError, apiErrorOf, errorOfStatus } from './api-error.js';
 import { createLiveEvents } from './live-events.js';
 import type { LiveEvents } from './live-events.js';
+import { parseJson } from './parse-json.js';
 import { readBody } from './read-body.js';
 import type { ApiRequest } from './requests.js';
 import type { Session } from './session.js';
@@ -34,7 +35,6 @@ export function createApi({ base, clock, session, fetch }: ApiOptions): Api {
     return fetch(new URL(path, base), {
       headers: token === null ? headers : { ...headers, Authorization: `Bearer ${token}` },
       signal,
-      cache: 'no-store',
       redirect: 'error',
     });
   };
@@ -44,7 +44,7 @@ export function createApi({ base, clock, session, fetch }: ApiOptions): Api {
       return await withDeadline(clock, { ms: DEADLINE_MS, parent }, async (signal) => {
         const response = await send(path, { Accept: 'application/json' }, signal);
         const text = await readBody(response, MAX_BYTES);
-        if (!response.ok) throw errorOfStatus(response.status, errorIn(text));
+        if (!response.ok) throw errorOfStatus(response.status, text);
         const value = parseJson(text);
         if (check(value)) return value;
         throw new ApiError('invalid', `the answer of ${path} is not from promscaler`);
@@ -57,20 +57,4 @@ export function createApi({ base, clock, session, fetch }: ApiOptions): Api {
     }
   };
   return { read, live: createLiveEvents({ send, clock, session }), session, clock };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-const MAX_MESSAGE = 500;
-
-function errorIn(text: string): string | null {
-  const value = parseJson(text);
-  if (typeof value !== 'object' || value === null || !('error' in value)) return null;
-  return typeof value.error === 'string' ? value.error.slice(0, MAX_MESSAGE) : null;
 }

@@ -6,6 +6,7 @@ import { createCell } from './cell.js';
 import type { ReadableCell } from './cell.js';
 import { createEventParser } from './event-parser.js';
 import type { StreamMessage } from './event-parser.js';
+import { readBody } from './read-body.js';
 import type { Session } from './session.js';
 
 /** The event stream of the service. It reconnects by itself, and receives what it has missed or a `gap`. */
@@ -36,6 +37,7 @@ interface LiveEventsOptions {
 
 /** The server sends a comment every 15 s. */
 const SILENCE_MS = 40_000;
+const MAX_ERROR_BYTES = 64 * 1024;
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 30_000;
 
@@ -61,9 +63,9 @@ export function createLiveEvents({ send, clock, session }: LiveEventsOptions): L
         controller.signal,
       );
       if (!response.ok || response.body === null) {
-        await response.body?.cancel();
-        if (response.status === 401) session.reject('A bearer token is necessary.', token);
-        throw errorOfStatus(response.status, null);
+        const error = errorOfStatus(response.status, await readBody(response, MAX_ERROR_BYTES));
+        if (error.kind === 'unauthorized') session.reject(error.message, token);
+        throw error;
       }
       const reader = response.body.getReader();
       const decoder = new TextDecoder();

@@ -1,8 +1,7 @@
 import type { ServiceStatus } from '../data/answers.js';
-import { formatDuration } from '../format/times.js';
 import { formatCount, plural } from '../format/numbers.js';
-import type { Tone } from '../ui/badge.jsx';
-import type { IconName } from '../ui/icon.jsx';
+import type { Tone } from '../ui/tone.js';
+import type { IconName } from '../ui/icon-paths.js';
 
 /** A part of the service in one line. */
 export interface Verdict {
@@ -57,8 +56,7 @@ function ofRounds({ rounds: { last, periodSeconds } }: ServiceStatus, nowMs: num
   if (last === null) return { tone: 'quiet', text: 'None yet' };
   const ageSeconds = (nowMs - Date.parse(last.at)) / 1000;
   // The answer itself can be as old as the time between two of them.
-  if (ageSeconds > 3 * periodSeconds + 30)
-    return { tone: 'bad', text: `The last one was ${formatDuration(ageSeconds)} ago` };
+  if (ageSeconds > 3 * periodSeconds + 30) return { tone: 'bad', text: 'Overdue' };
   if (last.latenessSeconds > periodSeconds * LATE_SHARE) return { tone: 'warn', text: 'Late' };
   if (last.seconds > periodSeconds) return { tone: 'warn', text: 'Longer than the period' };
   return { tone: 'good', text: 'On time' };
@@ -70,7 +68,7 @@ function ofReplicas({ leader, replicas }: ServiceStatus): Finding {
   if (leader === null && replicas.length < 2) return { tone: 'warn', text: 'No leader' };
   return {
     tone: 'good',
-    text: replicas.length > 1 ? plural(replicas.length, 'replica') : 'A leader decides',
+    text: replicas.length > 1 ? plural(replicas.length, 'replica') : 'Has a leader',
   };
 }
 

@@ -5,6 +5,7 @@ import { ScalerRow } from './scaler-row.jsx';
 import type { Selection, SortKey } from './selection.js';
 import { keyOf } from './merge-overview.js';
 import { SortHeader } from './sort-header.jsx';
+import { useScrollMemory } from '../ui/scroll-memory.js';
 import { useVirtualRows } from './use-virtual-rows.js';
 
 interface ScalerTableProps {
@@ -37,6 +38,7 @@ export function ScalerTable({ rows, selection, onChange, nowMs, news }: ScalerTa
   const body = useRef<HTMLDivElement>(null);
   const probe = useRef<HTMLDivElement>(null);
   const { first, end, rowHeight } = useVirtualRows({ body, probe, rows: rows.length });
+  useScrollMemory('overview', rowHeight > 0);
   const { focused, onFocus, onBlur, onKeyDown } = useRowFocus(body, rows.length);
 
   const indexes = Array.from({ length: end - first }, (_, at) => first + at);

@@ -11,9 +11,10 @@ import type { ChartLinks, TimeWindow } from './chart/chart-props.js';
 import { MetricsSection } from './chart/metrics-section.jsx';
 import { ReplicasSection } from './chart/replicas-section.jsx';
 import { DecisionSection } from './decision/decision-section.jsx';
-import { listChanges } from './model/changes.js';
+import { changesInData, listChanges } from './model/changes.js';
 import { joinHistories, pointsSince } from './model/chart-data.js';
-import { firstRange } from './model/ranges.js';
+import type { ChartData } from './model/chart-data.js';
+import { firstRange, startOf } from './model/ranges.js';
 import type { Range } from './model/ranges.js';
 import { readTolerances } from './model/tolerance.js';
 import { ConditionsSection } from './status/conditions-section.jsx';
@@ -35,8 +36,8 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
   const nowMs = useNow(api.clock, 1000);
   const moment = useMoment();
   const hover = useMemo(() => createCell<number | null>(null), []);
-  const changes = useChanges(api, detail);
-  const { data, note, range, setRange, zoom, setZoom } = useCharts(api, detail);
+  const { data, note, range, isChosen, setRange, zoom, setZoom } = useCharts(api, detail);
+  const changes = useChanges(api, detail, data);
   const now = Math.ceil(nowMs / STEP_MS) * (STEP_MS / 1000);
   const select = useCallback(
     (second: number | null) => {
@@ -46,7 +47,7 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
     },
     [moment.select, changes],
   );
-  const window = zoom ?? { from: now - range.seconds, to: now };
+  const window = zoom ?? { from: startOf(range, { now, oldest: data.at[0] ?? null, isChosen }), to: now };
   const links: ChartLinks = {
     window,
     changes,
@@ -92,13 +93,18 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
 /** The right edge of the charts moves in steps: drawing every second would be for nothing. */
 const STEP_MS = 5000;
 
-function useChanges(api: Api, { namespace, name }: ScalerDetail): ChartLinks['changes'] {
+/** Decisions know each change; before the oldest of them, the points of the charts have to do. */
+function useChanges(api: Api, { namespace, name }: ScalerDetail, data: ChartData): ChartLinks['changes'] {
   const request = decisionsRequest(namespace, name, { changes: 'true', limit: 100 });
   const { value } = useAnswer(api, request, {
     everyMs: 60_000,
     isAffected: (event) => event.type === 'decision' && event.namespace === namespace && event.name === name,
   });
-  return useMemo(() => listChanges(value?.items ?? []), [value]);
+  return useMemo(() => {
+    if (value === null) return [];
+    const oldest = value.continue === null ? value.keptFrom : (value.items.at(-1)?.firstAt ?? value.keptFrom);
+    return [...changesInData(data, Date.parse(oldest) / 1000), ...listChanges(value.items)];
+  }, [value, data]);
 }
 
 /** Holds what the charts show: range, zoom and the points from memory and Prometheus. */
@@ -109,6 +115,7 @@ function useCharts(
   readonly data: ReturnType<typeof joinHistories>;
   readonly note: string | null;
   readonly range: Range;
+  readonly isChosen: boolean;
   readonly setRange: (range: Range) => void;
   readonly zoom: TimeWindow | null;
   readonly setZoom: (window: TimeWindow | null) => void;
@@ -140,5 +147,5 @@ function useCharts(
   }, [api, earlier.data, recent.data, long, range]);
   const error = recent.error ?? earlier.error;
   const note = error === null ? null : `${long === null ? '' : 'From memory only: '}${error.message}`;
-  return { data, note, range, setRange, zoom, setZoom };
+  return { data, note, range, isChosen: chosen !== null, setRange, zoom, setZoom };
 }

@@ -5,6 +5,7 @@ import { formatDuration, parseTime } from '../format/times.js';
 import { Icon } from '../ui/icon.jsx';
 import type { IconName } from '../ui/icon.jsx';
 import { Time } from '../ui/time.jsx';
+import { Sentence } from './text/sentence.jsx';
 import { judge } from './model/verdict.js';
 import type { Verdict } from './model/verdict.js';
 
@@ -25,18 +26,21 @@ export function VerdictCard({ detail, nowMs }: VerdictCardProps): VNode {
   const { decision, outcome, reason, conditions, conflictingWriter, shadow, pause } = detail;
   const { tone, title, sentence, aside } = judge({ decision, outcome, reason, conditions });
   const look = LOOKS[tone];
+  const more = [aside ?? pause?.message, conflictingWriter?.message].filter((text) => text !== undefined);
   return (
     <section class={`card scaler-verdict ${look.tone}`} aria-label="The last decision">
       <h2>
         <Icon name={look.icon} />
         <span dir="auto">{title}</span>
       </h2>
-      <p class="verdict-sentence" dir="auto">
-        {sentence}
+      <p class="verdict-sentence">
+        <Sentence text={sentence} nowMs={nowMs} />
       </p>
-      {aside === null ? null : <p dir="auto">{aside}</p>}
-      {pause === null || aside !== null ? null : <p dir="auto">{pause.message}</p>}
-      {conflictingWriter === null ? null : <p dir="auto">{conflictingWriter.message}</p>}
+      {more.map((text) => (
+        <p key={text}>
+          <Sentence text={text} nowMs={nowMs} />
+        </p>
+      ))}
       {shadow === null ? null : (
         <p dir="auto">
           {shadow.beside} has {formatCount(shadow.theirReplicas)} desired replicas,{' '}

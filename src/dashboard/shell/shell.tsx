@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import type { Api } from '../data/api.js';
 import type { Cell } from '../data/cell.js';
 import { useCell } from '../data/use-cell.js';
@@ -31,6 +31,8 @@ interface ShellProps {
 export function Shell({ api, theme }: ShellProps): VNode {
   const route = routeOf(useHash());
   const [store] = useState(() => createOverviewStore(api));
+  const page = keyOf(route);
+  useLayoutEffect(() => scrollTo(0, 0), [page]);
   const { demand } = useCell(api.session.state);
   return (
     <>
@@ -40,7 +42,7 @@ export function Shell({ api, theme }: ShellProps): VNode {
       </button>
       <Header api={api} theme={theme} route={route} />
       <main>
-        <ErrorBoundary key={keyOf(route)}>
+        <ErrorBoundary key={page}>
           {demand === null ? (
             <Page api={api} route={route} store={store} />
           ) : (

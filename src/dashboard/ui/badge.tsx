@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { Icon } from './icon.jsx';
-import type { IconName } from './icon.jsx';
+import type { IconName } from './icon-paths.js';
+import type { Tone } from './tone.js';
 
-/** How much a state asks for attention; it selects the color, never alone. */
-export type Tone = 'bad' | 'warn' | 'info' | 'good' | 'quiet';
+export type { Tone };
 
 interface BadgeProps {
   readonly tone: Tone;

@@ -1,6 +1,6 @@
 import type { ScalerState } from '../data/answers.js';
-import type { Tone } from './badge.jsx';
-import type { IconName } from './icon.jsx';
+import type { Tone } from './tone.js';
+import type { IconName } from './icon-paths.js';
 
 interface StateLook {
   readonly text: string;

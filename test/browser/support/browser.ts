@@ -14,6 +14,9 @@ const ARGUMENTS = [
   '--no-first-run',
 ];
 
+/** The first launch on a machine without Chromium downloads it: 200 MB. */
+export const LAUNCH_TIMEOUT_MS = 600_000;
+
 export async function launchBrowser(): Promise<Browser> {
   const report = (line: string): void => void process.stderr.write(`${line}\n`);
   const executablePath = await findChromium({ env: process.env, clock: SYSTEM_CLOCK, report });

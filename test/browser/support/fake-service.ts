@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** In the checkout: a compiled benchmark passes its own. */
 const DASHBOARD = join(import.meta.dirname, '../../../dist/dashboard');
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
@@ -62,6 +63,8 @@ export class FakeFailure {
 
 interface FakeServiceOptions {
   readonly answers: FakeAnswers;
+  /** Directory of the built dashboard. */
+  readonly dashboard?: string;
   /** Requests without this token are answered with 401. */
   readonly token?: string;
 }
@@ -69,7 +72,11 @@ interface FakeServiceOptions {
 const PREFIX = '/some/prefix/';
 
 /** Serves the built dashboard and canned answers, with the headers of the service. */
-export async function startFakeService({ answers, token }: FakeServiceOptions): Promise<FakeService> {
+export async function startFakeService({
+  answers,
+  token,
+  dashboard = DASHBOARD,
+}: FakeServiceOptions): Promise<FakeService> {
   let current = answers;
   const requests: string[] = [];
   const streams: { lastEventId: string | null }[] = [];
@@ -84,11 +91,12 @@ export async function startFakeService({ answers, token }: FakeServiceOptions): 
     response.setHeader('X-Content-Type-Options', 'nosniff');
     response.setHeader('Cache-Control', 'no-store');
     if (path === null) return void response.writeHead(404).end();
-    if (!path.startsWith('api/v1/')) return void sendFile(path, response);
+    if (!path.startsWith('api/v1/'))
+      return void sendFile(join(dashboard, path === '' ? 'index.html' : path), response);
     if (token !== undefined && request.headers.authorization !== `Bearer ${token}`)
-      return sendJson(response, 401, { error: 'the request needs a bearer token' });
+      return void sendJson(response, 401, { error: 'the request needs a bearer token' });
     if (path === 'api/v1/events') {
-      if (isRefusing) return sendJson(response, 503, { error: 'the service is stopping' });
+      if (isRefusing) return void sendJson(response, 503, { error: 'the service is stopping' });
       const lastEventId = request.headers['last-event-id'];
       streams.push({ lastEventId: typeof lastEventId === 'string' ? lastEventId : null });
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
@@ -129,10 +137,9 @@ export async function startFakeService({ answers, token }: FakeServiceOptions): 
 }
 
 async function sendFile(path: string, response: ServerResponse): Promise<void> {
-  const name = path === '' ? 'index.html' : path;
   try {
-    const text = await readFile(join(DASHBOARD, name));
-    response.writeHead(200, { 'Content-Type': MEDIA_TYPES[extname(name)] ?? 'application/octet-stream' });
+    const text = await readFile(path);
+    response.writeHead(200, { 'Content-Type': MEDIA_TYPES[extname(path)] ?? 'application/octet-stream' });
     response.end(text);
   } catch {
     response.writeHead(404).end();
@@ -143,9 +150,13 @@ function sendJson(response: ServerResponse, status: number, value: unknown): voi
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(value));
 }
 
-/** Waits until a check that a browser makes possible is true, at most 20 s. */
-export async function until(check: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let tries = 0; tries < 400; tries += 1) {
+/** Waits until a check is true. Default: at most 20 s. */
+export async function until(
+  check: () => boolean | Promise<boolean>,
+  what: string,
+  seconds = 20,
+): Promise<void> {
+  for (let tries = 0; tries < seconds * 20; tries += 1) {
     if (await check()) return;
     await sleep(50);
   }

@@ -1,6 +1,7 @@
 import type { Story } from './scaler-story.js';
 import { podsSample, totalSample } from './scaler-story.js';
 import type { Round } from './scaler-story.js';
+import { addSeconds } from '../../../src/units/time.js';
 import { HOSTILE } from './answers.js';
 
 const CPU = { resource: { name: 'cpu', target: { averageUtilization: 60 } } };
@@ -16,7 +17,7 @@ function wave({ index, rounds }: Round, times: number): number {
 /** Two hours with two waves of load; the last scale-down is held by the stabilization window. */
 export const HEALTHY: Story = {
   spec: { scaleTargetRef: { name: 'web' }, minReplicas: 2, maxReplicas: 12, metrics: [CPU, QUEUE] },
-  rounds: 480,
+  rounds: 400,
   startReplicas: 3,
   samples: (round) => [
     podsSample(round, 1 + 5.5 * wave(round, 2.2) + 0.3 * Math.sin(round.index)),
@@ -81,7 +82,7 @@ export const LARGE: Story = {
       { external: { metric: { name: 'orders' }, query: 'sum(orders)', target: { value: '900' } } },
     ],
   },
-  rounds: 240,
+  rounds: 60,
   startReplicas: 100,
   pods: (pods) =>
     pods.map((pod, index) =>
@@ -128,4 +129,36 @@ export const HOSTILE_STORY: Story = {
     reason: `${HOSTILE.html} ${HOSTILE.arabic} ${HOSTILE.long}`,
     conditions: record.conditions.map((condition) => ({ ...condition, message: HOSTILE.html })),
   }),
+};
+
+/** Eight limits change the result, as far as a decision allows them together. */
+export const MANY_LIMITS: Story = {
+  ...HEALTHY,
+  change: (record) =>
+    record.decision === null
+      ? {}
+      : {
+          decision: {
+            ...record.decision,
+            recommendedReplicas: 1,
+            limits: (
+              [
+                'stabilization',
+                'recovery_hold',
+                'downscale_confirmation',
+                'policy',
+                'scale_up_limit',
+                'step_limit',
+                'min_replicas',
+                'forbidden_window',
+              ] as const
+            ).map((limit, index) => ({
+              limit,
+              from: index + 1,
+              to: index + 2,
+              reason: `the reason of ${limit}, which is a sentence of some length with numbers such as ${index}`,
+              until: index % 2 === 0 ? addSeconds(record.at, 60 * index) : null,
+            })),
+          },
+        },
 };

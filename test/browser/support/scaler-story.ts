@@ -148,7 +148,7 @@ function readyPods(count: number, now: Instant, podName: (index: number) => stri
 export function podsSample(
   { now, pods }: Round,
   total: number,
-  isMissing = (_name: string) => false,
+  isMissing: (name: string) => boolean = () => false,
 ): Sample {
   const sampled = pods.filter(({ name }) => !isMissing(name));
   return {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { listChanges, nextChange } from '../../../src/dashboard/scaler/model/changes.js';
+import { changesInData, listChanges, nextChange } from '../../../src/dashboard/scaler/model/changes.js';
 import { listTransitions } from '../../../src/dashboard/scaler/model/transitions.js';
 import { decision, entry } from './decisions.js';
 
@@ -14,15 +14,15 @@ describe('listChanges', () => {
       entry(),
     ]);
     expect(list.map(({ label, at, isCarriedOut }) => [label, at, isCarriedOut])).toEqual([
-      ['4 -> 6', '2026-01-01T10:00:00Z', true],
-      ['6 -> 5', '2026-01-01T10:10:00Z', true],
+      ['4 → 6', '2026-01-01T10:00:00Z', true],
+      ['6 → 5', '2026-01-01T10:10:00Z', true],
     ]);
     expect(list[1]?.second).toBe(Date.parse('2026-01-01T10:10:00Z') / 1000);
   });
 
   test('a wanted change that was prevented says why', () => {
     const [held] = listChanges([entry({ outcome: { kind: 'paused', from: 4, to: 6, message: 'x' } })]);
-    expect(held).toMatchObject({ label: '4 -> 6, paused', isCarriedOut: false });
+    expect(held).toMatchObject({ label: '4 → 6, paused', isCarriedOut: false });
   });
 
   test('nothing for a row without a count or with a wrong time', () => {
@@ -35,7 +35,23 @@ describe('listChanges', () => {
       outcome: { kind: 'failed', from: null, to: null, message: '' },
       decision: decision(),
     });
-    expect(listChanges([lost])[0]?.label).toBe('4 -> 6, failed');
+    expect(listChanges([lost])[0]?.label).toBe('4 → 6, failed');
+  });
+});
+
+describe('changesInData', () => {
+  const data = { at: [10, 20, 30, 40, 50], currentReplicas: [2, 3, null, 5, 4] };
+
+  test('two different points next to each other are a change; a gap between them is none', () => {
+    expect(changesInData(data, 100).map(({ second, label }) => [second, label])).toEqual([
+      [20, '2 → 3'],
+      [50, '5 → 4'],
+    ]);
+  });
+
+  test('only before the given time', () => {
+    expect(changesInData(data, 50)).toHaveLength(1);
+    expect(changesInData(data, 20)).toEqual([]);
   });
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { explainCommand, snapshotFileName } from '../../../src/dashboard/scaler/model/commands.js';
 import { listEffectiveFields } from '../../../src/dashboard/scaler/model/effective-fields.js';
 import { groupPods } from '../../../src/dashboard/scaler/model/pod-groups.js';
+import { splitTimes } from '../../../src/dashboard/scaler/model/split-times.js';
 import { readTolerances, toleranceBand } from '../../../src/dashboard/scaler/model/tolerance.js';
 import { metric } from './decisions.js';
 
@@ -102,5 +103,24 @@ describe('groupPods', () => {
       },
       { name: 'ignored', count: 1, parts: [{ reason: 'reason not known', pods: ['__proto__'] }] },
     ]);
+  });
+});
+
+describe('splitTimes', () => {
+  test('times in UTC are pieces of their own, and the pieces are the sentence', () => {
+    const sentence = '5 was recommended at 2026-01-01T10:00:00Z, until 2026-01-01T10:05:00.250Z.';
+    const pieces = splitTimes(sentence);
+    expect(pieces.filter(({ isTime }) => isTime).map(({ text }) => text)).toEqual([
+      '2026-01-01T10:00:00Z',
+      '2026-01-01T10:05:00.250Z',
+    ]);
+    expect(pieces.map(({ text }) => text).join('')).toBe(sentence);
+  });
+
+  test('impossible times and other texts stay text', () => {
+    expect(splitTimes('at 2026-99-01T10:00:00Z')).toEqual([
+      { text: 'at 2026-99-01T10:00:00Z', isTime: false },
+    ]);
+    expect(splitTimes('')).toEqual([]);
   });
 });

@@ -17,7 +17,7 @@ describe('buildWaterfall', () => {
     ]);
     const { rows, current, top } = buildWaterfall(decision(), DONE);
     expect([current, top]).toEqual([4, 9]);
-    expect(rows.map(({ reason }) => reason)).toEqual(['cpu', 'maxReplicas is 6', '4 -> 6']);
+    expect(rows.map(({ reason }) => reason)).toEqual(['cpu', 'maxReplicas is 6', '4 → 6']);
   });
 
   test('every limit starts where the one before ended', () => {

@@ -13,7 +13,8 @@ export function drawMarks(
   const { ctx, bbox } = chart;
   ctx.save();
   ctx.beginPath();
-  ctx.rect(bbox.left, bbox.top - SIZE * uPlot.pxRatio, bbox.width, bbox.height + 2 * SIZE * uPlot.pxRatio);
+  const edge = SIZE * uPlot.pxRatio;
+  ctx.rect(bbox.left - edge, bbox.top - edge, bbox.width + 2 * edge, bbox.height + 2 * edge);
   ctx.clip();
   if (selected !== null) drawLine(chart, selected, token('--text'));
   for (const change of changes)

@@ -15,6 +15,7 @@ import { judge } from '../model/verdict.js';
 import type { Verdict } from '../model/verdict.js';
 import { buildWaterfall } from '../model/waterfall.js';
 import type { Moment } from '../state/use-moment.js';
+import { Sentence } from '../text/sentence.jsx';
 import { DecisionActions } from './decision-actions.jsx';
 import { MetricResults } from './metric-results.jsx';
 import type { MetricTargets } from './metric-results.jsx';
@@ -95,7 +96,7 @@ function PastDecisionView({
   return (
     <>
       {error === null ? null : <Notice>{error.message}</Notice>}
-      <Sentence verdict={judge({ decision, outcome, conditions, reason: null })} />
+      <VerdictText verdict={judge({ decision, outcome, conditions, reason: null })} nowMs={nowMs} />
       <Period entry={entry} nowMs={nowMs} />
       <DecisionView
         decision={decision}
@@ -109,13 +110,19 @@ function PastDecisionView({
 }
 
 /** That of the last decision is at the top of the page. */
-function Sentence({ verdict }: { readonly verdict: Verdict }): VNode {
+function VerdictText({ verdict, nowMs }: { readonly verdict: Verdict; readonly nowMs: number }): VNode {
   const { title, sentence, aside } = verdict;
   return (
     <div class="decision-sentence">
       <h3 dir="auto">{title}</h3>
-      <p dir="auto">{sentence}</p>
-      {aside === null ? null : <p dir="auto">{aside}</p>}
+      <p>
+        <Sentence text={sentence} nowMs={nowMs} />
+      </p>
+      {aside === null ? null : (
+        <p>
+          <Sentence text={aside} nowMs={nowMs} />
+        </p>
+      )}
     </div>
   );
 }

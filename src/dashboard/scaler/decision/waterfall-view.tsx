@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { formatCount } from '../../format/numbers.js';
 import { Time } from '../../ui/time.jsx';
+import { Sentence } from '../text/sentence.jsx';
 import type { Waterfall, WaterfallRow } from '../model/waterfall.js';
 
 interface WaterfallViewProps {
@@ -28,8 +29,8 @@ export function WaterfallView({ waterfall, nowMs }: WaterfallViewProps): VNode {
               )}
             </span>
             {row.reason === '' && row.until === null ? null : (
-              <span class="waterfall-reason" dir="auto">
-                {row.reason}
+              <span class="waterfall-reason">
+                <Sentence text={row.reason} nowMs={nowMs} />
                 {row.until === null ? null : (
                   <>
                     {row.reason === '' ? '' : ', '}until <Time at={row.until} nowMs={nowMs} />

@@ -1,4 +1,5 @@
 import type { DecisionEntry } from './answers.js';
+import type { ChartData } from './chart-data.js';
 
 /** A change of the replicas, or one that was wanted and not carried out. */
 export interface Change {
@@ -8,7 +9,7 @@ export interface Change {
   readonly from: number;
   readonly to: number;
   readonly isCarriedOut: boolean;
-  /** `4 -> 6`, and why if it was not carried out. */
+  /** `4 → 6`, and why if it was not carried out. */
   readonly label: string;
 }
 
@@ -31,7 +32,7 @@ function changeOf({ firstAt, outcome, decision }: DecisionEntry): Change | null 
   if (from === null || to === null || from === to || Number.isNaN(second)) return null;
   if (outcome.kind === 'none') return null;
   const aside = isCarriedOut ? '' : `, ${NOT_CARRIED_OUT[outcome.kind]}`;
-  return { second, at: firstAt, from, to, isCarriedOut, label: `${from} -> ${to}${aside}` };
+  return { second, at: firstAt, from, to, isCarriedOut, label: `${from} → ${to}${aside}` };
 }
 
 const NOT_CARRIED_OUT = {
@@ -44,6 +45,22 @@ const NOT_CARRIED_OUT = {
   conflict: 'conflict',
   failed: 'failed',
 } as const satisfies Record<DecisionEntry['outcome']['kind'], string>;
+
+/**
+ * Returns the changes that only the chart knows: differences of the current replicas between two points before `until`,
+ * in seconds. Their time is that of the later point.
+ */
+export function changesInData(
+  { at, currentReplicas }: Pick<ChartData, 'at' | 'currentReplicas'>,
+  until: number,
+): readonly Change[] {
+  return at.flatMap((second, index) => {
+    const [from, to] = [currentReplicas[index - 1] ?? null, currentReplicas[index] ?? null];
+    if (second >= until || from === null || to === null || from === to) return [];
+    const time = new Date(second * 1000).toISOString();
+    return [{ second, at: time, from, to, isCarriedOut: true, label: `${from} → ${to}` }];
+  });
+}
 
 /** Returns the change before or after a time, in seconds; null: there is none. */
 export function nextChange(

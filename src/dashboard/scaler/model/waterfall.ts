@@ -29,7 +29,7 @@ export function buildWaterfall(decision: PastDecision, outcome: Outcome | null):
   const rows = [
     ...startRows(decision),
     ...decision.limits.map(limitRow),
-    total('Result', desired, desired === current ? 'no change' : `${current} -> ${desired}`),
+    total('Result', desired, desired === current ? 'no change' : `${current} → ${desired}`),
     ...(outcome === null ? [] : outcomeRows(outcome, decision)),
   ];
   const top = Math.max(1, current, ...rows.flatMap(({ from, to }) => [from, to]));

@@ -13,6 +13,7 @@ import { Table } from '../../ui/table.jsx';
 import { Time } from '../../ui/time.jsx';
 import type { Condition } from '../model/answers.js';
 import { listTransitions } from '../model/transitions.js';
+import { Sentence } from '../text/sentence.jsx';
 
 interface ConditionsSectionProps {
   readonly api: Api;
@@ -32,7 +33,7 @@ export function ConditionsSection({ api, detail, nowMs }: ConditionsSectionProps
           cells: [
             <ConditionBadge condition={condition} />,
             condition.reason,
-            <span dir="auto">{condition.message}</span>,
+            <Sentence text={condition.message} nowMs={nowMs} />,
             <Time at={condition.lastTransitionTime} nowMs={nowMs} show="distance" />,
           ],
         }))}
@@ -66,9 +67,7 @@ function Transitions({ api, detail, nowMs }: ConditionsSectionProps): VNode {
           <Time at={at} nowMs={nowMs} />,
           <ConditionBadge condition={to} />,
           from === null ? 'first known' : `${from.status} ${from.reason}`,
-          <span dir="auto">
-            {to.reason}: {to.message}
-          </span>,
+          <Sentence text={`${to.reason}: ${to.message}`} nowMs={nowMs} />,
         ],
       }))}
     />

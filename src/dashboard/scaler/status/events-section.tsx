@@ -9,6 +9,7 @@ import { Section } from '../../ui/section.jsx';
 import { Notice, Waiting } from '../../ui/states.jsx';
 import { Table } from '../../ui/table.jsx';
 import { Time } from '../../ui/time.jsx';
+import { Sentence } from '../text/sentence.jsx';
 
 interface EventsSectionProps {
   readonly api: Api;
@@ -52,7 +53,7 @@ export function EventsSection({ api, detail, nowMs }: EventsSectionProps): VNode
                     icon={type === 'Warning' ? 'warning' : 'ok'}
                     text={reason}
                   />,
-                  <span dir="auto">{message}</span>,
+                  <Sentence text={message} nowMs={nowMs} />,
                   formatCount(count),
                 ],
               }))}

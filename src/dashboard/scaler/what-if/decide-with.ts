@@ -1,4 +1,5 @@
 import { decide } from '../../../decision/decide.js';
+import type { Decision } from '../../../decision/result/decision.js';
 import { decisionToJson } from '../../../decision/result/write-json.js';
 import { parseSnapshot, SnapshotError } from '../../../decision/snapshot/parse-snapshot.js';
 import type { Sample, Snapshot } from '../../../decision/snapshot/snapshot.js';
@@ -40,8 +41,12 @@ export function decideWith(snapshotJson: SnapshotAnswer, document: unknown): Wha
   if (typeof given === 'string')
     return { decision: null, problems: [unreadable(given), ...shown], notes: [] };
   const samples = samplesFor(scaler.spec.metrics, given);
-  const decision = toPast(decide({ ...given, scaler, samples }));
-  return { decision, problems: shown, notes: notesOn(given, { scaler, samples }) };
+  const made = decide({ ...given, scaler, samples });
+  return {
+    decision: toPast(made),
+    problems: shown,
+    notes: notesOn(given, { scaler, samples, limits: made.limits }),
+  };
 }
 
 function keyOf({ code, path, message }: DocumentProblem): string {
@@ -96,7 +101,7 @@ function isSameQuery(a: MetricSpec, b: MetricSpec): boolean {
 
 function notesOn(
   given: Snapshot,
-  { scaler, samples }: Pick<Snapshot, 'scaler' | 'samples'>,
+  { scaler, samples, limits }: Pick<Snapshot, 'scaler' | 'samples'> & Pick<Decision, 'limits'>,
 ): readonly string[] {
   const isLonger = longestWindow(scaler.spec) > longestWindow(given.scaler.spec);
   return [
@@ -104,6 +109,9 @@ function notesOn(
       ? [
           'A metric with another query has no value here: the snapshot has only the answers to its own queries.',
         ]
+      : []),
+    ...(limits.some(({ limit }) => limit === 'stabilization' || limit === 'downscale_confirmation')
+      ? ['The earlier recommendations within the window were made with the real document.']
       : []),
     ...(isLonger
       ? [

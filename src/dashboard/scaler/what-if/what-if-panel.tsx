@@ -5,6 +5,7 @@ import { formatCount } from '../../format/numbers.js';
 import { WaterfallView } from '../decision/waterfall-view.jsx';
 import type { PastDecision } from '../model/answers.js';
 import { buildWaterfall } from '../model/waterfall.js';
+import { Sentence } from '../text/sentence.jsx';
 import { decideWith } from './decide-with.js';
 import type { DocumentProblem } from './decide-with.js';
 import { DocumentForm } from './document-form.jsx';
@@ -29,6 +30,14 @@ export function WhatIfPanel({ snapshot, nowMs }: WhatIfPanelProps): VNode {
   };
   return (
     <div class="what-if">
+      <p class="what-if-summary" aria-live="polite">
+        {real === null ? '' : `As it is: ${countText(real)}.`}{' '}
+        {isChanged ? (
+          <b>With the change: {result.decision === null ? 'rejected' : countText(result.decision)}.</b>
+        ) : (
+          'Change a field to see the other decision.'
+        )}
+      </p>
       <div class="what-if-form">
         <DocumentForm base={base} document={document} problems={result.problems} onChange={setDocument} />
         <TextSection document={document} snapshot={snapshot} onChange={replace} />
@@ -36,13 +45,11 @@ export function WhatIfPanel({ snapshot, nowMs }: WhatIfPanelProps): VNode {
           Reset
         </button>
       </div>
-      <div class="what-if-result" aria-live="polite">
+      <div class="what-if-result">
         {real === null ? null : <Result title="As it is" decision={real} nowMs={nowMs} />}
         {isChanged ? (
           <Changed decision={result.decision} problems={result.problems} notes={result.notes} nowMs={nowMs} />
-        ) : (
-          <p class="hint">Change a field to see the other decision here.</p>
-        )}
+        ) : null}
       </div>
     </div>
   );
@@ -83,17 +90,19 @@ interface ResultProps {
 }
 
 function Result({ title, decision, nowMs }: ResultProps): VNode {
-  const { currentReplicas: from, desiredReplicas: to, reason } = decision;
   return (
     <div class="what-if-decision">
       <h3>
-        {title}:{' '}
-        <span class="what-if-count">
-          {from === to ? `stays at ${formatCount(to)}` : `${formatCount(from)} → ${formatCount(to)}`}
-        </span>
+        {title}: {countText(decision)}
       </h3>
-      <p dir="auto">{reason}</p>
+      <p>
+        <Sentence text={decision.reason} nowMs={nowMs} />
+      </p>
       <WaterfallView waterfall={buildWaterfall(decision, null)} nowMs={nowMs} />
     </div>
   );
+}
+
+function countText({ currentReplicas: from, desiredReplicas: to }: PastDecision): string {
+  return from === to ? `stays at ${formatCount(to)}` : `${formatCount(from)} → ${formatCount(to)}`;
 }
