@@ -65,7 +65,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/dashboard/**'],
+    files: ['src/dashboard/**', 'src/report-page/**'],
     languageOptions: {
       parserOptions: { project: './tsconfig.dashboard.json', tsconfigRootDir: import.meta.dirname },
     },

@@ -38,6 +38,7 @@ export const DIRECTORY_TABLE: Readonly<Record<string, Readonly<Record<string, Ac
   },
   notifications: { prometheus: 'all', telemetry: 'all', units: 'all' },
   server: { telemetry: 'all', decision: 'types', scaler: 'types', units: 'all' },
+  'report-page': { backtest: 'types' },
   dashboard: { server: 'types', decision: 'all', scaler: 'all', units: 'all' },
   simulator: { units: 'all' },
 };
@@ -85,7 +86,7 @@ export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
   picocolors: ['cli/'],
   'kubernetes-types': ['kubernetes/', 'simulator/', 'importers/'],
   preact: ['dashboard/'],
-  uplot: ['dashboard/'],
+  uplot: ['dashboard/', 'report-page/'],
 };
 
 const WITHOUT_NODE: ReadonlySet<string> = new Set([

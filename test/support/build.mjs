@@ -26,7 +26,7 @@ const PROGRAMS = [
 ];
 
 /** Vite bundles it. */
-const BROWSER_CODE = join('src', 'dashboard');
+const BROWSER_CODE = [join('src', 'dashboard'), join('src', 'report-page')];
 
 /** Compiles changed sources, and removes output without a source. */
 export async function buildPrograms() {
@@ -40,17 +40,20 @@ export async function buildPrograms() {
 }
 
 const DASHBOARD = 'dist/dashboard';
+const REPORT_PAGE = 'dist/report-page/report.js';
 
 /** The dashboard bundles sources of other directories, too. */
 function isDashboardStale() {
   const sources = readdirSync('src', { recursive: true }).map((path) => join('src', path));
   const inputs = ['package-lock.json', 'vite.config.mjs', ...sources];
-  return Math.max(...inputs.map(modifiedMs)) >= modifiedMs(join(DASHBOARD, 'index.html'));
+  const built = Math.min(...[join(DASHBOARD, 'index.html'), REPORT_PAGE].map(modifiedMs));
+  return Math.max(...inputs.map(modifiedMs)) >= built;
 }
 
 async function buildDashboard() {
   const { build } = await import('vite');
   await build();
+  await build({ mode: 'report-page' });
 }
 
 /** Returns the stale sources. A config that is newer than an output makes it stale, too. */
@@ -73,7 +76,9 @@ function outputOf(root, source) {
 
 function everySource({ root }) {
   const paths = readdirSync(root, { recursive: true }).filter((path) => path.endsWith('.ts'));
-  return paths.map((path) => join(root, path)).filter((path) => !path.startsWith(BROWSER_CODE));
+  return paths
+    .map((path) => join(root, path))
+    .filter((path) => !BROWSER_CODE.some((code) => path.startsWith(code)));
 }
 
 /** Returns the main module and all its imports. */
@@ -121,7 +126,7 @@ function removeOthers({ root, folder }, sources) {
   const outputs = new Set(sources.map((source) => outputOf(root, source)));
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const path = relative(folder, join(entry.parentPath ?? entry.path, entry.name));
-    if (path.startsWith('dashboard')) continue;
+    if (path.startsWith('dashboard') || path.startsWith('report-page')) continue;
     if (entry.isFile() && !outputs.has(path.replace(/\.map$/, ''))) rmSync(join(folder, path));
   }
 }

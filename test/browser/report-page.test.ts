@@ -1,0 +1,151 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { CLI } from '../e2e/service-process.js';
+import { findBarriers, launchBrowser, openPage, overflowOf, type Watched } from './support/browser.js';
+
+const run = promisify(execFile);
+
+const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)<script>.yaml';
+
+const DOCUMENT = `apiVersion: promscaler.dev/v1
+kind: Scaler
+metadata: { name: web, namespace: shop }
+spec:
+  scaleTargetRef: { name: web }
+  minReplicas: 2
+  maxReplicas: 20
+  metrics:
+    - resource: { name: cpu, target: { averageUtilization: 60 } }
+`;
+
+/** Two hours that rise from 20 to 200 and fall again, in steps of a minute. */
+const TRACE = [
+  't_seconds,value',
+  ...Array.from({ length: 121 }, (_, minute) => `${minute * 60},${20 + 3 * (60 - Math.abs(60 - minute))}`),
+].join('\n');
+
+interface Report {
+  readonly variants: readonly { readonly name: string; readonly figures: Readonly<Record<string, number>> }[];
+}
+
+describe('the page of backtest --html', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'promscaler-report-page-'));
+  const file = join(folder, 'report.html');
+  const url = pathToFileURL(file).href;
+  let browser: Browser;
+  let report: Report;
+  let opened: Watched | null = null;
+
+  const open = async (viewer: Parameters<typeof openPage>[2] = {}): Promise<Watched> => {
+    opened = await openPage(browser, url, viewer);
+    return opened;
+  };
+
+  const backtest = async (...more: readonly string[]): Promise<string> => {
+    const args = ['backtest', '--scaler', 'web.yaml', '--trace', 'day.csv', '--capacity', '10', ...more];
+    return (await run(process.execPath, [CLI, ...args], { cwd: folder })).stdout;
+  };
+
+  beforeAll(async () => {
+    writeFileSync(join(folder, 'web.yaml'), DOCUMENT);
+    writeFileSync(join(folder, HOSTILE.replaceAll('/', '')), DOCUMENT);
+    writeFileSync(join(folder, 'day.csv'), TRACE);
+    const more = ['--sweep', 'averageUtilization=50,70', '--against', HOSTILE, '--html', 'report.html'];
+    report = JSON.parse(await backtest(...more, '-o', 'json')) as Report;
+    browser = await launchBrowser();
+  });
+  afterAll(async () => {
+    await opened?.close();
+    await browser.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it.each([
+    [1280, 'light'],
+    [390, 'dark'],
+  ] as const)(
+    'opens from a file at %d pixels, %s: no request, no fault, no barrier, no overflow',
+    async (width, scheme) => {
+      const { page, faults, close } = await open({ width, scheme });
+
+      expect(await page.locator('.uplot').count()).toBe(2);
+      expect(await findBarriers(page)).toEqual([]);
+      expect(await overflowOf(page)).toBe(0);
+      expect(faults).toEqual([]);
+      await close();
+    },
+  );
+
+  it('shows the figures of -o json', async () => {
+    const { page, close } = await open();
+
+    const texts = await page.locator('.scroll tbody tr > *').allInnerTexts();
+    const columns = await page.locator('.scroll thead th').count();
+    const rows = report.variants.map((_, row) =>
+      texts.slice(row * columns, (row + 1) * columns).map((text) => text.trim()),
+    );
+
+    const figuresOf = (figures: Readonly<Record<string, number>>): readonly (string | undefined)[] => [
+      figures['theta_U']?.toFixed(2),
+      figures['theta_O']?.toFixed(1),
+      figures['pod_hours']?.toFixed(1),
+      figures['changes']?.toFixed(0),
+    ];
+    const shown = rows.map((cells) => [cells[0]?.replace(' *', ''), cells[1], cells[2], cells[9], cells[10]]);
+    expect(shown).toEqual(report.variants.map(({ name, figures }) => [name, ...figuresOf(figures)]));
+    await close();
+  });
+
+  it('opens the decision of a marker: the text of explain', async () => {
+    const { page, faults, close } = await open();
+    const first = await page.locator('#changes option').first().innerText();
+    const [, from = '', to = ''] = /(\d+) -> (\d+)/.exec(first) ?? [];
+    const over = page.locator('.uplot .u-over').first();
+    const box = await over.boundingBox();
+    // The first change is near the left edge: every place in that part is tried, as a user would.
+    const decision = page.locator('#decision');
+    for (let x = 0; x < 160 && (await decision.innerText()) === 'Choose a change.'; x += 8)
+      for (let y = 8; y < (box?.height ?? 0) && (await decision.innerText()) === 'Choose a change.'; y += 16)
+        await over.click({ position: { x, y } });
+
+    const text = await decision.innerText();
+    expect(text).toContain(`shop/web  ${from} -> ${to}  (Deployment web, bounds 2 to 20)`);
+    expect(text).toContain('\nConditions\n');
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  it('shows another run, with its changes', async () => {
+    const { page, close } = await open();
+
+    await page.selectOption('#run', 'averageUtilization=50');
+    await page.selectOption('#changes', { index: 0 });
+
+    expect(await page.locator('#decision').innerText()).toContain('target 50 %');
+    await close();
+  });
+
+  it('contains hostile names as text only', async () => {
+    const { page, faults, close } = await open();
+
+    expect(await page.locator('img').count()).toBe(0);
+    expect(await page.locator('.scroll tbody').innerText()).toContain(HOSTILE);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  it('admits no other script, style or address', () => {
+    const text = readFileSync(file, 'utf8');
+
+    expect(text).toMatch(
+      /content="default-src 'none'; script-src 'sha256-[\w+/=]+'; style-src 'sha256-[\w+/=]+'; base-uri 'none'; form-action 'none'"/,
+    );
+    expect(text.match(/<script/g)).toHaveLength(2);
+  });
+});
