@@ -1,7 +1,7 @@
 import { defineConfig } from 'vite';
 
 /** The dashboard. Its paths are relative, so that it works behind any path prefix. */
-export default defineConfig({
+const DASHBOARD = {
   root: 'src/dashboard',
   base: './',
   publicDir: false,
@@ -16,4 +16,25 @@ export default defineConfig({
     reportCompressedSize: false,
   },
   logLevel: 'warn',
-});
+};
+
+/** The script and the style of `backtest --html`, which writes both into its page. */
+const REPORT_PAGE = {
+  root: 'src/report-page',
+  publicDir: false,
+  build: {
+    outDir: '../../dist/report-page',
+    emptyOutDir: true,
+    target: 'es2022',
+    cssCodeSplit: false,
+    reportCompressedSize: false,
+    rollupOptions: {
+      input: 'src/report-page/main.ts',
+      output: { format: 'iife', entryFileNames: 'report.js', assetFileNames: 'report[extname]' },
+    },
+  },
+  logLevel: 'warn',
+};
+
+/** `vite build` and `vite build --mode report-page`. */
+export default defineConfig(({ mode }) => (mode === 'report-page' ? REPORT_PAGE : DASHBOARD));

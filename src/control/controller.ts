@@ -208,7 +208,8 @@ export function createController(ports: ControllerPorts): Controller {
   return {
     setScalers: (scalers, all = scalers) => {
       const keys = new Set(scalers.map(scalerKey));
-      for (const key of [...entries.keys()].filter((old) => !keys.has(old))) {
+      for (const key of entries.keys()) {
+        if (keys.has(key)) continue;
         entries.delete(key);
         ports.onRemoved(key);
       }
@@ -240,12 +241,14 @@ function keepOrAdd(
 ): void {
   const key = scalerKey(scaler);
   const old = entries.get(key);
+  // Nearly every document of a reload is an old one.
+  if (old?.scaler === scaler) return;
   const isSameTarget =
     old !== undefined &&
     targetKey(old.scaler.namespace, old.scaler.spec.scaleTargetRef) ===
       targetKey(scaler.namespace, scaler.spec.scaleTargetRef);
   if (isSameTarget) {
-    old.isNew ||= old.scaler !== scaler;
+    old.isNew = true;
     old.scaler = scaler;
   } else entries.set(key, createEntry(scaler));
 }

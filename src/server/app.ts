@@ -8,7 +8,8 @@ import { ofAll, ofOwner } from './fleet/fleet-pages.js';
 import type { Fleet } from './fleet/fleet.js';
 import { refuseOddRequests, setSafeHeaders } from './hardening.js';
 import { openApiDocument } from './openapi.js';
-import { admit, SEES_ALL } from './access/viewer.js';
+import { createAccessCheck } from './access/access-control.js';
+import type { AccessControl } from './access/access-control.js';
 import { showOverview } from './overview/show-overview.js';
 import { showService } from './service/show-service.js';
 import type { ServiceFacts } from './service/view-service.js';
@@ -40,6 +41,8 @@ export interface AppParts {
   readonly metrics: Pick<SharedPageOptions, 'contentType' | 'render'>;
   readonly api: ScalerPageParts & { readonly streams: EventStreams };
   readonly service: ServiceFacts;
+  /** Who may read the pages below `/api`; null: everybody. Default: null. */
+  readonly access?: AccessControl | null;
   /** The dashboard; null: it is not served. Default: null. */
   readonly site?: Site | null;
   /** With sharding, the replicas that answer for their scalers. Default: only this replica. */
@@ -64,6 +67,7 @@ export function createApp(parts: AppParts): Express {
   const { inTurn, pages } = createPages(parts);
   const { site = null } = parts;
   const checkHost = createHostCheck(parts.hosts ?? { allowed: [], apiServerNames: () => [] });
+  const checkAccess = createAccessCheck(parts.access ?? null);
   const sitePage = inTurn(showSite(site));
   app.use((request, response, next) => {
     if (site?.has(request.path) !== true) next();
@@ -72,17 +76,16 @@ export function createApp(parts: AppParts): Express {
   for (const { id, path } of ROUTES) {
     const page = app.route(path.replace(/\{(\w+)\}/g, ':$1'));
     // Kubelets and load balancers send probes with any host name, and a probe response is not confidential.
-    page.get(...(id === 'healthz' || id === 'readyz' ? [] : [checkHost]), admitAll, pages[id]);
+    page.get(
+      ...(id === 'healthz' || id === 'readyz' ? [] : [checkHost]),
+      ...(path.startsWith('/api/') ? [checkAccess] : []),
+      pages[id],
+    );
   }
   app.use((_request, response) => void response.status(404).json({ error: NO_PAGE }));
   app.use(failure(parts.onError));
   return app;
 }
-
-const admitAll: RequestHandler = (request, _response, next) => {
-  admit(request, SEES_ALL);
-  next();
-};
 
 const NO_PAGE = 'there is no such page: /api/v1/openapi.json lists the pages';
 

@@ -80,6 +80,12 @@ describe('the query of a Pods metric', () => {
       'sum(nginx_connections_active{namespace="$namespace", pod=~"$pods"}) by (pod)',
     ],
     [
+      'a pattern that matches one name only',
+      { series: '{__name__=~"^some_metric_count$"}', name: '{ matches: "", as: my_custom_metric }' },
+      'my_custom_metric',
+      'sum(some_metric_count{namespace="$namespace", pod=~"$pods"}) by (pod)',
+    ],
+    [
       'the only group without as',
       { series: '{__name__=~"^http_.*"}', name: '{ matches: "^(.*)_total$" }', query: RATE },
       'http_requests',
@@ -277,6 +283,19 @@ describe('several rules for one metric', () => {
     ]);
 
     expect(queryOf(pods('x'), adapter)).toContain('rate(x_total{namespace="$namespace", pod=~"$pods"}[9m])');
+  });
+
+  it('of a fixed name for several series: a choice', () => {
+    const adapter = config('rules', [
+      { series: '{__name__=~"^nginx_(?:in|out)_requests.*",pod!=""}', name: '{ as: requests }', query: RATE },
+    ]);
+    const text = queryOf(pods('requests'), adapter);
+
+    expect(text).toContain('it may come from one of several series');
+    expect(text).toContain(
+      '#   sum(rate(nginx_in_requests{namespace="$namespace", pod=~"$pods"}[2m])) by (pod)',
+    );
+    expect(text).toContain('#   sum(rate(nginx_out_requests{');
   });
 
   it('of which none names its series: a choice, since only Prometheus knows the series', () => {

@@ -47,7 +47,7 @@ export function partsOf(
 }
 
 /** The same clock, but waits for the next turn of the event loop end without advancing it. */
-function promptly({ now, monotonicMs, random, after }: Clock): Clock {
+export function promptly({ now, monotonicMs, random, after }: Clock): Clock {
   const next = (callback: () => void): (() => void) => {
     const timer = setImmediate(callback);
     return () => clearImmediate(timer);

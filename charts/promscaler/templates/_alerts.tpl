@@ -167,7 +167,7 @@ ignores the pod, so that an alert survives a change of the leader.
     max by (namespace, scaler) (promscaler_paused{ {{- $scaler -}} }) == 1
   summary: {{ printf "%s has been paused for %s." $name $set.PromscalerPaused.for | quote }}
   description: >-
-    Nobody may remember the pause. The condition Held of promscaler explain {{ $name }} shows who paused it and why;
+    The pause may be forgotten. The condition Held of promscaler explain {{ $name }} shows who paused it and why;
     promscaler resume {{ $name }} ends a pause by annotations.
 {{- end -}}
 

@@ -8,7 +8,7 @@ import type { Figures, Scoring } from '../figures/figures.js';
 import { runVariant } from '../simulation/run-variant.js';
 import type { MetricModel } from '../simulation/metric-model.js';
 import { podOrderOf } from '../simulation/fleet.js';
-import type { Run, Setting } from '../simulation/run-variant.js';
+import type { OnRound, Run, Setting } from '../simulation/run-variant.js';
 import { traceModels, traceRequests } from '../simulation/trace-models.js';
 
 /** A document to be run over the load, under a name that is unique in the report. */
@@ -69,11 +69,12 @@ export function runOn(
   world: World,
   { name, scaler }: Variant,
   { scoring, assumptions }: { readonly scoring: Scoring; readonly assumptions: Assumptions },
+  onRound?: OnRound,
 ): Result {
   const { demand } = scoring;
   const built = world.modelsOf(scaler);
   if ('error' in built) return { name, run: null, figures: null, error: built.error };
-  const run = runVariant(scaler, {
+  const setting: Setting = {
     start: demand.start,
     end: demand.end,
     models: built.models,
@@ -83,7 +84,8 @@ export function runOn(
     requests: world.requestsOf(scaler),
     order: podOrderOf(scaler),
     ...world.beginningOf?.(scaler, demand.start),
-  });
+  };
+  const run = runVariant(scaler, setting, onRound);
   return resultOf(name, run, scoring);
 }
 

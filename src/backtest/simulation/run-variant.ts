@@ -1,7 +1,7 @@
 import { decide } from '../../decision/decide.js';
 import type { Decision, LimitName } from '../../decision/result/decision.js';
 import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
-import type { State } from '../../decision/snapshot/snapshot.js';
+import type { Snapshot, State } from '../../decision/snapshot/snapshot.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Milli } from '../../units/quantity.js';
 import { addSeconds, earliest } from '../../units/time.js';
@@ -52,8 +52,8 @@ export interface Change {
   readonly decision: Decision;
 }
 
-/** Called after each decision with its number from 0. */
-export type OnRound = (decision: Decision, now: Instant) => void;
+/** Called after each decision, with what it depended on. */
+export type OnRound = (decision: Decision, snapshot: Snapshot) => void;
 
 /**
  * Runs a document over a load, with the same `decide` that scales the cluster: each decision is carried out and changes
@@ -75,17 +75,18 @@ export function runVariant(scaler: Scaler, setting: Setting, onRound?: OnRound):
   const firstAt = setting.firstRoundAt ?? addSeconds(start, scaler.spec.syncPeriodSeconds);
   for (let now = firstAt; now <= end; now = addSeconds(now, scaler.spec.syncPeriodSeconds)) {
     carriedUntil = carryLoad(fleet, { models, shares, from: carriedUntil, to: now, log });
-    const decision = decideAt(scaler, { now, fleet, models, shares, ready: log.ready, state, setting });
+    const snapshot = snapshotAt(scaler, { now, fleet, models, shares, ready: log.ready, state, setting });
+    const decision = decide(snapshot);
     state = decision.state;
     if (decision.desiredReplicas !== fleet.replicas()) fleet.scaleTo(decision.desiredReplicas, now);
     log.addDecision(decision, now);
-    onRound?.(decision, now);
+    onRound?.(decision, snapshot);
   }
   carryLoad(fleet, { models, shares, from: carriedUntil, to: end, log });
   return log.finish(end);
 }
 
-function decideAt(
+function snapshotAt(
   scaler: Scaler,
   given: {
     readonly now: Instant;
@@ -96,7 +97,7 @@ function decideAt(
     readonly state: State;
     readonly setting: Setting;
   },
-): Decision {
+): Snapshot {
   const { now, fleet, models, shares, ready, state, setting } = given;
   const pods = fleet.pods();
   const { scrapeIntervalSeconds } = setting;
@@ -107,7 +108,7 @@ function decideAt(
     return takeSample(metric, model, { now, pods, shares: ofMetric, ready, scrapeIntervalSeconds });
   });
   const target = { specReplicas: fleet.replicas(), statusReplicas: pods.length };
-  return decide({ scaler, now, target, pods, samples, state });
+  return { scaler, now, target, pods, samples, state };
 }
 
 /** A load that is a mean already is divided when a sample is taken. */

@@ -32,6 +32,8 @@ import {
   parseThresholds,
   parseTime,
 } from './scene/parse-options.js';
+import { buildPage } from './html/build-page.js';
+import { writeHtml } from './html/write-html.js';
 import { readVariant } from './read-variant.js';
 import { runReplay } from './run-replay.js';
 import type { Scene } from './scene/scene.js';
@@ -52,6 +54,7 @@ export interface BacktestOptions extends HistoryOptions {
   readonly config?: string;
   readonly failIf?: readonly string[];
   readonly recommend?: readonly string[];
+  readonly html?: string;
   readonly output: string;
 }
 
@@ -86,16 +89,17 @@ export async function runBacktest(options: BacktestOptions, io: CommandIo): Prom
     assumptions: scene.lines,
   };
   writeReport(report, format, io);
+  if (options.html !== undefined) await writeHtml(options.html, buildPage(report, variants, scene), io.cwd);
   const failed = failIf.filter(({ isMetBy }) => isMetBy(first.figures));
   for (const { text } of failed) io.stderr.write(`promscaler: ${first.name}: ${text}\n`);
   return failed.length > 0 || results.some(({ error }) => error !== null) ? 1 : 0;
 }
 
-function printRecommendation(
-  { recommend: texts }: BacktestOptions,
+async function printRecommendation(
+  { recommend: texts, html }: BacktestOptions,
   { variants, scene, format }: { variants: readonly Variant[]; scene: Scene; format: Format },
   io: CommandIo,
-): ExitCode {
+): Promise<ExitCode> {
   const [variant] = variants;
   if (variant === undefined || variants.length > 1)
     throw new CommandError('--recommend is about one document: remove --against and --sweep', 2);
@@ -104,7 +108,10 @@ function printRecommendation(
   if (results[0]?.error !== null) throw new CommandError(`${variant.name}: ${results[0]?.error ?? ''}`);
   const recommendation = { change, reason };
   const base = { scoring, variants: results, baselines: baselines(scoring), assumptions: scene.lines };
-  writeReport({ ...base, recommendation }, format, io);
+  const report = { ...base, recommendation };
+  writeReport(report, format, io);
+  // The recommended document is not among the variants: of its changes, only the reasons are known.
+  if (html !== undefined) await writeHtml(html, buildPage(report, [], scene), io.cwd);
   return 0;
 }
 

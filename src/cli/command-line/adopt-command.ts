@@ -7,11 +7,11 @@ import type { Result } from './result.js';
 export function addAdoptCommand(program: Command, io: CommandIo, result: Result): void {
   const command = program
     .command('adopt')
-    .summary('Replace an HPA or ScaledObject by a scaler, in steps')
-    .description(
-      `Replace an HPA or ScaledObject by a scaler, in steps. Without --report, --switch or --undo, create the scaler in dry run: it decides and reports, and the autoscaler goes on scaling.`,
+    .description('Replace an HPA or ScaledObject by a scaler, in steps')
+    .argument(
+      '<autoscaler>',
+      'hpa/NAME or scaledobject/NAME. Without --report, --switch or --undo: create its scaler, in dry run. The autoscaler goes on scaling',
     )
-    .argument('<autoscaler>', 'hpa/NAME or scaledobject/NAME')
     .option(
       '-n, --namespace <namespace>',
       'Namespace of the autoscaler (default: that of the kubeconfig context)',

@@ -187,6 +187,7 @@ function addBacktest(program: Command, io: CommandIo, result: Result): void {
       'Exit with 1 if the figure is so, such as theta_U>1; repeatable',
       collect,
     )
+    .option('--html <file>', 'Also write the report as a page with charts that needs no network')
     .addOption(outputOption(['text', 'json', 'markdown']))
     .action(async (options: BacktestOptions) => {
       const { runBacktest } = await import('../backtest/run-backtest.js');

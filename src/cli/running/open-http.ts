@@ -9,12 +9,14 @@ import { createApp } from '../../server/app.js';
 import { createEventStreams } from '../../server/event-streams.js';
 import { startServer } from '../../server/server.js';
 import { readSite } from '../../server/site/read-site.js';
+import type { Transport } from '../../kubernetes/requests/transport.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import type { Records } from '../../telemetry/records.js';
 import type { ServiceHealth } from '../../telemetry/service-health.js';
 import type { Clock } from '../../units/clock.js';
 import type { Log } from '../../units/log.js';
 import { VERSION } from '../version/version.js';
+import { openAccess } from './open-access.js';
 import { fleetOf } from './open-shards.js';
 
 export interface HttpOptions {
@@ -34,6 +36,7 @@ export interface HttpParts {
   readonly waitingFor: () => readonly string[];
   readonly problems: () => readonly Problem[];
   readonly scalers: () => readonly Scaler[];
+  readonly transport: Transport;
   readonly apiServerNames: () => readonly string[];
 }
 
@@ -46,6 +49,9 @@ interface OpenHttp {
 /** Outside of a cluster, other hosts on the network must not see which workloads are scaled. */
 const LOOPBACK = '127.0.0.1';
 
+/** How long an open event stream may outlive the permission of its client. */
+const STREAM_MS = 300_000;
+
 /** Where the build writes the dashboard, seen from `src` and from `dist`. */
 const SITE_DIRECTORY = fileURLToPath(new URL('../../../dist/dashboard', import.meta.url));
 
@@ -53,7 +59,10 @@ const SITE_DIRECTORY = fileURLToPath(new URL('../../../dist/dashboard', import.m
 export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<OpenHttp> {
   const { config, clock, log } = options;
   const { records, metrics, shards } = parts;
-  const streams = createEventStreams({ feed: records.feed, clock });
+  const namespaces = (): readonly string[] => parts.scalers().map(({ namespace }) => namespace);
+  const access = openAccess(config.server, { transport: parts.transport, namespaces, clock, log });
+  const maxAgeMs = access === null ? undefined : STREAM_MS;
+  const streams = createEventStreams({ feed: records.feed, clock, maxAgeMs });
   let connections = 0;
   const app = createApp({
     healthProblems: shards.healthProblems,
@@ -75,6 +84,7 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
       periodSeconds: () => shortestPeriod(parts.scalers()),
       excerptOf,
     },
+    access,
     site: config.server.dashboard ? await readSite(SITE_DIRECTORY) : null,
     fleet: config.sharding.enabled ? fleetOf(shards) : undefined,
     clock,

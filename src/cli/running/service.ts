@@ -220,6 +220,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         metrics,
         health,
         shards,
+        transport,
         waitingFor: () => [
           ...(cluster.isSynced() ? [] : ['pods and targets are not listed yet']),
           ...resources.waitingFor(),

@@ -14,7 +14,7 @@ import { DecisionSection } from './decision/decision-section.jsx';
 import { changesInData, listChanges } from './model/changes.js';
 import { joinHistories, pointsSince } from './model/chart-data.js';
 import type { ChartData } from './model/chart-data.js';
-import { firstRange } from './model/ranges.js';
+import { firstRange, startOf } from './model/ranges.js';
 import type { Range } from './model/ranges.js';
 import { readTolerances } from './model/tolerance.js';
 import { ConditionsSection } from './status/conditions-section.jsx';
@@ -36,7 +36,7 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
   const nowMs = useNow(api.clock, 1000);
   const moment = useMoment();
   const hover = useMemo(() => createCell<number | null>(null), []);
-  const { data, note, range, setRange, zoom, setZoom } = useCharts(api, detail);
+  const { data, note, range, isChosen, setRange, zoom, setZoom } = useCharts(api, detail);
   const changes = useChanges(api, detail, data);
   const now = Math.ceil(nowMs / STEP_MS) * (STEP_MS / 1000);
   const select = useCallback(
@@ -47,7 +47,7 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
     },
     [moment.select, changes],
   );
-  const window = zoom ?? { from: now - range.seconds, to: now };
+  const window = zoom ?? { from: startOf(range, { now, oldest: data.at[0] ?? null, isChosen }), to: now };
   const links: ChartLinks = {
     window,
     changes,
@@ -115,6 +115,7 @@ function useCharts(
   readonly data: ReturnType<typeof joinHistories>;
   readonly note: string | null;
   readonly range: Range;
+  readonly isChosen: boolean;
   readonly setRange: (range: Range) => void;
   readonly zoom: TimeWindow | null;
   readonly setZoom: (window: TimeWindow | null) => void;
@@ -146,5 +147,5 @@ function useCharts(
   }, [api, earlier.data, recent.data, long, range]);
   const error = recent.error ?? earlier.error;
   const note = error === null ? null : `${long === null ? '' : 'From memory only: '}${error.message}`;
-  return { data, note, range, setRange, zoom, setZoom };
+  return { data, note, range, isChosen: chosen !== null, setRange, zoom, setZoom };
 }

@@ -10,6 +10,8 @@ import { LONGEST_NAME } from './safe-pattern.js';
 interface Candidate {
   readonly rule: AdapterRule;
   readonly series: string;
+  /** Whether the rule maps other series to the metric, too. */
+  readonly isGuess: boolean;
   /** Null: the template or its labels cannot be converted. */
   readonly query: string | null;
 }
@@ -23,9 +25,10 @@ export function adapterQueries({ rules }: AdapterConfig): MetricQueries {
     const all = rules
       .filter((rule) => rule.api === api)
       .flatMap((rule) =>
-        findSeries(metric.name, rule).map((series) => ({
+        findSeries(metric.name, rule).map(({ name: series, isGuess }) => ({
           rule,
           series,
+          isGuess,
           query: buildQuery(metric, series, rule),
         })),
       );
@@ -45,7 +48,8 @@ function choose(all: readonly Candidate[], api: AdapterRule['api']): FoundQuery 
     return unknown(
       `no rule of --adapter-config matches it (${api === 'external' ? 'externalRules' : 'rules'})`,
     );
-  if (exact.size === 0 && candidates.length > 1) return severalSeries(candidates);
+  const isUnsure = exact.size === 0 && (candidates.length > 1 || last.isGuess);
+  if (isUnsure) return severalSeries(candidates);
   const { rule, query } = last;
   if (query === null)
     return unknown(`${rule.place} of --adapter-config cannot be converted:\n  ${rule.metricsQuery}`);

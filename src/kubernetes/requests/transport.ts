@@ -81,6 +81,7 @@ const MAX_ANSWER_BYTES: Readonly<Record<Lane, number>> = {
   events: 4 * 1024 * 1024,
   costs: 4 * 1024 * 1024,
   status: 4 * 1024 * 1024,
+  reviews: 64 * 1024,
 };
 
 const client = axios.create({

@@ -142,9 +142,12 @@ export function showHistory(parts: ScalerPageParts): RequestHandler {
 type StatusHandler = (status: ScalerStatus, query: Query, response: Response) => void;
 
 function withStatus({ ledger }: ScalerPageParts, handle: StatusHandler): RequestHandler {
-  return ({ params, query }, response) => {
-    const key = `${String(params['namespace'])}/${String(params['name'])}`;
-    const status = ledger.get(key);
+  return (request, response) => {
+    const { params, query } = request;
+    const namespace = String(params['namespace']);
+    const key = `${namespace}/${String(params['name'])}`;
+    // The same answer for a scaler that the client may not see: it must not learn that the scaler exists.
+    const status = viewerOf(request).sees(namespace) ? ledger.get(key) : null;
     if (status === null)
       notFound(response, `scaler ${key} does not exist, or its first cycle has not ended yet`);
     else handle(status, query, response);

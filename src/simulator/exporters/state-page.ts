@@ -60,7 +60,9 @@ function addReplicas(lines: Lines, { kind, namespace, name, object }: Runtime): 
 function addPod(lines: Lines, { namespace, object, written }: Runtime, pod: PodState): void {
   const base = `namespace="${namespace}",pod="${pod.name}"`;
   add(lines, 'kube_pod_created', base, pod.createdAt / 1000);
-  if (written.get(pod.name) === 'ready') add(lines, 'kube_pod_status_ready_time', base, pod.readyAt / 1000);
+  // Pods that exist from the start of the simulation never started.
+  if (written.get(pod.name) === 'ready' && pod.readyAt > pod.createdAt)
+    add(lines, 'kube_pod_status_ready_time', base, pod.readyAt / 1000);
   for (const container of listAt(objectAt(object ?? undefined, 'spec', 'template'), 'spec', 'containers')) {
     const labels = `${base},container="${stringAt(container, 'name') ?? 'app'}"`;
     for (const [resource, unit] of [

@@ -7,6 +7,7 @@ import {
   readHistory,
   replicasTop,
 } from '../../../src/dashboard/scaler/model/chart-data.js';
+import { firstRange, RANGES, startOf } from '../../../src/dashboard/scaler/model/ranges.js';
 import type { ChartData } from '../../../src/dashboard/scaler/model/chart-data.js';
 import type { History } from '../../../src/dashboard/scaler/model/answers.js';
 
@@ -134,5 +135,25 @@ describe('replicasTop', () => {
 
   test('without values it is 2', () => {
     expect(replicasTop(NO_CHART_DATA)).toBe(2);
+  });
+});
+
+describe('ranges', () => {
+  test('the first range is 15 minutes, or two hours if there is more', () => {
+    expect(firstRange(null, 10_000).name).toBe('15 min');
+    expect(firstRange(9100, 10_000).name).toBe('15 min');
+    expect(firstRange(9099, 10_000).name).toBe('2 h');
+  });
+
+  test('the charts start with the oldest point, and have at least two minutes', () => {
+    const [range] = RANGES;
+    if (range === undefined) throw new Error('no range');
+    const start = (oldest: number | null, isChosen = false) =>
+      startOf(range, { now: 10_000, oldest, isChosen });
+    expect(start(9500)).toBe(9500);
+    expect(start(9881)).toBe(9880);
+    expect(start(9000)).toBe(9100);
+    expect(start(null)).toBe(9100);
+    expect(start(9500, true)).toBe(9100);
   });
 });

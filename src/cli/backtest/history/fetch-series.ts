@@ -29,6 +29,9 @@ export interface Progress {
   readonly done: () => void;
 }
 
+/** Of a history: 30 days at 5 s. */
+export const MAX_POINTS = 520_000;
+
 /** Range queries read more than the queries of a round. */
 const TIMEOUT_MS = 60_000;
 /** Samples may still arrive later. */

@@ -11,7 +11,7 @@ import { CommandError, type CommandIo } from '../../process/io.js';
 import { describeAssumptions } from '../scene/describe-assumptions.js';
 import { parseSeconds } from '../scene/parse-options.js';
 import type { Scene } from '../scene/scene.js';
-import type { Range } from './fetch-series.js';
+import { MAX_POINTS, type Range } from './fetch-series.js';
 import { type HistorySources, openSaved, openServers } from './history-sources.js';
 import { readSavedHistory, type SavedHistory, writeHistory } from './saved-history.js';
 import { readHistory, type RecordedHistory } from './read-history.js';
@@ -27,8 +27,6 @@ export interface HistoryOptions {
   readonly saveHistory?: string;
 }
 
-/** 30 days at 5 s. */
-const MAX_POINTS = 520_000;
 const FEWEST_POINTS = 10;
 const DEFAULT_STEP_SECONDS = 15;
 
@@ -49,10 +47,10 @@ export async function openHistory(
   },
   io: CommandIo,
 ): Promise<Scene> {
+  const request = options.request === undefined ? null : parseRequest(options.request);
   const file = options.history === undefined ? null : await readSavedHistory(options.history, io);
   const { sources, range } =
     file === null ? await openServersOf(options, variants, given.config, io) : openFile(file, io);
-  const request = options.request === undefined ? null : parseRequest(options.request);
   const { capacity, usageAtCapacityPercent } = given.assumptions;
   let recorded: RecordedHistory;
   try {
@@ -134,7 +132,7 @@ function historyLines(
     ...(assumptions.podStartSeconds === null && podStartSeconds !== null
       ? ['the start of a pod is the median of kube_pod_status_ready_time - kube_pod_created']
       : []),
-    'values are moved back by half of the window of their query, so that the simulation does not delay them twice',
+    'for the demand, values are moved back by half of the window of their query',
     'observed usage does not show load that was not served: where pods were at their limit, the demand was higher',
     'memory is the recorded mean of a pod, whatever the number of pods; onMissing: zero applies where the replicas were recorded',
     ...(ran === null

@@ -5,8 +5,9 @@ import { readBoundedText } from '../../../files/read-bounded.js';
 import type { RangeAnswer, RangeSeries } from '../../../prometheus/answers/classify-range.js';
 import type { RangeClient } from '../../../prometheus/client/range-client.js';
 import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
-import { formatInstant, type Instant, parseInstant } from '../../../units/time.js';
+import { formatInstant, type Instant, parseInstant, secondsBetween } from '../../../units/time.js';
 import { CommandError, type CommandIo } from '../../process/io.js';
+import { MAX_POINTS } from './fetch-series.js';
 import { isSeriesList } from './history-cache.js';
 
 /** What the queries of a data source depend on. */
@@ -36,6 +37,7 @@ export interface SavedHistory {
 
 const FORMAT = 1;
 const MAX_BYTES = 256 * 1024 * 1024;
+const MAX_SECONDS = 400 * 86_400;
 
 export function savedSource({
   scrapeIntervalSeconds,
@@ -93,6 +95,8 @@ function parseHistory(text: string): SavedHistory | string {
   const end = typeof to === 'string' ? parseInstant(to) : null;
   if (start === null || end === null || end <= start) return 'has no valid from and to';
   if (!isStep(stepSeconds)) return 'has no valid stepSeconds';
+  const seconds = secondsBetween(start, end);
+  if (seconds > MAX_SECONDS || seconds / stepSeconds > MAX_POINTS) return 'has too long a time';
   if (!isObject(sources)) return 'has no sources';
   for (const source of Object.values(sources)) if (!isSource(source)) return 'has an invalid source';
   if (!Array.isArray(answers) || !answers.every(isAnswer)) return 'has an invalid answer';

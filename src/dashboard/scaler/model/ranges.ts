@@ -14,6 +14,25 @@ export const RANGES: readonly Range[] = [
   { name: '7 d', seconds: 604_800, stepSeconds: 900 },
 ];
 
+const LEAST_SECONDS = 120;
+
+/**
+ * Returns the start of the charts in Unix seconds. Unless the viewer has chosen the range, they start with the oldest
+ * point: the history of a process that has just started would be a line at the edge.
+ */
+export function startOf(
+  { seconds }: Range,
+  {
+    now,
+    oldest,
+    isChosen,
+  }: { readonly now: number; readonly oldest: number | null; readonly isChosen: boolean },
+): number {
+  const start = now - seconds;
+  if (isChosen || oldest === null) return start;
+  return Math.max(start, Math.min(oldest, now - LEAST_SECONDS));
+}
+
 /** Returns the smaller of the first two ranges that contains the oldest point; seconds. */
 export function firstRange(oldest: number | null, now: number): Range {
   const [short = FIRST, long = FIRST] = RANGES;
