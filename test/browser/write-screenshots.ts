@@ -30,7 +30,7 @@ const SHOTS: readonly Shot[] = [
     file: 'scaler.png',
     hash: '#/scalers/shop/web',
     answers: { ...FLEET, others: tellStory(HEALTHY) },
-    until: 'Live',
+    until: 'Largest proposal',
     height: 900,
   },
   { file: 'health-dark.png', hash: '#/health', answers: FLEET, until: 'Live', height: 720, scheme: 'dark' },

@@ -14,6 +14,20 @@ interface ChangesProps {
 
 const COLUMNS = [{ title: 'Time' }, { title: 'Scaler' }, { title: 'Replicas' }, { title: 'Result' }];
 
+type OutcomeKind = ServiceStatus['lastOutcomes'][number]['outcome']['kind'];
+
+/** For an outcome without a message. */
+const RESULTS: Readonly<Record<OutcomeKind, string>> = {
+  none: 'No change',
+  patched: 'Changed',
+  replaced: 'Replaced by another client',
+  'dry-run': 'Dry run',
+  paused: 'Paused',
+  held: 'Held',
+  conflict: 'Conflict',
+  failed: 'Failed',
+};
+
 export function Changes({ status: { lastOutcomes }, nowMs }: ChangesProps): VNode {
   return (
     <Section title="Last changes" isWide>
@@ -23,7 +37,7 @@ export function Changes({ status: { lastOutcomes }, nowMs }: ChangesProps): VNod
         <Table
           caption="Last changes"
           columns={COLUMNS}
-          rows={lastOutcomes.map(({ namespace, name, at, outcome: { from, to, message } }, index) => ({
+          rows={lastOutcomes.map(({ namespace, name, at, outcome: { kind, from, to, message } }, index) => ({
             key: `${at} ${namespace}/${name} ${index}`,
             cells: [
               <Time at={at} nowMs={nowMs} />,
@@ -36,7 +50,7 @@ export function Changes({ status: { lastOutcomes }, nowMs }: ChangesProps): VNod
                 {formatCount(from)} <Icon name="right" />
                 <span class="visually-hidden">to</span> {formatCount(to)}
               </span>,
-              <bdi>{message}</bdi>,
+              message === '' ? RESULTS[kind] : <bdi>{message}</bdi>,
             ],
           }))}
         />

@@ -13,7 +13,7 @@ export interface Verdict {
 export const TONE_ICONS: Readonly<Record<Tone, IconName>> = {
   bad: 'error',
   warn: 'warning',
-  info: 'unknown',
+  info: 'clock',
   good: 'ok',
   quiet: 'unknown',
 };
@@ -38,7 +38,7 @@ function ofDataSources({ dataSources }: ServiceStatus): Finding {
   if (down > 0)
     return { tone: 'bad', text: `${formatCount(down)} of ${formatCount(dataSources.length)} unreachable` };
   const holding = dataSources.filter(({ holdUntil }) => holdUntil !== null).length;
-  if (holding > 0) return { tone: 'warn', text: 'Scale-downs are held after an outage' };
+  if (holding > 0) return { tone: 'info', text: 'Scale-downs are held' };
   if (dataSources.every(({ isReachable }) => isReachable === null))
     return { tone: 'quiet', text: 'Not queried yet' };
   return { tone: 'good', text: 'Reachable' };

@@ -1,5 +1,5 @@
 import type { OverviewRow } from '../data/answers.js';
-import { formatCount, formatMetric } from '../format/numbers.js';
+import { formatCount } from '../format/numbers.js';
 import { LIMIT_NAMES } from '../ui/limit-names.js';
 import { STATE_LOOKS } from '../ui/scaler-states.js';
 
@@ -35,6 +35,8 @@ export function reasonOf({ states, message, limit }: OverviewRow): RowReason | n
   return { title: STATE_LOOKS[first].text, text: message, until: null };
 }
 
-export function metricText(metric: NonNullable<OverviewRow['metric']>): string {
-  return `${formatMetric(metric.value, metric)} of ${formatMetric(metric.target, metric)}`;
+/** Returns a value with three digits, or all of its integer part: a row has no room for more. */
+export function shorten(value: number | null): number | null {
+  if (value === null) return null;
+  return Math.abs(value) < 100 ? Number(value.toPrecision(3)) : Math.round(value);
 }

@@ -9,7 +9,7 @@ import { STATE_LOOKS } from '../ui/scaler-states.js';
 import { Sparkline } from '../ui/sparkline.jsx';
 import { Time } from '../ui/time.jsx';
 import { ratioOf } from './selection.js';
-import { reasonOf, replicasText, sparklineLabel } from './row-texts.js';
+import { reasonOf, replicasText, shorten, sparklineLabel } from './row-texts.js';
 
 interface ScalerRowProps {
   readonly row: OverviewRow;
@@ -141,7 +141,7 @@ function MetricCell({ row: { metric, metrics } }: { readonly row: OverviewRow })
   return (
     <div role="cell" class="cell-metric">
       <span class="metric-line">
-        <span class="metric-value">{formatMetric(metric.value, metric)}</span>
+        <span class="metric-value">{formatMetric(shorten(metric.value), metric)}</span>
         <span class="muted">
           <span class="visually-hidden">of a target of</span>
           <span aria-hidden="true">/</span> {formatMetric(metric.target, metric)}

@@ -31,6 +31,13 @@ describe('verdictsOf', () => {
     ]);
   });
 
+  it('says that scale-downs are held while a data source answers', () => {
+    const [source] = serviceOf().dataSources;
+    const held = serviceOf({ dataSources: [{ ...source!, holdUntil: after(60) }] });
+
+    expect(linesOf(held)).toContain('Data sources: info: Scale-downs are held');
+  });
+
   const round = { at: after(-4), seconds: 1, latenessSeconds: 0, scalers: 1 };
 
   it.each([

@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { reasonOf, replicasText, sparklineLabel } from '../../../src/dashboard/overview/row-texts.js';
+import {
+  reasonOf,
+  replicasText,
+  shorten,
+  sparklineLabel,
+} from '../../../src/dashboard/overview/row-texts.js';
 import { AT, rowOf } from '../../browser/support/answers.js';
 
 const LIMIT = { limit: 'stabilization', reason: 'the window is 300 s', until: AT } as const;
@@ -47,5 +52,19 @@ describe('sparklineLabel', () => {
     expect(sparklineLabel(rowOf({ replicas: [null, null] }))).toBe(
       'No replicas are known for the last two hours',
     );
+  });
+});
+
+describe('shorten', () => {
+  it.each([
+    [89.356, 89.4],
+    [99.96, 100],
+    [1234.567, 1235],
+    [0.012345, 0.0123],
+    [-15.034, -15],
+    [0, 0],
+    [null, null],
+  ])('makes %p of %p', (value, short) => {
+    expect(shorten(value)).toBe(short);
   });
 });
