@@ -9,7 +9,7 @@ FROM --platform=$BUILDPLATFORM ${BUILD} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json tsconfig.build.json vite.config.mjs ./
 COPY src src
 RUN npm run build
 # Only `promscaler demo` loads these.

@@ -47,7 +47,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/**/*.ts'],
+    files: ['src/**/*.{ts,tsx}'],
     plugins: { regexp },
     rules: {
       // Nearly every text that an expression sees comes from outside: its time must be linear in the text.
@@ -65,12 +65,18 @@ export default tseslint.config(
     },
   },
   {
+    files: ['src/dashboard/**'],
+    languageOptions: {
+      parserOptions: { project: './tsconfig.dashboard.json', tsconfigRootDir: import.meta.dirname },
+    },
+  },
+  {
     // It plays the servers of the demo and of the tests, for their clients alone.
     files: ['src/simulator/**/*.ts'],
     rules: { 'regexp/no-super-linear-backtracking': 'off', 'regexp/no-super-linear-move': 'off' },
   },
   {
-    files: ['src/cli/system-clock.ts'],
+    files: ['src/cli/system-clock.ts', 'src/dashboard/browser/browser-clock.ts'],
     rules: { 'no-restricted-properties': 'off', 'no-restricted-globals': ['error', NO_PROCESS] },
   },
   {

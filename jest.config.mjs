@@ -3,13 +3,17 @@ export default {
   testEnvironment: '<rootDir>/test/support/plain-context-environment.mjs',
   runtime: '<rootDir>/test/support/shared-modules-runtime.cjs',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  extensionsToTreatAsEsm: ['.ts'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  extensionsToTreatAsEsm: ['.ts', '.tsx'],
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.jsx?$': '$1' },
   transform: {
-    '^.+\\.ts$': [
+    '^.+\\.tsx?$': [
       '@swc/jest',
       {
-        jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+        jsc: {
+          parser: { syntax: 'typescript', tsx: true },
+          target: 'es2022',
+          transform: { react: { runtime: 'automatic', importSource: 'preact' } },
+        },
         module: { type: 'es6' },
         sourceMaps: 'inline',
       },

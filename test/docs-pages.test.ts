@@ -87,7 +87,7 @@ describe('hand-written tables of the reference', () => {
           ([, annotation = '']) => annotation,
         ),
       )
-      .filter((name) => name !== 'promscaler.dev/v');
+      .filter((name) => name !== 'promscaler.dev/v' && name !== 'promscaler.dev/scalers');
 
     expect(used).toEqual(expect.arrayContaining(Object.values(PAUSE_ANNOTATIONS)));
     expect(used.filter((annotation) => !page.includes(`\`${annotation}\``))).toEqual([]);

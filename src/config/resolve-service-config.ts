@@ -28,6 +28,9 @@ interface LeaderElectionConfig {
   readonly retryPeriodSeconds: number;
 }
 
+export type AuthConfig =
+  { readonly kind: 'token'; readonly bearerTokenFile: string } | { readonly kind: 'review' };
+
 export interface RecordConfig {
   readonly path: string;
   readonly which: 'changes' | 'all';
@@ -52,7 +55,12 @@ export interface ServiceConfig {
     readonly port: number;
     /** Host names to accept besides those of the cluster. */
     readonly allowedHosts: readonly string[];
+    readonly dashboard: boolean;
+    /** Null: every client may read everything. */
+    readonly auth: AuthConfig | null;
   };
+  /** Which series of scalers `/metrics` has. */
+  readonly metrics: { readonly detail: 'full' | 'summary' };
   /** Null: true in a cluster, false elsewhere. */
   readonly state: { readonly enabled: boolean | null };
   readonly leaderElection: LeaderElectionConfig;
@@ -92,7 +100,10 @@ export function resolveServiceConfig(input: ServiceInput, file: string | null): 
       host: server?.host ?? null,
       port: server?.port ?? SERVICE_DEFAULTS.port,
       allowedHosts: server?.allowedHosts ?? [],
+      dashboard: server?.dashboard ?? SERVICE_DEFAULTS.dashboard,
+      auth: resolveAuth(server?.auth, resolvePath),
     },
+    metrics: { detail: input.metrics?.detail ?? SERVICE_DEFAULTS.metricsDetail },
     state: { enabled: input.state?.enabled ?? null },
     leaderElection: resolveElection(leaderElection),
     sharding: { enabled: input.sharding?.enabled ?? SERVICE_DEFAULTS.sharding },
@@ -126,6 +137,17 @@ function resolveElection(input: ServiceInput['leaderElection']): LeaderElectionC
     renewDeadlineSeconds: input?.renewDeadlineSeconds ?? SERVICE_DEFAULTS.renewDeadlineSeconds,
     retryPeriodSeconds: input?.retryPeriodSeconds ?? SERVICE_DEFAULTS.retryPeriodSeconds,
   };
+}
+
+function resolveAuth(
+  input: NonNullable<ServiceInput['server']>['auth'],
+  resolvePath: (path: string) => string,
+): AuthConfig | null {
+  if (input === undefined) return null;
+  const { bearerTokenFile } = input;
+  return bearerTokenFile === undefined
+    ? { kind: 'review' }
+    : { kind: 'token', bearerTokenFile: resolvePath(bearerTokenFile) };
 }
 
 function resolveSource(

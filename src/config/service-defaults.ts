@@ -1,11 +1,12 @@
+import { ANSWER_DEFAULTS } from '../units/answer-defaults.js';
+
 /** Source: contract.md section 3. */
 export const SERVICE_DEFAULTS = {
   url: 'http://prometheus:9090',
   flavor: 'prometheus',
   timeoutSeconds: 10,
   maxConcurrentQueries: 10,
-  maxAnswerBytes: 16_777_216,
-  maxSeries: 20_000,
+  ...ANSWER_DEFAULTS,
   scrapeIntervalSeconds: 30,
   resourceWindowSeconds: 120,
   scrapesInWindow: 4,
@@ -15,10 +16,12 @@ export const SERVICE_DEFAULTS = {
   scalersPath: 'scalers',
   customResources: false,
   port: 8080,
+  dashboard: true,
   leaseDurationSeconds: 15,
   renewDeadlineSeconds: 10,
   retryPeriodSeconds: 2,
   sharding: false,
+  metricsDetail: 'full',
   recordWhich: 'changes',
   recordMaxFileBytes: 100 * 1024 * 1024,
   recordMaxFiles: 5,

@@ -35,6 +35,7 @@ export function checkServiceRules(
     ...checkScalerSources(config.scalers),
     ...checkElection(config.leaderElection),
     ...checkSharding(config),
+    ...checkAuth(config.server?.auth, isBroken),
     ...checkReceivers(config.notifications, isBroken),
     ...checkDefaults(config, isBroken),
   ];
@@ -171,6 +172,21 @@ function checkElection(input: Loose<ServiceInput>['leaderElection']): readonly F
     findings.push(finding('wrong-settings', at(field), `leaderElection.${field} ${rule}`));
   }
   return findings;
+}
+
+function checkAuth(
+  auth: NonNullable<Loose<ServiceInput>['server']>['auth'],
+  isBroken: (path: Path) => boolean,
+): readonly Finding[] {
+  const path = ['server', 'auth'];
+  if (auth === undefined || isBroken(path)) return [];
+  const { bearerTokenFile, tokenReview } = auth;
+  if ((bearerTokenFile === undefined) !== (tokenReview === undefined)) return [];
+  const which =
+    tokenReview === undefined
+      ? 'neither bearerTokenFile nor tokenReview'
+      : 'both bearerTokenFile and tokenReview';
+  return [finding('wrong-settings', path, `server.auth has ${which}, must have one of them`)];
 }
 
 /** Without Leases and state in the cluster, a bucket would lose its windows when it moves to another replica. */

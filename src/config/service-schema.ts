@@ -36,6 +36,17 @@ const scalers = z.strictObject({
   }),
 });
 
+const auth = z.strictObject({
+  bearerTokenFile: filePath.optional().meta({
+    description:
+      'File with a bearer token that clients of the API must send, relative to this file. It is read again when it changes.',
+  }),
+  tokenReview: z.literal(true).optional().meta({
+    description:
+      'Checks the bearer token of each client with a TokenReview of the API server, and by SubjectAccessReviews which namespaces it may see: those in which it may `get` `scalers.promscaler.dev`.',
+  }),
+});
+
 const server = z.strictObject({
   host: address.optional().meta({
     description:
@@ -49,6 +60,14 @@ const server = z.strictObject({
     description:
       'Additional host names to accept in requests, such as that of an Ingress; `*.example.com` matches any first label. IP addresses, names without a dot, names of Services that end in .svc or .svc.cluster.local, and the names of the API server are always allowed. Requests with other names are answered with status 421.',
     default: [],
+  }),
+  auth: auth.optional().meta({
+    description:
+      'Authentication of clients of the API, the pages below /api/v1: one of the two fields. Probes, /metrics and the files of the dashboard are not protected. Default: none, every client may read everything.',
+  }),
+  dashboard: z.boolean().optional().meta({
+    description: 'Whether to serve the dashboard at `/`. It reads the API of the same port.',
+    default: SERVICE_DEFAULTS.dashboard,
   }),
 });
 
@@ -85,6 +104,14 @@ const sharding = z.strictObject({
     description:
       'Whether to divide the scalers among all replicas, instead of one leader that scales all. Requires leader election and persisted state, which are then enabled by default.',
     default: SERVICE_DEFAULTS.sharding,
+  }),
+});
+
+const metrics = z.strictObject({
+  detail: z.enum(['full', 'summary']).optional().meta({
+    description:
+      'summary: without the values, targets and proposals of single metrics, the groups of pods and the ends of limits, for thousands of scalers. The dashboard of a scaler needs full.',
+    default: SERVICE_DEFAULTS.metricsDetail,
   }),
 });
 
@@ -140,6 +167,7 @@ export const serviceSchema = z
     }),
     scalers: scalers.optional().meta({ description: 'Sources of the scaler documents.' }),
     server: server.optional().meta({ description: 'HTTP server of promscaler: probes, metrics, API.' }),
+    metrics: metrics.optional().meta({ description: 'Series of scalers at `/metrics`.' }),
     state: state.optional().meta({
       description: 'State that survives a restart: last changes, windows, changes in progress.',
     }),

@@ -7,6 +7,7 @@ import type { Clock } from '../units/clock.js';
 import type { Instant } from '../units/time.js';
 import { findSharedTargets, targetKey } from './observe/shared-targets.js';
 import { createEarlyRound } from './rounds/early-round.js';
+import { createInFlight } from './rounds/in-flight.js';
 import type { CycleInput, CycleOutput } from './ports/ports.js';
 import { shiftMemory, watchWallClock } from './memory/clock-jump.js';
 import { forNewTerm, freshMemory } from './memory/memory.js';
@@ -81,7 +82,7 @@ interface DueCycle {
 export function createController(ports: ControllerPorts): Controller {
   const entries = new Map<string, Entry>();
   const loops = new Map<number, { readonly stop: () => void; readonly ended: Promise<void> }>();
-  const inFlight = new Set<Promise<void>>();
+  const inFlight = createInFlight();
   let shared: ReadonlyMap<string, string> = new Map();
   const wallClock = watchWallClock(ports.clock, ports.onClockSet);
   let running: AbortSignal | null = null;
@@ -173,13 +174,15 @@ export function createController(ports: ControllerPorts): Controller {
     for (const cycle of cycles.slice(first, next)) {
       // The term has ended while the cycle waited for its turn.
       if (first > 0 && cycle.signal.aborted) cycle.entry.isRunning = false;
-      else track(runEntry(cycle));
+      else void runEntry(cycle);
     }
     if (next < cycles.length) ports.clock.after(0, () => startCycles(cycles, next));
   };
 
+  /** Never rejects. */
   const runEntry = async ({ entry, scaler, round, answers, signal }: DueCycle): Promise<void> => {
     const key = scalerKey(scaler);
+    inFlight.begin();
     try {
       const output = await ports.runCycle({
         scaler,
@@ -198,18 +201,15 @@ export function createController(ports: ControllerPorts): Controller {
       ports.onFault(scaler, error);
     } finally {
       entry.isRunning = false;
+      inFlight.end();
     }
-  };
-
-  const track = (work: Promise<void>): void => {
-    inFlight.add(work);
-    void work.finally(() => inFlight.delete(work));
   };
 
   return {
     setScalers: (scalers, all = scalers) => {
       const keys = new Set(scalers.map(scalerKey));
-      for (const key of [...entries.keys()].filter((old) => !keys.has(old))) {
+      for (const key of entries.keys()) {
+        if (keys.has(key)) continue;
         entries.delete(key);
         ports.onRemoved(key);
       }
@@ -229,7 +229,7 @@ export function createController(ports: ControllerPorts): Controller {
       early.cancel();
       await Promise.all([...loops.values()].map(({ ended }) => ended));
       loops.clear();
-      await endedWithin(ports.clock, STOP_WAIT_MS, Promise.all([...inFlight]));
+      await endedWithin(ports.clock, STOP_WAIT_MS, inFlight.untilNone());
     },
   };
 }
@@ -241,12 +241,14 @@ function keepOrAdd(
 ): void {
   const key = scalerKey(scaler);
   const old = entries.get(key);
+  // Nearly every document of a reload is an old one.
+  if (old?.scaler === scaler) return;
   const isSameTarget =
     old !== undefined &&
     targetKey(old.scaler.namespace, old.scaler.spec.scaleTargetRef) ===
       targetKey(scaler.namespace, scaler.spec.scaleTargetRef);
   if (isSameTarget) {
-    old.isNew ||= old.scaler !== scaler;
+    old.isNew = true;
     old.scaler = scaler;
   } else entries.set(key, createEntry(scaler));
 }

@@ -1,4 +1,5 @@
-import type { Pause } from '../telemetry/cycle-record.js';
+import type { Condition } from '../decision/result/decision.js';
+import type { CycleRecord } from '../telemetry/cycle-record.js';
 import { buildRecord, buildUnreadRecord } from './record/build-record.js';
 import { lastScales } from './memory/memory.js';
 import type { Memory } from './memory/memory.js';
@@ -6,10 +7,11 @@ import { rememberCycle } from './record/remember.js';
 import { isStateChanged, storedStateOf } from './memory/stored-state.js';
 import { restoreMemory } from './memory/restore-memory.js';
 import { observe } from './observe/observe.js';
-import type { Observation } from './observe/observe.js';
+import type { Circumstances } from './change/circumstances.js';
 import { readPause } from './change/pause.js';
 import type { CycleInput, CycleOutput, CyclePorts } from './ports/ports.js';
 import { settle } from './change/settle.js';
+import type { Settled } from './change/settle.js';
 
 /**
  * Runs one cycle: observe, decide, act, record. Failures of other systems become part of the record. A thrown error is
@@ -20,7 +22,8 @@ export async function runCycle(given: CycleInput, ports: CyclePorts): Promise<Cy
   const { scaler, now } = given;
   const reading = await ports.state.read(scaler);
   const degraded = reading.kind === 'unusable' ? reading.message : null;
-  const input = { ...given, memory: restoreMemory(given.memory, reading, { now, spec: scaler.spec }) };
+  const memory = restoreMemory(given.memory, reading, { now, spec: scaler.spec });
+  const input = memory === given.memory ? given : { ...given, memory };
   const observation = await observe(input, ports);
   const observeSeconds = (ports.clock.monotonicMs() - startMs) / 1000;
   const pause = readPause(scaler.spec, observation.target?.annotations ?? {}, now);
@@ -29,41 +32,39 @@ export async function runCycle(given: CycleInput, ports: CyclePorts): Promise<Cy
     const record = buildUnreadRecord(input, { observation, pause, isDryRun, observeSeconds });
     return { memory: input.memory, record, target: observation.target };
   }
-  const output = await decideAndAct(input, ports, { observation, observeSeconds, degraded, pause, isDryRun });
-  return { ...output, memory: save(input, ports, output.memory) };
+  const { target, otherScaler, snapshot } = observation;
+  const settleMs = ports.clock.monotonicMs();
+  const circumstances = { target, otherScaler, pause, degraded, isDryRun };
+  const settling = settle(input, ports, { snapshot, memory: observation.memory, circumstances });
+  const settled = settling instanceof Promise ? await settling : settling;
+  const { decideSeconds } = settled;
+  const actSeconds = (ports.clock.monotonicMs() - settleMs) / 1000 - decideSeconds;
+  const seconds = { observe: observeSeconds, decide: decideSeconds, act: actSeconds };
+  return finish(input, ports, { settled, circumstances, capacity: observation.capacity, seconds });
 }
 
-async function decideAndAct(
+function finish(
   input: CycleInput,
   ports: CyclePorts,
-  seen: {
-    readonly observation: Extract<Observation, { snapshot: unknown }>;
-    readonly observeSeconds: number;
-    readonly degraded: string | null;
-    readonly pause: Pause | null;
-    readonly isDryRun: boolean;
+  cycle: {
+    readonly settled: Settled;
+    readonly circumstances: Circumstances;
+    readonly capacity: Condition;
+    readonly seconds: CycleRecord['seconds'];
   },
-): Promise<CycleOutput> {
-  const { clock } = ports;
-  const { observation, pause, degraded, isDryRun } = seen;
-  const { target, otherScaler, capacity } = observation;
-  const startMs = clock.monotonicMs();
-  const circumstances = { target, otherScaler, pause, degraded, isDryRun };
-  const settled = await settle(input, ports, { ...observation, circumstances });
-  const { decideSeconds } = settled;
-  const actSeconds = (clock.monotonicMs() - startMs) / 1000 - decideSeconds;
-  const seconds = { observe: seen.observeSeconds, decide: decideSeconds, act: actSeconds };
-  const record = buildRecord(input, { settled, circumstances, capacity, seconds });
+): CycleOutput {
+  const { settled, circumstances } = cycle;
   const remembered = rememberCycle(settled.memory, {
     now: input.now,
-    endedAt: clock.now(),
+    endedAt: ports.clock.now(),
     snapshot: settled.snapshot,
     decision: settled.order,
     result: settled.result,
     isHeld: settled.hold !== null,
   });
-  const memory = afterPause(remembered, pause !== null);
-  return { memory, record: { ...record, lastScales: lastScales(remembered) }, target };
+  const record = buildRecord(input, { ...cycle, lastScales: lastScales(remembered) });
+  const memory = afterPause(remembered, circumstances.pause !== null);
+  return { memory: save(input, ports, memory), record, target: circumstances.target };
 }
 
 function afterPause(memory: Memory, isPaused: boolean): Memory {
@@ -78,5 +79,5 @@ function save({ scaler, memory: before }: CycleInput, ports: CyclePorts, memory:
   if (!ports.dryRun && ports.leadership.mayWrite()) {
     ports.state.putLater({ scaler, base: memory.stored, state: storedStateOf(memory, scaler.spec, { uid }) });
   }
-  return { ...memory, isUnsaved };
+  return isUnsaved === memory.isUnsaved ? memory : { ...memory, isUnsaved };
 }

@@ -32,13 +32,22 @@ export function scalingActive(pick: Pick, isHeld: boolean): Condition {
     const message = `${describe(firstReplaced)} has ${describeFallback(firstReplaced.result.fallback)}`;
     return { type: 'ScalingActive', status: 'True', reason: 'FallbackActive', message };
   }
-  return {
-    type: 'ScalingActive',
-    status: 'True',
-    reason: 'ValidMetricFound',
-    message:
-      winner === null ? 'a metric has a value' : `the replica count was calculated from ${describe(winner)}`,
-  };
+  return winner === null ? validMetric('a metric has a value') : calculatedFrom(winner);
+}
+
+function validMetric(message: string): Condition {
+  return { type: 'ScalingActive', status: 'True', reason: 'ValidMetricFound', message };
+}
+
+/** A document is frozen, so the condition of its metric is built once. */
+const calculated = new WeakMap<JudgedMetric['spec'], Condition>();
+
+function calculatedFrom(winner: JudgedMetric): Condition {
+  const known = calculated.get(winner.spec);
+  if (known !== undefined) return known;
+  const condition = validMetric(`the replica count was calculated from ${describe(winner)}`);
+  calculated.set(winner.spec, condition);
+  return condition;
 }
 
 const FAILED_REASON: Readonly<Record<MetricType, string>> = {
@@ -81,8 +90,7 @@ function ableToScale(context: LimitContext, { steps, after }: LimitedCount): Con
     return able('ScaleDownStabilized', 'scaling down to the highest count of the decisions that confirm it');
   }
   const isStabilized = (after.get('stabilization') ?? context.recommended) !== context.recommended;
-  if (!isStabilized)
-    return able('ReadyForNewScale', 'the recommendation matches the highest one of its window');
+  if (!isStabilized) return READY_FOR_NEW_SCALE;
   const isUp = context.spec.behavior !== null && context.recommended >= context.current;
   return isUp
     ? able('ScaleUpStabilized', 'recent recommendations were lower than this one; using the lowest')
@@ -92,6 +100,19 @@ function ableToScale(context: LimitContext, { steps, after }: LimitedCount): Con
 function able(reason: string, message: string): Condition {
   return { type: 'AbleToScale', status: 'True', reason, message };
 }
+
+/** This one and the next are shared by the decisions of all scalers that have nothing to do. */
+const READY_FOR_NEW_SCALE = able(
+  'ReadyForNewScale',
+  'the recommendation matches the highest one of its window',
+);
+
+const WITHIN_RANGE: Condition = {
+  type: 'ScalingLimited',
+  status: 'False',
+  reason: 'DesiredWithinRange',
+  message: 'the desired count is within the acceptable range',
+};
 
 function inBackoff(context: LimitContext, { from, to, until }: LimitStep): Condition {
   const isUp = from > to;
@@ -110,9 +131,7 @@ function scalingLimited(context: LimitContext, limited: LimitedCount): Condition
   const { after } = limited;
   const stabilized = after.get('downscale_confirmation') ?? context.recommended;
   const bounded = after.get('max_replicas') ?? stabilized;
-  if (bounded === stabilized) {
-    return limitedBy('False', 'DesiredWithinRange', 'the desired count is within the acceptable range');
-  }
+  if (bounded === stabilized) return WITHIN_RANGE;
   return bounded > stabilized ? tooLow(context, stabilized, limited) : tooHigh(context, stabilized, limited);
 }
 
@@ -127,24 +146,20 @@ function tooHigh(
   const isRising = stabilized > current;
   const limit = isRising ? capOf(limited, ['policy', 'scale_up_limit']) : null;
   if (limit !== null && spec.maxReplicas > limit)
-    return limitedBy('True', 'ScaleUpLimit', `the count may not rise above ${limit} now`);
+    return limitedBy('ScaleUpLimit', `the count may not rise above ${limit} now`);
   const bound = describeBound('maxReplicas', spec.maxReplicas, bounds.ceiling);
-  return limitedBy('True', 'TooManyReplicas', `${stabilized} replicas are desired, ${bound}`);
+  return limitedBy('TooManyReplicas', `${stabilized} replicas are desired, ${bound}`);
 }
 
 function tooLow(context: LimitContext, stabilized: number, limited: LimitedCount): Condition {
   const limit = capOf(limited, ['policy', 'step_limit']);
   return limit !== null && context.spec.minReplicas < limit
-    ? limitedBy('True', 'ScaleDownLimit', `the count may not fall below ${limit} now`)
-    : limitedBy(
-        'True',
-        'TooFewReplicas',
-        `${stabilized} replicas are desired, ${describeFloor(context.bounds)}`,
-      );
+    ? limitedBy('ScaleDownLimit', `the count may not fall below ${limit} now`)
+    : limitedBy('TooFewReplicas', `${stabilized} replicas are desired, ${describeFloor(context.bounds)}`);
 }
 
-function limitedBy(status: 'True' | 'False', reason: string, message: string): Condition {
-  return { type: 'ScalingLimited', status, reason, message };
+function limitedBy(reason: string, message: string): Condition {
+  return { type: 'ScalingLimited', status: 'True', reason, message };
 }
 
 /** Returns the count set by the last of these limits that changed it; null: none did. */

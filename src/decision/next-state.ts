@@ -35,20 +35,14 @@ export function buildNextState(snapshot: Snapshot, outcome: Outcome): State {
   const { now, state, scaler, target } = snapshot;
   const change = outcome.desired - target.specReplicas;
   const seeded = seedRecommendations(snapshot);
-  const recommended = outcome.recommended === null ? [] : [{ at: now, replicas: outcome.recommended }];
-  const event = change === 0 ? [] : [{ at: now, change }];
+  const recommended = outcome.recommended === null ? null : { at: now, replicas: outcome.recommended };
+  const event = change === 0 ? null : { at: now, change };
   return {
     ...state,
     lastScaleUp: change > 0 ? now : state.lastScaleUp,
     lastScaleDown: change < 0 ? now : state.lastScaleDown,
-    recommendations: notBefore(
-      [...seeded, ...recommended],
-      addSeconds(now, -longestWindowSeconds(scaler.spec)),
-    ),
-    scaleEvents: notBefore(
-      [...state.scaleEvents, ...event],
-      addSeconds(now, -longestPeriodSeconds(scaler.spec)),
-    ),
+    recommendations: recent(seeded, recommended, addSeconds(now, -longestWindowSeconds(scaler.spec))),
+    scaleEvents: recent(state.scaleEvents, event, addSeconds(now, -longestPeriodSeconds(scaler.spec))),
     downscaleProposals: downscaleProposals(snapshot, outcome),
     failingSince: failingSince(snapshot, outcome.metrics),
     zeroedBySelf: zeroedBySelf(snapshot, outcome),
@@ -80,9 +74,10 @@ function failingSince(
   { now, state, target }: Snapshot,
   metrics: readonly JudgedMetric[] | null,
 ): ReadonlyMap<string, Instant> {
-  if (target.specReplicas === 0) return new Map();
+  if (target.specReplicas === 0) return NONE_FAILING;
   if (metrics === null) return state.failingSince;
   const failing = metrics.filter(({ result }) => result.proposal === null || result.fallback !== undefined);
+  if (failing.length === 0) return NONE_FAILING;
   return new Map(
     failing.map(({ spec }) => {
       const key = failingKey(spec);
@@ -91,8 +86,16 @@ function failingSince(
   );
 }
 
-function notBefore<T extends { readonly at: Instant }>(entries: readonly T[], start: Instant): readonly T[] {
-  return entries.filter(({ at }) => at >= start);
+const NONE_FAILING: State['failingSince'] = new Map();
+
+/** Returns the entries from `start` on, and the added one; null: none is added. */
+function recent<T extends { readonly at: Instant }>(
+  entries: readonly T[],
+  added: T | null,
+  start: Instant,
+): readonly T[] {
+  const all = added === null ? entries : [...entries, added];
+  return all.every(({ at }) => at >= start) ? all : all.filter(({ at }) => at >= start);
 }
 
 function longestWindowSeconds({ behavior, downscaleStabilizationSeconds }: ScalerSpec): number {

@@ -1,10 +1,11 @@
 import * as z from 'zod';
+import { DURATION_FORM, parseDuration } from '../units/duration.js';
 
 /** A fleet is a list of pods, each of which a decision visits. */
 export const MAX_PODS = 10_000;
 
 const duration = z.union([z.string(), z.number()]).refine((value) => durationSeconds(value) !== null, {
-  error: 'must be a duration such as 30s, 5m or 1h30m',
+  error: `must be ${DURATION_FORM}`,
 });
 
 const count = z.int().min(0).max(MAX_PODS);
@@ -47,13 +48,7 @@ export const testFileSchema = z.strictObject({
 export type TestFileInput = z.infer<typeof testFileSchema>;
 export type TestInput = TestFileInput['tests'][number];
 
-const DURATION = /^(?:(\d{1,4})w)?(?:(\d{1,5})d)?(?:(\d{1,6})h)?(?:(\d{1,7})m)?(?:(\d{1,9})s)?$/;
-const SECONDS = [604_800, 86_400, 3600, 60, 1];
-
-/** Returns whole seconds of a duration of Prometheus; null if it is none. 0 needs no unit. */
+/** Returns whole seconds; null if the value is not a duration. YAML reads 0 as a number. */
 export function durationSeconds(value: string | number): number | null {
-  if (value === 0 || value === '0') return 0;
-  const match = typeof value === 'string' && value !== '' ? DURATION.exec(value) : null;
-  if (match === null) return null;
-  return SECONDS.reduce((sum, seconds, index) => sum + seconds * Number(match[index + 1] ?? 0), 0);
+  return parseDuration(String(value));
 }

@@ -1,14 +1,13 @@
 import type { PlainObject } from '../scaler/plain-json.js';
 import { formatValue } from '../scaler/problems/finding.js';
-import { PRESETS } from '../scaler/schema/presets.js';
+import { BUILT_IN, PRESETS } from '../scaler/schema/presets.js';
+import { DURATION_FORM, parseDuration } from '../units/duration.js';
 import type { ImportContext } from './manifest/context.js';
 import { type Draft, type DraftItem, defined } from './draft/draft.js';
 import type { Fields } from './manifest/fields.js';
 import { readMetrics } from './hpa/import-hpa.js';
 import type { ReadMetadata } from './manifest/metadata.js';
 import { readTarget } from './manifest/scale-target.js';
-
-const TOLERANCE = 0.1;
 
 /**
  * Converts the spec of a CHPA: an HPA with limits, which promscaler has under the same names with `preset: chpa`. Also
@@ -51,7 +50,7 @@ function readLimits(spec: Fields): PlainObject {
     value === preset || value === 0 ? undefined : value;
   const cooldown = readDuration(spec);
   return {
-    tolerance: differing(tolerance, TOLERANCE),
+    tolerance: differing(tolerance, BUILT_IN.tolerance),
     scaleUpLimitFactor: differing(spec.number('scaleUpLimitFactor'), chpa.scaleUpLimitFactor),
     scaleUpLimitMinimum: differing(spec.integer('scaleUpLimitMinimum'), chpa.scaleUpLimitMinimum),
     upscaleForbiddenWindowSeconds: differing(
@@ -65,16 +64,13 @@ function readLimits(spec: Fields): PlainObject {
   };
 }
 
-const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
-
 /** Reads `coolDownTime` of CCE, such as `3m`: no scaling for this time after any change. */
 function readDuration(spec: Fields): number | undefined {
   const text = spec.text('coolDownTime');
   if (text === undefined) return undefined;
-  const [, digits = '', unit = ''] = /^(\d{1,6})([smh])$/.exec(text) ?? [];
-  const factor = UNIT_SECONDS[unit];
-  if (factor !== undefined) return Number(digits) * factor;
-  spec.log.lose([...spec.path, 'coolDownTime'], `is ${formatValue(text)}, must be a duration such as 3m`);
+  const seconds = parseDuration(text);
+  if (seconds !== null) return seconds;
+  spec.log.lose([...spec.path, 'coolDownTime'], `is ${formatValue(text)}, must be ${DURATION_FORM}`);
   return undefined;
 }
 

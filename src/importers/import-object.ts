@@ -1,7 +1,7 @@
 import { type PlainObject, isPlainObject, valueAt } from '../scaler/plain-json.js';
 import { readPlain } from '../scaler/read/read-plain.js';
 import type { ImportContext } from './manifest/context.js';
-import type { Draft } from './draft/draft.js';
+import { type Draft, isIncomplete } from './draft/draft.js';
 import { type Fields, readFields } from './manifest/fields.js';
 import { importChpa } from './import-chpa.js';
 import { importWpa } from './import-wpa.js';
@@ -131,11 +131,6 @@ function withHold(draft: Draft, context: ImportContext, log: RemarkLog): Draft {
   if (!isHeld) return { ...draft, spec: { ...dryRun, ...draft.spec } };
   log.at(['spec', 'paused']).note([], HOLD);
   return { ...draft, spec: { ...draft.spec, ...dryRun, paused: true } };
-}
-
-/** Returns whether a metric or schedule is commented out. */
-export function isIncomplete({ metrics, schedules }: Draft): boolean {
-  return [...metrics, ...schedules].some(({ isOff }) => isOff);
 }
 
 const HOLD =

@@ -1,4 +1,5 @@
 import { isPlainObject, type PlainObject } from '../scaler/plain-json.js';
+import { formatValue } from '../scaler/problems/finding.js';
 import type { ImportContext } from './manifest/context.js';
 import { type ImportedObject, importObject } from './import-object.js';
 import { nameSources } from './manifest/source-names.js';
@@ -7,6 +8,8 @@ import type { Remark } from './draft/remarks.js';
 export interface ManifestValue {
   readonly file: string;
   readonly value: unknown;
+  /** Position of the first item, if the value is a part of a list. Default: 0. */
+  readonly firstItem?: number;
 }
 
 /** An imported object and the file that contains it. */
@@ -27,14 +30,14 @@ export function importObjects(
   values: readonly ManifestValue[],
   given: Omit<ImportContext, 'sources'>,
 ): ImportedManifests {
-  const items = values.flatMap(({ file, value }) =>
-    Array.from(itemsOf(value, 0), (item) => ({ file, item })),
+  const items = values.flatMap(({ file, value, firstItem = 0 }) =>
+    Array.from(itemsOf(value, { depth: 0, firstItem }), (found) => ({ file, ...found })),
   );
   const context = { ...given, sources: nameSources(items.map(({ item }) => item)) };
   const others = new Map<string, number>();
   const imported: ImportedManifest[] = [];
-  for (const { file, item } of items) {
-    const object = importObject(item, context);
+  for (const { file, item, position } of items) {
+    const object = importObject(item, context) ?? brokenItem(item, position);
     if (object === null) count(others, kindName(item));
     else imported.push({ ...object, file });
   }
@@ -44,18 +47,38 @@ export function importObjects(
   return { objects: withoutDuplicates(own), others };
 }
 
+interface ListItem {
+  readonly item: unknown;
+  /** Position in the list; null: the value is in none. */
+  readonly position: number | null;
+}
+
 /** Yields the items of a list. Items of a typed list (`HorizontalPodAutoscalerList`) have no kind of their own. */
-function* itemsOf(value: unknown, depth: number): Generator {
+function* itemsOf(
+  value: unknown,
+  { depth, firstItem }: { readonly depth: number; readonly firstItem: number },
+  position: number | null = null,
+): Generator<ListItem> {
   const items = isPlainObject(value) ? value['items'] : undefined;
   const kind = isPlainObject(value) ? value['kind'] : undefined;
   if (!isPlainObject(value) || !Array.isArray(items) || depth > DEEPEST_LIST || !isListKind(kind)) {
-    yield value;
+    yield { item: value, position };
     return;
   }
   const inherited: PlainObject =
     kind === 'List' ? {} : { apiVersion: value['apiVersion'], kind: kind.slice(0, -'List'.length) };
-  for (const item of items as readonly unknown[])
-    yield* itemsOf(isPlainObject(item) ? { ...inherited, ...item } : item, depth + 1);
+  for (const [index, item] of (items as readonly unknown[]).entries()) {
+    const whole = isPlainObject(item) ? { ...inherited, ...item } : item;
+    yield* itemsOf(whole, { depth: depth + 1, firstItem: 0 }, firstItem + index);
+  }
+}
+
+/** Reports an item of a list that cannot be an object of Kubernetes. Null: it is one, or is in no list. */
+function brokenItem(item: unknown, position: number | null): ImportedObject | null {
+  if (position === null || (isPlainObject(item) && typeof item['kind'] === 'string')) return null;
+  const what = isPlainObject(item) ? 'has no kind' : `is ${formatValue(item)}, must be an object`;
+  const remark: Remark = { path: [], message: what, at: [], kind: 'loss' };
+  return { label: `items[${position}]`, key: null, text: null, draft: null, remarks: [remark] };
 }
 
 function isListKind(kind: unknown): kind is string {

@@ -12,6 +12,9 @@ import { readTarget } from './manifest/scale-target.js';
 /** Source: apis/datadoghq/v1alpha1/watermarkpodautoscaler_default.go. A tolerance or window of 0 is unset there. */
 const DEFAULTS = { tolerance: 0.1, up: 50, down: 20, upWindow: 60, downWindow: 300, modulo: 1 };
 
+/** Stops the controller while a Datadog monitor is not OK. */
+const MONITOR_ANNOTATION = 'wpa.datadoghq.com/lifecycle-control.enabled';
+
 const NO_EQUIVALENT = [
   'downscaleDelayBelowWatermarkSeconds',
   'upscaleDelayAboveWatermarkSeconds',
@@ -33,15 +36,22 @@ interface ReadMetric {
 
 /**
  * Converts the spec of a WatermarkPodAutoscaler. The target is the low watermark, with a tolerance up to the high
- * watermark: scale-down is the same as before, and scale-up aims at the low watermark, which results in more replicas.
+ * watermark: scale-down rounds up, where the controller rounds down, and scale-up aims at the low watermark. Both
+ * result in more replicas. Source: controllers/datadoghq/replica_calculator.go
  */
 export function importWpa(
   manifest: Fields,
-  _read: ReadMetadata,
+  { annotations }: ReadMetadata,
   context: ImportContext,
 ): Omit<Draft, 'metadata'> | null {
   const spec = manifest.required('spec');
   if (spec === undefined) return null;
+  const monitor = annotations[MONITOR_ANNOTATION];
+  if (monitor !== undefined)
+    manifest.log.lose(
+      ['metadata', 'annotations', MONITOR_ANNOTATION],
+      `is ${formatValue(monitor)}: promscaler does not stop because of a Datadog monitor`,
+    );
   const target = spec.object('scaleTargetRef');
   const scaleTargetRef = readTarget(target);
   target?.rest();
@@ -61,9 +71,9 @@ export function importWpa(
   const delay = spec.integer('readinessDelaySeconds');
   for (const key of NO_EQUIVALENT) {
     const value = spec.raw(key);
-    // The controller writes its defaults into the object.
-    if (value === undefined || (key === 'replicaScalingAbsoluteModulo' && value === DEFAULTS.modulo))
-      continue;
+    // The controller writes its defaults into the object. 0 and an empty string are off.
+    const isOff = value === undefined || value === 0 || value === '';
+    if (isOff || (key === 'replicaScalingAbsoluteModulo' && value === DEFAULTS.modulo)) continue;
     spec.log.lose([...spec.path, key], `is ${formatValue(value)}, which has no equivalent`);
   }
   spec.rest();
@@ -97,8 +107,10 @@ function readMetric(metric: Fields, { isAverage, isZeroTrusted, context }: Metri
     return { item: { value: metric.value, from: metric.path, isOff: true }, marks: null };
   }
   metric.rest();
-  const low = body.quantity('lowWatermark');
-  const marks = marksOf(low, body.quantity('highWatermark'));
+  const [onlyLow, onlyHigh] = [body.quantity('lowWatermark'), body.quantity('highWatermark')];
+  // As in the controller, one watermark is both.
+  const low = onlyLow ?? onlyHigh;
+  const marks = marksOf(low, onlyHigh ?? onlyLow);
   const name = body.text('metricName') ?? '';
   const resource = body.text('name');
   const selector = readMatchers(body.object('metricSelector'));
@@ -120,7 +132,7 @@ function readMetric(metric: Fields, { isAverage, isZeroTrusted, context }: Metri
   }
   const item = namedMetricItem(
     {
-      metric: { member: 'external', name, selector, objectKind: null },
+      metric: { member: 'external', name, selector, objectKind: null, objectGroup: null },
       target: { [isAverage ? 'averageValue' : 'value']: low },
       from: metric.path,
       log: metric.log,
@@ -167,7 +179,7 @@ function readBehavior(spec: Fields, metrics: readonly ReadMetric[]): PlainObject
       .at(['spec', 'behavior'])
       .lose(
         [...spec.path, 'metrics'],
-        `has watermarks for which a single tolerance of ${percent(band)} is used`,
+        `has watermarks that one tolerance of at most 100 % cannot express: scale-up starts ${percent(band)} above the low watermark`,
       );
   return {
     scaleUp: { ...limitOf(up), ...(bands.length === 0 ? {} : { tolerance: round(band) }) },
@@ -176,7 +188,7 @@ function readBehavior(spec: Fields, metrics: readonly ReadMetric[]): PlainObject
 }
 
 const SCALE_UP =
-  'is compared with the low watermark. Above the high watermark, the new count brings the value down to the low watermark, which is more replicas than the WatermarkPodAutoscaler requests';
+  'is compared with the low watermark. Above the high watermark, the new count brings the value down to the low watermark, which is more replicas than the WatermarkPodAutoscaler requests. Below the low watermark, the count is rounded up, not down';
 
 function limitOf(factor: number): PlainObject {
   const value = Math.max(1, Math.floor(factor));

@@ -1,13 +1,11 @@
 import { type PlainObject, isPlainObject } from '../scaler/plain-json.js';
 import type { Problem } from '../scaler/problems/problem.js';
-import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
 import { type YamlBounds, readYaml } from '../scaler/yaml/read-yaml.js';
-import { JsonBoundsError, parseJsonWithin } from '../units/json-bounds.js';
 import type { ManifestValue } from './import-objects.js';
+import { readJson } from './read-json.js';
 
 /** The tokens are those of one object, or of one list that is not in the form of kubectl: they take some 250 MB. */
 export const IMPORT_BOUNDS: YamlBounds = { bytes: 64 * 1024 * 1024, tokens: 500_000 };
-const JSON_BOUNDS = { depth: 64, items: 5_000_000 };
 
 interface ReadManifests {
   readonly values: readonly ManifestValue[];
@@ -19,56 +17,15 @@ export function readManifests(text: string, file: string): ReadManifests {
   return (/^\s*[{[]/.test(text) ? readJson(text, file) : null) ?? readYamlParts(text, file);
 }
 
-/** Returns null if the input is not JSON: a YAML flow map starts with the same character. */
-function readJson(text: string, file: string): ReadManifests | null {
-  const values: ManifestValue[] = [];
-  const problems: Problem[] = [];
-  for (const part of jsonParts(text)) {
-    try {
-      values.push({ file, value: parseJsonWithin(part, JSON_BOUNDS) });
-    } catch (error) {
-      if (!(error instanceof SyntaxError || error instanceof JsonBoundsError)) throw error;
-      if (error instanceof SyntaxError && values.length === 0) return null;
-      const code = error instanceof SyntaxError ? 'yaml-syntax' : 'yaml-size';
-      problems.push(unplacedProblem({ code, message: `not JSON: ${error.message}` }, file));
-    }
-  }
-  return { values, problems };
-}
-
-const BRACKETS = /["{}[\]]/g;
-const END_OF_STRING = /(?:[^"\\]|\\[\s\S])*"/y;
-
-/** Splits concatenated JSON values, such as the output of `jq '.items[]'`. */
-function jsonParts(text: string): readonly string[] {
-  const parts: string[] = [];
-  let start = 0;
-  let depth = 0;
-  BRACKETS.lastIndex = 0;
-  for (let found = BRACKETS.exec(text); found !== null; found = BRACKETS.exec(text)) {
-    const [bracket] = found;
-    if (bracket === '"') {
-      END_OF_STRING.lastIndex = BRACKETS.lastIndex;
-      BRACKETS.lastIndex = END_OF_STRING.test(text) ? END_OF_STRING.lastIndex : text.length;
-    } else depth += bracket === '{' || bracket === '[' ? 1 : -1;
-    if (depth > 0 || bracket === '"') continue;
-    parts.push(text.slice(start, BRACKETS.lastIndex));
-    start = BRACKETS.lastIndex;
-    depth = 0;
-  }
-  const rest = text.slice(start);
-  return rest.trim() === '' ? parts : [...parts, rest];
-}
-
 /** Parses each document separately, so that one above a limit does not affect the others. */
 function readYamlParts(text: string, file: string): ReadManifests {
   const values: ManifestValue[] = [];
   const problems: Problem[] = [];
   for (const { part, line } of yamlParts(text)) {
-    for (const { text: one, line: from, valueOf } of listItems(part) ?? [whole(part)]) {
+    for (const { text: one, line: from, valueOf, firstItem } of listItems(part) ?? [whole(part)]) {
       for (const document of readYaml(one, file, IMPORT_BOUNDS)) {
         problems.push(...document.problems.map((problem) => moved(problem, line + from)));
-        if (document.value !== undefined) values.push({ file, value: valueOf(document.value) });
+        if (document.value !== undefined) values.push({ file, value: valueOf(document.value), firstItem });
       }
     }
   }
@@ -80,10 +37,12 @@ interface Part {
   /** Number of lines before it. */
   readonly line: number;
   readonly valueOf: (value: unknown) => unknown;
+  /** Position in the list. */
+  readonly firstItem: number;
 }
 
 function whole(text: string): Part {
-  return { text, line: 0, valueOf: (value) => value };
+  return { text, line: 0, valueOf: (value) => value, firstItem: 0 };
 }
 
 const ITEMS = /^items:[ \t]*\r?\n(?=- )/m;
@@ -109,10 +68,10 @@ function listItems(text: string): readonly Part[] | null {
   return text
     .slice(start, end)
     .split(/^(?=-(?:\s|$))/m)
-    .map((item) => {
+    .map((item, firstItem) => {
       const from = line;
       line += item.split('\n').length - 1;
-      return { text: item, line: from, valueOf };
+      return { text: item, line: from, valueOf, firstItem };
     });
 }
 

@@ -2,7 +2,7 @@ import { checkDocument } from '../scaler/read/check-document.js';
 import { valueAt, without } from '../scaler/plain-json.js';
 import { type Finding, type Path, formatPath } from '../scaler/problems/finding.js';
 import { PROBLEM_CLASSES } from '../scaler/problems/problem-codes.js';
-import { type Draft, type ItemList, ITEM_LISTS } from './draft/draft.js';
+import { type Draft, type ItemList, ITEM_LISTS, isIncomplete } from './draft/draft.js';
 import type { RemarkLog } from './draft/remarks.js';
 import { documentOf } from './write/write-document.js';
 
@@ -82,6 +82,9 @@ function withMinimum(draft: Draft, found: Finding, log: RemarkLog): Draft | null
     log.lose(found.path, `is ${minReplicas}, above maxReplicas; ${maxReplicas} is used`);
     return { ...draft, spec: { ...draft.spec, minReplicas: maxReplicas } };
   }
-  log.lose(found.path, `is not carried over, 1 is used: ${found.message}`);
+  const why = isIncomplete(draft)
+    ? 'only an Object or External metric can scale to 0. Set it to 0 when you have filled in the metric'
+    : found.message;
+  log.at(['spec', 'maxReplicas']).lose(found.path, `is ${minReplicas}; 1 is used: ${why}`);
   return { ...draft, spec: { ...spec, maxReplicas } };
 }

@@ -4,8 +4,8 @@ import { createInformers, type Informer, type Informers } from './watch/informer
 import type { Log } from '../units/log.js';
 import { createObjectStore, type ObjectStore } from './watch/object-store.js';
 import { createPodStore, type PodStore } from './pods/pod-store.js';
-import { createPodReader } from './pods/watched-pod.js';
-import { APPS_ROOT, readWatchedTarget, watchedPlural, type WatchedTarget } from './targets.js';
+import { createPodReader, POD_FIELDS } from './pods/watched-pod.js';
+import { APPS_ROOT, readWatchedTarget, TARGET_FIELDS, watchedPlural, type WatchedTarget } from './targets.js';
 import type { Transport } from './requests/transport.js';
 import { KubernetesError } from './api/types.js';
 
@@ -52,6 +52,7 @@ export function createWatches(options: WatchesOptions): Watches {
     plural: 'pods',
     createStore: createPodStore,
     convert: createPodReader(),
+    fields: POD_FIELDS,
   });
   const targets = new Map<string, Informers<TargetStore>>(
     ['deployments', 'statefulsets', 'replicasets'].map((plural) => [
@@ -62,6 +63,7 @@ export function createWatches(options: WatchesOptions): Watches {
         plural,
         createStore: createObjectStore<WatchedTarget>,
         convert: readWatchedTarget,
+        fields: TARGET_FIELDS,
       }),
     ]),
   );

@@ -1,5 +1,6 @@
 import type { LabelSelector, TargetRef } from '../scaler/spec.js';
 import { countIn, objectIn, objectsIn, textIn, textsIn, type JsonObject } from './api/json.js';
+import type { JsonFields } from './requests/prune-json.js';
 import type { WatchedObject } from './watch/object-store.js';
 import { selectorFromObject } from './pods/selectors.js';
 import { KubernetesError, type Rollout, type ScaleTarget } from './api/types.js';
@@ -45,6 +46,22 @@ export function groupOf(ref: TargetRef): string {
 export function nameTarget(namespace: string, ref: TargetRef): string {
   return `${ref.kind.toLowerCase()} ${namespace}/${ref.name}`;
 }
+
+/** What `readWatchedTarget` reads. */
+export const TARGET_FIELDS: JsonFields = {
+  metadata: {
+    name: true,
+    namespace: true,
+    uid: true,
+    resourceVersion: true,
+    generation: true,
+    annotations: true,
+    ownerReferences: true,
+    managedFields: { manager: true, fieldsV1: { 'f:spec': { 'f:replicas': true } } },
+  },
+  spec: { replicas: true, selector: true, paused: true },
+  status: { replicas: true, conditions: { type: true, status: true, reason: true } },
+};
 
 /** Returns null if the object has no name or uid. A missing `spec.replicas` means 1. */
 export function readWatchedTarget(object: JsonObject): WatchedTarget | null {

@@ -13,6 +13,8 @@ export interface QueryReport {
   readonly seconds: number;
   readonly answerClass: Answer['class'];
   readonly reason: FailureReason | null;
+  /** Why the query failed; null: success. Contains no secrets. */
+  readonly message: string | null;
   /**
    * How far the clock of the server is ahead of the local clock, as far as the round trip allows to measure it; null:
    * unknown.
@@ -80,6 +82,7 @@ export function createQueryQueue(options: {
         seconds: (clock.monotonicMs() - startMs) / 1000,
         answerClass: answer.class,
         reason: answer.class === 'failed' ? answer.reason : null,
+        message: answer.class === 'failed' ? answer.message : null,
         clockAheadSeconds: clockAhead(answer, sentAt, clock.now()),
       });
       return answer;

@@ -1,4 +1,5 @@
 import type { SyntaxNode } from '@lezer/common';
+import { readExpressions } from './expressions.js';
 import { parseQuery } from './parse.js';
 
 /** The default `--query.lookback-delta` of Prometheus. */
@@ -32,6 +33,14 @@ export function largestRangeSeconds(query: string): number {
 /** Like `largestRangeSeconds`, but a selector without a range counts as 0. */
 export function largestWrittenRangeSeconds(query: string): number {
   return rangesOf(query).written;
+}
+
+const RATES: ReadonlySet<string> = new Set(['rate', 'increase', 'delta', 'sum_over_time', 'count_over_time']);
+
+/** Whether a query divides by a whole window or sums over it, so that a series that is younger has a lower value. */
+export function isRate(query: string): boolean {
+  const expressions = readExpressions(query) ?? [];
+  return expressions.some((one) => one.form === 'call' && RATES.has(one.name));
 }
 
 function rangesOf(query: string): Ranges {

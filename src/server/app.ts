@@ -8,11 +8,25 @@ import { ofAll, ofOwner } from './fleet/fleet-pages.js';
 import type { Fleet } from './fleet/fleet.js';
 import { refuseOddRequests, setSafeHeaders } from './hardening.js';
 import { openApiDocument } from './openapi.js';
+import { createAccessCheck } from './access/access-control.js';
+import type { AccessControl } from './access/access-control.js';
+import { showOverview } from './overview/show-overview.js';
+import { showService } from './service/show-service.js';
+import type { ServiceFacts } from './service/view-service.js';
+import type { Site } from './site/read-site.js';
+import { showSite } from './site/show-site.js';
 import { createPageTurns } from './turns/page-turns.js';
 import { BadRequest } from './pages/query.js';
 import { ROUTES } from './pages/routes.js';
 import type { RouteId } from './pages/routes.js';
-import { listDecisions, listScalers, showHistory, showScaler, showSnapshot } from './pages/scaler-pages.js';
+import {
+  listDecisions,
+  listEvents,
+  listScalers,
+  showHistory,
+  showScaler,
+  showSnapshot,
+} from './pages/scaler-pages.js';
 import type { ScalerPageParts } from './pages/scaler-pages.js';
 import { createSharedPage } from './turns/shared-page.js';
 import type { SharedPageOptions } from './turns/shared-page.js';
@@ -26,6 +40,11 @@ export interface AppParts {
   readonly waitingFor: () => readonly string[];
   readonly metrics: Pick<SharedPageOptions, 'contentType' | 'render'>;
   readonly api: ScalerPageParts & { readonly streams: EventStreams };
+  readonly service: ServiceFacts;
+  /** Who may read the pages below `/api`; null: everybody. Default: null. */
+  readonly access?: AccessControl | null;
+  /** The dashboard; null: it is not served. Default: null. */
+  readonly site?: Site | null;
   /** With sharding, the replicas that answer for their scalers. Default: only this replica. */
   readonly fleet?: Fleet | undefined;
   readonly clock: Clock;
@@ -45,12 +64,23 @@ export function createApp(parts: AppParts): Express {
   app.set('query parser', 'simple');
   app.set('case sensitive routing', true);
   app.use(setSafeHeaders, refuseOddRequests);
-  const pages = createPages(parts);
+  const { inTurn, pages } = createPages(parts);
+  const { site = null } = parts;
   const checkHost = createHostCheck(parts.hosts ?? { allowed: [], apiServerNames: () => [] });
+  const checkAccess = createAccessCheck(parts.access ?? null);
+  const sitePage = inTurn(showSite(site));
+  app.use((request, response, next) => {
+    if (site?.has(request.path) !== true) next();
+    else checkHost(request, response, () => sitePage(request, response, next));
+  });
   for (const { id, path } of ROUTES) {
     const page = app.route(path.replace(/\{(\w+)\}/g, ':$1'));
     // Kubelets and load balancers send probes with any host name, and a probe response is not confidential.
-    page.get(...(id === 'healthz' || id === 'readyz' ? [] : [checkHost]), pages[id]);
+    page.get(
+      ...(id === 'healthz' || id === 'readyz' ? [] : [checkHost]),
+      ...(path.startsWith('/api/') ? [checkAccess] : []),
+      pages[id],
+    );
   }
   app.use((_request, response) => void response.status(404).json({ error: NO_PAGE }));
   app.use(failure(parts.onError));
@@ -64,17 +94,21 @@ function createPages({
   waitingFor,
   metrics,
   api,
+  service,
   fleet,
   clock,
   connections = () => 0,
-}: AppParts): Readonly<Record<RouteId, RequestHandler>> {
+}: AppParts): {
+  readonly inTurn: (page: RequestHandler) => RequestHandler;
+  readonly pages: Readonly<Record<RouteId, RequestHandler>>;
+} {
   const { inTurn, queue } = createPageTurns({ clock, connections });
   const ask = createPeerClient(clock);
   const ofScaler = (page: RequestHandler): RequestHandler =>
     fleet === undefined ? inTurn(page) : ofOwner(inTurn(page), { fleet, ask });
   const list = inTurn(listScalers(api));
   const openApi = Buffer.from(JSON.stringify(openApiDocument(api.version)));
-  return {
+  const pages = {
     healthz: probe(healthProblems),
     readyz: probe(waitingFor),
     metrics: createSharedPage({ ...metrics, clock, queue }),
@@ -83,9 +117,13 @@ function createPages({
     listDecisions: ofScaler(listDecisions(api)),
     showSnapshot: ofScaler(showSnapshot(api)),
     showHistory: ofScaler(showHistory(api)),
+    listEvents: ofScaler(listEvents(api)),
+    showOverview: showOverview({ api, fleet, ask, clock, inTurn }),
+    showService: showService({ api, facts: service, fleet, ask, clock, inTurn }),
     streamEvents: api.streams.handle,
     openapi: inTurn((_request, response) => void response.type('application/json').send(openApi)),
   };
+  return { inTurn, pages };
 }
 
 /** Answers 200 and `ok`, or 503 and the problems, one per line. */

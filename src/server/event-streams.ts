@@ -2,6 +2,8 @@ import type { RequestHandler, Response } from 'express';
 import type { EventFeed, NumberedEvent } from '../telemetry/event-feed.js';
 import type { Clock } from '../units/clock.js';
 import { formatInstant } from '../units/time.js';
+import { viewerOf } from './access/viewer.js';
+import type { Viewer } from './access/viewer.js';
 
 /** Server-sent events of `/api/v1/events`. */
 export interface EventStreams {
@@ -15,41 +17,86 @@ interface EventStreamOptions {
   readonly clock: Clock;
   /** Maximum of concurrent streams; default 200. */
   readonly most?: number;
+  /**
+   * After this time the client has to reconnect, so that its permissions are checked again; it continues after the
+   * last event. Default: no limit.
+   */
+  readonly maxAgeMs?: number | undefined;
 }
 
 const HEARTBEAT_MS = 15_000;
 /**
  * Maximum of unsent bytes per client, besides the socket buffers of both kernels. Above it, the client is disconnected.
+ * Clients share the memory of an event. A round of 1,000 changes has 200 KB.
  */
-const MAX_WAITING_BYTES = 64 * 1024;
+const MAX_WAITING_BYTES = 512 * 1024;
+/** A client that missed more gets a gap event. */
+const MAX_MISSED_BYTES = 32 * 1024;
 const RETRY_MS = 3000;
 
-/** All streams share one timer, which runs only while a stream is open. */
-export function createEventStreams({ feed, clock, most = 200 }: EventStreamOptions): EventStreams {
-  const open = new Map<Response, () => void>();
+interface Stream {
+  readonly viewer: Viewer;
+  readonly openedMs: number;
+}
+
+/**
+ * All streams share one timer, which runs only while a stream is open. Events are written once per turn of the event
+ * loop, after the decisions that caused them, and encoded once for all streams.
+ */
+export function createEventStreams(options: EventStreamOptions): EventStreams {
+  const { feed, clock, most = 200, maxAgeMs = Number.POSITIVE_INFINITY } = options;
+  const open = new Map<Response, Stream>();
   let stopHeartbeat: (() => void) | null = null;
+  let unsubscribe: (() => void) | null = null;
+  let pending: NumberedEvent[] = [];
   let isClosed = false;
 
   const beat = (): void => {
     stopHeartbeat = null;
-    for (const response of [...open.keys()]) send(response, ': heartbeat\n\n');
+    const endMs = clock.monotonicMs() - maxAgeMs;
+    for (const [response, { openedMs }] of [...open]) {
+      if (openedMs <= endMs) end(response);
+      else send(response, HEARTBEAT);
+    }
     startHeartbeat();
   };
   const startHeartbeat = (): void => {
     if (open.size > 0 && stopHeartbeat === null) stopHeartbeat = clock.after(HEARTBEAT_MS, beat);
   };
   const drop = (response: Response): void => {
-    open.get(response)?.();
     open.delete(response);
     if (open.size > 0) return;
     stopHeartbeat?.();
     stopHeartbeat = null;
+    unsubscribe?.();
+    unsubscribe = null;
+    pending = [];
   };
-  const send = (response: Response, text: string): void => {
-    response.write(text);
+  const end = (response: Response): void => {
+    drop(response);
+    response.end();
+  };
+  const send = (response: Response, bytes: Buffer): void => {
+    response.write(bytes);
     if (response.writableLength <= MAX_WAITING_BYTES) return;
     drop(response);
     response.destroy();
+  };
+
+  const flush = (): void => {
+    const events = pending;
+    pending = [];
+    if (events.length === 0) return;
+    const texts = new Map<string, Buffer>();
+    for (const [response, { viewer }] of [...open]) {
+      let bytes = texts.get(viewer.scope);
+      if (bytes === undefined) texts.set(viewer.scope, (bytes = Buffer.from(textOf(events, viewer))));
+      if (bytes.length > 0) send(response, bytes);
+    }
+  };
+  const queue = (event: NumberedEvent): void => {
+    if (pending.length === 0) clock.after(0, flush);
+    pending.push(event);
   };
 
   return {
@@ -65,34 +112,52 @@ export function createEventStreams({ feed, clock, most = 200 }: EventStreamOptio
       if (request.method === 'HEAD') return void response.end();
       response.flushHeaders();
       response.on('close', () => drop(response));
-      open.set(
-        response,
-        feed.subscribe((event) => send(response, eventText(event))),
-      );
+      // The beginning of the new stream includes the events that are pending for the others.
+      flush();
+      const viewer = viewerOf(request);
+      open.set(response, { viewer, openedMs: clock.monotonicMs() });
+      unsubscribe ??= feed.subscribe(queue);
       startHeartbeat();
-      send(response, beginning(feed, request.get('Last-Event-ID') ?? null, clock));
+      const lastId = request.get('Last-Event-ID') ?? null;
+      send(response, Buffer.from(beginning(feed, { lastId, viewer, clock })));
     },
     close: () => {
       isClosed = true;
-      for (const response of [...open.keys()]) {
-        drop(response);
-        response.end();
-      }
+      flush();
+      for (const response of [...open.keys()]) end(response);
     },
     size: () => open.size,
   };
 }
 
+const HEARTBEAT = Buffer.from(': heartbeat\n\n');
+
 /** Returns the retry delay and the events after `lastId`, or a gap event if there are too many. */
-function beginning(feed: EventFeed, lastId: string | null, clock: Clock): string {
+function beginning(
+  feed: EventFeed,
+  {
+    lastId,
+    viewer,
+    clock,
+  }: { readonly lastId: string | null; readonly viewer: Viewer; readonly clock: Clock },
+): string {
   const retry = `retry: ${RETRY_MS}\n`;
   // The id lets a client that reconnects before the first event send a Last-Event-ID.
   const here = `${retry}id: ${feed.lastId()}\n: connected\n\n`;
   if (lastId === null) return here;
-  const missed = feed.since(lastId)?.map(eventText).join('') ?? null;
-  if (missed !== null && missed.length <= MAX_WAITING_BYTES / 2) return `${retry}\n${missed}`;
+  const events = feed.since(lastId);
+  const missed = events === null ? null : textOf(events, viewer);
+  if (missed !== null && missed.length <= MAX_MISSED_BYTES) return `${retry}\n${missed}`;
   const gap = JSON.stringify({ at: formatInstant(clock.now()) });
   return `${retry}id: ${feed.lastId()}\nevent: gap\ndata: ${gap}\n\n`;
+}
+
+/** Events of other namespaces are left out; a reload has only numbers. */
+function textOf(events: readonly NumberedEvent[], viewer: Viewer): string {
+  return events
+    .filter(({ event }) => event.type === 'reload' || viewer.sees(event.namespace))
+    .map(eventText)
+    .join('');
 }
 
 /** JSON has no line breaks, so one `data` line suffices. */

@@ -1,5 +1,6 @@
 import { scalerKey } from '../scaler/spec.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
+import { instantFromMs } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import type { CycleRecord } from './cycle-record.js';
 import { createPointRing, bytesPerPoint } from './point-ring.js';
@@ -7,6 +8,7 @@ import type { Point, PointRing } from './point-ring.js';
 import { currentValue, targetValue } from './scaler-series.js';
 import { createBucket, joinByStep } from './point-buckets.js';
 import type { Bucket } from './point-buckets.js';
+import { recentCounts } from './recent-counts.js';
 
 /** Order of `counts` in a point. */
 export const COUNT_COLUMNS = [
@@ -35,6 +37,17 @@ export interface ChartPoints {
   readonly remove: (key: string) => void;
   /** By `NAMESPACE/NAME`; null: unknown scaler. */
   readonly read: (key: string, range: PointRange) => ScalerPoints | null;
+  /**
+   * Returns the current replicas at the end of each of the last `steps` steps up to `until`, oldest first; null:
+   * unknown. Cheap enough for all scalers.
+   */
+  readonly recentReplicas: (key: string, range: RecentRange) => readonly (number | null)[];
+}
+
+export interface RecentRange {
+  readonly until: Instant;
+  readonly stepSeconds: number;
+  readonly steps: number;
 }
 
 interface PointRange {
@@ -67,9 +80,17 @@ interface Series {
   bucket: Bucket | null;
 }
 
+interface NextPoint {
+  at: Instant;
+  readonly counts: (number | null)[];
+  readonly values: (number | null)[];
+}
+
 export function createChartPoints(limits: PointLimits = {}): ChartPoints {
   const { totalBytes = 4 * 1024 * 1024, fine = 480, coarse = 288 } = limits;
   const all = new Map<string, Series>();
+  /** Filled for each cycle: rings and buckets keep copies. */
+  const next: NextPoint = { at: instantFromMs(0), counts: [], values: [] };
   const roomFor = ({ metrics }: Series): { readonly fine: number; readonly coarse: number } => {
     const each = totalBytes / Math.max(1, all.size) / bytesPerPoint(COUNT_COLUMNS.length, 2 * metrics.length);
     const points = Math.max(MIN_POINTS, Math.min(fine + coarse, each));
@@ -82,7 +103,7 @@ export function createChartPoints(limits: PointLimits = {}): ChartPoints {
       const series = continueSeries(all.get(key) ?? null, record.scaler);
       all.set(key, series);
       const room = roomFor(series);
-      const point = pointOf(record, series.metrics);
+      const point = fillPoint(next, record, series.metrics);
       addFine(series, point, room.fine);
       addCoarse(series, point, room.coarse);
     },
@@ -90,6 +111,10 @@ export function createChartPoints(limits: PointLimits = {}): ChartPoints {
     read: (key, range) => {
       const series = all.get(key);
       return series === undefined ? null : readSeries(series, range);
+    },
+    recentReplicas: (key, range) => {
+      const series = all.get(key);
+      return recentCounts(series === undefined ? [] : [series.coarse, series.fine], range);
     },
   };
 }
@@ -129,15 +154,18 @@ function copyCounts(before: Series, next: Series): void {
   }
 }
 
-function pointOf({ at, decision }: CycleRecord, metrics: readonly MetricSpec[]): Point {
-  return {
-    at,
-    counts: COUNT_COLUMNS.map((column) => decision?.[column] ?? null),
-    values: metrics.flatMap((spec, index) => [
-      currentValue(spec, decision?.metrics[index]),
-      targetValue(spec),
-    ]),
-  };
+function fillPoint(next: NextPoint, { at, decision }: CycleRecord, metrics: readonly MetricSpec[]): Point {
+  next.at = at;
+  next.values.length = 2 * metrics.length;
+  let index = 0;
+  for (const column of COUNT_COLUMNS) next.counts[index++] = decision?.[column] ?? null;
+  index = 0;
+  for (const spec of metrics) {
+    next.values[2 * index] = currentValue(spec, decision?.metrics[index]);
+    next.values[2 * index + 1] = targetValue(spec);
+    index += 1;
+  }
+  return next;
 }
 
 /** Of consecutive equal points, keeps only the first and the last, which result in the same chart. */

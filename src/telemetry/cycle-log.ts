@@ -2,6 +2,7 @@ import { scalerKey } from '../scaler/spec.js';
 import type { Scaler } from '../scaler/spec.js';
 import { isHeldBack, isSameOutcome, limitsOf, reasonOf, rescaleDirection } from './cycle-record.js';
 import type { CycleRecord } from './cycle-record.js';
+import { conditionOf } from './ledger.js';
 import type { ScalerStatus, TimedCondition } from './ledger.js';
 import type { Facts, Log } from '../units/log.js';
 
@@ -15,20 +16,35 @@ const WANTED_HOLDS: ReadonlySet<string> = new Set(['DryRun', 'Paused']);
  */
 export function logCycle(log: Log, before: ScalerStatus | null, after: ScalerStatus): void {
   logOutcome(log, before, after.record);
-  logMetrics(log, before, after);
+  if (before?.metricErrors !== after.metricErrors) logMetrics(log, before, after);
   logWriter(log, before, after);
+  // The ledger keeps the list as long as no condition changes.
+  if (before?.conditions === after.conditions) return;
   for (const condition of after.conditions) {
     logCondition(log, {
       scaler: after.scaler,
-      before: before?.conditions.find(({ type }) => type === condition.type),
+      before: conditionOf(before?.conditions ?? [], condition.type),
       after: condition,
     });
   }
 }
 
 function logOutcome(log: Log, before: ScalerStatus | null, record: CycleRecord): void {
+  const { outcome } = record;
+  if (outcome.kind === 'none') return;
+  const facts = outcomeFacts(record);
+  if (rescaleDirection(outcome) !== null) log.info('replicas changed', facts);
+  else if (outcome.kind === 'conflict')
+    log.debug('target changed since the decision; nothing patched', facts);
+  else if (outcome.kind === 'failed') log.debug('failed to change replicas', facts);
+  else if (isHeldBack(outcome) && !isSameOutcome(before?.record.outcome, outcome)) {
+    log.info('change held back', { ...facts, by: outcome.kind });
+  }
+}
+
+function outcomeFacts(record: CycleRecord): Facts {
   const { outcome, decision } = record;
-  const facts: Facts = {
+  return {
     scaler: scalerKey(record.scaler),
     from: outcome.from,
     to: outcome.to,
@@ -37,13 +53,6 @@ function logOutcome(log: Log, before: ScalerStatus | null, record: CycleRecord):
       : { reason: reasonOf(record), limits: limitsOf(record).map(({ limit }) => limit) }),
     ...(outcome.message === '' ? {} : { detail: outcome.message }),
   };
-  if (rescaleDirection(outcome) !== null) log.info('replicas changed', facts);
-  else if (outcome.kind === 'conflict')
-    log.debug('target changed since the decision; nothing patched', facts);
-  else if (outcome.kind === 'failed') log.debug('failed to change replicas', facts);
-  else if (isHeldBack(outcome) && !isSameOutcome(before?.record.outcome, outcome)) {
-    log.info('change held back', { ...facts, by: outcome.kind });
-  }
 }
 
 function logMetrics(log: Log, before: ScalerStatus | null, after: ScalerStatus): void {
@@ -56,8 +65,10 @@ function logMetrics(log: Log, before: ScalerStatus | null, after: ScalerStatus):
 }
 
 function logWriter(log: Log, before: ScalerStatus | null, { scaler, record }: ScalerStatus): void {
+  const old = before?.record.conflictingWriter;
+  const now = record.conflictingWriter;
+  if ((now === undefined) === (old === undefined)) return;
   const facts = { scaler: scalerKey(scaler) };
-  const [old, now] = [before?.record.conflictingWriter, record.conflictingWriter];
   if (now !== undefined && old === undefined) {
     log.warn('another writer keeps changing spec.replicas', { ...facts, detail: now.message });
   }

@@ -1,4 +1,11 @@
-import type { Condition, ConditionType, Decision, PastDecision } from '../decision/result/decision.js';
+import type {
+  Condition,
+  ConditionType,
+  Decision,
+  LimitStep,
+  MetricResult,
+  PastDecision,
+} from '../decision/result/decision.js';
 import { scalerKey } from '../scaler/spec.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
@@ -125,12 +132,19 @@ function metricErrorsAfter(before: ScalerStatus | null, record: CycleRecord): Sc
   const results = record.decision?.metrics ?? [];
   if (results.length === 0) return known;
   const { metrics } = record.scaler.spec;
-  const isSame =
-    before?.scaler === record.scaler &&
-    known.size === metrics.length &&
-    metrics.every((spec, index) => known.get(nameOf(spec)) === (results[index]?.error ?? null));
-  if (isSame) return known;
+  if (before?.scaler === record.scaler && haveErrors(metrics, results, known)) return known;
   return new Map(metrics.map((spec, index) => [nameOf(spec), results[index]?.error ?? null]));
+}
+
+function haveErrors(
+  metrics: readonly MetricSpec[],
+  results: Decision['metrics'],
+  known: ScalerStatus['metricErrors'],
+): boolean {
+  if (known.size !== metrics.length) return false;
+  let index = 0;
+  for (const spec of metrics) if (known.get(nameOf(spec)) !== (results[index++]?.error ?? null)) return false;
+  return true;
 }
 
 const NO_ERRORS: ScalerStatus['metricErrors'] = new Map();
@@ -150,6 +164,7 @@ function nameOf(spec: MetricSpec): string {
  * nothing has changed, which saves memory and garbage collection.
  */
 function mergeConditions(before: readonly TimedCondition[], record: CycleRecord): readonly TimedCondition[] {
+  if (areStanding(before, record.conditions)) return before;
   const merged: TimedCondition[] = [];
   for (const type of CONDITION_ORDER) {
     const old = before.find((condition) => condition.type === type);
@@ -157,13 +172,34 @@ function mergeConditions(before: readonly TimedCondition[], record: CycleRecord)
     const next = condition === undefined ? old : timed(condition, old, record.at);
     if (next !== undefined) merged.push(next);
   }
-  const isSame = merged.length === before.length && merged.every((one, index) => one === before[index]);
-  return isSame ? before : merged;
+  return merged;
+}
+
+/** Whether a cycle has changed no condition, as most cycles. */
+function areStanding(before: readonly TimedCondition[], after: readonly Condition[]): boolean {
+  for (const condition of after) {
+    const old = conditionOf(before, condition.type);
+    if (old === undefined || !isSameCondition(old, condition)) return false;
+  }
+  return true;
+}
+
+/** Undefined: there is none of this type. */
+export function conditionOf<C extends Condition>(
+  conditions: readonly C[],
+  type: ConditionType,
+): C | undefined {
+  for (const condition of conditions) if (condition.type === type) return condition;
+  return undefined;
+}
+
+function isSameCondition(a: Condition, b: Condition): boolean {
+  return a.status === b.status && a.reason === b.reason && a.message === b.message;
 }
 
 function timed(condition: Condition, old: TimedCondition | undefined, at: Instant): TimedCondition {
-  const { status, reason, message } = condition;
-  if (old?.status === status && old.reason === reason && old.message === message) return old;
+  const { status } = condition;
+  if (old !== undefined && isSameCondition(old, condition)) return old;
   return { ...condition, lastTransition: old?.status === status ? old.lastTransition : at };
 }
 
@@ -180,10 +216,9 @@ function addToHistory(
     outcome: record.outcome,
     conditions: record.conditions,
   };
-  const [newest, ...older] = history;
-  if (newest !== undefined && isSame(newest, entry)) {
-    return [{ ...entry, firstAt: newest.firstAt, count: newest.count + 1 }, ...older];
-  }
+  const [newest] = history;
+  if (newest !== undefined && isSame(newest, entry))
+    return history.with(0, { ...entry, firstAt: newest.firstAt, count: newest.count + 1 });
   return [entry, ...history.slice(0, room - 1)];
 }
 
@@ -207,11 +242,7 @@ function isSame(a: HistoryEntry, b: HistoryEntry): boolean {
   return (
     rescaleDirection(b.outcome) === null &&
     a.outcome.kind === b.outcome.kind &&
-    haveSame(
-      a.conditions,
-      b.conditions,
-      (x, y) => x.type === y.type && x.status === y.status && x.reason === y.reason,
-    ) &&
+    haveSame(a.conditions, b.conditions, isSameState) &&
     areSameDecision(a.decision, b.decision)
   );
 }
@@ -221,17 +252,29 @@ function areSameDecision(a: HistoryEntry['decision'], b: HistoryEntry['decision'
   return (
     a.currentReplicas === b.currentReplicas &&
     a.desiredReplicas === b.desiredReplicas &&
-    haveSame(a.limits, b.limits, (x, y) => x.limit === y.limit) &&
-    haveSame(a.metrics, b.metrics, (x, y) => x.name === y.name && (x.error === null) === (y.error === null))
+    haveSame(a.limits, b.limits, isSameLimit) &&
+    haveSame(a.metrics, b.metrics, isSameFailure)
   );
 }
 
+function isSameState(x: Condition, y: Condition): boolean {
+  return x === y || (x.type === y.type && x.status === y.status && x.reason === y.reason);
+}
+
+function isSameLimit(x: LimitStep, y: LimitStep): boolean {
+  return x.limit === y.limit;
+}
+
+function isSameFailure(x: MetricResult, y: MetricResult): boolean {
+  return x.name === y.name && (x.error === null) === (y.error === null);
+}
+
 function haveSame<T>(a: readonly T[], b: readonly T[], isEqual: (x: T, y: T) => boolean): boolean {
-  return (
-    a.length === b.length &&
-    a.every((x, index) => {
-      const y = b[index];
-      return y !== undefined && isEqual(x, y);
-    })
-  );
+  if (a.length !== b.length) return false;
+  let index = 0;
+  for (const x of a) {
+    const y = b[index++];
+    if (y === undefined || !isEqual(x, y)) return false;
+  }
+  return true;
 }

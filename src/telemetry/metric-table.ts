@@ -6,7 +6,12 @@ export interface MetricRow {
   readonly help: string;
   readonly labels: readonly string[];
   readonly buckets?: readonly number[];
+  /** Set: not exposed with `metrics.detail: summary`. */
+  readonly detail?: 'full';
 }
+
+/** `metrics.detail` of the service config. */
+export type MetricsDetail = 'full' | 'summary';
 
 const SCALER = ['namespace', 'scaler'] as const;
 const METRIC = [...SCALER, 'metric', 'type'] as const;
@@ -28,34 +33,40 @@ export const SCALER_METRICS = {
   ),
   minReplicas: gauge('promscaler_min_replicas', 'Lower bound in effect.'),
   maxReplicas: gauge('promscaler_max_replicas', 'Upper bound in effect.'),
-  metricValue: gauge(
-    'promscaler_metric_value',
-    'Current value of a metric in the unit of its target (percent, cores, bytes or that of the query).',
-    METRIC,
+  metricValue: inFull(
+    gauge(
+      'promscaler_metric_value',
+      'Current value of a metric in the unit of its target (percent, cores, bytes or that of the query).',
+      METRIC,
+    ),
   ),
-  metricTarget: gauge(
-    'promscaler_metric_target',
-    'Target of a metric (percent of the requests for a utilization, otherwise the unit of the query).',
-    METRIC,
+  metricTarget: inFull(
+    gauge(
+      'promscaler_metric_target',
+      'Target of a metric (percent of the requests for a utilization, otherwise the unit of the query).',
+      METRIC,
+    ),
   ),
-  metricProposal: gauge(
-    'promscaler_metric_proposal_replicas',
-    'Replicas that a single metric proposes.',
-    METRIC,
+  metricProposal: inFull(
+    gauge('promscaler_metric_proposal_replicas', 'Replicas that a single metric proposes.', METRIC),
   ),
-  pods: gauge(
-    'promscaler_pods',
-    'Pods of the target by group, as classified for the first metric that uses pods.',
-    [...SCALER, 'group'],
+  pods: inFull(
+    gauge(
+      'promscaler_pods',
+      'Pods of the target by group, as classified for the first metric that uses pods.',
+      [...SCALER, 'group'],
+    ),
   ),
   limited: gauge('promscaler_limited', 'Whether a limit changes the result (1 while it does).', [
     ...SCALER,
     'limit',
   ]),
-  heldUntil: gauge('promscaler_held_until_timestamp_seconds', 'When a limit ends, in seconds since 1970.', [
-    ...SCALER,
-    'limit',
-  ]),
+  heldUntil: inFull(
+    gauge('promscaler_held_until_timestamp_seconds', 'When a limit ends, in seconds since 1970.', [
+      ...SCALER,
+      'limit',
+    ]),
+  ),
   condition: gauge(
     'promscaler_condition',
     'Current condition of a scaler (1 for the current status and reason).',
@@ -171,6 +182,14 @@ export const METRIC_TABLE: readonly MetricRow[] = [
 
 function gauge(name: string, help: string, labels: readonly string[] = SCALER): MetricRow {
   return { name, type: 'gauge', help, labels };
+}
+
+function inFull(row: MetricRow): MetricRow {
+  return { ...row, detail: 'full' };
+}
+
+export function isInSummary({ detail }: MetricRow): boolean {
+  return detail === undefined;
 }
 
 function service(name: string, help: string, labels: readonly string[] = []): MetricRow {

@@ -3,7 +3,7 @@ import { takeTurns } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import type { Ledger } from './ledger.js';
 import { SERVICE_METRICS } from './metric-table.js';
-import type { MetricRow } from './metric-table.js';
+import type { MetricRow, MetricsDetail } from './metric-table.js';
 import { writeScalerMetrics } from './scaler-exposition.js';
 
 /** A finished query to a data source. `reason`: why it failed, from a closed set; null: success. */
@@ -51,6 +51,8 @@ export interface Metrics {
 interface MetricsOptions {
   /** Read at each scrape for the series of scalers. */
   readonly ledger: Ledger;
+  /** Which series of scalers are exposed; default: full. */
+  readonly detail?: MetricsDetail;
   readonly version: string;
   /** Used to yield to the event loop while a long page is written. */
   readonly clock: Clock;
@@ -115,7 +117,7 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
 /** Writes the page in pieces: 10,000 scalers (180,000 lines) must not block rounds and probes. */
 async function render(
   registry: Registry,
-  { ledger, clock }: MetricsOptions,
+  { ledger, clock, detail = 'full' }: MetricsOptions,
   signal: AbortSignal | undefined,
 ): Promise<Buffer> {
   const pieces: Buffer[] = [];
@@ -124,7 +126,7 @@ async function render(
     await takeTurn();
     signal?.throwIfAborted();
   };
-  for (const piece of writeScalerMetrics(ledger)) {
+  for (const piece of writeScalerMetrics(ledger, detail)) {
     pieces.push(Buffer.from(piece));
     await nextTurn();
   }

@@ -11,8 +11,8 @@ export interface Point {
 /** The newest points of a scaler in typed arrays: 8 bytes for the time, 4 for each number. */
 export interface PointRing {
   /**
-   * Adds a point, whose numbers of counts and values must match this ring. With more than `room` points, drops the
-   * oldest.
+   * Adds a copy of a point, whose numbers of counts and values must match this ring. With more than `room` points,
+   * drops the oldest.
    */
   readonly push: (point: Point, room: number) => void;
   readonly moveNewest: (at: Instant) => void;
@@ -22,6 +22,8 @@ export interface PointRing {
   readonly isEqual: (index: number, point: Point) => boolean;
   /** Null: no such point. Cheaper than `get`. */
   readonly timeOf: (index: number) => Instant | null;
+  /** One count of the point at `index`; null: unknown, or no such point. Cheaper than `get`. */
+  readonly countOf: (index: number, column: number) => number | null;
   readonly size: () => number;
 }
 
@@ -43,12 +45,10 @@ export function createPointRing(countsPerPoint: number, valuesPerPoint: number):
   const slot = (index: number): number => (start + index) % capacity;
   const write = (place: number, point: Point): void => {
     times[place] = point.at;
-    point.counts.forEach((count, column) => {
-      counts[place * countsPerPoint + column] = count ?? MISSING_COUNT;
-    });
-    point.values.forEach((value, column) => {
-      values[place * valuesPerPoint + column] = value ?? Number.NaN;
-    });
+    for (let column = 0; column < countsPerPoint; column += 1)
+      counts[place * countsPerPoint + column] = point.counts[column] ?? MISSING_COUNT;
+    for (let column = 0; column < valuesPerPoint; column += 1)
+      values[place * valuesPerPoint + column] = point.values[column] ?? Number.NaN;
   };
   const get = (index: number): Point | null => {
     if (index < 0 || index >= size) return null;
@@ -89,15 +89,20 @@ export function createPointRing(countsPerPoint: number, valuesPerPoint: number):
     isEqual: (index, point) => {
       if (index < 0 || index >= size) return false;
       const place = slot(index);
+      for (let column = 0; column < countsPerPoint; column += 1)
+        if (counts[place * countsPerPoint + column] !== (point.counts[column] ?? MISSING_COUNT)) return false;
       // Stored values are rounded to 4 bytes. Object.is treats NaN as equal to NaN.
-      return (
-        point.counts.every((count, at) => counts[place * countsPerPoint + at] === (count ?? MISSING_COUNT)) &&
-        point.values.every((value, at) =>
-          Object.is(values[place * valuesPerPoint + at], Math.fround(value ?? Number.NaN)),
-        )
-      );
+      for (let column = 0; column < valuesPerPoint; column += 1) {
+        const value = Math.fround(point.values[column] ?? Number.NaN);
+        if (!Object.is(values[place * valuesPerPoint + column], value)) return false;
+      }
+      return true;
     },
     timeOf: (index) => (index < 0 || index >= size ? null : instantFromMs(times[slot(index)] ?? 0)),
+    countOf: (index, column) => {
+      const count = index < 0 || index >= size ? undefined : counts[slot(index) * countsPerPoint + column];
+      return count === undefined || count === MISSING_COUNT ? null : count;
+    },
     size: () => size,
   };
 }

@@ -6,6 +6,7 @@ import type { Log } from '../units/log.js';
 import type { Metrics } from './metrics.js';
 import { logCycle } from './cycle-log.js';
 import { eventsOfCycle } from './service-events.js';
+import type { SentEvents } from './sent-events.js';
 import type { SnapshotArchive } from './snapshot-archive.js';
 
 export interface Recorder {
@@ -25,12 +26,14 @@ export function createRecorder(parts: {
   readonly archive: SnapshotArchive;
   readonly chartPoints: ChartPoints;
   readonly feed: EventFeed;
+  /** Unset: Events are not kept. */
+  readonly sentEvents?: Pick<SentEvents, 'remove'>;
   readonly metrics: Metrics;
   readonly log: Log;
   /** Called with each record and the previous one of its scaler. */
   readonly onRecord?: ((record: CycleRecord, before: CycleRecord | null) => void) | undefined;
 }): Recorder {
-  const { ledger, archive, chartPoints, feed, metrics, log, onRecord } = parts;
+  const { ledger, archive, chartPoints, feed, sentEvents, metrics, log, onRecord } = parts;
   return {
     record: (record) => {
       const change = ledger.add(record);
@@ -50,6 +53,7 @@ export function createRecorder(parts: {
       ledger.remove(key);
       archive.remove(key);
       chartPoints.remove(key);
+      sentEvents?.remove(key);
     },
   };
 }

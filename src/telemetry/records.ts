@@ -5,6 +5,8 @@ import { createChartPoints } from './chart-points.js';
 import type { ChartPoints } from './chart-points.js';
 import { createLedger } from './ledger.js';
 import type { Ledger } from './ledger.js';
+import { createSentEvents } from './sent-events.js';
+import type { SentEvents } from './sent-events.js';
 import { createSnapshotArchive } from './snapshot-archive.js';
 import type { SnapshotArchive } from './snapshot-archive.js';
 
@@ -14,6 +16,7 @@ export interface Records {
   readonly archive: SnapshotArchive;
   readonly chartPoints: ChartPoints;
   readonly feed: EventFeed;
+  readonly sentEvents: SentEvents;
 }
 
 /** `hasReaders`: false drops past snapshots and chart points, which only the API exposes. */
@@ -25,9 +28,15 @@ export function createRecords(clock: Clock, { hasReaders = true } = {}): Records
     archive: hasReaders ? createSnapshotArchive() : EMPTY_ARCHIVE,
     chartPoints: hasReaders ? createChartPoints() : NO_CHART_POINTS,
     feed: createEventFeed(run),
+    sentEvents: createSentEvents(),
   };
 }
 
 const nothing = (): void => undefined;
 const EMPTY_ARCHIVE: SnapshotArchive = { keep: nothing, read: () => null, remove: nothing };
-const NO_CHART_POINTS: ChartPoints = { add: nothing, read: () => null, remove: nothing };
+const NO_CHART_POINTS: ChartPoints = {
+  add: nothing,
+  read: () => null,
+  recentReplicas: () => [],
+  remove: nothing,
+};

@@ -1,8 +1,9 @@
 import type { Scaler } from '../scaler/spec.js';
-import type { Ledger, ScalerStatus } from './ledger.js';
-import { SCALER_METRICS } from './metric-table.js';
-import { SCALER_SERIES } from './scaler-series.js';
-import type { ScalerMetricKey } from './scaler-series.js';
+import type { Ledger } from './ledger.js';
+import type { MetricRow, MetricsDetail } from './metric-table.js';
+import { SCALER_METRICS, isInSummary } from './metric-table.js';
+import { SCALER_SERIES, escapeValue } from './scaler-series.js';
+import type { ScalerMetricKey, WriteSeries } from './scaler-series.js';
 
 /** Scalers per piece, which takes about 1 ms. */
 const SCALERS_AT_ONCE = 250;
@@ -12,21 +13,25 @@ const SCALERS_AT_ONCE = 250;
  * recording a cycle costs nothing, and no series remains of a removed scaler or an ended limit. (set() and remove() of
  * prom-client would hash each label set, and its registry writes a metric without yielding.)
  */
-export function* writeScalerMetrics(ledger: Pick<Ledger, 'list'>): Generator<string, void> {
+export function* writeScalerMetrics(
+  ledger: Pick<Ledger, 'list'>,
+  detail: MetricsDetail,
+): Generator<string, void> {
   for (const key of Object.keys(SCALER_METRICS)) {
     if (!isScalerMetric(key)) continue;
-    const { name, help, type } = SCALER_METRICS[key];
-    yield `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
-    let lines = '';
+    const row: MetricRow = SCALER_METRICS[key];
+    if (detail === 'summary' && !isInSummary(row)) continue;
+    yield `# HELP ${row.name} ${row.help}\n# TYPE ${row.name} ${row.type}\n`;
+    const page = createPiece(row.name);
+    const write = SCALER_SERIES[key];
     let scalers = 0;
     for (const status of ledger.list()) {
-      lines += writeSeries(key, status);
+      page.begin(status.scaler);
+      write(status, page.write);
       scalers += 1;
-      if (scalers % SCALERS_AT_ONCE !== 0) continue;
-      yield lines;
-      lines = '';
+      if (scalers % SCALERS_AT_ONCE === 0) yield page.take();
     }
-    yield `${lines}\n`;
+    yield `${page.take()}\n`;
   }
 }
 
@@ -34,15 +39,27 @@ function isScalerMetric(key: string): key is ScalerMetricKey {
   return Object.hasOwn(SCALER_SERIES, key);
 }
 
-function writeSeries(key: ScalerMetricKey, status: ScalerStatus): string {
-  const { name } = SCALER_METRICS[key];
+/** Lines of one metric. */
+function createPiece(name: string): {
+  readonly begin: (scaler: Scaler) => void;
+  readonly write: WriteSeries;
+  readonly take: () => string;
+} {
   let lines = '';
-  for (const { labels, value } of SCALER_SERIES[key](status)) {
-    lines += `${name}{${ownLabels(status.scaler)}`;
-    for (const label in labels) lines += `,${label}="${escapeValue(labels[label] ?? '')}"`;
-    lines += `} ${writeValue(value)}\n`;
-  }
-  return lines;
+  let start = '';
+  return {
+    begin: (scaler) => {
+      start = `${name}{${ownLabels(scaler)}`;
+    },
+    write: (labels, value) => {
+      lines += `${start}${labels}} ${writeValue(value)}\n`;
+    },
+    take: () => {
+      const taken = lines;
+      lines = '';
+      return taken;
+    },
+  };
 }
 
 const labelsOfScalers = new WeakMap<Scaler, string>();
@@ -54,12 +71,6 @@ function ownLabels(scaler: Scaler): string {
   const written = `namespace="${escapeValue(scaler.namespace)}",scaler="${escapeValue(scaler.name)}"`;
   labelsOfScalers.set(scaler, written);
   return written;
-}
-
-function escapeValue(text: string): string {
-  return /[\\"\n]/.test(text)
-    ? text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
-    : text;
 }
 
 function writeValue(value: number): string {

@@ -1,47 +1,57 @@
-import type { Decision, MetricResult } from '../decision/result/decision.js';
+import type { Condition, Decision, MetricResult } from '../decision/result/decision.js';
 import type { Pause } from './cycle-record.js';
 import type { MetricSpec } from '../scaler/spec.js';
 import { milliToNumber } from '../units/quantity.js';
 import type { ScalerStatus } from './ledger.js';
 import type { SCALER_METRICS } from './metric-table.js';
 
-/** `labels`: besides `namespace` and `scaler`. */
-export interface Series {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
+/** Writes a series of a scaler. `labels`: besides `namespace` and `scaler`, in the text format, each after a comma. */
+export type WriteSeries = (labels: string, value: number) => void;
 
 export type ScalerMetricKey = keyof typeof SCALER_METRICS;
 
-/** Returns the series of a scaler for each metric. A missing value has no series, never 0. */
-export const SCALER_SERIES: Readonly<Record<ScalerMetricKey, (status: ScalerStatus) => readonly Series[]>> = {
-  currentReplicas: (status) => plain(status.record.decision?.currentReplicas),
-  desiredReplicas: (status) => plain(status.record.decision?.desiredReplicas),
-  recommendedReplicas: (status) => plain(status.record.decision?.recommendedReplicas),
-  minReplicas: (status) => plain(status.record.decision?.minReplicas),
-  maxReplicas: (status) => plain(status.record.decision?.maxReplicas),
-  metricValue: (status) => eachMetric(status, (spec, result) => currentValue(spec, result)),
-  metricTarget: (status) => eachMetric(status, targetValue),
-  metricProposal: (status) => eachMetric(status, (_, result) => result?.proposal ?? null),
-  pods: (status) => podSeries(status.record.decision),
-  limited: (status) => labeled('limit', new Map(steps(status).map((step) => [step.limit, 1]))),
-  heldUntil: heldSeries,
-  condition: (status) =>
-    status.conditions.map((condition) => ({
-      labels: { type: condition.type, status: condition.status, reason: condition.reason },
-      value: 1,
-    })),
-  rescales: (status) => labeled('direction', new Map(Object.entries(status.rescales))),
-  lastRescale: lastRescaleSeries,
-  paused: (status) => plain(Number(status.record.pause !== null)),
-  scaleUpPaused: ({ record: { pause } }) => plain(pause !== null && pausesScaleUp(pause) ? 1 : null),
-  conflictingWriter: ({ record }) => plain(record.conflictingWriter === undefined ? null : 1),
-  dryRun: (status) => plain(Number(status.record.dryRun)),
-  shadowDifference: (status) => plain(status.record.shadow?.difference),
+/** Writes the series of a scaler for each metric. A missing value has no series, never 0. */
+export const SCALER_SERIES: Readonly<
+  Record<ScalerMetricKey, (status: ScalerStatus, write: WriteSeries) => void>
+> = {
+  currentReplicas: ({ record }, write) => writeKnown(record.decision?.currentReplicas, write),
+  desiredReplicas: ({ record }, write) => writeKnown(record.decision?.desiredReplicas, write),
+  recommendedReplicas: ({ record }, write) => writeKnown(record.decision?.recommendedReplicas, write),
+  minReplicas: ({ record }, write) => writeKnown(record.decision?.minReplicas, write),
+  maxReplicas: ({ record }, write) => writeKnown(record.decision?.maxReplicas, write),
+  metricValue: (status, write) => writeMetrics(status, write, currentValue),
+  metricTarget: (status, write) => writeMetrics(status, write, targetValue),
+  metricProposal: (status, write) => writeMetrics(status, write, (_, result) => result?.proposal ?? null),
+  pods: ({ record }, write) => writePods(record.decision, write),
+  limited: ({ record }, write) => {
+    for (const limit of new Set(record.decision?.limits.map((step) => step.limit)))
+      write(`,limit="${limit}"`, 1);
+  },
+  heldUntil: writeHeld,
+  condition: ({ conditions }, write) => {
+    for (const condition of conditions) write(labelsOfCondition(condition), 1);
+  },
+  rescales: ({ rescales }, write) => {
+    write(UP, rescales.up);
+    write(DOWN, rescales.down);
+  },
+  lastRescale: writeLastRescale,
+  paused: ({ record }, write) => write('', Number(record.pause !== null)),
+  scaleUpPaused: ({ record: { pause } }, write) => {
+    if (pause !== null && pausesScaleUp(pause)) write('', 1);
+  },
+  conflictingWriter: ({ record }, write) => {
+    if (record.conflictingWriter !== undefined) write('', 1);
+  },
+  dryRun: ({ record }, write) => write('', Number(record.dryRun)),
+  shadowDifference: ({ record }, write) => writeKnown(record.shadow?.difference, write),
 };
 
-function plain(value: number | null | undefined): readonly Series[] {
-  return value === null || value === undefined ? [] : [{ labels: {}, value }];
+const UP = ',direction="up"';
+const DOWN = ',direction="down"';
+
+function writeKnown(value: number | null | undefined, write: WriteSeries): void {
+  if (value !== null && value !== undefined) write('', value);
 }
 
 /** At a fixed count nothing scales, whatever the direction. */
@@ -49,40 +59,58 @@ function pausesScaleUp({ direction, replicas }: Pause): boolean {
   return direction !== 'scale-down' || replicas !== null;
 }
 
-function labeled(label: string, values: ReadonlyMap<string, number>): readonly Series[] {
-  return [...values].map(([name, value]) => ({ labels: { [label]: name }, value }));
-}
-
-function steps(status: ScalerStatus): Decision['limits'] {
-  return status.record.decision?.limits ?? [];
-}
-
-function heldSeries(status: ScalerStatus): readonly Series[] {
+function writeHeld({ record }: ScalerStatus, write: WriteSeries): void {
   const until = new Map<string, number>();
-  for (const step of steps(status)) {
+  for (const step of record.decision?.limits ?? [])
     if (step.until !== null) until.set(step.limit, step.until / 1000);
-  }
-  return labeled('limit', until);
+  for (const [limit, seconds] of until) write(`,limit="${limit}"`, seconds);
 }
 
-function lastRescaleSeries(status: ScalerStatus): readonly Series[] {
-  const known = new Map<string, number>();
-  for (const [direction, instant] of Object.entries(status.lastRescale)) {
-    if (instant !== null) known.set(direction, instant / 1000);
-  }
-  return labeled('direction', known);
+function writeLastRescale({ lastRescale: { up, down } }: ScalerStatus, write: WriteSeries): void {
+  if (up !== null) write(UP, up / 1000);
+  if (down !== null) write(DOWN, down / 1000);
 }
 
 /** Results are in the order of the document. After a short cut there are none, and only targets have a value. */
-function eachMetric(
-  status: ScalerStatus,
+function writeMetrics(
+  { scaler, record }: ScalerStatus,
+  write: WriteSeries,
   valueOf: (spec: MetricSpec, result: MetricResult | undefined) => number | null,
-): readonly Series[] {
-  const results = status.record.decision?.metrics ?? [];
-  return status.scaler.spec.metrics.flatMap((spec, index) => {
-    const value = valueOf(spec, results[index]);
-    return value === null ? [] : [{ labels: { metric: spec.identity, type: spec.type }, value }];
-  });
+): void {
+  let index = 0;
+  for (const spec of scaler.spec.metrics) {
+    const value = valueOf(spec, record.decision?.metrics[index++]);
+    if (value !== null) write(labelsOfMetric(spec), value);
+  }
+}
+
+const metricLabels = new WeakMap<MetricSpec, string>();
+
+/** Built once per document. */
+function labelsOfMetric(spec: MetricSpec): string {
+  const known = metricLabels.get(spec);
+  if (known !== undefined) return known;
+  const labels = `,metric="${escapeValue(spec.identity)}",type="${spec.type}"`;
+  metricLabels.set(spec, labels);
+  return labels;
+}
+
+const conditionLabels = new WeakMap<Condition, string>();
+
+/** Built once per condition, which the ledger keeps until it changes. */
+function labelsOfCondition(condition: Condition): string {
+  const known = conditionLabels.get(condition);
+  if (known !== undefined) return known;
+  const { type, status, reason } = condition;
+  const labels = `,type="${type}",status="${status}",reason="${escapeValue(reason)}"`;
+  conditionLabels.set(condition, labels);
+  return labels;
+}
+
+export function escapeValue(text: string): string {
+  return /[\\"\n]/.test(text)
+    ? text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+    : text;
 }
 
 /** Returns the current value in the unit of the target; null: no value, or not queried. */
@@ -105,15 +133,14 @@ export function targetValue(spec: MetricSpec): number {
   return spec.target.type === 'Utilization' ? spec.target.percent : milliToNumber(spec.target.milli);
 }
 
-function podSeries(decision: Decision | null): readonly Series[] {
+function writePods(decision: Decision | null, write: WriteSeries): void {
   for (const { pods } of decision?.metrics ?? []) {
-    const groups = new Map<string, number>([
-      ['ready', pods.ready.length],
-      ['unready', pods.unready.length],
-      ['missing', pods.missing.length],
-      ['ignored', pods.ignored.length],
-    ]);
-    if ([...groups.values()].some((count) => count > 0)) return labeled('group', groups);
+    const { ready, unready, missing, ignored } = pods;
+    if (ready.length + unready.length + missing.length + ignored.length === 0) continue;
+    write(',group="ready"', ready.length);
+    write(',group="unready"', unready.length);
+    write(',group="missing"', missing.length);
+    write(',group="ignored"', ignored.length);
+    return;
   }
-  return [];
 }

@@ -1,11 +1,13 @@
 import { limitsOf, reasonOf, rescaleDirection } from './cycle-record.js';
 import type { Outcome } from './cycle-record.js';
 import type { ServiceEvent } from './event-feed.js';
+import { conditionOf } from './ledger.js';
 import type { ScalerStatus, TimedCondition } from './ledger.js';
 
 /** Returns the events of a cycle for the event stream: a change of replicas, a held change, a failure or its end. */
 export function eventsOfCycle(before: ScalerStatus | null, after: ScalerStatus): readonly ServiceEvent[] {
   const { scaler, record } = after;
+  if (isQuiet(before, after)) return NO_EVENTS;
   const common = { at: record.at, namespace: scaler.namespace, name: scaler.name };
   const failures = [
     ...conditionFailures(before, after),
@@ -17,6 +19,19 @@ export function eventsOfCycle(before: ScalerStatus | null, after: ScalerStatus):
   const limits = limitsOf(record).map(({ limit }) => limit);
   const { outcome } = record;
   return [{ ...common, type: 'decision', outcome, reason: reasonOf(record), limits }, ...failures];
+}
+
+const NO_EVENTS: readonly ServiceEvent[] = [];
+
+/** As most cycles: nothing changed, and no condition, error or writer is new. Lists of the ledger are kept then. */
+function isQuiet(before: ScalerStatus | null, after: ScalerStatus): boolean {
+  return (
+    before !== null &&
+    after.record.outcome.kind === 'none' &&
+    after.conditions === before.conditions &&
+    after.metricErrors === before.metricErrors &&
+    (after.record.conflictingWriter === undefined) === (before.record.conflictingWriter === undefined)
+  );
 }
 
 /** A held change is reported once, not in every cycle. A failed change is reported as a failure. */
@@ -34,7 +49,7 @@ interface Failure {
 
 function conditionFailures(before: ScalerStatus | null, after: ScalerStatus): readonly Failure[] {
   return after.conditions.flatMap((condition) => {
-    const old = before?.conditions.find(({ type }) => type === condition.type);
+    const old = conditionOf(before?.conditions ?? [], condition.type);
     const wasFailing = old !== undefined && isFailing(old);
     const failing = isFailing(condition);
     if (failing === wasFailing && (!failing || old?.reason === condition.reason)) return [];
@@ -44,10 +59,10 @@ function conditionFailures(before: ScalerStatus | null, after: ScalerStatus): re
 }
 
 /** Starting pods and a paused rollout are not failures. */
-const EXPECTED_SHORTFALLS: ReadonlySet<string> = new Set(['Starting', 'RolloutPaused']);
+export const EXPECTED_SHORTFALLS: ReadonlySet<string> = new Set(['Starting', 'RolloutPaused']);
 
 /** A forbidden window and a target at 0 are not failures. */
-function isFailing({ type, status, reason }: TimedCondition): boolean {
+export function isFailing({ type, status, reason }: TimedCondition): boolean {
   if (type === 'TargetReached') return status === 'False' && !EXPECTED_SHORTFALLS.has(reason);
   if (type === 'MetricsUnique') return status === 'False';
   if (type !== 'AbleToScale' && type !== 'ScalingActive') return false;

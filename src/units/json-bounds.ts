@@ -35,16 +35,22 @@ export function createJsonMeter({ depth: mostDepth, items: mostItems }: JsonBoun
 
   return {
     add: (piece) => {
-      // By index: an iterator takes ten times as long.
-      for (let index = 0; index < piece.length; index += 1) {
-        const byte = piece[index];
+      const end = piece.length;
+      // By index: an iterator takes ten times as long. Strings are skipped in a loop of their own: most bytes are in them.
+      for (let index = 0; index < end;) {
         if (isString) {
-          if (isEscaped) isEscaped = false;
+          if (isEscaped) {
+            isEscaped = false;
+            index += 1;
+            continue;
+          }
+          let byte = piece[index++];
+          while (byte !== QUOTE && byte !== BACKSLASH && index < end) byte = piece[index++];
+          if (byte === QUOTE) isString = false;
           else if (byte === BACKSLASH) isEscaped = true;
-          else if (byte === QUOTE) isString = false;
           continue;
         }
-        switch (byte) {
+        switch (piece[index++]) {
           case QUOTE:
             isString = true;
             break;

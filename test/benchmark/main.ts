@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { benchBrowser, BROWSER_USAGE } from './browser/main.js';
 import { benchDecide } from './decide.js';
 import { benchElasticity } from './elasticity.js';
 import { benchFlood } from './flood.js';
@@ -23,7 +24,9 @@ ${SCALE_USAGE}
 
 ${REACTION_USAGE}
 
-${SHARES_USAGE}`;
+${SHARES_USAGE}
+
+${BROWSER_USAGE}`;
 
 const given = process.argv.slice(2);
 const only = given[0] === '--only' ? given[1] : undefined;
@@ -49,6 +52,7 @@ async function runSection(): Promise<void> {
   if (given[0] === 'scale') await benchScale(given.slice(1), readVersion(), stop.signal);
   else if (given[0] === 'reaction') await benchReaction(given.slice(1), readVersion(), stop.signal);
   else if (given[0] === 'shares') await benchShares(given.slice(1), readVersion(), stop.signal);
+  else if (given[0] === 'browser') await benchBrowser(given.slice(1), readVersion());
   else await benchAll();
 }
 

@@ -57,6 +57,13 @@ const missed = service('promscaler_missed_rounds_total');
 const errors = service('promscaler_query_errors_total', ',source="default",reason="timeout"');
 const queries = service('promscaler_queries_total', ',source="default"');
 const late = (le: string): string => service('promscaler_sync_lateness_seconds_bucket', `,le="${le}"`);
+const recordErrors = service('promscaler_record_write_errors_total');
+const recordDropped = service('promscaler_record_dropped_decisions_total');
+const failed = (receiver: string): string =>
+  service('promscaler_notifications_failed_total', `,receiver="${receiver}"`);
+const dropped = (receiver: string): string =>
+  service('promscaler_notifications_dropped_total', `,receiver="${receiver}"`);
+const healthy = { [failed('pager')]: '0x60', [dropped('pager')]: '0x60' };
 
 /** Alert -> situation -> whether it fires. */
 export const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
@@ -251,6 +258,44 @@ export const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       at: '30m',
       fires: null,
     },
+  },
+  PromscalerRecordFailing: {
+    'a write that fails every 30 s': { series: { [recordErrors]: '0+2x60' }, at: '30m', fires: OPS },
+    'a decision lost each minute': { series: { [recordDropped]: '0+1x60' }, at: '30m', fires: OPS },
+    'a disk that is full for 4 minutes': {
+      series: { [recordErrors]: '0x9 0+2x4 8x60' },
+      at: '20m',
+      fires: null,
+    },
+    'no failure': { series: { [recordErrors]: '3x60', [recordDropped]: '7x60' }, at: '30m', fires: null },
+    'a record of another release': {
+      series: { 'promscaler_record_write_errors_total{job="rel-promscaler",namespace="other"}': '0+2x60' },
+      at: '30m',
+      fires: null,
+    },
+  },
+  PromscalerNotificationsFailing: {
+    'a receiver that rejects each': {
+      series: { [failed('slack')]: '0+1x60', [dropped('slack')]: '0x60', ...healthy },
+      at: '30m',
+      fires: { receiver: 'slack', ...OPS },
+    },
+    'a full queue': {
+      series: { [failed('slack')]: '0x60', [dropped('slack')]: '0+5x60', ...healthy },
+      at: '30m',
+      fires: { receiver: 'slack', ...OPS },
+    },
+    'one that is lost now': {
+      series: { [failed('slack')]: '0x20 1x60', [dropped('slack')]: '0x60' },
+      at: '25m',
+      fires: null,
+    },
+    'one that was lost 5 minutes ago': {
+      series: { [failed('slack')]: '0x20 1x60', [dropped('slack')]: '0x60' },
+      at: '27m',
+      fires: { receiver: 'slack', ...OPS },
+    },
+    'receivers that accept them': { series: healthy, at: '30m', fires: null },
   },
   PromscalerPaused: {
     'a pause of a day': { series: { [of('promscaler_paused')]: '1x1500' }, at: '24h', fires: WEB },

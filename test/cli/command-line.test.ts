@@ -11,7 +11,7 @@ describe('a command line', () => {
   it.each(REACHING)('accepts --kubeconfig, --context, --url and --no-color for %s', async (command) => {
     const { stdout } = await runCli([command, '--help']);
 
-    for (const option of ['--kubeconfig <file>', '--context <name>', '--url <address>', '--no-color'])
+    for (const option of ['--kubeconfig <file>', '--context <context>', '--url <address>', '--no-color'])
       expect(stdout).toContain(option);
   });
 

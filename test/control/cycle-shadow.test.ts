@@ -35,8 +35,7 @@ describe('a dry run next to an HPA', () => {
       theirReplicas: desiredReplicas,
       difference,
     });
-    const { after } = createLedger().add(record);
-    expect(SCALER_SERIES.shadowDifference(after)).toEqual([{ labels: {}, value: difference }]);
+    expect(differencesOf(record)).toEqual([difference]);
   });
 
   it('is held by DryRun, names the HPA and patches nothing', async () => {
@@ -71,7 +70,7 @@ describe('no difference is reported', () => {
     const { record } = await build().cycle();
 
     expect(record.shadow).toBeUndefined();
-    expect(SCALER_SERIES.shadowDifference(createLedger().add(record).after)).toEqual([]);
+    expect(differencesOf(record)).toEqual([]);
   });
 
   it('next to a second document, which is a conflict also in a dry run', async () => {
@@ -81,3 +80,11 @@ describe('no difference is reported', () => {
     expect(heldOf(record)?.reason).toBe('ConflictingScaler');
   });
 });
+
+/** The series that `/metrics` has after this record. */
+function differencesOf(record: CycleRecord): readonly number[] {
+  const values: number[] = [];
+  const { after } = createLedger().add(record);
+  SCALER_SERIES.shadowDifference(after, (_, value) => values.push(value));
+  return values;
+}

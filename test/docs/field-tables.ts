@@ -29,6 +29,7 @@ const SERVICE_GROUPS: readonly (readonly [name: string, paths: RegExp])[] = [
   ['fields: kubernetes', /^kubernetes\b/],
   ['fields: scalers', /^scalers\b/],
   ['fields: server', /^server\b/],
+  ['fields: metrics detail', /^metrics\b/],
   ['fields: state', /^state\b/],
   ['fields: leader election', /^leaderElection\b/],
   ['fields: record', /^record\b/],

@@ -1,5 +1,5 @@
 import { BUILT_IN, PRESETS } from '../../src/scaler/schema/presets.js';
-import { METRIC_TABLE } from '../../src/telemetry/metric-table.js';
+import { METRIC_TABLE, isInSummary } from '../../src/telemetry/metric-table.js';
 import { DIRECTORY_TABLE, PACKAGE_TABLE } from '../architecture/rules.js';
 import { commandTables } from './command-tables.js';
 import { fieldTables } from './field-tables.js';
@@ -38,8 +38,14 @@ function presetTable(): string {
 
 function metricTable(): string {
   return markdownTable(
-    ['metric', 'type', 'labels', 'help'],
-    METRIC_TABLE.map(({ name, type, labels, help }) => [code(name), type, labels.map(code).join(', '), help]),
+    ['metric', 'type', 'labels', 'in a summary', 'help'],
+    METRIC_TABLE.map((row) => [
+      code(row.name),
+      row.type,
+      row.labels.map(code).join(', '),
+      isInSummary(row) ? 'yes' : 'no',
+      row.help,
+    ]),
   );
 }
 

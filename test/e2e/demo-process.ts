@@ -25,11 +25,12 @@ export interface DemoProcess {
 /** Starts `demo --port 0`, or a line of bash in which $DEMO is replaced by it. */
 export function startDemo(line: string | null = null): DemoProcess {
   const folder = mkdtempSync(join(tmpdir(), 'promscaler-demo-test-'));
-  const demo = `${process.execPath} ${CLI} demo --port 0`;
+  const kept = mkdtempSync(join(tmpdir(), 'promscaler-demo-kept-'));
+  const demo = `${process.execPath} ${CLI} demo --port 0 --keep ${kept}`;
   const env = { ...process.env, TMPDIR: folder, DEMO: demo };
   const child =
     line === null
-      ? spawn(process.execPath, [CLI, 'demo', '--port', '0'], { stdio: ['ignore', 'pipe', 'pipe'], env })
+      ? spawn(process.execPath, demo.split(' ').slice(1), { stdio: ['ignore', 'pipe', 'pipe'], env })
       : spawn('bash', ['-c', line], { stdio: ['ignore', 'pipe', 'pipe'], env });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
@@ -50,7 +51,7 @@ export function startDemo(line: string | null = null): DemoProcess {
     leftovers: () => [...readdirSync(folder), ...processesWith(folder)],
     dispose: () => {
       child.kill('SIGKILL');
-      rmSync(folder, { recursive: true, force: true });
+      for (const one of [folder, kept]) rmSync(one, { recursive: true, force: true });
     },
   };
 }

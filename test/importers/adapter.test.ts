@@ -58,8 +58,8 @@ const pods = (name: string, selector = '{}') =>
   `{ type: Pods, pods: { metric: { name: ${name}, selector: ${selector} }, target: { averageValue: 10 } } }`;
 const external = (name: string, selector = '{}') =>
   `{ type: External, external: { metric: { name: ${name}, selector: ${selector} }, target: { averageValue: 10 } } }`;
-const object = (name: string, kind: string) =>
-  `{ type: Object, object: { describedObject: { apiVersion: v1, kind: ${kind}, name: api }, metric: { name: ${name} }, target: { value: 10 } } }`;
+const object = (name: string, kind: string, apiVersion = 'v1') =>
+  `{ type: Object, object: { describedObject: { apiVersion: ${apiVersion}, kind: ${kind}, name: api }, metric: { name: ${name} }, target: { value: 10 } } }`;
 
 describe('the query of a Pods metric', () => {
   it.each([
@@ -78,6 +78,12 @@ describe('the query of a Pods metric', () => {
       { series: '{__name__="nginx_connections_active"}', name: '{ as: connections }' },
       'connections',
       'sum(nginx_connections_active{namespace="$namespace", pod=~"$pods"}) by (pod)',
+    ],
+    [
+      'a pattern that matches one name only',
+      { series: '{__name__=~"^some_metric_count$"}', name: '{ matches: "", as: my_custom_metric }' },
+      'my_custom_metric',
+      'sum(some_metric_count{namespace="$namespace", pod=~"$pods"}) by (pod)',
     ],
     [
       'the only group without as',
@@ -182,6 +188,24 @@ describe('the query of an Object metric', () => {
     expect(queryOf(object('requests', kind), config('rules', [rule]))).toBe(query);
   });
 
+  // pkg/naming/resource_converter.go: dots and dashes of the group become underscores.
+  it.each([
+    ['networking.k8s.io/v1', 'kube_networking_k8s_io_ingress'],
+    ['v1', 'kube__ingress'],
+  ])('of %s has the group in its label', (apiVersion, label) => {
+    const adapter = config('rules', [
+      {
+        series: 'requests{}',
+        resources:
+          '    resources: { template: "kube_<<.Group>>_<<.Resource>>", overrides: { ns: { resource: namespace } } }',
+      },
+    ]);
+
+    expect(queryOf(object('requests', 'Ingress', apiVersion), adapter)).toBe(
+      `sum(requests{ns="$namespace", ${label}="$object"}) by (${label})`,
+    );
+  });
+
   it('is not known if the rule has no label for the object', () => {
     expect(queryOf(object('requests', 'Ingress'), config('rules', [{ series: 'requests{}' }]))).toContain(
       'rules[0] of --adapter-config cannot be converted',
@@ -197,6 +221,32 @@ describe('the query of an External metric', () => {
     const adapter = config('externalRules', [{ series: 'depth{}', resources }]);
 
     expect(queryOf(external('depth', '{ matchLabels: { queue: mail } }'), adapter)).toBe(query);
+  });
+
+  it('without a label of the namespace selects all namespaces, with a note', () => {
+    const adapter = config('externalRules', [{ series: 'depth{}', resources: '    resources: {}' }]);
+    const { text } = importOne(hpaOf(external('depth')), { queries: queriesOf(adapter) });
+
+    expect(queryOf(external('depth'), adapter)).toBe('sum(depth)');
+    expect(text.replaceAll(/\n +# /g, ' ')).toContain(
+      'externalRules[0] has no label for the namespace, which prometheus-adapter rejects: the query selects all namespaces',
+    );
+  });
+
+  it('can have the value of a label that its selector names', () => {
+    const query = 'sum(<<.Series>>{queue=~"<<index .LabelValuesByName "queue">>-.*"})';
+    const adapter = config('externalRules', [{ series: 'depth{}', query }]);
+
+    expect(queryOf(external('depth', '{ matchLabels: { queue: mail } }'), adapter)).toBe(
+      'sum(depth{queue=~"mail-.*"})',
+    );
+    expect(
+      queryOf(
+        external('depth', '{ matchExpressions: [{ key: queue, operator: In, values: [mail, sms] }] }'),
+        adapter,
+      ),
+    ).toBe('sum(depth{queue=~"mail|sms-.*"})');
+    expect(queryOf(external('depth'), adapter)).toContain('externalRules[0] of --adapter-config cannot be');
   });
 
   it('without any matcher is still PromQL', () => {
@@ -225,6 +275,29 @@ describe('several rules for one metric', () => {
     expect(queryOf(pods('x'), adapter)).toContain('rate(x_total{');
   });
 
+  // pkg/custom-provider/series_registry.go: a later rule replaces what an earlier one has for the same series.
+  it('of which a later one also reads that series under this name: the later one', () => {
+    const adapter = config('rules', [
+      { series: 'x_total{}', name: '{ matches: "^(.*)_total$" }', query: RATE },
+      { series: '{pod!=""}', name: '{ matches: "^(.*)_total$" }', query: RATE.replace('2m', '9m') },
+    ]);
+
+    expect(queryOf(pods('x'), adapter)).toContain('rate(x_total{namespace="$namespace", pod=~"$pods"}[9m])');
+  });
+
+  it('of a fixed name for several series: a choice', () => {
+    const adapter = config('rules', [
+      { series: '{__name__=~"^nginx_(?:in|out)_requests.*",pod!=""}', name: '{ as: requests }', query: RATE },
+    ]);
+    const text = queryOf(pods('requests'), adapter);
+
+    expect(text).toContain('it may come from one of several series');
+    expect(text).toContain(
+      '#   sum(rate(nginx_in_requests{namespace="$namespace", pod=~"$pods"}[2m])) by (pod)',
+    );
+    expect(text).toContain('#   sum(rate(nginx_out_requests{');
+  });
+
   it('of which none names its series: a choice, since only Prometheus knows the series', () => {
     const adapter = config('rules', [
       { series: '{pod!="",__name__!~"^container_.*"}', filters: '[{ isNot: "_total$" }]' },
@@ -247,6 +320,10 @@ describe('a rule without an equivalent', () => {
       'no label of pods',
       { series: 'x{}', resources: '    resources: { overrides: { namespace: { resource: namespace } } }' },
     ],
+    [
+      'no label of the namespace',
+      { series: 'x{}', resources: '    resources: { overrides: { pod: { resource: pod } } }' },
+    ],
     ['a query that is not PromQL', { series: 'x{}', query: 'sum(<<.Series>>' }],
     [
       'a group that Go reads otherwise',
@@ -265,6 +342,8 @@ describe('a rule without an equivalent', () => {
     ['name', 'rules: [{ seriesQuery: x, metricsQuery: x, name: { matches: "((a+)+)$" } }]'],
     ['seriesFilters', 'rules: [{ seriesQuery: x, metricsQuery: x, seriesFilters: [{ is: "a+b+c+d+" }] }]'],
     ['seriesQuery', `rules: [{ seriesQuery: '{__name__=~"("}', metricsQuery: x }]`],
+    ['name', `rules: [{ seriesQuery: x, metricsQuery: x, name: { matches: '^[[:alpha:]]+$' } }]`],
+    ['name', `rules: [{ seriesQuery: x, metricsQuery: x, name: { matches: '^x\\z' } }]`],
   ])('has a remark on %s: %s', (field, text) => {
     const { config: read } = readAdapterText(text, 'a.yaml');
 

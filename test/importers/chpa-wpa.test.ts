@@ -179,6 +179,38 @@ describe('a WatermarkPodAutoscaler', () => {
     });
   });
 
+  // controllers/datadoghq/watermarkpodautoscaler_controller.go, fillMissingWatermark
+  it.each([
+    ['the low', 'highWatermark: 150, '],
+    ['the high', ', lowWatermark: 100'],
+  ])('without %s watermark has the other one for both', (_, missing) => {
+    const { spec } = importOne(wpa(METRIC.replace(missing, '')), QUERIES);
+    const value = missing.startsWith('high') ? 100 : 150;
+
+    expect(spec).toMatchObject({
+      metrics: [{ external: { target: { value } } }],
+      behavior: { scaleUp: { tolerance: 0.1 }, scaleDown: { tolerance: 0.1 } },
+    });
+  });
+
+  it('has no remarks on fields that are off, and one on a Datadog monitor that stops it', () => {
+    const off = importOne(
+      wpa(
+        `upscaleDelayAboveWatermarkSeconds: 0\ndownscaleDelayBelowWatermarkSeconds: 0\nminAvailableReplicaPercentage: 0\nconvergeTowardsWatermark: ""\n${METRIC}`,
+      ),
+      QUERIES,
+    );
+    const annotated = wpa(METRIC).replace(
+      'namespace: shop',
+      'namespace: shop, annotations: { wpa.datadoghq.com/lifecycle-control.enabled: "true" }',
+    );
+
+    expect(off.lost).toEqual([expect.stringContaining('is compared with the low watermark')]);
+    expect(importOne(annotated, QUERIES).lost.join('\n')).toContain(
+      'metadata.annotations["wpa.datadoghq.com/lifecycle-control.enabled"] is "true"',
+    );
+  });
+
   it('holds the replicas at a value of 0, unless it tolerates zero', () => {
     // controllers/datadoghq/replica_calculator.go, GetExternalMetricReplicas
     const tolerant = importOne(wpa(`tolerateZero: true\n${METRIC}`), QUERIES);
@@ -190,7 +222,11 @@ describe('a WatermarkPodAutoscaler', () => {
   });
 
   it.each([
-    ['a band of more than 100 %', METRIC.replace('150', '201'), 'a single tolerance of 100 % is used'],
+    [
+      'a band of more than 100 %',
+      METRIC.replace('150', '201'),
+      'scale-up starts 100 % above the low watermark',
+    ],
     [
       'watermarks in the wrong order',
       METRIC.replace('150', '99'),

@@ -61,7 +61,7 @@ describe('settings without an equivalent', () => {
       hpa('behavior: { scaleUp: { policies: [] } }'),
       'spec.behavior.scaleUp.policies is empty',
     ],
-    ['minReplicas 0 of cpu', hpa('minReplicas: 0'), 'spec.minReplicas is not carried over, 1 is used'],
+    ['minReplicas 0 of cpu', hpa('minReplicas: 0'), 'spec.minReplicas is 0; 1 is used'],
     [
       'minReplicas above maxReplicas',
       hpa('minReplicas: 10'),

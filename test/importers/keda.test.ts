@@ -211,6 +211,19 @@ ${triggers(prometheus(', activationThreshold: "5", ignoreNullValues: "false"', '
   });
 });
 
+describe('a ScaledObject with idleReplicaCount: 0', () => {
+  it('and a minimum of 1 is one that scales to 0: both start with 1 replica', () => {
+    const { spec, lost } = importOne(
+      scaledObject(
+        `minReplicaCount: 1\nidleReplicaCount: 0\n${triggers(prometheus(', ignoreNullValues: "false"'))}`,
+      ),
+    );
+
+    expect(lost).toEqual([]);
+    expect(spec).toMatchObject({ minReplicas: 0, metrics: [{ external: { activation: { above: 0 } } }] });
+  });
+});
+
 describe('settings of a ScaledObject without an equivalent', () => {
   it.each([
     [

@@ -1,9 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { readdir, writeFile } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { tarOf, zipOf } from '../cli/demo/programs/archive-builder.js';
+import { findChromium } from './find-chromium.js';
 import { findHelm, findHelm3, findKubectl, findVictoriaMetrics } from './find-programs.js';
 import { type Machine, createMachine } from './machine.js';
 
@@ -39,6 +41,46 @@ describe('findVictoriaMetrics', () => {
 
     await expect(findVictoriaMetrics(machine.context())).rejects.toThrow(
       `VictoriaMetrics is not on the PATH and cannot be downloaded (there is no package for this system). To install it: ${line}`,
+    );
+  });
+});
+
+describe('findChromium', () => {
+  it.each(['chromium', 'google-chrome-stable', 'google-chrome', 'chromium-browser'])(
+    'uses %s on the PATH',
+    async (name) => {
+      const onPath = await machine.program(`bin/${name}`, '');
+
+      expect(await findChromium(machine.context())).toBe(onPath);
+    },
+  );
+
+  it('unpacks its package with the libraries that the machine lacks, and starts it with them', async () => {
+    await machine.program(
+      'bin/apt-get',
+      `case "$*" in *--download-only*) touch archives/chromium.deb archives/libnss3.deb;; esac`,
+    );
+    const start = `#!/bin/sh\\necho "$LD_LIBRARY_PATH"\\n`;
+    await machine.program(
+      'bin/dpkg',
+      `mkdir -p "$3/usr/lib/chromium" "$3/usr/lib/x86_64-linux-gnu"; printf '${start}' >"$3/usr/lib/chromium/chromium"; chmod 755 "$3/usr/lib/chromium/chromium"; echo "$2" >>"${machine.root}/calls"`,
+    );
+
+    const path = await findChromium(machine.context());
+
+    const folder = join(machine.root, `cache/promscaler/chromium-debian-${arch()}`);
+    expect(path).toBe(join(folder, 'bin/chromium'));
+    expect((await machine.calls()).map((call) => basename(call))).toEqual(['chromium.deb', 'libnss3.deb']);
+    expect(execFileSync(path, { encoding: 'utf8' })).toContain(`${folder}/usr/lib/x86_64-linux-gnu:`);
+    expect(await readdir(folder)).toEqual(['bin', 'fonts.conf', 'usr']);
+  });
+
+  it('prints the command that installs it if it cannot be downloaded', async () => {
+    await machine.program('bin/apt-get', 'echo "E: no network" >&2; exit 100');
+    await machine.program('bin/dpkg', '');
+
+    await expect(findChromium(machine.context())).rejects.toThrow(
+      /^Chromium is not on the PATH and cannot be downloaded \(.*E: no network.*\)\. To install it: sudo apt-get install chromium$/,
     );
   });
 });

@@ -1,6 +1,7 @@
 import { decisionToJson, snapshotToJson } from '../../src/decision/result/write-json.js';
 import type { AppParts } from '../../src/server/app.js';
 import { createEventStreams } from '../../src/server/event-streams.js';
+import { createServiceHealth } from '../../src/telemetry/service-health.js';
 import { createRecords } from '../../src/telemetry/records.js';
 import type { Records } from '../../src/telemetry/records.js';
 import type { Clock } from '../../src/units/clock.js';
@@ -12,12 +13,19 @@ export function partsOf(
   { api, ...overrides }: Partial<Omit<AppParts, 'api'>> & { readonly api?: Partial<AppParts['api']> } = {},
 ): AppParts {
   const clock = new ManualClock();
-  const { ledger, archive, chartPoints, feed } = { ...createRecords(clock), ...records };
+  const { ledger, archive, chartPoints, feed, sentEvents } = { ...createRecords(clock), ...records };
   return {
     healthProblems: () => [],
     waitingFor: () => [],
     metrics: { contentType: 'text/plain', render: () => Promise.resolve(Buffer.from('')) },
     clock: promptly(clock),
+    service: {
+      health: createServiceHealth(clock, ['default']),
+      identity: 'promscaler-0',
+      leader: () => 'promscaler-0',
+      periodSeconds: () => 15,
+      excerptOf: ({ sourceLine }) => sourceLine,
+    },
     onError: (error) => {
       throw error;
     },
@@ -26,6 +34,7 @@ export function partsOf(
       ledger,
       archive,
       chartPoints,
+      sentEvents,
       streams: createEventStreams({ feed, clock }),
       writeSnapshot: snapshotToJson,
       writeDecision: decisionToJson,
@@ -38,7 +47,7 @@ export function partsOf(
 }
 
 /** The same clock, but waits for the next turn of the event loop end without advancing it. */
-function promptly({ now, monotonicMs, random, after }: Clock): Clock {
+export function promptly({ now, monotonicMs, random, after }: Clock): Clock {
   const next = (callback: () => void): (() => void) => {
     const timer = setImmediate(callback);
     return () => clearImmediate(timer);

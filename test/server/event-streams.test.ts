@@ -10,7 +10,7 @@ import { createEventFeed } from '../../src/telemetry/event-feed.js';
 import type { EventFeed, ServiceEvent } from '../../src/telemetry/event-feed.js';
 import { instantFromMs } from '../../src/units/time.js';
 import { ManualClock, eventually } from '../support/manual-clock.js';
-import { partsOf } from './app-parts.js';
+import { partsOf, promptly } from './app-parts.js';
 
 const RELOAD: ServiceEvent = {
   type: 'reload',
@@ -41,10 +41,10 @@ afterEach(async () => {
   }
 });
 
-async function start(most?: number): Promise<World> {
+async function start(limits: { readonly most?: number; readonly maxAgeMs?: number } = {}): Promise<World> {
   const clock = new ManualClock();
   const feed = createEventFeed('run', 3);
-  const streams = createEventStreams({ feed, clock, ...(most === undefined ? {} : { most }) });
+  const streams = createEventStreams({ feed, clock: promptly(clock), ...limits });
   const app = createApp(partsOf({ feed }, { api: { streams } }));
   const { now, monotonicMs, random } = clock;
   // The grace period at the server's end must not wait for a clock that does not advance.
@@ -148,7 +148,7 @@ describe('/api/v1/events', () => {
   });
 
   it('accepts 2 streams if 2 are allowed, and rejects a third with 503', async () => {
-    const world = await start(2);
+    const world = await start({ most: 2 });
     const first = await listen(world);
     await listen(world);
     await eventually(() => world.streams.size() === 2);
@@ -182,6 +182,37 @@ describe('/api/v1/events', () => {
     expect(world.streams.size()).toBe(1);
     world.feed.publish(RELOAD);
     await eventually(() => reader.text().includes(RELOAD_DATA));
+  });
+
+  it('sends the events of one turn at once, and each stream gets all of them', async () => {
+    const world = await start();
+    const clients = [await listen(world), await listen(world)];
+    await eventually(() => world.streams.size() === 2);
+
+    for (let index = 0; index < 400; index += 1) world.feed.publish(RELOAD);
+    const late = await listen(world, { 'Last-Event-ID': 'run-399' });
+
+    await eventually(() => [...clients, late].every((client) => client.text().includes('id: run-400')));
+    expect(clients.map((client) => client.text().match(/^id: run-[1-9].*$/gm)?.length)).toEqual([400, 400]);
+    expect(late.text().match(/^id: .*$/gm)).toEqual(['id: run-400']);
+  });
+
+  it('ends a stream at the first heartbeat after its maximum age, and continues without a gap', async () => {
+    const world = await start({ maxAgeMs: 20_000 });
+    const client = await listen(world);
+    await eventually(() => world.streams.size() === 1);
+    world.feed.publish(RELOAD);
+    await eventually(() => client.text().includes('id: run-1'));
+
+    world.clock.advance(15_000);
+    expect(world.streams.size()).toBe(1);
+    world.clock.advance(15_000);
+    await eventually(() => client.hasEnded());
+    world.feed.publish(RELOAD);
+    const next = await fetch(`${world.server.url}/api/v1/events`, { headers: { 'Last-Event-ID': 'run-1' } });
+    const { value } = (await next.body?.getReader().read()) ?? {};
+
+    expect(new TextDecoder().decode(value)).toContain(`id: run-2\nevent: reload\ndata: ${RELOAD_DATA}`);
   });
 
   it('ends all streams at once, and accepts no more', async () => {

@@ -25,6 +25,9 @@ const PROGRAMS = [
   },
 ];
 
+/** Vite bundles it. */
+const BROWSER_CODE = join('src', 'dashboard');
+
 /** Compiles changed sources, and removes output without a source. */
 export async function buildPrograms() {
   for (const program of PROGRAMS) {
@@ -33,6 +36,21 @@ export async function buildPrograms() {
     if (stale.length > 0) await compile(program, stale);
     removeOthers(program, sources);
   }
+  if (isDashboardStale()) await buildDashboard();
+}
+
+const DASHBOARD = 'dist/dashboard';
+
+/** The dashboard bundles sources of other directories, too. */
+function isDashboardStale() {
+  const sources = readdirSync('src', { recursive: true }).map((path) => join('src', path));
+  const inputs = ['package-lock.json', 'vite.config.mjs', ...sources];
+  return Math.max(...inputs.map(modifiedMs)) >= modifiedMs(join(DASHBOARD, 'index.html'));
+}
+
+async function buildDashboard() {
+  const { build } = await import('vite');
+  await build();
 }
 
 /** Returns the stale sources. A config that is newer than an output makes it stale, too. */
@@ -55,7 +73,7 @@ function outputOf(root, source) {
 
 function everySource({ root }) {
   const paths = readdirSync(root, { recursive: true }).filter((path) => path.endsWith('.ts'));
-  return paths.map((path) => join(root, path));
+  return paths.map((path) => join(root, path)).filter((path) => !path.startsWith(BROWSER_CODE));
 }
 
 /** Returns the main module and all its imports. */
@@ -103,6 +121,7 @@ function removeOthers({ root, folder }, sources) {
   const outputs = new Set(sources.map((source) => outputOf(root, source)));
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const path = relative(folder, join(entry.parentPath ?? entry.path, entry.name));
+    if (path.startsWith('dashboard')) continue;
     if (entry.isFile() && !outputs.has(path.replace(/\.map$/, ''))) rmSync(join(folder, path));
   }
 }

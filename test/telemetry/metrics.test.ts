@@ -103,6 +103,28 @@ describe('createMetrics', () => {
     );
   });
 
+  it('leaves out 5 metrics of scalers in a summary, with help and type, and no others', async () => {
+    const ledger = createLedger();
+    ledger.add(record({ decision: decision({ limits: [limitStep({ until: at(300) })] }) }));
+    const full = await lines(metricsOf(ledger), /shop/);
+    const left = await lines(metricsOf(ledger, { detail: 'summary' }), /./);
+    const page = String(await metricsOf(ledger, { detail: 'summary' }).render());
+
+    const omitted =
+      /^promscaler_(metric_(value|target|proposal_replicas)|pods|held_until_timestamp_seconds)\{/;
+    expect(full.filter((line) => omitted.test(line))).toHaveLength(8);
+    expect(left.filter((line) => /shop/.test(line))).toEqual(full.filter((line) => !omitted.test(line)));
+    expect(
+      METRIC_TABLE.filter(({ name }) => !page.includes(`# TYPE ${name} `)).map(({ name }) => name),
+    ).toEqual([
+      'promscaler_metric_value',
+      'promscaler_metric_target',
+      'promscaler_metric_proposal_replicas',
+      'promscaler_pods',
+      'promscaler_held_until_timestamp_seconds',
+    ]);
+  });
+
   it('omits value and proposal of a metric without a value, and keeps its target', async () => {
     const { ledger, metrics } = build();
     const failing = metricResult({ error: 'no series', proposal: null, current: {} });

@@ -6,6 +6,7 @@ import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { noChange } from '../../src/telemetry/cycle-record.js';
 import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
 import type { Ledger } from '../../src/telemetry/ledger.js';
+import type { MetricsDetail } from '../../src/telemetry/metric-table.js';
 import { createMetrics, createRegistry } from '../../src/telemetry/metrics.js';
 import type { Metrics } from '../../src/telemetry/metrics.js';
 import { aScaler, at, cpuMetric, externalMetric } from '../support/builders.js';
@@ -107,9 +108,13 @@ export function record(
 }
 
 /** Metrics of a ledger: one data source, whose queries fail for two reasons. */
-export function metricsOf(ledger: Ledger, of: { readonly process: boolean } = { process: false }): Metrics {
-  return createMetrics(createRegistry(of), {
+export function metricsOf(
+  ledger: Ledger,
+  { process = false, detail = 'full' }: { readonly process?: boolean; readonly detail?: MetricsDetail } = {},
+): Metrics {
+  return createMetrics(createRegistry({ process }), {
     ledger,
+    detail,
     version: '1.2.3',
     clock: SYSTEM_CLOCK,
     sources: ['default'],

@@ -13,6 +13,8 @@ PromscalerStateDegraded: { severity: warning, for: 5m }
 PromscalerTargetNotReached: { severity: warning, for: 15m }
 PromscalerConfigProblems: { severity: warning, for: 5m }
 PromscalerLate: { severity: warning, for: 10m, threshold: 5 }
+PromscalerRecordFailing: { severity: warning, for: 10m }
+PromscalerNotificationsFailing: { severity: warning, for: 5m }
 PromscalerPaused: { severity: info, for: 24h }
 {{- end -}}
 
@@ -139,12 +141,33 @@ ignores the pod, so that an alert survives a change of the leader.
   description: >-
     Sync periods start more than {{ $set.PromscalerLate.threshold }} seconds late, or are skipped: scaling reacts that much later. Check cpu
     throttling, memory near its limit, slow queries (promscaler_query_duration_seconds) and a slow API server.
+- alert: PromscalerRecordFailing
+  # Writes are retried at least every 30 s while they fail.
+  expr: >-
+    sum(increase(promscaler_record_write_errors_total{ {{- $service -}} }[5m])) > 0
+    or sum(increase(promscaler_record_dropped_decisions_total{ {{- $service -}} }[5m])) > 0
+  labels: { namespace: {{ $release | quote }} }
+  summary: The decision record cannot be written.
+  description: >-
+    Scaling continues. Decisions wait in memory and are lost when it is full or the pod restarts. Check whether the volume of
+    record.path is full, slow or read-only; the log has the error.
+- alert: PromscalerNotificationsFailing
+  expr: >-
+    sum by (receiver) (
+    increase(promscaler_notifications_failed_total{ {{- $service -}} }[15m])
+    + increase(promscaler_notifications_dropped_total{ {{- $service -}} }[15m])
+    ) > 0
+  labels: { namespace: {{ $release | quote }} }
+  summary: {{ "Notifications to {{ $labels.receiver }} are lost." | quote }}
+  description: >-
+    Scaling continues. The receiver rejects them, cannot be reached, or is too slow. The log has the kind of failure;
+    promscaler doctor checks whether the receiver can be reached.
 - alert: PromscalerPaused
   expr: >-
     max by (namespace, scaler) (promscaler_paused{ {{- $scaler -}} }) == 1
   summary: {{ printf "%s has been paused for %s." $name $set.PromscalerPaused.for | quote }}
   description: >-
-    Nobody may remember the pause. The condition Held of promscaler explain {{ $name }} shows who paused it and why;
+    The pause may be forgotten. The condition Held of promscaler explain {{ $name }} shows who paused it and why;
     promscaler resume {{ $name }} ends a pause by annotations.
 {{- end -}}
 

@@ -32,6 +32,15 @@ Finds values that contradict each other, which values.schema.json cannot express
 {{- if not (and (gt $lease $renew) (gt (mul 10 $renew) (mul 12 $retry))) -}}
   {{- $problems = append $problems (printf "leaderElection: leaseDurationSeconds (%d) must be above renewDeadlineSeconds (%d), and that above 1.2 times retryPeriodSeconds (%d)" $lease $renew $retry) -}}
 {{- end -}}
+{{- if and $values.auth.tokenReview $values.auth.bearerTokenFile -}}
+  {{- $problems = append $problems "auth.tokenReview and auth.bearerTokenFile are both set: set one of them" -}}
+{{- end -}}
+{{- if hasPrefix "/etc/promscaler/secrets/" $values.auth.bearerTokenFile -}}
+  {{- $secret := index (splitList "/" $values.auth.bearerTokenFile) 4 -}}
+  {{- if not (has $secret (default list $values.secrets)) -}}
+    {{- $problems = append $problems (printf "auth.bearerTokenFile names a file of the Secret %s, which `secrets` does not list" $secret) -}}
+  {{- end -}}
+{{- end -}}
 {{- if and (gt $replicas 1) $values.record.enabled $values.record.existingClaim -}}
   {{- $problems = append $problems (printf "record.existingClaim is set and replicas is %d: the replicas would write to the same file. Leave record.existingClaim empty, or set replicas to 1" $replicas) -}}
 {{- end -}}

@@ -16,7 +16,13 @@
 {{- $_ := set $config "scalers" $scalers -}}
 {{- /* NAME.NAMESPACE is a name of the Service that could also be in the public DNS. */ -}}
 {{- $hosts := prepend (default list .Values.allowedHosts) (printf "%s.%s" (include "promscaler.fullname" .) .Release.Namespace) -}}
-{{- $_ := set $config "server" (dict "port" 8080 "allowedHosts" $hosts) -}}
+{{- $server := dict "port" 8080 "allowedHosts" $hosts "dashboard" .Values.dashboard.enabled -}}
+{{- if .Values.auth.tokenReview -}}
+  {{- $_ := set $server "auth" (dict "tokenReview" true) -}}
+{{- else if .Values.auth.bearerTokenFile -}}
+  {{- $_ := set $server "auth" (dict "bearerTokenFile" .Values.auth.bearerTokenFile) -}}
+{{- end -}}
+{{- $_ := set $config "server" $server -}}
 {{- /* Inside a cluster both are on unless the config turns them off. */ -}}
 {{- $election := omit .Values.leaderElection "enabled" -}}
 {{- if not .Values.leaderElection.enabled -}}

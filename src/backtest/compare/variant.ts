@@ -7,7 +7,8 @@ import { figuresOf } from '../figures/figures.js';
 import type { Figures, Scoring } from '../figures/figures.js';
 import { runVariant } from '../simulation/run-variant.js';
 import type { MetricModel } from '../simulation/metric-model.js';
-import type { Run, Setting } from '../simulation/run-variant.js';
+import { podOrderOf } from '../simulation/fleet.js';
+import type { OnRound, Run, Setting } from '../simulation/run-variant.js';
 import type { Job, RunJobs } from './run-jobs.js';
 import { traceModels, traceRequests } from '../simulation/trace-models.js';
 
@@ -54,6 +55,8 @@ export interface World {
     scaler: Scaler,
   ) => { readonly models: readonly MetricModel[] } | { readonly error: string };
   readonly requestsOf: (scaler: Scaler) => Setting['requests'];
+  /** How a document begins, if not as `runVariant` does. */
+  readonly beginningOf?: (scaler: Scaler, start: Instant) => Pick<Setting, 'firstRoundAt'>;
 }
 
 export function traceWorld(load: Load, assumptions: Assumptions): World {
@@ -69,12 +72,12 @@ interface Surroundings {
 }
 
 /** Runs a document in this thread. */
-export function runOn(world: World, variant: Variant, given: Surroundings): Result {
+export function runOn(world: World, variant: Variant, given: Surroundings, onRound?: OnRound): Result {
   const { name } = variant;
   const job = jobOf(world, variant, given);
   return 'error' in job
     ? { name, run: null, figures: null, error: job.error }
-    : resultOf(name, runVariant(job.scaler, job.setting), given.scoring);
+    : resultOf(name, runVariant(job.scaler, job.setting, onRound), given.scoring);
 }
 
 /** Runs documents, possibly at the same time. */
@@ -102,7 +105,7 @@ function jobOf(
   const { demand } = scoring;
   const built = world.modelsOf(scaler);
   if ('error' in built) return built;
-  const setting = {
+  const setting: Setting = {
     start: demand.start,
     end: demand.end,
     models: built.models,
@@ -110,6 +113,8 @@ function jobOf(
     podStartSeconds: assumptions.podStartSeconds,
     scrapeIntervalSeconds: assumptions.scrapeIntervalSeconds,
     requests: world.requestsOf(scaler),
+    order: podOrderOf(scaler),
+    ...world.beginningOf?.(scaler, demand.start),
   };
   return { scaler, setting };
 }

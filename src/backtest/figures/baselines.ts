@@ -1,5 +1,6 @@
 import { addSeconds } from '../../units/time.js';
-import type { CountStep, Run } from '../simulation/run-variant.js';
+import type { CountStep } from '../simulation/count-steps.js';
+import type { Run } from '../simulation/run-variant.js';
 import type { Demand } from './demand.js';
 
 /** A fixed number of pods, as many as the highest demand. */

@@ -1,7 +1,8 @@
 import type { LimitName } from '../../decision/result/decision.js';
 import { secondsBetween } from '../../units/time.js';
 import type { Load } from '../load/load.js';
-import type { CountStep, Run } from '../simulation/run-variant.js';
+import type { CountStep } from '../simulation/count-steps.js';
+import type { Run } from '../simulation/run-variant.js';
 import type { Demand } from './demand.js';
 import { elasticityOf } from './elasticity.js';
 import type { Elasticity, ElasticityStep } from './elasticity.js';

@@ -1,5 +1,5 @@
 import type { Instant } from '../../units/time.js';
-import type { CountStep } from '../simulation/run-variant.js';
+import type { CountStep } from '../simulation/count-steps.js';
 
 /** Yields the mean count of each period of `stepSeconds` from `start` to `end`. */
 export function* stepMeans(

@@ -1,15 +1,21 @@
 import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import { type Milli, milliFromNumber } from '../../units/quantity.js';
 import type { Load } from '../load/load.js';
+import type { CountStep } from '../simulation/count-steps.js';
 import type { MetricModel } from '../simulation/metric-model.js';
 import { CONTAINER } from '../simulation/take-sample.js';
+import { firstRoundAt } from './round-phase.js';
 import type { World } from '../compare/variant.js';
 
 /** What the history tells about one metric. */
 export interface MetricHistory {
-  /** The total over all pods; for memory, the mean per pod. */
+  /** The total over all pods; for memory, the mean per pod. Moved back by half of the window. */
   readonly load: Load;
+  /** What the query returned at each time. */
+  readonly observed: Load;
   readonly windowSeconds: number;
+  /** The increase of a counter is divided by the whole window, also for a pod that is younger. */
+  readonly isRate: boolean;
   /** What a pod can report at most, in the unit of the load; null: unlimited. */
   readonly saturation: number | null;
 }
@@ -19,10 +25,13 @@ export interface History {
   readonly metricOf: (scaler: Scaler, metric: MetricSpec) => MetricHistory | null;
   /** By resource and container: the mean request of a pod, in cores or bytes. */
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  /** Changes of the replicas that really ran, by the sync period of the first document. */
+  readonly changes: readonly CountStep[];
+  readonly syncPeriodSeconds: number;
 }
 
 /** Returns how each metric of a document follows the history. */
-export function historyWorld({ metricOf, requests }: History): World {
+export function historyWorld({ metricOf, requests, changes, syncPeriodSeconds }: History): World {
   return {
     modelsOf: (scaler) => {
       const models: MetricModel[] = [];
@@ -36,13 +45,22 @@ export function historyWorld({ metricOf, requests }: History): World {
       return { models };
     },
     requestsOf: (scaler) => requestsOf(scaler, requests),
+    beginningOf: ({ spec }, start) => ({
+      firstRoundAt: firstRoundAt(
+        spec.syncPeriodSeconds === syncPeriodSeconds ? changes : [],
+        start,
+        spec.syncPeriodSeconds,
+      ),
+    }),
   };
 }
 
-function modelOf(metric: MetricSpec, { load, windowSeconds, saturation }: MetricHistory): MetricModel {
-  if (metric.type === 'Object' || metric.type === 'External') return { kind: 'total', load, windowSeconds };
+function modelOf(metric: MetricSpec, history: MetricHistory): MetricModel {
+  const { observed: load, windowSeconds, isRate, saturation } = history;
+  if (metric.type === 'Object' || metric.type === 'External')
+    return { kind: 'total', load, loadIs: 'mean', windowSeconds };
   if (isMemory(metric)) return { kind: 'constant', load };
-  return { kind: 'share', load, saturation, unitsPerLoad: 1, windowSeconds };
+  return { kind: 'share', load, loadIs: 'mean', saturation, unitsPerLoad: 1, windowSeconds, isRate };
 }
 
 /** Whether a metric does not depend on the number of pods. */

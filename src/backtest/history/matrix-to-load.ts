@@ -34,12 +34,32 @@ export function columnOf(
 
 /**
  * Returns the load of a column. A value is a mean over the window before its time: it is moved back by half of the
- * window, so that the window of the simulation does not delay it twice, and by half a step, because it stands for the
- * time around it. A negative value is unknown.
+ * window.
  */
-export function loadOfColumn({ start, stepSeconds, values }: Column, windowSeconds: number): Load {
-  const shiftSeconds = (windowSeconds + stepSeconds) / 2;
-  const first = addSeconds(start, -shiftSeconds);
+export function loadOfColumn(column: Column, windowSeconds: number): Load {
+  return movedBack(column, windowSeconds / 2);
+}
+
+/** Returns what the query returned at each time; between two known steps, it is interpolated. */
+export function observedOfColumn(column: Column): Load {
+  const nearest = movedBack(column, 0);
+  const stepMs = column.stepSeconds * 1000;
+  return {
+    ...nearest,
+    at: (time) => {
+      const position = (time - column.start) / stepMs;
+      const before = column.values[Math.floor(position)] ?? NaN;
+      const after = column.values[Math.ceil(position)] ?? NaN;
+      // Also for NaN.
+      if (!(before >= 0 && after >= 0)) return nearest.at(time);
+      return before + (after - before) * (position - Math.floor(position));
+    },
+  };
+}
+
+/** A value stands for the time around it: half a step before and after. A negative value is unknown. */
+function movedBack({ start, stepSeconds, values }: Column, seconds: number): Load {
+  const first = addSeconds(start, -seconds - stepSeconds / 2);
   const times = Float64Array.from(values, (_, index) => first + index * stepSeconds * 1000);
   const known = values.map((value) => (value < 0 ? NaN : value));
   return createLoad(times, known, addSeconds(first, values.length * stepSeconds));

@@ -56,16 +56,27 @@ function keysOf(selector: LabelSelector): readonly string[] {
   return selector.map(({ key }) => key).filter((key) => LABEL_NAME.test(key));
 }
 
+export interface ReplicasQuery {
+  readonly query: string;
+  /** How long a change takes until it is in the metric. */
+  readonly lateSeconds: number;
+}
+
 /** Series of kube-state-metrics and of promscaler, in the order in which they are tried. */
-export function replicasQueries({ namespace, name: scaler, spec }: Scaler): readonly string[] {
+export function replicasQueries({ namespace, name: scaler, spec }: Scaler): readonly ReplicasQuery[] {
   const { kind, name } = spec.scaleTargetRef;
   const is = (label: string, value: string): string => `${label}=${stringLiteral(value)}`;
   const ns = is('namespace', namespace);
-  const own = `max(promscaler_current_replicas{${ns}, ${is('scaler', scaler)}})`;
+  const own = {
+    query: `max(promscaler_current_replicas{${ns}, ${is('scaler', scaler)}})`,
+    // A round reads the replicas and then changes them.
+    lateSeconds: spec.syncPeriodSeconds,
+  };
+  const known = (query: string): ReplicasQuery => ({ query, lateSeconds: 0 });
   if (kind === 'Deployment')
-    return [`max(kube_deployment_spec_replicas{${ns}, ${is('deployment', name)}})`, own];
+    return [known(`max(kube_deployment_spec_replicas{${ns}, ${is('deployment', name)}})`), own];
   if (kind === 'StatefulSet')
-    return [`max(kube_statefulset_replicas{${ns}, ${is('statefulset', name)}})`, own];
+    return [known(`max(kube_statefulset_replicas{${ns}, ${is('statefulset', name)}})`), own];
   return [own];
 }
 

@@ -1,16 +1,27 @@
-import { addSeconds } from '../../units/time.js';
-import type { CountStep, Run } from '../simulation/run-variant.js';
+import { addSeconds, type Instant } from '../../units/time.js';
+import type { CountStep } from '../simulation/count-steps.js';
+import type { Run } from '../simulation/run-variant.js';
 import type { Column } from './matrix-to-load.js';
 
-/** Returns the replicas that really ran as a run without decisions. `ready` null: all replicas count as ready. */
+/** Name of its row. */
+export const RAN = 'what really ran';
+
+export interface Recorded {
+  readonly replicas: Column;
+  /** Null: all replicas count as ready. */
+  readonly ready: Column | null;
+  /** How long after a change its value was recorded, on average. */
+  readonly lateSeconds: { readonly replicas: number; readonly ready: number };
+}
+
+/** Returns the replicas that really ran as a run without decisions. */
 export function recordedRun(
-  replicas: Column,
-  ready: Column | null,
+  { replicas, ready, lateSeconds }: Recorded,
   { start, end }: Pick<Run, 'start' | 'end'>,
 ): Run | null {
-  const counts = stepsOf(replicas);
+  const counts = stepsOf(replicas, { start, lateSeconds: lateSeconds.replicas });
   if (counts.length === 0) return null;
-  const readyCounts = ready === null ? [] : stepsOf(ready);
+  const readyCounts = ready === null ? [] : stepsOf(ready, { start, lateSeconds: lateSeconds.ready });
   return {
     start,
     end,
@@ -25,13 +36,19 @@ export function recordedRun(
 }
 
 /** A missing value keeps the last count. */
-function stepsOf({ start, stepSeconds, values }: Column): readonly CountStep[] {
+function stepsOf(
+  { start: first, stepSeconds, values }: Column,
+  { start, lateSeconds }: { readonly start: Instant; readonly lateSeconds: number },
+): readonly CountStep[] {
   const steps: CountStep[] = [];
   values.forEach((value, index) => {
     if (Number.isNaN(value)) return;
     const count = Math.round(value);
     if (steps.at(-1)?.count === count) return;
-    steps.push({ at: steps.length === 0 ? start : addSeconds(start, index * stepSeconds), count });
+    const at = addSeconds(first, index * stepSeconds - lateSeconds);
+    // Of several changes before the start, the last one counts.
+    if (at <= start) steps.length = 0;
+    steps.push({ at: steps.length === 0 ? start : at, count });
   });
   return steps;
 }

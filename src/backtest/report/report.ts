@@ -3,6 +3,7 @@ import { FIGURE_NAMES, readFigure } from '../figures/threshold.js';
 import type { Scoring } from '../figures/figures.js';
 import { paretoFront } from '../compare/pareto.js';
 import type { Assignment } from '../compare/sweep.js';
+import { RAN } from '../history/recorded-run.js';
 import type { Result } from '../compare/variant.js';
 
 export interface Report {
@@ -38,9 +39,22 @@ export function reportToJson({
     demandStepSeconds: demand.stepSeconds,
     assumptions,
     ...(recommendation === undefined ? {} : { recommendation }),
-    variants: variants.map((result) => ({ ...resultToJson(result), onParetoFront: front.has(result.name) })),
-    baselines: baselines.map(resultToJson),
+    variants: variants.map((result) => ({
+      ...resultToJson(result),
+      ...replicasToJson(result),
+      onParetoFront: front.has(result.name),
+    })),
+    baselines: baselines.map((result) => ({
+      ...resultToJson(result),
+      ...(result.name === RAN ? replicasToJson(result) : {}),
+    })),
   };
+}
+
+function replicasToJson({ run }: Result): Readonly<Record<string, unknown>> {
+  return run === null
+    ? {}
+    : { replicas: run.replicas.map(({ at, count }) => ({ at: formatInstant(at), count })) };
 }
 
 function resultToJson({ name, run, figures, error }: Result): Readonly<Record<string, unknown>> {

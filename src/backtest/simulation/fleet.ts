@@ -1,12 +1,17 @@
 import type { Pod } from '../../decision/snapshot/snapshot.js';
+import type { Scaler } from '../../scaler/spec.js';
 import type { Milli } from '../../units/quantity.js';
-import { addSeconds, instantFromMs } from '../../units/time.js';
+import { addSeconds } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
+
+/** `parallel`: pods are created at once; `ordered`: each after the one before is ready, as in a StatefulSet. */
+export type PodOrder = 'parallel' | 'ordered';
 
 /** The pods of a simulated workload. A pod is Pending until it is ready, and stays ready until it is removed. */
 export interface Fleet {
   /** Oldest first. The list and its pods are replaced, never changed. */
   readonly pods: () => readonly Pod[];
+  /** `.spec.replicas`; with `ordered`, pods may still have to be created. */
   readonly replicas: () => number;
   readonly readyCount: () => number;
   /** When the next pod becomes ready; null: all are. */
@@ -15,6 +20,11 @@ export interface Fleet {
   readonly advanceTo: (now: Instant) => void;
   /** Creates pods, or removes those that are not ready first, then the youngest, as a ReplicaSet does. */
   readonly scaleTo: (replicas: number, now: Instant) => void;
+}
+
+/** The default of each kind: `podManagementPolicy: OrderedReady` for a StatefulSet. */
+export function podOrderOf({ spec }: Scaler): PodOrder {
+  return spec.scaleTargetRef.kind === 'StatefulSet' ? 'ordered' : 'parallel';
 }
 
 interface Starting {
@@ -32,10 +42,13 @@ export function createFleet(settings: {
   readonly podStartSeconds: number;
   /** Milli-units by container and resource, the same for each pod. */
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, Milli>>;
+  /** Default: `parallel`. */
+  readonly order?: PodOrder;
 }): Fleet {
-  const { podStartSeconds, requests, start } = settings;
+  const { podStartSeconds, requests, start, order = 'parallel' } = settings;
   const bornBefore = addSeconds(start, -FIRST_PODS_AGE_SECONDS);
   let created = 0;
+  let wanted = settings.replicas;
   let pods: readonly Pod[] = [];
   /** In the order of creation, which is that of readiness. */
   let starting: readonly Starting[] = [];
@@ -55,34 +68,40 @@ export function createFleet(settings: {
     };
   };
 
-  const add = (count: number, now: Instant): void => {
+  const add = (now: Instant): void => {
+    const missing = wanted - pods.length;
+    const isOneByOne = order === 'ordered' && podStartSeconds > 0;
+    const count = isOneByOne ? Math.min(missing, 1 - starting.length) : missing;
+    if (count <= 0) return;
     const readyAt = addSeconds(now, podStartSeconds);
     const added = Array.from({ length: count }, () => newPod(now, readyAt, now));
     pods = [...pods, ...added];
     if (podStartSeconds > 0) starting = [...starting, ...added.map(({ name }) => ({ readyAt, name }))];
   };
 
+  const finish = (readyAt: Instant): void => {
+    const due = new Set(starting.filter((pod) => pod.readyAt <= readyAt).map(({ name }) => name));
+    starting = starting.slice(due.size);
+    pods = pods.map((pod) =>
+      due.has(pod.name) ? { ...pod, phase: 'Running' as const, ready: true, readyChangedAt: readyAt } : pod,
+    );
+    add(readyAt);
+  };
+
   pods = Array.from({ length: settings.replicas }, () => newPod(bornBefore, bornBefore, start));
   return {
     pods: () => pods,
-    replicas: () => pods.length,
+    replicas: () => wanted,
     readyCount: () => pods.length - starting.length,
     nextReadyAt: () => starting[0]?.readyAt ?? null,
     advanceTo: (now) => {
-      const due = starting.filter(({ readyAt }) => readyAt <= now);
-      if (due.length === 0) return;
-      const readyAt = new Map(due.map((pod) => [pod.name, pod.readyAt]));
-      starting = starting.slice(due.length);
-      pods = pods.map((pod) => {
-        const changedAt = readyAt.get(pod.name);
-        return changedAt === undefined
-          ? pod
-          : { ...pod, phase: 'Running' as const, ready: true, readyChangedAt: instantFromMs(changedAt) };
-      });
+      for (let first = starting[0]; first !== undefined && first.readyAt <= now; first = starting[0])
+        finish(first.readyAt);
     },
     scaleTo: (replicas, now) => {
+      wanted = replicas;
       if (replicas > pods.length) {
-        add(replicas - pods.length, now);
+        add(now);
         return;
       }
       // Pods that are not ready are the youngest here, so that both rules remove from the end.

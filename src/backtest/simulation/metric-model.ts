@@ -1,21 +1,35 @@
 import type { Load } from '../load/load.js';
 
+/** The load that a metric depends on, and the window of its query. */
+interface Measured {
+  readonly load: Load;
+  /**
+   * `present`: the load at each time, as in a trace; the window is applied. `mean`: what the query returned at each
+   * time, a mean over the window before it.
+   */
+  readonly loadIs: 'present' | 'mean';
+  /** The value of the metric is a mean over this time; 0: the present value. */
+  readonly windowSeconds: number;
+}
+
 /**
  * How a metric of the document follows the load.
  * `share`: the load is divided among the ready pods; each carries at most `saturation`.
  * `total`: the metric is the load, whatever the number of pods.
  * `constant`: a value per pod that the number of pods does not change.
  */
-export type MetricModel =
-  | {
-      readonly kind: 'share';
-      readonly load: Load;
-      /** Load that one pod can carry; null: unlimited. Usage does not show the load above it. */
-      readonly saturation: number | null;
-      /** Multiplied with the share of a pod, it gives the value of the metric in base units. */
-      readonly unitsPerLoad: number;
-      /** The value is a mean over this time; 0: the present value. */
-      readonly windowSeconds: number;
-    }
-  | { readonly kind: 'total'; readonly load: Load; readonly windowSeconds: number }
-  | { readonly kind: 'constant'; readonly load: Load };
+export type MetricModel = ShareModel | TotalModel | { readonly kind: 'constant'; readonly load: Load };
+
+export interface TotalModel extends Measured {
+  readonly kind: 'total';
+}
+
+export interface ShareModel extends Measured {
+  readonly kind: 'share';
+  /** Load that one pod can carry; null: unlimited. Usage does not show the load above it. */
+  readonly saturation: number | null;
+  /** Multiplied with the share of a pod, it gives the value of the metric in base units. */
+  readonly unitsPerLoad: number;
+  /** The increase of a counter is divided by the whole window, also for a pod that is younger. */
+  readonly isRate: boolean;
+}

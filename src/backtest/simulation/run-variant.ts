@@ -1,13 +1,14 @@
 import { decide } from '../../decision/decide.js';
 import type { Decision, LimitName } from '../../decision/result/decision.js';
 import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
-import type { State } from '../../decision/snapshot/snapshot.js';
+import type { Snapshot, State } from '../../decision/snapshot/snapshot.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Milli } from '../../units/quantity.js';
 import { addSeconds, earliest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { createFleet } from './fleet.js';
-import type { Fleet } from './fleet.js';
+import type { Fleet, PodOrder } from './fleet.js';
+import type { CountStep } from './count-steps.js';
 import type { MetricModel } from './metric-model.js';
 import { createShareCurve } from './share-curve.js';
 import type { ShareCurve } from './share-curve.js';
@@ -22,12 +23,10 @@ export interface Setting {
   readonly podStartSeconds: number;
   readonly scrapeIntervalSeconds: number;
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, Milli>>;
-}
-
-/** A count of pods that is in effect from `at` until the next one. */
-export interface CountStep {
-  readonly at: Instant;
-  readonly count: number;
+  /** How pods are created. Default: `parallel`. */
+  readonly order?: PodOrder;
+  /** Default: one sync period after `start`. */
+  readonly firstRoundAt?: Instant;
 }
 
 /** What a document did on a load. */
@@ -53,8 +52,8 @@ export interface Change {
   readonly decision: Decision;
 }
 
-/** Called after each decision with its number from 0. */
-export type OnRound = (decision: Decision, now: Instant) => void;
+/** Called after each decision, with what it depended on. */
+export type OnRound = (decision: Decision, snapshot: Snapshot) => void;
 
 /**
  * Runs a document over a load, with the same `decide` that scales the cluster: each decision is carried out and changes
@@ -67,45 +66,54 @@ export function runVariant(scaler: Scaler, setting: Setting, onRound?: OnRound):
     start,
     podStartSeconds: setting.podStartSeconds,
     requests: setting.requests,
+    order: setting.order ?? 'parallel',
   });
-  const shares = models.map((model) => (model.kind === 'share' ? createShareCurve(start) : null));
+  const shares = models.map((model) => (hasCurve(model) ? createShareCurve(start) : null));
   const log = createLog(fleet, start);
   let state: State = EMPTY_STATE;
   let carriedUntil = start;
-  const firstAt = addSeconds(start, scaler.spec.syncPeriodSeconds);
+  const firstAt = setting.firstRoundAt ?? addSeconds(start, scaler.spec.syncPeriodSeconds);
   for (let now = firstAt; now <= end; now = addSeconds(now, scaler.spec.syncPeriodSeconds)) {
     carriedUntil = carryLoad(fleet, { models, shares, from: carriedUntil, to: now, log });
-    const decision = decideAt(scaler, { now, fleet, models, shares, state, setting });
+    const snapshot = snapshotAt(scaler, { now, fleet, models, shares, ready: log.ready, state, setting });
+    const decision = decide(snapshot);
     state = decision.state;
     if (decision.desiredReplicas !== fleet.replicas()) fleet.scaleTo(decision.desiredReplicas, now);
     log.addDecision(decision, now);
-    onRound?.(decision, now);
+    onRound?.(decision, snapshot);
   }
   carryLoad(fleet, { models, shares, from: carriedUntil, to: end, log });
   return log.finish(end);
 }
 
-function decideAt(
+function snapshotAt(
   scaler: Scaler,
   given: {
     readonly now: Instant;
     readonly fleet: Fleet;
     readonly models: readonly MetricModel[];
     readonly shares: readonly (ShareCurve | null)[];
+    readonly ready: readonly CountStep[];
     readonly state: State;
     readonly setting: Setting;
   },
-): Decision {
-  const { now, fleet, models, shares, state, setting } = given;
+): Snapshot {
+  const { now, fleet, models, shares, ready, state, setting } = given;
   const pods = fleet.pods();
   const { scrapeIntervalSeconds } = setting;
   const samples = scaler.spec.metrics.map((metric, index) => {
     const model = models[index];
     if (model === undefined) throw new Error(`no model for metric ${index}`);
-    return takeSample(metric, model, { now, pods, shares: shares[index] ?? null, scrapeIntervalSeconds });
+    const ofMetric = shares[index] ?? null;
+    return takeSample(metric, model, { now, pods, shares: ofMetric, ready, scrapeIntervalSeconds });
   });
-  const target = { specReplicas: fleet.replicas(), statusReplicas: fleet.replicas() };
-  return decide({ scaler, now, target, pods, samples, state });
+  const target = { specReplicas: fleet.replicas(), statusReplicas: pods.length };
+  return { scaler, now, target, pods, samples, state };
+}
+
+/** A load that is a mean already is divided when a sample is taken. */
+function hasCurve(model: MetricModel): boolean {
+  return model.kind === 'share' && model.loadIs === 'present';
 }
 
 /** Divides the load of a period among the pods that are ready in it. Returns the end of the period. */
@@ -140,6 +148,7 @@ function carryLoad(
 }
 
 interface Log {
+  readonly ready: readonly CountStep[];
   readonly notePods: (now: Instant) => void;
   readonly addDecision: (decision: Decision, now: Instant) => void;
   readonly finish: (end: Instant) => Run;
@@ -159,6 +168,7 @@ function createLog(fleet: Fleet, start: Instant): Log {
   notePods(start);
 
   return {
+    ready,
     notePods,
     addDecision: (decision, now) => {
       counts.rounds += 1;

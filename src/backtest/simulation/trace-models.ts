@@ -1,4 +1,4 @@
-import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
+import { isRate, largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import { parseQuantity } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
@@ -55,16 +55,26 @@ function modelOf(
       return {
         kind: 'share',
         load,
+        loadIs: 'present',
         saturation: capacity,
         unitsPerLoad,
         windowSeconds: resourceWindowSeconds,
+        isRate: true,
       };
     }
     case 'Pods':
-      return { kind: 'share', load, saturation: capacity, unitsPerLoad: 1, windowSeconds: windowOf(metric) };
+      return {
+        kind: 'share',
+        load,
+        loadIs: 'present',
+        saturation: capacity,
+        unitsPerLoad: 1,
+        windowSeconds: windowOf(metric),
+        isRate: isRate(metric.query),
+      };
     case 'Object':
     case 'External':
-      return { kind: 'total', load, windowSeconds: windowOf(metric) };
+      return { kind: 'total', load, loadIs: 'present', windowSeconds: windowOf(metric) };
     default:
       return metric satisfies never;
   }

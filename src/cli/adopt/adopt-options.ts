@@ -14,7 +14,8 @@ export interface AdoptOptions extends ReachOptions {
   readonly switch?: boolean;
   readonly undo?: boolean;
   readonly force?: boolean;
-  readonly dryRun?: boolean;
+  /** Prints what the step would do. */
+  readonly preview?: boolean;
   readonly output: string;
 }
 
@@ -40,8 +41,8 @@ export function readStep(options: AdoptOptions): AdoptStep {
   if (options.filename !== undefined && options.adapterConfig !== undefined)
     throw usageError('--filename and --adapter-config cannot be combined');
   if (step !== 'switch' && options.force === true) throw usageError('--force needs --switch');
-  if (step === 'report' && options.dryRun === true)
-    throw usageError('--dry-run cannot be combined with --report, which changes nothing');
+  if (step === 'report' && options.preview === true)
+    throw usageError('--preview cannot be combined with --report, which changes nothing');
   return step;
 }
 

@@ -3,7 +3,8 @@ import { createTransport } from '../../kubernetes/requests/transport.js';
 import { type KubernetesRequest } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
-import { CommandError, type CommandIo } from '../process/io.js';
+import type { CommandIo } from '../process/io.js';
+import { clusterError } from '../reach/cluster-error.js';
 import { ANSWER_DEADLINE_MS, connectToCluster, type ReachOptions } from '../reach/find-service.js';
 import { VERSION } from '../version/version.js';
 import { type ResourceKind, SCALER } from './source-kinds.js';
@@ -57,7 +58,11 @@ export async function openObjects(
     });
   };
   const failure = (error: unknown, kind: ResourceKind, verb: string): unknown =>
-    toCommandError(error, { kind, verb, namespace });
+    clusterError(
+      error,
+      { verb, plural: kind.plural, namespace },
+      (message) => `${message}${missingHint(kind)}`,
+    );
   return {
     get: async (kind, name) => {
       try {
@@ -120,23 +125,6 @@ function isMissing(error: unknown, name: string): boolean {
   return (
     error instanceof KubernetesError && error.kind === 'not_found' && error.message.includes(`"${name}"`)
   );
-}
-
-function toCommandError(
-  error: unknown,
-  {
-    kind,
-    verb,
-    namespace,
-  }: { readonly kind: ResourceKind; readonly verb: string; readonly namespace: string },
-): unknown {
-  if (!(error instanceof KubernetesError)) return error;
-  if (error.kind === 'forbidden' || error.kind === 'unauthorized')
-    return new CommandError(
-      `${error.message}. You need permission to ${verb} ${kind.plural} in namespace ${namespace}`,
-    );
-  if (error.kind === 'not_found') return new CommandError(`${error.message}${missingHint(kind)}`);
-  return new CommandError(error.message);
 }
 
 function missingHint({ plural }: ResourceKind): string {

@@ -1,4 +1,5 @@
-import { isIncomplete, importObject, remarkLine } from '../../importers/import-object.js';
+import { isIncomplete } from '../../importers/draft/draft.js';
+import { importObject, remarkLine } from '../../importers/import-object.js';
 import { documentOf } from '../../importers/write/write-document.js';
 import { NO_QUERIES } from '../../importers/manifest/metric-queries.js';
 import { nameSources } from '../../importers/manifest/source-names.js';
@@ -48,7 +49,7 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
     options.filename === undefined
       ? await importSource(context, object)
       : await readScalerFile(context, options.filename, object);
-  if (options.dryRun === true) {
+  if (options.preview === true) {
     io.stdout.write(writeStructured('yaml', document));
     return 0;
   }

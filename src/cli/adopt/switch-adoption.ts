@@ -46,7 +46,7 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
     const warning = managerWarning(object, source);
     if (warning !== null) io.stderr.write(`promscaler: warning: ${warning}\n`);
   }
-  if (options.dryRun === true) {
+  if (options.preview === true) {
     const steps =
       object === null
         ? []

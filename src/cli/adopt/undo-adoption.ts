@@ -29,7 +29,7 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
     );
   if (textIn(objectIn(object, 'metadata'), 'deletionTimestamp') !== null)
     throw new CommandError(`${nameSource(source)} is being deleted: try again when it is gone`);
-  if (options.dryRun === true) {
+  if (options.preview === true) {
     const steps = [
       ...(scaler.isDryRun ? [] : [`${nameScaler(context, scaler)} would be put into dry run`]),
       ...(object === null ? [`${nameSource(source)} would be created again`] : []),

@@ -1,5 +1,5 @@
 import { importObjects } from '../../importers/import-objects.js';
-import { isIncomplete } from '../../importers/import-object.js';
+import { isIncomplete } from '../../importers/draft/draft.js';
 import { NO_QUERIES } from '../../importers/manifest/metric-queries.js';
 import { readManifests } from '../../importers/read-manifests.js';
 import { formatPath } from '../../scaler/problems/finding.js';

@@ -35,6 +35,8 @@ import {
   parseThresholds,
   parseTime,
 } from './scene/parse-options.js';
+import { buildPage } from './html/build-page.js';
+import { writeHtml } from './html/write-html.js';
 import { readVariant } from './read-variant.js';
 import { runReplay } from './run-replay.js';
 import type { Scene } from './scene/scene.js';
@@ -56,6 +58,7 @@ export interface BacktestOptions extends HistoryOptions {
   readonly config?: string;
   readonly failIf?: readonly string[];
   readonly recommend?: readonly string[];
+  readonly html?: string;
   readonly output: string;
 }
 
@@ -82,7 +85,7 @@ export async function runBacktest(options: BacktestOptions, io: CommandIo): Prom
   try {
     const given = { variants, scene, format, runJobs: pool.runJobs };
     return options.recommend === undefined
-      ? await printComparison(given, failIf, io)
+      ? await printComparison(options, { ...given, failIf }, io)
       : await printRecommendation(options, given, io);
   } finally {
     pool.close();
@@ -97,8 +100,8 @@ interface Given {
 }
 
 async function printComparison(
-  { variants, scene, format, runJobs }: Given,
-  failIf: readonly Threshold[],
+  { html }: BacktestOptions,
+  { variants, scene, format, runJobs, failIf }: Given & { readonly failIf: readonly Threshold[] },
   io: CommandIo,
 ): Promise<ExitCode> {
   const { scoring } = scene;
@@ -112,13 +115,14 @@ async function printComparison(
     assumptions: scene.lines,
   };
   writeReport(report, format, io);
+  if (html !== undefined) await writeHtml(html, buildPage(report, variants, scene), io.cwd);
   const failed = failIf.filter(({ isMetBy }) => isMetBy(first.figures));
   for (const { text } of failed) io.stderr.write(`promscaler: ${first.name}: ${text}\n`);
   return failed.length > 0 || results.some(({ error }) => error !== null) ? 1 : 0;
 }
 
 async function printRecommendation(
-  { recommend: texts }: BacktestOptions,
+  { recommend: texts, html }: BacktestOptions,
   { variants, scene, format, runJobs }: Given,
   io: CommandIo,
 ): Promise<ExitCode> {
@@ -130,7 +134,10 @@ async function printRecommendation(
   if (results[0]?.error !== null) throw new CommandError(`${variant.name}: ${results[0]?.error ?? ''}`);
   const recommendation = { change, reason };
   const base = { scoring, variants: results, baselines: baselines(scoring), assumptions: scene.lines };
-  writeReport({ ...base, recommendation }, format, io);
+  const report = { ...base, recommendation };
+  writeReport(report, format, io);
+  // The recommended document is not among the variants: of its changes, only the reasons are known.
+  if (html !== undefined) await writeHtml(html, buildPage(report, [], scene), io.cwd);
   return 0;
 }
 
@@ -139,10 +146,9 @@ async function openScene(
   { config, variants }: { readonly config: ServiceConfig | null; readonly variants: readonly Variant[] },
   io: CommandIo,
 ): Promise<Scene> {
-  if (options.trace !== undefined && (options.prometheus ?? options.from) !== undefined)
-    throw new CommandError('--trace and --prometheus or --from are two sources of load: choose one', 2);
+  checkSources(options);
   const assumptions = readAssumptions(options, config);
-  if (options.prometheus !== undefined || options.from !== undefined)
+  if ((options.prometheus ?? options.from ?? options.history) !== undefined)
     return openHistory(
       options,
       variants,
@@ -150,7 +156,7 @@ async function openScene(
       io,
     );
   const { capacity } = assumptions;
-  if (options.trace === undefined) throw new CommandError('--trace or --prometheus is missing', 2);
+  if (options.trace === undefined) throw new CommandError('--trace, --prometheus or --history is missing', 2);
   if (capacity === null) throw new CommandError('--trace needs --capacity: the load that one pod carries', 2);
   const podStartSeconds = assumptions.podStartSeconds ?? DEFAULT_POD_START_SECONDS;
   const known = { ...assumptions, capacity, podStartSeconds };
@@ -158,6 +164,19 @@ async function openScene(
   const scoring = scoringOf(load, known);
   const world = traceWorld(load, known);
   return { world, scoring, assumptions: known, more: [], lines: describeAssumptions(known, variants) };
+}
+
+function checkSources({ trace, prometheus, from, history, to, step, saveHistory }: BacktestOptions): void {
+  if (trace !== undefined && (prometheus ?? from ?? history) !== undefined)
+    throw new CommandError(
+      '--trace, --history and --prometheus or --from are sources of load: choose one',
+      2,
+    );
+  if (history !== undefined && (prometheus ?? from ?? to ?? step ?? saveHistory) !== undefined)
+    throw new CommandError(
+      '--history has its own times: remove --prometheus, --from, --to, --step and --save-history',
+      2,
+    );
 }
 
 /** `capacity` and `podStartSeconds` are null without their option. */

@@ -68,7 +68,7 @@ function markdownLines(report: Report): readonly string[] {
   ];
 }
 
-function tableRows(report: Report): readonly (readonly string[])[] {
+export function tableRows(report: Report): readonly (readonly string[])[] {
   const { variants, baselines, scoring } = report;
   const columns = scoring.pricePerPodHour === null ? COLUMNS : [...COLUMNS, COST_COLUMN];
   const front = variants.length > 2 ? paretoFront(variants) : new Set<string>();
@@ -80,7 +80,7 @@ function tableRows(report: Report): readonly (readonly string[])[] {
   return [['', ...columns.map(({ title }) => title)], ...rows];
 }
 
-function noteLines({ variants }: Report): readonly string[] {
+export function noteLines({ variants }: Report): readonly string[] {
   const failed = variants.flatMap(({ name, error }) => (error === null ? [] : [`${name}: ${error}`]));
   const isMarked = variants.filter(({ figures }) => figures !== null).length > 2;
   const mark = isMarked ? ['* no other variant has both fewer pod-hours and less under-provisioning'] : [];
@@ -88,7 +88,7 @@ function noteLines({ variants }: Report): readonly string[] {
 }
 
 /** The change as YAML, indented. */
-function recommendationLines({ recommendation }: Report, indent: string): readonly string[] {
+export function recommendationLines({ recommendation }: Report, indent: string): readonly string[] {
   if (recommendation === undefined) return [];
   const { change, reason } = recommendation;
   if (change === null) return ['', `Recommendation: keep the document as it is: ${reason}.`];

@@ -7,19 +7,28 @@ import type { Result } from './result.js';
 export function addAdoptCommand(program: Command, io: CommandIo, result: Result): void {
   const command = program
     .command('adopt')
-    .description('Replace an HPA or ScaledObject by a scaler: dry run, comparison, switch, way back')
-    .argument('<autoscaler>', 'hpa/NAME or scaledobject/NAME')
+    .description('Replace an HPA or ScaledObject by a scaler, in steps')
+    .argument(
+      '<autoscaler>',
+      'hpa/NAME or scaledobject/NAME. Without --report, --switch or --undo: create its scaler, in dry run. The autoscaler goes on scaling',
+    )
     .option(
       '-n, --namespace <namespace>',
       'Namespace of the autoscaler (default: that of the kubeconfig context)',
     )
-    .option('-f, --filename <file>', 'Completed scaler document to use instead of the converted one')
-    .option('--adapter-config <file>', 'Config of prometheus-adapter, with the queries of custom metrics')
-    .option('--report', 'Print how often the dry run had the same count as the autoscaler')
-    .option('--switch', 'Save and delete the autoscaler, then end the dry run')
-    .option('--undo', 'Restart the dry run, then create the autoscaler again')
-    .option('--force', 'With --switch: also if the counts differ or were not compared')
-    .option('--dry-run', 'Print what would be done, and change nothing')
+    .option(
+      '-f, --filename <file>',
+      'First step: scaler document to use, instead of converting the autoscaler',
+    )
+    .option(
+      '--adapter-config <file>',
+      'First step: config of prometheus-adapter, for the queries of Pods, Object and External metrics',
+    )
+    .option('--report', 'Compare: print how often scaler and autoscaler wanted the same replica count')
+    .option('--switch', 'Switch: save and delete the autoscaler, then let the scaler scale')
+    .option('--undo', 'Way back: put the scaler into dry run, and create the autoscaler again')
+    .option('--force', 'With --switch: also if the replica counts differ or were not compared')
+    .option('--preview', 'Print what the step would do, and change nothing')
     .addOption(outputOption(['text', 'json', 'yaml']));
   reaching(command).action(async (source: string, options: Omit<AdoptOptions, 'source'>) => {
     const { runAdopt } = await import('../adopt/run-adopt.js');

@@ -62,16 +62,19 @@ interface ImportFlags extends ClusterOptions {
 function addImport(program: Command, io: CommandIo, result: Result): void {
   const command = program
     .command('import')
-    .description('Convert autoscalers of other kinds (HPA, KEDA, CHPA) to scaler documents')
+    .description('Convert HPAs, KEDA ScaledObjects, CHPAs and WatermarkPodAutoscalers to scaler documents')
     .argument('<path...>', 'Files, directories with *.yaml and *.yml files, or - for standard input')
     .option(
       '-n, --namespace <namespace>',
       'Namespace of objects without one (default: that of the kubeconfig context)',
     )
-    .option('--adapter-config <file>', 'Config of prometheus-adapter, with the queries of custom metrics')
-    .option('--dry-run', 'Set dryRun: true in each document, to compare it with its autoscaler')
-    .option('--strict', 'Reject objects that cannot be converted completely')
-    .option('--live', 'Compare the decision for each document with the present count of its HPA')
+    .option(
+      '--adapter-config <file>',
+      'Config of prometheus-adapter, for the queries of Pods, Object and External metrics',
+    )
+    .option('--dry-run', 'Set dryRun: true in each document, so that its autoscaler goes on scaling')
+    .option('--strict', 'Print no document for an autoscaler that cannot be converted completely')
+    .option('--live', 'Compare: decide once for each document, and print the difference to its HPA')
     .option('--config <file>', 'With --live: service config with the data sources')
     .option('--prometheus <url>', 'With --live: replace the URLs of the data source default');
   reachingCluster(command).action(async (paths: string[], options: ImportFlags) => {
@@ -144,6 +147,8 @@ function addBacktest(program: Command, io: CommandIo, result: Result): void {
     .option('--from <time>', 'Start of the history: a time, or a duration before --to, such as 7d')
     .option('--to <time>', 'End of the history: a time, or a duration before now (default: now)')
     .option('--step <duration>', 'Step of the history (default: scrapeIntervalSeconds of the data source)')
+    .option('--save-history <file>', 'Write the history to a file, for --history')
+    .option('--history <file>', 'Read the history from a file of --save-history, without a server')
     .option('--request <cores>', 'Cpu request of a pod (default: that of kube-state-metrics)')
     .option('--no-cache', 'Read the whole history again, and do not keep it')
     .option(
@@ -182,6 +187,7 @@ function addBacktest(program: Command, io: CommandIo, result: Result): void {
       'Exit with 1 if the figure is so, such as theta_U>1; repeatable',
       collect,
     )
+    .option('--html <file>', 'Also write the report as a page with charts that needs no network')
     .addOption(outputOption(['text', 'json', 'markdown']))
     .action(async (options: BacktestOptions) => {
       const { runBacktest } = await import('../backtest/run-backtest.js');

@@ -19,7 +19,7 @@ const KUBECONFIG = [
   '--kubeconfig <file>',
   'Kubeconfig file (default: the same as kubectl, else the service account of the pod)',
 ] as const;
-const CONTEXT = ['--context <name>', 'Context of the kubeconfig'] as const;
+const CONTEXT = ['--context <context>', 'Context of the kubeconfig'] as const;
 
 export function reaching(command: Command): Command {
   return command

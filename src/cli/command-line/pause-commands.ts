@@ -9,7 +9,7 @@ export function addPauseCommands(program: Command, io: CommandIo, result: Result
     .command('pause')
     .description('Pause the scaling of a workload by annotations, with your permissions')
     .argument('<scaler>', 'NAMESPACE/NAME, or NAME')
-    .option('--for <duration>', 'Duration: 90s, 15m, 2h, 1d, 1h30m (default: until resume)')
+    .option('--for <duration>', 'Duration, such as 30m, 2h, 1d or 1h30m (default: until resume)')
     .option('--until <time>', 'End of the pause: 2026-01-01T18:00:00Z')
     .addOption(
       optionOf('--direction <direction>', 'Only pause this direction (default: both)', [

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type * as Demo from '../demo/demo.js';
+import type { DemoOptions } from '../demo/options.js';
 import { CommandError, type CommandIo } from '../process/io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
 import { NAMESPACE_OF_SCALER, outputOption, reachingCluster } from './options.js';
@@ -42,7 +43,11 @@ function addDemo(program: Command, io: CommandIo, result: Result): void {
     .option('--speed <factor>', 'Factor by which the load curve and the windows are shortened, 1 to 60', '5')
     .option('--port <port>', 'Port of the service (default: 8080, or any free port if it is in use)')
     .option('--trace <file>', 'Load curve as CSV: t_seconds,value')
-    .action(async (options: { duration?: string; speed: string; port?: string; trace?: string }) => {
+    .option(
+      '--keep <directory>',
+      'Directory for the recorded history and the documents (default: ~/.cache/promscaler/demo)',
+    )
+    .action(async (options: DemoOptions) => {
       const { runDemo } = await loadDemo();
       result.exitCode = await runDemo(options, io);
     });

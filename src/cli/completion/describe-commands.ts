@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 
 /** What completes an argument or the value of an option, besides `values`. */
-export type Source = 'files' | 'scalers' | 'namespaces' | 'nothing';
+export type Source = 'files' | 'scalers' | 'namespaces' | 'autoscalers' | 'contexts' | 'nothing';
 
 export interface Completion {
   readonly commands: readonly CompletedCommand[];
@@ -72,6 +72,8 @@ const SOURCES: Readonly<Record<string, Source>> = {
   snapshot: 'files',
   scaler: 'scalers',
   namespace: 'namespaces',
+  autoscaler: 'autoscalers',
+  context: 'contexts',
 };
 
 function placeOf(name: string, values: readonly string[] = []): Place {

@@ -13,11 +13,13 @@ import { parseTrace, traceCurve } from '../../simulator/model/trace.js';
 import { startSimulator } from '../../simulator/simulator.js';
 import type { CommandIo, ExitCode } from '../process/io.js';
 import { CommandError } from '../process/io.js';
+import type { Instant } from '../../units/time.js';
 import type { CycleOutput } from '../../control/ports/ports.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { runService } from '../running/run-service.js';
 import { demoPrometheusConfig } from './documents.js';
 import { introduction } from './introduction.js';
+import { currentDocuments, keepHistory, keptDirectory, offer } from './keep-history.js';
 import { createNarrator } from './narrate.js';
 import { createOpening, withoutRefusals } from './opening.js';
 import { readDemoOptions } from './options.js';
@@ -58,7 +60,9 @@ export async function runDemo(options: DemoOptions, io: CommandIo): Promise<Exit
           const start = (): void => {
             for (const workload of workloads) simulator.setLoad(workload, workload.load);
           };
-          return await play({ ...stage, start }, settings, io);
+          const documents = (): Promise<readonly string[]> =>
+            currentDocuments(simulator, DEMO_NAMESPACE, join(folder, 'scalers'));
+          return await play({ ...stage, start, documents }, settings, io);
         } finally {
           await stage.close();
         }
@@ -105,6 +109,7 @@ async function readTrace(file: string, io: CommandIo): Promise<Curve> {
 
 interface SetStage extends Stage {
   readonly start: () => void;
+  readonly documents: () => Promise<readonly string[]>;
 }
 
 async function play(stage: SetStage, settings: DemoSettings, io: CommandIo): Promise<ExitCode> {
@@ -126,6 +131,7 @@ async function play(stage: SetStage, settings: DemoSettings, io: CommandIo): Pro
   const narrator = createNarrator({ ...io, stdout: opening.stdout });
   const { durationSeconds } = settings;
   const forget = durationSeconds === null ? end : io.clock.after(durationSeconds * 1000, end);
+  let startedAt: Instant | null = null;
   try {
     const env = { ...io.env, POD_NAMESPACE: DEMO_NAMESPACE };
     const demoIo = { ...io, env, stderr: withoutRefusals(io.stderr), signal: stop.signal };
@@ -133,7 +139,9 @@ async function play(stage: SetStage, settings: DemoSettings, io: CommandIo): Pro
     const { printDocuments: onDocuments } = narrator;
     const onCycle = (output: CycleOutput): void => {
       narrator.printCycle(output);
-      if (opening.see(scalerKey(output.record.scaler))) stage.start();
+      if (!opening.see(scalerKey(output.record.scaler))) return;
+      startedAt = io.clock.now();
+      stage.start();
     };
     const exitCode = await runService(
       { configFile, dryRun: false, strict: true, onCycle, onDocuments },
@@ -142,9 +150,28 @@ async function play(stage: SetStage, settings: DemoSettings, io: CommandIo): Pro
     opening.open();
     io.stdout.write(`\nThe demo ended: ${narrator.changes()} changes of replicas.\n`);
     if (lost.length > 0) throw new CommandError(`Prometheus exited: ${lost.join('')}`);
+    await offerBacktest(stage, { startedAt, directory: settings.keepDirectory }, io);
     return exitCode;
   } finally {
     forget();
     io.signal.removeEventListener('abort', end);
+  }
+}
+
+async function offerBacktest(
+  stage: SetStage,
+  { startedAt, directory }: { readonly startedAt: Instant | null; readonly directory: string | null },
+  io: CommandIo,
+): Promise<void> {
+  const keptIn = directory === null ? keptDirectory(io) : resolve(io.cwd, directory);
+  if (startedAt === null || keptIn === null) return;
+  try {
+    const { prometheusUrl } = stage;
+    const documents = await stage.documents();
+    const kept = await keepHistory({ prometheusUrl, start: startedAt, documents, directory: keptIn }, io);
+    if (kept !== null) io.stdout.write(offer(kept, io.command ?? 'promscaler'));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    io.stderr.write(`promscaler: warning: the history of the demo is not kept: ${why}\n`);
   }
 }

@@ -6,6 +6,7 @@ export interface DemoOptions {
   /** Default: 8080, or any free port if that is in use. */
   readonly port?: string | undefined;
   readonly trace?: string | undefined;
+  readonly keep?: string | undefined;
 }
 
 export interface DemoSettings {
@@ -14,6 +15,8 @@ export interface DemoSettings {
   readonly speed: number;
   readonly port: number | null;
   readonly traceFile: string | null;
+  /** For the history; null: the cache directory of the user. */
+  readonly keepDirectory: string | null;
 }
 
 /** Without a terminal, Ctrl-C is not available. */
@@ -33,6 +36,7 @@ export function readDemoOptions(options: DemoOptions, isTerminal: boolean): Demo
         ? null
         : readNumber('--port', options.port, { min: 0, max: 65_535, isInteger: true }),
     traceFile: options.trace ?? null,
+    keepDirectory: options.keep ?? null,
   };
 }
 

@@ -1,9 +1,9 @@
+import { DURATION_FORM, parseDuration } from '../../units/duration.js';
 import { addSeconds, formatInstant, instantFromMs, parseInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { CommandError } from '../process/io.js';
 
 const TIME_OF_DAY = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/;
-const AGO = /^(?:(\d{1,5})d)?(?:(\d{1,6})h)?(?:(\d{1,7})m)?(?:(\d{1,8})s)?$/;
 const DAY_MS = 86_400_000;
 
 /**
@@ -14,7 +14,7 @@ export function parsePastTime(text: string, now: Instant): Instant {
   const time = parseInstant(text) ?? lastTimeOfDay(text, now) ?? secondsAgo(text, now);
   if (time === null)
     throw new CommandError(
-      `--at ${text} is not a time. Use 2026-01-01T10:42:30Z, 10:42:30 (UTC) or 10m (ago)`,
+      `--at is ${JSON.stringify(text)}, must be a time such as 2026-01-01T10:42:30Z, a time of day such as 10:42:30 (UTC), or ${DURATION_FORM} (ago)`,
       2,
     );
   if (time > now)
@@ -32,8 +32,6 @@ function lastTimeOfDay(text: string, now: Instant): Instant | null {
 }
 
 function secondsAgo(text: string, now: Instant): Instant | null {
-  const match = text === '' ? null : AGO.exec(text);
-  if (match === null) return null;
-  const part = (index: number): number => Number(match[index] ?? 0);
-  return addSeconds(now, -(part(1) * 86_400 + part(2) * 3600 + part(3) * 60 + part(4)));
+  const seconds = parseDuration(text);
+  return seconds === null ? null : addSeconds(now, -seconds);
 }

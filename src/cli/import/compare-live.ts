@@ -1,7 +1,7 @@
 import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-service-config.js';
 import { findOtherScaler } from '../../control/observe/shared-targets.js';
 import type { ImportedManifest } from '../../importers/import-objects.js';
-import { isIncomplete } from '../../importers/import-object.js';
+import { isIncomplete } from '../../importers/draft/draft.js';
 import { oneLine } from '../../importers/write/comments.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';

@@ -16,8 +16,9 @@ export function writeDocument(document: NewDocument): string {
   const { namespace, name, target, min, max, preset, metrics } = document;
   const file = nameInComment(document.file);
   const lines = [
-    `# Next: "promscaler validate ${file}" validates this document, "promscaler show ${file}" prints every default.`,
-    `# Deploy it with "helm upgrade ... --set-file scalers.NAME=${file}", or copy it to a directory of scalers.paths.`,
+    `# Next: "promscaler validate ${file}" validates this document, "promscaler show ${file}" prints every default,`,
+    `# "kubectl apply -f ${file}" applies it (chart value crd.enabled). Without Scaler objects, add it to the release:`,
+    `# "helm upgrade ... --set-file scalers.NAME=${file}".`,
     `apiVersion: ${API_VERSION}`,
     'kind: Scaler',
     'metadata:',

@@ -3,12 +3,11 @@ import { objectIn, textsIn } from '../../kubernetes/api/json.js';
 import type { JsonObject } from '../../kubernetes/api/json.js';
 import { APPS_ROOT, nameTarget } from '../../kubernetes/targets.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
-import { KubernetesError } from '../../kubernetes/api/types.js';
 import { readWorkload, workloadPath } from '../../kubernetes/workload.js';
 import { formatInstant } from '../../units/time.js';
+import { clusterError } from '../reach/cluster-error.js';
 import { ANSWER_DEADLINE_MS, connectToCluster } from '../reach/find-service.js';
 import type { CommandIo } from '../process/io.js';
-import { CommandError } from '../process/io.js';
 import { VERSION } from '../version/version.js';
 import type { PauseTarget } from './find-target.js';
 import type { PauseRequest, ResumeOptions } from './pause-options.js';
@@ -57,7 +56,8 @@ export async function openAnnotations(
     try {
       return await request;
     } catch (error) {
-      throw toCommandError(error, { verb, target });
+      const missing = `${nameTarget(namespace, ref)} does not exist`;
+      throw clusterError(error, { verb, plural, namespace }, () => missing);
     }
   };
   return {
@@ -82,18 +82,4 @@ export async function openAnnotations(
     },
     close: transport.close,
   };
-}
-
-function toCommandError(
-  error: unknown,
-  { verb, target }: { readonly verb: string; readonly target: PauseTarget },
-): unknown {
-  if (!(error instanceof KubernetesError)) return error;
-  const { namespace, plural, ref } = target;
-  if (error.kind === 'forbidden' || error.kind === 'unauthorized')
-    return new CommandError(
-      `${error.message}. You need permission to ${verb} ${plural} in namespace ${namespace}`,
-    );
-  if (error.kind === 'not_found') return new CommandError(`${nameTarget(namespace, ref)} does not exist`);
-  return new CommandError(error.message);
 }

@@ -1,3 +1,4 @@
+import { DURATION_FORM, parseDuration } from '../../units/duration.js';
 import { addSeconds, formatInstant, instantFromMs, parseInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { ReachOptions } from '../reach/find-service.js';
@@ -61,8 +62,6 @@ function readReason(text: string | undefined): string | null {
   return text === undefined ? null : reason;
 }
 
-const DURATION = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/;
-
 /** Keeps the end of a pause within the range of RFC 3339. */
 const LONGEST_DAYS = 10_000;
 
@@ -79,11 +78,8 @@ function readUntil({ for: duration, until: time }: PauseOptions, now: Instant): 
 
 /** Returns seconds, at least 1. */
 function readDuration(text: string): number {
-  const match = text === '' ? null : DURATION.exec(text);
-  if (match === null)
-    throw usageError(`--for ${text === '' ? '""' : text} is not a duration. Use 90s, 15m, 2h, 1d or 1h30m`);
-  const part = (index: number): number => Number(match[index] ?? 0);
-  const seconds = part(1) * 86_400 + part(2) * 3600 + part(3) * 60 + part(4);
+  const seconds = parseDuration(text);
+  if (seconds === null) throw usageError(`--for is ${JSON.stringify(text)}, must be ${DURATION_FORM}`);
   if (seconds === 0)
     throw usageError(`--for ${text} is zero, must be at least 1s. resume ends an existing pause`);
   if (seconds > LONGEST_DAYS * 86_400)

@@ -1,5 +1,5 @@
 import { delimiter, join } from 'node:path';
-import { ConnectionError, readKubeconfig } from '../../kubernetes/access/kubeconfig.js';
+import { ConnectionError, readContextNames, readKubeconfig } from '../../kubernetes/access/kubeconfig.js';
 import { homeDirectory } from '../input/home-directory.js';
 import type { CommandIo } from '../process/io.js';
 import type { ClusterOptions } from './cluster-options.js';
@@ -20,6 +20,14 @@ export async function contextNamespace(
     if (error instanceof ConnectionError) return DEFAULT_NAMESPACE;
     throw error;
   }
+}
+
+/** Returns the contexts of the kubeconfig. Throws `ConnectionError` if it is invalid. */
+export function contextNames(
+  { kubeconfig }: Pick<ClusterOptions, 'kubeconfig'>,
+  io: Pick<CommandIo, 'env'>,
+): Promise<readonly string[]> {
+  return readContextNames(kubeconfig === undefined ? usualPaths(io) : [kubeconfig]);
 }
 
 const DEFAULT_NAMESPACE = 'default';

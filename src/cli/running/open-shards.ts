@@ -53,6 +53,7 @@ export function openShards(options: ElectionOptions, parts: ShardParts): Shards 
 /** Returns the other replicas, to which the HTTP server forwards requests. */
 export function fleetOf(shards: Shards): Fleet {
   return {
+    identity: shards.identity,
     isOwn: (key) => shards.serves(bucketOfKey(key)),
     ownerOf: (key) => shards.others().find(({ buckets }) => buckets.includes(bucketOfKey(key))) ?? null,
     peers: shards.others,

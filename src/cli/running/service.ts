@@ -4,13 +4,13 @@ import { createTurns } from '../../control/change/turns.js';
 import { createClockWarnings } from '../../control/clock-warnings.js';
 import { createController } from '../../control/controller.js';
 import { runCycle } from '../../control/cycle.js';
-import { reportCycle } from '../../control/record/report-cycle.js';
+import { reportCycle, type CycleReportPorts } from '../../control/record/report-cycle.js';
 import { runTerm } from '../../control/run-term.js';
 import { createDeletionCosts } from '../../control/deletion-costs/deletion-costs.js';
+import type { Round } from '../../control/rounds/rounds.js';
 import { createAdmission } from '../../control/rounds/admission.js';
 import { metricObserver } from '../../control/observe/observe-metrics.js';
 import type { CycleOutput } from '../../control/ports/ports.js';
-import { snapshotToJson, decisionToJson } from '../../decision/result/write-json.js';
 import { createCluster } from '../../kubernetes/cluster.js';
 import { bucketOf } from '../../kubernetes/state/state-key.js';
 import type { RequestReport, Transport } from '../../kubernetes/requests/transport.js';
@@ -20,18 +20,17 @@ import { FAILURE_REASONS } from '../../prometheus/answers/answer.js';
 import { createMetricSource, type MetricSourceOptions } from '../../prometheus/planner.js';
 import { type Problem, countErrors } from '../../scaler/problems/problem.js';
 import { scalerKey, type Scaler } from '../../scaler/spec.js';
-import { createApp } from '../../server/app.js';
-import { createEventStreams } from '../../server/event-streams.js';
-import { startServer } from '../../server/server.js';
 import type { Log } from '../../units/log.js';
 import { createNotifier } from '../../notifications/notifier.js';
 import { createMetrics, createRegistry, type Metrics } from '../../telemetry/metrics.js';
 import { createRecorder } from '../../telemetry/recorder.js';
 import { createRecords } from '../../telemetry/records.js';
+import { createServiceHealth, type ServiceHealth } from '../../telemetry/service-health.js';
 import { onAbort } from '../../units/abort.js';
 import type { Clock } from '../../units/clock.js';
 import { createCustomResources } from './custom-resources.js';
-import { bucketOfKey, fleetOf, openShards } from './open-shards.js';
+import { openHttp } from './open-http.js';
+import { bucketOfKey, openShards } from './open-shards.js';
 import { openRecord } from './open-record.js';
 import { openState } from './open-state.js';
 import type { OwnObjects } from './own-objects.js';
@@ -80,21 +79,26 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, clock, log, dryRun } = options;
   const serves = options.serves ?? true;
   const records = createRecords(clock, { hasReaders: serves });
-  const { ledger, feed } = records;
+  const { ledger, feed, sentEvents } = records;
   const sources = new Map(Object.entries(config.prometheus));
   const metrics = createMetrics(createRegistry({ process: serves }), {
     ledger,
+    detail: config.metrics.detail,
     version: VERSION,
     clock,
     sources: [...sources.keys()],
     failureReasons: FAILURE_REASONS,
     receivers: Object.keys(config.notifications),
   });
+  const health = createServiceHealth(clock, [...sources.keys()]);
   const decisionRecord = openRecord(config.record, { clock, log, metrics });
   const recorder = createRecorder({ ...records, metrics, log, onRecord: decisionRecord?.add });
   let apiServerNames: readonly string[] = [];
   const transport = options.openTransport(
-    metrics.observeKubernetesRequest,
+    (request) => {
+      metrics.observeKubernetesRequest(request);
+      health.observeKubernetesRequest(request);
+    },
     (names) => (apiServerNames = names),
   );
   const cluster = createCluster({
@@ -110,6 +114,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     clock,
     onQuery: (report) => {
       metrics.observeQuery(report);
+      health.observeQuery(report);
       const { source, clockAheadSeconds } = report;
       if (clockAheadSeconds !== null) clockWarnings.sourceClockAhead(source, clockAheadSeconds);
     },
@@ -161,9 +166,12 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     log,
     dryRun,
   });
-  const reportPorts = {
+  const reportPorts: CycleReportPorts = {
     recorder,
-    recordEvent: cluster.recordEvent,
+    recordEvent: (target, event, scaler) => {
+      cluster.recordEvent(target, event);
+      sentEvents.add(scaler, { ...event, at: clock.now() });
+    },
     isLeading: shards.isLeading,
     log,
     onCycle: options.onCycle,
@@ -188,10 +196,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
           takeTurn: turns.take,
         });
         reportCycle(output, { isCanceled: input.signal.aborted }, reportPorts);
+        health.endCycle(input.now);
         return output;
       });
     },
-    onRound: observeRound(metrics),
+    onRound: observeRound(metrics, health),
     onFault: (scaler, error) =>
       log.error('cycle failed: internal error', { scaler: scalerKey(scaler), error }),
     onClockSet: clockWarnings.wallClockSet,
@@ -205,38 +214,23 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     counters: { count: metrics.countNotifications },
   });
   let documentProblems: readonly Problem[] = [];
-  const streams = createEventStreams({ feed, clock });
-  let connections = 0;
-  const app = createApp({
-    healthProblems: shards.healthProblems,
-    waitingFor: () => [
-      ...(cluster.isSynced() ? [] : ['pods and targets are not listed yet']),
-      ...resources.waitingFor(),
-    ],
-    metrics,
-    api: {
-      ...records,
-      streams,
-      writeSnapshot: snapshotToJson,
-      writeDecision: decisionToJson,
-      version: VERSION,
-      isLeading: shards.isLeading,
-      problems: () => documentProblems,
-    },
-    fleet: config.sharding.enabled ? fleetOf(shards) : undefined,
-    clock,
-    hosts: { allowed: config.server.allowedHosts, apiServerNames: () => apiServerNames },
-    connections: () => connections,
-    onError: (error, path) => log.error('failed to serve page', { path, error }),
-  });
-  const host = config.server.host ?? (options.isInCluster === true ? undefined : LOOPBACK);
-  const onConnection = (): void => void (connections += 1);
-  const listening = { app, host, port: config.server.port, clock, onConnection };
-  const server = serves ? await startServer(listening) : null;
-  if (server !== null) {
-    log.info('listening', { url: server.url });
-    address = addressOf(options.podIp ?? LOOPBACK, server.port);
-  }
+  const http = serves
+    ? await openHttp(options, {
+        records,
+        metrics,
+        health,
+        shards,
+        transport,
+        waitingFor: () => [
+          ...(cluster.isSynced() ? [] : ['pods and targets are not listed yet']),
+          ...resources.waitingFor(),
+        ],
+        problems: () => documentProblems,
+        scalers: () => scalers,
+        apiServerNames: () => apiServerNames,
+      })
+    : null;
+  if (http !== null) address = addressOf(options.podIp ?? LOOPBACK, http.port);
   const termPorts = {
     clock,
     // With sharding, the state of a bucket is read when the bucket is acquired.
@@ -261,7 +255,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     },
     run: async (signal) => {
       // Event streams are closed immediately, not after the last change.
-      onAbort(signal, streams.close);
+      if (http !== null) onAbort(signal, http.closeStreams);
       const ending = new AbortController();
       const watching = Promise.all([
         cluster.run(ending.signal),
@@ -272,7 +266,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         await shards.run(signal, (term) => runTerm(termPorts, term));
       } finally {
         ending.abort();
-        await Promise.all([server?.close(), watching, decisionRecord?.close()]);
+        await Promise.all([http?.close(), watching, decisionRecord?.close()]);
       }
     },
   };
@@ -284,15 +278,16 @@ function addressOf(ip: string, port: number): string {
 /** About 5 ms of work. */
 const DECISIONS_AT_ONCE = 32;
 
-/** Outside of a cluster, other hosts on the network must not see which workloads are scaled. */
 const LOOPBACK = '127.0.0.1';
 
 function targetOf({ namespace, spec }: Scaler, dryRun: boolean): FollowedTarget {
   return { namespace, ref: spec.scaleTargetRef, isDryRun: dryRun || spec.dryRun };
 }
 
-function observeRound(metrics: Metrics): (round: { latenessSeconds: number; missed: number }) => void {
-  return ({ latenessSeconds, missed }) => {
+function observeRound(metrics: Metrics, health: ServiceHealth): (round: Round) => void {
+  return (round) => {
+    const { latenessSeconds, missed } = round;
+    health.startRound(round);
     metrics.observeLateness(latenessSeconds);
     if (missed > 0) metrics.countMissedRounds(missed);
   };

@@ -10,32 +10,40 @@ import type { CycleInput, CyclePorts } from '../ports/ports.js';
 import { storedStateOf } from '../memory/stored-state.js';
 import type { Hold } from './why-held.js';
 
-interface CarriedOut {
+export interface CarriedOut {
   readonly result: ScaleResult | null;
   /** The memory after the intent was stored. */
   readonly memory: Memory;
 }
 
-export async function carryOut(
-  input: CycleInput,
-  ports: CyclePorts,
-  wanted: {
-    readonly target: ScaleTarget;
-    readonly memory: Memory;
-    readonly order: Decision;
-    readonly hold: Hold | null;
-  },
-): Promise<CarriedOut> {
-  const { scaler, now, isCurrent, signal } = input;
-  const { clock, cluster, leadership } = ports;
+interface Wanted {
+  readonly target: ScaleTarget;
+  readonly memory: Memory;
+  readonly order: Decision;
+  readonly hold: Hold | null;
+}
+
+/** Returns null if there is nothing to carry out, as in nearly every cycle: then nothing waits either. */
+export function carryOut(input: CycleInput, ports: CyclePorts, wanted: Wanted): Promise<CarriedOut> | null {
   const { target, order, hold } = wanted;
-  await ports.deletionCosts?.update(input, {
-    target,
-    from: order.currentReplicas,
-    to: order.desiredReplicas,
-    isHeld: hold !== null,
-  });
-  if (order.action === 'none' || hold !== null) return { result: null, memory: wanted.memory };
+  const costs =
+    ports.deletionCosts?.update(input, {
+      target,
+      from: order.currentReplicas,
+      to: order.desiredReplicas,
+      isHeld: hold !== null,
+    }) ?? null;
+  return order.action === 'none' || hold !== null ? null : change(input, ports, { ...wanted, costs });
+}
+
+async function change(
+  { scaler, now, isCurrent, signal }: CycleInput,
+  ports: CyclePorts,
+  wanted: Wanted & { readonly costs: Promise<void> | null },
+): Promise<CarriedOut> {
+  const { clock, cluster, leadership } = ports;
+  const { target, order } = wanted;
+  await wanted.costs;
   const releaseTurn = await ports.takeTurn();
   let { memory } = wanted;
   try {
@@ -52,14 +60,14 @@ export async function carryOut(
     };
     // A change in flight finishes even while the service stops, because each request has its own deadline.
     const neverAborted = new AbortController().signal;
-    const change = {
+    const wantedChange = {
       target,
       from: order.currentReplicas,
       to: order.desiredReplicas,
       pending: memory.unresolved,
       isWanted: isCurrent,
     };
-    const result = await changeReplicas({ clock, cluster, leadership, announce }, change, neverAborted);
+    const result = await changeReplicas({ clock, cluster, leadership, announce }, wantedChange, neverAborted);
     return { result, memory };
   } finally {
     releaseTurn();

@@ -1,11 +1,11 @@
 import { decide } from '../../decision/decide.js';
 import type { Decision } from '../../decision/result/decision.js';
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
-import type { OtherScaler, ScaleTarget } from '../../kubernetes/api/types.js';
-import type { Pause } from '../../telemetry/cycle-record.js';
 import type { Instant } from '../../units/time.js';
 import type { ScaleResult } from './change-replicas.js';
 import { carryOut } from './carry-out.js';
+import type { CarriedOut } from './carry-out.js';
+import type { Circumstances } from './circumstances.js';
 import { afterRead, afterOwnWrite } from '../memory/conflicting-writer.js';
 import { resolveChange } from '../memory/unresolved-change.js';
 import { withChange } from '../memory/state-after-change.js';
@@ -29,35 +29,51 @@ export interface Settled {
   readonly decideSeconds: number;
 }
 
-export interface Circumstances {
-  readonly target: ScaleTarget;
-  readonly otherScaler: OtherScaler | null;
-  readonly pause: Pause | null;
-  /** Why the state store is unusable for this scaler; null: it is usable. */
-  readonly degraded: string | null;
-  readonly isDryRun: boolean;
+interface Given {
+  readonly snapshot: Snapshot;
+  readonly memory: Memory;
+  readonly circumstances: Circumstances;
 }
 
 /**
  * Decides on a snapshot and carries out the decision. If another client has changed the count in between, decides again
- * from that count, up to `MAX_DECISIONS` times.
+ * from that count, up to `MAX_DECISIONS` times. Returns a promise only if there is something to carry out: most cycles
+ * change nothing, and 10,000 promises a round would only be garbage.
  */
-export async function settle(
+export function settle(
   input: CycleInput,
   ports: CyclePorts,
-  given: { readonly snapshot: Snapshot; readonly memory: Memory; readonly circumstances: Circumstances },
+  { snapshot, memory, circumstances }: Given,
   decisionsLeft = MAX_DECISIONS,
-): Promise<Settled> {
-  const { snapshot, circumstances } = given;
+): Settled | Promise<Settled> {
   const { target, pause } = circumstances;
-  const { now } = input;
   const startMs = ports.clock.monotonicMs();
   const decision = decide(snapshot);
   const decideSeconds = (ports.clock.monotonicMs() - startMs) / 1000;
-  const order = orderOf(decision, { pause, before: given.memory.state, now });
-  const hold = whyHeld({ ...input, ...circumstances, memory: given.memory, order });
-  const { result, memory } = await carryOut(input, ports, { target, memory: given.memory, order, hold });
-  const settled = { snapshot, decision, order, hold, result, memory, decideSeconds };
+  const order = orderOf(decision, { pause, before: memory.state, now: input.now });
+  const hold = whyHeld(input, { circumstances, memory, order });
+  const carried = carryOut(input, ports, { target, memory, order, hold });
+  const settled = { snapshot, decision, order, hold, result: null, memory, decideSeconds };
+  return carried === null
+    ? settled
+    : settleChange(input, ports, { settled, carried, circumstances, decisionsLeft });
+}
+
+async function settleChange(
+  input: CycleInput,
+  ports: CyclePorts,
+  begun: {
+    readonly settled: Settled;
+    readonly carried: Promise<CarriedOut>;
+    readonly circumstances: Circumstances;
+    readonly decisionsLeft: number;
+  },
+): Promise<Settled> {
+  const { circumstances, decisionsLeft } = begun;
+  const { snapshot, decision, decideSeconds } = begun.settled;
+  const { now } = input;
+  const { result, memory } = await begun.carried;
+  const settled = { ...begun.settled, result, memory };
   if (result?.kind !== 'moved') return settled;
   const moved = memoryAfterMove(memory, result, { from: decision.currentReplicas, now });
   if (decisionsLeft <= 1) return { ...settled, memory: moved };

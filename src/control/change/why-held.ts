@@ -1,10 +1,10 @@
 import type { Decision } from '../../decision/result/decision.js';
-import type { OtherScaler } from '../../kubernetes/api/types.js';
-import type { Scaler } from '../../scaler/spec.js';
 import { pauseMessage } from '../../telemetry/cycle-record.js';
 import type { OutcomeKind, Pause } from '../../telemetry/cycle-record.js';
 import { nameOtherScaler } from '../observe/shared-targets.js';
 import type { Memory } from '../memory/memory.js';
+import type { CycleInput } from '../ports/ports.js';
+import type { Circumstances } from './circumstances.js';
 import { stops } from './pause.js';
 
 /** Prevents a decision from being carried out, without changing it. */
@@ -14,37 +14,32 @@ export interface Hold {
   readonly message: string;
 }
 
-export function whyHeld(input: {
-  readonly scaler: Scaler;
-  readonly memory: Memory;
-  readonly order: Decision;
-  readonly pause: Pause | null;
-  readonly sharesTargetWith: string | null;
-  readonly otherScaler: OtherScaler | null;
-  /** Why the state store is unusable for this scaler; null: it is usable. */
-  readonly degraded: string | null;
-  readonly isDryRun: boolean;
-}): Hold | null {
-  const { spec } = input.scaler;
-  const other = input.otherScaler === null ? null : nameOtherScaler(input.otherScaler);
-  const conflict = input.sharesTargetWith ?? other;
-  const { isDryRun } = input;
+export function whyHeld(
+  { scaler: { spec }, sharesTargetWith }: Pick<CycleInput, 'scaler' | 'sharesTargetWith'>,
+  {
+    circumstances,
+    memory,
+    order,
+  }: { readonly circumstances: Circumstances; readonly memory: Memory; readonly order: Decision },
+): Hold | null {
+  const { otherScaler, isDryRun, pause, degraded } = circumstances;
+  const other = otherScaler === null ? null : nameOtherScaler(otherScaler);
+  const conflict = sharesTargetWith ?? other;
   // A dry run is intended to run next to the autoscaler that it will replace.
-  if (conflict !== null && (!isDryRun || input.sharesTargetWith !== null)) {
+  if (conflict !== null && (!isDryRun || sharesTargetWith !== null)) {
     const message = `${conflict} scales the same target; promscaler patches nothing until that is deleted`;
     return { reason: 'ConflictingScaler', outcome: 'held', message };
   }
-  const { order, pause } = input;
   if (pause !== null && stops(pause, order.action)) return heldByPause(pause);
   if (isDryRun) {
     const why = spec.dryRun ? 'spec.dryRun is true' : 'the service runs with --dry-run';
     const message = other === null ? why : `${why}; ${other} scales the target`;
     return { reason: 'DryRun', outcome: 'dry-run', message };
   }
-  if (input.degraded !== null && order.action === 'scale-down') {
-    return { reason: 'StateDegraded', outcome: 'held', message: degradedMessage(input.degraded) };
+  if (degraded !== null && order.action === 'scale-down') {
+    return { reason: 'StateDegraded', outcome: 'held', message: degradedMessage(degraded) };
   }
-  return heldByOverride(input.memory, order);
+  return heldByOverride(memory, order);
 }
 
 function heldByPause(pause: Pause): Hold {

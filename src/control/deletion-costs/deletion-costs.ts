@@ -13,10 +13,10 @@ import { planCosts, planRemovals } from './plan-costs.js';
 export interface DeletionCosts {
   /**
    * Before a scale-down of a scaler with `podDeletionCost`, sets the costs of the pods to delete first, within 1 s. In
-   * any other cycle, removes leftover costs of promscaler in the background. Never throws: failures and delays are only
-   * logged.
+   * any other cycle, removes leftover costs of promscaler in the background, and returns null: there is nothing to wait
+   * for. Never throws: failures and delays are only logged.
    */
-  readonly update: (input: CostInput, change: CostedChange) => Promise<void>;
+  readonly update: (input: CostInput, change: CostedChange) => Promise<void> | null;
   readonly idle: () => Promise<void>;
 }
 
@@ -124,33 +124,41 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
     }
   };
 
+  const setInTime = async (
+    input: CostInput,
+    change: CostedChange,
+    order: PodDeletionCost['order'],
+  ): Promise<void> => {
+    const { scaler } = input;
+    const ending = new AbortController();
+    const progress = { isDone: false };
+    const work = logErrors(scaler, () => setCosts(input, change, { order, signal: ending.signal })).then(
+      () => {
+        progress.isDone = true;
+      },
+    );
+    await endedWithin(clock, COSTS_MS, work);
+    // A cost set after the change of replicas may come too late for the ReplicaSet controller.
+    ending.abort();
+    if (!progress.isDone) logFailure(scaler, 'late', `not set after ${COSTS_MS} ms`);
+  };
+
   return {
-    update: async (input, change) => {
+    update: (input, change) => {
       const { scaler, signal } = input;
       const { from, to, isHeld } = change;
-      if (ports.dryRun || scaler.spec.dryRun || signal.aborted) return;
-      if (!input.isCurrent() || !leadership.mayWrite()) return;
+      if (ports.dryRun || scaler.spec.dryRun || signal.aborted) return null;
+      if (!input.isCurrent() || !leadership.mayWrite()) return null;
       const deletionCost = scaler.spec.podDeletionCost;
-      if (deletionCost !== null && !isHeld && to < from) {
-        const ending = new AbortController();
-        const progress = { isDone: false };
-        const work = logErrors(scaler, () =>
-          setCosts(input, change, { order: deletionCost.order, signal: ending.signal }),
-        ).then(() => {
-          progress.isDone = true;
-        });
-        await endedWithin(clock, COSTS_MS, work);
-        // A cost set after the change of replicas may come too late for the ReplicaSet controller.
-        ending.abort();
-        if (!progress.isDone) logFailure(scaler, 'late', `not set after ${COSTS_MS} ms`);
-        return;
-      }
+      if (deletionCost !== null && !isHeld && to < from) return setInTime(input, change, deletionCost.order);
+      if (!hasOwnCosts(podCosts, scaler)) return null;
       const key = scalerKey(scaler);
-      if (inFlight.has(key) || !hasOwnCosts(podCosts, scaler)) return;
+      if (inFlight.has(key)) return null;
       inFlight.set(
         key,
         logErrors(scaler, () => removeCosts(input, change)).finally(() => inFlight.delete(key)),
       );
+      return null;
     },
     idle: async () => {
       await Promise.all([...inFlight.values()]);

@@ -105,7 +105,15 @@ export function createElection(options: ElectionOptions): Election {
     else log.warn('Lease is not released: a change is in flight; followers wait until it expires');
   };
 
+  /** The holder as last read, while its Lease may still be valid. */
+  const otherLeader = (): string | null =>
+    known === null || mayAcquire(known, { identity: '', nowMs: clock.monotonicMs(), times })
+      ? null
+      : known.spec.holderIdentity;
+
   return {
+    identity,
+    leader: () => (term === null ? otherLeader() : identity),
     epoch: () => epoch,
     mayWrite: () => term !== null && term.isValid() && isSteady(),
     isLeading: () => term !== null,

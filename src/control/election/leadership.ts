@@ -9,6 +9,10 @@ export interface Leadership {
 export type Lead = (signal: AbortSignal) => Promise<void>;
 
 export interface Election extends Leadership {
+  /** Name of this candidate, as in the Lease. */
+  readonly identity: string;
+  /** Name of the replica that leads, as far as this one knows; null: none or unknown. */
+  readonly leader: () => string | null;
   readonly isLeading: () => boolean;
   /** Problems that only a restart fixes, for `/healthz`. */
   readonly healthProblems: () => readonly string[];
@@ -24,6 +28,8 @@ export function alwaysLeads(instance: string): Leadership {
 export function soleLeader(instance: string): Election {
   return {
     ...alwaysLeads(instance),
+    identity: instance,
+    leader: () => instance,
     isLeading: () => true,
     healthProblems: () => [],
     untilSteady: () => Promise.resolve(),

@@ -1,5 +1,6 @@
 import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
 import type { State } from '../../decision/snapshot/snapshot.js';
+import type { ClusterPod } from '../../kubernetes/api/types.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';
 import { NO_HOLDS } from '../../prometheus/recovery-hold.js';
 import type { ScalerHolds } from '../../prometheus/recovery-hold.js';
@@ -26,6 +27,8 @@ export interface Memory {
   readonly writer: WriterWatch;
   /** Null while all desired pods are ready. */
   readonly shortfall: Shortfall | null;
+  /** The pods as last listed: the same list as long as none has changed. Absent: not listed yet. */
+  readonly pods?: readonly ClusterPod[];
   /** Whether a pause was in effect in the last cycle; absent: false. */
   readonly wasPaused?: boolean;
   readonly isRestored: boolean;

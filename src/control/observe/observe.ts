@@ -1,5 +1,5 @@
 import type { Condition } from '../../decision/result/decision.js';
-import type { Snapshot } from '../../decision/snapshot/snapshot.js';
+import type { Snapshot, State } from '../../decision/snapshot/snapshot.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { intendedCounts } from '../../kubernetes/state/state-entry.js';
 import { compareResourceVersions } from '../../kubernetes/api/resource-version.js';
@@ -7,6 +7,7 @@ import type { Cluster, ClusterPod, OtherScaler, ScaleTarget } from '../../kubern
 import { addSeconds, latest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { shortfallOf, targetReached } from './capacity.js';
+import { keepList } from './keep-list.js';
 import { afterRead, afterOwnWrite } from '../memory/conflicting-writer.js';
 import { findOtherScaler } from './shared-targets.js';
 import type { CycleInput, CyclePorts } from '../ports/ports.js';
@@ -34,7 +35,12 @@ export async function observe(input: CycleInput, ports: CyclePorts): Promise<Obs
   try {
     // The queries of this round are already in flight. If the target cannot be read, their results are
     // ignored.
-    const seen = await readTarget(input, ports.cluster);
+    const { scaler, memory, signal } = input;
+    const watched = await ports.cluster.readTarget(scaler.namespace, scaler.spec.scaleTargetRef, signal);
+    const seen =
+      memory.unresolved === null
+        ? { target: watched, generation: watched.generation ?? null }
+        : await readLive(input, ports.cluster, watched);
     target = seen.target;
     return await observeTarget(input, ports, seen);
   } catch (error) {
@@ -51,7 +57,8 @@ async function observeTarget(input: CycleInput, ports: CyclePorts, seen: ReadTar
   const known = memoryOf(input.memory, seen, { now, epoch: ports.leadership.epoch() });
   const memory = withWriterCheck(input.memory, known, { target, now });
   let pods: readonly ClusterPod[] = [];
-  const readPods = (): Snapshot['pods'] => (pods = cluster.listPods(namespace, target.selector));
+  const readPods = (): Snapshot['pods'] =>
+    (pods = keepList(input.memory.pods, cluster.listPods(namespace, target.selector)));
   const metrics = await ports.observeMetrics({ scaler, memory, answers: input.answers, now, readPods });
   const stale = whyStale(cluster, namespace);
   const staleUntil = stale === null ? null : addSeconds(now, scaler.spec.syncPeriodSeconds);
@@ -62,28 +69,38 @@ async function observeTarget(input: CycleInput, ports: CyclePorts, seen: ReadTar
     target: { specReplicas: target.specReplicas, statusReplicas: target.statusReplicas },
     pods: metrics.pods,
     samples: metrics.samples,
-    state: { ...memory.state, holdScaleDownUntil: held, holdReason: stale ?? metrics.holdReason },
+    state: withHold(memory.state, held, stale ?? metrics.holdReason),
   };
   const others = await cluster.listOtherScalers(namespace, signal);
   const otherScaler = findOtherScaler(scaler, others);
   const shortfall = shortfallOf(memory.shortfall, target, { pods, now });
   const capacity = targetReached(target, shortfall, { pods, now });
-  return { snapshot, target, memory: { ...memory, holds: metrics.holds, shortfall }, otherScaler, capacity };
+  return {
+    snapshot,
+    target,
+    memory: { ...memory, holds: metrics.holds, shortfall, pods },
+    otherScaler,
+    capacity,
+  };
 }
 
-/**
- * Reads the target from the watch, or live while a change is unresolved, because the watch may not show that change
- * yet.
- */
-async function readTarget({ scaler, memory, signal }: CycleInput, cluster: Cluster): Promise<ReadTarget> {
+/** Most scalers have no hold, and their state stays the same object. */
+function withHold(state: State, holdScaleDownUntil: Instant | null, holdReason: string | null): State {
+  const isSame = state.holdScaleDownUntil === holdScaleDownUntil && state.holdReason === holdReason;
+  return isSame ? state : { ...state, holdScaleDownUntil, holdReason };
+}
+
+/** Reads the target live while a change is unresolved, because the watch may not show that change yet. */
+async function readLive(
+  { scaler, signal }: CycleInput,
+  cluster: Cluster,
+  target: ScaleTarget,
+): Promise<ReadTarget> {
   const { namespace, spec } = scaler;
-  const target = await cluster.readTarget(namespace, spec.scaleTargetRef, signal);
-  const generation = target.generation ?? null;
-  if (memory.unresolved === null) return { target, generation };
   const scale = await cluster.readScale(namespace, spec.scaleTargetRef, signal);
   const order = compareResourceVersions(target.resourceVersion, scale.resourceVersion);
   const isCurrent = target.resourceVersion === scale.resourceVersion || (order !== null && order > 0);
-  return { target: { ...target, ...scale }, generation: isCurrent ? generation : null };
+  return { target: { ...target, ...scale }, generation: isCurrent ? (target.generation ?? null) : null };
 }
 
 interface ReadTarget {
@@ -113,7 +130,8 @@ function withWriterCheck(
   const { specReplicas: replicas, replicasManagers: managers = [] } = target;
   const { unresolved } = before;
   if (unresolved === null) {
-    return { ...memory, writer: afterRead(memory.writer, { replicas, managers, now }) };
+    const writer = afterRead(memory.writer, { replicas, managers, now });
+    return writer === memory.writer ? memory : { ...memory, writer };
   }
   const isSettled = memory.unresolved === null && before.uid === memory.uid;
   const isMade = isSettled && intendedCounts(unresolved).includes(replicas);

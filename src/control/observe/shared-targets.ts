@@ -9,13 +9,16 @@ export function targetKey(namespace: string, ref: TargetRef): string {
 }
 
 export function findSharedTargets(scalers: readonly Scaler[]): ReadonlyMap<string, string> {
-  const byTarget = new Map<string, Scaler[]>();
+  const first = new Map<string, Scaler>();
+  const shared = new Map<string, Scaler[]>();
   for (const scaler of scalers) {
     const key = targetKey(scaler.namespace, scaler.spec.scaleTargetRef);
-    byTarget.set(key, [...(byTarget.get(key) ?? []), scaler]);
+    const other = first.get(key);
+    if (other === undefined) first.set(key, scaler);
+    else shared.set(key, [...(shared.get(key) ?? [other]), scaler]);
   }
   const conflicts = new Map<string, string>();
-  for (const sharing of byTarget.values()) {
+  for (const sharing of shared.values()) {
     for (const scaler of sharing) {
       const other = sharing.find((entry) => entry !== scaler);
       if (other !== undefined) conflicts.set(scalerKey(scaler), `Scaler ${scalerKey(other)}`);
@@ -25,6 +28,7 @@ export function findSharedTargets(scalers: readonly Scaler[]): ReadonlyMap<strin
 }
 
 export function findOtherScaler(scaler: Scaler, others: readonly OtherScaler[]): OtherScaler | null {
+  if (others.length === 0) return null;
   const key = targetKey(scaler.namespace, scaler.spec.scaleTargetRef);
   return others.find(({ namespace, target }) => targetKey(namespace, target) === key) ?? null;
 }

@@ -18,27 +18,32 @@ import { lastScales } from '../memory/memory.js';
 import { overrideOf } from './remember.js';
 import type { Observation } from '../observe/observe.js';
 import type { CycleInput } from '../ports/ports.js';
-import type { Circumstances, Settled } from '../change/settle.js';
+import type { Circumstances } from '../change/circumstances.js';
+import type { Settled } from '../change/settle.js';
 import type { Hold } from '../change/why-held.js';
 
-/** Returns the record, without `lastScales`, of a cycle that read its target. */
+/** Returns the record of a cycle that read its target. */
 export function buildRecord(
   { scaler, now, answers }: CycleInput,
   {
     settled,
     circumstances,
     capacity,
+    lastScales,
     seconds,
   }: {
     readonly settled: Settled;
     readonly circumstances: Circumstances;
     readonly capacity: Decision['conditions'][number];
+    readonly lastScales: CycleRecord['lastScales'];
     readonly seconds: CycleRecord['seconds'];
   },
-): Omit<CycleRecord, 'lastScales'> {
+): CycleRecord {
   const { snapshot, decision, order, hold, result, memory } = settled;
   const { pause, degraded, isDryRun, otherScaler } = circumstances;
   const held = { hold, pause, override: overrideOf(order, result), degraded: whyDegraded(degraded, result) };
+  const decided = conditionsOf(decision, result);
+  const unique = uniqueConditions(answers.duplicates?.(scalerKey(scaler)) ?? null);
   return {
     scaler,
     at: now,
@@ -46,16 +51,12 @@ export function buildRecord(
     decision,
     outcome: outcomeOf(settled, pause),
     reason: changeReason(decision, { order, pause, wasPaused: memory.wasPaused ?? false }),
-    conditions: [
-      ...conditionsOf(decision, result),
-      heldCondition(held),
-      capacity,
-      ...uniqueConditions(answers.duplicates?.(scalerKey(scaler)) ?? null),
-    ],
+    conditions: [...decided, heldCondition(held), capacity, ...unique],
     pause,
     dryRun: isDryRun,
     conflictingWriter: conflictingWriterOf(memory.writer, now) ?? undefined,
     shadow: shadowOf(decision, hold, otherScaler),
+    lastScales,
     seconds,
   };
 }

@@ -3,6 +3,7 @@ import { rescaleReason } from '../../decision/explain.js';
 import type { TargetEvent } from '../../kubernetes/api/types.js';
 import { rescaleDirection } from '../../telemetry/cycle-record.js';
 import type { CycleRecord } from '../../telemetry/cycle-record.js';
+import { conditionOf } from '../../telemetry/ledger.js';
 import { orderText } from './change-reason.js';
 
 /** Reason of `ScalingActive` while the fallback replaces a metric. */
@@ -16,11 +17,24 @@ type Standing = Pick<CycleRecord, 'conditions' | 'outcome' | 'conflictingWriter'
  * failure, fallback or pause begins, and once when a fallback or pause ends.
  */
 export function kubernetesEvents(before: Standing | null, record: CycleRecord): readonly TargetEvent[] {
+  if (isQuiet(before, record)) return NO_EVENTS;
   return [
     ...rescaleEvents(before?.outcome ?? null, record),
     ...conditionEvents(before?.conditions ?? [], record.conditions),
     ...writerEvents(before, record),
   ];
+}
+
+const NO_EVENTS: readonly TargetEvent[] = [];
+
+/** As most cycles: nothing was to change, and no condition or writer is new. */
+function isQuiet(before: Standing | null, { outcome, conditions, conflictingWriter }: CycleRecord): boolean {
+  if (outcome.kind !== 'none' || conflictingWriter !== undefined || before === null) return false;
+  for (const { type, status, reason } of conditions) {
+    const old = conditionOf(before.conditions, type);
+    if (old?.status !== status || old.reason !== reason) return false;
+  }
+  return true;
 }
 
 function rescaleEvents(
@@ -43,7 +57,7 @@ function rescaleEvents(
 
 function conditionEvents(before: readonly Condition[], after: readonly Condition[]): readonly TargetEvent[] {
   return after.flatMap((condition) => {
-    const old = before.find(({ type }) => type === condition.type);
+    const old = conditionOf(before, condition.type);
     if (old?.status === condition.status && old.reason === condition.reason) return [];
     return [...eventOf(condition), ...endOfFallback(old, condition), ...pauseEvents(old, condition)];
   });

@@ -50,14 +50,26 @@ export function heldCondition(cycle: {
   if (degraded !== null) {
     return { type: 'Held', status: 'True', reason: 'StateDegraded', message: degradedMessage(degraded) };
   }
-  return { type: 'Held', status: 'False', reason: 'NotHeld', message: 'decisions are carried out' };
+  return NOT_HELD;
 }
+
+/** Shared, because each past decision holds a reference to it. */
+const NOT_HELD: Condition = {
+  type: 'Held',
+  status: 'False',
+  reason: 'NotHeld',
+  message: 'decisions are carried out',
+};
 
 /** Returns the condition `MetricsUnique`, or none if no duplicates were ever found. */
 export function uniqueConditions(duplicates: readonly string[] | null): readonly Condition[] {
-  if (duplicates === null) return [];
-  const type = 'MetricsUnique';
-  return duplicates.length === 0
-    ? [{ type, status: 'True', reason: 'NoDuplicates', message: 'each series exists once' }]
-    : [{ type, status: 'False', reason: 'DuplicateSeries', message: duplicates.join('; ') }];
+  if (duplicates === null) return NO_CONDITIONS;
+  if (duplicates.length === 0) return ALL_UNIQUE;
+  const message = duplicates.join('; ');
+  return [{ type: 'MetricsUnique', status: 'False', reason: 'DuplicateSeries', message }];
 }
+
+const NO_CONDITIONS: readonly Condition[] = [];
+const ALL_UNIQUE: readonly Condition[] = [
+  { type: 'MetricsUnique', status: 'True', reason: 'NoDuplicates', message: 'each series exists once' },
+];

@@ -23,24 +23,24 @@ interface FinishedCycle {
 export function rememberCycle(memory: Memory, cycle: FinishedCycle): Memory {
   const { now, snapshot, decision, result, isHeld } = cycle;
   if (result?.kind === 'recreated') return forNewTarget(memory, now, null);
-  const unchanged = withoutChange(decision.state, memory.state, decision.currentReplicas);
+  const unchanged = (): State => withoutChange(decision.state, memory.state, decision.currentReplicas);
   const isKept =
     decision.desiredReplicas === memory.override?.wanted &&
     snapshot.target.specReplicas === memory.override.got;
   const override = overrideOf(decision, result) ?? (isKept ? memory.override : null);
   if (result?.kind === 'failed' && result.unresolved !== null) {
-    return { ...memory, override, state: unchanged, unresolved: result.unresolved };
+    return { ...memory, override, state: unchanged(), unresolved: result.unresolved };
   }
   if (result?.kind !== 'patched') {
     // A held order does not set `zeroedBySelf`, even if the target is already at 0.
     const isInForce = decision.action === 'none' && !isHeld;
-    return { ...memory, override, state: isInForce ? decision.state : unchanged };
+    return { ...memory, override, state: isInForce ? decision.state : unchanged() };
   }
   // An accepted PATCH excludes an earlier unresolved one: both had the same resourceVersion.
   const writer = afterOwnWrite(memory.writer, result.replicas);
   const settled = { ...memory, override, unresolved: null, writer };
   if (result.replicas === decision.desiredReplicas) return { ...settled, state: madeAt(cycle) };
-  return { ...settled, state: overridden(unchanged, cycle, result.replicas) };
+  return { ...settled, state: overridden(unchanged(), cycle, result.replicas) };
 }
 
 export function overrideOf(decision: Decision, result: ScaleResult | null): Memory['override'] {

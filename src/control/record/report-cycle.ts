@@ -8,7 +8,8 @@ import { kubernetesEvents } from './kubernetes-events.js';
 
 export interface CycleReportPorts {
   readonly recorder: Recorder;
-  readonly recordEvent: (target: ScaleTarget, event: TargetEvent) => void;
+  /** `scaler` is NAMESPACE/NAME. */
+  readonly recordEvent: (target: ScaleTarget, event: TargetEvent, scaler: string) => void;
   readonly isLeading: () => boolean;
   readonly log: Log;
   readonly onCycle?: ((output: CycleOutput) => void) | undefined;
@@ -32,9 +33,16 @@ export function reportCycle(
   if (isCanceled && !SENT.has(record.outcome.kind)) return;
   try {
     const { before } = ports.recorder.record(record);
-    const standing = before === null ? null : { ...before.record, conditions: before.conditions };
     if (target !== null) {
-      for (const event of kubernetesEvents(standing, record)) ports.recordEvent(target, event);
+      const standing =
+        before === null
+          ? null
+          : {
+              conditions: before.conditions,
+              outcome: before.record.outcome,
+              conflictingWriter: before.record.conflictingWriter,
+            };
+      for (const event of kubernetesEvents(standing, record)) ports.recordEvent(target, event, key);
     }
     ports.onCycle?.(output);
   } catch (error) {

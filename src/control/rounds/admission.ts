@@ -1,10 +1,10 @@
 import type { Clock } from '../../units/clock.js';
 
 /**
- * Resolves when the caller may continue: immediately for the first callers of a burst, for the others in later turns of
- * the event loop.
+ * Returns null if the caller may continue, as the first callers of a burst; for the others, a promise that resolves in a
+ * later turn of the event loop.
  */
-export type Admission = () => Promise<void>;
+export type Admission = () => Promise<void> | null;
 
 /** A burst ends after this time without a caller. */
 const BURST_MS = 20;
@@ -33,7 +33,7 @@ export function createAdmission(clock: Clock, atOnce: number): Admission {
     lastMs = nowMs;
     if (waiting.length === 0 && admitted < atOnce) {
       admitted += 1;
-      return Promise.resolve();
+      return null;
     }
     if (waiting.length === 0) clock.after(0, admitNext);
     return new Promise((resolve) => waiting.push(resolve));

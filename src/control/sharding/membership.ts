@@ -252,6 +252,12 @@ export function createMembership(options: MembershipOptions): Shards {
   };
 
   return {
+    identity,
+    // As in the metrics, the owner of bucket 0.
+    leader: () =>
+      holdings.phaseOf(0) === 'serving'
+        ? identity
+        : (others().find(({ buckets }) => buckets.includes(0))?.spec.holderIdentity ?? null),
     epoch: () => `${number}/${identity}`,
     mayWrite,
     isLeading: () => joinedMs !== null,

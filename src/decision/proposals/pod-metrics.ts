@@ -8,6 +8,7 @@ import { ceilCount } from './count.js';
 import { groupPods } from './group-pods.js';
 import type { GroupedPods, ReadinessRule } from './group-pods.js';
 import { isWithinTolerance } from './tolerance.js';
+import { plainProposal } from './plain-proposal.js';
 import { usageMeasure } from './usage-ratio.js';
 import type { UsageMeasure } from './usage-ratio.js';
 
@@ -17,6 +18,15 @@ import type { UsageMeasure } from './usage-ratio.js';
  * GetResourceReplicas and calcPlainMetricReplicas (algorithm.md, points 12 and 15-19).
  */
 export function proposeFromPods(
+  metric: PodMetric,
+  sample: ContainersSample | PodsSample,
+  context: ProposalContext,
+): Proposal {
+  return plainProposal(metric, sample, context) ?? proposeFromAnyPods(metric, sample, context);
+}
+
+/** The rules in full, without the short way of `plain-proposal.ts`. */
+export function proposeFromAnyPods(
   metric: PodMetric,
   sample: ContainersSample | PodsSample,
   context: ProposalContext,

@@ -10,6 +10,8 @@ import { LONGEST_NAME } from './safe-pattern.js';
 interface Candidate {
   readonly rule: AdapterRule;
   readonly series: string;
+  /** Whether the rule maps other series to the metric, too. */
+  readonly isGuess: boolean;
   /** Null: the template or its labels cannot be converted. */
   readonly query: string | null;
 }
@@ -23,9 +25,10 @@ export function adapterQueries({ rules }: AdapterConfig): MetricQueries {
     const all = rules
       .filter((rule) => rule.api === api)
       .flatMap((rule) =>
-        findSeries(metric.name, rule).map((series) => ({
+        findSeries(metric.name, rule).map(({ name: series, isGuess }) => ({
           rule,
           series,
+          isGuess,
           query: buildQuery(metric, series, rule),
         })),
       );
@@ -34,31 +37,42 @@ export function adapterQueries({ rules }: AdapterConfig): MetricQueries {
 }
 
 /**
- * A rule for a single series takes precedence over rules for all series. Of several, the last one applies, as in the
- * adapter.
+ * The series that a rule names is assumed to exist. Of several rules for a series, the last one applies, as in the
+ * adapter. Source: pkg/custom-provider/series_registry.go
  */
 function choose(all: readonly Candidate[], api: AdapterRule['api']): FoundQuery {
-  const exact = all.filter(({ rule }) => rule.series.name !== null);
-  const candidates = exact.length > 0 ? exact : all;
+  const exact = new Set(all.filter(({ rule }) => rule.series.name !== null).map(({ series }) => series));
+  const candidates = exact.size > 0 ? all.filter(({ series }) => exact.has(series)) : all;
   const last = candidates.at(-1);
   if (last === undefined)
     return unknown(
       `no rule of --adapter-config matches it (${api === 'external' ? 'externalRules' : 'rules'})`,
     );
-  if (exact.length === 0 && candidates.length > 1) return unknown(severalSeries(candidates));
+  const isUnsure = exact.size === 0 && (candidates.length > 1 || last.isGuess);
+  if (isUnsure) return severalSeries(candidates);
   const { rule, query } = last;
   if (query === null)
     return unknown(`${rule.place} of --adapter-config cannot be converted:\n  ${rule.metricsQuery}`);
-  return { query, notes: [`The query is that of ${rule.place} in the config of prometheus-adapter.`] };
+  const note = `The query is that of ${rule.place} in the config of prometheus-adapter.`;
+  return { query, notes: isForAllNamespaces(rule) ? [note, inAllNamespaces(rule)] : [note] };
+}
+
+/** Returns whether an external rule asks for the namespace without a label for it. */
+function isForAllNamespaces({ api, isNamespaced, labels }: AdapterRule): boolean {
+  return api === 'external' && isNamespaced && labelOf('namespace', labels) === null;
+}
+
+function inAllNamespaces({ place }: AdapterRule): string {
+  return `${place} has no label for the namespace, which prometheus-adapter rejects: the query selects all namespaces.`;
 }
 
 /** Which of the series exist is known only to Prometheus. */
-function severalSeries(candidates: readonly Candidate[]): string {
+function severalSeries(candidates: readonly Candidate[]): FoundQuery {
   const shown = candidates
     .flatMap(({ query }) => (query === null ? [] : [`  ${query}`]))
     .slice(0, MOST_SHOWN);
-  const first = 'it may come from one of several series. Choose the query whose series exists:';
-  return [first, ...shown].join('\n');
+  const reason = 'it may come from one of several series. Choose the query whose series exists:';
+  return { query: null, reason, candidates: shown };
 }
 
 function unknown(reason: string): FoundQuery {
@@ -78,25 +92,26 @@ function buildQuery(metric: NamedMetric, series: string, rule: AdapterRule): str
     series,
     matchers: [...metric.selector.matchers, ...labels.matchers],
     groupBy: labels.groupBy,
-    valuesByName: labels.values,
+    valuesByName: new Map([...metric.selector.values, ...labels.values]),
   });
   const pod = metric.member === 'pods' ? labelOf('pod', rule.labels) : null;
   if (query === null || pod === null || pod === 'pod') return query;
   return `label_replace(${query}, "pod", "$1", "${pod}", "(.+)")`;
 }
 
-/** Null: the rule has no label for objects of the metric's kind. */
-function labelsOf({ member, objectKind }: NamedMetric, rule: AdapterRule): Labels | null {
+/** Null: the rule has no label for objects of the metric's kind, or for their namespace. */
+function labelsOf({ member, objectKind, objectGroup }: NamedMetric, rule: AdapterRule): Labels | null {
   const namespace = labelOf('namespace', rule.labels);
   const inNamespace: readonly Place[] =
     namespace === null || !rule.isNamespaced ? [] : [[namespace, '=', '$namespace']];
   if (member === 'external') return joined(inNamespace, []);
+  if (namespace === null) return null;
   if (member === 'pods') {
     const pod = labelOf('pod', rule.labels);
     return pod === null ? null : joined([...inNamespace, [pod, '=~', '$pods']], [pod]);
   }
   const kind = (objectKind ?? '').toLowerCase();
-  const label = labelOf(kind, rule.labels);
+  const label = labelOf(kind, rule.labels, objectGroup ?? '');
   if (label === null) return null;
   return joined([...(kind === 'namespace' ? [] : inNamespace), [label, '=', '$object']], [label]);
 }

@@ -1,6 +1,13 @@
 import { quoteRegex } from '../../promql/quoting.js';
 import { type AdapterRule, metricNameOf, readsSeries } from './adapter-rule.js';
 
+/** A series whose name a rule maps to a metric. */
+export interface FoundSeries {
+  readonly name: string;
+  /** Whether the rule maps other series to the same metric, and this one may not exist. */
+  readonly isGuess: boolean;
+}
+
 /** Suffixes that rules usually strip from the name of a series. Tried for rules that cannot be inverted. */
 const SUFFIXES = ['', '_total', '_seconds_total', '_count', '_sum', '_bucket', '_bytes'];
 
@@ -8,10 +15,18 @@ const SUFFIXES = ['', '_total', '_seconds_total', '_count', '_sum', '_bucket', '
  * Returns names of series that a rule maps to the metric `metric`, best match first. The adapter lists all series of
  * Prometheus and names each of them. Here the rule is inverted, and every candidate is verified with the rule.
  */
-export function findSeries(metric: string, rule: AdapterRule): readonly string[] {
+export function findSeries(metric: string, rule: AdapterRule): readonly FoundSeries[] {
   const { name } = rule.series;
-  const candidates =
-    name === null ? [...inverted(metric, rule), ...SUFFIXES.map((suffix) => `${metric}${suffix}`)] : [name];
+  if (name !== null)
+    return verified([name], metric, rule).map((series) => ({ name: series, isGuess: false }));
+  const isFixed = !GROUP.test(rule.name.as);
+  const candidates = isFixed
+    ? namesInPatterns(rule)
+    : [...inverted(metric, rule), ...SUFFIXES.map((suffix) => `${metric}${suffix}`)];
+  return verified(candidates, metric, rule).map((series) => ({ name: series, isGuess: isFixed }));
+}
+
+function verified(candidates: readonly string[], metric: string, rule: AdapterRule): readonly string[] {
   const found = candidates.filter(
     (series) =>
       /^[A-Za-z_:][\w:]*$/.test(series) &&
@@ -19,6 +34,17 @@ export function findSeries(metric: string, rule: AdapterRule): readonly string[]
       metricNameOf(series, rule.name) === metric,
   );
   return [...new Set(found)];
+}
+
+const GROUP = /\$(?:\w|\{)/;
+
+/** Returns names that the patterns of a rule match: `^nginx_(?:in|out)_.*` has nginx_in_ and nginx_out_. */
+function namesInPatterns({ series: { patterns } }: AdapterRule): readonly string[] {
+  return patterns.flatMap(({ pattern, isWanted }) =>
+    isWanted
+      ? alternatives(pattern.source.replace(/^\^\(\?:\^?|\$?\)\$$|\.\*/g, '').replaceAll('(?:', '('))
+      : [],
+  );
 }
 
 /** `as: "${1}_per_second"` with `matches: "^(.*)_total$"` maps `x_per_second` back to `x_total`. */

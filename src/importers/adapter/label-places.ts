@@ -6,13 +6,16 @@ export interface LabelPlaces {
   readonly template: string | null;
 }
 
-/** Returns the label with the names of a resource (`pod`, `ingress`); null: the rule has none. */
-export function labelOf(resource: string, { overrides, template }: LabelPlaces): string | null {
+/**
+ * Returns the label with the names of a resource (`pod`, `ingress`); null: the rule has none. `group` is its API group,
+ * empty for that of pods. Source: pkg/naming/resource_converter.go
+ */
+export function labelOf(resource: string, { overrides, template }: LabelPlaces, group = ''): string | null {
   const label = overrides.get(resource);
   if (label !== undefined) return label;
   if (template === null) return null;
   const text = template.replace(/<<-?\s*\.(Resource|Group)\s*-?>>/g, (_, field: string) =>
-    field === 'Resource' ? resource : '',
+    field === 'Resource' ? resource : group.replace(/[.-]/g, '_'),
   );
   return /^[A-Za-z_]\w*$/.test(text) ? text : null;
 }

@@ -27,3 +27,8 @@ export type ItemList = (typeof ITEM_LISTS)[number];
 export function defined(members: PlainObject): PlainObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
+
+/** Returns whether a metric or schedule is commented out. */
+export function isIncomplete({ metrics, schedules }: Draft): boolean {
+  return [...metrics, ...schedules].some(({ isOff }) => isOff);
+}

@@ -1,5 +1,6 @@
 import type { PlainObject } from '../../scaler/plain-json.js';
 import type { Path } from '../../scaler/problems/finding.js';
+import { BUILT_IN, DEFAULT_POLICIES, PRESETS } from '../../scaler/schema/presets.js';
 import { defined } from '../draft/draft.js';
 import type { Fields } from '../manifest/fields.js';
 
@@ -11,12 +12,18 @@ interface Policy {
 
 interface Defaults {
   readonly stabilizationWindowSeconds: number;
-  readonly policies: readonly string[];
+  readonly policies: readonly Policy[];
 }
 
-/** Defaults of a direction, which the API server writes into every object. The order of policies is irrelevant. */
-const UP: Defaults = { stabilizationWindowSeconds: 0, policies: ['Percent 100 15', 'Pods 4 15'] };
-const DOWN: Defaults = { stabilizationWindowSeconds: 300, policies: ['Percent 100 15'] };
+/** Defaults of a direction, which the API server writes into every object. Those of promscaler are the same. */
+const UP: Defaults = {
+  stabilizationWindowSeconds: BUILT_IN.scaleUpStabilizationWindowSeconds,
+  policies: DEFAULT_POLICIES.scaleUp,
+};
+const DOWN: Defaults = {
+  stabilizationWindowSeconds: PRESETS[BUILT_IN.preset].downscaleStabilizationSeconds,
+  policies: DEFAULT_POLICIES.scaleDown,
+};
 
 /**
  * Reads `behavior` and omits default values. Keeps an empty object, because it enables the default policies. `place`:
@@ -40,7 +47,7 @@ function readRules(rules: Fields | undefined, defaults: Defaults): PlainObject |
   rules.rest();
   const read = defined({
     stabilizationWindowSeconds: window === defaults.stabilizationWindowSeconds ? undefined : window,
-    selectPolicy: selectPolicy === 'Max' ? undefined : selectPolicy,
+    selectPolicy: selectPolicy === BUILT_IN.selectPolicy ? undefined : selectPolicy,
     policies: policies === undefined || isDefault(policies, defaults) ? undefined : policies,
     tolerance,
   });
@@ -67,7 +74,14 @@ function readPolicies(rules: Fields): readonly Policy[] | undefined {
   });
 }
 
+/** The order of policies is irrelevant. */
 function isDefault(policies: readonly Policy[], defaults: Defaults): boolean {
-  const written = policies.map(({ type, value, periodSeconds }) => [type, value, periodSeconds].join(' '));
-  return written.sort().join() === defaults.policies.join();
+  return keyOf(policies) === keyOf(defaults.policies);
+}
+
+function keyOf(policies: readonly Policy[]): string {
+  return policies
+    .map(({ type, value, periodSeconds }) => [type, value, periodSeconds].join(' '))
+    .sort()
+    .join();
 }

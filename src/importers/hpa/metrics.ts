@@ -1,9 +1,11 @@
 import type { PlainObject } from '../../scaler/plain-json.js';
 import { formatValue } from '../../scaler/problems/finding.js';
+import { BUILT_IN } from '../../scaler/schema/presets.js';
 import type { ImportContext } from '../manifest/context.js';
 import { type DraftItem, defined } from '../draft/draft.js';
 import type { Fields } from '../manifest/fields.js';
 import { readMatchers } from '../manifest/label-matchers.js';
+import type { NamedMetric } from '../manifest/metric-queries.js';
 import { namedMetricItem } from '../manifest/named-metric.js';
 import { readTarget } from '../manifest/scale-target.js';
 import { readMetricTarget } from './metric-target.js';
@@ -74,14 +76,13 @@ function readNamed(type: 'Pods' | 'Object' | 'External', body: Fields, context: 
     const value = { [MEMBERS[type]]: { metric: { name }, target: {} } };
     return { value, from, isOff: true };
   }
-  const objectKind = typeof described?.['kind'] === 'string' ? described['kind'] : null;
   return namedMetricItem(
     {
       metric: {
         member: MEMBERS[type],
         name,
         selector,
-        objectKind: described === undefined ? null : (objectKind ?? 'Deployment'),
+        ...objectOf(described),
       },
       target,
       describedObject: described,
@@ -90,6 +91,14 @@ function readNamed(type: 'Pods' | 'Object' | 'External', body: Fields, context: 
     },
     context.queries,
   );
+}
+
+/** Omitted fields of a reference are those of a Deployment. */
+function objectOf(described: PlainObject | undefined): Pick<NamedMetric, 'objectKind' | 'objectGroup'> {
+  if (described === undefined) return { objectKind: null, objectGroup: null };
+  const { kind = BUILT_IN.targetKind, apiVersion = BUILT_IN.targetApiVersion } = described;
+  const [group = '', version] = String(apiVersion).split('/');
+  return { objectKind: String(kind), objectGroup: version === undefined ? '' : group };
 }
 
 function readDescribed(body: Fields, isOld: boolean): PlainObject | undefined {

@@ -68,8 +68,10 @@ function readScaleTarget(target: Fields | undefined): PlainObject | undefined {
 function readMinimum(spec: Fields): number {
   const minimum = spec.integer('minReplicaCount') ?? DEFAULTS.minReplicaCount;
   const idle = spec.integer('idleReplicaCount');
+  // An idle workload with 0 replicas starts with 1: that is what minReplicas: 0 means.
+  if (idle === 0 && minimum === 1) return 0;
   if (idle !== undefined && idle !== minimum) {
-    const message = `is ${idle}: promscaler has no separate count for an idle workload and keeps ${minimum} replicas`;
+    const message = `is ${idle}: promscaler has no separate count for an idle workload and keeps at least ${minimum}`;
     spec.log.lose([...spec.path, 'idleReplicaCount'], message);
   }
   return minimum;

@@ -77,7 +77,7 @@ function readSource(trigger: Trigger, sources: SourceNames): string {
       `is ${authentication}: configure authentication in the data source ${field} of the service config`,
     );
   for (const [key, setting] of Object.entries(SOURCE_FIELDS))
-    if (metadata.raw(key) !== undefined)
+    if (metadata.raw(key) !== undefined && !(key === 'unsafeSsl' && metadataFlag(metadata, key) === false))
       metadata.log.lose(
         [...metadata.path, key],
         `is a setting of the data source: set ${setting} of ${field}`,

@@ -1,5 +1,5 @@
 import { isPlainObject } from '../../scaler/plain-json.js';
-import { formatPath } from '../../scaler/problems/finding.js';
+import { type Path, formatValue } from '../../scaler/problems/finding.js';
 import { quoteRegex, stringLiteral } from '../../promql/quoting.js';
 import type { Fields } from './fields.js';
 
@@ -7,11 +7,18 @@ import type { Fields } from './fields.js';
 export interface LabelMatchers {
   /** For example `queue="mail"`. */
   readonly matchers: readonly string[];
+  /** Selected values by label, several joined by `|`. */
+  readonly values: ReadonlyMap<string, string>;
   /** Parts that PromQL cannot express; empty: none. */
-  readonly problems: readonly string[];
+  readonly problems: readonly SelectorProblem[];
 }
 
-const NO_MATCHERS: LabelMatchers = { matchers: [], problems: [] };
+interface SelectorProblem {
+  readonly path: Path;
+  readonly message: string;
+}
+
+const NO_MATCHERS: LabelMatchers = { matchers: [], values: new Map(), problems: [] };
 
 const LABEL = /^[A-Za-z_]\w*$/;
 
@@ -20,29 +27,37 @@ export function readMatchers(selector: Fields | undefined): LabelMatchers {
   if (selector === undefined) return NO_MATCHERS;
   const labels = selector.raw('matchLabels');
   const matchers: string[] = [];
-  const problems: string[] = [];
-  const add = (key: string, operator: string, value: string, path: string): void => {
+  const selected = new Map<string, string>();
+  const problems: SelectorProblem[] = [];
+  const add = (key: string, operator: string, value: string, path: Path): void => {
     if (LABEL.test(key)) matchers.push(`${key}${operator}${literal(value)}`);
-    else problems.push(`${path}: ${JSON.stringify(key)} is not the name of a label in Prometheus`);
+    else problems.push({ path, message: `${formatValue(key)} is not the name of a label in Prometheus` });
   };
-  for (const [key, value] of Object.entries(isPlainObject(labels) ? labels : {}))
-    add(key, '=', String(value), formatPath([...selector.path, 'matchLabels']));
+  for (const [key, value] of Object.entries(isPlainObject(labels) ? labels : {})) {
+    selected.set(key, String(value));
+    add(key, '=', String(value), [...selector.path, 'matchLabels']);
+  }
   for (const expression of selector.list('matchExpressions') ?? []) {
     const key = expression.text('key') ?? '';
     const operator = expression.text('operator');
     const values = readValues(expression.raw('values'));
-    const path = formatPath(expression.path);
+    const { path } = expression;
     const only = values.length === 1 ? values[0] : undefined;
     const pattern = values.map(quoteRegex).join('|');
+    selected.set(key, values.join('|'));
     if (operator === 'In') add(key, only === undefined ? '=~' : '=', only ?? pattern, path);
     else if (operator === 'NotIn') add(key, only === undefined ? '!~' : '!=', only ?? pattern, path);
     else if (operator === 'Exists') add(key, '!=', '', path);
     else if (operator === 'DoesNotExist') add(key, '=', '', path);
-    else problems.push(`${path}.operator is not one of In, NotIn, Exists and DoesNotExist`);
+    else
+      problems.push({
+        path: [...path, 'operator'],
+        message: 'is not one of In, NotIn, Exists and DoesNotExist',
+      });
     expression.rest();
   }
   selector.rest();
-  return { matchers, problems };
+  return { matchers, values: selected, problems };
 }
 
 function readValues(values: unknown): readonly string[] {

@@ -5,13 +5,21 @@ export interface NamedMetric {
   readonly member: 'pods' | 'object' | 'external';
   readonly name: string;
   readonly selector: LabelMatchers;
+  /** Null: the metric has no object. */
   readonly objectKind: string | null;
+  /** API group of the object; empty: that of pods and services. */
+  readonly objectGroup: string | null;
 }
 
 /** The query of a metric, or why it is unknown. */
 export type FoundQuery =
   | { readonly query: string; readonly notes: readonly string[] }
-  | { readonly query: null; readonly reason: string };
+  | {
+      readonly query: null;
+      readonly reason: string;
+      /** Queries of which one may be it. */
+      readonly candidates?: readonly string[];
+    };
 
 export type MetricQueries = (metric: NamedMetric) => FoundQuery;
 

@@ -3,7 +3,7 @@ import { metricNames } from '../../promql/metric-names.js';
 import type { PlainObject } from '../../scaler/plain-json.js';
 import { type Path, formatValue } from '../../scaler/problems/finding.js';
 import { type DraftItem, defined } from '../draft/draft.js';
-import { type MetricQueries, type NamedMetric, exampleQuery } from './metric-queries.js';
+import { type FoundQuery, type MetricQueries, type NamedMetric, exampleQuery } from './metric-queries.js';
 import type { RemarkLog } from '../draft/remarks.js';
 
 /** Placeholder for an unknown query. It is not valid PromQL, so that `validate` rejects it. */
@@ -31,8 +31,8 @@ export function namedMetricItem(
   queries: MetricQueries,
 ): DraftItem {
   const { member, name, selector } = metric;
-  for (const problem of selector.problems) log.lose(from, problem);
-  const found = selector.problems.length > 0 ? { query: null, reason: 'see above' } : queries(metric);
+  for (const { path, message } of selector.problems) log.lose(path, message);
+  const found = withSelector(queries(metric), metric);
   const build = (query: string): PlainObject => ({
     [member]: defined({ describedObject, metric: { name }, query, target }),
   });
@@ -41,13 +41,20 @@ export function namedMetricItem(
     return { value: build(found.query), from, isOff: false };
   }
   const what = `${API_NAMES[member]} metric ${formatValue(name)}`;
-  const lines = [
-    `FILL IN the query of this ${what}: ${found.reason}`,
-    `The query must return ${RESULTS[member]}, such as:`,
-    `  ${exampleQuery(metric)}`,
-  ];
+  const { candidates = [] } = found;
+  const example =
+    candidates.length > 0
+      ? candidates
+      : [`The query must return ${RESULTS[member]}, such as:`, `  ${exampleQuery(metric)}`];
+  const lines = [`FILL IN the query of this ${what}: ${found.reason}`, ...example];
   log.lose(from, lines.join('\n'));
   return { value: build(FILL_IN), from, isOff: true };
+}
+
+/** A query without a part of the selector would select too much. */
+function withSelector(found: FoundQuery, { selector }: NamedMetric): FoundQuery {
+  const isPartial = found.query !== null && selector.problems.length > 0;
+  return isPartial ? { query: null, reason: 'its selector cannot be converted' } : found;
 }
 
 /** Builds a metric from a query in the manifest, where a dollar sign has no special meaning. */

@@ -93,6 +93,17 @@ export async function readKubeconfig(
   paths: readonly string[],
   context: string | null,
 ): Promise<KubeconfigAccess | null> {
+  const merged = await readMerged(paths);
+  return merged.files.length === 0 ? null : resolveContext(merged, context);
+}
+
+/** Returns the names of the contexts of kubeconfig files. Throws `ConnectionError`. */
+export async function readContextNames(paths: readonly string[]): Promise<readonly string[]> {
+  const { contexts } = await readMerged(paths);
+  return [...contexts.keys()];
+}
+
+async function readMerged(paths: readonly string[]): Promise<Merged> {
   const merged: Merged = {
     clusters: new Map(),
     users: new Map(),
@@ -104,7 +115,7 @@ export async function readKubeconfig(
     const source = await readIfExists(path);
     if (source !== null) merge(merged, path, parse(path, source));
   }
-  return merged.files.length === 0 ? null : resolveContext(merged, context);
+  return merged;
 }
 
 /** Dozens of clusters with their certificates take a few hundred KiB. */

@@ -21,6 +21,8 @@ interface NamespacePods {
   readonly byKey: Map<string, Map<string, PodsByName>>;
   /** Names of pods with a cost set by promscaler; nearly always empty. */
   readonly withOwnCost: Set<string>;
+  /** What was selected since the last change: most workloads have the same pods in many rounds. Null: nothing. */
+  selections: WeakMap<LabelSelector, readonly ClusterPod[]> | null;
 }
 
 export function createPodStore(): PodStore {
@@ -31,8 +33,10 @@ export function createPodStore(): PodStore {
       pods: new Map(),
       byKey: new Map(),
       withOwnCost: new Set(),
+      selections: null,
     };
     into.set(pod.namespace, group);
+    group.selections = null;
     const before = group.pods.get(pod.name);
     if (before !== undefined) unindex(group, before);
     group.pods.set(pod.name, pod);
@@ -64,9 +68,20 @@ export function createPodStore(): PodStore {
       unindex(group, pod);
       group.pods.delete(name);
       group.withOwnCost.delete(name);
+      group.selections = null;
       if (group.pods.size === 0) namespaces.delete(namespace);
     },
-    select: (namespace, selector) => selectWatched(namespace, selector).map(({ pod }) => pod),
+    select: (namespace, selector) => {
+      const group = namespaces.get(namespace);
+      if (group === undefined) return [];
+      const selections = (group.selections ??= new WeakMap<LabelSelector, readonly ClusterPod[]>());
+      let pods = selections.get(selector);
+      if (pods === undefined) {
+        pods = selectWatched(namespace, selector).map(({ pod }) => pod);
+        selections.set(selector, pods);
+      }
+      return pods;
+    },
     selectWatched,
     hasOwnCosts: (namespace) => (namespaces.get(namespace)?.withOwnCost.size ?? 0) > 0,
   };

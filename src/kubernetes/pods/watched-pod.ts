@@ -2,8 +2,9 @@ import type { Pod, PodPhase } from '../../decision/snapshot/snapshot.js';
 import { parseQuantity, type Milli } from '../../units/quantity.js';
 import { parseInstant, type Instant } from '../../units/time.js';
 import { objectIn, objectsIn, textIn, textsIn, type JsonObject } from '../api/json.js';
+import type { JsonFields } from '../requests/prune-json.js';
 import type { WatchedObject } from '../watch/object-store.js';
-import { readDeletionCost, type WrittenCost } from './deletion-cost.js';
+import { COST_ANNOTATION, OWN_COST_ANNOTATION, readDeletionCost, type WrittenCost } from './deletion-cost.js';
 import { createTroubleReader } from './pod-trouble.js';
 import type { ClusterPod, PodTrouble } from '../api/types.js';
 
@@ -14,20 +15,64 @@ export interface WatchedPod extends WatchedObject {
   readonly cost?: WrittenCost;
 }
 
+const CONTAINER_FIELDS: JsonFields = { name: true, restartPolicy: true, resources: { requests: true } };
+const CONTAINER_STATUS_FIELDS: JsonFields = { state: { waiting: { reason: true } } };
+
+/** What `createPodReader` reads: a fifth of a pod. */
+export const POD_FIELDS: JsonFields = {
+  metadata: {
+    name: true,
+    namespace: true,
+    resourceVersion: true,
+    deletionTimestamp: true,
+    labels: true,
+    annotations: { [COST_ANNOTATION]: true, [OWN_COST_ANNOTATION]: true },
+  },
+  spec: {
+    containers: CONTAINER_FIELDS,
+    initContainers: CONTAINER_FIELDS,
+    resources: { requests: true },
+  },
+  status: {
+    phase: true,
+    startTime: true,
+    conditions: { type: true, status: true, reason: true, message: true, lastTransitionTime: true },
+    containerStatuses: CONTAINER_STATUS_FIELDS,
+    initContainerStatuses: CONTAINER_STATUS_FIELDS,
+  },
+};
+
 type Requests = ReadonlyMap<string, Milli>;
 
-const PHASES: readonly string[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
+const PHASES: readonly PodPhase[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
 
 /** The pool is cleared at this size. A cluster has only a few different sets of requests per workload. */
 const MAX_POOL = 10_000;
 
 /**
- * Returns a function that converts an API pod; null: the pod has no name. Pods with the same resource requests share
- * one map, so that 100,000 pods need little memory. Source: reliability.md, K23.
+ * Returns a function that converts an API pod; null: the pod has no name. Pods with the same resource requests share one
+ * map, and pods with the same labels one object, so that 100,000 pods need little memory. Source: reliability.md, K23.
  */
 export function createPodReader(): (object: JsonObject) => WatchedPod | null {
+  const parts: PodParts = {
+    requestsOf: createRequestsReader(),
+    troubleOf: createTroubleReader(),
+    shareLabels: createPool<WatchedPod['labels']>(keyOfLabels),
+    shareText: createPool<string>((text) => text),
+  };
+  return (object) => readPod(object, parts);
+}
+
+interface PodParts {
+  readonly requestsOf: (spec: JsonObject | null) => Pod['requests'];
+  readonly troubleOf: (status: JsonObject | null) => PodTrouble | undefined;
+  readonly shareLabels: (labels: WatchedPod['labels']) => WatchedPod['labels'];
+  readonly shareText: (text: string) => string;
+}
+
+function createRequestsReader(): PodParts['requestsOf'] {
   const pool = new Map<string, Pod['requests']>();
-  const share = (spec: JsonObject | null): Pod['requests'] => {
+  return (spec) => {
     const written = requestingContainers(spec).map((container) => [
       textIn(container, 'name') ?? '',
       objectIn(objectIn(container, 'resources'), 'requests'),
@@ -40,15 +85,32 @@ export function createPodReader(): (object: JsonObject) => WatchedPod | null {
     pool.set(key, requests);
     return requests;
   };
-  const troubleOf = createTroubleReader();
-  return (object) => readPod(object, share, troubleOf);
 }
 
-function readPod(
-  object: JsonObject,
-  share: (spec: JsonObject | null) => Pod['requests'],
-  troubleOf: (status: JsonObject | null) => PodTrouble | undefined,
-): WatchedPod | null {
+/** Returns a function that returns the first of equal values. */
+function createPool<T>(keyOf: (value: T) => string): (value: T) => T {
+  const pool = new Map<string, T>();
+  return (value) => {
+    const key = keyOf(value);
+    const known = pool.get(key);
+    if (known !== undefined) return known;
+    if (pool.size >= MAX_POOL) pool.clear();
+    pool.set(key, value);
+    return value;
+  };
+}
+
+/** With lengths: unlike a separator, they cannot be part of a label. */
+function keyOfLabels(labels: WatchedPod['labels']): string {
+  let key = '';
+  for (const name in labels) {
+    const value = labels[name] ?? '';
+    key += `${name.length} ${value.length} ${name}${value}`;
+  }
+  return key;
+}
+
+function readPod(object: JsonObject, parts: PodParts): WatchedPod | null {
   const metadata = objectIn(object, 'metadata');
   const namespace = textIn(metadata, 'namespace') ?? '';
   const name = textIn(metadata, 'name') ?? '';
@@ -57,14 +119,14 @@ function readPod(
   const status = objectIn(object, 'status');
   const ready = objectsIn(status, 'conditions').find((condition) => textIn(condition, 'type') === 'Ready');
   const isReady = ready === undefined ? null : textIn(ready, 'status') === 'True';
-  const trouble = isReady === true ? undefined : troubleOf(status);
+  const trouble = isReady === true ? undefined : parts.troubleOf(status);
   const cost = readDeletionCost(metadata);
   return {
-    namespace,
+    namespace: parts.shareText(namespace),
     name,
     resourceVersion: textIn(metadata, 'resourceVersion') ?? '',
     ...(cost === null ? {} : { cost }),
-    labels: textsIn(metadata, 'labels'),
+    labels: parts.shareLabels(textsIn(metadata, 'labels')),
     pod: {
       name,
       phase: phaseOf(textIn(status, 'phase')),
@@ -72,7 +134,7 @@ function readPod(
       startTime: instantIn(status, 'startTime'),
       ready: isReady,
       readyChangedAt: ready === undefined ? null : instantIn(ready, 'lastTransitionTime'),
-      requests: share(spec),
+      requests: parts.requestsOf(spec),
       podRequests: podRequests(spec),
       ...(trouble === undefined ? {} : { trouble }),
     },
@@ -80,7 +142,7 @@ function readPod(
 }
 
 function phaseOf(text: string | null): PodPhase {
-  return text !== null && PHASES.includes(text) ? (text as PodPhase) : 'Unknown';
+  return PHASES.find((phase) => phase === text) ?? 'Unknown';
 }
 
 function instantIn(parent: JsonObject | null, key: string): Instant | null {

@@ -9,7 +9,7 @@ import { createTokenBucket, type TokenBucket } from './token-bucket.js';
  * Requests of a lane share connections and a rate limit. A blocked lane does not delay other lanes. Source:
  * reliability.md, K16.
  */
-export type Lane = 'lease' | 'write' | 'read' | 'list' | 'watch' | 'events' | 'costs' | 'status';
+export type Lane = 'lease' | 'write' | 'read' | 'list' | 'watch' | 'events' | 'costs' | 'status' | 'reviews';
 
 interface LaneBudget {
   readonly sockets: number;
@@ -30,6 +30,8 @@ const BUDGETS: Readonly<Record<Lane, LaneBudget>> = {
   costs: { sockets: 10, perSecond: 50, burst: 100 },
   // The status of Scaler objects is not urgent.
   status: { sockets: 1, perSecond: 5, burst: 10 },
+  // Clients of the HTTP API cause these, so they have a limit of their own.
+  reviews: { sockets: 4, perSecond: 50, burst: 200 },
 };
 
 const LANES = Object.keys(BUDGETS) as readonly Lane[];

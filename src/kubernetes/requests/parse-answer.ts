@@ -3,6 +3,7 @@ import type { JsonBounds } from '../../units/json-bounds.js';
 import { asObject, type JsonObject } from '../api/json.js';
 import { KubernetesError } from '../api/types.js';
 import type { Lane } from './lanes.js';
+import { pruneJson, type JsonFields } from './prune-json.js';
 
 /** A pod has 300 items. Larger responses are rejected before parsing, which takes 20 times their size in memory. */
 const JSON_BOUNDS: JsonBounds = { depth: 256, items: 200_000 };
@@ -12,11 +13,12 @@ interface AnsweredRequest {
   readonly doing: string;
   readonly method: string;
   readonly lane: Lane;
+  readonly fields?: JsonFields;
 }
 
 /**
  * Parses the body of a 2xx response. Throws `bad_answer` for partial content, and unless the body is a single object
- * within the bounds.
+ * within the bounds. With `fields`, only these are returned.
  */
 export function parseAnswer(request: AnsweredRequest, status: number, body: Buffer): JsonObject {
   const fail = (why: string): KubernetesError =>
@@ -24,7 +26,9 @@ export function parseAnswer(request: AnsweredRequest, status: number, body: Buff
   if (!isComplete(request, status)) throw fail('the response is not complete');
   let parsed: unknown;
   try {
-    parsed = parseJsonWithin(body, request.lane === 'list' ? LIST_BOUNDS : JSON_BOUNDS);
+    const bounds = request.lane === 'list' ? LIST_BOUNDS : JSON_BOUNDS;
+    const { fields } = request;
+    parsed = fields === undefined ? parseJsonWithin(body, bounds) : parseFields(body, fields, bounds);
   } catch (error) {
     throw fail(
       error instanceof JsonBoundsError
@@ -35,6 +39,14 @@ export function parseAnswer(request: AnsweredRequest, status: number, body: Buff
   const object = asObject(parsed);
   if (object === null) throw fail('the response is not an object');
   return object;
+}
+
+/** Throws as `parseJsonWithin`. */
+function parseFields(body: Buffer, fields: JsonFields, bounds: JsonBounds): unknown {
+  const pruned = pruneJson(body, fields, bounds);
+  if (pruned === null) throw new SyntaxError('the JSON ends early');
+  if ('excess' in pruned) throw new JsonBoundsError(pruned.excess);
+  return JSON.parse(pruned.text);
 }
 
 /** 203 was changed by a proxy, 201 and 202 answer writes, 206 is partial content. */

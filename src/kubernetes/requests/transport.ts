@@ -9,10 +9,12 @@ import { errorFacts } from '../api/error-facts.js';
 import type { JsonObject } from '../api/json.js';
 import { createAgentSource, createLaneBudgets, type AgentSource, type Lane } from './lanes.js';
 import { parseAnswer } from './parse-answer.js';
+import type { JsonFields } from './prune-json.js';
 import { rateLimitMs } from './rate-limit.js';
 import { serverNames } from './server-names.js';
 import { abortError, connectionError, refusalError } from './request-error.js';
 import { KubernetesError } from '../api/types.js';
+import { unpack } from './unpack.js';
 import { holdStream, readText, type WatchStream } from './watch-stream.js';
 
 export interface KubernetesRequest {
@@ -23,6 +25,8 @@ export interface KubernetesRequest {
   readonly query?: Readonly<Record<string, string>>;
   /** Sent as JSON. A PATCH is a merge-patch. */
   readonly body?: JsonObject;
+  /** The members of the answer that are read; default: all. */
+  readonly fields?: JsonFields;
   /** For messages: `reading scale of deployment shop/web`. */
   readonly doing: string;
   /** As in RBAC rules, for the request metrics: `patch`, `deployments/scale`. */
@@ -77,6 +81,7 @@ const MAX_ANSWER_BYTES: Readonly<Record<Lane, number>> = {
   events: 4 * 1024 * 1024,
   costs: 4 * 1024 * 1024,
   status: 4 * 1024 * 1024,
+  reviews: 64 * 1024,
 };
 
 const client = axios.create({
@@ -201,6 +206,12 @@ async function sendOnce(
       httpAgent: agents.http[request.lane],
       httpsAgent: agents.https[request.lane],
     });
+    if (request.lane === 'list' && Buffer.isBuffer(response.data))
+      response.data = await unpack(
+        response.data,
+        response.headers['content-encoding'],
+        MAX_ANSWER_BYTES.list,
+      );
     report(String(response.status));
     // Reads the certificate only from some responses, because it rarely changes.
     const names = request.lane === 'list' ? serverNames(response.request) : null;
@@ -226,13 +237,15 @@ function axiosRequest(
     method: request.method,
     responseType,
     signal,
-    // Without compression, so that each event can be read when it arrives.
-    decompress: !isStream,
+    // A list is decompressed as a whole: axios does it in steps of 16 KiB, each of which returns to this thread.
+    decompress: !isStream && request.lane !== 'list',
     maxContentLength: isStream ? -1 : MAX_ANSWER_BYTES[request.lane],
     headers: {
       Accept: 'application/json',
       'User-Agent': userAgent ?? 'promscaler',
+      // A stream comes without compression, so that each event can be read when it arrives.
       ...(isStream ? { 'Accept-Encoding': 'identity' } : {}),
+      ...(request.lane === 'list' ? { 'Accept-Encoding': 'gzip' } : {}),
       ...(authorization === null ? {} : { Authorization: authorization }),
       ...(request.body === undefined ? {} : { 'Content-Type': contentType(request.method) }),
     },

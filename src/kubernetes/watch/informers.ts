@@ -5,6 +5,7 @@ import { resourceScope } from './list-pages.js';
 import type { Log } from '../../units/log.js';
 import type { ObjectStore, WatchedObject } from './object-store.js';
 import { createReflector, type Reflector } from './reflector.js';
+import type { JsonFields } from '../requests/prune-json.js';
 import type { Transport } from '../requests/transport.js';
 import type { KubernetesError } from '../api/types.js';
 
@@ -32,6 +33,8 @@ interface InformersOptions<T extends WatchedObject, S extends ObjectStore<T>> {
   readonly plural: string;
   readonly createStore: () => S;
   readonly convert: (object: JsonObject) => T | null;
+  /** See `Listing`. */
+  readonly fields?: JsonFields;
   /** See `ReflectorOptions`. */
   readonly fixFor?: (error: KubernetesError) => string | null;
 }

@@ -1,7 +1,7 @@
 import { sleep, withDeadline, type Clock } from '../../units/clock.js';
 import { IdleError, withIdleLimit } from '../requests/idle-limit.js';
 import { objectIn, textIn, type JsonObject } from '../api/json.js';
-import { listAll, listNotOlder, nameScope, type ResourceScope } from './list-pages.js';
+import { type Listing, listAll, listNotOlder, nameScope, type ResourceScope } from './list-pages.js';
 import type { Log } from '../../units/log.js';
 import type { ObjectStore, WatchedObject } from './object-store.js';
 import { openResourceWatch, type WatchRequest } from './open-watch.js';
@@ -28,7 +28,7 @@ export interface Reflector {
   readonly onChange: (listener: () => void) => () => void;
 }
 
-export interface ReflectorOptions<T extends WatchedObject> {
+export interface ReflectorOptions<T extends WatchedObject> extends Pick<Listing<T>, 'fields'> {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;

@@ -1,3 +1,4 @@
+import { ANSWER_DEFAULTS } from '../../units/answer-defaults.js';
 import type { JsonBounds } from '../../units/json-bounds.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 
@@ -13,9 +14,6 @@ export interface AnswerLimits {
 
 const MIB = 1024 * 1024;
 
-/** 23 MiB block the event loop for 141 ms. */
-const DEFAULTS = { maxAnswerBytes: 16 * MIB, maxSeries: 20_000 };
-
 /** Answers of this many times `maxAnswerBytes` may arrive at the same time. */
 const ANSWERS_AT_ONCE = 3;
 
@@ -24,14 +22,14 @@ const ITEMS_PER_SERIES = 25;
 const MOST_LEVELS = 64;
 
 export function answerLimits({
-  maxAnswerBytes = DEFAULTS.maxAnswerBytes,
-  maxSeries = DEFAULTS.maxSeries,
+  maxAnswerBytes = ANSWER_DEFAULTS.maxAnswerBytes,
+  maxSeries = ANSWER_DEFAULTS.maxSeries,
 }: Pick<SourceConfig, 'maxAnswerBytes' | 'maxSeries'>): AnswerLimits {
   return {
     answerBytes: maxAnswerBytes,
     unreadBytes: ANSWERS_AT_ONCE * maxAnswerBytes,
     series: maxSeries,
-    json: { depth: MOST_LEVELS, items: ITEMS_PER_SERIES * Math.max(maxSeries, DEFAULTS.maxSeries) },
+    json: { depth: MOST_LEVELS, items: ITEMS_PER_SERIES * Math.max(maxSeries, ANSWER_DEFAULTS.maxSeries) },
   };
 }
 

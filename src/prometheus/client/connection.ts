@@ -1,4 +1,5 @@
 import { Agent as HttpAgent } from 'node:http';
+import type { Agent as HttpsAgent } from 'node:https';
 import type { Clock } from '../../units/clock.js';
 import { answerLimits } from '../answers/answer-limits.js';
 import { mustRead } from '../requests/credential-files.js';
@@ -29,30 +30,50 @@ export function createConnection(
   const token = config.bearerTokenFile === null ? null : watchFile(config.bearerTokenFile, clock);
   const password = config.basicAuth === null ? null : watchFile(config.basicAuth.passwordFile, clock);
 
-  return async (isForced = false) => {
+  /** Credentials change rarely, and thousands of queries use the same ones. */
+  let current: { readonly connection: Connection; readonly secrets: readonly (string | null)[] } | null =
+    null;
+
+  const build = (agent: HttpsAgent, passwordText: string | null, tokenText: string | null): Connection => {
     const secrets = Object.values(config.headers);
     let headers = config.headers;
-    if (config.basicAuth !== null && password !== null) {
-      const secret = await mustRead(password, 'basicAuth.passwordFile', isForced);
-      const encoded = Buffer.from(`${config.basicAuth.username}:${secret}`).toString('base64');
-      secrets.push(secret, encoded);
+    if (config.basicAuth !== null && passwordText !== null) {
+      const encoded = Buffer.from(`${config.basicAuth.username}:${passwordText}`).toString('base64');
+      secrets.push(passwordText, encoded);
       headers = withAuthorization(headers, `Basic ${encoded}`);
     }
-    if (token !== null) {
-      const secret = await mustRead(token, 'bearerTokenFile', isForced);
-      secrets.push(secret);
-      headers = withAuthorization(headers, `Bearer ${secret}`);
+    if (tokenText !== null) {
+      secrets.push(tokenText);
+      headers = withAuthorization(headers, `Bearer ${tokenText}`);
     }
     const isSecret = (text: string): boolean => text.length >= MIN_SECRET_LENGTH;
     return {
       httpAgent,
-      httpsAgent: await httpsAgent(),
+      httpsAgent: agent,
       headers,
       secrets: secrets.filter(isSecret),
       signIn,
       unread,
       limits,
     };
+  };
+
+  return async (isForced = false) => {
+    const passwordText =
+      password === null ? null : await mustRead(password, 'basicAuth.passwordFile', isForced);
+    const tokenText = token === null ? null : await mustRead(token, 'bearerTokenFile', isForced);
+    const agent = await httpsAgent();
+    if (
+      current === null ||
+      current.connection.httpsAgent !== agent ||
+      current.secrets[0] !== passwordText ||
+      current.secrets[1] !== tokenText
+    )
+      current = {
+        connection: build(agent, passwordText, tokenText),
+        secrets: [passwordText, tokenText],
+      };
+    return current.connection;
   };
 }
 

@@ -1,4 +1,5 @@
-import { type Clock, withDeadline } from '../../units/clock.js';
+import type { Clock } from '../../units/clock.js';
+import { withLightDeadline } from '../../units/light-deadline.js';
 import type { Instant } from '../../units/time.js';
 import type { Answer, FailureReason } from '../answers/answer.js';
 import { isServerFailure } from './breaker.js';
@@ -63,7 +64,7 @@ export function createUrlClient(
     }
     const ms = Math.ceil(timeoutMs);
     const parameters = { query: text, timeout: `${ms}ms`, ...FLAVOR_PARAMETERS[engine.config().flavor] };
-    const { result, secrets } = await withDeadline(clock, { ms, parent }, (signal) =>
+    const { result, secrets } = await withLightDeadline(clock, { ms, parent }, (signal) =>
       request({ path: QUERY_PATH, parameters, signal, mayCompress: !smallAnswers.has(text) }),
     );
     if (result.kind === 'failed' && isServerFailure(result.reason)) {
@@ -71,7 +72,8 @@ export function createUrlClient(
     }
     if (result.kind === 'failed') return fail(host, result.reason, result.message);
     const answer = redact(classifyByEngine(result, config.maxSeries), secrets);
-    if (isVictoriaMetricsAnswer(result.body)) engine.recognize();
+    if (engine.config().ifVictoriaMetrics !== null && isVictoriaMetricsAnswer(result.body))
+      engine.recognize();
     if (answer.class !== 'failed') {
       smallAnswers.note(text, result.body.length);
       nextTryMs = null;
@@ -86,7 +88,7 @@ export function createUrlClient(
   };
 
   const get: GetPage = async (path, { timeoutMs, signal: parent, accept }) => {
-    const { result } = await withDeadline(clock, { ms: timeoutMs, parent }, (signal) =>
+    const { result } = await withLightDeadline(clock, { ms: timeoutMs, parent }, (signal) =>
       request({ path, parameters: {}, signal, ...(accept === undefined ? {} : { accept }) }),
     );
     return result;

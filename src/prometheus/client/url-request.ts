@@ -1,3 +1,4 @@
+import type { StopSignal } from '../../units/light-deadline.js';
 import { sendWithRenewal } from '../../units/send-with-renewal.js';
 import { CredentialError } from '../requests/credential-files.js';
 import { type Connection, send, type SendResult } from '../requests/send.js';
@@ -11,7 +12,7 @@ const POST_PATHS: ReadonlySet<string> = new Set([QUERY_PATH, RANGE_PATH]);
 export interface Call {
   readonly path: string;
   readonly parameters: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /** The media types to accept; default: JSON. */
   readonly accept?: string;
   readonly mayCompress?: boolean;

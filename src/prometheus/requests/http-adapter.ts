@@ -3,11 +3,20 @@ import {
   type ClientRequest,
   type IncomingMessage,
   request as requestHttp,
+  type RequestOptions,
 } from 'node:http';
 import { type Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { pipeline, type Readable } from 'node:stream';
+import { urlToHttpOptions } from 'node:url';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { AxiosError, AxiosHeaders, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios';
+import {
+  AxiosError,
+  type AxiosHeaders,
+  type AxiosResponse,
+  type InternalAxiosRequestConfig,
+  type RawAxiosResponseHeaders,
+} from 'axios';
+import { LightSignal, onStop } from '../../units/light-deadline.js';
 
 /** Axios does not type them. */
 interface Agents {
@@ -22,20 +31,24 @@ interface Agents {
  */
 export function httpAdapter(config: InternalAxiosRequestConfig): Promise<AxiosResponse<Readable>> {
   return new Promise((resolve, reject) => {
-    const fail = (error: NodeJS.ErrnoException): void => {
-      reject(AxiosError.from(error, error.code, config, request));
-    };
+    const { signal } = config;
     const request = open(config, (response) => {
       resolve({
         data: decompressed(response),
         status: response.statusCode ?? 0,
         statusText: response.statusMessage ?? '',
-        headers: new AxiosHeaders(response.headers as Record<string, string | string[]>),
+        headers: response.headers as RawAxiosResponseHeaders,
         config,
         request,
       });
     });
-    request.on('error', fail);
+    request.on('error', (error: NodeJS.ErrnoException) =>
+      reject(AxiosError.from(error, error.code, config, request)),
+    );
+    const stop = (): void => void request.destroy(new AxiosError('aborted', AxiosError.ERR_CANCELED));
+    if (signal?.aborted === true) stop();
+    else if (signal instanceof AbortSignal || signal instanceof LightSignal)
+      request.once('close', onStop(signal, stop));
     request.end(config.data as string | undefined);
   });
 }
@@ -44,16 +57,40 @@ function open(
   config: InternalAxiosRequestConfig,
   onResponse: (response: IncomingMessage) => void,
 ): ClientRequest {
-  const { url = '', method = 'get', headers, signal } = config;
-  const isHttps = /^https:/i.test(url);
+  const { url = '', method = 'get', headers } = config;
+  const address = addressOf(url);
+  const isHttps = address.protocol === 'https:';
   const { httpAgent, httpsAgent } = config as Agents;
   const options = {
+    ...address,
     method: method.toUpperCase(),
-    headers: headers.toJSON() as Record<string, string>,
+    headers: plainHeaders(headers),
     agent: isHttps ? httpsAgent : httpAgent,
-    ...(signal instanceof AbortSignal ? { signal } : {}),
   };
-  return isHttps ? requestHttps(url, options, onResponse) : requestHttp(url, options, onResponse);
+  return isHttps ? requestHttps(options, onResponse) : requestHttp(options, onResponse);
+}
+
+/** Queries share their headers, which nothing changes once they have reached this adapter. */
+const plain = new WeakMap<AxiosHeaders, Record<string, string>>();
+
+function plainHeaders(headers: AxiosHeaders): Record<string, string> {
+  let known = plain.get(headers);
+  if (known === undefined) plain.set(headers, (known = headers.toJSON() as Record<string, string>));
+  return known;
+}
+
+/** All queries by POST have the same few URLs. */
+const addresses = new Map<string, RequestOptions>();
+const MOST_ADDRESSES = 64;
+
+function addressOf(url: string): RequestOptions {
+  const known = addresses.get(url);
+  if (known !== undefined) return known;
+  const { protocol, hostname, port, path, auth } = urlToHttpOptions(new URL(url));
+  const address = { protocol, hostname, port, path, ...(auth === undefined ? {} : { auth }) };
+  if (addresses.size >= MOST_ADDRESSES) addresses.clear();
+  addresses.set(url, address);
+  return address;
 }
 
 /** A proxy may use another compression than the accepted ones. */
@@ -65,8 +102,9 @@ const DECOMPRESS: Readonly<Record<string, () => ReturnType<typeof createGunzip>>
 };
 
 function decompressed(response: IncomingMessage): Readable {
-  const encoding = (response.headers['content-encoding'] ?? '').toLowerCase();
-  const create = Object.hasOwn(DECOMPRESS, encoding) ? DECOMPRESS[encoding] : undefined;
+  const encoding = response.headers['content-encoding']?.toLowerCase();
+  const create =
+    encoding !== undefined && Object.hasOwn(DECOMPRESS, encoding) ? DECOMPRESS[encoding] : undefined;
   if (create === undefined) return response;
   // The reader of the stream receives its error.
   return pipeline(response, create(), () => undefined);

@@ -1,15 +1,16 @@
 import type { Agent as HttpAgent } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
 import type { Readable } from 'node:stream';
-import { AxiosError, type AxiosResponse } from 'axios';
+import { AxiosError, AxiosHeaders, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios';
 import { DeadlineError } from '../../units/clock.js';
 import { createJsonMeter } from '../../units/json-bounds.js';
+import { type StopSignal, withAbortSignal } from '../../units/light-deadline.js';
 import { sendWithRenewal } from '../../units/send-with-renewal.js';
 import type { FailureReason } from '../answers/answer.js';
 import { type AnswerLimits, DEFAULT_LIMITS, sayBytes } from '../answers/answer-limits.js';
 import type { HttpAnswer } from '../answers/classify-answer.js';
 import { CredentialError } from './credential-files.js';
-import { httpClient } from './http-client.js';
+import { httpAdapter } from './http-adapter.js';
 import type { OutgoingRequest, SignedHeaders, SignIn } from './authentication.js';
 
 export interface Connection {
@@ -33,7 +34,7 @@ export interface Request {
   readonly parameters: Readonly<Record<string, string>>;
   readonly connection: Connection;
   /** Its reason distinguishes a timeout (`DeadlineError`) from a cancellation. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   readonly accept?: string;
   /** Whether the server may compress the answer; default true. */
   readonly mayCompress?: boolean;
@@ -69,7 +70,8 @@ export async function send(request: Request): Promise<SendResult> {
   if (!/^https?:\/\//i.test(outgoing.url)) return failed('connection', 'the url is neither http nor https');
   try {
     if (signIn === null) return await exchange(request, outgoing, NOT_SIGNED);
-    const read = (): Promise<SignedHeaders> => signIn.headersFor(outgoing, request.signal);
+    const read = (): Promise<SignedHeaders> =>
+      withAbortSignal(request.signal, (signal) => signIn.headersFor(outgoing, signal));
     return await sendWithRenewal({
       read,
       send: (signed) => exchange(request, outgoing, signed),
@@ -97,22 +99,17 @@ async function exchange(
   signed: typeof NOT_SIGNED,
 ): Promise<SendResult> {
   const { connection, signal } = request;
-  const response = await httpClient.request<unknown, AxiosResponse<Readable>>({
+  // Without the axios instance, which merges its defaults, copies headers and runs transforms: a quarter of the CPU time
+  // of a query.
+  const response: AxiosResponse<Readable> = await httpAdapter({
     method,
     url,
-    ...(body === null ? {} : { data: body }),
-    headers: {
-      'User-Agent': 'promscaler',
-      ...connection.headers,
-      ...signed.headers,
-      Accept: request.accept ?? 'application/json',
-      'Accept-Encoding': request.mayCompress === false ? 'identity' : 'gzip',
-      ...(contentType === null ? {} : { 'Content-Type': contentType }),
-    },
+    data: body,
+    headers: headersOf(request, contentType, signed),
     signal,
     httpAgent: connection.httpAgent,
     httpsAgent: connection.httpsAgent,
-  });
+  } satisfies InternalAxiosRequestConfig<string | null>);
   const text = await readBody(response.data, connection);
   return {
     kind: 'answered',
@@ -126,6 +123,35 @@ async function exchange(
   };
 }
 
+/** Of requests without a signature, by connection and by the values that differ between requests. */
+const knownHeaders = new WeakMap<Connection, Map<string, AxiosHeaders>>();
+
+function headersOf(request: Request, contentType: string | null, signed: typeof NOT_SIGNED): AxiosHeaders {
+  const { connection, accept = 'application/json', mayCompress = true } = request;
+  if (signed !== NOT_SIGNED) return createHeaders(request, contentType, signed);
+  let known = knownHeaders.get(connection);
+  if (known === undefined) knownHeaders.set(connection, (known = new Map<string, AxiosHeaders>()));
+  const key = `${accept}\n${contentType}\n${mayCompress}`;
+  let headers = known.get(key);
+  if (headers === undefined) known.set(key, (headers = createHeaders(request, contentType, signed)));
+  return headers;
+}
+
+function createHeaders(
+  { connection, accept = 'application/json', mayCompress = true }: Request,
+  contentType: string | null,
+  signed: typeof NOT_SIGNED,
+): AxiosHeaders {
+  return new AxiosHeaders({
+    'User-Agent': 'promscaler',
+    ...connection.headers,
+    ...signed.headers,
+    Accept: accept,
+    'Accept-Encoding': mayCompress ? 'gzip' : 'identity',
+    ...(contentType === null ? {} : { 'Content-Type': contentType }),
+  });
+}
+
 /** Counts the body as it arrives. Throws `TooLargeError` if it exceeds a bound. */
 function readBody(
   stream: Readable,
@@ -135,6 +161,7 @@ function readBody(
     const pieces: Buffer[] = [];
     const meter = createJsonMeter(limits.json);
     let bytes = 0;
+    let hasJson = false;
     const settle = (finish: () => void): void => {
       unread.bytes -= bytes;
       bytes = 0;
@@ -145,7 +172,8 @@ function readBody(
         return `the answer is larger than maxAnswerBytes (${sayBytes(limits.answerBytes)})`;
       if (unread.bytes > limits.unreadBytes)
         return `the answers being received exceed ${sayBytes(limits.unreadBytes)} in total, 3 times maxAnswerBytes`;
-      const excess = isJson(pieces[0]) ? meter.add(piece) : null;
+      if (pieces.length === 1) hasJson = isJson(piece);
+      const excess = hasJson ? meter.add(piece) : null;
       return excess === null ? null : `the answer has ${excess} (maxSeries is ${limits.series})`;
     };
     stream.on('data', (piece: Buffer) => {
@@ -155,18 +183,23 @@ function readBody(
       const message = whyTooLarge(piece);
       if (message !== null) stream.destroy(new TooLargeError(message));
     });
-    stream.once('end', () => settle(() => resolve(Buffer.concat(pieces).toString('utf8'))));
+    stream.once('end', () => settle(() => resolve(textOf(pieces))));
     stream.once('error', (error) => settle(() => reject(error)));
     stream.once('close', () => settle(() => reject(new Error('the stream ended early'))));
   });
 }
 
-function isJson(first: Buffer | undefined): boolean {
-  return first !== undefined && /^\s*[{[]/.test(first.subarray(0, 256).toString('latin1'));
+function textOf(pieces: readonly Buffer[]): string {
+  const [first] = pieces;
+  return (first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces)).toString('utf8');
+}
+
+function isJson(first: Buffer): boolean {
+  return /^\s*[{[]/.test(first.toString('latin1', 0, 256));
 }
 
 /** Uses only the code of an AxiosError, because the error contains the whole request with its token. */
-function explain(error: unknown, signal: AbortSignal): SendResult {
+function explain(error: unknown, signal: StopSignal): SendResult {
   if (signal.aborted) {
     const reason: unknown = signal.reason;
     return reason instanceof DeadlineError

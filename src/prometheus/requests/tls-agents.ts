@@ -24,14 +24,14 @@ export function createTlsAgents(
     cert: fileOf(tls?.certFile, clock),
     key: fileOf(tls?.keyFile, clock),
   };
-  let current: { readonly agent: HttpsAgent; readonly fingerprint: string } | null = null;
+  let current: AgentOfFiles | null = null;
 
   return async () => {
     const ca = files.ca === null ? null : await mustRead(files.ca, `${setting}.caFile`);
     const cert = files.cert === null ? null : await mustRead(files.cert, `${setting}.certFile`);
     const key = files.key === null ? null : await mustRead(files.key, `${setting}.keyFile`);
-    const fingerprint = JSON.stringify([ca, cert, key]);
-    if (current?.fingerprint === fingerprint) return current.agent;
+    if (current !== null && current.ca === ca && current.cert === cert && current.key === key)
+      return current.agent;
     const material = {
       ...(ca === null ? {} : { ca }),
       ...(cert === null ? {} : { cert }),
@@ -50,9 +50,17 @@ export function createTlsAgents(
       ...(tls?.serverName === null || tls === null ? {} : { servername: tls.serverName }),
       ...material,
     });
-    current = { agent, fingerprint };
+    current = { agent, ca, cert, key };
     return agent;
   };
+}
+
+interface AgentOfFiles {
+  readonly agent: HttpsAgent;
+  /** The contents of the files; null: not configured. */
+  readonly ca: string | null;
+  readonly cert: string | null;
+  readonly key: string | null;
 }
 
 function fileOf(path: string | null | undefined, clock: Clock): WatchedFile | null {

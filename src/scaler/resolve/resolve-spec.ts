@@ -1,5 +1,5 @@
 import { milliToNumber, parseQuantity } from '../../units/quantity.js';
-import { BUILT_IN, PRESETS, type PresetValues } from '../schema/presets.js';
+import { BUILT_IN, DEFAULT_POLICIES, PRESETS, type PresetValues } from '../schema/presets.js';
 import { DEFAULT_METRIC, resolveMetric, resolveReference } from './resolve-metric.js';
 import { resolveSchedule } from './resolve-schedule.js';
 import type { ScalingRulesInput } from '../schema/behavior-schema.js';
@@ -11,16 +11,8 @@ import type {
   PodDeletionCost,
   ScaleUpLimit,
   ScalerSpec,
-  ScalingPolicy,
   ScalingRules,
 } from '../spec.js';
-
-/** Default policies of `behavior`. Source: algorithm.md, point 29. */
-const UP_POLICIES: readonly ScalingPolicy[] = [
-  { type: 'Pods', value: 4, periodSeconds: 15 },
-  { type: 'Percent', value: 100, periodSeconds: 15 },
-];
-const DOWN_POLICIES: readonly ScalingPolicy[] = [{ type: 'Percent', value: 100, periodSeconds: 15 }];
 
 /**
  * Expands short forms, sets defaults and converts quantities to milli-units. The input must have passed the schema and
@@ -107,13 +99,13 @@ function resolveBehavior(input: SpecInput['behavior'], scalerWide: ScalerWide): 
     scaleUp: resolveRules(input.scaleUp ?? {}, {
       stabilizationWindowSeconds: BUILT_IN.scaleUpStabilizationWindowSeconds,
       selectPolicy: BUILT_IN.selectPolicy,
-      policies: UP_POLICIES,
+      policies: DEFAULT_POLICIES.scaleUp,
       tolerance,
     }),
     scaleDown: resolveRules(input.scaleDown ?? {}, {
       stabilizationWindowSeconds: downscaleStabilizationSeconds,
       selectPolicy: BUILT_IN.selectPolicy,
-      policies: DOWN_POLICIES,
+      policies: DEFAULT_POLICIES.scaleDown,
       tolerance,
     }),
   };

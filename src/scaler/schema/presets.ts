@@ -1,4 +1,4 @@
-import type { Preset, ScalerSpec } from '../spec.js';
+import type { Preset, ScalerSpec, ScalingPolicy } from '../spec.js';
 
 /** Null: the preset does not set the field, so `BUILT_IN` applies. */
 export interface PresetValues {
@@ -66,3 +66,12 @@ export const BUILT_IN = {
   dryRun: false,
   paused: false,
 } as const;
+
+/** Default policies of `behavior`. Source: algorithm.md, point 29. */
+export const DEFAULT_POLICIES: Readonly<Record<'scaleUp' | 'scaleDown', readonly ScalingPolicy[]>> = {
+  scaleUp: [
+    { type: 'Pods', value: 4, periodSeconds: 15 },
+    { type: 'Percent', value: 100, periodSeconds: 15 },
+  ],
+  scaleDown: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
+};

@@ -13,7 +13,14 @@ export interface PeerAnswer {
  * Forwards the GET of a client to another replica. Null: the replica did not answer in time, or the answer is too
  * large.
  */
-export type AskPeer = (peer: Peer, path: string) => Promise<PeerAnswer | null>;
+export type AskPeer = (
+  peer: Peer,
+  path: string,
+  credentials: ForwardedCredentials,
+) => Promise<PeerAnswer | null>;
+
+/** Headers with the credentials of the client, by which the other replica decides what the client may see. */
+export type ForwardedCredentials = Readonly<Record<string, string>>;
 
 const ANSWER_MS = 5000;
 /** A list has at most about 1 MiB; a snapshot of 5,000 pods has 2 MB. */
@@ -24,11 +31,13 @@ const MAX_REQUESTS = 16;
 /** Creates the client for other replicas. It uses plain HTTP, follows no redirects and does not retry. */
 export function createPeerClient(clock: Clock): AskPeer {
   const places = createSemaphore(MAX_REQUESTS);
-  return async ({ address }, path) => {
+  return async ({ address }, path, credentials) => {
     if (address === null) return null;
     const release = await places.acquire();
     try {
-      return await withDeadline(clock, { ms: ANSWER_MS }, (signal) => get(`${address}${path}`, signal));
+      return await withDeadline(clock, { ms: ANSWER_MS }, (signal) =>
+        get(`${address}${path}`, { credentials, signal }),
+      );
     } catch {
       // The page reports that the replica did not answer. Only the log of that replica may contain the
       // reason.
@@ -39,9 +48,12 @@ export function createPeerClient(clock: Clock): AskPeer {
   };
 }
 
-function get(url: string, signal: AbortSignal): Promise<PeerAnswer> {
+function get(
+  url: string,
+  { credentials, signal }: { readonly credentials: ForwardedCredentials; readonly signal: AbortSignal },
+): Promise<PeerAnswer> {
   return new Promise((resolve, reject) => {
-    const headers = { accept: 'application/json', [FORWARDED_HEADER]: '1' };
+    const headers = { ...credentials, accept: 'application/json', [FORWARDED_HEADER]: '1' };
     const sent = request(url, { method: 'GET', headers, agent: false }, (response) => {
       const chunks: Buffer[] = [];
       let bytes = 0;

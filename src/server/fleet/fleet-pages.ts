@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import { createSemaphore } from '../../units/semaphore.js';
+import { credentialsOf } from '../access/credentials.js';
 import { readInteger } from '../pages/query.js';
 import { LIMITS } from '../pages/routes.js';
 import { writeScalerPage, type ScalerPageParts } from '../pages/scaler-pages.js';
@@ -9,7 +10,7 @@ import { FORWARDED_HEADER, type Fleet } from './fleet.js';
 import { mergePages, readPeerPage, type ScalerPage } from './merge-pages.js';
 
 /** A forwarded request is never forwarded again. */
-function isForwarded(request: Request): boolean {
+export function isForwarded(request: Request): boolean {
   return request.headers[FORWARDED_HEADER] !== undefined;
 }
 
@@ -30,7 +31,7 @@ export function ofOwner(
       refuse(response, `no replica decides ${key} yet: retry later`);
       return;
     }
-    ask(owner, request.originalUrl)
+    ask(owner, request.originalUrl, credentialsOf(request))
       .then((answer) => {
         if (answer === null)
           refuse(response, `replica ${owner.identity}, which decides ${key}, did not answer`);
@@ -51,10 +52,10 @@ export function ofAll(
   const places = createSemaphore(MAX_LISTS);
   const collect = async (request: Request): Promise<string> => {
     const limit = readInteger(request.query, 'limit', LIMITS.scalers);
-    const local = JSON.parse(writeScalerPage(api, request.query)) as ScalerPage;
+    const local = JSON.parse(writeScalerPage(api, request)) as ScalerPage;
     const unreachable: string[] = [];
     const asked = fleet.peers().map(async (peer) => {
-      const answer = await ask(peer, request.originalUrl);
+      const answer = await ask(peer, request.originalUrl, credentialsOf(request));
       const page = answer?.status === 200 ? readPeerPage(answer.body) : null;
       if (page === null) unreachable.push(peer.identity);
       return page;

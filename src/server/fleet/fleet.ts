@@ -5,6 +5,8 @@ export interface Peer {
 }
 
 export interface Fleet {
+  /** Of this replica. */
+  readonly identity: string;
   /** Whether this replica decides the scaler `NAMESPACE/NAME`. */
   readonly isOwn: (key: string) => boolean;
   /** Returns the other replica that decides a scaler; null: unknown. */

@@ -9,6 +9,9 @@ export type RouteId =
   | 'listDecisions'
   | 'showSnapshot'
   | 'showHistory'
+  | 'listEvents'
+  | 'showOverview'
+  | 'showService'
   | 'streamEvents'
   | 'openapi';
 
@@ -155,6 +158,30 @@ export const ROUTES: readonly Route[] = [
       }),
     ],
     answers: { 200: json('the columns', 'History'), 400: BAD_REQUEST, 404: NOT_FOUND },
+  },
+  {
+    id: 'listEvents',
+    path: '/api/v1/scalers/{namespace}/{name}/events',
+    summary: 'Kubernetes Events that this process has written about the target, newest first',
+    parameters: OF_SCALER,
+    answers: { 200: json('the Events', 'ScalerEventList'), 404: NOT_FOUND },
+  },
+  {
+    id: 'showOverview',
+    path: '/api/v1/overview',
+    summary: 'All scalers in short form, or those that changed since an earlier answer',
+    parameters: [
+      query('namespace', 'return only scalers of this namespace', { type: 'string' }),
+      query('since', '`revision` of an earlier answer: return only what has changed', { type: 'string' }),
+    ],
+    answers: { 200: json('the rows', 'Overview'), 400: BAD_REQUEST },
+  },
+  {
+    id: 'showService',
+    path: '/api/v1/service',
+    summary: 'The state of the service: replicas, data sources, API server, rounds, problems, last changes',
+    parameters: [],
+    answers: { 200: json('the state', 'ServiceStatus') },
   },
   {
     id: 'streamEvents',

@@ -1,4 +1,4 @@
-import type { RequestHandler, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import type { Decision, PastDecision } from '../../decision/result/decision.js';
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { Problem } from '../../scaler/problems/problem.js';
@@ -6,7 +6,9 @@ import type { HistoryEntry, ScalerStatus } from '../../telemetry/ledger.js';
 import type { Records } from '../../telemetry/records.js';
 import { formatInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
+import { viewerOf } from '../access/viewer.js';
 import { fillPage, readToken, writePage, writeToken } from './paging.js';
+import { visibleProblems } from './visible-problems.js';
 import { readFlag, readInteger, readText, readTime } from './query.js';
 import type { Query } from './query.js';
 import { LIMITS } from './routes.js';
@@ -16,7 +18,8 @@ import { viewDecision, viewHistory, viewProblems, viewScaler, viewScalerDetail }
 export interface ScalerPageParts {
   readonly ledger: Pick<Records['ledger'], 'get' | 'list'>;
   readonly archive: Pick<Records['archive'], 'read'>;
-  readonly chartPoints: Pick<Records['chartPoints'], 'read'>;
+  readonly chartPoints: Pick<Records['chartPoints'], 'read' | 'recentReplicas'>;
+  readonly sentEvents: Pick<Records['sentEvents'], 'read'>;
   readonly writeSnapshot: (snapshot: Snapshot) => unknown;
   readonly writeDecision: (decision: Decision | PastDecision) => unknown;
   readonly version: string;
@@ -25,19 +28,22 @@ export interface ScalerPageParts {
 }
 
 export function listScalers(parts: ScalerPageParts): RequestHandler {
-  return ({ query }, response) => sendJson(response, writeScalerPage(parts, query));
+  return (request, response) => sendJson(response, writeScalerPage(parts, request));
 }
 
 /** Pages continue after a key, so they stay correct when scalers are added or removed. */
 export function writeScalerPage(
   { ledger, version, isLeading, problems }: ScalerPageParts,
-  query: Query,
+  request: Request,
 ): string {
+  const { query } = request;
+  const viewer = viewerOf(request);
   const limit = readInteger(query, 'limit', LIMITS.scalers);
   const namespace = readText(query, 'namespace');
   const behind = readToken(query, 'scalers') ?? '';
   const found = [...ledger.list()]
     .filter(({ scaler }) => namespace === null || scaler.namespace === namespace)
+    .filter(({ scaler }) => viewer.sees(scaler.namespace))
     .filter(({ key }) => key > behind)
     .sort((a, b) => (a.key < b.key ? -1 : 1));
   const page = fillPage(found, { limit, view: viewScaler });
@@ -45,7 +51,7 @@ export function writeScalerPage(
   return writePage(page, {
     version,
     leader: isLeading(),
-    problems: viewProblems(problems()),
+    problems: viewProblems(visibleProblems(problems(), viewer)),
     continue: next === null ? null : writeToken({ list: 'scalers', behind: next.key }),
   });
 }
@@ -114,6 +120,14 @@ function findSnapshot(
     : { json };
 }
 
+/** The Kubernetes Events that this process has written about the target. */
+export function listEvents(parts: ScalerPageParts): RequestHandler {
+  return withStatus(parts, ({ key }, _query, response) => {
+    const items = parts.sentEvents.read(key).map((event) => ({ ...event, at: formatInstant(event.at) }));
+    response.json({ items });
+  });
+}
+
 export function showHistory(parts: ScalerPageParts): RequestHandler {
   return withStatus(parts, ({ key }, query, response) => {
     const since = readTime(query, 'since');
@@ -128,9 +142,12 @@ export function showHistory(parts: ScalerPageParts): RequestHandler {
 type StatusHandler = (status: ScalerStatus, query: Query, response: Response) => void;
 
 function withStatus({ ledger }: ScalerPageParts, handle: StatusHandler): RequestHandler {
-  return ({ params, query }, response) => {
-    const key = `${String(params['namespace'])}/${String(params['name'])}`;
-    const status = ledger.get(key);
+  return (request, response) => {
+    const { params, query } = request;
+    const namespace = String(params['namespace']);
+    const key = `${namespace}/${String(params['name'])}`;
+    // The same answer for a scaler that the client may not see: it must not learn that the scaler exists.
+    const status = viewerOf(request).sees(namespace) ? ledger.get(key) : null;
     if (status === null)
       notFound(response, `scaler ${key} does not exist, or its first cycle has not ended yet`);
     else handle(status, query, response);

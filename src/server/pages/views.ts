@@ -180,7 +180,7 @@ function columnsOf(
   return { ...empty, ...Object.fromEntries(columns) };
 }
 
-function metricUnit(spec: MetricSpec): MetricView['unit'] {
+export function metricUnit(spec: MetricSpec): MetricView['unit'] {
   return UNITS[spec.target.type];
 }
 

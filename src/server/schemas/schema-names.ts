@@ -23,6 +23,14 @@ import {
   timedConditionSchema,
 } from './decision-schemas.js';
 
+import {
+  overviewRowSchema,
+  overviewSchema,
+  scalerEventListSchema,
+  scalerEventSchema,
+  serviceStatusSchema,
+} from './dashboard-schemas.js';
+
 export const NAMED_SCHEMAS = {
   ScalerList: scalerListSchema,
   Scaler: scalerSchema,
@@ -42,6 +50,11 @@ export const NAMED_SCHEMAS = {
   Snapshot: snapshotSchema,
   Document: documentSchema,
   History: historySchema,
+  Overview: overviewSchema,
+  OverviewRow: overviewRowSchema,
+  ServiceStatus: serviceStatusSchema,
+  ScalerEventList: scalerEventListSchema,
+  ScalerEvent: scalerEventSchema,
   DecisionEvent: eventSchemas.decision,
   FailureEvent: eventSchemas.failure,
   ReloadEvent: eventSchemas.reload,

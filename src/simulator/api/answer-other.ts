@@ -7,11 +7,14 @@ import type { Reply, Sent } from './handle.js';
 import { describeOpenApi } from './discovery/openapi.js';
 import { parseBody } from './requests/parse-body.js';
 import { decodeReview, decodeRulesReview } from './requests/protobuf.js';
-import type { Subject } from './access/rules.js';
+import { reviewToken, reviewUserAccess } from './access/reviews.js';
+import type { Rbac, Subject } from './access/rules.js';
 import { methodNotAllowed, noSuchResource } from '../objects/status-error.js';
 
 const PROBES: readonly string[] = ['/healthz', '/livez', '/readyz'];
 const REVIEWS = '/apis/authorization.k8s.io/v1/';
+const ACCESS_REVIEWS = `${REVIEWS}subjectaccessreviews`;
+const TOKEN_REVIEWS = '/apis/authentication.k8s.io/v1/tokenreviews';
 
 /** Answers the probes, which need no token. Returns null for any other path. */
 export function answerProbe({ address }: Pick<ApiRequest, 'address'>): Reply | null {
@@ -22,10 +25,17 @@ export function answerProbe({ address }: Pick<ApiRequest, 'address'>): Reply | n
 /** Answers discovery and access reviews, and 404 for any other path. Throws `StatusError`. */
 export function answerOther(
   context: ApiContext,
-  subject: Subject,
+  { subject, rbac }: { readonly subject: Subject; readonly rbac: Rbac },
   { method, host, address, sent }: Pick<ApiRequest, 'method' | 'host' | 'address' | 'sent'>,
 ): Reply {
   const path = address.pathname.replace(/\/$/, '');
+  if (path === TOKEN_REVIEWS || path === ACCESS_REVIEWS) {
+    if (method !== 'POST') throw methodNotAllowed();
+    const review = parseBody(sent.body);
+    const parts = { subject, rbac, issued: context.tokens };
+    const answer = path === TOKEN_REVIEWS ? reviewToken(parts, review) : reviewUserAccess(parts, review);
+    return { code: 201, body: JSON.stringify(answer) };
+  }
   if (path.startsWith(REVIEWS)) return answerReview(subject, path.slice(REVIEWS.length), method, sent);
   const found =
     discover(context.catalog, path, context.advertisedAddress ?? host) ??

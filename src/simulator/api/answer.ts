@@ -21,7 +21,7 @@ export function answerRequest(
     const probed = answerProbe(request);
     if (probed !== null) return probed;
     const subject = authenticate(rbac(), context.tokens, authorization);
-    if (parsed === null) return answerOther(context, subject, request);
+    if (parsed === null) return answerOther(context, { subject, rbac: rbac() }, request);
     authorize(subject, parsed);
     return answerResource(context, parsed, sent);
   } catch (error) {

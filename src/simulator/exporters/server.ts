@@ -2,6 +2,7 @@ import { type Server, type ServerResponse, createServer } from 'node:http';
 import type { Runtime } from '../controllers/runtime.js';
 import type { WorkloadControllers } from '../controllers/workloads.js';
 import { applicationPage, cadvisorPage, queuePage } from './pages.js';
+import { statePage } from './state-page.js';
 
 export interface ExporterFaults {
   /** Answers 503 to every scrape. */
@@ -16,9 +17,9 @@ interface TargetGroup {
 }
 
 /**
- * Creates the server that Prometheus scrapes: `/cadvisor`, `/queues` and `/pods/NAMESPACE/NAME`. `/sd` lists all
- * targets for http_sd; `/sd/cadvisor`, `/sd/queues` and `/sd/pods` list one kind. Targets have the label `job`, and
- * those of pods also `namespace` and `pod`.
+ * Creates the server that Prometheus scrapes: `/cadvisor`, `/state` (kube-state-metrics), `/queues` and
+ * `/pods/NAMESPACE/NAME`. `/sd` lists all targets for http_sd; `/sd/cadvisor` and so on list one kind. Targets have the
+ * label `job`, and those of pods also `namespace` and `pod`.
  */
 export function makeExporterServer(controllers: WorkloadControllers, faults: ExporterFaults): Server {
   return createServer((request, response) => {
@@ -56,6 +57,8 @@ function pageFor(
     case 'cadvisor':
       for (const runtime of controllers.runtimes) controllers.accrue(runtime);
       return cadvisorPage(controllers.runtimes);
+    case 'state':
+      return statePage(controllers.runtimes);
     case 'queues':
       for (const runtime of controllers.runtimes)
         if (runtime.behavior.queue !== null) controllers.accrue(runtime);
@@ -82,7 +85,7 @@ function discoverTargets(
     targets: [host],
     labels: { job: name, __metrics_path__: `/${name}` },
   });
-  const groups = ['cadvisor', 'queues'].filter(wants).map(single);
+  const groups = ['cadvisor', 'state', 'queues'].filter(wants).map(single);
   if (wants('pods')) for (const runtime of controllers.runtimes) groups.push(...podTargets(runtime, host));
   return groups;
 }

@@ -1,6 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { createService } from '../../../src/cli/running/service.js';
 import { readServiceConfig, serviceFacts } from '../../../src/config/read-service-config.js';
 import { createScalerFiles } from '../../../src/config/scaler-files.js';
@@ -24,8 +26,8 @@ export interface Counts {
   readonly cycles: number;
   readonly failures: number;
   readonly timers: number;
-  /** Sockets, timers and the like of the event loop. */
-  readonly handles: number;
+  /** Open connections, as the servers see them. */
+  readonly connections: { readonly api: number; readonly metrics: number };
   /** Listeners of all abort signals that are still in use. */
   readonly abortListeners: number;
 }
@@ -33,6 +35,8 @@ export interface Counts {
 export interface CountsRig {
   /** Lets rounds pass, each with what follows it. */
   readonly rounds: (count: number) => Promise<Counts>;
+  /** Of this process, after garbage has been collected. */
+  readonly heapBytes: () => number;
   readonly stop: () => Promise<void>;
 }
 
@@ -42,7 +46,8 @@ export async function startCountsRig(size: WorldSize): Promise<CountsRig> {
   const worldClock = createWorldClock(() => clock.now());
   const world = createWorld(size, worldClock);
   const api = createApiServer(world, worldClock);
-  const metrics = createMetricsServer(world, worldClock);
+  // Decompression happens in threads, whose work this rig cannot see.
+  const metrics = createMetricsServer(world, worldClock, false);
   const [kubernetesUrl, prometheusUrl] = [await listen(api.server), await listen(metrics.server)];
   const folder = await mkdtemp(join(tmpdir(), 'promscaler-counts-'));
   const addresses = { kubernetesUrl, prometheusUrl, port: 0 };
@@ -102,10 +107,12 @@ export async function startCountsRig(size: WorldSize): Promise<CountsRig> {
     queries: { ...metrics.meter.traffic().requests },
   });
   let before = { ...total(), cycles, failures };
+  // Between two rounds: some cycles of a round end a moment after its start.
+  let endMs = clock.monotonicMs() + (PERIOD_SECONDS * 1000) / 2;
 
   return {
     rounds: async (count) => {
-      const endMs = clock.monotonicMs() + count * PERIOD_SECONDS * 1000;
+      endMs += count * PERIOD_SECONDS * 1000;
       await quiet();
       while (clock.monotonicMs() < endMs) {
         clock.advance(Math.min(clock.nextMs ?? Infinity, endMs - clock.monotonicMs()));
@@ -119,12 +126,13 @@ export async function startCountsRig(size: WorldSize): Promise<CountsRig> {
         cycles: after.cycles - before.cycles,
         failures: after.failures - before.failures,
         timers: clock.pending,
-        handles: process.getActiveResourcesInfo().length,
+        connections: { api: api.meter.connections(), metrics: metrics.meter.connections() },
         abortListeners: signals.count(),
       };
       before = after;
       return counts;
     },
+    heapBytes: retainedBytes,
     stop: async () => {
       signals.stop();
       stop.abort();
@@ -142,6 +150,15 @@ export async function startCountsRig(size: WorldSize): Promise<CountsRig> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Returns the size of the heap of this process without garbage. */
+export function retainedBytes(): number {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  // What the first collection finalizes is freed by the second one.
+  for (let times = 0; times < 3; times += 1) collect();
+  return process.memoryUsage().heapUsed;
 }
 
 /** Turns of the event loop without a request: an answer takes some to be read. */

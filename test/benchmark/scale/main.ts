@@ -19,7 +19,7 @@ export const SCALE_USAGE = `npm run bench -- scale [OPTION...]
                   takes 3 s; 1: real time
   --heap-limit N  MiB of heap of the service, default 512: what Node.js takes in a container with 1 GiB of memory, the
                   limit of the Helm chart
-  --cpu-prof DIR  write a CPU profile of the measured rounds
+  --cpu-prof DIR  write CPU profiles of the start and of the measured rounds
   --save DIR      write the figures of each size to a file in this directory
   --write         write docs/benchmarks.md from the figures of this run and those in the directory of --save
   --heap          write a heap snapshot after the last round, into the directory of --cpu-prof or the current one`;

@@ -15,7 +15,8 @@ export interface FakeMetricsServer {
 
 const DAY_MS = 86_400_000;
 
-export function createMetricsServer(world: World, clock: WorldClock): FakeMetricsServer {
+/** `packs`: whether answers are compressed for clients that accept it. */
+export function createMetricsServer(world: World, clock: WorldClock, packs = true): FakeMetricsServer {
   const server = createServer((request, response) => void answer(request, response));
   server.keepAliveTimeout = 0;
   const meter = createTrafficMeter(server);
@@ -28,7 +29,7 @@ export function createMetricsServer(world: World, clock: WorldClock): FakeMetric
     const query = form.get('query') ?? searchParams.get('query');
     const send = (data: string): void => {
       const body = `{"status":"success","data":${data}}`;
-      if (acceptsGzip(request)) sendJson(response, packBody(body), { isPacked: true });
+      if (packs && acceptsGzip(request)) sendJson(response, packBody(body), { isPacked: true });
       else sendJson(response, body);
     };
     switch (pathname) {

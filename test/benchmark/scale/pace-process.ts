@@ -17,11 +17,13 @@ const DELAY_RESOLUTION_MS = 10;
 if (isMainThread && process.send !== undefined) await begin();
 
 async function begin(): Promise<void> {
-  const scalers = Number(new URL(import.meta.url).searchParams.get('scalers'));
+  const settings = new URL(import.meta.url).searchParams;
+  const scalers = Number(settings.get('scalers'));
   const timers = replaceTimers();
   const report = (message: PaceReport): void => void process.send?.(message);
   const notes = createNotes(report, timers, scalers);
   const profiler = createProfiler();
+  if (settings.get('profile') === 'start') await profiler.start();
   process.on('message', (order: PaceOrder) => {
     switch (order.type) {
       case 'set-rate':

@@ -42,9 +42,10 @@ export interface PaceFigures {
   readonly garbageSeconds: number;
 }
 
-/** Flags for node that load `pace-process.ts`. */
-export function paceFlags(scalers: number): readonly string[] {
+/** Flags for node that load `pace-process.ts`. `profilesStart`: a CPU profile begins at once. */
+export function paceFlags(scalers: number, profilesStart: boolean): readonly string[] {
   const module = new URL('pace-process.js', import.meta.url);
   module.searchParams.set('scalers', String(scalers));
+  if (profilesStart) module.searchParams.set('profile', 'start');
   return ['--import', module.href];
 }

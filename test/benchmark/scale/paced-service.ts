@@ -30,13 +30,15 @@ export function startPacedService(options: {
   readonly port: number;
   readonly scalers: number;
   readonly nodeFlags: readonly string[];
+  /** Whether a CPU profile begins with the process. */
+  readonly profilesStart: boolean;
   readonly signal: AbortSignal;
 }): PacedService {
-  const { configFile, logFile, port, scalers, nodeFlags, signal } = options;
+  const { configFile, logFile, port, scalers, nodeFlags, profilesStart, signal } = options;
   const log = openSync(logFile, 'w');
   const child = spawn(
     process.execPath,
-    [...paceFlags(scalers), ...nodeFlags, CLI, 'run', '--config', configFile],
+    [...paceFlags(scalers, profilesStart), ...nodeFlags, CLI, 'run', '--config', configFile],
     { stdio: ['ignore', log, log, 'ipc'], env: { ...process.env, POD_NAMESPACE: 'promscaler' } },
   );
   closeSync(log);

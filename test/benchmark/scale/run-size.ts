@@ -95,6 +95,7 @@ export async function runSize(options: RunOptions): Promise<SizeFigures> {
         port,
         scalers: size.scalers,
         nodeFlags: options.nodeFlags,
+        profilesStart: options.profileDirectory !== null,
         signal,
       });
       try {
@@ -120,6 +121,7 @@ async function measure(
     join(profileDirectory ?? '', `scale-${size.scalers}-${name}.cpuprofile`);
   options.report('starting the service');
   const start = await measureStart(options, service, world);
+  if (profileDirectory !== null) await service.order({ type: 'stop-profile', file: profileAs('start') });
   options.report(`decided after ${start.lastSeconds.toFixed(1)} s; warming up`);
   const rate: ClockRate = { sinceMs: Date.now(), rate: options.clock };
   world.setRate(rate);

@@ -14,6 +14,7 @@ export interface TrafficMeter {
   readonly traffic: () => Traffic;
   /** Requests without their whole answer; watches are none. */
   readonly inFlight: () => number;
+  readonly connections: () => number;
   readonly begin: (response: ServerResponse) => void;
 }
 
@@ -39,6 +40,7 @@ export function createTrafficMeter(server: Server): TrafficMeter {
       bytes: [...sockets].reduce((sum, { bytesWritten }) => sum + bytesWritten, closedBytes),
     }),
     inFlight: () => inFlight,
+    connections: () => sockets.size,
     begin: (response) => {
       inFlight += 1;
       response.once('close', () => (inFlight -= 1));

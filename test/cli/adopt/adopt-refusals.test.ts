@@ -18,7 +18,7 @@ describe('adopt, as a usage error', () => {
     [['hpa/'], 'hpa/ is not an autoscaler'],
     [['hpa/web', '--switch', '--undo'], '--switch and --undo cannot be combined'],
     [['hpa/web', '--force'], '--force needs --switch'],
-    [['hpa/web', '--report', '--dry-run'], '--dry-run cannot be combined with --report'],
+    [['hpa/web', '--report', '--preview'], '--preview cannot be combined with --report'],
     [['hpa/web', '--undo', '-f', 'x.yaml'], '--filename cannot be combined with --undo'],
     [['hpa/web', '-o', 'json'], '-o needs --report'],
   ])('rejects %j', async (args, message) => {
@@ -47,7 +47,7 @@ describe('adopt', () => {
     expect(half.stderr).toContain('FILL IN the query of this External metric "load"');
     expect(half.stderr).toContain('promscaler import --dry-run - > web.yaml\n');
     expect(changed()).toEqual(NOT_STARTED);
-    const { stdout: document } = await rig.run('--adapter-config', 'adapter.yaml', '--dry-run');
+    const { stdout: document } = await rig.run('--adapter-config', 'adapter.yaml', '--preview');
     expect(changed()).toEqual(NOT_STARTED);
     writeFileSync(join(rig.folder, 'web.yaml'), document.replace('dryRun: true', 'dryRun: false'));
     const { exitCode } = await rig.run('-f', 'web.yaml');
@@ -56,7 +56,7 @@ describe('adopt', () => {
   });
 
   it('does not take a document of another workload', async () => {
-    const { stdout } = await rig.run('--adapter-config', 'adapter.yaml', '--dry-run');
+    const { stdout } = await rig.run('--adapter-config', 'adapter.yaml', '--preview');
     writeFileSync(join(rig.folder, 'web.yaml'), stdout.replaceAll('name: web', 'name: api'));
 
     const { exitCode, stderr } = await rig.run('-f', 'web.yaml');
@@ -86,12 +86,12 @@ describe('adopt', () => {
     expect(rig.scaler()?.metadata['generation']).toBe(generation);
   });
 
-  it('with --dry-run prints the steps, and changes nothing', async () => {
+  it('with --preview prints the steps, and changes nothing', async () => {
     await rig.start();
 
-    const first = await rig.run('--switch', '--dry-run');
+    const first = await rig.run('--switch', '--preview');
     await rig.run('--switch');
-    const second = await rig.run('--undo', '--dry-run');
+    const second = await rig.run('--undo', '--preview');
 
     expect(first.stdout).toContain(
       'HPA shop/web would be saved in scaler shop/web and deleted\nthe dry run of scaler shop/web would end\n',

@@ -258,7 +258,7 @@ describe('a history', () => {
     [['--from', 'long ago'], 2, '--from is "long ago", must be a time such as'],
     [['--request', 'much'], 2, '--request is "much", must be a quantity above 0'],
     [['--from', '9000d'], 2, 'must be at most 520000; set a longer --step'],
-    [['--trace', 'x.csv'], 2, 'are two sources of load: choose one'],
+    [['--trace', 'x.csv'], 2, 'are sources of load: choose one'],
   ])('rejects %j with exit code %d', async (more, code, text) => {
     const server = await serve(() => null);
 

@@ -245,7 +245,9 @@ describe('parsePastTime at 2026-01-01T10:20:00Z', () => {
   it.each(['', 'noon', '24:00', '10:60', '10', '-10m', '10m5h', '2026-01-01', '2026-02-30T00:00:00Z'])(
     '%j is not a time',
     (text) => {
-      expect(() => parsePastTime(text, now)).toThrow('is not a time. Use 2026-01-01T10:42:30Z, 10:42:30');
+      expect(() => parsePastTime(text, now)).toThrow(
+        `--at is ${JSON.stringify(text)}, must be a time such as 2026-01-01T10:42:30Z, a time of day`,
+      );
     },
   );
 

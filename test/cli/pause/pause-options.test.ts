@@ -52,11 +52,11 @@ describe('readPauseOptions', () => {
   });
 
   it.each([
-    [{ for: '2' }, '--for 2 is not a duration. Use 90s, 15m, 2h, 1d or 1h30m'],
-    [{ for: '-2h' }, '--for -2h is not a duration'],
-    [{ for: '' }, '--for "" is not a duration'],
+    [{ for: '2' }, '--for is "2", must be a duration such as 30s, 5m, 1h30m or 7d'],
+    [{ for: '-2h' }, '--for is "-2h", must be a duration'],
+    [{ for: '' }, '--for is "", must be a duration'],
     [{ for: '10001d' }, '--for 10001d is longer than 10000d. Omit it for a pause that lasts until resume'],
-    [{ for: `${'9'.repeat(400)}h` }, 'is longer than 10000d'],
+    [{ for: `${'9'.repeat(400)}h` }, 'must be a duration'],
     [{ for: '0s' }, '--for 0s is zero, must be at least 1s'],
     [{ for: '2h', until: '2027-01-01T00:00:00Z' }, '--for and --until cannot be combined'],
     [{ until: 'tomorrow' }, '--until tomorrow is not an RFC 3339 time, such as 2026-01-01T12:00:00Z'],

@@ -23,7 +23,7 @@ function start(atOnce: number): {
   const call = async (count: number): Promise<void> => {
     for (let index = 0; index < count; index += 1) {
       const number = (calls += 1);
-      void admit().then(() => admitted.push(number));
+      void Promise.resolve(admit()).then(() => admitted.push(number));
     }
     await settle();
   };

@@ -39,6 +39,9 @@ function sharesOf(counts: readonly number[], seed: number): readonly number[] {
   );
 }
 
+/** 100 namespaces, with numbers without leading zeros. */
+const unpadded = (index: number): ScalerName => ({ namespace: `team-${index % 100}`, name: `web-${index}` });
+
 describe('10,000 scalers of three members', () => {
   it.each([
     ['team-00/app-00 to team-99/app-99', numbered],
@@ -50,6 +53,13 @@ describe('10,000 scalers of three members', () => {
     // 6 of 16 buckets are 12.5 % more than a third, 5 are 6.25 % less; the rest is the hash.
     expect(sum(counts.slice(-6)) / EVEN).toBeLessThan(1.15);
     expect(sum(counts.slice(0, 5)) / EVEN).toBeGreaterThan(0.85);
+  });
+
+  it('team-0/web-0 to team-99/web-9999 have 17 % more than a third in the six largest buckets', () => {
+    const counts = [...countsOf(unpadded)].sort((a, b) => a - b);
+    const largest = counts.slice(-6).reduce((total, count) => total + count, 0);
+
+    expect(Math.round((100 * largest) / EVEN)).toBe(117);
   });
 
   it('are divided by the plan into shares within 15 % of even, for 100 sets of members', () => {

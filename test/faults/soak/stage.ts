@@ -52,7 +52,8 @@ export async function startSoakStage(probe: string): Promise<SoakStage> {
   const { env } = process;
   const simulator = await startSimulator({ clock, workloads: workloads(), requestLogSize: 1000 });
   for (const manifest of demoStateMaps(NAMESPACE)) simulator.addObject(manifest);
-  const sd = JSON.stringify([{ url: simulator.sdUrl, refresh_interval: '1s' }]);
+  const pages = ['cadvisor', 'queues', 'pods'].map((page) => `${simulator.sdUrl}/${page}`);
+  const sd = JSON.stringify(pages.map((url) => ({ url, refresh_interval: '1s' })));
   const config = `global: { scrape_interval: 1s }
 scrape_configs: [{ job_name: cluster, honor_labels: true, http_sd_configs: ${sd} }]
 `;

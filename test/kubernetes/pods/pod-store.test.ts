@@ -57,6 +57,23 @@ describe('createPodStore', () => {
     expect(names(store, 'app=api')).toEqual([]);
   });
 
+  it('selects the same array until a pod of the namespace changes', () => {
+    const store = createPodStore();
+    const selector = parseSelector('app=web') ?? [];
+    const names = (): readonly string[] => store.select('shop', selector).map(({ name }) => name);
+    store.replace([pod('a', { app: 'web' }), pod('b', { app: 'api' }, 'other')]);
+    const first = store.select('shop', selector);
+    store.put(pod('c', { app: 'web' }, 'other'));
+
+    expect(store.select('shop', selector)).toBe(first);
+    store.put(pod('b', { app: 'web' }));
+    expect(names()).toEqual(['a', 'b']);
+    store.remove('shop', 'a');
+    expect(names()).toEqual(['b']);
+    store.replace([pod('c', { app: 'web' })]);
+    expect(names()).toEqual(['c']);
+  });
+
   it('finds for each of 1,000 scalers its own 5 among 5,000 pods of one namespace', () => {
     const store = createPodStore();
     store.replace(

@@ -1,10 +1,75 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { createPodReader } from '../../../src/kubernetes/pods/watched-pod.js';
+import { createPodReader, POD_FIELDS } from '../../../src/kubernetes/pods/watched-pod.js';
+import { pruneJson } from '../../../src/kubernetes/requests/prune-json.js';
 import { parseInstant } from '../../../src/units/time.js';
 import { apiPod } from '../fake-api-server.js';
 
+describe('POD_FIELDS', () => {
+  it('are all that is read: pods without other fields are the same', () => {
+    const starting = {
+      metadata: {
+        name: 'b',
+        namespace: 'shop',
+        resourceVersion: '7',
+        deletionTimestamp: '2026-01-01T00:00:00Z',
+        labels: { app: 'web' },
+        annotations: {
+          'controller.kubernetes.io/pod-deletion-cost': '5',
+          'promscaler.dev/deletion-cost': '5',
+          other: 'x',
+        },
+        managedFields: [{ manager: 'kubelet', fieldsV1: { 'f:status': {} } }],
+      },
+      spec: {
+        nodeName: 'node-1',
+        containers: [
+          { name: 'app', image: 'app:1', resources: { requests: { cpu: '1' }, limits: { cpu: '2' } } },
+        ],
+        initContainers: [{ name: 'proxy', restartPolicy: 'Always', resources: { requests: { cpu: '2' } } }],
+        resources: { requests: { cpu: '3' } },
+      },
+      status: {
+        phase: 'Pending',
+        startTime: '2026-01-01T00:00:00Z',
+        podIP: '10.0.0.1',
+        conditions: [
+          { type: 'Ready', status: 'False', lastTransitionTime: '2026-01-01T00:00:10Z' },
+          { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '1 Insufficient cpu.' },
+        ],
+      },
+    };
+    const waiting = { state: { waiting: { reason: 'ImagePullBackOff', message: 'x' } }, image: 'app:1' };
+    const pods = [
+      apiPod({ name: 'a', resourceVersion: '5' }),
+      starting,
+      { ...starting, status: { ...starting.status, conditions: [], containerStatuses: [waiting] } },
+      { ...starting, status: { ...starting.status, conditions: [], initContainerStatuses: [waiting] } },
+    ];
+    for (const object of pods) {
+      const pruned = pruneJson(Buffer.from(JSON.stringify(object)), POD_FIELDS, { depth: 64, items: 1000 });
+      const fields = pruned !== null && 'text' in pruned ? (JSON.parse(pruned.text) as typeof object) : {};
+
+      expect(JSON.stringify(fields).length).toBeLessThan(JSON.stringify(object).length);
+      expect(createPodReader()(fields)).toEqual(createPodReader()(object));
+    }
+  });
+});
+
 describe('createPodReader', () => {
+  it('shares the labels of pods that have the same, and only of those', () => {
+    const read = createPodReader();
+    const labelsOf = (labels: Readonly<Record<string, string>>): unknown =>
+      read(apiPod({ name: 'a', labels }))?.labels;
+
+    expect(labelsOf({ app: 'web' })).toBe(labelsOf({ app: 'web' }));
+    for (const [some, others] of [
+      [{ a: 'bc' }, { ab: 'c' }],
+      [{ a: 'b1 1 cd' }, { a: 'b', c: 'd' }],
+    ] as const)
+      expect([labelsOf(some), labelsOf(others)]).toEqual([some, others]);
+  });
+
   it('reads name, phase, times, readiness, labels and requests', () => {
     expect(createPodReader()(apiPod({ name: 'a', resourceVersion: '5' }))).toEqual({
       namespace: 'shop',

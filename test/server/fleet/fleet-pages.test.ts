@@ -15,7 +15,7 @@ afterEach(async () => {
 
 /** Requests the page of shop/web, which `owner` decides and does not answer for. */
 async function requestPage(owner: Peer | null): Promise<readonly unknown[]> {
-  const fleet = { isOwn: () => false, ownerOf: () => owner, peers: () => [] };
+  const fleet = { identity: 'promscaler-0', isOwn: () => false, ownerOf: () => owner, peers: () => [] };
   const page = ofOwner((_request, response) => response.json({}), {
     fleet,
     ask: () => Promise.resolve(null),

@@ -72,7 +72,7 @@ describe('the exporters', () => {
       { labels: { job: 'cadvisor', __metrics_path__: '/cadvisor' } },
     ]);
     expect(await targets('/pods')).toHaveLength(3);
-    expect(await targets('')).toHaveLength(5);
+    expect(await targets('')).toHaveLength(6);
     simulator.setReplicas(WEB, 1);
     await pass(clock, 1);
     await pass(clock, 3);

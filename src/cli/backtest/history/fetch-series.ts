@@ -6,7 +6,7 @@ import type { RangeClient } from '../../../prometheus/client/range-client.js';
 import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
 import { addSeconds, formatInstant, type Instant, instantFromMs } from '../../../units/time.js';
 import { CommandError, type CommandIo } from '../../process/io.js';
-import type { HistoryCache } from './history-cache.js';
+import type { CacheKey, HistoryCache } from './history-cache.js';
 
 export interface Range {
   readonly start: Instant;
@@ -20,12 +20,17 @@ export interface Fetching {
   readonly cache: HistoryCache | null;
   readonly progress: Progress;
   readonly io: CommandIo;
+  /** Called with each answer, for `--save-history`. */
+  readonly onAnswer?: (key: Omit<CacheKey, 'source'>, series: readonly RangeSeries[]) => void;
 }
 
 export interface Progress {
   readonly add: (chunks: number) => void;
   readonly done: () => void;
 }
+
+/** Of a history: 30 days at 5 s. */
+export const MAX_POINTS = 520_000;
 
 /** Range queries read more than the queries of a round. */
 const TIMEOUT_MS = 60_000;
@@ -80,11 +85,14 @@ async function fetchChunk(
   part: { readonly chunk: Chunk; readonly stepSeconds: number },
   fetching: Fetching,
 ): Promise<readonly RangeSeries[]> {
-  const { source, client, cache, io } = fetching;
+  const { source, client, cache, io, onAnswer } = fetching;
   const { chunk, stepSeconds } = part;
   const key = { source: identityOf(source), query, stepSeconds, start: chunk.start, end: chunk.end };
   const known = await cache?.read(key);
-  if (known !== null && known !== undefined) return known;
+  if (known !== null && known !== undefined) {
+    onAnswer?.(key, known);
+    return known;
+  }
   const answer = await client.queryRange(
     { query, stepSeconds, ...chunk },
     { timeoutMs: TIMEOUT_MS, signal: io.signal },
@@ -92,6 +100,7 @@ async function fetchChunk(
   if (answer.class === 'matrix') {
     const isSettled = addSeconds(chunk.end, SETTLED_SECONDS) < io.clock.now();
     if (isSettled) await cache?.write(key, answer.series);
+    onAnswer?.(key, answer.series);
     return answer.series;
   }
   const halves = isRefusal(answer) ? halvesOf(chunk, stepSeconds) : null;

@@ -96,7 +96,7 @@ async function fileOf(
   }
 }
 
-function isSeriesList(value: unknown): value is readonly RangeSeries[] {
+export function isSeriesList(value: unknown): value is readonly RangeSeries[] {
   return Array.isArray(value) && value.every(isSeries);
 }
 

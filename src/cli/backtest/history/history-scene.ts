@@ -1,7 +1,9 @@
+import { RAN } from '../../../backtest/history/recorded-run.js';
 import { historyWorld, isMemory } from '../../../backtest/history/history-models.js';
 import { type Assumptions, resultOf, scoringOf, type Variant } from '../../../backtest/compare/variant.js';
 import type { ServiceConfig } from '../../../config/resolve-service-config.js';
 import { resolveServiceConfig } from '../../../config/resolve-service-config.js';
+import { DURATION_FORM, parseDuration } from '../../../units/duration.js';
 import { parseQuantity, milliToNumber } from '../../../units/quantity.js';
 import { addSeconds, formatInstant, type Instant, parseInstant } from '../../../units/time.js';
 import { withPrometheusUrl } from '../../doctor/data-sources/with-prometheus-url.js';
@@ -9,9 +11,9 @@ import { CommandError, type CommandIo } from '../../process/io.js';
 import { describeAssumptions, usesCpu } from '../scene/describe-assumptions.js';
 import { parseSeconds } from '../scene/parse-options.js';
 import type { Scene } from '../scene/scene.js';
-import { createProgress, type Range } from './fetch-series.js';
-import { createHistoryCache, historyDirectory } from './history-cache.js';
-import { openSources } from './open-sources.js';
+import { MAX_POINTS, type Range } from './fetch-series.js';
+import { type HistorySources, openSaved, openServers } from './history-sources.js';
+import { readSavedHistory, type SavedHistory, writeHistory } from './saved-history.js';
 import { readHistory, type RecordedHistory } from './read-history.js';
 
 export interface HistoryOptions {
@@ -21,12 +23,12 @@ export interface HistoryOptions {
   readonly step?: string;
   readonly request?: string;
   readonly cache?: boolean;
+  readonly history?: string;
+  readonly saveHistory?: string;
 }
 
-/** 30 days at 5 s. */
-const MAX_POINTS = 520_000;
 const FEWEST_POINTS = 10;
-const RAN = 'what really ran';
+const DEFAULT_STEP_SECONDS = 15;
 
 /**
  * Reads the history of the documents. `capacity` of `given` is null without `--capacity`, `podStartSeconds` without
@@ -45,27 +47,51 @@ export async function openHistory(
   },
   io: CommandIo,
 ): Promise<Scene> {
-  const config = withPrometheusUrl(given.config ?? resolveServiceConfig({}, null), options.prometheus);
-  const range = readRange(options, given.assumptions.scrapeIntervalSeconds, io);
   const request = options.request === undefined ? null : parseRequest(options.request);
-  const progress = createProgress(io);
-  const directory = options.cache === false ? null : historyDirectory(io.env);
-  const cache = directory === null ? null : createHistoryCache(directory, io.clock);
-  const names = variants.flatMap(({ scaler }) => scaler.spec.metrics.map(({ source }) => source));
-  const sources = await openSources(config.prometheus, names, { cache, progress, io });
+  const file = options.history === undefined ? null : await readSavedHistory(options.history, io);
+  const { sources, range } =
+    file === null ? await openServersOf(options, variants, given.config, io) : openFile(file, io);
   const { capacity, usageAtCapacityPercent } = given.assumptions;
   let recorded: RecordedHistory;
   try {
     recorded = await readHistory(
       variants.map(({ scaler }) => scaler),
-      { range, request, capacity, usageAtCapacityPercent, sources },
+      { range, request, capacity, usageAtCapacityPercent, sources: sources.byName },
     );
   } finally {
-    progress.clear();
-    await cache?.prune();
+    await sources.close();
   }
+  if (options.saveHistory !== undefined)
+    await writeHistory(options.saveHistory, sources.saved(range), io.cwd);
   for (const warning of recorded.warnings) io.stderr.write(`promscaler: warning: ${warning}\n`);
-  return sceneOf(recorded, variants, { given, range });
+  const { scrapeIntervalSeconds, resourceWindowSeconds } = recorded.source;
+  const assumptions = { ...given.assumptions, scrapeIntervalSeconds, resourceWindowSeconds };
+  return sceneOf(recorded, variants, { given: { ...given, assumptions }, range });
+}
+
+interface Opened {
+  readonly sources: HistorySources;
+  readonly range: Range;
+}
+
+async function openServersOf(
+  options: HistoryOptions,
+  variants: readonly Variant[],
+  known: ServiceConfig | null,
+  io: CommandIo,
+): Promise<Opened> {
+  const { prometheus } = withPrometheusUrl(known ?? resolveServiceConfig({}, null), options.prometheus);
+  const source = prometheus['default'] ?? Object.values(prometheus)[0];
+  const range = readRange(options, source?.scrapeIntervalSeconds ?? DEFAULT_STEP_SECONDS, io);
+  const { cache = true, saveHistory } = options;
+  const names = variants.flatMap(({ scaler }) => scaler.spec.metrics.map((metric) => metric.source));
+  const settings = { names, hasCache: cache, isSaved: saveHistory !== undefined };
+  return { sources: await openServers(prometheus, settings, io), range };
+}
+
+function openFile(file: SavedHistory, io: CommandIo): Opened {
+  const { start, end, stepSeconds } = file;
+  return { sources: openSaved(file, io), range: { start, end, stepSeconds } };
 }
 
 function sceneOf(
@@ -122,7 +148,7 @@ function historyLines(
     ...(assumptions.podStartSeconds === null && podStartSeconds !== null
       ? ['the start of a pod is the median of kube_pod_status_ready_time - kube_pod_created']
       : []),
-    'values are moved back by half of the window of their query, so that the simulation does not delay them twice',
+    'for the demand, values are moved back by half of the window of their query',
     'observed usage does not show load that was not served: where pods were at their limit, the demand was higher',
     ...(hasMemory ? ['memory is the recorded mean of a pod, whatever the number of pods'] : []),
     ...(hasZero ? ['onMissing: zero applies where the replicas were recorded'] : []),
@@ -157,18 +183,14 @@ function readRange(options: HistoryOptions, scrapeIntervalSeconds: number, io: C
 
 /** A time, or a duration before another time. */
 function timeOf(option: string, text: string, before: Instant): Instant {
-  return parseInstant(text) ?? addSeconds(before, -parseAgo(option, text));
-}
-
-function parseAgo(option: string, text: string): number {
-  try {
-    return parseSeconds(option, text);
-  } catch {
-    throw new CommandError(
-      `${option} is ${JSON.stringify(text)}, must be a time such as 2026-01-01T00:00:00Z or a duration such as 7d`,
-      2,
-    );
-  }
+  const time = parseInstant(text);
+  const seconds = parseDuration(text);
+  if (time !== null) return time;
+  if (seconds !== null) return addSeconds(before, -seconds);
+  throw new CommandError(
+    `${option} is ${JSON.stringify(text)}, must be a time such as 2026-01-01T00:00:00Z or ${DURATION_FORM}`,
+    2,
+  );
 }
 
 function parseRequest(text: string): number {

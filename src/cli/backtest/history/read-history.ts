@@ -7,6 +7,7 @@ import {
   loadOfColumn,
   meanOf,
   medianOf,
+  observedOfColumn,
 } from '../../../backtest/history/matrix-to-load.js';
 import { isMemory, type History, type MetricHistory } from '../../../backtest/history/history-models.js';
 import {
@@ -22,7 +23,9 @@ import {
 import { recordedRun } from '../../../backtest/history/recorded-run.js';
 import { CONTAINER } from '../../../backtest/simulation/take-sample.js';
 import type { Run } from '../../../backtest/simulation/run-variant.js';
+import { isRate } from '../../../promql/ranges.js';
 import { resourceWindowSeconds } from '../../../prometheus/resource-queries.js';
+import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
 import type { MetricSpec, Scaler } from '../../../scaler/spec.js';
 import { instantFromMs } from '../../../units/time.js';
 import { CommandError } from '../../process/io.js';
@@ -32,8 +35,9 @@ import { historyQuery } from './history-query.js';
 /** What the data source knows about the workload of the first document. */
 export interface RecordedHistory {
   readonly history: History;
-  /** The metric that the demand is computed from. */
+  /** The metric that the demand is computed from, and its data source. */
   readonly loadMetric: MetricSpec;
+  readonly source: SourceConfig;
   readonly load: MetricHistory;
   /** What really ran; null: neither kube-state-metrics nor promscaler recorded it. */
   readonly ran: Run | null;
@@ -93,11 +97,14 @@ export async function readHistory(
   return {
     ...facts,
     loadMetric,
+    source: fetching.source,
     load,
     warnings,
     history: {
       metricOf: (each, metric) => known.get(keyOf(each, metric)) ?? null,
       requests: facts.requests,
+      changes: facts.ran?.replicas.slice(1) ?? [],
+      syncPeriodSeconds: scaler.spec.syncPeriodSeconds,
     },
   };
 }
@@ -138,15 +145,20 @@ async function readFacts(scaler: Scaler, settings: HistorySettings, fetching: Fe
     (metric) => isMemory(metric) && metric.target.type === 'Utilization',
   );
   const ready = readyQuery(scaler);
+  const queries = replicasQueries(scaler);
   const [cpu, limits, memory, podStart, readyColumn, ...replicas] = await Promise.all([
     request === null ? containers('requests', 'cpu') : new Map([[CONTAINER, request]]),
     containers('limits', 'cpu'),
     needsMemory ? containers('requests', 'memory') : new Map<string, number>(),
     column('the start of pods', podStartQuery(scaler), step),
     ready === null ? null : column('the ready pods', ready),
-    ...replicasQueries(scaler).map((query) => column('the replicas', query)),
+    ...queries.map(({ query }) => column('the replicas', query)),
   ]);
-  const recorded = replicas.find((one) => describeGaps(one) !== undefined) ?? null;
+  const index = replicas.findIndex((one) => describeGaps(one) !== undefined);
+  const recorded = replicas[index] ?? null;
+  // A change is between two scrapes, and a scrape between two steps.
+  const late = (range.stepSeconds + fetching.source.scrapeIntervalSeconds) / 2;
+  const lateSeconds = { replicas: late + (queries[index]?.lateSeconds ?? 0), ready: late };
   const hasLimit = cpu.size > 0 && [...cpu.keys()].every((name) => limits.has(name));
   return {
     requests: new Map([
@@ -155,7 +167,7 @@ async function readFacts(scaler: Scaler, settings: HistorySettings, fetching: Fe
     ]),
     replicas: recorded,
     ran:
-      recorded === null ? null : recordedRun(recorded, readyColumn, { start: range.start, end: range.end }),
+      recorded === null ? null : recordedRun({ replicas: recorded, ready: readyColumn, lateSeconds }, range),
     podStartSeconds: medianOf(podStart),
     cpuRequest: cpu.size === 0 ? null : sumOf(cpu),
     cpuLimit: hasLimit ? sumOf(limits) : null,
@@ -196,7 +208,13 @@ async function readMetric(
   const windowSeconds = isResource(metric)
     ? resourceWindowSeconds(fetching.source, metric.name)
     : windowOfQuery(query);
-  return { load: loadOfColumn(column, windowSeconds), windowSeconds, saturation: saturationOf(metric) };
+  return {
+    load: loadOfColumn(column, windowSeconds),
+    observed: observedOfColumn(column),
+    windowSeconds,
+    isRate: isResource(metric) || isRate(query),
+    saturation: saturationOf(metric),
+  };
 }
 
 /** A pod at its cpu limit uses no more; without one, `--usage-at-capacity` of its request. */

@@ -1,17 +1,14 @@
 import { parseSweep, type Sweep } from '../../../backtest/compare/sweep.js';
 import { parseThreshold, type Threshold } from '../../../backtest/figures/threshold.js';
+import { DURATION_FORM, parseDuration } from '../../../units/duration.js';
 import { parseInstant } from '../../../units/time.js';
 import type { Instant } from '../../../units/time.js';
 import { CommandError } from '../../process/io.js';
 
-/** Parses `30s`, `5m`, `1h30m` or a number of seconds. */
 export function parseSeconds(option: string, text: string): number {
-  const match =
-    /^(?:(\d{1,9}(?:\.\d{1,3})?)s?|(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?)$/.exec(text);
-  if (match === null || text === '') throw invalid(option, text, 'a duration such as 30s, 5m or 1h30m');
-  const [, plain, days = '0', hours = '0', minutes = '0', seconds = '0'] = match;
-  if (plain !== undefined) return Number(plain);
-  return Number(days) * 86_400 + Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+  const seconds = parseDuration(text);
+  if (seconds === null) throw invalid(option, text, DURATION_FORM);
+  return seconds;
 }
 
 export function parsePositive(option: string, text: string): number {

@@ -1,0 +1,34 @@
+import type { Instant } from '../../units/time.js';
+
+/** A count of pods that is in effect from `at` until the next one. */
+export interface CountStep {
+  readonly at: Instant;
+  readonly count: number;
+}
+
+type Visit = (count: number, milliseconds: number) => void;
+
+/**
+ * Calls `visit` for each piece of constant count between two times, the last one first. The first count is also in
+ * effect before its time.
+ */
+export function visitCounts(
+  steps: readonly CountStep[],
+  { from, to }: { readonly from: Instant; readonly to: Instant },
+  visit: Visit,
+): void {
+  let end = to;
+  for (let index = steps.length - 1; index >= 0 && end > from; index -= 1) {
+    const { at, count } = steps[index] ?? { at: from, count: 0 };
+    const start = index === 0 || at < from ? from : at;
+    if (start >= end) continue;
+    visit(count, end - start);
+    end = start;
+  }
+}
+
+/** Returns the count at a time; before the first step, its count. */
+export function countAt(steps: readonly CountStep[], time: Instant): number {
+  const index = steps.findLastIndex(({ at }) => at <= time);
+  return steps[Math.max(0, index)]?.count ?? 0;
+}

@@ -1,0 +1,155 @@
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { describeReadError } from '../../../config/describe-read-error.js';
+import { readBoundedText } from '../../../files/read-bounded.js';
+import type { RangeAnswer, RangeSeries } from '../../../prometheus/answers/classify-range.js';
+import type { RangeClient } from '../../../prometheus/client/range-client.js';
+import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
+import { formatInstant, type Instant, parseInstant, secondsBetween } from '../../../units/time.js';
+import { CommandError, type CommandIo } from '../../process/io.js';
+import { MAX_POINTS } from './fetch-series.js';
+import { isSeriesList } from './history-cache.js';
+
+/** What the queries of a data source depend on. */
+type SavedSource = Pick<
+  SourceConfig,
+  'scrapeIntervalSeconds' | 'resourceWindowSeconds' | 'resourceQueries' | 'resourceWindows'
+>;
+
+interface SavedAnswer {
+  readonly source: string;
+  readonly query: string;
+  readonly stepSeconds: number;
+  /** Unix time in milliseconds. */
+  readonly start: number;
+  readonly end: number;
+  readonly series: readonly RangeSeries[];
+}
+
+/** The answers of a data source in a file, so that a back-test needs no server. Contains no credentials. */
+export interface SavedHistory {
+  readonly start: Instant;
+  readonly end: Instant;
+  readonly stepSeconds: number;
+  readonly sources: Readonly<Record<string, SavedSource>>;
+  readonly answers: readonly SavedAnswer[];
+}
+
+const FORMAT = 1;
+const MAX_BYTES = 256 * 1024 * 1024;
+const MAX_SECONDS = 400 * 86_400;
+
+export function savedSource({
+  scrapeIntervalSeconds,
+  resourceWindowSeconds,
+  resourceQueries,
+  resourceWindows = {},
+}: SourceConfig): SavedSource {
+  return { scrapeIntervalSeconds, resourceWindowSeconds, resourceQueries, resourceWindows };
+}
+
+/** Writes the file at once: a reader never sees half of it. Throws `CommandError`. */
+export async function writeHistory(path: string, history: SavedHistory, cwd: string): Promise<void> {
+  const { start, end, ...rest } = history;
+  const text = JSON.stringify({
+    format: FORMAT,
+    from: formatInstant(start),
+    to: formatInstant(end),
+    ...rest,
+  });
+  const file = resolve(cwd, path);
+  const partial = `${file}.partial`;
+  try {
+    await writeFile(partial, text);
+    await rename(partial, file);
+  } catch (error) {
+    await rm(partial, { force: true }).catch(() => undefined);
+    throw new CommandError(`writing the history to ${path}: ${describeReadError(error)}`);
+  }
+}
+
+/** Reads a file that `writeHistory` wrote. Throws `CommandError`. */
+export async function readSavedHistory(path: string, io: CommandIo): Promise<SavedHistory> {
+  let text: string;
+  try {
+    text = await readBoundedText(resolve(io.cwd, path), { mostBytes: MAX_BYTES });
+  } catch (error) {
+    throw new CommandError(`--history: reading ${path}: ${describeReadError(error)}`);
+  }
+  const history = parseHistory(text);
+  if (typeof history === 'string')
+    throw new CommandError(`--history: ${path} ${history}; write it with backtest --save-history`);
+  return history;
+}
+
+function parseHistory(text: string): SavedHistory | string {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return 'is not JSON';
+  }
+  if (!isObject(parsed) || parsed['format'] !== FORMAT) return `is not a saved history of format ${FORMAT}`;
+  const { from, to, stepSeconds, sources, answers } = parsed;
+  const start = typeof from === 'string' ? parseInstant(from) : null;
+  const end = typeof to === 'string' ? parseInstant(to) : null;
+  if (start === null || end === null || end <= start) return 'has no valid from and to';
+  if (!isStep(stepSeconds)) return 'has no valid stepSeconds';
+  const seconds = secondsBetween(start, end);
+  if (seconds > MAX_SECONDS || seconds / stepSeconds > MAX_POINTS) return 'has too long a time';
+  if (!isObject(sources)) return 'has no sources';
+  for (const source of Object.values(sources)) if (!isSource(source)) return 'has an invalid source';
+  if (!Array.isArray(answers) || !answers.every(isAnswer)) return 'has an invalid answer';
+  return { start, end, stepSeconds, sources: sources as SavedHistory['sources'], answers };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isStep(value: unknown): value is number {
+  return typeof value === 'number' && value >= 1 && value <= 86_400;
+}
+
+function isSource(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { scrapeIntervalSeconds, resourceWindowSeconds, resourceQueries, resourceWindows = {} } = value;
+  const isTexts =
+    isObject(resourceQueries) && Object.values(resourceQueries).every((query) => typeof query === 'string');
+  const isSteps = isObject(resourceWindows) && Object.values(resourceWindows).every(isStep);
+  return isStep(scrapeIntervalSeconds) && isStep(resourceWindowSeconds) && isTexts && isSteps;
+}
+
+function isAnswer(value: unknown): value is SavedAnswer {
+  if (!isObject(value)) return false;
+  const { source, query, stepSeconds, start, end, series } = value;
+  const isNamed = typeof source === 'string' && typeof query === 'string';
+  return (
+    isNamed &&
+    isStep(stepSeconds) &&
+    Number.isSafeInteger(start) &&
+    Number.isSafeInteger(end) &&
+    isSeriesList(series)
+  );
+}
+
+/** Answers the queries of a data source from the file. */
+export function savedClient({ answers }: SavedHistory, source: string): RangeClient {
+  const keyOf = (one: Omit<SavedAnswer, 'series' | 'source'>): string =>
+    JSON.stringify([one.query, one.stepSeconds, one.start, one.end]);
+  const known = new Map(
+    answers.filter((one) => one.source === source).map((one) => [keyOf(one), one.series]),
+  );
+  const unknown: RangeAnswer = {
+    class: 'failed',
+    // A server may have refused this range, so that its halves were saved.
+    reason: 'too_large',
+    message: 'the file of --history has no answer to this query; save it with all documents and options',
+  };
+  return {
+    queryRange: (range) => {
+      const series = known.get(keyOf(range));
+      return Promise.resolve(series === undefined ? unknown : { class: 'matrix', series });
+    },
+  };
+}

@@ -1,0 +1,133 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import { stringify } from 'yaml';
+import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-service-config.js';
+import { readBoundedText } from '../../files/read-bounded.js';
+import { readDocuments } from '../../scaler/read/read-scalers.js';
+import type { Scaler } from '../../scaler/spec.js';
+import type { KubeObject } from '../../simulator/objects/kube-object.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import { withDeadline } from '../../units/clock.js';
+import { type Instant, secondsBetween } from '../../units/time.js';
+import type { Range } from '../backtest/history/fetch-series.js';
+import { type HistorySources, openServers } from '../backtest/history/history-sources.js';
+import { readHistory } from '../backtest/history/read-history.js';
+import { writeHistory } from '../backtest/history/saved-history.js';
+import { CommandError, type CommandIo } from '../process/io.js';
+import { RATE_SECONDS, SCRAPE_SECONDS } from './documents.js';
+
+/** What a demo leaves behind for `backtest`. */
+export interface KeptHistory {
+  readonly historyFile: string;
+  /** File by name of the scaler. */
+  readonly documents: ReadonlyMap<string, string>;
+}
+
+/** Returns the directory for what a demo recorded; null if the user has no cache directory. */
+export function keptDirectory({ env }: Pick<CommandIo, 'env'>): string | null {
+  const { XDG_CACHE_HOME: cache = '', HOME: home = '' } = env;
+  if (isAbsolute(cache)) return join(cache, 'promscaler', 'demo');
+  return isAbsolute(home) ? join(home, '.cache', 'promscaler', 'demo') : null;
+}
+
+const MOST_MS = 10_000;
+/** A shorter history shows nothing. */
+const FEWEST_STEPS = 20;
+
+/**
+ * Reads what Prometheus recorded since `start`, and writes it with the documents to a directory. Returns null if there
+ * is too little of it. Throws `Error` if it cannot be read or written.
+ */
+export async function keepHistory(
+  recorded: {
+    readonly prometheusUrl: string;
+    readonly start: Instant;
+    readonly documents: readonly string[];
+    readonly directory: string;
+  },
+  io: CommandIo,
+): Promise<KeptHistory | null> {
+  const { prometheusUrl, start, documents, directory } = recorded;
+  const range = { start, end: io.clock.now(), stepSeconds: SCRAPE_SECONDS };
+  if (secondsBetween(start, range.end) < FEWEST_STEPS * SCRAPE_SECONDS) return null;
+  return withDeadline(io.clock, { ms: MOST_MS }, async (signal) => {
+    const sources = await openServers(
+      sourcesOf(prometheusUrl),
+      { names: ['default'], hasCache: false, isSaved: true },
+      quiet(io, signal),
+    );
+    const texts = new Map<string, string>();
+    for (const text of documents)
+      for (const scaler of scalersIn(text))
+        if (await hasHistory(scaler, range, sources)) texts.set(scaler.name, text);
+    if (texts.size === 0) return null;
+    await mkdir(directory, { recursive: true });
+    const historyFile = join(directory, 'history.json');
+    await writeHistory(historyFile, sources.saved(range), directory);
+    for (const [name, text] of texts) await writeFile(documentFile(directory, name), text);
+    const files = [...texts.keys()].map((name) => [name, documentFile(directory, name)] as const);
+    return { historyFile, documents: new Map(files) };
+  });
+}
+
+function documentFile(directory: string, name: string): string {
+  return join(directory, `${name}.yaml`);
+}
+
+function sourcesOf(url: string): ServiceConfig['prometheus'] {
+  const source = { urls: [url], scrapeIntervalSeconds: SCRAPE_SECONDS, resourceWindowSeconds: RATE_SECONDS };
+  return resolveServiceConfig({ prometheus: { default: source } }, null).prometheus;
+}
+
+/** Without progress. The signal of the command is aborted when a demo ends by Ctrl-C. */
+function quiet(io: CommandIo, signal: AbortSignal): CommandIo {
+  return { ...io, signal, stderr: { ...io.stderr, isTerminal: false } };
+}
+
+/** Reads the history of a scaler. False if a metric has none, for example because its document was edited. */
+async function hasHistory(scaler: Scaler, range: Range, { byName }: HistorySources): Promise<boolean> {
+  const settings = { range, request: null, capacity: null, usageAtCapacityPercent: 100, sources: byName };
+  try {
+    await readHistory([scaler], settings);
+    return true;
+  } catch (error) {
+    if (error instanceof CommandError) return false;
+    throw error;
+  }
+}
+
+/** Returns the documents as they are now: objects of the cluster, and files. */
+export async function currentDocuments(
+  simulator: Simulator,
+  namespace: string,
+  folder: string,
+): Promise<readonly string[]> {
+  const objects = simulator.listObjects('promscaler.dev/scalers', namespace).map(documentOf);
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.yaml'));
+  const files = names.map((name) => readBoundedText(join(folder, name), { mostBytes: MOST_BYTES }));
+  return [...objects, ...(await Promise.all(files))];
+}
+
+const MOST_BYTES = 1024 * 1024;
+
+function scalersIn(text: string): readonly Scaler[] {
+  return readDocuments(text, 'demo', {}).flatMap(({ scaler }) => (scaler === null ? [] : [scaler]));
+}
+
+/** Returns the document of a Scaler object, without what the cluster adds. */
+function documentOf({ apiVersion, kind, metadata, spec }: KubeObject): string {
+  const { name, namespace } = metadata;
+  return stringify({ apiVersion, kind, metadata: { name, namespace }, spec });
+}
+
+/** Returns the back-test of a demo, as commands to try. */
+export function offer({ historyFile, documents }: KeptHistory, command: string): string {
+  const checkout = documents.get('checkout');
+  if (checkout === undefined) return '';
+  const backtest = `${command} backtest --history ${historyFile} --scaler ${checkout}`;
+  return `
+What would other settings have done? Its history is kept until the next demo. Back-test it:
+  ${backtest}
+  ${backtest} --sweep averageUtilization=50,70,80
+`;
+}

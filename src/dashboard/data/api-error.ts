@@ -1,0 +1,53 @@
+import { DeadlineError } from '../../units/clock.js';
+import { parseJson } from './parse-json.js';
+
+export type ApiErrorKind =
+  /** A bearer token is missing or wrong. */
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not-found'
+  /** Another status of 4xx. */
+  | 'rejected'
+  /** A status of 5xx. */
+  | 'unavailable'
+  /** No answer. */
+  | 'unreachable'
+  | 'timeout'
+  /** The answer is too large, or is not what the API describes. */
+  | 'invalid';
+
+/** Why a request of the API has no result. The message is a sentence for the user. */
+export class ApiError extends Error {
+  override name = 'ApiError';
+  readonly kind: ApiErrorKind;
+
+  constructor(kind: ApiErrorKind, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+const MAX_MESSAGE = 500;
+
+/** Returns the error of an answer with another status than 200; `body` has the message, if promscaler wrote it. */
+export function errorOfStatus(status: number, body: string): ApiError {
+  const message = messageIn(body)?.slice(0, MAX_MESSAGE) ?? `promscaler answered with status ${status}`;
+  if (status === 401) return new ApiError('unauthorized', message);
+  if (status === 403) return new ApiError('forbidden', message);
+  if (status === 404) return new ApiError('not-found', message);
+  return new ApiError(status >= 500 ? 'unavailable' : 'rejected', message);
+}
+
+function messageIn(body: string): string | null {
+  const value = parseJson(body);
+  if (typeof value !== 'object' || value === null || !('error' in value)) return null;
+  return typeof value.error === 'string' ? value.error : null;
+}
+
+/** Returns the error of a failed request: whatever `fetch` and its deadline throw has a kind. */
+export function apiErrorOf(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof DeadlineError)
+    return new ApiError('timeout', `promscaler did not answer within ${error.ms / 1000} s`);
+  return new ApiError('unreachable', 'promscaler cannot be reached');
+}

@@ -1,0 +1,60 @@
+import { withDeadline } from '../../units/clock.js';
+import type { Clock } from '../../units/clock.js';
+import { ApiError, apiErrorOf, errorOfStatus } from './api-error.js';
+import { createLiveEvents } from './live-events.js';
+import type { LiveEvents } from './live-events.js';
+import { parseJson } from './parse-json.js';
+import { readBody } from './read-body.js';
+import type { ApiRequest } from './requests.js';
+import type { Session } from './session.js';
+
+/** The service, as the pages see it. */
+export interface Api {
+  /** Throws `ApiError`, or the reason of `signal` when it is aborted. */
+  readonly read: <T>(request: ApiRequest<T>, signal?: AbortSignal) => Promise<T>;
+  readonly live: LiveEvents;
+  readonly session: Session;
+  readonly clock: Clock;
+}
+
+export interface ApiOptions {
+  /** Address of the page; paths of the API are relative to it. */
+  readonly base: string;
+  readonly clock: Clock;
+  readonly session: Session;
+  readonly fetch: typeof globalThis.fetch;
+}
+
+const DEADLINE_MS = 20_000;
+/** 10,000 rows of an overview have about 7 MiB. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+export function createApi({ base, clock, session, fetch }: ApiOptions): Api {
+  const send = (path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal) => {
+    const { token } = session.state.get();
+    return fetch(new URL(path, base), {
+      headers: token === null ? headers : { ...headers, Authorization: `Bearer ${token}` },
+      signal,
+      redirect: 'error',
+    });
+  };
+  const read = async <T>({ path, check }: ApiRequest<T>, parent?: AbortSignal): Promise<T> => {
+    const { token } = session.state.get();
+    try {
+      return await withDeadline(clock, { ms: DEADLINE_MS, parent }, async (signal) => {
+        const response = await send(path, { Accept: 'application/json' }, signal);
+        const text = await readBody(response, MAX_BYTES);
+        if (!response.ok) throw errorOfStatus(response.status, text);
+        const value = parseJson(text);
+        if (check(value)) return value;
+        throw new ApiError('invalid', `the answer of ${path} is not from promscaler`);
+      });
+    } catch (error) {
+      if (parent?.aborted === true) throw parent.reason;
+      const known = apiErrorOf(error);
+      if (known.kind === 'unauthorized') session.reject(known.message, token);
+      throw known;
+    }
+  };
+  return { read, live: createLiveEvents({ send, clock, session }), session, clock };
+}

@@ -1,0 +1,102 @@
+import type { LiveEvent } from './answers.js';
+import type { Api } from './api.js';
+
+export interface Freshness {
+  /** Time between two loads; unset: only when something happens. */
+  readonly everyMs?: number | undefined;
+  /** Several events within this time cause one load. Default: 300 ms. */
+  readonly gatherMs?: number;
+  /** Events after which the answer is loaded again. A gap always is one. */
+  readonly isAffected?: ((event: LiveEvent) => boolean) | undefined;
+}
+
+/** Something that is loaded again and again. */
+export interface Refresher {
+  /** Loads now, or again after the load that is running. */
+  readonly refresh: () => void;
+  readonly stop: () => void;
+}
+
+interface KeepFreshOptions extends Freshness {
+  readonly api: Api;
+  /** Must not reject. The signal is aborted by `stop`. */
+  readonly load: (signal: AbortSignal) => Promise<void>;
+}
+
+const GATHER_MS = 300;
+
+/**
+ * Loads at once, after events, when the event stream is open again, when the user has entered a token, and periodically.
+ * One load at a time. A hidden page waits until it is shown.
+ */
+export function keepFresh({
+  api,
+  load,
+  everyMs,
+  gatherMs = GATHER_MS,
+  isAffected,
+}: KeepFreshOptions): Refresher {
+  const controller = new AbortController();
+  const { signal } = controller;
+  let isLoading = false;
+  let isAgain = false;
+  let cancelNext = (): void => undefined;
+  let cancelSoon: (() => void) | null = null;
+
+  const refresh = (): void => {
+    if (isLoading) isAgain = true;
+    else void run();
+  };
+  const run = async (): Promise<void> => {
+    isLoading = true;
+    cancelNext();
+    cancelSoon?.();
+    cancelSoon = null;
+    await load(signal);
+    isLoading = false;
+    if (signal.aborted) return;
+    if (isAgain) {
+      isAgain = false;
+      refresh();
+    } else if (everyMs !== undefined) {
+      cancelNext = api.clock.after(everyMs, () => whenVisible(refresh, signal));
+    }
+  };
+  const soon = (): void => {
+    cancelSoon ??= api.clock.after(gatherMs, () => {
+      cancelSoon = null;
+      whenVisible(refresh, signal);
+    });
+  };
+  let { token } = api.session.state.get();
+  const stops = [
+    api.live.subscribe((event) => {
+      if (event.type === 'gap' || isAffected?.(event) === true) soon();
+    }),
+    api.live.state.subscribe(() => {
+      if (api.live.state.get().kind === 'open') soon();
+    }),
+    api.session.state.subscribe(() => {
+      const before = token;
+      ({ token } = api.session.state.get());
+      if (token !== null && token !== before) refresh();
+    }),
+  ];
+  refresh();
+  return {
+    refresh,
+    stop: () => {
+      controller.abort();
+      cancelNext();
+      cancelSoon?.();
+      for (const stop of stops) stop();
+    },
+  };
+}
+
+/** Calls `action` now, or when the page is shown. */
+function whenVisible(action: () => void, signal: AbortSignal): void {
+  if (document.visibilityState === 'visible') action();
+  else
+    document.addEventListener('visibilitychange', () => whenVisible(action, signal), { once: true, signal });
+}

@@ -1,0 +1,8 @@
+/** Returns undefined for a text that is not JSON, or is nested too deep for the engine. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,39 @@
+import { createCell } from './cell.js';
+import type { ReadableCell } from './cell.js';
+
+/** The bearer token of the tab, kept in the storage of the session only. */
+export interface Session {
+  readonly state: ReadableCell<SessionState>;
+  /** Takes the token that the user has entered. */
+  readonly enter: (token: string) => void;
+  /** The server has rejected a request for want of a valid token. */
+  readonly reject: (message: string, usedToken: string | null) => void;
+}
+
+export interface SessionState {
+  readonly token: string | null;
+  /** Why the user must enter a token; null: not now. */
+  readonly demand: string | null;
+}
+
+interface TokenStorage {
+  readonly read: () => string | null;
+  readonly write: (token: string | null) => void;
+}
+
+export function createSession(storage: TokenStorage): Session {
+  const state = createCell<SessionState>({ token: storage.read(), demand: null });
+  return {
+    state,
+    enter: (token) => {
+      storage.write(token);
+      state.set({ token, demand: null });
+    },
+    reject: (message, usedToken) => {
+      // The answer to a request that was sent before the user entered another token.
+      if (usedToken !== state.get().token || state.get().demand !== null) return;
+      storage.write(null);
+      state.set({ token: null, demand: message });
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type { Api } from './api.js';
+import { apiErrorOf } from './api-error.js';
+import type { ApiError } from './api-error.js';
+import { keepFresh } from './keep-fresh.js';
+import type { Freshness, Refresher } from './keep-fresh.js';
+import type { ApiRequest } from './requests.js';
+
+/** An answer of the API and what became of the last request. */
+export interface Loaded<T> {
+  /** The last answer; null: none yet, or the request is another one. */
+  readonly value: T | null;
+  /** Why the last request failed; null: it did not. With a value, that value is outdated. */
+  readonly error: ApiError | null;
+  readonly refresh: () => void;
+}
+
+interface Answered<T> {
+  readonly path: string;
+  readonly value: T | null;
+  readonly error: ApiError | null;
+}
+
+/** Reads an answer and keeps it fresh. */
+export function useAnswer<T>(
+  api: Api,
+  request: ApiRequest<T>,
+  { everyMs, isAffected }: Freshness = {},
+): Loaded<T> {
+  const { path } = request;
+  const [answer, setAnswer] = useState<Answered<T>>({ path, value: null, error: null });
+  const latest = useRef({ request, isAffected });
+  latest.current = { request, isAffected };
+  const refresher = useRef<Refresher | null>(null);
+
+  useEffect(() => {
+    const load = async (signal: AbortSignal): Promise<void> => {
+      try {
+        const value = await api.read(latest.current.request, signal);
+        setAnswer({ path, value, error: null });
+      } catch (error) {
+        if (signal.aborted) return;
+        setAnswer((before) => ({
+          path,
+          value: before.path === path ? before.value : null,
+          error: apiErrorOf(error),
+        }));
+      }
+    };
+    const one = keepFresh({
+      api,
+      load,
+      everyMs,
+      isAffected: (event) => latest.current.isAffected?.(event) === true,
+    });
+    refresher.current = one;
+    return one.stop;
+  }, [api, path, everyMs]);
+
+  const refresh = useCallback(() => refresher.current?.refresh(), []);
+  const isCurrent = answer.path === path;
+  return { value: isCurrent ? answer.value : null, error: isCurrent ? answer.error : null, refresh };
+}

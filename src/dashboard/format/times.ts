@@ -1,0 +1,54 @@
+/** Returns ms since 1970 of an RFC 3339 time, or null. */
+export function parseTime(text: string): number | null {
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? null : ms;
+}
+
+/** Returns a time in the zone of the viewer: `10:42:30` today, `Nov 23, 10:42:30` otherwise. */
+export function formatLocal(ms: number, nowMs: number): string {
+  const at = new Date(ms);
+  const isToday = at.toDateString() === new Date(nowMs).toDateString();
+  return isToday ? TIME.format(at) : `${DAY.format(at)}, ${TIME.format(at)}`;
+}
+
+/** Returns `2026-01-01 10:42:30 UTC`. */
+export function formatUtc(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+/** `hourCycle` makes midnight 00, whatever the language of the browser is. */
+const TIME = new Intl.DateTimeFormat('en-US', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+const DAY = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric' });
+
+const UNITS = [
+  [86_400, 'd'],
+  [3600, 'h'],
+  [60, 'min'],
+  [1, 's'],
+] as const;
+
+/** Returns a duration in its two largest units, such as `4 min 10 s`, `2 h` or `3 d 4 h`. */
+export function formatDuration(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  const first = UNITS.findIndex(([size]) => whole >= size);
+  if (first === -1) return '0 s';
+  const [size, name] = UNITS[first] ?? [1, 's'];
+  const next = UNITS[first + 1];
+  const head = `${Math.floor(whole / size)} ${name}`;
+  const rest = next === undefined ? 0 : Math.floor((whole % size) / next[0]);
+  return rest === 0 || next === undefined ? head : `${head} ${rest} ${next[1]}`;
+}
+
+/** Returns the distance of a time from now in its largest unit, such as `3 min ago`, `in 2 h` or `now`. */
+export function formatDistance(ms: number, nowMs: number): string {
+  const seconds = Math.round((ms - nowMs) / 1000);
+  const [size, name] = UNITS.find(([one]) => Math.abs(seconds) >= one) ?? [1, 's'];
+  const amount = Math.floor(Math.abs(seconds) / size);
+  if (amount === 0) return 'now';
+  return seconds < 0 ? `${amount} ${name} ago` : `in ${amount} ${name}`;
+}

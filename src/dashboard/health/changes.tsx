@@ -1,0 +1,46 @@
+import type { VNode } from 'preact';
+import type { ServiceStatus } from '../data/answers.js';
+import { formatCount } from '../format/numbers.js';
+import { Icon } from '../ui/icon.jsx';
+import { scalerLink } from '../ui/links.js';
+import { Section } from '../ui/section.jsx';
+import { Table } from '../ui/table.jsx';
+import { Time } from '../ui/time.jsx';
+
+interface ChangesProps {
+  readonly status: ServiceStatus;
+  readonly nowMs: number;
+}
+
+const COLUMNS = [{ title: 'Time' }, { title: 'Scaler' }, { title: 'Replicas' }, { title: 'Result' }];
+
+export function Changes({ status: { lastOutcomes }, nowMs }: ChangesProps): VNode {
+  return (
+    <Section title="Last changes" isWide>
+      {lastOutcomes.length === 0 ? (
+        <p class="muted">No replicas were changed since the start of the process.</p>
+      ) : (
+        <Table
+          caption="Last changes"
+          columns={COLUMNS}
+          rows={lastOutcomes.map(({ namespace, name, at, outcome: { from, to, message } }, index) => ({
+            key: `${at} ${namespace}/${name} ${index}`,
+            cells: [
+              <Time at={at} nowMs={nowMs} />,
+              <a href={scalerLink(namespace, name)}>
+                <bdi>
+                  {namespace}/{name}
+                </bdi>
+              </a>,
+              <span class="nowrap">
+                {formatCount(from)} <Icon name="right" />
+                <span class="visually-hidden">to</span> {formatCount(to)}
+              </span>,
+              <bdi>{message}</bdi>,
+            ],
+          }))}
+        />
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,64 @@
+import type { VNode } from 'preact';
+import type { ServiceStatus } from '../data/answers.js';
+import { formatCount, formatLatency, UNKNOWN } from '../format/numbers.js';
+import { Badge } from '../ui/badge.jsx';
+import { Section } from '../ui/section.jsx';
+import { Table } from '../ui/table.jsx';
+import { Time } from '../ui/time.jsx';
+import { LastError } from './last-error.jsx';
+
+interface HealthPartProps {
+  readonly status: ServiceStatus;
+  readonly nowMs: number;
+}
+
+const COLUMNS = [
+  { title: 'Name' },
+  { title: 'State' },
+  { title: 'Latency', isNumber: true },
+  { title: 'Queries', isNumber: true },
+  { title: 'Errors', isNumber: true },
+  { title: 'Scale-downs held until' },
+  { title: 'Last error' },
+];
+
+export function DataSources({ status: { dataSources }, nowMs }: HealthPartProps): VNode {
+  return (
+    <Section
+      title="Data sources"
+      isWide
+      aside={<span class="hint">Counts since the start of the process</span>}
+    >
+      {dataSources.length === 0 ? (
+        <p class="muted">No scaler uses one.</p>
+      ) : (
+        <Table
+          caption="Data sources"
+          columns={COLUMNS}
+          rows={dataSources.map((source) => ({
+            key: source.name,
+            cells: [
+              <bdi class="strong">{source.name}</bdi>,
+              <Reachability isReachable={source.isReachable} />,
+              formatLatency(source.latencySeconds),
+              formatCount(source.queries),
+              formatCount(source.errors),
+              source.holdUntil === null ? UNKNOWN : <Time at={source.holdUntil} nowMs={nowMs} />,
+              <LastError error={source.lastError} nowMs={nowMs} />,
+            ],
+          }))}
+        />
+      )}
+    </Section>
+  );
+}
+
+/** null: not asked yet. */
+export function Reachability({ isReachable }: { readonly isReachable: boolean | null }): VNode {
+  if (isReachable === null) return <Badge tone="quiet" icon="unknown" text="Not asked yet" />;
+  return isReachable ? (
+    <Badge tone="good" icon="ok" text="Reachable" />
+  ) : (
+    <Badge tone="bad" icon="error" text="Unreachable" />
+  );
+}

@@ -1,0 +1,20 @@
+import type { VNode } from 'preact';
+import { UNKNOWN } from '../format/numbers.js';
+import { Time } from '../ui/time.jsx';
+
+interface LastErrorProps {
+  readonly error: { readonly at: string; readonly message: string } | null;
+  readonly nowMs: number;
+}
+
+export function LastError({ error, nowMs }: LastErrorProps): VNode {
+  if (error === null) return <span class="muted">{UNKNOWN}</span>;
+  return (
+    <span>
+      <bdi>{error.message}</bdi>{' '}
+      <span class="muted">
+        (<Time at={error.at} nowMs={nowMs} show="distance" />)
+      </span>
+    </span>
+  );
+}

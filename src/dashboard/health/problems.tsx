@@ -1,0 +1,71 @@
+import type { VNode } from 'preact';
+import type { ServiceStatus } from '../data/answers.js';
+import { Badge } from '../ui/badge.jsx';
+import { scalerLink } from '../ui/links.js';
+import { Section } from '../ui/section.jsx';
+
+interface ProblemsProps {
+  readonly status: ServiceStatus;
+}
+
+/** Problems of the documents, each with its lines and a caret. */
+export function Problems({ status: { problems } }: ProblemsProps): VNode | null {
+  if (problems.length === 0) return null;
+  return (
+    <Section title="Problems of documents" isWide>
+      <ul class="problems">
+        {problems.map(({ severity, code, message, file, line, excerpt }, index) => (
+          <li key={`${index} ${code}`}>
+            <p class="problem-line">
+              {severity === 'error' ? (
+                <Badge tone="bad" icon="error" text="Error" />
+              ) : (
+                <Badge tone="warn" icon="warning" text="Warning" />
+              )}
+              <span class="problem-message">
+                <bdi>{message}</bdi>
+              </span>
+              <code class="muted">{code}</code>
+            </p>
+            {file === null ? null : (
+              <p class="mono muted">
+                <bdi>{line === null ? file : `${file}:${line}`}</bdi>
+              </p>
+            )}
+            {excerpt === null ? null : (
+              // A narrow window scrolls it: the caret stays below its column.
+              <pre class="excerpt" tabIndex={0} aria-label="Lines of the document" role="region">
+                {excerpt}
+              </pre>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+export function Conflicts({ status: { conflicts } }: ProblemsProps): VNode | null {
+  if (conflicts.length === 0) return null;
+  return (
+    <Section title="Conflicts with other writers" isWide>
+      <ul class="problems">
+        {conflicts.map(({ namespace, name, message }) => (
+          <li key={`${namespace}/${name}`}>
+            <p class="problem-line">
+              <Badge tone="bad" icon="conflict" text="Conflict" />
+              <a href={scalerLink(namespace, name)}>
+                <bdi>
+                  {namespace}/{name}
+                </bdi>
+              </a>
+              <span class="problem-message">
+                <bdi>{message}</bdi>
+              </span>
+            </p>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}

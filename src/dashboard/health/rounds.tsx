@@ -1,0 +1,53 @@
+import type { VNode } from 'preact';
+import type { ServiceStatus } from '../data/answers.js';
+import { formatCount, formatLatency } from '../format/numbers.js';
+import { formatDuration } from '../format/times.js';
+import { Section } from '../ui/section.jsx';
+import { Time } from '../ui/time.jsx';
+import { Reachability } from './data-sources.jsx';
+import { Facts } from './facts.jsx';
+import { LastError } from './last-error.jsx';
+
+interface HealthPartProps {
+  readonly status: ServiceStatus;
+  readonly nowMs: number;
+}
+
+export function Rounds({ status: { rounds }, nowMs }: HealthPartProps): VNode {
+  const { last, periodSeconds, missed } = rounds;
+  return (
+    <Section title="Rounds">
+      {last === null ? <p class="muted">This replica has decided nothing yet.</p> : null}
+      <Facts
+        facts={[
+          ...(last === null
+            ? []
+            : [
+                { name: 'Last round', value: <Time at={last.at} nowMs={nowMs} show="distance" /> },
+                { name: 'Duration', value: formatLatency(last.seconds) },
+                { name: 'Lateness', value: formatLatency(last.latenessSeconds) },
+                { name: 'Scalers', value: formatCount(last.scalers) },
+              ]),
+          { name: 'Period', value: formatDuration(periodSeconds) },
+          { name: 'Rounds left out', value: formatCount(missed) },
+        ]}
+      />
+    </Section>
+  );
+}
+
+export function Kubernetes({ status: { kubernetes }, nowMs }: HealthPartProps): VNode {
+  const { isReachable, requests, errors, lastError } = kubernetes;
+  return (
+    <Section title="API server">
+      <Facts
+        facts={[
+          { name: 'State', value: <Reachability isReachable={isReachable} /> },
+          { name: 'Requests', value: formatCount(requests) },
+          { name: 'Errors', value: formatCount(errors) },
+          { name: 'Last error', value: <LastError error={lastError} nowMs={nowMs} /> },
+        ]}
+      />
+    </Section>
+  );
+}

@@ -1,0 +1,28 @@
+import { render } from 'preact';
+import { BROWSER_CLOCK } from './browser/browser-clock.js';
+import { sessionValue } from './browser/storage.js';
+import { createApi } from './data/api.js';
+import { createSession } from './data/session.js';
+import { Shell } from './shell/shell.jsx';
+import { createTheme } from './shell/theme.js';
+import './design/tokens.css';
+import './design/base.css';
+import './design/parts.css';
+import './overview/overview.css';
+import './health/health.css';
+import './shell/shell.css';
+import 'uplot/dist/uPlot.min.css';
+import './scaler/scaler.css';
+
+const root = document.getElementById('app');
+if (root !== null) {
+  const api = createApi({
+    base: document.baseURI,
+    clock: BROWSER_CLOCK,
+    session: createSession(sessionValue('promscaler.token')),
+    fetch: (input, init) => fetch(input, init),
+  });
+  // A list scrolls when it has its rows; the browser would scroll before.
+  history.scrollRestoration = 'manual';
+  render(<Shell api={api} theme={createTheme()} />, root);
+}

@@ -1,0 +1,164 @@
+import type { TargetedKeyboardEvent, VNode } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { ScalerState } from '../data/answers.js';
+import { formatCount } from '../format/numbers.js';
+import { Icon } from '../ui/icon.jsx';
+import { STATE_LOOKS } from '../ui/scaler-states.js';
+import { useMedia } from '../ui/use-media.js';
+import { WIDE } from './layout.js';
+import { SORT_KEYS } from './selection.js';
+import type { Counts, Selection, SortKey } from './selection.js';
+import { isLargestFirst } from './sort-header.jsx';
+
+interface FilterBarProps {
+  readonly selection: Selection;
+  readonly onChange: (change: Partial<Selection>) => void;
+  readonly counts: Counts;
+}
+
+export function FilterBar(props: FilterBarProps): VNode {
+  const { selection, onChange, counts } = props;
+  const isWide = useMedia(WIDE);
+  return (
+    <search class="filters">
+      <div class="filter-line">
+        <SearchField selection={selection} onChange={onChange} />
+        <NamespaceField selection={selection} onChange={onChange} counts={counts} />
+        {isWide ? null : <SortField selection={selection} onChange={onChange} />}
+      </div>
+      <StateChips selection={selection} onChange={onChange} counts={counts} />
+    </search>
+  );
+}
+
+type FieldProps = Pick<FilterBarProps, 'selection' | 'onChange'>;
+
+function SearchField({ selection, onChange }: FieldProps): VNode {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const focus = (event: KeyboardEvent): void => {
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.target instanceof Element && event.target.closest('input, textarea, select') !== null) return;
+      event.preventDefault();
+      field.current?.focus();
+      field.current?.select();
+    };
+    addEventListener('keydown', focus);
+    return () => removeEventListener('keydown', focus);
+  }, []);
+  const onKeyDown = (event: TargetedKeyboardEvent<HTMLInputElement>): void => {
+    if (event.key === 'Escape') onChange({ search: '' });
+    if (event.key !== 'ArrowDown' && event.key !== 'Enter') return;
+    event.preventDefault();
+    document.querySelector<HTMLElement>('[data-index="0"] a')?.focus();
+  };
+  return (
+    <div class="search-field">
+      <Icon name="search" />
+      <input
+        ref={field}
+        type="search"
+        value={selection.search}
+        placeholder="Search"
+        aria-label="Search scalers"
+        aria-keyshortcuts="/"
+        autocomplete="off"
+        spellcheck={false}
+        maxLength={500}
+        onInput={({ currentTarget }) => onChange({ search: currentTarget.value })}
+        onKeyDown={onKeyDown}
+      />
+      <kbd aria-hidden="true">/</kbd>
+    </div>
+  );
+}
+
+function NamespaceField({ selection, onChange, counts }: FieldProps & { readonly counts: Counts }): VNode {
+  const { namespace } = selection;
+  const isGone = namespace !== null && !counts.namespaces.some(([name]) => name === namespace);
+  return (
+    <select
+      aria-label="Namespace"
+      value={namespace === null ? '' : `=${namespace}`}
+      onChange={({ currentTarget: { value } }) =>
+        onChange({ namespace: value === '' ? null : value.slice(1) })
+      }
+    >
+      <option value="">All namespaces</option>
+      {isGone ? <option value={`=${namespace}`}>{namespace} (0)</option> : null}
+      {counts.namespaces.map(([name, count]) => (
+        <option key={name} value={`=${name}`}>
+          {name} ({formatCount(count)})
+        </option>
+      ))}
+    </select>
+  );
+}
+
+const SORT_TITLES: Readonly<Record<SortKey, string>> = {
+  name: 'Name',
+  state: 'Most urgent',
+  replicas: 'Most replicas',
+  metric: 'Highest metric',
+  changed: 'Last changed',
+};
+
+function SortField({ selection, onChange }: FieldProps): VNode {
+  return (
+    <select
+      aria-label="Sort by"
+      value={selection.sort}
+      onChange={({ currentTarget: { value } }) => {
+        const sort = SORT_KEYS.find((key) => key === value);
+        if (sort !== undefined) onChange({ sort, isDescending: isLargestFirst(sort) });
+      }}
+    >
+      {SORT_KEYS.map((key) => (
+        <option key={key} value={key}>
+          {SORT_TITLES[key]}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function StateChips({ selection, onChange, counts }: FieldProps & { readonly counts: Counts }): VNode | null {
+  const { states } = selection;
+  const shown = STATES.filter((state) => counts.states.has(state) || states.includes(state));
+  if (shown.length === 0) return null;
+  return (
+    <div class="chips" role="group" aria-label="State">
+      {shown.map((state) => {
+        const { text, tone, icon } = STATE_LOOKS[state];
+        const isOn = states.includes(state);
+        return (
+          <button
+            key={state}
+            type="button"
+            class="chip"
+            aria-pressed={isOn}
+            onClick={() =>
+              onChange({ states: isOn ? states.filter((one) => one !== state) : [...states, state] })
+            }
+          >
+            <span class={`chip-icon tone-${tone}`}>
+              <Icon name={icon} />
+            </span>
+            {text} <span class="chip-count">{formatCount(counts.states.get(state) ?? 0)}</span>
+          </button>
+        );
+      })}
+    </div>
+  );
+}
+
+const STATES: readonly ScalerState[] = [
+  'failing',
+  'conflict',
+  'at-maximum',
+  'target-not-reached',
+  'paused',
+  'dry-run',
+  'held',
+  'scaling',
+];

@@ -1,0 +1,52 @@
+import type { Overview, OverviewRow } from '../data/answers.js';
+
+/** All scalers as of the last answer. */
+export interface Fleet {
+  readonly facts: Omit<Overview, 'rows' | 'removed' | 'isComplete'>;
+  /** Ordered by namespace and name. An unchanged row is the same object. */
+  readonly rows: readonly OverviewRow[];
+  /** Rows whose replicas or states the last answer changed; empty after a complete one. */
+  readonly news: readonly OverviewRow[];
+}
+
+export function keyOf({ namespace, name }: Pick<OverviewRow, 'namespace' | 'name'>): string {
+  return `${namespace}/${name}`;
+}
+
+/** Applies an answer: all rows, or those that have changed since `before`. */
+export function mergeOverview(before: Fleet | null, answer: Overview): Fleet {
+  const { rows, removed, isComplete, ...facts } = answer;
+  if (isComplete || before === null) return { facts, rows, news: [] };
+  if (rows.length === 0 && removed.length === 0) return { facts, rows: before.rows, news: [] };
+  const byKey = new Map(before.rows.map((row) => [keyOf(row), row]));
+  for (const key of removed) byKey.delete(key);
+  const news: OverviewRow[] = [];
+  let isAdded = false;
+  for (const row of rows) {
+    const key = keyOf(row);
+    const old = byKey.get(key);
+    isAdded ||= old === undefined;
+    if (old === undefined || isNews(old, row)) news.push(row);
+    byKey.set(key, row);
+  }
+  const merged = [...byKey.values()];
+  if (isAdded) merged.sort(byNamespaceAndName);
+  return { facts, rows: merged, news };
+}
+
+function isNews(old: OverviewRow, row: OverviewRow): boolean {
+  return (
+    old.current !== row.current ||
+    old.desired !== row.desired ||
+    old.states.join(' ') !== row.states.join(' ')
+  );
+}
+
+function byNamespaceAndName(a: OverviewRow, b: OverviewRow): number {
+  return compare(a.namespace, b.namespace) || compare(a.name, b.name);
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,46 @@
+import type { Api } from '../data/api.js';
+import { apiErrorOf } from '../data/api-error.js';
+import type { ApiError } from '../data/api-error.js';
+import { createCell } from '../data/cell.js';
+import type { ReadableCell } from '../data/cell.js';
+import { keepFresh } from '../data/keep-fresh.js';
+import type { Refresher } from '../data/keep-fresh.js';
+import { overviewRequest } from '../data/requests.js';
+import { mergeOverview } from './merge-overview.js';
+import type { Fleet } from './merge-overview.js';
+
+export interface OverviewState {
+  /** null: no answer yet. */
+  readonly fleet: Fleet | null;
+  /** Why the last request failed; null: it did not. */
+  readonly error: ApiError | null;
+}
+
+/** The rows of all scalers, kept while another page is shown. */
+export interface OverviewStore {
+  readonly state: ReadableCell<OverviewState>;
+  /** Keeps the rows fresh until `stop` is called. */
+  readonly start: () => Refresher;
+}
+
+/** Cycles that change no replicas cause no event, but can change a metric. */
+const EVERY_MS = 10_000;
+/** A thousand scalers can change within a second. */
+const GATHER_MS = 500;
+
+export function createOverviewStore(api: Api): OverviewStore {
+  const state = createCell<OverviewState>({ fleet: null, error: null });
+  const load = async (signal: AbortSignal): Promise<void> => {
+    const { fleet } = state.get();
+    try {
+      const answer = await api.read(overviewRequest(fleet?.facts.revision ?? null), signal);
+      state.set({ fleet: mergeOverview(fleet, answer), error: null });
+    } catch (error) {
+      if (!signal.aborted) state.set({ fleet, error: apiErrorOf(error) });
+    }
+  };
+  return {
+    state,
+    start: () => keepFresh({ api, load, everyMs: EVERY_MS, gatherMs: GATHER_MS, isAffected: () => true }),
+  };
+}

@@ -1,0 +1,191 @@
+import { Component } from 'preact';
+import type { VNode } from 'preact';
+import type { OverviewRow } from '../data/answers.js';
+import { formatCount, formatMetric, UNKNOWN } from '../format/numbers.js';
+import { Badge } from '../ui/badge.jsx';
+import { Icon } from '../ui/icon.jsx';
+import { scalerLink } from '../ui/links.js';
+import { STATE_LOOKS } from '../ui/scaler-states.js';
+import { Sparkline } from '../ui/sparkline.jsx';
+import { Time } from '../ui/time.jsx';
+import { ratioOf } from './selection.js';
+import { reasonOf, replicasText, sparklineLabel } from './row-texts.js';
+
+interface ScalerRowProps {
+  readonly row: OverviewRow;
+  /** Position among the selected rows. */
+  readonly index: number;
+  readonly rowHeight: number;
+  readonly nowMs: number;
+  /** Changes when the row has news, which it then shows for a moment. */
+  readonly newsAt: string | null;
+}
+
+/** One scaler. It is drawn again only if something in it is different: scrolling draws many. */
+export class ScalerRow extends Component<ScalerRowProps> {
+  override shouldComponentUpdate(next: ScalerRowProps): boolean {
+    const { row, index, rowHeight, nowMs, newsAt } = this.props;
+    return (
+      next.row !== row ||
+      next.index !== index ||
+      next.rowHeight !== rowHeight ||
+      next.nowMs !== nowMs ||
+      next.newsAt !== newsAt
+    );
+  }
+
+  override render({ row, index, rowHeight, nowMs, newsAt }: ScalerRowProps): VNode {
+    return (
+      <div
+        class="scaler-row"
+        role="row"
+        // The header is row 1.
+        aria-rowindex={index + 2}
+        data-index={index}
+        style={{ top: `${index * rowHeight}px` }}
+      >
+        <NameCell row={row} />
+        <StateCell row={row} />
+        <ReplicasCell row={row} newsAt={newsAt} />
+        <div role="cell" class="cell-trend">
+          <Sparkline values={row.replicas} width={96} height={28} label={sparklineLabel(row)} />
+        </div>
+        <MetricCell row={row} />
+        <ReasonCell row={row} nowMs={nowMs} />
+        <div role="cell" class="cell-changed muted">
+          {row.changedAt === null ? UNKNOWN : <Time at={row.changedAt} nowMs={nowMs} show="distance" />}
+        </div>
+      </div>
+    );
+  }
+}
+
+function NameCell({ row: { namespace, name, kind, target } }: { readonly row: OverviewRow }): VNode {
+  return (
+    <div role="rowheader" class="cell-name">
+      <a href={scalerLink(namespace, name)} title={`${namespace}/${name}`}>
+        <bdi>{name}</bdi>
+      </a>
+      <span class="muted clipped" title={`${kind} ${target} in ${namespace}`}>
+        <bdi>{namespace}</bdi>
+        {target === name ? ` · ${kind}` : ` · ${kind} `}
+        {target === name ? null : <bdi>{target}</bdi>}
+      </span>
+    </div>
+  );
+}
+
+function StateCell({ row: { states, message } }: { readonly row: OverviewRow }): VNode {
+  const [first, ...others] = states;
+  if (first === undefined)
+    return (
+      <div role="cell" class="cell-state">
+        <span class="state-ok">
+          <Icon name="ok" />
+          OK
+        </span>
+      </div>
+    );
+  const { text, tone, icon } = STATE_LOOKS[first];
+  const rest = others.map((state) => STATE_LOOKS[state].text).join(', ');
+  return (
+    <div role="cell" class="cell-state">
+      <Badge tone={tone} icon={icon} text={text} title={message ?? text} />
+      {others.length === 0 ? null : (
+        <span class="muted more" title={rest}>
+          +{others.length}
+          <span class="visually-hidden"> {rest}</span>
+        </span>
+      )}
+    </div>
+  );
+}
+
+function ReplicasCell({ row, newsAt }: { readonly row: OverviewRow; readonly newsAt: string | null }): VNode {
+  const { current, desired, min, max } = row;
+  const isChanging = desired !== null && desired !== current;
+  return (
+    <div role="cell" class="cell-replicas">
+      {newsAt === null ? null : <span key={newsAt} class="news" />}
+      <span class="replicas">
+        <span class="visually-hidden">{replicasText(row)}</span>
+        <span aria-hidden="true">
+          {formatCount(current)}
+          {isChanging ? (
+            <>
+              {' '}
+              <Icon name="right" /> {formatCount(desired)}
+            </>
+          ) : null}
+        </span>
+      </span>
+      <span class="muted">
+        {min === null && max === null ? null : `${formatCount(min)} to ${formatCount(max)}`}
+      </span>
+    </div>
+  );
+}
+
+/** Where the target is on the meter. */
+const TARGET_AT = 2 / 3;
+
+function MetricCell({ row: { metric, metrics } }: { readonly row: OverviewRow }): VNode {
+  if (metric === null)
+    return (
+      <div role="cell" class="cell-metric">
+        <span class="muted">{metrics === 0 ? 'No metric' : 'No value'}</span>
+      </div>
+    );
+  const ratio = ratioOf(metric);
+  const others = metrics > 1 ? ` · 1 of ${metrics}` : '';
+  return (
+    <div role="cell" class="cell-metric">
+      <span class="metric-line">
+        <span class="metric-value">{formatMetric(metric.value, metric)}</span>
+        <span class="muted">
+          <span class="visually-hidden">of a target of</span>
+          <span aria-hidden="true">/</span> {formatMetric(metric.target, metric)}
+        </span>
+      </span>
+      <span class="meter" aria-hidden="true">
+        {ratio === null ? null : (
+          <span
+            class={ratio > 1 ? 'meter-value is-above' : 'meter-value'}
+            style={{ width: `${Math.min(1, ratio * TARGET_AT) * 100}%` }}
+          />
+        )}
+        <span class="meter-target" />
+      </span>
+      <span class="muted clipped" title={metric.name}>
+        <bdi>{metric.name}</bdi>
+        {others}
+      </span>
+    </div>
+  );
+}
+
+function ReasonCell({ row, nowMs }: { readonly row: OverviewRow; readonly nowMs: number }): VNode {
+  const reason = reasonOf(row);
+  if (reason === null)
+    return (
+      <div role="cell" class="cell-reason is-empty muted">
+        {UNKNOWN}
+      </div>
+    );
+  return (
+    <div role="cell" class="cell-reason" title={reason.text}>
+      <span class="reason-title">
+        {reason.title}
+        {reason.until === null ? null : (
+          <span class="muted">
+            {' until '}
+            <Time at={reason.until} nowMs={nowMs} />
+          </span>
+        )}
+      </span>
+      <span class="muted clipped">
+        <bdi>{reason.text}</bdi>
+      </span>
+    </div>
+  );
+}

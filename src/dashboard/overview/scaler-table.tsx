@@ -1,0 +1,146 @@
+import type { TargetedKeyboardEvent, VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { OverviewRow } from '../data/answers.js';
+import { ScalerRow } from './scaler-row.jsx';
+import type { Selection, SortKey } from './selection.js';
+import { keyOf } from './merge-overview.js';
+import { SortHeader } from './sort-header.jsx';
+import { useScrollMemory } from '../ui/scroll-memory.js';
+import { useVirtualRows } from './use-virtual-rows.js';
+
+interface ScalerTableProps {
+  readonly rows: readonly OverviewRow[];
+  readonly selection: Selection;
+  readonly onChange: (change: Partial<Selection>) => void;
+  readonly nowMs: number;
+  /** Keys of rows with news, and when. */
+  readonly news: ReadonlyMap<string, string>;
+}
+
+interface ColumnHead {
+  readonly title: string;
+  readonly sort: SortKey | null;
+  readonly name: string;
+}
+
+const COLUMNS: readonly ColumnHead[] = [
+  { title: 'Scaler', sort: 'name', name: 'name' },
+  { title: 'State', sort: 'state', name: 'state' },
+  { title: 'Replicas', sort: 'replicas', name: 'replicas' },
+  { title: 'Last 2 hours', sort: null, name: 'trend' },
+  { title: 'Metric / target', sort: 'metric', name: 'metric' },
+  { title: 'Limited by', sort: null, name: 'reason' },
+  { title: 'Changed', sort: 'changed', name: 'changed' },
+];
+
+/** Thousands of scalers, of which only those in the window are in the document. */
+export function ScalerTable({ rows, selection, onChange, nowMs, news }: ScalerTableProps): VNode {
+  const body = useRef<HTMLDivElement>(null);
+  const probe = useRef<HTMLDivElement>(null);
+  const { first, end, rowHeight } = useVirtualRows({ body, probe, rows: rows.length });
+  useScrollMemory('overview', rowHeight > 0);
+  const { focused, onFocus, onBlur, onKeyDown } = useRowFocus(body, rows.length);
+
+  const indexes = Array.from({ length: end - first }, (_, at) => first + at);
+  // The row with the focus stays in the document, or the focus would be lost.
+  if (focused !== null && focused < rows.length && (focused < first || focused >= end)) indexes.push(focused);
+  return (
+    <div
+      class="scalers"
+      role="table"
+      aria-label="Scalers"
+      aria-rowcount={rows.length + 1}
+      aria-colcount={COLUMNS.length}
+    >
+      <div role="rowgroup" class="scalers-head">
+        <div role="row" aria-rowindex={1} class="scaler-head">
+          {COLUMNS.map(({ title, sort, name }) => (
+            <SortHeader
+              key={name}
+              class={`cell-${name}`}
+              title={title}
+              sort={sort}
+              selection={selection}
+              onChange={onChange}
+            />
+          ))}
+        </div>
+      </div>
+      <div ref={probe} class="row-probe" aria-hidden="true" />
+      <div
+        ref={body}
+        role="rowgroup"
+        class="scalers-body"
+        style={{ height: `${rows.length * rowHeight}px` }}
+        onFocusCapture={onFocus}
+        onBlurCapture={onBlur}
+        onKeyDown={onKeyDown}
+      >
+        {indexes.map((index) => {
+          const row = rows[index];
+          if (row === undefined) return null;
+          const key = keyOf(row);
+          return (
+            <ScalerRow
+              key={key}
+              row={row}
+              index={index}
+              rowHeight={rowHeight}
+              nowMs={nowMs}
+              newsAt={news.get(key) ?? null}
+            />
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+interface RowFocus {
+  readonly focused: number | null;
+  readonly onFocus: (event: FocusEvent) => void;
+  readonly onBlur: () => void;
+  readonly onKeyDown: (event: TargetedKeyboardEvent<HTMLDivElement>) => void;
+}
+
+/** Rows in a step of Page Up and Page Down. */
+const PAGE = 10;
+
+/** Lets the arrow keys, Home, End, Page Up and Page Down move the focus from row to row. */
+function useRowFocus(body: { readonly current: HTMLDivElement | null }, count: number): RowFocus {
+  const [focused, setFocused] = useState<number | null>(null);
+  const wanted = useRef<number | null>(null);
+  useEffect(() => {
+    if (wanted.current === null) return;
+    const link = body.current?.querySelector<HTMLElement>(`[data-index="${wanted.current}"] a`);
+    wanted.current = null;
+    link?.focus({ preventScroll: true });
+    link?.closest('[role=row]')?.scrollIntoView({ block: 'nearest' });
+  }, [focused, body]);
+  return {
+    focused,
+    onFocus: ({ target }) => {
+      const row = target instanceof Element ? target.closest<HTMLElement>('[data-index]') : null;
+      setFocused(row === null ? null : Number(row.dataset['index']));
+    },
+    onBlur: () => {
+      if (wanted.current === null) setFocused(null);
+    },
+    onKeyDown: (event) => {
+      const next = focused === null ? null : nextIndex(event.key, focused);
+      if (next === null || event.altKey || event.ctrlKey || event.metaKey) return;
+      event.preventDefault();
+      wanted.current = Math.max(0, Math.min(count - 1, next));
+      setFocused(wanted.current);
+    },
+  };
+
+  function nextIndex(key: string, from: number): number | null {
+    if (key === 'ArrowDown') return from + 1;
+    if (key === 'ArrowUp') return from - 1;
+    if (key === 'PageDown') return from + PAGE;
+    if (key === 'PageUp') return from - PAGE;
+    if (key === 'Home') return 0;
+    return key === 'End' ? count - 1 : null;
+  }
+}

@@ -1,0 +1,46 @@
+import type { RefObject } from 'preact';
+import { useLayoutEffect, useState } from 'preact/hooks';
+import { visibleRange } from './visible-range.js';
+import type { RowRange } from './visible-range.js';
+
+interface VirtualRows extends RowRange {
+  readonly rowHeight: number;
+}
+
+interface VirtualRowsOptions {
+  /** The element that is as high as all rows. */
+  readonly body: RefObject<HTMLElement | null>;
+  /** An element that is as high as one row. The style sheet decides, and the viewer's size of text. */
+  readonly probe: RefObject<HTMLElement | null>;
+  readonly rows: number;
+}
+
+/** Returns the rows to draw while the window is scrolled. */
+export function useVirtualRows({ body, probe, rows }: VirtualRowsOptions): VirtualRows {
+  const [view, setView] = useState<VirtualRows>({ first: 0, end: 0, rowHeight: 0 });
+  useLayoutEffect(() => {
+    const measure = (): void => {
+      if (body.current === null || probe.current === null) return;
+      const rowHeight = probe.current.offsetHeight;
+      const offset = body.current.getBoundingClientRect().top;
+      const range = visibleRange({ offset, height: innerHeight, rowHeight, rows });
+      setView((before) =>
+        before.first === range.first && before.end === range.end && before.rowHeight === rowHeight
+          ? before
+          : { ...range, rowHeight },
+      );
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    for (const element of [probe.current, document.documentElement])
+      if (element !== null) observer.observe(element);
+    addEventListener('scroll', measure, { passive: true });
+    addEventListener('resize', measure);
+    return () => {
+      observer.disconnect();
+      removeEventListener('scroll', measure);
+      removeEventListener('resize', measure);
+    };
+  }, [body, probe, rows]);
+  return { ...view, end: Math.min(view.end, rows) };
+}

@@ -1,0 +1,108 @@
+import uPlot from 'uplot';
+import { axisTimes } from './axis-times.js';
+import { drawMarks } from './draw-marks.js';
+import type { SeriesLook, TimeChartProps } from './chart-props.js';
+
+const SYNC_KEY = 'promscaler';
+const FONT = '12px system-ui, sans-serif';
+const MIN_DRAG_PIXELS = 5;
+/** Steps of an axis in bytes. */
+const POWERS_OF_TWO: readonly number[] = Array.from({ length: 60 }, (_, power) => 2 ** power);
+
+export function chartOptions(
+  element: HTMLElement,
+  latest: { readonly current: TimeChartProps },
+): uPlot.Options {
+  const { looks, bands, height, isBinary } = latest.current;
+  const token = tokensOf(element);
+  const axis = { stroke: token('--text-muted'), font: FONT, labelFont: FONT };
+  const grid = { stroke: token('--chart-grid'), width: 1 };
+  return {
+    width: Math.max(1, Math.floor(element.clientWidth)),
+    height,
+    padding: [10, 22, 0, 0],
+    legend: { show: false },
+    cursor: {
+      y: false,
+      drag: { x: true, y: false, setScale: false, dist: MIN_DRAG_PIXELS },
+      sync: { key: SYNC_KEY, setSeries: false },
+      points: { size: 7 },
+    },
+    scales: {
+      x: { time: true, range: () => [latest.current.window.from, latest.current.window.to] },
+      y: { range: (_chart, _min, max) => [0, latest.current.top ?? niceTop(max)] },
+    },
+    axes: [
+      {
+        ...axis,
+        grid,
+        ticks: { ...grid, size: 5 },
+        size: 30,
+        space: 70,
+        values: (_chart, splits, _index, _space, step) => axisTimes(splits, step),
+      },
+      {
+        ...axis,
+        grid,
+        ticks: { show: false },
+        size: (_chart, values) => axisWidth(values),
+        space: 28,
+        ...(isBinary ? { incrs: [...POWERS_OF_TWO] } : {}),
+        values: (_chart, splits) => splits.map((value) => latest.current.format(value)),
+      },
+    ],
+    series: [{}, ...looks.map((look) => seriesOf(look, token))],
+    bands: bands.map(({ high, low, color }) => ({ series: [high + 1, low + 1], fill: token(color) })),
+    hooks: {
+      draw: [(chart) => drawMarks(chart, latest.current, token)],
+      setCursor: [
+        (chart) => {
+          const { left } = chart.cursor;
+          latest.current.onHover(left == null || left < 0 ? null : chart.posToVal(left, 'x'));
+        },
+      ],
+      setSelect: [(chart) => zoom(chart, latest.current)],
+    },
+  };
+}
+
+function zoom(chart: uPlot, { onZoom }: TimeChartProps): void {
+  const { left, width } = chart.select;
+  if (width < MIN_DRAG_PIXELS) return;
+  const window = { from: chart.posToVal(left, 'x'), to: chart.posToVal(left + width, 'x') };
+  chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+  onZoom(window);
+}
+
+function seriesOf(look: SeriesLook, token: (name: string) => string): uPlot.Series {
+  const stepped = uPlot.paths.stepped?.({ align: 1 });
+  return {
+    label: look.label,
+    stroke: token(look.color),
+    width: look.width,
+    dash: [...look.dash],
+    spanGaps: false,
+    // A lone value between gaps has no line.
+    points: { show: look.width > 0 ? isSparse : false, size: 5 },
+    ...(look.isStepped && stepped !== undefined ? { paths: stepped } : {}),
+  };
+}
+
+function isSparse(chart: uPlot): boolean {
+  return chart.data[0].length < 2;
+}
+
+function niceTop(max: number | null): number {
+  return max === null || !(max > 0) ? 1 : max * 1.1;
+}
+
+function axisWidth(values: readonly string[] | null): number {
+  const longest = Math.max(0, ...(values ?? []).map((value) => value.length));
+  return Math.max(36, 14 + longest * 7);
+}
+
+/** Returns a reader of design tokens, with their value in the theme in effect. */
+function tokensOf(element: HTMLElement): (name: string) => string {
+  const style = getComputedStyle(element);
+  return (name) => style.getPropertyValue(name).trim();
+}

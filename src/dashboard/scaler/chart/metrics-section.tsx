@@ -1,0 +1,121 @@
+import type { VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { ReadableCell } from '../../data/cell.js';
+import { useCell } from '../../data/use-cell.js';
+import { formatMetric } from '../../format/numbers.js';
+import { Section } from '../../ui/section.jsx';
+import { pointAt } from '../model/chart-data.js';
+import type { ChartData, MetricColumns } from '../model/chart-data.js';
+import { toleranceBand } from '../model/tolerance.js';
+import type { Tolerances } from '../model/tolerance.js';
+import type { BandLook, ChartLinks, SeriesLook } from './chart-props.js';
+import { LegendItem } from './legend-item.jsx';
+import { TimeChart } from './time-chart.jsx';
+
+interface MetricsSectionProps {
+  readonly data: ChartData;
+  readonly links: ChartLinks;
+  readonly hover: ReadableCell<number | null>;
+  readonly tolerances: Tolerances;
+}
+
+const LOOKS: readonly SeriesLook[] = [
+  { label: 'upper tolerance', color: '--chart-6', width: 0, dash: [], isStepped: true },
+  { label: 'lower tolerance', color: '--chart-6', width: 0, dash: [], isStepped: true },
+  { label: 'target', color: '--chart-6', width: 1.5, dash: [6, 4], isStepped: true },
+  { label: 'value', color: '--chart-1', width: 2, dash: [], isStepped: false },
+];
+const BANDS: readonly BandLook[] = [{ high: 0, low: 1, color: '--chart-band' }];
+
+/** Each metric against its target. */
+export function MetricsSection({ data, links, hover, tolerances }: MetricsSectionProps): VNode | null {
+  if (data.metrics.length === 0) return null;
+  const { down, up } = tolerances;
+  const percent = (value: number): string => `${Math.round(value * 1000) / 10} %`;
+  const around = down === up ? `${percent(up)} around` : `${percent(down)} below and ${percent(up)} above`;
+  return (
+    <Section
+      title="Metrics"
+      aside={<span class="hint">The band is the tolerance of the document, {around} the target</span>}
+    >
+      <div class="metric-charts">
+        {data.metrics.map((metric) => (
+          <MetricChart
+            key={`${metric.type} ${metric.metric}`}
+            at={data.at}
+            metric={metric}
+            data={data}
+            links={links}
+            hover={hover}
+            tolerances={tolerances}
+          />
+        ))}
+      </div>
+    </Section>
+  );
+}
+
+interface MetricChartProps extends MetricsSectionProps {
+  readonly at: readonly number[];
+  readonly metric: MetricColumns;
+}
+
+function MetricChart({ data, metric, links, hover, tolerances }: MetricChartProps): VNode {
+  const { metric: name, unit, value, target } = metric;
+  const columns = useMemo(() => {
+    const edge = (side: 'low' | 'high') =>
+      target.map((one) => (one === null ? null : toleranceBand(one, tolerances)[side]));
+    return [data.at, edge('high'), edge('low'), target, value];
+  }, [data, metric, tolerances.down, tolerances.up]);
+  const format = (one: number | null): string => formatMetric(one, { name, unit });
+  const of = unit === 'percent' ? 'of the requests' : unit === 'average' ? 'per pod' : 'in total';
+  return (
+    <figure class="metric-chart">
+      <figcaption>
+        <b dir="auto">{name}</b> <span class="hint">{of}</span>
+        <MetricReadout data={data} metric={metric} hover={hover} selected={links.selected} />
+      </figcaption>
+      <div
+        role="img"
+        aria-label={`${name}: ${format(value.at(-1) ?? null)}, target ${format(target.at(-1) ?? null)}`}
+      >
+        <TimeChart
+          {...links}
+          changes={NO_CHANGES}
+          height={150}
+          columns={columns}
+          looks={LOOKS}
+          bands={BANDS}
+          top={null}
+          format={format}
+          isBinary={unit !== 'percent' && /(?:^|\/)memory$/.test(name)}
+        />
+      </div>
+    </figure>
+  );
+}
+
+const NO_CHANGES: ChartLinks['changes'] = [];
+
+interface MetricReadoutProps {
+  readonly data: ChartData;
+  readonly metric: MetricColumns;
+  readonly hover: ReadableCell<number | null>;
+  readonly selected: number | null;
+}
+
+function MetricReadout({ data, metric, hover, selected }: MetricReadoutProps): VNode {
+  const second = useCell(hover) ?? selected;
+  const index = second === null ? data.at.length - 1 : pointAt(data, second);
+  const format = (column: readonly (number | null)[]): string =>
+    formatMetric(index === null ? null : (column[index] ?? null), {
+      name: metric.metric,
+      unit: metric.unit,
+    });
+  return (
+    <span class="chart-legend" aria-hidden="true">
+      <LegendItem look="solid chart-1" name="value" value={format(metric.value)} />
+      <LegendItem look="dashed chart-6" name="target" value={format(metric.target)} />
+    </span>
+  );
+}

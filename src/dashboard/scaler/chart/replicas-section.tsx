@@ -1,0 +1,219 @@
+import type { VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { ReadableCell } from '../../data/cell.js';
+import { useCell } from '../../data/use-cell.js';
+import { formatCount, UNKNOWN } from '../../format/numbers.js';
+import { formatLocal } from '../../format/times.js';
+import { Section } from '../../ui/section.jsx';
+import { nextChange } from '../model/changes.js';
+import type { Change } from '../model/changes.js';
+import { pointAt, replicasTop } from '../model/chart-data.js';
+import type { ChartData } from '../model/chart-data.js';
+import { RANGES } from '../model/ranges.js';
+import type { Range } from '../model/ranges.js';
+import type { BandLook, ChartLinks, SeriesLook } from './chart-props.js';
+import { ChartTable } from './chart-table.jsx';
+import { LegendItem } from './legend-item.jsx';
+import { TimeChart } from './time-chart.jsx';
+
+interface ReplicasSectionProps {
+  readonly data: ChartData;
+  readonly links: ChartLinks;
+  readonly hover: ReadableCell<number | null>;
+  readonly range: Range;
+  readonly isZoomed: boolean;
+  /** Why a part of the range is empty; null: nothing to say. */
+  readonly note: string | null;
+  readonly nowMs: number;
+  readonly onRange: (range: Range) => void;
+  readonly onSelect: (second: number | null) => void;
+}
+
+const LOOKS: readonly SeriesLook[] = [
+  { label: 'maximum', color: '--chart-6', width: 1, dash: [2, 3], isStepped: true },
+  { label: 'minimum', color: '--chart-6', width: 1, dash: [2, 3], isStepped: true },
+  { label: 'recommended', color: '--chart-2', width: 1.5, dash: [4, 3], isStepped: true },
+  { label: 'desired', color: '--chart-3', width: 2, dash: [8, 3], isStepped: true },
+  { label: 'current', color: '--chart-1', width: 2.5, dash: [], isStepped: true },
+];
+const BANDS: readonly BandLook[] = [{ high: 0, low: 1, color: '--chart-band' }];
+
+/** The replicas over time, and the controls of all charts. */
+export function ReplicasSection(props: ReplicasSectionProps): VNode {
+  const { data, links, range, isZoomed, note, nowMs, onRange, onSelect } = props;
+  const columns = useMemo(
+    () => [
+      data.at,
+      data.maxReplicas,
+      data.minReplicas,
+      data.recommendedReplicas,
+      data.desiredReplicas,
+      data.currentReplicas,
+    ],
+    [data],
+  );
+  const top = useMemo(() => replicasTop(data), [data]);
+  return (
+    <Section
+      title="Replicas"
+      aside={
+        <div class="chart-controls">
+          <ChangeButtons changes={links.changes} selected={links.selected} onSelect={onSelect} />
+          <div class="range-buttons" role="group" aria-label="Range of the charts">
+            {RANGES.map((one) => (
+              <button
+                key={one.name}
+                type="button"
+                aria-pressed={one === range && !isZoomed}
+                onClick={() => onRange(one)}
+              >
+                {one.name}
+              </button>
+            ))}
+          </div>
+        </div>
+      }
+    >
+      <Readout data={data} hover={props.hover} selected={links.selected} nowMs={nowMs} />
+      <Slider {...props}>
+        <TimeChart
+          {...links}
+          height={220}
+          columns={columns}
+          looks={LOOKS}
+          bands={BANDS}
+          top={top}
+          isBinary={false}
+          format={(value) => (Number.isInteger(value) ? formatCount(value) : '')}
+        />
+      </Slider>
+      <p class="hint">
+        {isZoomed ? (
+          <>
+            Zoomed in.{' '}
+            <button type="button" class="link-button" onClick={() => onRange(range)}>
+              Show all {range.name}
+            </button>{' '}
+          </>
+        ) : null}
+        Click a moment to see its decision, drag to zoom. With the keyboard: arrows move from change to
+        change.
+        {note === null ? '' : ` ${note}`}
+      </p>
+      <ChartTable data={data} window={links.window} nowMs={nowMs} />
+    </Section>
+  );
+}
+
+interface ReadoutProps {
+  readonly data: ChartData;
+  readonly hover: ReadableCell<number | null>;
+  readonly selected: number | null;
+  readonly nowMs: number;
+}
+
+/** The legend, with the values under the pointer, of the selected moment, or the last ones. */
+function Readout({ data, hover, selected, nowMs }: ReadoutProps): VNode {
+  const second = useCell(hover) ?? selected;
+  const index = second === null ? data.at.length - 1 : pointAt(data, second);
+  const value = (column: readonly (number | null)[]): string =>
+    formatCount(index === null ? null : (column[index] ?? null));
+  const at = second ?? data.at.at(-1) ?? null;
+  return (
+    <div class="chart-legend" aria-hidden="true">
+      <span class="chart-legend-time">{at === null ? UNKNOWN : formatLocal(at * 1000, nowMs)}</span>
+      <LegendItem look="solid chart-1" name="current" value={value(data.currentReplicas)} />
+      <LegendItem look="dashed chart-3" name="desired" value={value(data.desiredReplicas)} />
+      <LegendItem look="dotted chart-2" name="recommended" value={value(data.recommendedReplicas)} />
+      <LegendItem
+        look="band"
+        name="bounds"
+        value={`${value(data.minReplicas)} to ${value(data.maxReplicas)}`}
+      />
+      <span class="chart-legend-marks">
+        <span class="mark-up">▲</span> up <span class="mark-down">▼</span> down <span>△</span> not carried out
+      </span>
+    </div>
+  );
+}
+
+interface ChangeButtonsProps {
+  readonly changes: readonly Change[];
+  readonly selected: number | null;
+  readonly onSelect: (second: number | null) => void;
+}
+
+function ChangeButtons({ changes, selected, onSelect }: ChangeButtonsProps): VNode {
+  const [before, after] = [nextChange(changes, selected, -1), nextChange(changes, selected, 1)];
+  return (
+    <div class="change-buttons" role="group" aria-label="Changes">
+      <button type="button" disabled={before === null} onClick={() => onSelect(before?.second ?? null)}>
+        ‹ Previous change
+      </button>
+      <button type="button" disabled={selected === null} onClick={() => onSelect(after?.second ?? null)}>
+        {after === null ? 'Now' : 'Next change'} ›
+      </button>
+    </div>
+  );
+}
+
+/** The chart as a slider over moments: a screen reader says time and replicas. */
+function Slider({
+  data,
+  links,
+  nowMs,
+  onSelect,
+  children,
+}: ReplicasSectionProps & { readonly children: VNode }): VNode {
+  const { changes, selected, window } = links;
+  const index = selected === null ? data.at.length - 1 : pointAt(data, selected);
+  const current = index === null ? null : (data.currentReplicas[index] ?? null);
+  const desired = index === null ? null : (data.desiredReplicas[index] ?? null);
+  const when = selected === null ? 'the last decision' : formatLocal(selected * 1000, nowMs);
+  const move = (event: KeyboardEvent): void => {
+    const target = targetOf(event.key, changes, selected);
+    if (target === undefined) return;
+    event.preventDefault();
+    onSelect(target);
+  };
+  return (
+    <div
+      class="chart-slider"
+      role="slider"
+      tabIndex={0}
+      aria-label="Moment"
+      aria-valuemin={Math.round(window.from)}
+      aria-valuemax={Math.round(window.to)}
+      aria-valuenow={Math.round(selected ?? window.to)}
+      aria-valuetext={`${when}: ${formatCount(current)} current, ${formatCount(desired)} desired replicas`}
+      onKeyDown={move}
+    >
+      {children}
+    </div>
+  );
+}
+
+/** Returns the moment that a key selects; undefined: none. */
+function targetOf(
+  key: string,
+  changes: readonly Change[],
+  selected: number | null,
+): number | null | undefined {
+  switch (key) {
+    case 'ArrowLeft':
+    case 'ArrowDown':
+    case 'PageDown':
+      return nextChange(changes, selected, -1)?.second;
+    case 'ArrowRight':
+    case 'ArrowUp':
+    case 'PageUp':
+      return selected === null ? undefined : (nextChange(changes, selected, 1)?.second ?? null);
+    case 'Home':
+      return changes[0]?.second;
+    case 'End':
+    case 'Escape':
+      return null;
+    default:
+      return undefined;
+  }
+}

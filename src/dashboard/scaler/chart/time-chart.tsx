@@ -1,0 +1,71 @@
+import type { VNode } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import { chartOptions } from './chart-options.js';
+import type { TimeChartProps } from './chart-props.js';
+import { useTheme } from './use-theme.js';
+
+/** A chart over time, drawn by uPlot. Its meaning for a screen reader is the concern of the parent. */
+export function TimeChart(props: TimeChartProps): VNode {
+  const place = useRef<HTMLDivElement>(null);
+  const chart = useRef<uPlot | null>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  const theme = useTheme();
+  const structure = JSON.stringify([props.looks, props.bands, props.height, theme]);
+
+  useLayoutEffect(() => {
+    const element = place.current;
+    if (element === null) return undefined;
+    const drawn = new uPlot(chartOptions(element, latest), dataOf(latest.current), element);
+    chart.current = drawn;
+    const stopPicking = pickOnClick(drawn, (second) => latest.current.onPick(second));
+    const observer = new ResizeObserver(() => {
+      const width = Math.floor(element.clientWidth);
+      if (width > 0 && width !== drawn.width) drawn.setSize({ width, height: latest.current.height });
+    });
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      stopPicking();
+      drawn.destroy();
+      chart.current = null;
+    };
+  }, [structure]);
+
+  useLayoutEffect(() => {
+    chart.current?.setData(dataOf(latest.current));
+  }, [props.columns, props.window.from, props.window.to, props.top]);
+
+  useLayoutEffect(() => {
+    chart.current?.redraw(false);
+  }, [props.changes, props.selected]);
+
+  return <div class="time-chart" ref={place} />;
+}
+
+/** uPlot does not change the columns. */
+function dataOf({ columns }: TimeChartProps): uPlot.AlignedData {
+  return columns as unknown as uPlot.AlignedData;
+}
+
+const DRAG_PIXELS = 4;
+
+/** Returns a function that stops listening. A drag, which zooms, is not a click. */
+function pickOnClick(chart: uPlot, onPick: (second: number) => void): () => void {
+  let startX: number | null = null;
+  const down = (event: MouseEvent): void => {
+    startX = event.clientX;
+  };
+  const click = (event: MouseEvent): void => {
+    if (startX !== null && Math.abs(event.clientX - startX) > DRAG_PIXELS) return;
+    const left = event.clientX - chart.over.getBoundingClientRect().left;
+    onPick(chart.posToVal(left, 'x'));
+  };
+  chart.over.addEventListener('mousedown', down);
+  chart.over.addEventListener('click', click);
+  return () => {
+    chart.over.removeEventListener('mousedown', down);
+    chart.over.removeEventListener('click', click);
+  };
+}

@@ -1,0 +1,85 @@
+import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError } from '../../data/api-error.js';
+import type { Api } from '../../data/api.js';
+import { snapshotRequest } from '../../data/requests.js';
+import { announce } from '../../ui/announcer.jsx';
+import { Icon } from '../../ui/icon.jsx';
+import { explainCommand, snapshotFileName } from '../model/commands.js';
+
+interface DecisionActionsProps {
+  readonly api: Api;
+  readonly scaler: { readonly namespace: string; readonly name: string };
+  /** RFC 3339; null: the last decision. */
+  readonly at: string | null;
+}
+
+/** What a user takes along: the command that explains this decision, and its input. */
+export function DecisionActions({ api, scaler, at }: DecisionActionsProps): VNode {
+  const code = useRef<HTMLElement>(null);
+  const [message, setMessage] = useState<string | null>(null);
+  useEffect(() => setMessage(null), [at]);
+  const tell = (text: string): void => {
+    setMessage(text);
+    announce(text);
+  };
+  const command = explainCommand(scaler, at);
+  const copy = async (): Promise<void> => {
+    if (await copyText(command)) {
+      tell('Copied.');
+      return;
+    }
+    if (code.current !== null) getSelection()?.selectAllChildren(code.current);
+    tell('The browser does not allow copying here: the command is selected.');
+  };
+  const download = async (): Promise<void> => {
+    try {
+      const snapshot = await api.read(
+        snapshotRequest(scaler.namespace, scaler.name, at === null ? {} : { at }),
+      );
+      save(JSON.stringify(snapshot, null, 2), snapshotFileName(scaler, snapshot.now));
+      tell('Downloaded. promscaler decide reads this file.');
+    } catch (error) {
+      tell(error instanceof ApiError ? error.message : 'The snapshot cannot be downloaded.');
+    }
+  };
+  return (
+    <div class="decision-actions">
+      <code ref={code} class="command">
+        {command}
+      </code>
+      <button type="button" onClick={() => void copy()}>
+        <Icon name="copy" /> Copy command
+      </button>
+      <button type="button" onClick={() => void download()}>
+        <Icon name="download" /> Download snapshot
+      </button>
+      {message === null ? null : (
+        <span class="hint" dir="auto">
+          {message}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** Browsers offer the clipboard only to pages of HTTPS or localhost. */
+async function copyText(text: string): Promise<boolean> {
+  const { clipboard } = navigator as { readonly clipboard?: Clipboard };
+  if (clipboard === undefined) return false;
+  try {
+    await clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function save(text: string, fileName: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = fileName;
+  link.click();
+  URL.revokeObjectURL(url);
+}

@@ -1,0 +1,169 @@
+import type { VNode } from 'preact';
+import type { Api } from '../../data/api.js';
+import type { ScalerDetail } from '../../data/answers.js';
+import { decisionsRequest } from '../../data/requests.js';
+import { useAnswer } from '../../data/use-answer.js';
+import { formatCount } from '../../format/numbers.js';
+import { formatLocal } from '../../format/times.js';
+import { Section } from '../../ui/section.jsx';
+import { EmptyView, Notice, Waiting } from '../../ui/states.jsx';
+import { Time } from '../../ui/time.jsx';
+import type { DecisionEntry, Outcome, PastDecision } from '../model/answers.js';
+import { pointAt } from '../model/chart-data.js';
+import type { ChartData } from '../model/chart-data.js';
+import { judge } from '../model/verdict.js';
+import type { Verdict } from '../model/verdict.js';
+import { buildWaterfall } from '../model/waterfall.js';
+import type { Moment } from '../state/use-moment.js';
+import { Sentence } from '../text/sentence.jsx';
+import { DecisionActions } from './decision-actions.jsx';
+import { MetricResults } from './metric-results.jsx';
+import type { MetricTargets } from './metric-results.jsx';
+import { PodsView } from './pods-view.jsx';
+import { WaterfallView } from './waterfall-view.jsx';
+
+interface DecisionSectionProps {
+  readonly api: Api;
+  readonly detail: ScalerDetail;
+  readonly data: ChartData;
+  readonly moment: Moment;
+  readonly nowMs: number;
+}
+
+/** The decision of the selected moment, or the last one. */
+export function DecisionSection(props: DecisionSectionProps): VNode {
+  const { moment, nowMs, detail } = props;
+  const { second } = moment;
+  const title = second === null ? 'Last decision' : `Decision at ${formatLocal(second * 1000, nowMs)}`;
+  return (
+    <Section
+      title={title}
+      aside={
+        second === null ? (
+          <span class="hint">
+            <Time at={detail.at} nowMs={nowMs} />
+          </span>
+        ) : (
+          <button type="button" onClick={() => moment.select(null)}>
+            Show the last decision
+          </button>
+        )
+      }
+    >
+      {moment.at === null ? <LastDecision {...props} /> : <PastDecisionView {...props} at={moment.at} />}
+    </Section>
+  );
+}
+
+function LastDecision({ api, detail, nowMs }: DecisionSectionProps): VNode {
+  const { decision, outcome } = detail;
+  return (
+    <>
+      <DecisionView decision={decision} outcome={outcome} targets={detail.metrics} nowMs={nowMs} />
+      {decision === null ? null : <DecisionActions api={api} scaler={detail} at={null} />}
+    </>
+  );
+}
+
+function PastDecisionView({
+  api,
+  detail,
+  data,
+  at,
+  moment,
+  nowMs,
+}: DecisionSectionProps & { readonly at: string }): VNode {
+  const request = decisionsRequest(detail.namespace, detail.name, { at, limit: 1 });
+  const { value, error, refresh } = useAnswer(api, request);
+  if (value === null) return <Waiting error={error} onRetry={refresh} />;
+  const [entry] = value.items;
+  if (entry === undefined)
+    return (
+      <EmptyView title="This decision is no longer kept">
+        <p>
+          Decisions are kept from <Time at={value.keptFrom} nowMs={nowMs} /> on. The charts show the replicas
+          and metrics of that moment.
+        </p>
+      </EmptyView>
+    );
+  const index = moment.second === null ? null : pointAt(data, moment.second);
+  const targets = data.metrics.map(({ metric, unit, target }) => ({
+    metric,
+    unit,
+    target: index === null ? null : (target[index] ?? null),
+  }));
+  const { decision, outcome, conditions } = entry;
+  return (
+    <>
+      {error === null ? null : <Notice>{error.message}</Notice>}
+      <VerdictText verdict={judge({ decision, outcome, conditions, reason: null })} nowMs={nowMs} />
+      <Period entry={entry} nowMs={nowMs} />
+      <DecisionView
+        decision={decision}
+        outcome={outcome}
+        targets={targets.length === 0 ? detail.metrics : targets}
+        nowMs={nowMs}
+      />
+      {decision === null ? null : <DecisionActions api={api} scaler={detail} at={at} />}
+    </>
+  );
+}
+
+/** That of the last decision is at the top of the page. */
+function VerdictText({ verdict, nowMs }: { readonly verdict: Verdict; readonly nowMs: number }): VNode {
+  const { title, sentence, aside } = verdict;
+  return (
+    <div class="decision-sentence">
+      <h3 dir="auto">{title}</h3>
+      <p>
+        <Sentence text={sentence} nowMs={nowMs} />
+      </p>
+      {aside === null ? null : (
+        <p>
+          <Sentence text={aside} nowMs={nowMs} />
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Period({ entry, nowMs }: { readonly entry: DecisionEntry; readonly nowMs: number }): VNode {
+  const { firstAt, lastAt, count } = entry;
+  if (count === 1)
+    return (
+      <p class="hint">
+        Decided at <Time at={lastAt} nowMs={nowMs} />, once
+      </p>
+    );
+  return (
+    <p class="hint">
+      The same decision {formatCount(count)} times, from <Time at={firstAt} nowMs={nowMs} /> to{' '}
+      <Time at={lastAt} nowMs={nowMs} />. Values and pods are those of the last of them.
+    </p>
+  );
+}
+
+interface DecisionViewProps {
+  readonly decision: PastDecision | null;
+  readonly outcome: Outcome;
+  readonly targets: MetricTargets;
+  readonly nowMs: number;
+}
+
+function DecisionView({ decision, outcome, targets, nowMs }: DecisionViewProps): VNode {
+  if (decision === null)
+    return <p class="hint">There was no decision, so there are no steps, metrics or pods.</p>;
+  return (
+    <div class="decision-parts">
+      <div>
+        <h3>From the proposal to the result</h3>
+        <WaterfallView waterfall={buildWaterfall(decision, outcome)} nowMs={nowMs} />
+      </div>
+      <div>
+        <h3>Metrics</h3>
+        <MetricResults decision={decision} targets={targets} />
+        <PodsView metrics={decision.metrics} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,89 @@
+import type { VNode } from 'preact';
+import { formatCount, formatMetric, UNKNOWN } from '../../format/numbers.js';
+import { Icon } from '../../ui/icon.jsx';
+import { Table } from '../../ui/table.jsx';
+import type { Metric, MetricResult, PastDecision } from '../model/answers.js';
+
+/** What is known of the metrics of a decision besides its results: unit and target. */
+export type MetricTargets = readonly (Pick<Metric, 'metric' | 'unit'> & { readonly target: number | null })[];
+
+interface MetricResultsProps {
+  readonly decision: PastDecision;
+  readonly targets: MetricTargets;
+}
+
+/** Value, target and proposal of each metric. */
+export function MetricResults({ decision, targets }: MetricResultsProps): VNode {
+  const { metrics } = decision;
+  if (metrics.length === 0) return <p class="hint">No metric was used for this decision.</p>;
+  const proposals = metrics.flatMap(({ proposal }) => (proposal === null ? [] : [proposal]));
+  const most = proposals.length === 0 ? null : Math.max(...proposals);
+  const least = proposals.length === 0 ? null : Math.min(...proposals);
+  return (
+    <Table
+      caption="Metrics of the decision"
+      columns={[
+        { title: 'Metric' },
+        { title: 'Value', isNumber: true },
+        { title: 'Target', isNumber: true },
+        { title: 'Ratio', isNumber: true },
+        { title: 'Proposes', isNumber: true },
+      ]}
+      rows={metrics.map((metric, index) => ({
+        key: `${index} ${metric.name}`,
+        cells: [
+          <MetricName metric={metric} identity={targets[index]?.metric ?? metric.name} />,
+          valueText(metric),
+          targetText(metric, targets[index]),
+          metric.ratio === null ? UNKNOWN : String(Math.round(metric.ratio * 10_000) / 10_000),
+          metric.proposal !== null && metric.proposal === most && least !== most ? (
+            <b>
+              {formatCount(metric.proposal)} <span class="hint">largest</span>
+            </b>
+          ) : (
+            formatCount(metric.proposal)
+          ),
+        ],
+      }))}
+    />
+  );
+}
+
+interface MetricNameProps {
+  readonly metric: MetricResult;
+  readonly identity: string;
+}
+
+function MetricName({ metric: { name, error, partial }, identity }: MetricNameProps): VNode {
+  const [trouble, tone] = error === null ? [partial, 'tone-warn'] : [error, 'tone-bad'];
+  return (
+    <div>
+      <span dir="auto">{isNameOf(identity, name) ? identity : name}</span>
+      {trouble === null ? null : (
+        <div class={`metric-trouble ${tone}`} dir="auto">
+          <Icon name={error === null ? 'warning' : 'error'} />{' '}
+          {error === null ? `partial: ${trouble}` : trouble}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function valueText({ name, error, current }: MetricResult): string {
+  if (error !== null) return 'no value';
+  const { averageUtilization, averageValue, value } = current;
+  if (averageUtilization !== undefined) return formatMetric(averageUtilization, { name, unit: 'percent' });
+  if (averageValue !== undefined) return `${formatMetric(averageValue, { name, unit: 'average' })} per pod`;
+  return formatMetric(value ?? null, { name, unit: 'total' });
+}
+
+/** The identity of a metric of a container is CONTAINER/NAME. */
+function isNameOf(identity: string, name: string): boolean {
+  return identity === name || identity.endsWith(`/${name}`);
+}
+
+/** A document may have changed since: a metric of another name has another target. */
+function targetText({ name }: MetricResult, target: MetricTargets[number] | undefined): string {
+  if (target === undefined || !isNameOf(target.metric, name)) return UNKNOWN;
+  return formatMetric(target.target, { name, unit: target.unit });
+}

@@ -1,0 +1,11 @@
+import type { DecisionList, HistoryAnswer, ScalerDetail } from '../../data/answers.js';
+
+/** Parts of the answers of the API. */
+export type History = HistoryAnswer;
+export type DecisionEntry = DecisionList['items'][number];
+export type PastDecision = NonNullable<DecisionEntry['decision']>;
+export type MetricResult = PastDecision['metrics'][number];
+export type LimitStep = PastDecision['limits'][number];
+export type Outcome = DecisionEntry['outcome'];
+export type Metric = ScalerDetail['metrics'][number];
+export type Condition = DecisionEntry['conditions'][number];

@@ -1,0 +1,73 @@
+import type { DecisionEntry } from './answers.js';
+import type { ChartData } from './chart-data.js';
+
+/** A change of the replicas, or one that was wanted and not carried out. */
+export interface Change {
+  /** Unix time in seconds. */
+  readonly second: number;
+  readonly at: string;
+  readonly from: number;
+  readonly to: number;
+  readonly isCarriedOut: boolean;
+  /** `4 → 6`, and why if it was not carried out. */
+  readonly label: string;
+}
+
+/** Returns the changes of a list of decisions, oldest first. */
+export function listChanges(entries: readonly DecisionEntry[]): readonly Change[] {
+  return entries
+    .flatMap((entry) => {
+      const change = changeOf(entry);
+      return change === null ? [] : [change];
+    })
+    .sort((a, b) => a.second - b.second);
+}
+
+/** A row of several cycles wanted the change each time; its first cycle is the moment of the marker. */
+function changeOf({ firstAt, outcome, decision }: DecisionEntry): Change | null {
+  const isCarriedOut = outcome.kind === 'patched' || outcome.kind === 'replaced';
+  const from = outcome.from ?? decision?.currentReplicas ?? null;
+  const to = outcome.to ?? decision?.desiredReplicas ?? null;
+  const second = Date.parse(firstAt) / 1000;
+  if (from === null || to === null || from === to || Number.isNaN(second)) return null;
+  if (outcome.kind === 'none') return null;
+  const aside = isCarriedOut ? '' : `, ${NOT_CARRIED_OUT[outcome.kind]}`;
+  return { second, at: firstAt, from, to, isCarriedOut, label: `${from} → ${to}${aside}` };
+}
+
+const NOT_CARRIED_OUT = {
+  patched: '',
+  replaced: '',
+  none: '',
+  'dry-run': 'dry run',
+  paused: 'paused',
+  held: 'held',
+  conflict: 'conflict',
+  failed: 'failed',
+} as const satisfies Record<DecisionEntry['outcome']['kind'], string>;
+
+/**
+ * Returns the changes that only the chart knows: differences of the current replicas between two points before `until`,
+ * in seconds. Their time is that of the later point.
+ */
+export function changesInData(
+  { at, currentReplicas }: Pick<ChartData, 'at' | 'currentReplicas'>,
+  until: number,
+): readonly Change[] {
+  return at.flatMap((second, index) => {
+    const [from, to] = [currentReplicas[index - 1] ?? null, currentReplicas[index] ?? null];
+    if (second >= until || from === null || to === null || from === to) return [];
+    const time = new Date(second * 1000).toISOString();
+    return [{ second, at: time, from, to, isCarriedOut: true, label: `${from} → ${to}` }];
+  });
+}
+
+/** Returns the change before or after a time, in seconds; null: there is none. */
+export function nextChange(
+  changes: readonly Change[],
+  second: number | null,
+  direction: -1 | 1,
+): Change | null {
+  if (direction === 1) return changes.find((change) => second !== null && change.second > second) ?? null;
+  return changes.findLast((change) => second === null || change.second < second) ?? null;
+}

@@ -1,0 +1,153 @@
+import type { History } from './answers.js';
+
+export const COUNT_COLUMNS = [
+  'currentReplicas',
+  'desiredReplicas',
+  'recommendedReplicas',
+  'minReplicas',
+  'maxReplicas',
+] as const;
+
+type CountColumn = (typeof COUNT_COLUMNS)[number];
+
+type Values = readonly (number | null)[];
+
+/** Columns of one length. Null is a gap, never 0. */
+export interface ChartData extends Readonly<Record<CountColumn, Values>> {
+  /** Unix time in seconds, ascending. */
+  readonly at: readonly number[];
+  readonly metrics: readonly MetricColumns[];
+}
+
+export interface MetricColumns {
+  readonly type: History['metrics'][number]['type'];
+  readonly metric: string;
+  readonly unit: History['metrics'][number]['unit'];
+  readonly value: Values;
+  readonly target: Values;
+}
+
+export const NO_CHART_DATA: ChartData = {
+  at: [],
+  currentReplicas: [],
+  desiredReplicas: [],
+  recommendedReplicas: [],
+  minReplicas: [],
+  maxReplicas: [],
+  metrics: [],
+};
+
+/** Drops points without a valid time and points that are not later than the one before. */
+export function readHistory(history: History): ChartData {
+  const seconds = history.at.map((time) => Date.parse(time) / 1000);
+  const kept: number[] = [];
+  let last = -Infinity;
+  seconds.forEach((second, index) => {
+    if (!(second > last)) return;
+    kept.push(index);
+    last = second;
+  });
+  const pick = (values: Values): Values => kept.map((index) => values[index] ?? null);
+  return {
+    at: kept.map((index) => seconds[index] ?? 0),
+    currentReplicas: pick(history.currentReplicas),
+    desiredReplicas: pick(history.desiredReplicas),
+    recommendedReplicas: pick(history.recommendedReplicas),
+    minReplicas: pick(history.minReplicas),
+    maxReplicas: pick(history.maxReplicas),
+    metrics: history.metrics.map(({ type, metric, unit, value, target }) => ({
+      type,
+      metric,
+      unit,
+      value: pick(value),
+      target: pick(target),
+    })),
+  };
+}
+
+/**
+ * Puts the points of `earlier` that precede `later` before it. If the first one of `later` comes more than
+ * `maxGapSeconds` after them, a point without values keeps the lines from bridging the time between. Metrics are those
+ * of `later`, if it has points; one that `earlier` does not know has a gap there.
+ */
+export function joinHistories(earlier: ChartData, later: ChartData, maxGapSeconds: number): ChartData {
+  const [start] = later.at;
+  if (start === undefined) return earlier;
+  const end = earlier.at.findIndex((second) => second >= start);
+  const count = end === -1 ? earlier.at.length : end;
+  const last = earlier.at[count - 1];
+  if (last === undefined) return later;
+  const gap = start - last > maxGapSeconds ? [last + maxGapSeconds] : [];
+  const join = (before: Values | undefined, after: Values): Values => [
+    ...(before === undefined ? earlier.at.slice(0, count).map(() => null) : before.slice(0, count)),
+    ...gap.map(() => null),
+    ...after,
+  ];
+  const counts = COUNT_COLUMNS.map((column) => [column, join(earlier[column], later[column])] as const);
+  return {
+    ...NO_CHART_DATA,
+    ...Object.fromEntries(counts),
+    at: [...earlier.at.slice(0, count), ...gap, ...later.at],
+    metrics: later.metrics.map((metric) => {
+      const known = earlier.metrics.find((other) => isSameMetric(metric, other));
+      return {
+        ...metric,
+        value: join(known?.value, metric.value),
+        target: join(known?.target, metric.target),
+      };
+    }),
+  };
+}
+
+function isSameMetric(a: MetricColumns, b: MetricColumns): boolean {
+  return a.type === b.type && a.metric === b.metric && a.unit === b.unit;
+}
+
+/** Returns the points from `since` on, and the last one before it, from which the lines start. */
+export function pointsSince(data: ChartData, since: number): ChartData {
+  const first = data.at.findIndex((second) => second >= since);
+  const start = Math.max(0, (first === -1 ? data.at.length : first) - 1);
+  if (start === 0) return data;
+  const counts = COUNT_COLUMNS.map((column) => [column, data[column].slice(start)] as const);
+  return {
+    ...NO_CHART_DATA,
+    ...Object.fromEntries(counts),
+    at: data.at.slice(start),
+    metrics: data.metrics.map((metric) => ({
+      ...metric,
+      value: metric.value.slice(start),
+      target: metric.target.slice(start),
+    })),
+  };
+}
+
+/** Returns the index of the last point at or before `second`; null: there is none. */
+export function pointAt({ at }: ChartData, second: number): number | null {
+  let [low, high] = [0, at.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((at[middle] ?? Infinity) <= second) low = middle + 1;
+    else high = middle;
+  }
+  return low === 0 ? null : low - 1;
+}
+
+/**
+ * Returns the top of the axis of replicas. A ceiling or a recommendation far above the counts is cut off, because the
+ * counts would be a flat line at the bottom.
+ */
+export function replicasTop(data: ChartData): number {
+  const peak = Math.max(
+    1,
+    largest(data.currentReplicas),
+    largest(data.desiredReplicas),
+    largest(data.minReplicas),
+  );
+  const wanted = Math.max(largest(data.maxReplicas), largest(data.recommendedReplicas));
+  const top = wanted <= 2 * peak ? Math.max(peak, wanted) : Math.max(peak * 1.5, peak + 2);
+  return Math.ceil(top * 1.05);
+}
+
+function largest(values: Values): number {
+  return values.reduce<number>((most, value) => (value === null || value < most ? most : value), 0);
+}

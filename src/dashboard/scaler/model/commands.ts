@@ -1,0 +1,22 @@
+/** Returns the command that explains the decision in effect at `at` (RFC 3339); null: the last one. */
+export function explainCommand(
+  name: { readonly namespace: string; readonly name: string },
+  at: string | null,
+): string {
+  const scaler = quote(`${name.namespace}/${name.name}`);
+  return `promscaler explain ${scaler}${at === null ? '' : ` --at ${quote(at)}`}`;
+}
+
+/** For a POSIX shell: in single quotes unless every character is plain. */
+function quote(text: string): string {
+  return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** Returns a file name with letters, digits, dots and hyphens only. */
+export function snapshotFileName(
+  name: { readonly namespace: string; readonly name: string },
+  at: string,
+): string {
+  const safe = (text: string): string => text.replace(/[^\w.-]/g, '-');
+  return `${safe(name.namespace)}-${safe(name.name)}-${safe(at)}.json`;
+}

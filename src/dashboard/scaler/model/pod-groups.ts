@@ -1,0 +1,32 @@
+import type { MetricResult } from './answers.js';
+
+export const POD_GROUPS = ['ready', 'unready', 'missing', 'ignored'] as const;
+
+export interface PodGroup {
+  readonly name: (typeof POD_GROUPS)[number];
+  readonly count: number;
+  /** By reason, the largest first; one without reason for ready pods. */
+  readonly parts: readonly { readonly reason: string | null; readonly pods: readonly string[] }[];
+}
+
+/** Returns the groups that have pods. */
+export function groupPods({ pods, podReasons }: MetricResult): readonly PodGroup[] {
+  return POD_GROUPS.filter((name) => pods[name].length > 0).map((name) => ({
+    name,
+    count: pods[name].length,
+    parts: name === 'ready' ? [{ reason: null, pods: pods[name] }] : byReason(pods[name], podReasons),
+  }));
+}
+
+function byReason(names: readonly string[], reasons: MetricResult['podReasons']): PodGroup['parts'] {
+  const groups = new Map<string, string[]>();
+  for (const name of names) {
+    const reason = (Object.hasOwn(reasons, name) ? reasons[name] : undefined) ?? 'reason not known';
+    const group = groups.get(reason);
+    if (group === undefined) groups.set(reason, [name]);
+    else group.push(name);
+  }
+  return [...groups]
+    .map(([reason, pods]) => ({ reason, pods }))
+    .sort((a, b) => b.pods.length - a.pods.length);
+}

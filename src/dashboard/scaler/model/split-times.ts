@@ -1,0 +1,22 @@
+/** A piece of a sentence: plain text, or a time as RFC 3339 in UTC. */
+export interface TextPiece {
+  readonly text: string;
+  readonly isTime: boolean;
+}
+
+const TIME = /\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z/g;
+
+/** Finds the times in a sentence of the service, so that the page can show them in the zone of the viewer. */
+export function splitTimes(sentence: string): readonly TextPiece[] {
+  const pieces: TextPiece[] = [];
+  let end = 0;
+  for (const match of sentence.matchAll(TIME)) {
+    const [text] = match;
+    if (Number.isNaN(Date.parse(text))) continue;
+    if (match.index > end) pieces.push({ text: sentence.slice(end, match.index), isTime: false });
+    pieces.push({ text, isTime: true });
+    end = match.index + text.length;
+  }
+  if (end < sentence.length) pieces.push({ text: sentence.slice(end), isTime: false });
+  return pieces;
+}

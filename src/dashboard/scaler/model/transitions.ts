@@ -1,0 +1,32 @@
+import type { DecisionEntry } from './answers.js';
+
+type Condition = DecisionEntry['conditions'][number];
+
+export interface Transition {
+  /** The first decision with the new status. */
+  readonly at: string;
+  readonly from: Condition | null;
+  readonly to: Condition;
+}
+
+/**
+ * Returns by type of condition when its status or reason changed, newest first, from decisions in the order of the API
+ * (newest first). The oldest one has no predecessor: null.
+ */
+export function listTransitions(
+  entries: readonly DecisionEntry[],
+): ReadonlyMap<string, readonly Transition[]> {
+  const found = new Map<string, Transition[]>();
+  const last = new Map<string, Condition>();
+  for (const entry of [...entries].reverse()) {
+    for (const condition of entry.conditions) {
+      const from = last.get(condition.type) ?? null;
+      last.set(condition.type, condition);
+      if (from !== null && from.status === condition.status && from.reason === condition.reason) continue;
+      const list = found.get(condition.type) ?? [];
+      list.unshift({ at: entry.firstAt, from, to: condition });
+      found.set(condition.type, list);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,109 @@
+import type { LimitStep, Outcome, PastDecision } from './answers.js';
+
+/**
+ * A row of the waterfall. `total` rows are bars from 0 to `to`; `step` rows bars from `from` to `to`. `until`: RFC 3339;
+ * null: unknown or none.
+ */
+export interface WaterfallRow {
+  readonly kind: 'total' | 'step';
+  readonly label: string;
+  readonly from: number;
+  readonly to: number;
+  readonly reason: string;
+  readonly until: string | null;
+}
+
+export interface Waterfall {
+  readonly rows: readonly WaterfallRow[];
+  readonly current: number;
+  /** Right end of the scale, at least 1. */
+  readonly top: number;
+}
+
+/**
+ * Returns the steps from the largest proposal through each limit to the result, then what prevented it. Without a
+ * recommendation it starts at the current count, from which schedules and bounds start.
+ */
+export function buildWaterfall(decision: PastDecision, outcome: Outcome | null): Waterfall {
+  const { currentReplicas: current, desiredReplicas: desired } = decision;
+  const rows = [
+    ...startRows(decision),
+    ...decision.limits.map(limitRow),
+    total('Result', desired, desired === current ? 'no change' : `${current} → ${desired}`),
+    ...(outcome === null ? [] : outcomeRows(outcome, decision)),
+  ];
+  const top = Math.max(1, current, ...rows.flatMap(({ from, to }) => [from, to]));
+  return { rows, current, top };
+}
+
+function startRows(decision: PastDecision): readonly WaterfallRow[] {
+  const { recommendedReplicas: recommended, currentReplicas: current, limits } = decision;
+  if (recommended === null) {
+    const [first] = limits;
+    const start = first?.from ?? current;
+    return [total('Current', start, 'no recommendation')];
+  }
+  const largest = largestProposal(decision);
+  if (largest === null) return [total('Recommended', recommended, '')];
+  const start = total(
+    'Largest proposal',
+    largest.replicas,
+    largest.names.length === 0 ? '' : listNames(largest.names),
+  );
+  if (largest.replicas === recommended) return [start];
+  const step: WaterfallRow = {
+    kind: 'step',
+    label: 'activation',
+    from: largest.replicas,
+    to: recommended,
+    reason: `${recommended} recommended`,
+    until: null,
+  };
+  return [start, step];
+}
+
+function largestProposal({
+  metrics,
+}: PastDecision): { readonly replicas: number; readonly names: readonly string[] } | null {
+  const proposals = metrics.flatMap(({ proposal }) => (proposal === null ? [] : [proposal]));
+  if (proposals.length === 0) return null;
+  const replicas = Math.max(...proposals);
+  return {
+    replicas,
+    names: [...new Set(metrics.filter(({ proposal }) => proposal === replicas).map(({ name }) => name))],
+  };
+}
+
+function limitRow({ limit, from, to, reason, until }: LimitStep): WaterfallRow {
+  return { kind: 'step', label: limit, from, to, reason, until };
+}
+
+/** What happened instead of the result: a pause with its own count, a dry run, a refused or lost PATCH. */
+function outcomeRows(
+  { kind, from, to, message }: Outcome,
+  { desiredReplicas: desired, currentReplicas: current }: PastDecision,
+): readonly WaterfallRow[] {
+  if (kind === 'none') return [];
+  if (kind === 'patched' || kind === 'replaced') {
+    return to === null || to === desired ? [] : [step(kind, { from: desired, to, reason: message })];
+  }
+  return [step(kind, { from: desired, to: from ?? current, reason: message })];
+}
+
+function step(
+  label: string,
+  { from, to, reason }: { readonly from: number; readonly to: number; readonly reason: string },
+): WaterfallRow {
+  return { kind: 'step', label, from, to, reason, until: null };
+}
+
+function total(label: string, to: number, reason: string): WaterfallRow {
+  return { kind: 'total', label, from: 0, to, reason, until: null };
+}
+
+const MOST_NAMES = 3;
+
+function listNames(names: readonly string[]): string {
+  const rest = names.length - MOST_NAMES;
+  return rest > 0 ? `${names.slice(0, MOST_NAMES).join(', ')} and ${rest} more` : names.join(', ');
+}

@@ -1,0 +1,151 @@
+import type { VNode } from 'preact';
+import { useCallback, useMemo, useState } from 'preact/hooks';
+import { createCell } from '../data/cell.js';
+import type { ScalerDetail } from '../data/answers.js';
+import type { Api } from '../data/api.js';
+import { decisionsRequest } from '../data/requests.js';
+import { useAnswer } from '../data/use-answer.js';
+import { announce } from '../ui/announcer.jsx';
+import { useNow } from '../ui/use-now.js';
+import type { ChartLinks, TimeWindow } from './chart/chart-props.js';
+import { MetricsSection } from './chart/metrics-section.jsx';
+import { ReplicasSection } from './chart/replicas-section.jsx';
+import { DecisionSection } from './decision/decision-section.jsx';
+import { changesInData, listChanges } from './model/changes.js';
+import { joinHistories, pointsSince } from './model/chart-data.js';
+import type { ChartData } from './model/chart-data.js';
+import { firstRange, startOf } from './model/ranges.js';
+import type { Range } from './model/ranges.js';
+import { readTolerances } from './model/tolerance.js';
+import { ConditionsSection } from './status/conditions-section.jsx';
+import { DocumentSection } from './status/document-section.jsx';
+import { EventsSection } from './status/events-section.jsx';
+import { useLongHistory, useRecentHistory } from './state/use-history.js';
+import { useMoment } from './state/use-moment.js';
+import { VerdictCard } from './verdict-card.jsx';
+import { WhatIfSection } from './what-if/what-if-section.jsx';
+
+export interface ScalerContentProps {
+  readonly api: Api;
+  readonly detail: ScalerDetail;
+}
+
+/** What is known of a scaler; first of all, why its count is what it is. */
+export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
+  const { namespace, name, document } = detail;
+  const nowMs = useNow(api.clock, 1000);
+  const moment = useMoment();
+  const hover = useMemo(() => createCell<number | null>(null), []);
+  const { data, note, range, isChosen, setRange, zoom, setZoom } = useCharts(api, detail);
+  const changes = useChanges(api, detail, data);
+  const now = Math.ceil(nowMs / STEP_MS) * (STEP_MS / 1000);
+  const select = useCallback(
+    (second: number | null) => {
+      moment.select(second);
+      const change = changes.find((one) => one.second === second);
+      announce(change === undefined ? 'Decision shown.' : `Change ${change.label}.`);
+    },
+    [moment.select, changes],
+  );
+  const window = zoom ?? { from: startOf(range, { now, oldest: data.at[0] ?? null, isChosen }), to: now };
+  const links: ChartLinks = {
+    window,
+    changes,
+    selected: moment.second,
+    onZoom: setZoom,
+    onPick: select,
+    onHover: hover.set,
+  };
+  const tolerances = useMemo(() => readTolerances(document), [document]);
+  return (
+    <>
+      <VerdictCard detail={detail} nowMs={nowMs} />
+      <ReplicasSection
+        data={data}
+        links={links}
+        hover={hover}
+        range={range}
+        isZoomed={zoom !== null}
+        note={note}
+        nowMs={nowMs}
+        onRange={(next) => {
+          setRange(next);
+          setZoom(null);
+        }}
+        onSelect={select}
+      />
+      <DecisionSection api={api} detail={detail} data={data} moment={moment} nowMs={nowMs} />
+      <WhatIfSection
+        key={`${namespace}/${name} ${moment.at ?? ''}`}
+        api={api}
+        detail={detail}
+        at={moment.at}
+        nowMs={nowMs}
+      />
+      <MetricsSection data={data} links={links} hover={hover} tolerances={tolerances} />
+      <ConditionsSection api={api} detail={detail} nowMs={nowMs} />
+      <EventsSection api={api} detail={detail} nowMs={nowMs} />
+      <DocumentSection document={document} />
+    </>
+  );
+}
+
+/** The right edge of the charts moves in steps: drawing every second would be for nothing. */
+const STEP_MS = 5000;
+
+/** Decisions know each change; before the oldest of them, the points of the charts have to do. */
+function useChanges(api: Api, { namespace, name }: ScalerDetail, data: ChartData): ChartLinks['changes'] {
+  const request = decisionsRequest(namespace, name, { changes: 'true', limit: 100 });
+  const { value } = useAnswer(api, request, {
+    everyMs: 60_000,
+    isAffected: (event) => event.type === 'decision' && event.namespace === namespace && event.name === name,
+  });
+  return useMemo(() => {
+    if (value === null) return [];
+    const oldest = value.continue === null ? value.keptFrom : (value.items.at(-1)?.firstAt ?? value.keptFrom);
+    return [...changesInData(data, Date.parse(oldest) / 1000), ...listChanges(value.items)];
+  }, [value, data]);
+}
+
+/** Holds what the charts show: range, zoom and the points from memory and Prometheus. */
+function useCharts(
+  api: Api,
+  detail: ScalerDetail,
+): {
+  readonly data: ReturnType<typeof joinHistories>;
+  readonly note: string | null;
+  readonly range: Range;
+  readonly isChosen: boolean;
+  readonly setRange: (range: Range) => void;
+  readonly zoom: TimeWindow | null;
+  readonly setZoom: (window: TimeWindow | null) => void;
+} {
+  const [chosen, setRange] = useState<Range | null>(null);
+  const [zoom, setZoom] = useState<TimeWindow | null>(null);
+  const recent = useRecentHistory(api, detail);
+  const oldest = recent.data.at[0] ?? null;
+  const first = useMemo(() => firstRange(oldest, api.clock.now() / 1000), [api, oldest]);
+  const range = chosen ?? first;
+  // Asked for once when the range is chosen: the newest points come from memory.
+  const long = useMemo(
+    () =>
+      range.stepSeconds === null
+        ? null
+        : {
+            since: Math.floor(api.clock.now() / 1000) - range.seconds,
+            stepSeconds: range.stepSeconds,
+          },
+    [api, range],
+  );
+  const earlier = useLongHistory(api, detail, long);
+  const data = useMemo(() => {
+    const joined =
+      earlier.data === null || long === null
+        ? recent.data
+        : joinHistories(earlier.data, recent.data, 3 * long.stepSeconds);
+    return pointsSince(joined, api.clock.now() / 1000 - range.seconds);
+  }, [api, earlier.data, recent.data, long, range]);
+  const error = recent.error ?? earlier.error;
+  const note = error === null ? null : `${long === null ? '' : 'From memory only: '}${error.message}`;
+  return { data, note, range, isChosen: chosen !== null, setRange, zoom, setZoom };
+}

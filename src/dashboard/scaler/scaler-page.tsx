@@ -1,0 +1,44 @@
+import type { VNode } from 'preact';
+import type { Api } from '../data/api.js';
+import { scalerRequest } from '../data/requests.js';
+import { useAnswer } from '../data/use-answer.js';
+import { PageHeading } from '../ui/page-heading.jsx';
+import { ErrorView, Notice, Waiting } from '../ui/states.jsx';
+import { usePart } from '../ui/use-part.js';
+
+export interface ScalerPageProps {
+  readonly namespace: string;
+  readonly name: string;
+  readonly api: Api;
+}
+
+const EVERY_MS = 15_000;
+
+/** Everything about one scaler. Its code, with that of the charts, is loaded next to its data. */
+export function ScalerPage({ namespace, name, api }: ScalerPageProps): VNode {
+  const { value, error, refresh } = useAnswer(api, scalerRequest(namespace, name), {
+    everyMs: EVERY_MS,
+    isAffected: (event) => 'namespace' in event && event.namespace === namespace && event.name === name,
+  });
+  const { part, hasFailed } = usePart(loadContent, true);
+  return (
+    <div class="scaler-page">
+      <PageHeading title={name} context={namespace} />
+      {hasFailed ? (
+        <ErrorView title="A part of this page is missing" message={PART_MISSING} />
+      ) : value === null || part === null ? (
+        <Waiting error={value === null ? error : null} onRetry={refresh} />
+      ) : (
+        <>
+          {error === null ? null : <Notice>This is outdated: {error.message}</Notice>}
+          <part.ScalerContent api={api} detail={value} />
+        </>
+      )}
+    </div>
+  );
+}
+
+const loadContent = () => import('./scaler-content.jsx');
+
+const PART_MISSING =
+  'Its code cannot be loaded: promscaler cannot be reached, or has another version by now. Reload the page.';

@@ -1,0 +1,61 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import type { ScalerDetail } from '../../data/answers.js';
+import { Section } from '../../ui/section.jsx';
+import { listEffectiveFields } from '../model/effective-fields.js';
+
+/** The document: what is written, and what is in effect by default. */
+export function DocumentSection({ document }: { readonly document: ScalerDetail['document'] }): VNode {
+  const [isRaw, setIsRaw] = useState(false);
+  return (
+    <Section
+      title="Document"
+      aside={
+        <button type="button" aria-pressed={isRaw} onClick={() => setIsRaw(!isRaw)}>
+          As JSON
+        </button>
+      }
+    >
+      {isRaw ? (
+        <pre class="document-text" tabIndex={0}>
+          {JSON.stringify(document, null, 2)}
+        </pre>
+      ) : (
+        <Fields document={document} />
+      )}
+    </Section>
+  );
+}
+
+function Fields({ document }: { readonly document: ScalerDetail['document'] }): VNode {
+  const fields = listEffectiveFields(document);
+  const written = fields.filter(({ isWritten }) => isWritten);
+  const defaults = fields.filter(({ isWritten }) => !isWritten);
+  return (
+    <div class="document-fields">
+      <div>
+        <h3>Written</h3>
+        <p class="hint">In the document, or in the defaults of the service config</p>
+        <FieldList fields={written} />
+      </div>
+      <div>
+        <h3>Defaults</h3>
+        <p class="hint">In effect, because nothing else is written</p>
+        <FieldList fields={defaults} />
+      </div>
+    </div>
+  );
+}
+
+function FieldList({ fields }: { readonly fields: ReturnType<typeof listEffectiveFields> }): VNode {
+  return (
+    <dl class="field-list">
+      {fields.map(({ path, value }) => (
+        <div key={path}>
+          <dt dir="auto">{path}</dt>
+          <dd dir="auto">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

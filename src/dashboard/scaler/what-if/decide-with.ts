@@ -1,0 +1,138 @@
+import { decide } from '../../../decision/decide.js';
+import type { Decision } from '../../../decision/result/decision.js';
+import { decisionToJson } from '../../../decision/result/write-json.js';
+import { parseSnapshot, SnapshotError } from '../../../decision/snapshot/parse-snapshot.js';
+import type { Sample, Snapshot } from '../../../decision/snapshot/snapshot.js';
+import { parseScaler } from '../../../scaler/read/parse-scaler.js';
+import type { MetricSpec } from '../../../scaler/spec.js';
+import type { SnapshotAnswer } from '../../data/answers.js';
+import type { PastDecision } from '../model/answers.js';
+
+/** What is wrong with a document, in the words of `promscaler validate`. */
+export interface DocumentProblem {
+  readonly severity: 'error' | 'warning';
+  readonly code: string;
+  readonly message: string;
+  /** `spec.metrics[0].pods.query`; empty: the whole document. */
+  readonly path: string;
+}
+
+export interface WhatIf {
+  /** Null: the document has an error. */
+  readonly decision: PastDecision | null;
+  readonly problems: readonly DocumentProblem[];
+  /** What this decision does not know. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Decides on a snapshot of the API with another document. Reports the problems that the document of the snapshot does
+ * not have: the service has accepted that one, perhaps with rules of its data sources, which the page does not know.
+ */
+export function decideWith(snapshotJson: SnapshotAnswer, document: unknown): WhatIf {
+  const known = new Set(parseScaler(snapshotJson.scaler).problems.map(keyOf));
+  const { scaler, problems } = parseScaler(document);
+  const shown = problems
+    .filter((problem) => !known.has(keyOf(problem)))
+    .map(({ severity, code, message, path }) => ({ severity, code, message, path }));
+  if (scaler === null || shown.some(({ severity }) => severity === 'error'))
+    return { decision: null, problems: shown, notes: [] };
+  const given = readSnapshot(snapshotJson);
+  if (typeof given === 'string')
+    return { decision: null, problems: [unreadable(given), ...shown], notes: [] };
+  const samples = samplesFor(scaler.spec.metrics, given);
+  const made = decide({ ...given, scaler, samples });
+  return {
+    decision: toPast(made),
+    problems: shown,
+    notes: notesOn(given, { scaler, samples, limits: made.limits }),
+  };
+}
+
+function keyOf({ code, path, message }: DocumentProblem): string {
+  return JSON.stringify([code, path, message]);
+}
+
+function unreadable(message: string): DocumentProblem {
+  return { severity: 'error', code: 'snapshot', message, path: '' };
+}
+
+function readSnapshot(json: SnapshotAnswer): Snapshot | string {
+  try {
+    return parseSnapshot(json);
+  } catch (error) {
+    if (!(error instanceof SnapshotError)) throw error;
+    return `the snapshot cannot be read: ${error.message}. The service may be newer than this page: reload it`;
+  }
+}
+
+/** The JSON of a decision has the shape that the API has. */
+function toPast(decision: ReturnType<typeof decide>): PastDecision {
+  return decisionToJson(decision) as unknown as PastDecision;
+}
+
+/** A sample belongs to the query that it answers: another query has none. */
+function samplesFor(metrics: readonly MetricSpec[], { scaler, samples }: Snapshot): readonly Sample[] {
+  const known = scaler.spec.metrics;
+  const isUnchanged =
+    metrics.length === known.length &&
+    metrics.every((metric, index) => {
+      const other = known[index];
+      return other !== undefined && isSameQuery(metric, other);
+    });
+  if (isUnchanged) return samples;
+  return metrics.map(
+    (metric) => samples[known.findIndex((other) => isSameQuery(metric, other))] ?? NOT_QUERIED,
+  );
+}
+
+const NOT_QUERIED: Sample = {
+  form: 'error',
+  kind: 'missing',
+  error: 'this snapshot has no answer to this query',
+};
+
+function isSameQuery(a: MetricSpec, b: MetricSpec): boolean {
+  if (a.type !== b.type || a.source !== b.source) return false;
+  if (a.type === 'Resource' || b.type === 'Resource') return a.name === b.name;
+  if (a.type === 'ContainerResource' || b.type === 'ContainerResource') return a.identity === b.identity;
+  return a.query === b.query && JSON.stringify(a.selector) === JSON.stringify(b.selector);
+}
+
+function notesOn(
+  given: Snapshot,
+  { scaler, samples, limits }: Pick<Snapshot, 'scaler' | 'samples'> & Pick<Decision, 'limits'>,
+): readonly string[] {
+  const isLonger = longestWindow(scaler.spec) > longestWindow(given.scaler.spec);
+  return [
+    ...(samples.includes(NOT_QUERIED)
+      ? [
+          'A metric with another query has no value here: the snapshot has only the answers to its own queries.',
+        ]
+      : []),
+    ...(limits.some(({ limit }) => limit === 'stabilization' || limit === 'downscale_confirmation')
+      ? ['The earlier recommendations within the window were made with the real document.']
+      : []),
+    ...(isLonger
+      ? [
+          'A longer window sees only the recommendations and changes that the service has kept for the shorter one.',
+        ]
+      : []),
+  ];
+}
+
+function longestWindow({
+  behavior,
+  downscaleStabilizationSeconds,
+  downscaleConfirmation,
+}: Snapshot['scaler']['spec']): number {
+  const rules = behavior === null ? [] : [behavior.scaleUp, behavior.scaleDown];
+  return Math.max(
+    behavior === null ? downscaleStabilizationSeconds : 0,
+    downscaleConfirmation?.seconds ?? 0,
+    ...rules.flatMap(({ stabilizationWindowSeconds, policies }) => [
+      stabilizationWindowSeconds,
+      ...policies.map(({ periodSeconds }) => periodSeconds),
+    ]),
+  );
+}

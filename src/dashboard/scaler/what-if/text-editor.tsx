@@ -1,0 +1,49 @@
+import type { VNode } from 'preact';
+import { useId, useState } from 'preact/hooks';
+import type { SnapshotAnswer } from '../../data/answers.js';
+import { readDocumentText, writeDocumentText } from './document-text.js';
+
+export interface TextEditorProps {
+  readonly document: unknown;
+  readonly snapshot: SnapshotAnswer;
+  readonly onChange: (document: unknown) => void;
+}
+
+/** The document as text. What can be read replaces the document at once; otherwise its problems are shown. */
+export function TextEditor({ document, snapshot, onChange }: TextEditorProps): VNode {
+  const id = useId();
+  const [edited, setEdited] = useState<{ readonly text: string; readonly document: unknown } | null>(null);
+  const [problems, setProblems] = useState<readonly string[]>([]);
+  // The form has changed the document: its text is written anew.
+  const text = edited !== null && edited.document === document ? edited.text : writeDocumentText(document);
+  const edit = (next: string): void => {
+    const read = readDocumentText(next, snapshot.scaler);
+    setProblems(read.problems);
+    setEdited({ text: next, document: read.value ?? document });
+    if (read.value !== null) onChange(read.value);
+  };
+  return (
+    <div class="text-editor">
+      <label for={id} class="visually-hidden">
+        Document
+      </label>
+      <textarea
+        id={id}
+        rows={20}
+        spellcheck={false}
+        autocomplete="off"
+        value={text}
+        aria-invalid={problems.length > 0}
+        aria-describedby={`${id}-problems`}
+        onInput={(event) => edit(event.currentTarget.value)}
+      />
+      <div id={`${id}-problems`} aria-live="polite">
+        {problems.map((problem, index) => (
+          <pre key={index} class="tone-bad" dir="auto" tabIndex={0}>
+            {problem}
+          </pre>
+        ))}
+      </div>
+    </div>
+  );
+}

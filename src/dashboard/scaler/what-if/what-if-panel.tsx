@@ -1,0 +1,108 @@
+import type { VNode } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import type { SnapshotAnswer } from '../../data/answers.js';
+import { formatCount } from '../../format/numbers.js';
+import { WaterfallView } from '../decision/waterfall-view.jsx';
+import type { PastDecision } from '../model/answers.js';
+import { buildWaterfall } from '../model/waterfall.js';
+import { Sentence } from '../text/sentence.jsx';
+import { decideWith } from './decide-with.js';
+import type { DocumentProblem } from './decide-with.js';
+import { DocumentForm } from './document-form.jsx';
+import { Problems } from './problems.jsx';
+import { TextSection } from './text-section.jsx';
+
+export interface WhatIfPanelProps {
+  readonly snapshot: SnapshotAnswer;
+  readonly nowMs: number;
+}
+
+/** A form for the document, next to the decision of the service and the decision with the changed document. */
+export function WhatIfPanel({ snapshot, nowMs }: WhatIfPanelProps): VNode {
+  const [base, setBase] = useState<unknown>(snapshot.scaler);
+  const [document, setDocument] = useState<unknown>(snapshot.scaler);
+  const real = useMemo(() => decideWith(snapshot, snapshot.scaler).decision, [snapshot]);
+  const result = useMemo(() => decideWith(snapshot, document), [snapshot, document]);
+  const isChanged = JSON.stringify(document) !== JSON.stringify(snapshot.scaler);
+  const replace = (next: unknown): void => {
+    setBase(next);
+    setDocument(next);
+  };
+  return (
+    <div class="what-if">
+      <p class="what-if-summary" aria-live="polite">
+        {real === null ? '' : `As it is: ${countText(real)}.`}{' '}
+        {isChanged ? (
+          <b>With the change: {result.decision === null ? 'rejected' : countText(result.decision)}.</b>
+        ) : (
+          'Change a field to see the other decision.'
+        )}
+      </p>
+      <div class="what-if-form">
+        <DocumentForm base={base} document={document} problems={result.problems} onChange={setDocument} />
+        <TextSection document={document} snapshot={snapshot} onChange={replace} />
+        <button type="button" disabled={!isChanged} onClick={() => replace(snapshot.scaler)}>
+          Reset
+        </button>
+      </div>
+      <div class="what-if-result">
+        {real === null ? null : <Result title="As it is" decision={real} nowMs={nowMs} />}
+        {isChanged ? (
+          <Changed decision={result.decision} problems={result.problems} notes={result.notes} nowMs={nowMs} />
+        ) : null}
+      </div>
+    </div>
+  );
+}
+
+interface ChangedProps {
+  readonly decision: PastDecision | null;
+  readonly problems: readonly DocumentProblem[];
+  readonly notes: readonly string[];
+  readonly nowMs: number;
+}
+
+function Changed({ decision, problems, notes, nowMs }: ChangedProps): VNode {
+  return (
+    <>
+      {decision === null ? (
+        <div class="what-if-rejected">
+          <h3>With the change</h3>
+          <p>promscaler would reject this document:</p>
+        </div>
+      ) : (
+        <Result title="With the change" decision={decision} nowMs={nowMs} />
+      )}
+      <Problems problems={problems} />
+      {notes.map((note) => (
+        <p key={note} class="hint">
+          {note}
+        </p>
+      ))}
+    </>
+  );
+}
+
+interface ResultProps {
+  readonly title: string;
+  readonly decision: PastDecision;
+  readonly nowMs: number;
+}
+
+function Result({ title, decision, nowMs }: ResultProps): VNode {
+  return (
+    <div class="what-if-decision">
+      <h3>
+        {title}: {countText(decision)}
+      </h3>
+      <p>
+        <Sentence text={decision.reason} nowMs={nowMs} />
+      </p>
+      <WaterfallView waterfall={buildWaterfall(decision, null)} nowMs={nowMs} />
+    </div>
+  );
+}
+
+function countText({ currentReplicas: from, desiredReplicas: to }: PastDecision): string {
+  return from === to ? `stays at ${formatCount(to)}` : `${formatCount(from)} → ${formatCount(to)}`;
+}

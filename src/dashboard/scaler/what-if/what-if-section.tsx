@@ -1,0 +1,78 @@
+import type { FunctionComponent, VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import type { ScalerDetail } from '../../data/answers.js';
+import { ApiError } from '../../data/api-error.js';
+import type { Api } from '../../data/api.js';
+import { snapshotRequest } from '../../data/requests.js';
+import { formatLocal, parseTime } from '../../format/times.js';
+import { Section } from '../../ui/section.jsx';
+import { ErrorView } from '../../ui/states.jsx';
+import type { WhatIfPanelProps } from './what-if-panel.jsx';
+
+interface WhatIfSectionProps {
+  readonly api: Api;
+  readonly detail: ScalerDetail;
+  /** RFC 3339; null: the last decision. */
+  readonly at: string | null;
+  readonly nowMs: number;
+}
+
+type Stage =
+  | { readonly kind: 'closed' | 'loading' }
+  | { readonly kind: 'failed'; readonly message: string }
+  | {
+      readonly kind: 'open';
+      readonly Panel: FunctionComponent<WhatIfPanelProps>;
+      readonly snapshot: WhatIfPanelProps['snapshot'];
+    };
+
+/** Loads the code that decides, and the snapshot, when the user asks for them. */
+export function WhatIfSection({ api, detail, at, nowMs }: WhatIfSectionProps): VNode {
+  const [stage, setStage] = useState<Stage>({ kind: 'closed' });
+  const open = async (): Promise<void> => {
+    setStage({ kind: 'loading' });
+    try {
+      const request = snapshotRequest(detail.namespace, detail.name, at === null ? {} : { at });
+      const [{ WhatIfPanel }, snapshot] = await Promise.all([
+        import('./what-if-panel.jsx'),
+        api.read(request),
+      ]);
+      setStage({ kind: 'open', Panel: WhatIfPanel, snapshot });
+    } catch (error) {
+      const message =
+        error instanceof ApiError ? error.message : 'A part of this page cannot be loaded. Reload the page.';
+      setStage({ kind: 'failed', message });
+    }
+  };
+  return (
+    <Section
+      title="What if"
+      aside={
+        stage.kind === 'open' ? (
+          <span class="hint">on the snapshot of {timeOf(stage.snapshot.now, nowMs)}</span>
+        ) : (
+          <button type="button" disabled={stage.kind === 'loading'} onClick={() => void open()}>
+            Try another document
+          </button>
+        )
+      }
+    >
+      {stage.kind === 'open' ? (
+        <stage.Panel snapshot={stage.snapshot} nowMs={nowMs} />
+      ) : (
+        <p class="hint">
+          Change a field and see the decision that promscaler would have made. Computed in this browser;
+          nothing is sent or changed.
+        </p>
+      )}
+      {stage.kind === 'failed' ? (
+        <ErrorView title="No snapshot" message={stage.message} onRetry={() => void open()} />
+      ) : null}
+    </Section>
+  );
+}
+
+function timeOf(at: string, nowMs: number): string {
+  const ms = parseTime(at);
+  return ms === null ? at : formatLocal(ms, nowMs);
+}

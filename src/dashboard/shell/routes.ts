@@ -1,0 +1,26 @@
+/** A place in the dashboard. It is in the hash of the address, so that a link can be shared. */
+export type Route =
+  | { readonly page: 'overview' }
+  | { readonly page: 'scaler'; readonly namespace: string; readonly name: string }
+  | { readonly page: 'health' }
+  | { readonly page: 'unknown' };
+
+/** Reads a hash, such as `#/scalers/shop/web?at=1`. */
+export function routeOf(hash: string): Route {
+  const path = hash.replace(/^#/, '').split('?', 1)[0] ?? '';
+  const parts = path.split('/').filter((part) => part !== '');
+  const [page, namespace, name] = parts.map(decoded);
+  if (parts.length === 0) return { page: 'overview' };
+  if (parts.length === 1 && page === 'health') return { page: 'health' };
+  if (parts.length === 3 && page === 'scalers' && namespace != null && name != null)
+    return { page: 'scaler', namespace, name };
+  return { page: 'unknown' };
+}
+
+function decoded(part: string): string | null {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,110 @@
+import type { VNode } from 'preact';
+import { useLayoutEffect, useState } from 'preact/hooks';
+import type { Api } from '../data/api.js';
+import type { Cell } from '../data/cell.js';
+import { useCell } from '../data/use-cell.js';
+import { HealthPage } from '../health/health-page.jsx';
+import { OverviewPage } from '../overview/overview-page.jsx';
+import { createOverviewStore } from '../overview/overview-store.js';
+import type { OverviewStore } from '../overview/overview-store.js';
+import { ScalerPage } from '../scaler/scaler-page.jsx';
+import { Announcer } from '../ui/announcer.jsx';
+import { ErrorBoundary } from '../ui/error-boundary.jsx';
+import { HEALTH_LINK, OVERVIEW_LINK } from '../ui/links.js';
+import { PageHeading } from '../ui/page-heading.jsx';
+import { EmptyView } from '../ui/states.jsx';
+import { useHash } from '../ui/use-hash.js';
+import logo from '../design/icon.svg';
+import { Connection } from './connection.jsx';
+import { routeOf } from './routes.js';
+import type { Route } from './routes.js';
+import { TokenForm } from './token-form.jsx';
+import { ThemeButton } from './theme-button.jsx';
+import type { Theme } from './theme.js';
+
+interface ShellProps {
+  readonly api: Api;
+  readonly theme: Cell<Theme>;
+}
+
+/** The header and the page that the address names. */
+export function Shell({ api, theme }: ShellProps): VNode {
+  const route = routeOf(useHash());
+  const [store] = useState(() => createOverviewStore(api));
+  const page = keyOf(route);
+  useLayoutEffect(() => scrollTo(0, 0), [page]);
+  const { demand } = useCell(api.session.state);
+  return (
+    <>
+      {/* Not a link: its hash would be another page. */}
+      <button type="button" class="skip-link" onClick={() => document.querySelector('h1')?.focus()}>
+        Skip to content
+      </button>
+      <Header api={api} theme={theme} route={route} />
+      <main>
+        <ErrorBoundary key={page}>
+          {demand === null ? (
+            <Page api={api} route={route} store={store} />
+          ) : (
+            <TokenForm session={api.session} message={demand} />
+          )}
+        </ErrorBoundary>
+      </main>
+      <Announcer />
+    </>
+  );
+}
+
+function Header({ api, theme, route }: ShellProps & { readonly route: Route }): VNode {
+  const current = (page: Route['page']): 'page' | undefined => (route.page === page ? 'page' : undefined);
+  return (
+    <header class="header">
+      <a class="brand" href={OVERVIEW_LINK}>
+        <img src={logo} alt="" width="24" height="24" />
+        <span>promscaler</span>
+      </a>
+      <nav aria-label="Pages">
+        <a href={OVERVIEW_LINK} aria-current={current('overview')}>
+          Scalers
+        </a>
+        <a href={HEALTH_LINK} aria-current={current('health')}>
+          Health
+        </a>
+      </nav>
+      <div class="header-end">
+        <Connection api={api} />
+        <ThemeButton theme={theme} />
+      </div>
+    </header>
+  );
+}
+
+interface PageProps {
+  readonly api: Api;
+  readonly route: Route;
+  readonly store: OverviewStore;
+}
+
+function Page({ api, route, store }: PageProps): VNode {
+  switch (route.page) {
+    case 'overview':
+      return <OverviewPage api={api} store={store} />;
+    case 'health':
+      return <HealthPage api={api} />;
+    case 'scaler':
+      return <ScalerPage api={api} namespace={route.namespace} name={route.name} />;
+    case 'unknown':
+      return (
+        <>
+          <PageHeading title="No such page" />
+          <EmptyView title="The address names no page">
+            <a href={OVERVIEW_LINK}>All scalers</a>
+          </EmptyView>
+        </>
+      );
+  }
+}
+
+function keyOf(route: Route): string {
+  return route.page === 'scaler' ? `${route.namespace}/${route.name}` : route.page;
+}

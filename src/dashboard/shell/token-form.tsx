@@ -1,0 +1,35 @@
+import type { TargetedSubmitEvent, VNode } from 'preact';
+import type { Session } from '../data/session.js';
+import { PageHeading } from '../ui/page-heading.jsx';
+
+interface TokenFormProps {
+  readonly session: Session;
+  readonly message: string;
+}
+
+/** Asks for the bearer token. It is sent only to the address of this page. */
+export function TokenForm({ session, message }: TokenFormProps): VNode {
+  const submit = (event: TargetedSubmitEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const token = new FormData(event.currentTarget).get('token');
+    if (typeof token === 'string' && token.trim() !== '') session.enter(token.trim());
+  };
+  return (
+    <>
+      <PageHeading title="Sign in" />
+      <form class="card token-form" onSubmit={submit}>
+        <p dir="auto" role="alert">
+          {message}
+        </p>
+        <label>
+          Bearer token
+          <input name="token" type="password" autocomplete="off" spellcheck={false} required />
+        </label>
+        <p class="hint">The browser keeps it until the tab is closed, and sends it only to this address.</p>
+        <button type="submit" class="primary">
+          Sign in
+        </button>
+      </form>
+    </>
+  );
+}

@@ -1,0 +1,19 @@
+import type { VNode } from 'preact';
+import { createCell } from '../data/cell.js';
+import { useCell } from '../data/use-cell.js';
+
+const announcement = createCell('');
+
+/** Makes a screen reader say a sentence when it has finished the current one. */
+export function announce(sentence: string): void {
+  announcement.set(sentence);
+}
+
+/** The place of the announcements. Once in the document. */
+export function Announcer(): VNode {
+  return (
+    <div class="visually-hidden" role="status" aria-live="polite">
+      {useCell(announcement)}
+    </div>
+  );
+}

@@ -1,0 +1,23 @@
+import type { VNode } from 'preact';
+import { Icon } from './icon.jsx';
+import type { IconName } from './icon-paths.js';
+import type { Tone } from './tone.js';
+
+export type { Tone };
+
+interface BadgeProps {
+  readonly tone: Tone;
+  readonly icon: IconName;
+  readonly text: string;
+  readonly title?: string;
+}
+
+/** A state as icon, text and color. */
+export function Badge({ tone, icon, text, title }: BadgeProps): VNode {
+  return (
+    <span class={`badge tone-${tone}`} title={title}>
+      <Icon name={icon} />
+      {text}
+    </span>
+  );
+}

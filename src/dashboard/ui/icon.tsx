@@ -1,0 +1,21 @@
+import type { VNode } from 'preact';
+import { ICON_PATHS } from './icon-paths.js';
+import type { IconName } from './icon-paths.js';
+
+export type { IconName };
+
+/** A picture next to a text that says the same. */
+export function Icon({ name }: { readonly name: IconName }): VNode {
+  return (
+    <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">
+      <path
+        d={ICON_PATHS[name]}
+        fill="none"
+        stroke="currentColor"
+        stroke-width="1.6"
+        stroke-linecap="round"
+        stroke-linejoin="round"
+      />
+    </svg>
+  );
+}

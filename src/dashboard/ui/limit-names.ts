@@ -1,0 +1,17 @@
+import type { OverviewRow } from '../data/answers.js';
+
+type LimitName = NonNullable<OverviewRow['limit']>['limit'];
+
+/** Names of the limits, as the reference explains them. */
+export const LIMIT_NAMES: Readonly<Record<LimitName, string>> = {
+  untrusted_metric: 'Incomplete metric',
+  stabilization: 'Stabilization',
+  recovery_hold: 'Recovery hold',
+  downscale_confirmation: 'Scale-down confirmation',
+  policy: 'Scaling policy',
+  scale_up_limit: 'Scale-up limit',
+  step_limit: 'Step limit',
+  min_replicas: 'Minimum replicas',
+  max_replicas: 'Maximum replicas',
+  forbidden_window: 'Forbidden window',
+};

@@ -1,0 +1,32 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+interface PageHeadingProps {
+  readonly title: string;
+  /** Where the subject belongs, such as its namespace. */
+  readonly context?: string;
+  readonly children?: ComponentChildren;
+}
+
+/** The heading of a page and its title in the browser. A new page takes the focus, so that a screen reader says it. */
+export function PageHeading({ title, context, children }: PageHeadingProps): VNode {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} - promscaler`;
+    if (document.activeElement === null || document.activeElement === document.body) return;
+    if (!isInsidePage(document.activeElement)) heading.current?.focus({ preventScroll: true });
+  }, [title]);
+  return (
+    <div class="page-heading">
+      <h1 ref={heading} tabIndex={-1} dir="auto">
+        {context === undefined ? null : <span class="page-context">{context}/</span>}
+        <bdi>{title}</bdi>
+      </h1>
+      {children}
+    </div>
+  );
+}
+
+function isInsidePage(element: Element): boolean {
+  return element.closest('main') !== null;
+}

@@ -1,0 +1,21 @@
+import type { ScalerState } from '../data/answers.js';
+import type { Tone } from './tone.js';
+import type { IconName } from './icon-paths.js';
+
+interface StateLook {
+  readonly text: string;
+  readonly tone: Tone;
+  readonly icon: IconName;
+}
+
+/** The most urgent first. */
+export const STATE_LOOKS: Readonly<Record<ScalerState, StateLook>> = {
+  failing: { text: 'Failing', tone: 'bad', icon: 'error' },
+  conflict: { text: 'Conflict', tone: 'bad', icon: 'conflict' },
+  'at-maximum': { text: 'At maximum', tone: 'warn', icon: 'ceiling' },
+  'target-not-reached': { text: 'Target not reached', tone: 'warn', icon: 'target' },
+  paused: { text: 'Paused', tone: 'info', icon: 'pause' },
+  'dry-run': { text: 'Dry run', tone: 'info', icon: 'eye' },
+  held: { text: 'Held', tone: 'info', icon: 'lock' },
+  scaling: { text: 'Scaling', tone: 'good', icon: 'scaling' },
+};

@@ -1,0 +1,25 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useId } from 'preact/hooks';
+
+interface SectionProps {
+  readonly title: string;
+  /** Controls or facts at the end of the heading. */
+  readonly aside?: ComponentChildren;
+  /** Takes the whole width where sections are next to each other. */
+  readonly isWide?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** A part of a page with its heading. */
+export function Section({ title, aside, isWide, children }: SectionProps): VNode {
+  const id = useId();
+  return (
+    <section class={isWide === true ? 'card is-wide' : 'card'} aria-labelledby={id}>
+      <div class="card-heading">
+        <h2 id={id}>{title}</h2>
+        {aside}
+      </div>
+      {children}
+    </section>
+  );
+}

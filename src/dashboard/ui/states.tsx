@@ -1,0 +1,73 @@
+import type { ComponentChildren, VNode } from 'preact';
+import type { ApiError } from '../data/api-error.js';
+import { Icon } from './icon.jsx';
+
+interface WaitingProps {
+  readonly error: ApiError | null;
+  readonly onRetry: () => void;
+}
+
+/** In place of an answer that is not there: it is being read, or why there is none. */
+export function Waiting({ error, onRetry }: WaitingProps): VNode {
+  if (error === null)
+    return (
+      <div class="state-view" role="status">
+        <p class="loading">Loading…</p>
+      </div>
+    );
+  return <ErrorView title={titleOf(error)} message={error.message} onRetry={onRetry} />;
+}
+
+function titleOf({ kind }: ApiError): string {
+  if (kind === 'not-found') return 'Not found';
+  if (kind === 'unauthorized') return 'A token is necessary';
+  if (kind === 'forbidden') return 'Not allowed';
+  return 'No data';
+}
+
+interface ErrorViewProps {
+  readonly title: string;
+  readonly message: string;
+  readonly onRetry?: () => void;
+}
+
+export function ErrorView({ title, message, onRetry }: ErrorViewProps): VNode {
+  return (
+    <div class="state-view" role="alert">
+      <h2>
+        <Icon name="error" />
+        {title}
+      </h2>
+      <p dir="auto">{message}</p>
+      {onRetry === undefined ? null : (
+        <button type="button" onClick={onRetry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface EmptyViewProps {
+  readonly title: string;
+  readonly children: ComponentChildren;
+}
+
+export function EmptyView({ title, children }: EmptyViewProps): VNode {
+  return (
+    <div class="state-view">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+/** A short line above outdated content. */
+export function Notice({ children }: { readonly children: ComponentChildren }): VNode {
+  return (
+    <div class="notice" role="status">
+      <Icon name="warning" />
+      <div>{children}</div>
+    </div>
+  );
+}

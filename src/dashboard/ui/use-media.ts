@@ -1,0 +1,14 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/** Returns whether a media query matches, and renders again when that changes. */
+export function useMedia(query: string): boolean {
+  const [matches, setMatches] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const list = matchMedia(query);
+    const follow = (): void => setMatches(list.matches);
+    list.addEventListener('change', follow);
+    follow();
+    return () => list.removeEventListener('change', follow);
+  }, [query]);
+  return matches;
+}

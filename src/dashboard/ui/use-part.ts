@@ -1,0 +1,27 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/**
+ * Loads a part of the code of the page once it is wanted. A part that cannot be loaded stays missing until the page is
+ * reloaded: browsers remember the failure.
+ */
+export function usePart<T extends object>(
+  load: () => Promise<T>,
+  isWanted: boolean,
+): { readonly part: T | null; readonly hasFailed: boolean } {
+  const [state, setState] = useState<{ readonly part: T | null; readonly hasFailed: boolean }>({
+    part: null,
+    hasFailed: false,
+  });
+  useEffect(() => {
+    let isCurrent = isWanted;
+    if (isWanted)
+      load().then(
+        (part) => isCurrent && setState({ part, hasFailed: false }),
+        () => isCurrent && setState({ part: null, hasFailed: true }),
+      );
+    return () => {
+      isCurrent = false;
+    };
+  }, [load, isWanted]);
+  return state;
+}

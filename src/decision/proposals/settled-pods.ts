@@ -1,0 +1,70 @@
+import type { Instant } from '../../units/time.js';
+import { addSeconds } from '../../units/time.js';
+import type { PodGroups } from '../result/decision.js';
+import type { Pod } from '../snapshot/snapshot.js';
+import { podRequests } from './pod-requests.js';
+
+/**
+ * A list of pods that all run and are ready, which nearly every target has nearly always: each pod with a sample counts,
+ * once the youngest of them is old enough. Computed once for a list, and found again as long as the list is the same.
+ */
+export interface SettledPods {
+  readonly groups: PodGroups;
+  readonly youngestStart: Instant;
+  /** Returns the sum of the requests in milli-units; null if a pod has none, or the sum is not an exact number. */
+  readonly requested: (resource: string, container: string | null) => number | null;
+}
+
+const known = new WeakMap<readonly Pod[], SettledPods | null>();
+
+/** Null: at least one pod is not running or not ready, or there is none. */
+export function settledPods(pods: readonly Pod[]): SettledPods | null {
+  const before = known.get(pods);
+  if (before !== undefined) return before;
+  const settled = settle(pods);
+  known.set(pods, settled);
+  return settled;
+}
+
+/** Whether the start of the youngest pod is this long ago. */
+export function hasSettled({ youngestStart }: SettledPods, seconds: number, now: Instant): boolean {
+  return addSeconds(youngestStart, seconds) <= now;
+}
+
+function settle(pods: readonly Pod[]): SettledPods | null {
+  const names = new Set<string>();
+  let youngestStart: Instant | null = null;
+  for (const { name, phase, deleting, ready, startTime } of pods) {
+    if (deleting || phase !== 'Running' || ready !== true || startTime === null) return null;
+    if (youngestStart === null || startTime > youngestStart) youngestStart = startTime;
+    names.add(name);
+  }
+  // Two pods with the same name have one sample.
+  if (youngestStart === null || names.size < pods.length) return null;
+  return {
+    groups: { ready: [...names], unready: [], missing: [], ignored: [] },
+    youngestStart,
+    requested: rememberRequests(pods),
+  };
+}
+
+function rememberRequests(pods: readonly Pod[]): SettledPods['requested'] {
+  const sums = new Map<string, number | null>();
+  return (resource, container) => {
+    const key = container === null ? resource : `${resource}\n${container}`;
+    const before = sums.get(key);
+    if (before !== undefined) return before;
+    const sum = sumRequests(pods, resource, container);
+    sums.set(key, sum);
+    return sum;
+  };
+}
+
+function sumRequests(pods: readonly Pod[], resource: string, container: string | null): number | null {
+  const answer = podRequests(pods, resource, container);
+  if ('error' in answer) return null;
+  let sum = 0n;
+  for (const request of answer.requests.values()) sum += request;
+  const exact = Number(sum);
+  return Number.isSafeInteger(exact) ? exact : null;
+}

@@ -1,0 +1,70 @@
+import { asObject, objectIn, textIn, type JsonObject } from './api/json.js';
+import type { Transport } from './requests/transport.js';
+
+/** The `user` of a TokenReview, with all groups and extra fields as the API server returned them. */
+export interface ReviewedUser {
+  readonly username: string;
+  readonly fields: JsonObject;
+}
+
+/** Asks the API server about users of the HTTP API. Throws `KubernetesError`. */
+export interface UserReviews {
+  /** Returns the user of a bearer token; null: the token is invalid. */
+  readonly userOf: (token: string) => Promise<ReviewedUser | null>;
+  /** Whether the user may get scalers of a namespace; null: of all namespaces. */
+  readonly mayRead: (user: ReviewedUser, namespace: string | null) => Promise<boolean>;
+}
+
+const DEADLINE_MS = 5000;
+
+export function createUserReviews(transport: Pick<Transport, 'request'>): UserReviews {
+  const create = (group: string, kind: string, spec: JsonObject, doing: string): Promise<JsonObject> => {
+    const resource = `${kind.toLowerCase()}s`;
+    return transport.request({
+      lane: 'reviews',
+      method: 'POST',
+      path: `/apis/${group}/v1/${resource}`,
+      body: { apiVersion: `${group}/v1`, kind, spec },
+      doing,
+      verb: 'create',
+      resource,
+      deadlineMs: DEADLINE_MS,
+    });
+  };
+  return {
+    userOf: async (token) => {
+      const review = await create(
+        'authentication.k8s.io',
+        'TokenReview',
+        { token },
+        'checking a bearer token',
+      );
+      const status = objectIn(review, 'status');
+      const user = objectIn(status, 'user');
+      const username = textIn(user, 'username');
+      return status?.['authenticated'] === true && user !== null && username !== null && username !== ''
+        ? { username, fields: user }
+        : null;
+    },
+    mayRead: async ({ username, fields }, namespace) => {
+      const resourceAttributes = {
+        namespace: namespace ?? '',
+        verb: 'get',
+        group: 'promscaler.dev',
+        resource: 'scalers',
+      };
+      const { uid, groups, extra } = fields;
+      const spec = {
+        resourceAttributes,
+        user: username,
+        ...(typeof uid === 'string' ? { uid } : {}),
+        ...(Array.isArray(groups) ? { groups } : {}),
+        ...(asObject(extra) === null ? {} : { extra }),
+      };
+      const doing = `checking permission of ${username} to get scalers in ${namespace === null ? 'all namespaces' : `namespace ${namespace}`}`;
+      const review = await create('authorization.k8s.io', 'SubjectAccessReview', spec, doing);
+      const status = objectIn(review, 'status');
+      return status?.['allowed'] === true && status['denied'] !== true;
+    },
+  };
+}

@@ -1,0 +1,133 @@
+import uPlot from 'uplot';
+import type { PageChange, PageData, PageRun } from '../backtest/report/page-data.js';
+import { bandTimes, chartOptions, SYNC, TIME } from './chart-options.js';
+import { colorOf, cssColor, dashOf } from './elements.js';
+
+interface PodsView {
+  readonly shown: ReadonlySet<string>;
+  /** Its changes are marked. */
+  readonly selected: PageRun | undefined;
+  readonly onChange: (change: PageChange) => void;
+}
+
+const RADIUS = 4;
+/** A click this close to a marker opens it, in pixels. */
+const REACH = 16;
+
+/** Draws the demand and the replicas of the shown runs. */
+export function drawPods(root: HTMLElement, data: PageData, { shown, selected, onChange }: PodsView): void {
+  const runs = data.runs.flatMap((run, index) => (shown.has(run.name) ? [{ run, index }] : []));
+  const { tables, xs } = joined(
+    data,
+    runs.map(({ run }) => run),
+  );
+  const demand = cssColor('--demand');
+  const stepped = uPlot.paths.stepped?.({ align: 1 });
+  const series: uPlot.Series[] = [
+    TIME,
+    { label: 'demand, lowest', stroke: demand, width: 1, points: { show: false } },
+    { label: 'demand, highest', stroke: demand, width: 1, points: { show: false } },
+    ...runs.map(({ run, index }): uPlot.Series => {
+      const stroke = colorOf(index);
+      const line = { label: run.name, stroke, width: 2, dash: dashOf(index), points: { show: false } };
+      return stepped === undefined ? line : { ...line, paths: stepped };
+    }),
+  ];
+  const options = chartOptions(data, root.clientWidth, 320);
+  const chart = new uPlot(
+    {
+      ...options,
+      series,
+      bands: [{ series: [2, 1], fill: cssColor('--demand-fill') }],
+      hooks: { draw: [(drawn) => drawMarkers(drawn, data.from, selected)] },
+    },
+    [xs, ...tables],
+  );
+  chart.over.addEventListener('click', ({ offsetX, offsetY }) => {
+    const change = nearest(chart, selected, { from: data.from, x: offsetX, y: offsetY });
+    if (change !== null) onChange(change);
+  });
+  root.replaceChildren(chart.root);
+  SYNC.sub(chart);
+}
+
+/** All runs and the demand on one axis of times. */
+function joined(
+  { demand, seconds, from }: PageData,
+  runs: readonly PageRun[],
+): { readonly xs: number[]; readonly tables: (number | null)[][] } {
+  const times = bandTimes(demand, seconds);
+  const all = new Set([...times, ...runs.flatMap(({ replicas }) => replicas.map(([at]) => at)), seconds]);
+  const sorted = [...all].sort((a, b) => a - b);
+  const indexOf = new Map(sorted.map((time, index) => [time, index]));
+  const bandOf = (values: readonly (number | null)[]): (number | null)[] => {
+    const column = new Array<number | null>(sorted.length).fill(null);
+    let part = 0;
+    sorted.forEach((time, index) => {
+      while (part + 1 < times.length && (times[part + 1] ?? Infinity) <= time) part += 1;
+      column[index] = values[part] ?? null;
+    });
+    return column;
+  };
+  const stepsOf = ({ replicas }: PageRun): (number | null)[] => {
+    const column = new Array<number | null>(sorted.length).fill(null);
+    replicas.forEach(([at, count], index) => {
+      const next = replicas[index + 1]?.[0] ?? Infinity;
+      for (let row = indexOf.get(at) ?? 0; row < sorted.length && (sorted[row] ?? 0) < next; row += 1)
+        column[row] = count;
+    });
+    return column;
+  };
+  return {
+    xs: sorted.map((time) => from + time),
+    tables: [bandOf(demand.low), bandOf(demand.high), ...runs.map(stepsOf)],
+  };
+}
+
+function markersOf(
+  chart: uPlot,
+  { changes }: PageRun,
+  { from, isCanvas }: { readonly from: number; readonly isCanvas: boolean },
+): readonly {
+  readonly change: PageChange;
+  readonly x: number;
+  readonly y: number;
+}[] {
+  return changes.map((change) => ({
+    change,
+    x: chart.valToPos(from + change.at, 'x', isCanvas),
+    y: chart.valToPos(change.to, 'y', isCanvas),
+  }));
+}
+
+function drawMarkers(chart: uPlot, from: number, selected: PageRun | undefined): void {
+  if (selected === undefined) return;
+  const { ctx, bbox } = chart;
+  const radius = RADIUS * devicePixelRatio;
+  ctx.save();
+  ctx.strokeStyle = cssColor('--text');
+  ctx.fillStyle = cssColor('--page');
+  ctx.lineWidth = 1.5 * devicePixelRatio;
+  for (const { x, y } of markersOf(chart, selected, { from, isCanvas: true })) {
+    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    ctx.beginPath();
+    ctx.arc(x, y, radius, 0, 2 * Math.PI);
+    ctx.fill();
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
+function nearest(
+  chart: uPlot,
+  selected: PageRun | undefined,
+  place: { readonly from: number; readonly x: number; readonly y: number },
+): PageChange | null {
+  if (selected === undefined) return null;
+  let best: { readonly change: PageChange; readonly distance: number } | null = null;
+  for (const { change, x, y } of markersOf(chart, selected, { from: place.from, isCanvas: false })) {
+    const distance = Math.hypot(x - place.x, y - place.y);
+    if (distance <= REACH && (best === null || distance < best.distance)) best = { change, distance };
+  }
+  return best?.change ?? null;
+}

@@ -1,0 +1,84 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { RequestHandler } from 'express';
+import { TOKEN_HEADER } from './credentials.js';
+import { admit, SEES_ALL } from './viewer.js';
+import type { Viewer } from './viewer.js';
+
+export type Verdict =
+  | { readonly kind: 'admitted'; readonly viewer: Viewer }
+  /** The token is invalid. */
+  | { readonly kind: 'refused' }
+  /** It cannot be checked now. */
+  | { readonly kind: 'unavailable'; readonly message: string };
+
+/** Decides what the owner of a bearer token may see. */
+export interface AccessControl {
+  /** `namespace`: the only one that the request is about; null: it is about all. Never rejects. */
+  readonly check: (token: string, namespace: string | null) => Promise<Verdict>;
+}
+
+/** Admits a request with a valid bearer token, and any request if there is no access control. */
+export function createAccessCheck(access: AccessControl | null): RequestHandler {
+  return (request, response, next) => {
+    if (access === null) {
+      admit(request, SEES_ALL);
+      next();
+      return;
+    }
+    const token = tokenIn(request.headers.authorization) ?? tokenIn(request.headers[TOKEN_HEADER]);
+    if (token === null) {
+      response.set('WWW-Authenticate', 'Bearer realm="promscaler"').status(401).json({ error: NO_TOKEN });
+      return;
+    }
+    access
+      .check(token, namespaceOf(request))
+      .then((verdict) => {
+        if (verdict.kind === 'admitted') {
+          admit(request, verdict.viewer);
+          next();
+        } else if (verdict.kind === 'refused') {
+          response.set('WWW-Authenticate', 'Bearer realm="promscaler", error="invalid_token"');
+          response.status(401).json({ error: 'the bearer token is invalid or expired' });
+        } else {
+          response.set('Retry-After', '2').status(503).json({ error: verdict.message });
+        }
+      })
+      .catch(next);
+  };
+}
+
+const NO_TOKEN = `a bearer token is required: send the header Authorization, or ${TOKEN_HEADER} through the service proxy of the API server`;
+
+function tokenIn(header: string | readonly string[] | undefined): string | null {
+  if (typeof header !== 'string') return null;
+  return /^Bearer +([\w.~+/=-]+) *$/i.exec(header)?.[1] ?? null;
+}
+
+function namespaceOf({
+  params,
+  query,
+}: {
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly query: Readonly<Record<string, unknown>>;
+}): string | null {
+  const namespace = params['namespace'] ?? query['namespace'];
+  return typeof namespace === 'string' ? namespace : null;
+}
+
+/** Admits the owners of one token, which see everything. `readToken` returns null while the token cannot be read. */
+export function createTokenAccess(readToken: () => Promise<string | null>): AccessControl {
+  return {
+    check: async (token) => {
+      const expected = await readToken();
+      if (expected === null)
+        return { kind: 'unavailable', message: 'the file of server.auth.bearerTokenFile cannot be read' };
+      // Digests have the same length, whatever the client sends.
+      const isSame = timingSafeEqual(digest(token), digest(expected));
+      return isSame ? { kind: 'admitted', viewer: SEES_ALL } : { kind: 'refused' };
+    },
+  };
+}
+
+export function digest(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}

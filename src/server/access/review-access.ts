@@ -1,0 +1,154 @@
+import { createSemaphore } from '../../units/semaphore.js';
+import type { Clock } from '../../units/clock.js';
+import { digest } from './access-control.js';
+import type { AccessControl, Verdict } from './access-control.js';
+import { SEES_ALL } from './viewer.js';
+import type { Viewer } from './viewer.js';
+
+/** The API server. Both functions reject if it does not answer. */
+export interface Reviews<User> {
+  /** Null: the token is invalid. */
+  readonly userOf: (token: string) => Promise<User | null>;
+  /** Null: all namespaces. */
+  readonly mayRead: (user: User, namespace: string | null) => Promise<boolean>;
+}
+
+interface ReviewOptions<User> {
+  readonly reviews: Reviews<User>;
+  readonly clock: Clock;
+  /** The namespaces that have scalers; others are not checked, so that clients cannot cause any number of reviews. */
+  readonly namespaces: () => Iterable<string>;
+  /** Called with the error of the API server. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** A revoked token or permission is noticed after this time. */
+const VALID_MS = 60_000;
+const INVALID_MS = 10_000;
+/** A token that was valid is checked again without the limit for unknown tokens. */
+const KNOWN_MS = 3_600_000;
+/** By last use. */
+const MAX_TOKENS = 1000;
+/** Reviews of unknown tokens, so that a flood of them neither loads the API server nor locks out known clients. */
+const UNKNOWN_PER_SECOND = 10;
+const UNKNOWN_BURST = 50;
+const REVIEWS_AT_ONCE = 4;
+
+interface Cached<Value> {
+  readonly value: Promise<Value>;
+  readonly untilMs: number;
+}
+
+interface KnownToken<User> {
+  /** Null: not reviewed yet. */
+  user: Cached<User | null> | null;
+  /** When the token was last found valid. */
+  validMs: number;
+  readonly permissions: Map<string, Cached<boolean>>;
+}
+
+/**
+ * Admits the tokens that the API server accepts. Their owners see the namespaces in which they may get scalers. Results
+ * are kept for a short time, by a hash of the token.
+ */
+export function createReviewAccess<User>(options: ReviewOptions<User>): AccessControl {
+  const { reviews, clock, namespaces, onError } = options;
+  const tokens = new Map<string, KnownToken<User>>();
+  const places = createSemaphore(REVIEWS_AT_ONCE);
+  const mayAskUnknown = createBudget(clock);
+
+  const keep = (hash: string, known: KnownToken<User>): void => {
+    tokens.delete(hash);
+    tokens.set(hash, known);
+    const [oldest] = tokens.keys();
+    if (oldest !== undefined && tokens.size > MAX_TOKENS) tokens.delete(oldest);
+  };
+
+  const userOf = (known: KnownToken<User>, token: string): Promise<User | null> => {
+    const nowMs = clock.monotonicMs();
+    if (known.user !== null && nowMs < known.user.untilMs) return known.user.value;
+    const value = reviews.userOf(token);
+    known.user = { value, untilMs: nowMs + INVALID_MS };
+    value.then(
+      (user) => {
+        if (user === null) return;
+        known.validMs = clock.monotonicMs();
+        known.user = { value, untilMs: known.validMs + VALID_MS };
+      },
+      () => (known.user = null),
+    );
+    return value;
+  };
+
+  /** A review of a token that was valid recently, or whose result is kept, needs no budget. */
+  const needsBudget = ({ user, validMs }: KnownToken<User>): boolean => {
+    const nowMs = clock.monotonicMs();
+    return (user === null || nowMs >= user.untilMs) && nowMs - validMs > KNOWN_MS;
+  };
+
+  const mayRead = (known: KnownToken<User>, user: User, namespace: string | null): Promise<boolean> => {
+    const nowMs = clock.monotonicMs();
+    // No namespace has an empty name.
+    const key = namespace ?? '';
+    const cached = known.permissions.get(key);
+    if (cached !== undefined && nowMs < cached.untilMs) return cached.value;
+    const value = places.acquire().then((release) => reviews.mayRead(user, namespace).finally(release));
+    known.permissions.set(key, { value, untilMs: nowMs + VALID_MS });
+    value.catch(() => known.permissions.delete(key));
+    return value;
+  };
+
+  const viewerOf = async (known: KnownToken<User>, user: User, only: string | null): Promise<Viewer> => {
+    const present = new Set(namespaces());
+    for (const namespace of known.permissions.keys())
+      if (namespace !== '' && !present.has(namespace)) known.permissions.delete(namespace);
+    if (await mayRead(known, user, null)) return SEES_ALL;
+    const wanted = only === null ? [...present].sort() : [only].filter((one) => present.has(one));
+    const answers = await Promise.all(wanted.map((namespace) => mayRead(known, user, namespace)));
+    const visible = new Set(wanted.filter((_, index) => answers[index] === true));
+    return { sees: (namespace) => visible.has(namespace), seesAll: false, scope: [...visible].join() };
+  };
+
+  const check = async (token: string, namespace: string | null): Promise<Verdict> => {
+    const hash = digest(token).toString('base64');
+    const known = tokens.get(hash) ?? {
+      user: null,
+      validMs: -Infinity,
+      permissions: new Map<string, Cached<boolean>>(),
+    };
+    if (needsBudget(known) && !mayAskUnknown()) return { kind: 'unavailable', message: TOO_MANY };
+    keep(hash, known);
+    const user = await userOf(known, token);
+    if (user === null) return { kind: 'refused' };
+    return { kind: 'admitted', viewer: await viewerOf(known, user, namespace) };
+  };
+
+  return {
+    check: async (token, namespace) => {
+      try {
+        return await check(token, namespace);
+      } catch (error) {
+        onError(error);
+        return { kind: 'unavailable', message: UNREACHABLE };
+      }
+    },
+  };
+}
+
+const TOO_MANY = 'too many unknown tokens are checked: retry later';
+const UNREACHABLE =
+  'the API server did not answer a TokenReview or SubjectAccessReview: retry later, or see the log of promscaler';
+
+/** Returns whether one more review is within the limit for unknown tokens. */
+function createBudget(clock: Clock): () => boolean {
+  let tokens = UNKNOWN_BURST;
+  let atMs = clock.monotonicMs();
+  return () => {
+    const nowMs = clock.monotonicMs();
+    tokens = Math.min(UNKNOWN_BURST, tokens + ((nowMs - atMs) / 1000) * UNKNOWN_PER_SECOND);
+    atMs = nowMs;
+    if (tokens < 1) return false;
+    tokens -= 1;
+    return true;
+  };
+}

@@ -1,0 +1,77 @@
+import { limitsOf } from '../../telemetry/cycle-record.js';
+import type { RecentRange } from '../../telemetry/chart-points.js';
+import type { ScalerStatus } from '../../telemetry/ledger.js';
+import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
+import { formatInstant } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import { metricUnit } from '../pages/views.js';
+import type { Answer } from '../schemas/answer-schemas.js';
+import type { overviewRowSchema } from '../schemas/dashboard-schemas.js';
+import { statesOf } from './scaler-states.js';
+
+type OverviewRow = Answer<typeof overviewRowSchema>;
+
+const STEP_SECONDS = 300;
+/** Two hours. */
+const STEPS = 24;
+/** Ten thousand rows have ten thousand messages. */
+const LONGEST_MESSAGE = 300;
+
+/** The range of the replicas in a row: the last two hours before its cycle. */
+export function rowRange(until: Instant): RecentRange {
+  return { until, stepSeconds: STEP_SECONDS, steps: STEPS };
+}
+
+export function viewRow(status: ScalerStatus, replicas: readonly (number | null)[]): OverviewRow {
+  const { scaler, record, lastRescale } = status;
+  const { decision } = record;
+  const { kind, name } = scaler.spec.scaleTargetRef;
+  const states = statesOf(status);
+  const limit = limitsOf(record).at(-1) ?? null;
+  const { up, down } = lastRescale;
+  const changedAt = up === null || (down !== null && down > up) ? down : up;
+  return {
+    namespace: scaler.namespace,
+    name: scaler.name,
+    kind,
+    target: name,
+    current: decision?.currentReplicas ?? null,
+    desired: decision?.desiredReplicas ?? null,
+    min: decision?.minReplicas ?? null,
+    max: decision?.maxReplicas ?? null,
+    states: states.map(({ state }) => state),
+    message: states[0]?.message.slice(0, LONGEST_MESSAGE) ?? null,
+    metric: viewLeadingMetric(status),
+    metrics: scaler.spec.metrics.length,
+    limit:
+      limit === null
+        ? null
+        : {
+            limit: limit.limit,
+            reason: limit.reason.slice(0, LONGEST_MESSAGE),
+            until: limit.until === null ? null : formatInstant(limit.until),
+          },
+    changedAt: changedAt === null ? null : formatInstant(changedAt),
+    replicas,
+  };
+}
+
+/** Returns the metric that determines the recommendation: the first one with the largest proposal. */
+function viewLeadingMetric({ scaler, record }: ScalerStatus): OverviewRow['metric'] {
+  const results = record.decision?.metrics ?? [];
+  let leading = -1;
+  let largest = -1;
+  results.forEach(({ proposal }, index) => {
+    if (proposal === null || proposal <= largest) return;
+    largest = proposal;
+    leading = index;
+  });
+  const spec = scaler.spec.metrics[leading];
+  if (spec === undefined) return null;
+  return {
+    name: spec.identity,
+    unit: metricUnit(spec),
+    value: currentValue(spec, results[leading]),
+    target: targetValue(spec),
+  };
+}

@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto';
+import type { ScalerPageParts } from '../pages/scaler-pages.js';
+import type { ScalerStatus } from '../../telemetry/ledger.js';
+import { takeTurns } from '../../units/clock.js';
+import type { Clock } from '../../units/clock.js';
+import type { Viewer } from '../access/viewer.js';
+import { rowRange, viewRow } from './overview-row.js';
+
+/** The rows of one replica that a client does not have yet. */
+export interface OverviewPart {
+  /** For `since` of the next request to the same replica. */
+  readonly revision: string;
+  /** False: `rows` and `removed` are the changes since the requested revision. */
+  readonly isComplete: boolean;
+  /** JSON by NAMESPACE/NAME, in that order. */
+  readonly rows: ReadonlyMap<string, string>;
+  readonly removed: readonly string[];
+}
+
+export interface OverviewQuery {
+  /** Null: all rows. An unknown revision counts as null. */
+  readonly since: string | null;
+  readonly namespace: string | null;
+  readonly viewer: Viewer;
+}
+
+export interface OverviewRows {
+  /** Brings the rows up to date in slices of 20 ms, and returns those of the query. */
+  readonly read: (query: OverviewQuery) => Promise<OverviewPart>;
+}
+
+interface KnownRow {
+  readonly namespace: string;
+  readonly json: string;
+  /** The revision in which the row last changed. */
+  readonly changed: number;
+}
+
+/** A client that missed more removals gets all rows. */
+const MAX_REMOVED = 1000;
+
+/**
+ * Keeps the row of each scaler as JSON, and rebuilds it only after a new cycle. Revisions count the updates that
+ * changed a row.
+ */
+export function createOverviewRows({
+  ledger,
+  chartPoints,
+  clock,
+}: Pick<ScalerPageParts, 'ledger' | 'chartPoints'> & { readonly clock: Clock }): OverviewRows {
+  // Random digits distinguish processes that start in the same millisecond.
+  const run = `${clock.now().toString(36)}${Math.floor(clock.random() * 36 ** 4).toString(36)}`;
+  const rows = new Map<string, KnownRow>();
+  /** Does not keep the statuses, which have snapshots, in memory. */
+  const seen = new WeakSet<ScalerStatus>();
+  let sorted: readonly string[] = [];
+  let removed: readonly Removal[] = [];
+  let revision = 0;
+  /** Removals up to this revision are forgotten. */
+  let floor = 0;
+  let last: Promise<unknown> = Promise.resolve();
+
+  const update = async (): Promise<void> => {
+    const takeTurn = takeTurns(clock);
+    const next = revision + 1;
+    for (const status of [...ledger.list()]) {
+      if (seen.has(status)) continue;
+      seen.add(status);
+      const { key } = status;
+      const replicas = chartPoints.recentReplicas(key, rowRange(status.record.at));
+      const json = JSON.stringify(viewRow(status, replicas));
+      if (rows.get(key)?.json !== json) {
+        revision = next;
+        rows.set(key, { namespace: status.scaler.namespace, json, changed: next });
+      }
+      await takeTurn();
+    }
+    const gone = [...rows].filter(([key]) => ledger.get(key) === null);
+    for (const [key] of gone) rows.delete(key);
+    if (gone.length > 0) revision = next;
+    const removals = gone.map(([key, { namespace }]) => ({ key, namespace, revision: next }));
+    const all = [...removed, ...removals];
+    floor = all.at(-MAX_REMOVED - 1)?.revision ?? floor;
+    removed = all.slice(-MAX_REMOVED);
+    if (rows.size !== sorted.length || removals.length > 0) sorted = [...rows.keys()].sort();
+  };
+
+  const collect = (query: OverviewQuery): OverviewPart => {
+    const { namespace, viewer } = query;
+    const [prefix, suffix] = [`${run}.`, `.${scopeOf(query)}`];
+    const since = revisionIn(query.since, { prefix, suffix });
+    const isComplete = since === null || since < floor || since > revision;
+    const isWanted = (place: string): boolean =>
+      (namespace === null || place === namespace) && viewer.sees(place);
+    const wanted = new Map<string, string>();
+    for (const key of sorted) {
+      const row = rows.get(key);
+      if (row !== undefined && (isComplete || row.changed > since) && isWanted(row.namespace))
+        wanted.set(key, row.json);
+    }
+    const lost = isComplete ? [] : removed.filter((one) => one.revision > since && isWanted(one.namespace));
+    return {
+      revision: `${prefix}${revision}${suffix}`,
+      isComplete,
+      rows: wanted,
+      // A scaler that was removed and added again is a row.
+      removed: [...new Set(lost.map(({ key }) => key))].filter((key) => !rows.has(key)),
+    };
+  };
+
+  return {
+    read: (query) => {
+      // One at a time: half an update must not get the revision of a whole one.
+      const reading = last.then(update).then(() => collect(query));
+      last = reading.catch(() => undefined);
+      return reading;
+    },
+  };
+}
+
+interface Removal {
+  readonly key: string;
+  readonly namespace: string;
+  readonly revision: number;
+}
+
+/** With another filter or other permissions, a client would miss rows that have not changed. */
+function scopeOf({ namespace, viewer }: OverviewQuery): string {
+  if (namespace === null && viewer.seesAll) return 'all';
+  return createHash('sha256')
+    .update(`${namespace ?? '*'}\n${viewer.scope}`)
+    .digest('hex')
+    .slice(0, 12);
+}
+
+function revisionIn(
+  since: string | null,
+  { prefix, suffix }: { readonly prefix: string; readonly suffix: string },
+): number | null {
+  if (since === null || !since.startsWith(prefix) || !since.endsWith(suffix)) return null;
+  const number = since.slice(prefix.length, -suffix.length);
+  return /^\d{1,15}$/.test(number) ? Number(number) : null;
+}

@@ -1,0 +1,106 @@
+import { takeTurns } from '../../units/clock.js';
+import type { Clock } from '../../units/clock.js';
+import type { OverviewPart } from './overview-rows.js';
+
+/** Rows of 100 scalers are encoded at once: about 70 KiB. */
+const ROWS_AT_ONCE = 100;
+
+/**
+ * Encodes a part for another replica: a line with everything but the rows, then a line per row, so that the other
+ * replica can read it in slices.
+ */
+export function writePart({ rows, ...head }: OverviewPart, clock: Clock): Promise<Buffer> {
+  return encode({ before: `${JSON.stringify(head)}\n`, between: '\n', after: '' }, rows, clock);
+}
+
+/** Parses a part from another replica in slices of 20 ms; null: invalid. */
+export async function readPart(body: Buffer, clock: Clock): Promise<OverviewPart | null> {
+  const takeTurn = takeTurns(clock);
+  let head: Head | null = null;
+  const rows = new Map<string, string>();
+  try {
+    for (let start = 0; start < body.length;) {
+      const found = body.indexOf(LINE_FEED, start);
+      const end = found === -1 ? body.length : found;
+      const text = body.toString('utf8', start, end);
+      const value: unknown = JSON.parse(text);
+      if (head === null) {
+        if (!isHead(value)) return null;
+        head = value;
+      } else {
+        if (!isRow(value)) return null;
+        rows.set(`${value.namespace}/${value.name}`, text);
+      }
+      start = end + 1;
+      await takeTurn();
+    }
+  } catch {
+    return null;
+  }
+  return head === null ? null : { ...head, rows };
+}
+
+const LINE_FEED = 0x0a;
+
+type Head = Omit<OverviewPart, 'rows'>;
+
+function isHead(value: unknown): value is Head {
+  return (
+    isObject(value) &&
+    typeof value['revision'] === 'string' &&
+    typeof value['isComplete'] === 'boolean' &&
+    Array.isArray(value['removed']) &&
+    value['removed'].every((key) => typeof key === 'string')
+  );
+}
+
+function isRow(value: unknown): value is { readonly namespace: string; readonly name: string } {
+  return isObject(value) && typeof value['namespace'] === 'string' && typeof value['name'] === 'string';
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Encodes the answer to a client. `fields` come before the rows. */
+export function writeOverview(
+  rows: ReadonlyMap<string, string>,
+  fields: Readonly<Record<string, unknown>>,
+  clock: Clock,
+): Promise<Buffer> {
+  const head = JSON.stringify(fields).slice(0, -1);
+  return encode({ before: `${head},"rows":[`, between: ',', after: ']}' }, rows, clock);
+}
+
+/** Encoding a string of 7 MB at once would block the event loop. */
+async function encode(
+  { before, between, after }: Readonly<Record<'before' | 'between' | 'after', string>>,
+  rows: ReadonlyMap<string, string>,
+  clock: Clock,
+): Promise<Buffer> {
+  const takeTurn = takeTurns(clock);
+  const texts = [...rows.values()];
+  const pieces = [Buffer.from(before)];
+  for (let start = 0; start < texts.length; start += ROWS_AT_ONCE) {
+    const text = texts.slice(start, start + ROWS_AT_ONCE).join(between);
+    pieces.push(Buffer.from(start === 0 ? text : `${between}${text}`));
+    await takeTurn();
+  }
+  return Buffer.concat([...pieces, Buffer.from(after)]);
+}
+
+/**
+ * Merges the parts of all replicas, by their names; the own part first. Null: the parts do not fit together, so all
+ * rows are needed: some are complete and others are not, or a scaler was removed from one replica and may have moved to
+ * another.
+ */
+export function mergeParts(parts: ReadonlyMap<string, OverviewPart>): Omit<OverviewPart, 'revision'> | null {
+  const all = [...parts.values()];
+  const isComplete = all.every((part) => part.isComplete);
+  if (!isComplete && all.some((part) => part.isComplete || (part.removed.length > 0 && all.length > 1)))
+    return null;
+  const rows = new Map<string, string>();
+  for (const part of all) for (const [key, json] of part.rows) if (!rows.has(key)) rows.set(key, json);
+  const sorted = all.length === 1 ? rows : new Map([...rows].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return { isComplete, rows: sorted, removed: all.flatMap((part) => part.removed) };
+}

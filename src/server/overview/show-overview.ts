@@ -1,0 +1,167 @@
+import type { Request, RequestHandler, Response } from 'express';
+import type { Clock } from '../../units/clock.js';
+import { formatInstant } from '../../units/time.js';
+import { credentialsOf } from '../access/credentials.js';
+import { viewerOf } from '../access/viewer.js';
+import type { AskPeer } from '../fleet/ask-peer.js';
+import { isForwarded } from '../fleet/fleet-pages.js';
+import type { Fleet, Peer } from '../fleet/fleet.js';
+import { acceptsGzip, gzipFast } from '../pages/compression.js';
+import { readText } from '../pages/query.js';
+import type { ScalerPageParts } from '../pages/scaler-pages.js';
+import { visibleProblems } from '../pages/visible-problems.js';
+import { createPaced } from '../turns/paced.js';
+import { refuse } from '../turns/refuse.js';
+import { readRevisions, replicaHash, writeRevisions } from './fleet-revision.js';
+import type { FleetRevisions } from './fleet-revision.js';
+import { createOverviewRows } from './overview-rows.js';
+import type { OverviewPart, OverviewQuery } from './overview-rows.js';
+import { mergeParts, readPart, writeOverview, writePart } from './parts.js';
+
+export interface OverviewParts {
+  readonly api: ScalerPageParts;
+  /** Unset: this replica has all scalers. */
+  readonly fleet?: Fleet | undefined;
+  readonly ask: AskPeer;
+  readonly clock: Clock;
+  /** Sends a response when it is its turn. */
+  readonly inTurn: (page: RequestHandler) => RequestHandler;
+}
+
+const MOST_WAITING = 64;
+/** Smaller answers are sent as they are. */
+const LEAST_COMPRESSED = 1024;
+
+/** Serves the rows of all scalers, or those that changed since an earlier answer. */
+export function showOverview(parts: OverviewParts): RequestHandler {
+  const { api, clock, inTurn } = parts;
+  const rows = createOverviewRows({ ...api, clock });
+  const paced = createPaced(clock, MOST_WAITING);
+  const inPace = <T>(work: () => Promise<T>): Promise<T> => paced(work) ?? Promise.reject(new Busy());
+
+  const readOwn = (query: OverviewQuery): Promise<OverviewPart> => inPace(() => rows.read(query));
+
+  const answerPeer = async (query: OverviewQuery): Promise<Answer> => {
+    const part = await readOwn(query);
+    return { type: 'application/x-ndjson', body: await inPace(() => writePart(part, clock)) };
+  };
+
+  const answerClient = async (request: Request, query: OverviewQuery): Promise<Answer> => {
+    const { part, unreachable } = await readAll(parts, { request, query, readOwn });
+    const { rows: found, revision, isComplete, removed } = part;
+    const fields = {
+      version: api.version,
+      at: formatInstant(clock.now()),
+      leader: unreachable === null ? api.isLeading() : unreachable.length === 0,
+      ...(unreachable === null ? {} : { unreachable }),
+      revision,
+      isComplete,
+      removed,
+      problems: visibleProblems(api.problems(), query.viewer).length,
+    };
+    return { type: 'application/json', body: await inPace(() => writeOverview(found, fields, clock)) };
+  };
+
+  return (request, response, next) => {
+    const query = {
+      since: readText(request.query, 'since'),
+      namespace: readText(request.query, 'namespace'),
+      viewer: viewerOf(request),
+    };
+    const answering = isForwarded(request) ? answerPeer(query) : answerClient(request, query);
+    answering
+      .then((answer) => compressed(answer, request))
+      .then((answer) => inTurn(() => sendAnswer(response, answer))(request, response, next))
+      .catch((error: unknown) => {
+        if (error instanceof Busy) refuse(response, error.message);
+        else next(error);
+      });
+  };
+}
+
+class Busy extends Error {
+  override message = 'too many clients wait for the overview: retry later';
+}
+
+interface Answer {
+  readonly type: string;
+  readonly body: Buffer;
+  readonly isGzipped?: boolean;
+}
+
+async function compressed(answer: Answer, request: Request): Promise<Answer> {
+  if (answer.body.length < LEAST_COMPRESSED || !acceptsGzip(request)) return answer;
+  return { ...answer, body: await gzipFast(answer.body), isGzipped: true };
+}
+
+function sendAnswer(response: Response, { type, body, isGzipped = false }: Answer): void {
+  response.set('Vary', 'Accept-Encoding');
+  if (isGzipped) response.set('Content-Encoding', 'gzip');
+  response.type(type).send(body);
+}
+
+interface Reading {
+  readonly request: Request;
+  readonly query: OverviewQuery;
+  readonly readOwn: (query: OverviewQuery) => Promise<OverviewPart>;
+}
+
+/** `unreachable` is null without sharding. */
+interface FleetOverview {
+  readonly part: OverviewPart;
+  readonly unreachable: readonly string[] | null;
+}
+
+/** Reads the rows of all replicas. If their changes do not fit together, reads all rows instead. */
+async function readAll(parts: OverviewParts, reading: Reading): Promise<FleetOverview> {
+  const { fleet } = parts;
+  if (fleet === undefined) return { part: await reading.readOwn(reading.query), unreachable: null };
+  const known = readRevisions(reading.query.since);
+  const isSameFleet =
+    known !== null && fleet.peers().every(({ identity }) => known.has(replicaHash(identity)));
+  const changes = isSameFleet ? await readFleet({ ...parts, fleet }, reading, known) : null;
+  const all = changes ?? (await readFleet({ ...parts, fleet }, reading, new Map()));
+  if (all === null) throw new Error('parts without an earlier revision are complete');
+  return all;
+}
+
+/** Null: the parts do not fit together. */
+async function readFleet(
+  { fleet, ask, clock }: OverviewParts & { readonly fleet: Fleet },
+  { request, query, readOwn }: Reading,
+  known: FleetRevisions,
+): Promise<FleetOverview | null> {
+  const sinceOf = (identity: string): string | null => known.get(replicaHash(identity)) ?? null;
+  const peers = fleet.peers();
+  const readPeer = async (peer: Peer): Promise<readonly [string, OverviewPart | null]> => {
+    const path = pathOf({ ...query, since: sinceOf(peer.identity) });
+    const answer = await ask(peer, path, credentialsOf(request));
+    return [peer.identity, answer?.status === 200 ? await readPart(answer.body, clock) : null];
+  };
+  const [own, ...others] = await Promise.all([
+    readOwn({ ...query, since: sinceOf(fleet.identity) }),
+    ...peers.map(readPeer),
+  ]);
+  const answered = others.flatMap(([identity, part]) => (part === null ? [] : [[identity, part] as const]));
+  const parts = new Map([[fleet.identity, own] as const, ...answered]);
+  // A replica that has left may still have had rows.
+  const hasLeft = [...known.keys()].some((hash) => !hasReplica([fleet, ...peers], hash));
+  const merged = hasLeft ? null : mergeParts(parts);
+  if (merged === null) return null;
+  const revisions = new Map(known);
+  for (const [identity, { revision }] of parts) revisions.set(replicaHash(identity), revision);
+  const unreachable = others.flatMap(([identity, part]) => (part === null ? [identity] : [])).sort();
+  return { part: { ...merged, revision: writeRevisions(revisions) }, unreachable };
+}
+
+function hasReplica(replicas: readonly { readonly identity: string }[], hash: string): boolean {
+  return replicas.some(({ identity }) => replicaHash(identity) === hash);
+}
+
+function pathOf({ since, namespace }: Pick<OverviewQuery, 'since' | 'namespace'>): string {
+  const query = new URLSearchParams({
+    ...(since === null ? {} : { since }),
+    ...(namespace === null ? {} : { namespace }),
+  });
+  return `/api/v1/overview?${query.toString()}`;
+}

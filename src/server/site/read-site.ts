@@ -1,0 +1,58 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+
+/** A file of the dashboard, as it is sent. */
+export interface SiteFile {
+  readonly type: string;
+  readonly body: Buffer;
+  /** Null: compression does not make it smaller. */
+  readonly gzipped: Buffer | null;
+  /** Whether the name contains a hash of the content, so that it never changes. */
+  readonly isImmutable: boolean;
+}
+
+/** Files by the path of their URL: `/` and `/assets/NAME`. */
+export type Site = ReadonlyMap<string, SiteFile>;
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+};
+
+const compress = promisify(gzip);
+
+/**
+ * Reads the built dashboard into memory; null: `directory` does not contain one. Files of other types and in deeper
+ * directories are not served.
+ */
+export async function readSite(directory: string): Promise<Site | null> {
+  const assets = join(directory, 'assets');
+  try {
+    const index = await readSiteFile(join(directory, 'index.html'), false);
+    const names = (await readdir(assets)).filter((name) => extname(name) in TYPES).sort();
+    const files = await Promise.all(
+      names.map(async (name) => [`/assets/${name}`, await readSiteFile(join(assets, name), true)] as const),
+    );
+    return new Map([['/', index], ...files]);
+  } catch (error) {
+    if (isMissingFile(error)) return null;
+    throw error;
+  }
+}
+
+async function readSiteFile(path: string, isImmutable: boolean): Promise<SiteFile> {
+  const body = await readFile(path);
+  const gzipped = await compress(body, { level: 9 });
+  const type = TYPES[extname(path)] ?? 'application/octet-stream';
+  return { type, body, gzipped: gzipped.length < body.length ? gzipped : null, isImmutable };
+}
+
+function isMissingFile(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return false;
+  return error.code === 'ENOENT' || error.code === 'ENOTDIR';
+}

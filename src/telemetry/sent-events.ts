@@ -1,0 +1,48 @@
+import type { Instant } from '../units/time.js';
+
+export interface SentEvent {
+  /** The last time. */
+  readonly at: Instant;
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+  readonly count: number;
+}
+
+/** The Kubernetes Events that this process has written about the targets of each scaler. */
+export interface SentEvents {
+  /** By `NAMESPACE/NAME`. An equal event that is kept is counted. */
+  readonly add: (key: string, event: Omit<SentEvent, 'count'>) => void;
+  /** Newest first. */
+  readonly read: (key: string) => readonly SentEvent[];
+  readonly remove: (key: string) => void;
+}
+
+interface EventLimits {
+  /** Default: 50. */
+  readonly perScaler?: number;
+  /** Of all scalers, in equal shares of at least 3; default: 10,000, at most about 5 MB. */
+  readonly total?: number;
+}
+
+const MIN_PER_SCALER = 3;
+const LONGEST_MESSAGE = 1000;
+
+export function createSentEvents({ perScaler = 50, total = 10_000 }: EventLimits = {}): SentEvents {
+  const byScaler = new Map<string, readonly SentEvent[]>();
+  const room = (): number =>
+    Math.min(perScaler, Math.max(MIN_PER_SCALER, Math.floor(total / Math.max(1, byScaler.size))));
+  return {
+    add: (key, event) => {
+      const message = event.message.slice(0, LONGEST_MESSAGE);
+      const isSame = (one: SentEvent): boolean =>
+        one.type === event.type && one.reason === event.reason && one.message === message;
+      const before = byScaler.get(key) ?? [];
+      const count = (before.find(isSame)?.count ?? 0) + 1;
+      const others = before.filter((one) => !isSame(one));
+      byScaler.set(key, [{ ...event, message, count }, ...others].slice(0, room()));
+    },
+    read: (key) => byScaler.get(key) ?? [],
+    remove: (key) => void byScaler.delete(key),
+  };
+}

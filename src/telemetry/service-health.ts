@@ -1,0 +1,165 @@
+import type { Clock } from '../units/clock.js';
+import type { Instant } from '../units/time.js';
+
+/** `message` may name workloads and queries; `reason` is from a closed set. */
+export interface LastError {
+  readonly at: Instant;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Since the start of the process. Null: not known yet. */
+export interface SourceHealth {
+  readonly isReachable: boolean | null;
+  readonly lastError: LastError | null;
+  readonly queries: number;
+  readonly errors: number;
+  /** Mean of the last round with queries. */
+  readonly latencySeconds: number | null;
+}
+
+export interface ApiServerHealth {
+  readonly isReachable: boolean | null;
+  readonly lastError: LastError | null;
+  readonly requests: number;
+  readonly errors: number;
+}
+
+export interface RoundHealth {
+  /** The last round with a finished cycle. Cycles that are still running are not counted. */
+  readonly last: {
+    readonly at: Instant;
+    readonly seconds: number;
+    readonly latenessSeconds: number;
+    readonly scalers: number;
+  } | null;
+  readonly missed: number;
+}
+
+/** What the process knows about the systems that it depends on, for the API. */
+export interface ServiceHealth {
+  readonly startedAt: Instant;
+  readonly observeQuery: (query: {
+    readonly source: string;
+    readonly seconds: number;
+    readonly reason: string | null;
+    readonly message: string | null;
+  }) => void;
+  readonly observeKubernetesRequest: (request: {
+    readonly verb: string;
+    readonly resource: string;
+    readonly code: string;
+  }) => void;
+  readonly startRound: (round: {
+    readonly at: Instant;
+    readonly latenessSeconds: number;
+    readonly missed: number;
+  }) => void;
+  /** A cycle of the round that started at `at` has ended. */
+  readonly endCycle: (at: Instant) => void;
+  readonly sources: () => ReadonlyMap<string, SourceHealth>;
+  readonly apiServer: () => ApiServerHealth;
+  readonly rounds: () => RoundHealth;
+}
+
+/** After these, nothing is known about the server. */
+const OWN_REASONS: ReadonlySet<string> = new Set(['canceled', 'aborted']);
+/** The server did not answer. */
+const UNREACHABLE: ReadonlySet<string> = new Set(['timeout', 'connection']);
+/** Answers that are part of normal work: the object is gone or has changed. */
+const EXPECTED_CODES: ReadonlySet<string> = new Set(['404', '409', '410']);
+
+const MAX_ROUNDS = 16;
+
+export function createServiceHealth(clock: Clock, sources: readonly string[]): ServiceHealth {
+  const bySource = new Map(sources.map((name) => [name, createTally()]));
+  const latencies = new Map(sources.map((name) => [name, { now: NO_MEAN, last: NO_MEAN }]));
+  const apiServer = createTally();
+  /** Scalers with other periods have rounds of their own at about the same time. */
+  const rounds = new Map<
+    Instant,
+    { readonly startMs: number; readonly latenessSeconds: number; scalers: number }
+  >();
+  let last: RoundHealth['last'] = null;
+  let missed = 0;
+
+  return {
+    startedAt: clock.now(),
+    observeQuery: ({ source, seconds, reason, message }) => {
+      bySource.get(source)?.add(clock.now(), reason, message);
+      const latency = latencies.get(source);
+      if (latency !== undefined) latency.now = addTo(latency.now, seconds);
+    },
+    observeKubernetesRequest: ({ verb, resource, code }) => {
+      const isFine = code.startsWith('2') || EXPECTED_CODES.has(code);
+      apiServer.add(clock.now(), isFine ? null : code, isFine ? null : `${verb} ${resource}: ${code}`);
+    },
+    startRound: (round) => {
+      missed += round.missed;
+      rounds.set(round.at, {
+        startMs: clock.monotonicMs(),
+        latenessSeconds: round.latenessSeconds,
+        scalers: 0,
+      });
+      const [oldest] = rounds.keys();
+      if (oldest !== undefined && rounds.size > MAX_ROUNDS) rounds.delete(oldest);
+      for (const latency of latencies.values()) {
+        if (latency.now.count > 0) latency.last = latency.now;
+        latency.now = NO_MEAN;
+      }
+    },
+    endCycle: (at) => {
+      const round = rounds.get(at);
+      if (round === undefined) return;
+      round.scalers += 1;
+      if (last !== null && last.at > at) return;
+      const { startMs, latenessSeconds, scalers } = round;
+      last = { at, seconds: (clock.monotonicMs() - startMs) / 1000, latenessSeconds, scalers };
+    },
+    sources: () =>
+      new Map(
+        [...bySource].map(([name, tally]) => {
+          const { requests, ...rest } = tally.read();
+          const { now = NO_MEAN, last: before = NO_MEAN } = latencies.get(name) ?? {};
+          const { count, sum } = now.count > 0 ? now : before;
+          return [name, { ...rest, queries: requests, latencySeconds: count === 0 ? null : sum / count }];
+        }),
+      ),
+    apiServer: () => apiServer.read(),
+    rounds: () => ({ last, missed }),
+  };
+}
+
+interface Mean {
+  readonly count: number;
+  readonly sum: number;
+}
+
+const NO_MEAN: Mean = { count: 0, sum: 0 };
+
+function addTo({ count, sum }: Mean, value: number): Mean {
+  return { count: count + 1, sum: sum + value };
+}
+
+interface Tally {
+  readonly add: (at: Instant, reason: string | null, message: string | null) => void;
+  readonly read: () => ApiServerHealth;
+}
+
+function createTally(): Tally {
+  let isReachable: boolean | null = null;
+  let lastError: LastError | null = null;
+  let requests = 0;
+  let errors = 0;
+  return {
+    add: (at, reason, message) => {
+      requests += 1;
+      if (reason !== null && OWN_REASONS.has(reason)) return;
+      isReachable = reason === null || !UNREACHABLE.has(reason);
+      if (reason === null) return;
+      errors += 1;
+      lastError = { at, reason, message: message ?? reason };
+    },
+    read: () => ({ isReachable, lastError, requests, errors }),
+  };
+}

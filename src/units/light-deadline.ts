@@ -1,0 +1,69 @@
+import { onAbort } from './abort.js';
+import { type Clock, DeadlineError } from './clock.js';
+
+export type StopSignal = AbortSignal | LightSignal;
+
+/** The part of an AbortSignal that a request needs, without its events. */
+export class LightSignal {
+  aborted = false;
+  reason: unknown = undefined;
+  readonly #listeners = new Set<() => void>();
+
+  /** Returns a function that unsubscribes. */
+  onStop(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  abort(reason: unknown): void {
+    if (this.aborted) return;
+    this.aborted = true;
+    this.reason = reason;
+    for (const listener of [...this.#listeners]) listener();
+  }
+}
+
+/** Like `onAbort`, for both kinds of signal. */
+export function onStop(signal: StopSignal, listener: () => void): () => void {
+  return signal instanceof AbortSignal ? onAbort(signal, listener) : signal.onStop(listener);
+}
+
+/**
+ * Like `withDeadline`, for work that runs thousands of times in a round: an AbortSignal for each query, and what Node.js
+ * attaches to it, take a tenth of the CPU time of the query.
+ */
+export async function withLightDeadline<T>(
+  clock: Clock,
+  options: { readonly ms: number; readonly parent?: AbortSignal | undefined },
+  work: (signal: StopSignal) => Promise<T>,
+): Promise<T> {
+  const { ms, parent } = options;
+  const stop = new LightSignal();
+  const follow = (): void => stop.abort(parent?.reason);
+  if (parent?.aborted === true) follow();
+  const forget = parent === undefined ? null : onAbort(parent, follow);
+  const cancel = clock.after(ms, () => stop.abort(new DeadlineError(ms)));
+  try {
+    return await work(stop);
+  } finally {
+    cancel();
+    forget?.();
+  }
+}
+
+/** Runs `work` with an AbortSignal that is aborted with `signal`, for libraries that need one. */
+export async function withAbortSignal<T>(
+  signal: StopSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  if (signal instanceof AbortSignal) return work(signal);
+  const controller = new AbortController();
+  const follow = (): void => controller.abort(signal.reason);
+  if (signal.aborted) follow();
+  const forget = signal.onStop(follow);
+  try {
+    return await work(controller.signal);
+  } finally {
+    forget();
+  }
+}

@@ -1,0 +1,40 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { BrowserFigures } from './measure.js';
+
+const BEGIN = '<!-- browser:begin -->\n';
+const END = '<!-- browser:end -->\n';
+
+const ROWS: readonly (readonly [string, (figures: BrowserFigures) => string])[] = [
+  ['first rows painted after the start of the navigation', ({ firstRowsMs }) => `${firstRowsMs} ms`],
+  ['frames per second while scrolling', ({ framesPerSecond }) => String(framesPerSecond)],
+  ['longest time between two of these frames', ({ longestFrameMs }) => `${longestFrameMs} ms`],
+  ['rows painted after a key in the search', ({ searchMs }) => `${searchMs} ms`],
+  ['heap of the page', ({ heapMb }) => `${heapMb} MB`],
+  ['answer with all rows, compressed', ({ answerKb }) => `${answerKb} kB`],
+];
+
+/** Replaces the section of this benchmark, or appends it. */
+export function writeSection(file: string, results: readonly BrowserFigures[], machine: string): void {
+  const heads = results.map(({ scalers }) => scalers.toLocaleString('en-US'));
+  const section = [
+    '## Dashboard',
+    '',
+    'The overview in headless Chromium without a GPU, from a server on the same machine. `npm run bench -- browser --write`',
+    'measures it and writes this section. Scrolled are 120 pixels a frame for 3 s, 112 rows a second. The targets with',
+    '5,000 scalers: first rows within 1 s, and 60 frames per second.',
+    '',
+    `- Machine: ${machine}`,
+    '',
+    `| scalers | ${heads.join(' | ')} |`,
+    `| --- |${' ---: |'.repeat(heads.length)}`,
+    ...ROWS.map(([name, format]) => `| ${name} | ${results.map(format).join(' | ')} |`),
+  ];
+  const text = readFileSync(file, 'utf8');
+  const whole = `${BEGIN}${section.join('\n')}\n${END}`;
+  const [start, end] = [text.indexOf(BEGIN), text.indexOf(END)];
+  const next =
+    start === -1 || end === -1
+      ? `${text.trimEnd()}\n\n${whole}`
+      : text.slice(0, start) + whole + text.slice(end + END.length);
+  writeFileSync(file, next);
+}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from '@jest/globals';
+import { failingService, serviceOf } from './support/answers.js';
+import { until } from './support/fake-service.js';
+import { useStage } from './support/stage.js';
+
+const stage = useStage();
+
+describe('the health page', () => {
+  it('shows each part of a healthy service', async () => {
+    const { page } = await stage.open({ service: () => serviceOf() }, { hash: '#/health' });
+
+    await page.locator('.verdict.tone-good').nth(5).waitFor();
+    const source = page.getByRole('row').filter({ hasText: 'default' });
+    expect((await source.innerText()).split(/\s*\t\s*/)).toEqual([
+      'default',
+      'Reachable',
+      '12.4 ms',
+      '128,400',
+      '0',
+      '–',
+      '–',
+    ]);
+    expect(await page.getByRole('heading', { level: 2 }).allInnerTexts()).toEqual([
+      'Data sources',
+      'Rounds',
+      'API server',
+      'Replicas of promscaler',
+      'Last changes',
+    ]);
+  });
+
+  it('shows an invalid document with its line and the caret below the column', async () => {
+    const { page } = await stage.open({ service: () => failingService() }, { hash: '#/health' });
+
+    await page.getByText('config/scalers/web.yaml:9').waitFor();
+    const lines = (await page.locator('.excerpt').innerText()).split('\n');
+    expect(lines[2]?.indexOf('^')).toBe(lines[1]?.indexOf('maxReplica'));
+    await page.getByText('kubectl-client-side-apply replaces spec.replicas again and again').waitFor();
+    await page.getByText('connect ECONNREFUSED 10.0.0.7:9090').waitFor();
+  });
+
+  it('shows times in the zone of the viewer, and UTC on hover', async () => {
+    const at = '2026-01-05T22:30:00Z';
+    const outcome = { kind: 'patched' as const, from: 3, to: 4, message: 'scaled' };
+    const { page } = await stage.open(
+      { service: () => serviceOf({ lastOutcomes: [{ namespace: 'a', name: 'b', at, outcome }] }) },
+      { hash: '#/health' },
+    );
+
+    const time = page.getByText('Jan 5, 23:30:00');
+    expect(await time.getAttribute('title')).toBe('2026-01-05 22:30:00 UTC');
+  });
+
+  it('reads again after a reload of the documents', async () => {
+    const { page, service } = await stage.open({ service: () => serviceOf() }, { hash: '#/health' });
+    await page.getByText('Live', { exact: true }).waitFor();
+    await until(() => service.streams.length === 1, 'the event stream');
+    service.answer({ service: () => failingService() });
+
+    service.send('reload', { at: '2026-01-01T00:00:00Z', scalers: 1, errors: 1 });
+
+    await page.getByText('config/scalers/web.yaml:9').waitFor();
+  });
+});

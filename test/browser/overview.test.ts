@@ -1,0 +1,230 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { HOSTILE, after, fleetOf, hostileRows, overviewOf, rowOf } from './support/answers.js';
+import { FakeFailure, until } from './support/fake-service.js';
+import { useStage } from './support/stage.js';
+
+const stage = useStage();
+
+const FLEET = fleetOf(5000);
+
+const THREE = [
+  rowOf({ namespace: 'data', name: 'etl', states: ['failing'], message: 'the query returned no series' }),
+  rowOf({
+    name: 'cart',
+    current: 6,
+    states: ['held'],
+    message: 'held',
+    limit: { limit: 'stabilization', reason: 'the window is 300 s', until: after(180) },
+  }),
+  rowOf({ name: 'web', current: 2, desired: 4, states: ['scaling'], message: 'scaling' }),
+];
+
+async function namesIn(page: Page): Promise<readonly string[]> {
+  return page.locator('.scaler-row .cell-name a').allInnerTexts();
+}
+
+async function rowsOnPage(page: Page, names: readonly string[]): Promise<void> {
+  await until(async () => (await namesIn(page)).join() === names.join(), `the rows ${names.join()}`);
+}
+
+describe('the overview of 3 scalers', () => {
+  it('shows states, replicas, the metric and what limits it, the most urgent first', async () => {
+    const { page } = await stage.open({ overview: () => overviewOf(THREE) });
+
+    await rowsOnPage(page, ['etl', 'cart', 'web']);
+    const text = async (name: string): Promise<string> =>
+      (await page.locator('.scaler-row').filter({ hasText: name }).innerText()).replace(/\s+/g, ' ');
+    expect(await text('etl')).toMatch(
+      /^etl data · Deployment Failing .* Failing the query returned no series/,
+    );
+    expect(await text('cart')).toMatch(
+      /Held .*6.* 2 to 10 .*54 %.* 60 % .*Stabilization until \d\d:\d\d:\d\d/,
+    );
+    expect(await text('web')).toMatch(/Scaling 2 to 4/);
+  });
+
+  it('finds while the viewer types, and writes the search into the address', async () => {
+    const { page, service } = await stage.open({ overview: () => overviewOf(THREE) });
+    await page.keyboard.press('/');
+    await page.keyboard.type('shop CA');
+
+    await rowsOnPage(page, ['cart']);
+    await page.waitForURL(`${service.url}#/?q=shop+CA`);
+    expect(await page.locator('.found').innerText()).toBe('1 of 3');
+
+    await page.keyboard.press('Escape');
+    await rowsOnPage(page, ['etl', 'cart', 'web']);
+    await page.waitForURL(`${service.url}#/`);
+  });
+
+  it('opens as the link says, and follows Back', async () => {
+    const { page, service } = await stage.open(
+      { overview: () => overviewOf(THREE) },
+      { hash: '#/?namespace=shop&state=held,scaling&sort=-replicas' },
+    );
+    await rowsOnPage(page, ['cart', 'web']);
+    expect(await page.getByRole('button', { name: 'Held' }).getAttribute('aria-pressed')).toBe('true');
+    expect(await page.getByLabel('Namespace').inputValue()).toBe('=shop');
+
+    await page.getByRole('link', { name: 'cart' }).click();
+    await page.waitForURL(`${service.url}#/scalers/shop/cart`);
+    await page.goBack();
+
+    await rowsOnPage(page, ['cart', 'web']);
+  });
+
+  it('sorts by a column, in both directions, and says so', async () => {
+    const { page } = await stage.open({ overview: () => overviewOf(THREE) });
+
+    await page.getByRole('button', { name: 'Replicas' }).click();
+    await rowsOnPage(page, ['cart', 'etl', 'web']);
+    await page.getByRole('button', { name: 'Replicas' }).click();
+    await rowsOnPage(page, ['web', 'etl', 'cart']);
+
+    const head = page.getByRole('columnheader', { name: 'Replicas' });
+    expect(await head.getAttribute('aria-sort')).toBe('ascending');
+  });
+
+  it('shows all again if nothing matches', async () => {
+    const { page } = await stage.open({ overview: () => overviewOf(THREE) }, { hash: '#/?q=nothing' });
+
+    await page.getByRole('button', { name: 'Show all scalers' }).click();
+
+    await rowsOnPage(page, ['etl', 'cart', 'web']);
+  });
+});
+
+describe('the overview of 5,000 scalers', () => {
+  it('has only the rows around the window in the document, and says how many there are', async () => {
+    const { page } = await stage.open({ overview: () => overviewOf(FLEET) }, { hash: '#/?sort=name' });
+    await page.locator('.scaler-row').first().waitFor();
+
+    expect(await page.locator('.scaler-row').count()).toBeLessThan(40);
+    expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe('5001');
+    expect(await page.locator('.scaler-row').first().getAttribute('aria-rowindex')).toBe('2');
+
+    await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+    await page.getByText(FLEET.at(-1)?.name ?? '').waitFor();
+    expect(await page.locator('.scaler-row').last().getAttribute('aria-rowindex')).toBe('5001');
+  });
+
+  it('moves the focus by keys, to rows that were not in the document, and keeps it while scrolling', async () => {
+    const { page } = await stage.open({ overview: () => overviewOf(FLEET) }, { hash: '#/?sort=name' });
+    const focused = (): Promise<string> => page.locator(':focus').innerText();
+    await page.getByLabel('Search scalers').press('ArrowDown');
+    expect(await focused()).toBe(FLEET[0]?.name);
+
+    for (const key of ['ArrowDown', 'PageDown', 'ArrowUp']) await page.keyboard.press(key);
+    expect(await focused()).toBe(FLEET[10]?.name);
+    await page.keyboard.press('End');
+    expect(await focused()).toBe(FLEET[4999]?.name);
+    await page.evaluate('scrollTo(0, 0)');
+    await page.getByText(FLEET[0]?.name ?? '').waitFor();
+    expect(await focused()).toBe(FLEET[4999]?.name);
+
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/#\/scalers\//);
+  });
+
+  it('returns to the same rows', async () => {
+    const { page } = await stage.open({ overview: () => overviewOf(FLEET) }, { hash: '#/?sort=name' });
+    await page.locator('.scaler-row').first().waitFor();
+    await page.evaluate('scrollTo(0, 64000)');
+    await page.getByText(FLEET[1000]?.name ?? '', { exact: true }).waitFor();
+
+    // A click would scroll to the link.
+    await page.evaluate("location.hash = '#/health'");
+    await page.getByRole('heading', { name: 'Health' }).waitFor();
+    await page.goBack();
+
+    await page.getByText(FLEET[1000]?.name ?? '', { exact: true }).waitFor();
+    expect(await page.evaluate('scrollY')).toBe(64_000);
+  });
+
+  it('starts with a link to skip to the content', async () => {
+    const { page } = await stage.open({ overview: () => overviewOf(FLEET) });
+    await page.keyboard.press('Tab');
+    expect(await page.locator(':focus').innerText()).toBe('Skip to content');
+
+    await page.keyboard.press('Enter');
+
+    expect(await page.locator(':focus').innerText()).toBe('Scalers');
+  });
+});
+
+describe('hostile texts', () => {
+  it('are shown and do nothing', async () => {
+    const { page } = await stage.open({ overview: () => overviewOf(hostileRows()) });
+
+    await rowsOnPage(page, Object.values(HOSTILE));
+    expect(await page.locator('main img, main script').count()).toBe(0);
+    expect(await page.locator('.cell-name a:not([href^="#/scalers/"])').count()).toBe(0);
+  });
+});
+
+describe('changes', () => {
+  const changed = { ...THREE[1]!, current: 9, desired: 9 };
+
+  it('appear without a reload, by an event, with only the changed rows', async () => {
+    const { page, service } = await stage.open({ overview: () => overviewOf(THREE) });
+    await page.getByText('Live', { exact: true }).waitFor();
+    await rowsOnPage(page, ['etl', 'cart', 'web']);
+    await until(() => service.streams.length === 1, 'the event stream');
+    service.answer({ overview: () => overviewOf([changed], { isComplete: false, revision: '2' }) });
+
+    service.send('decision', { at: after(1), namespace: 'shop', name: 'cart' });
+
+    await page.locator('.scaler-row', { hasText: 'cart' }).getByText('9', { exact: true }).first().waitFor();
+    expect(service.requests).toContain('overview?since=1');
+    await page.getByText('cart: 9 replicas').waitFor();
+    await rowsOnPage(page, ['etl', 'cart', 'web']);
+  });
+
+  it('appear after a break, which is visible, and the stream resumes after the last event', async () => {
+    const { page, service } = await stage.open({ overview: () => overviewOf(THREE) });
+    await page.getByText('Live', { exact: true }).waitFor();
+    service.send('decision', { at: after(1), namespace: 'shop', name: 'cart' });
+    await until(() => service.requests.length >= 2, 'the request after the event');
+
+    service.cut(false);
+    await page.getByText('Disconnected').waitFor();
+    service.answer({ overview: () => overviewOf([changed], { isComplete: false, revision: '2' }) });
+    service.cut(true);
+    await page.getByRole('button', { name: /^Retry/ }).click();
+
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.locator('.scaler-row', { hasText: 'cart' }).getByText('9', { exact: true }).first().waitFor();
+    expect(service.streams.at(-1)).toEqual({ lastEventId: '1' });
+  });
+
+  it('of which one cannot be read: the rows stay, and the page says as of when they are', async () => {
+    const { page, service } = await stage.open({ overview: () => overviewOf(THREE) });
+    await page.getByText('Live', { exact: true }).waitFor();
+    service.answer({ overview: () => new FakeFailure(503, 'the service is stopping') });
+
+    service.send('reload', { at: after(1), scalers: 3, errors: 0 });
+
+    await page.getByText(/^Outdated, as of .*: the service is stopping\.$/).waitFor();
+    await rowsOnPage(page, ['etl', 'cart', 'web']);
+  });
+});
+
+describe('a bearer token', () => {
+  it('is asked for, is sent with every request, and is kept for the tab', async () => {
+    const { page } = await stage.open({ overview: () => overviewOf(THREE) }, { token: 'secret' });
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.getByLabel('Bearer token').fill('wrong');
+    await page.keyboard.press('Enter');
+    await page.getByText('the request needs a bearer token').waitFor();
+
+    await page.getByLabel('Bearer token').fill('secret');
+    await page.keyboard.press('Enter');
+
+    await rowsOnPage(page, ['etl', 'cart', 'web']);
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.reload();
+    await rowsOnPage(page, ['etl', 'cart', 'web']);
+    expect(await page.evaluate('[Object.keys(localStorage), document.cookie]')).toEqual([[], '']);
+  });
+});

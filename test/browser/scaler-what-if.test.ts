@@ -1,0 +1,119 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import type { ScalerDetail } from '../../src/dashboard/data/answers.js';
+import { parseScaler } from '../../src/scaler/read/parse-scaler.js';
+import { findBarriers, launchBrowser, openPage } from './support/browser.js';
+import type { Watched } from './support/browser.js';
+import { startFakeService } from './support/fake-service.js';
+import type { FakeAnswers, FakeService } from './support/fake-service.js';
+import { tellStory } from './support/scaler-story.js';
+import { AT_MAXIMUM } from './support/scaler-stories.js';
+
+let browser: Browser;
+let service: FakeService;
+let watched: Watched;
+let detail: ScalerDetail;
+let page: Page;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterEach(async () => {
+  await watched.close();
+  await service.close();
+});
+afterAll(() => browser.close());
+
+async function open(): Promise<void> {
+  const others: NonNullable<FakeAnswers['others']> = tellStory(AT_MAXIMUM);
+  detail = others['scalers/shop/web']?.(new URL('http://fake')) as ScalerDetail;
+  service = await startFakeService({ answers: { others } });
+  watched = await openPage(browser, `${service.url}#/scalers/shop/web`);
+  page = watched.page;
+  await page.getByRole('button', { name: 'Try another document' }).click();
+  await page.locator('.what-if').waitFor();
+}
+
+function summary(): Promise<string> {
+  return page.locator('.what-if-summary').innerText();
+}
+
+test('the unchanged document gives the decision of the service', async () => {
+  await open();
+  const text = await page.locator('.what-if-decision').innerText();
+  expect(text).toContain(detail.decision?.reason);
+  expect(await summary()).toBe('As it is: stays at 5. Change a field to see the other decision.');
+});
+
+test('a changed field gives another decision, and nothing is sent', async () => {
+  await open();
+  const sent = (): readonly string[] => service.requests.filter((path) => path.includes('snapshot'));
+  const before = sent().length;
+  await page.getByLabel('maxReplicas').fill('12');
+  expect(await summary()).toBe('As it is: stays at 5. With the change: 5 → 10.');
+  await page.getByLabel('cpu: target.averageUtilization').fill('300');
+  // The recommendations of the last five minutes are from the real document.
+  expect(await summary()).toBe('As it is: stays at 5. With the change: 5 → 10.');
+  await page.getByText('were made with the real document').waitFor();
+  await page.getByText('Limits and windows').click();
+  await page.getByLabel('downscaleStabilizationSeconds').fill('0');
+  expect(await summary()).toBe('As it is: stays at 5. With the change: 5 → 3.');
+  await page.getByRole('button', { name: 'Reset' }).click();
+  expect(await page.getByLabel('maxReplicas').inputValue()).toBe('5');
+  expect(sent()).toHaveLength(before);
+  expect(watched.faults).toEqual([]);
+});
+
+test('a problem is at its field, in the words of validate', async () => {
+  await open();
+  const field = page.getByLabel('minReplicas');
+  await field.fill('6');
+  const { document } = detail;
+  const spec = document['spec'] as Readonly<Record<string, unknown>>;
+  const [problem] = parseScaler({ ...document, spec: { ...spec, minReplicas: 6 } }).problems;
+  const described = (await field.getAttribute('aria-describedby')) ?? '';
+  expect(await page.locator(`[id="${described}"]`).innerText()).toContain(
+    `error: ${problem?.message ?? ''} [replica-bounds]`,
+  );
+  expect(await field.getAttribute('aria-invalid')).toBe('true');
+  expect(await summary()).toBe('As it is: stays at 5. With the change: rejected.');
+  await field.fill('six');
+  expect(await page.locator(`[id="${described}"]`).innerText()).toContain(
+    'spec.minReplicas is "six", must be',
+  );
+  expect(await findBarriers(page)).toEqual([]);
+});
+
+test('policies and windows of behavior', async () => {
+  await open();
+  await page.getByLabel('maxReplicas').fill('12');
+  const group = page.locator('details', { has: page.getByText('behavior.scaleUp') });
+  await group.locator('summary').click();
+  await group.getByLabel('policies[0].type').selectOption('Pods');
+  await group.getByLabel('policies[0].value').fill('1');
+  await group.getByLabel('policies[0].periodSeconds').fill('60');
+  expect(await summary()).toBe('As it is: stays at 5. With the change: 5 → 6.');
+});
+
+test('the document as text: YAML and JSON, and line and caret of an error', async () => {
+  await open();
+  await page.getByText('The whole document as YAML or JSON').click();
+  const area = page.locator('textarea');
+  await area.fill((await area.inputValue()).replace('maxReplicas: 5', 'maxReplicas: 12'));
+  expect(await summary()).toBe('As it is: stays at 5. With the change: 5 → 10.');
+  expect(await page.getByLabel('maxReplicas').inputValue()).toBe('12');
+  await area.fill((await area.inputValue()).replace('maxReplicas: 12', 'maxReplica: 12'));
+  const problems = page.locator('.text-editor pre');
+  await problems.first().waitFor();
+  const texts = await problems.allInnerTexts();
+  expect(texts.join('\n')).toMatch(
+    /document:\d+:\d+: error: spec\.maxReplica is not a known field; did you mean/,
+  );
+  expect(texts.join('\n')).toContain('^');
+  await area.fill(JSON.stringify(detail.document));
+  expect(await summary()).toBe('As it is: stays at 5. Change a field to see the other decision.');
+  await area.fill('a: [');
+  await problems.first().waitFor();
+  expect(watched.faults).toEqual([]);
+  expect(await findBarriers(page)).toEqual([]);
+});

@@ -1,0 +1,278 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import type { DecisionList, HistoryAnswer, ScalerDetail } from '../../src/dashboard/data/answers.js';
+import { findBarriers, launchBrowser, openPage, overflowOf } from './support/browser.js';
+import type { Viewer, Watched } from './support/browser.js';
+import { FakeFailure, startFakeService, until } from './support/fake-service.js';
+import type { FakeAnswers, FakeService } from './support/fake-service.js';
+import { tellStory } from './support/scaler-story.js';
+import type { Story } from './support/scaler-story.js';
+import {
+  AT_MAXIMUM,
+  BLIND,
+  FIRST_ROUND,
+  HEALTHY,
+  HOSTILE_STORY,
+  LARGE,
+  MANY_LIMITS,
+  UNREAD,
+} from './support/scaler-stories.js';
+
+let browser: Browser;
+let service: FakeService | null = null;
+let watched: Watched | null = null;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterEach(async () => {
+  await watched?.close();
+  await service?.close();
+  watched = null;
+  service = null;
+});
+afterAll(() => browser.close());
+
+type Others = NonNullable<FakeAnswers['others']>;
+
+interface Opened {
+  readonly page: Page;
+  readonly service: FakeService;
+  readonly watched: Watched;
+  /** Returns the answer of the API below `scalers/shop/web`. */
+  readonly read: (path: string) => unknown;
+}
+
+async function open(story: Story, viewer: Viewer = {}): Promise<Opened> {
+  const others: Others = told(story);
+  const started = await startFakeService({ answers: { others } });
+  service = started;
+  const opened = await openPage(browser, `${started.url}#/scalers/shop/web`, viewer);
+  watched = opened;
+  await opened.page.locator('.chart-slider canvas').waitFor();
+  const read = (path: string): unknown => {
+    const url = new URL(`scalers/shop/web${path}`, 'http://fake');
+    return others[url.pathname.slice(1)]?.(url);
+  };
+  return { page: opened.page, service: started, watched: opened, read };
+}
+
+const stories = new Map<Story, Others>();
+
+/** The same answers for each page of a story. */
+function told(story: Story): Others {
+  const known = stories.get(story) ?? tellStory(story);
+  stories.set(story, known);
+  return known;
+}
+
+/** The region of a heading. */
+function section(page: Page, title: string | RegExp) {
+  return page.locator('section', { has: page.getByRole('heading', { name: title, level: 2 }) });
+}
+
+async function clickChart(page: Page, share: number): Promise<void> {
+  const box = await page.locator('.chart-slider .u-over').boundingBox();
+  if (box === null) throw new Error('the chart has no place');
+  await page.mouse.click(box.x + box.width * share, box.y + box.height / 2);
+}
+
+function momentOf(page: Page): string {
+  return new URLSearchParams(page.url().split('?')[1]).get('at') ?? '';
+}
+
+describe('the page of a scaler', () => {
+  test('answers first why the count is what it is', async () => {
+    const { page, read, watched } = await open(AT_MAXIMUM);
+    const card = page.getByRole('region', { name: 'The last decision' });
+    expect(await card.getByRole('heading').innerText()).toBe('Stays at 5, not 10: the maximum');
+    const { reason } = read('') as ScalerDetail;
+    expect(await card.innerText()).toContain(reason);
+    expect(watched.faults).toEqual([]);
+  });
+
+  test('a click on a moment opens its decision, with the numbers of the API', async () => {
+    const { page, read, watched } = await open(HEALTHY);
+    await clickChart(page, 0.35);
+    const part = section(page, /^Decision at/);
+    await part.getByText('Largest proposal').waitFor();
+    const [entry] = (read(`/decisions?at=${momentOf(page)}&limit=1`) as DecisionList).items;
+    const decision = entry?.decision;
+    if (decision == null) throw new Error('there is no decision');
+    const labels = await part.locator('.waterfall-label').allInnerTexts();
+    const numbers = await part.locator('.waterfall-number').allInnerTexts();
+    const rows = labels.map((label, index) => ({ label, number: numbers[index] }));
+    expect(rows).toEqual([
+      { label: 'Largest proposal', number: String(decision.recommendedReplicas) },
+      ...decision.limits.map(({ limit, from, to }) => ({ label: limit, number: `${from} → ${to}` })),
+      { label: 'Result', number: String(decision.desiredReplicas) },
+    ]);
+    expect(decision.limits.length).toBeGreaterThan(0);
+    const cells = await part
+      .getByRole('table', { name: 'Metrics of the decision' })
+      .locator('tbody tr')
+      .allInnerTexts();
+    expect(cells.map((cell) => /(\d+)(?: largest)?$/.exec(cell.trim())?.[1])).toEqual(
+      decision.metrics.map(({ proposal }) => String(proposal)),
+    );
+    await part.getByRole('button', { name: 'Show the last decision' }).click();
+    await section(page, 'Last decision').waitFor();
+    expect(momentOf(page)).toBe('');
+    expect(watched.faults).toEqual([]);
+  });
+
+  test('the keyboard moves from change to change', async () => {
+    const { page, read } = await open(HEALTHY);
+    const changes = (read('/decisions?changes=true&limit=100') as DecisionList).items.map(
+      ({ firstAt }) => firstAt,
+    );
+    const slider = page.getByRole('slider', { name: 'Moment' });
+    await slider.focus();
+    await page.keyboard.press('ArrowLeft');
+    expect(momentOf(page)).toBe(changes[0]);
+    await page.keyboard.press('ArrowLeft');
+    expect(momentOf(page)).toBe(changes[1]);
+    expect(await slider.getAttribute('aria-valuetext')).toMatch(
+      /^\d\d:\d\d:\d\d: \d+ current, \d+ desired replicas$/,
+    );
+    await page.keyboard.press('ArrowRight');
+    expect(momentOf(page)).toBe(changes[0]);
+    await page.keyboard.press('Home');
+    expect(momentOf(page)).toBe(changes.at(-1));
+    await page.keyboard.press('End');
+    expect(momentOf(page)).toBe('');
+  });
+
+  test('a moment in the address is opened; one that is no longer kept says so', async () => {
+    const { page, read } = await open(HEALTHY);
+    const { keptFrom } = read('/decisions') as DecisionList;
+    const early = new Date(Date.parse(keptFrom) - 60_000).toISOString();
+    await page.goto(`${page.url()}?at=${early}`);
+    await page.getByRole('heading', { name: 'This decision is no longer kept' }).waitFor();
+  });
+
+  test('ranges and zoom; days come from Prometheus, and the page says when they do not', async () => {
+    const { page, service, read } = await open(HEALTHY);
+    const box = await page.locator('.chart-slider .u-over').boundingBox();
+    if (box === null) throw new Error('the chart has no place');
+    await page.mouse.move(box.x + 100, box.y + 50);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 300, box.y + 50, { steps: 5 });
+    await page.mouse.up();
+    await page.getByRole('button', { name: 'Show all 2 h' }).click();
+    expect(momentOf(page)).toBe('');
+    const recent = read('/history') as HistoryAnswer;
+    const isLong = (path: string): boolean => path.includes('source=prometheus');
+    expect(service.requests.some(isLong)).toBe(false);
+    await page.getByRole('button', { name: '7 d' }).click();
+    await until(() => service.requests.some(isLong), 'Prometheus is asked');
+    const [asked = ''] = service.requests.filter(isLong);
+    const since = new URLSearchParams(asked.split('?')[1]).get('since') ?? '';
+    expect(Math.abs(Date.now() - Date.parse(since) - 7 * 86_400_000)).toBeLessThan(120_000);
+    const history = (url: URL): unknown =>
+      url.searchParams.get('source') === 'prometheus'
+        ? new FakeFailure(503, 'Prometheus has no answer')
+        : recent;
+    service.answer({ others: { ...tellStory(HEALTHY), 'scalers/shop/web/history': history } });
+    await page.getByRole('button', { name: '24 h' }).click();
+    await page.getByText('From memory only: Prometheus has no answer').waitFor();
+  });
+
+  test('the values are a table as well', async () => {
+    const { page, read } = await open(HEALTHY);
+    await page.getByText('Values as a table').click();
+    const table = page.getByRole('table', { name: /Replicas and metrics over time/ });
+    const first = await table.locator('tbody tr').first().locator('td').allInnerTexts();
+    const history = read('/history') as HistoryAnswer;
+    expect(first.slice(1, 6)).toEqual(
+      [
+        history.currentReplicas,
+        history.desiredReplicas,
+        history.recommendedReplicas,
+        history.minReplicas,
+        history.maxReplicas,
+      ].map((column) => String(column.at(-1))),
+    );
+  });
+
+  test('a decision appears without a reload', async () => {
+    const { page, service } = await open(HEALTHY);
+    service.answer({ others: tellStory(AT_MAXIMUM) });
+    service.send('decision', {
+      at: new Date().toISOString(),
+      namespace: 'shop',
+      name: 'web',
+      outcome: { kind: 'patched', from: 7, to: 5, message: '' },
+      reason: null,
+      limits: [],
+    });
+    await page.getByRole('heading', { name: 'Stays at 5, not 10: the maximum' }).waitFor();
+  });
+
+  test('the snapshot is downloaded as the API has it, and the command names the moment', async () => {
+    const { page, read } = await open(HEALTHY);
+    await clickChart(page, 0.95);
+    const part = section(page, /^Decision at/);
+    const downloading = page.waitForEvent('download');
+    await part.getByRole('button', { name: 'Download snapshot' }).click();
+    const download = await downloading;
+    const at = momentOf(page);
+    const text = await readFile(await download.path(), 'utf8');
+    expect(JSON.parse(text)).toEqual(read(`/snapshot?at=${at}`));
+    expect(download.suggestedFilename()).toMatch(/^shop-web-[\dTZ-]+\.json$/);
+    expect(await part.locator('code').innerText()).toBe(`promscaler explain shop/web --at ${at}`);
+  });
+});
+
+describe('a scaler in trouble', () => {
+  test('the target cannot be read', async () => {
+    const { page } = await open(UNREAD);
+    const card = page.getByRole('region', { name: 'The last decision' });
+    expect(await card.innerText()).toContain('deployments.apps "web" not found');
+  });
+
+  test('all metrics fail', async () => {
+    const { page } = await open(BLIND);
+    await page.getByRole('heading', { name: 'Stays at 5: no metric has a value' }).waitFor();
+    await section(page, 'Last decision').getByText('connect ECONNREFUSED').waitFor();
+  });
+
+  test('a scaler that does not exist', async () => {
+    service = await startFakeService({ answers: {} });
+    watched = await openPage(browser, `${service.url}#/scalers/shop/none`);
+    await watched.page.getByRole('heading', { name: 'Not found' }).waitFor();
+  });
+
+  test('names, messages and labels are only text', async () => {
+    const { page, watched } = await open(HOSTILE_STORY);
+    await page.locator('.pods-group summary').first().click();
+    await page.getByText('Transitions').click();
+    await page.getByRole('button', { name: 'As JSON' }).click();
+    await page.getByRole('button', { name: 'Try another document' }).click();
+    await page.locator('.what-if').waitFor();
+    expect(await page.locator('main img, main script, main [onerror]').count()).toBe(0);
+    expect(await page.locator('main').innerText()).toContain('<script>alert(2)</script>');
+    expect(watched.faults).toEqual([]);
+    expect(await overflowOf(page)).toBe(0);
+  });
+});
+
+describe('barriers', () => {
+  const cases = { HEALTHY, AT_MAXIMUM, BLIND, UNREAD, FIRST_ROUND, LARGE, MANY_LIMITS, HOSTILE_STORY };
+
+  test.each(Object.entries(cases))('axe finds nothing, and nothing is too wide: %s', async (_name, story) => {
+    for (const viewer of [
+      { width: 1280, scheme: 'light' },
+      { width: 390, scheme: 'dark' },
+      { width: 320, scheme: 'light' },
+    ] as const) {
+      const { page, watched, service } = await open(story, viewer);
+      expect(await findBarriers(page)).toEqual([]);
+      expect(await overflowOf(page)).toBe(0);
+      expect(watched.faults).toEqual([]);
+      await watched.close();
+      await service.close();
+    }
+  });
+});

@@ -1,0 +1,164 @@
+import type { Story } from './scaler-story.js';
+import { podsSample, totalSample } from './scaler-story.js';
+import type { Round } from './scaler-story.js';
+import { addSeconds } from '../../../src/units/time.js';
+import { HOSTILE } from './answers.js';
+
+const CPU = { resource: { name: 'cpu', target: { averageUtilization: 60 } } };
+const QUEUE = {
+  external: { metric: { name: 'queue_depth' }, query: 'sum(queue_depth)', target: { averageValue: '30' } },
+};
+
+/** 0 to 1 and back, so many times. */
+function wave({ index, rounds }: Round, times: number): number {
+  return (1 - Math.cos((index / rounds) * times * 2 * Math.PI)) / 2;
+}
+
+/** Two hours with two waves of load; the last scale-down is held by the stabilization window. */
+export const HEALTHY: Story = {
+  spec: { scaleTargetRef: { name: 'web' }, minReplicas: 2, maxReplicas: 12, metrics: [CPU, QUEUE] },
+  rounds: 400,
+  startReplicas: 3,
+  samples: (round) => [
+    podsSample(round, 1 + 5.5 * wave(round, 2.2) + 0.3 * Math.sin(round.index)),
+    totalSample(round, Math.round(40 + 220 * wave({ ...round, index: round.index + 40 }, 2.2))),
+  ],
+};
+
+/** The load asks for more than the maximum. */
+export const AT_MAXIMUM: Story = {
+  ...HEALTHY,
+  spec: { ...HEALTHY.spec, maxReplicas: 5 },
+  samples: (round) => [podsSample(round, 6), totalSample(round, 90)],
+};
+
+/** Every metric has failed for the last rounds. */
+export const BLIND: Story = {
+  ...HEALTHY,
+  samples: (round) =>
+    round.index < round.rounds - 30
+      ? HEALTHY.samples(round)
+      : [
+          { form: 'error', kind: 'failed', error: 'connect ECONNREFUSED 10.0.0.7:9090' },
+          { form: 'error', kind: 'missing', error: 'the query returned no series' },
+        ],
+};
+
+/** The target cannot be read. */
+export const UNREAD: Story = {
+  ...HEALTHY,
+  change: (_record, round) =>
+    round.index < round.rounds - 10
+      ? {}
+      : {
+          snapshot: null,
+          decision: null,
+          outcome: { kind: 'none', from: null, to: null, message: '' },
+          conditions: [
+            {
+              type: 'AbleToScale',
+              status: 'False',
+              reason: 'FailedGetScale',
+              message: 'deployments.apps "web" not found',
+            },
+          ],
+        },
+};
+
+/** Only the first round. */
+export const FIRST_ROUND: Story = { ...HEALTHY, rounds: 1 };
+
+/** 100 pods in all groups and 5 metrics. */
+export const LARGE: Story = {
+  spec: {
+    scaleTargetRef: { name: 'web' },
+    minReplicas: 20,
+    maxReplicas: 200,
+    metrics: [
+      CPU,
+      { resource: { name: 'memory', target: { averageValue: '700Mi' } } },
+      { containerResource: { name: 'cpu', container: 'app', target: { averageUtilization: 80 } } },
+      QUEUE,
+      { external: { metric: { name: 'orders' }, query: 'sum(orders)', target: { value: '900' } } },
+    ],
+  },
+  rounds: 60,
+  startReplicas: 100,
+  pods: (pods) =>
+    pods.map((pod, index) =>
+      index % 20 === 3
+        ? { ...pod, ready: false, phase: 'Pending' }
+        : index % 25 === 7
+          ? { ...pod, deleting: true }
+          : pod,
+    ),
+  samples: (round) => [
+    podsSample(round, 62, (name) => name.endsWith('1')),
+    podsSample(round, 100 * 700 * 1024 ** 2 * (0.9 + 0.2 * wave(round, 3))),
+    podsSample(round, 78),
+    totalSample(round, 2900 + 200 * wave(round, 5)),
+    totalSample(round, 905),
+  ],
+};
+
+/** Names, messages and units that a page must only show. */
+export const HOSTILE_STORY: Story = {
+  ...HEALTHY,
+  spec: {
+    scaleTargetRef: { name: 'web' },
+    minReplicas: 1,
+    maxReplicas: 12,
+    metrics: [
+      CPU,
+      {
+        external: {
+          metric: { name: 'up' },
+          query: `sum(up{job="${HOSTILE.emoji}"})`,
+          target: { averageValue: '30' },
+        },
+      },
+    ],
+  },
+  rounds: 60,
+  podName: (index) => `${HOSTILE.html}${HOSTILE.rightToLeft}${HOSTILE.long}-${index}`,
+  samples: (round) => [
+    podsSample(round, 2),
+    { form: 'error', kind: 'failed', error: `${HOSTILE.html} ${HOSTILE.long}` },
+  ],
+  change: (record) => ({
+    reason: `${HOSTILE.html} ${HOSTILE.arabic} ${HOSTILE.long}`,
+    conditions: record.conditions.map((condition) => ({ ...condition, message: HOSTILE.html })),
+  }),
+};
+
+/** Eight limits change the result, as far as a decision allows them together. */
+export const MANY_LIMITS: Story = {
+  ...HEALTHY,
+  change: (record) =>
+    record.decision === null
+      ? {}
+      : {
+          decision: {
+            ...record.decision,
+            recommendedReplicas: 1,
+            limits: (
+              [
+                'stabilization',
+                'recovery_hold',
+                'downscale_confirmation',
+                'policy',
+                'scale_up_limit',
+                'step_limit',
+                'min_replicas',
+                'forbidden_window',
+              ] as const
+            ).map((limit, index) => ({
+              limit,
+              from: index + 1,
+              to: index + 2,
+              reason: `the reason of ${limit}, which is a sentence of some length with numbers such as ${index}`,
+              until: index % 2 === 0 ? addSeconds(record.at, 60 * index) : null,
+            })),
+          },
+        },
+};

@@ -1,0 +1,189 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { decide } from '../../../src/decision/decide.js';
+import { EMPTY_STATE } from '../../../src/decision/snapshot/snapshot.js';
+import type { Pod, Sample, Snapshot, State } from '../../../src/decision/snapshot/snapshot.js';
+import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
+import type { Scaler } from '../../../src/scaler/spec.js';
+import {
+  listDecisions,
+  showHistory,
+  showScaler,
+  showSnapshot,
+} from '../../../src/server/pages/scaler-pages.js';
+import type { CycleRecord, Outcome } from '../../../src/telemetry/cycle-record.js';
+import { createRecords } from '../../../src/telemetry/records.js';
+import { addSeconds, instantFromMs } from '../../../src/units/time.js';
+import type { Instant } from '../../../src/units/time.js';
+import { partsOf } from '../../server/app-parts.js';
+import { scalerOf } from '../../support/builders.js';
+import { FakeFailure } from './fake-service.js';
+import type { FakeAnswer } from './fake-service.js';
+
+export interface Story {
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly podName?: (index: number) => string;
+  readonly rounds: number;
+  readonly startReplicas: number;
+  /** The sample of each metric of the document in a round. */
+  readonly samples: (round: Round) => readonly Sample[];
+  /** Changes the pods, which are ready otherwise. */
+  readonly pods?: (pods: readonly Pod[], round: Round) => readonly Pod[];
+  readonly change?: (record: CycleRecord, round: Round) => Partial<CycleRecord>;
+  /** Whether a wanted change is carried out; default: yes. */
+  readonly outcome?: (wanted: Outcome, round: Round) => Outcome;
+}
+
+export interface Round {
+  readonly index: number;
+  readonly rounds: number;
+  readonly now: Instant;
+  readonly pods: readonly Pod[];
+}
+
+const PERIOD_SECONDS = 15;
+
+/** Decides round after round up to now, and returns the answers of the API: the code of the service makes them. */
+export function tellStory(story: Story): Readonly<Record<string, FakeAnswer>> {
+  const { name = 'web', namespace = 'shop', rounds } = story;
+  const scaler = scalerOf(story.spec, { name, namespace });
+  const records = createRecords(SYSTEM_CLOCK);
+  const end = Math.floor(Date.now() / 1000) * 1000;
+  let state: State = EMPTY_STATE;
+  let replicas = story.startReplicas;
+  for (let index = 0; index < rounds; index += 1) {
+    const now = addSeconds(instantFromMs(end), (index + 1 - rounds) * PERIOD_SECONDS);
+    const made = decideRound(story, scaler, { index, now, state, replicas });
+    const change = records.ledger.add(made.record);
+    const before = change.before?.record.snapshot ?? null;
+    if (before !== null && change.after.history[0]?.count === 1)
+      records.archive.keep(change.after.key, before);
+    records.chartPoints.add(made.record);
+    state = made.state;
+    replicas = made.replicas;
+  }
+  const { api } = partsOf(records);
+  const place = `scalers/${namespace}/${name}`;
+  const answer = (page: RequestHandler): FakeAnswer => answerOf(page, { namespace, name });
+  return {
+    [place]: answer(showScaler(api)),
+    [`${place}/decisions`]: answer(listDecisions(api)),
+    [`${place}/snapshot`]: answer(showSnapshot(api)),
+    [`${place}/history`]: answer(showHistory(api)),
+    [`${place}/events`]: () => ({ items: [] }),
+  };
+}
+
+interface Before {
+  readonly index: number;
+  readonly now: Instant;
+  readonly state: State;
+  readonly replicas: number;
+}
+
+function decideRound(
+  story: Story,
+  scaler: Scaler,
+  { index, now, state, replicas }: Before,
+): { readonly record: CycleRecord; readonly state: State; readonly replicas: number } {
+  const podName =
+    story.podName ?? ((pod: number) => `${scaler.name}-7d9f5c6b8-${String(pod).padStart(5, '0')}`);
+  const plain = { index, now, rounds: story.rounds, pods: readyPods(replicas, now, podName) };
+  const pods = story.pods?.(plain.pods, plain) ?? plain.pods;
+  const round: Round = { ...plain, pods };
+  const snapshot: Snapshot = {
+    scaler,
+    now,
+    target: { specReplicas: replicas, statusReplicas: replicas },
+    pods,
+    samples: story.samples(round),
+    state,
+  };
+  const decision = decide(snapshot);
+  const { desiredReplicas: to } = decision;
+  const wanted: Outcome = { kind: to === replicas ? 'none' : 'patched', from: replicas, to, message: '' };
+  const outcome = story.outcome?.(wanted, round) ?? wanted;
+  const record: CycleRecord = {
+    scaler,
+    at: now,
+    snapshot,
+    decision,
+    outcome,
+    conditions: decision.conditions,
+    pause: null,
+    dryRun: false,
+    seconds: { observe: 0.012, decide: 0.0002, act: 0 },
+  };
+  return {
+    record: { ...record, ...story.change?.(record, round) },
+    state: decision.state,
+    replicas: outcome.kind === 'patched' ? to : replicas,
+  };
+}
+
+function readyPods(count: number, now: Instant, podName: (index: number) => string): readonly Pod[] {
+  const since = addSeconds(now, -3600);
+  return Array.from({ length: count }, (_, index) => ({
+    name: podName(index),
+    phase: 'Running',
+    deleting: false,
+    startTime: since,
+    ready: true,
+    readyChangedAt: since,
+    requests: new Map([
+      [
+        'app',
+        new Map([
+          ['cpu', 1000n],
+          ['memory', 1_073_741_824_000n],
+        ]),
+      ],
+    ]),
+    podRequests: null,
+  }));
+}
+
+/** The same value for each pod that is not left out. */
+export function podsSample(
+  { now, pods }: Round,
+  total: number,
+  isMissing: (name: string) => boolean = () => false,
+): Sample {
+  const sampled = pods.filter(({ name }) => !isMissing(name));
+  return {
+    form: 'containers',
+    at: addSeconds(now, -5),
+    partial: null,
+    windowSeconds: 60,
+    containers: new Map(sampled.map(({ name }) => [name, new Map([['app', total / pods.length]])])),
+  };
+}
+
+export function totalSample({ now }: Round, value: number): Sample {
+  return { form: 'values', at: addSeconds(now, -5), partial: null, values: [value] };
+}
+
+/** Runs a page of the service without a server. */
+function answerOf(page: RequestHandler, params: Readonly<Record<string, string>>): FakeAnswer {
+  return (url) => {
+    let status = 200;
+    let body: unknown = null;
+    const response = {
+      status: (code: number) => {
+        status = code;
+        return response;
+      },
+      type: () => response,
+      send: (text: string) => {
+        body = JSON.parse(text);
+      },
+      json: (value: unknown) => {
+        body = JSON.parse(JSON.stringify(value));
+      },
+    };
+    const request = { params, query: Object.fromEntries(url.searchParams) };
+    void page(request as unknown as Request, response as unknown as Response, () => undefined);
+    return status === 200 ? body : new FakeFailure(status, (body as { error: string }).error);
+  };
+}

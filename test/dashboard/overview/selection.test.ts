@@ -1,0 +1,119 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  EVERYTHING,
+  countRows,
+  ratioOf,
+  readSelection,
+  selectRows,
+  writeSelection,
+} from '../../../src/dashboard/overview/selection.js';
+import type { Selection } from '../../../src/dashboard/overview/selection.js';
+import { after, rowOf } from '../../browser/support/answers.js';
+
+const ROWS = [
+  rowOf({
+    namespace: 'data',
+    name: 'etl',
+    kind: 'StatefulSet',
+    current: 3,
+    states: ['held'],
+    changedAt: after(-5),
+  }),
+  rowOf({
+    name: 'cart',
+    target: 'cart-v2',
+    current: null,
+    metric: null,
+    states: ['failing'],
+    changedAt: null,
+  }),
+  rowOf({ name: 'web', current: 12, states: ['at-maximum', 'dry-run'], changedAt: after(-99) }),
+  rowOf({ name: 'zoo', current: 1, metric: { name: 'http_requests', unit: 'total', value: 90, target: 60 } }),
+];
+
+function namesOf(selection: Partial<Selection>): readonly string[] {
+  return selectRows(ROWS, { ...EVERYTHING, ...selection }).map(({ name }) => name);
+}
+
+describe('selectRows', () => {
+  it.each([
+    ['', ['etl', 'cart', 'web', 'zoo']],
+    ['WEB', ['web']],
+    ['shop/', ['cart', 'web', 'zoo']],
+    ['statefulset', ['etl']],
+    ['cart-v2', ['cart']],
+    ['http_req', ['zoo']],
+    ['  shop  z ', ['zoo']],
+    ['shop etl', []],
+  ])('finds by %j: %j', (search, names) => {
+    expect(namesOf({ search, sort: 'name' })).toEqual(names);
+  });
+
+  it('filters by namespace and by any of the states', () => {
+    expect(namesOf({ namespace: 'data' })).toEqual(['etl']);
+    expect(namesOf({ states: ['dry-run', 'held'], sort: 'name' })).toEqual(['etl', 'web']);
+  });
+
+  it('orders the most urgent first; held counts like no state', () => {
+    expect(namesOf({})).toEqual(['cart', 'web', 'etl', 'zoo']);
+  });
+
+  it.each([
+    ['replicas', false, ['zoo', 'etl', 'web', 'cart']],
+    ['replicas', true, ['web', 'etl', 'zoo', 'cart']],
+    ['changed', true, ['etl', 'zoo', 'web', 'cart']],
+    ['metric', true, ['zoo', 'etl', 'web', 'cart']],
+    ['name', true, ['zoo', 'web', 'cart', 'etl']],
+  ] as const)('sorts by %s (descending: %s), the unknown last: %j', (sort, isDescending, names) => {
+    const rows = ROWS.map((row) => (row.name === 'zoo' ? { ...row, changedAt: after(-50) } : row));
+    const found = selectRows(rows, { ...EVERYTHING, sort, isDescending }).map(({ name }) => name);
+
+    expect(found).toEqual(names);
+  });
+});
+
+describe('ratioOf', () => {
+  it('is unknown without a value and with a target of 0', () => {
+    const metric = { name: 'cpu', unit: 'percent' as const, value: 30, target: 60 };
+
+    expect(ratioOf(metric)).toBe(0.5);
+    expect([ratioOf(null), ratioOf({ ...metric, value: null }), ratioOf({ ...metric, target: 0 })]).toEqual([
+      null,
+      null,
+      null,
+    ]);
+  });
+});
+
+describe('readSelection and writeSelection', () => {
+  it.each([
+    ['', EVERYTHING],
+    [
+      'q=a+b&namespace=x%2Fy&state=failing%2Cheld&sort=-replicas',
+      { search: 'a b', namespace: 'x/y', states: ['failing', 'held'], sort: 'replicas', isDescending: true },
+    ],
+  ] as const)('reads and writes %j', (text, selection) => {
+    expect(readSelection(new URLSearchParams(text))).toEqual(selection);
+    expect(writeSelection(selection).toString()).toBe(text);
+  });
+
+  it('ignores unknown states and orders', () => {
+    expect(readSelection(new URLSearchParams('state=held,toString,held&sort=-__proto__'))).toEqual({
+      ...EVERYTHING,
+      states: ['held'],
+      isDescending: true,
+    });
+  });
+});
+
+describe('countRows', () => {
+  it('counts a row in each of its states, and in its namespace', () => {
+    const { states, namespaces } = countRows(ROWS);
+
+    expect(Object.fromEntries(states)).toEqual({ held: 1, failing: 1, 'at-maximum': 1, 'dry-run': 1 });
+    expect(namespaces).toEqual([
+      ['data', 1],
+      ['shop', 3],
+    ]);
+  });
+});

@@ -1,0 +1,250 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { decide } from '../../../src/decision/decide.js';
+import { decisionToJson } from '../../../src/decision/result/write-json.js';
+import { parseSnapshot } from '../../../src/decision/snapshot/parse-snapshot.js';
+import type { SnapshotAnswer } from '../../../src/dashboard/data/answers.js';
+import { decideWith } from '../../../src/dashboard/scaler/what-if/decide-with.js';
+import { readInput, textAt, withValue } from '../../../src/dashboard/scaler/what-if/edit.js';
+import { isAtField, listFields } from '../../../src/dashboard/scaler/what-if/fields.js';
+import { formatPath } from '../../../src/scaler/problems/finding.js';
+import { parseScaler } from '../../../src/scaler/read/parse-scaler.js';
+
+const VECTORS = join(import.meta.dirname, '../../vectors');
+
+function snapshotsOf(file: string): readonly SnapshotAnswer[] {
+  const vectors = JSON.parse(readFileSync(join(VECTORS, file), 'utf8')) as { snapshot: SnapshotAnswer }[];
+  return vectors.map(({ snapshot }) => snapshot);
+}
+
+/** 4 replicas, cpu at 135 % of 60 %. */
+function snapshotWith(spec: Readonly<Record<string, unknown>>, metrics?: unknown): SnapshotAnswer {
+  const pods = ['a', 'b', 'c', 'd'].map((name) => ({
+    name,
+    phase: 'Running' as const,
+    deleting: false,
+    startTime: '2026-01-01T08:00:00Z',
+    ready: true,
+    readyChangedAt: '2026-01-01T08:01:00Z',
+    requests: { main: { cpu: '1' } },
+  }));
+  const containers = Object.fromEntries(pods.map(({ name }) => [name, { main: 1.35 }]));
+  return {
+    scaler: {
+      apiVersion: 'promscaler.dev/v1',
+      kind: 'Scaler',
+      metadata: { namespace: 'shop', name: 'web' },
+      spec: {
+        scaleTargetRef: { name: 'web' },
+        maxReplicas: 6,
+        metrics: metrics ?? [{ resource: { name: 'cpu', target: { averageUtilization: 60 } } }],
+        ...spec,
+      },
+    },
+    now: '2026-01-01T10:00:00Z',
+    target: { specReplicas: 4, statusReplicas: 4 },
+    pods,
+    samples: [{ at: '2026-01-01T09:59:50Z', windowSeconds: 60, containers }],
+    state: {
+      lastScaleUp: null,
+      lastScaleDown: null,
+      recommendations: [],
+      scaleEvents: [],
+      failingSince: {},
+      zeroedBySelf: false,
+      inactiveSince: null,
+    },
+  };
+}
+
+describe('decideWith', () => {
+  test.each(readdirSync(VECTORS).filter((file) => file.endsWith('.json')))(
+    'the same document gives the same decision, for every fifth case of %s',
+    (file) => {
+      const snapshots = snapshotsOf(file).filter((_, index) => index % 5 === 0);
+      expect(snapshots.length).toBeGreaterThan(0);
+      for (const snapshot of snapshots) {
+        const { decision, problems } = decideWith(snapshot, structuredClone(snapshot.scaler));
+        expect(decision).toEqual(decisionToJson(decide(parseSnapshot(snapshot))));
+        expect(problems).toEqual([]);
+      }
+    },
+  );
+
+  test('another maximum gives another decision', () => {
+    const snapshot = snapshotWith({});
+    expect(decideWith(snapshot, snapshot.scaler).decision?.desiredReplicas).toBe(6);
+    const raised = withValue(snapshot.scaler, ['spec', 'maxReplicas'], 20);
+    const { decision, problems, notes } = decideWith(snapshot, raised);
+    expect([decision?.recommendedReplicas, decision?.desiredReplicas]).toEqual([9, 8]);
+    expect([problems, notes]).toEqual([[], []]);
+  });
+
+  test('an error has the message of validate and no decision', () => {
+    const snapshot = snapshotWith({});
+    const wrong = withValue(snapshot.scaler, ['spec', 'minReplicas'], 7);
+    const { decision, problems } = decideWith(snapshot, wrong);
+    expect(decision).toBeNull();
+    expect(problems).toEqual([
+      {
+        severity: 'error',
+        code: 'replica-bounds',
+        message: 'spec.minReplicas is 7, must be at most spec.maxReplicas (6)',
+        path: 'spec.minReplicas',
+      },
+    ]);
+    expect(problems[0]?.message).toBe(parseScaler(wrong).problems[0]?.message);
+  });
+
+  test('problems that the document of the snapshot has are not new', () => {
+    const snapshot = snapshotWith({ minReplicas: 7 });
+    expect(decideWith(snapshot, snapshot.scaler)).toMatchObject({
+      problems: [],
+      decision: { desiredReplicas: 7 },
+    });
+  });
+
+  test('a changed query has no value; one that only moved keeps its own', () => {
+    const cpu = { resource: { name: 'cpu', target: { averageUtilization: 60 } } };
+    const queue = {
+      external: { metric: { name: 'queue' }, query: 'sum(queue)', target: { averageValue: '10' } },
+    };
+    const base = snapshotWith({ maxReplicas: 50 }, [cpu, queue]);
+    const snapshot = {
+      ...base,
+      samples: [...base.samples, { at: '2026-01-01T09:59:50Z', values: [70] }],
+    };
+    const moved = withValue(snapshot.scaler, ['spec', 'metrics'], [queue, cpu]);
+    expect(decideWith(snapshot, moved).decision?.metrics.map(({ proposal }) => proposal)).toEqual([7, 9]);
+    const path = ['spec', 'metrics', 1, 'external', 'query'];
+    const { decision, notes } = decideWith(snapshot, withValue(snapshot.scaler, path, 'sum(other)'));
+    expect(decision?.metrics[1]).toMatchObject({
+      proposal: null,
+      error: 'this snapshot has no answer to this query',
+    });
+    expect(notes).toHaveLength(1);
+  });
+
+  test('a longer window has a note, a shorter one has none', () => {
+    const snapshot = snapshotWith({ downscaleStabilizationSeconds: 300 });
+    const path = ['spec', 'downscaleStabilizationSeconds'];
+    expect(decideWith(snapshot, withValue(snapshot.scaler, path, 301)).notes).toHaveLength(1);
+    expect(decideWith(snapshot, withValue(snapshot.scaler, path, 299)).notes).toEqual([]);
+  });
+
+  test('a snapshot of a newer service is a problem, not an exception', () => {
+    const newer = { ...snapshotWith({}), more: 1 };
+    const { decision, problems } = decideWith(newer, newer.scaler);
+    expect(decision).toBeNull();
+    expect(problems[0]?.message).toMatch(/^the snapshot cannot be read: more is 1, must be omitted/);
+  });
+
+  test('never throws, whatever the document is', () => {
+    const snapshot = snapshotWith({});
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), (document) => {
+        expect(decideWith(snapshot, document).decision).toBeNull();
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('withValue', () => {
+  test('sets, replaces and removes without touching the original', () => {
+    const document = { spec: { a: 1, list: [{ x: 1 }] } };
+    expect(withValue(document, ['spec', 'a'], 2)).toEqual({ spec: { a: 2, list: [{ x: 1 }] } });
+    expect(withValue(document, ['spec', 'b', 'c'], 2)).toEqual({
+      spec: { a: 1, list: [{ x: 1 }], b: { c: 2 } },
+    });
+    expect(withValue(document, ['spec', 'list', 0, 'x'], undefined)).toEqual({ spec: { a: 1 } });
+    expect(withValue(document, ['spec', 'list', 1, 'y'], 3)).toEqual({
+      spec: { a: 1, list: [{ x: 1 }, { y: 3 }] },
+    });
+    expect(withValue(document, ['spec', 'list', 9, 'y'], 3)).toEqual({
+      spec: { a: 1, list: [{ x: 1 }, { y: 3 }] },
+    });
+    expect(document).toEqual({ spec: { a: 1, list: [{ x: 1 }] } });
+  });
+
+  test('the order of the keys stays', () => {
+    const changed = withValue({ a: 1, b: 2, c: 3 }, ['b'], 5);
+    expect(JSON.stringify(changed)).toBe('{"a":1,"b":5,"c":3}');
+  });
+
+  test('an empty object that was written stays', () => {
+    expect(withValue({ spec: { behavior: {} } }, ['spec', 'a'], undefined)).toEqual({
+      spec: { behavior: {} },
+    });
+  });
+
+  test('a key called __proto__ is a member', () => {
+    const changed = withValue({}, ['__proto__', 'x'], 1);
+    expect(Object.keys(Object(changed) as object)).toEqual(['__proto__']);
+    expect(({} as Record<string, unknown>)['x']).toBeUndefined();
+  });
+});
+
+describe('inputs', () => {
+  test.each([
+    ['', undefined],
+    ['  ', undefined],
+    ['5', 5],
+    [' 0.5 ', 0.5],
+    ['1e3', 1000],
+    ['500m', '500m'],
+    ['0x10', '0x10'],
+    ['NaN', 'NaN'],
+  ])('%p is read as %p', (text, value) => {
+    expect(readInput(text)).toBe(value);
+  });
+
+  test('the text of a field', () => {
+    const document = { spec: { a: 5, b: '500m', c: false, d: null } };
+    expect(['a', 'b', 'c', 'd', 'e'].map((key) => textAt(document, ['spec', key]))).toEqual([
+      '5',
+      '500m',
+      'false',
+      '',
+      '',
+    ]);
+  });
+
+  test('one input for each written target, and a row for the next policy', () => {
+    const { scaler } = snapshotWith({
+      behavior: { scaleUp: { policies: [{ type: 'Pods', value: 4, periodSeconds: 15 }] } },
+    });
+    const paths = listFields(scaler, scaler).flatMap(({ fields }) =>
+      fields.map(({ path }) => formatPath(path)),
+    );
+    expect(paths).toContain('spec.metrics[0].resource.target.averageUtilization');
+    expect(paths).toContain('spec.behavior.scaleUp.policies[1].value');
+    expect(paths).not.toContain('spec.behavior.scaleUp.policies[2].value');
+    expect(new Set(paths).size).toBe(paths.length);
+  });
+
+  test('the inputs of targets stay while they are empty', () => {
+    const { scaler } = snapshotWith({});
+    const path = ['spec', 'metrics', 0, 'resource', 'target', 'averageUtilization'];
+    const fields = listFields(withValue(scaler, path, undefined), scaler).flatMap((group) => group.fields);
+    expect(fields.map((field) => formatPath(field.path))).toContain(formatPath(path));
+  });
+
+  test('placeholders are the defaults of the preset', () => {
+    const { scaler } = snapshotWith({ preset: 'chpa' });
+    const fields = listFields(scaler, scaler).flatMap((group) => group.fields);
+    expect(fields.find(({ label }) => label === 'upscaleForbiddenWindowSeconds')?.placeholder).toBe('300');
+  });
+
+  test.each([
+    ['spec.a', 'spec.a', true],
+    ['spec.a.b', 'spec.a', true],
+    ['spec.a[0]', 'spec.a', true],
+    ['spec.ab', 'spec.a', false],
+    ['spec', 'spec.a', false],
+  ])('a problem at %s is at the field %s: %p', (problem, field, is) => {
+    expect(isAtField(problem, field)).toBe(is);
+  });
+});

@@ -1,0 +1,252 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { decide } from '../../src/decision/decide.js';
+import { proposalContext } from '../../src/decision/proposals/context.js';
+import type { PodMetric } from '../../src/decision/proposals/context.js';
+import { plainProposal } from '../../src/decision/proposals/plain-proposal.js';
+import { proposeFromAnyPods } from '../../src/decision/proposals/pod-metrics.js';
+import { EMPTY_STATE } from '../../src/decision/snapshot/snapshot.js';
+import type {
+  ContainersSample,
+  Pod,
+  PodsSample,
+  Snapshot,
+  State,
+} from '../../src/decision/snapshot/snapshot.js';
+import type { Scaler } from '../../src/scaler/spec.js';
+import { T0, aScaler, at } from '../support/builders.js';
+
+const CPU: PodMetric = {
+  type: 'Resource',
+  name: 'cpu',
+  identity: 'cpu',
+  source: 'default',
+  target: { type: 'Utilization', percent: 60 },
+};
+const MEMORY: PodMetric = {
+  ...CPU,
+  name: 'memory',
+  identity: 'memory',
+  target: { type: 'AverageValue', milli: 700n },
+};
+const OF_APP: PodMetric = { ...CPU, type: 'ContainerResource', container: 'app', identity: 'cpu of app' };
+const REQUESTS: PodMetric = {
+  type: 'Pods',
+  name: 'requests',
+  identity: 'requests',
+  source: 'default',
+  target: { type: 'AverageValue', milli: 10_000n },
+  query: 'sum by (pod) (x)',
+  selector: [],
+};
+
+/** One value of `rare` in twenty. */
+function mostly<T>(usual: fc.Arbitrary<T>, rare: fc.Arbitrary<T>): fc.Arbitrary<T> {
+  return fc.oneof({ weight: 19, arbitrary: usual }, { weight: 1, arbitrary: rare });
+}
+
+/** What running pods have, and the edges of exact numbers. */
+const value = mostly<number>(
+  fc.oneof(fc.double({ min: 0, max: 3, noNaN: true }), fc.integer({ min: 0, max: 5 })),
+  fc.constantFrom(0, -0, 0.0001, 0.0005, 9e12, 9_007_199_254_740, 9_007_199_254_741, 9e15, 1e18, 1e300),
+);
+
+const quantity = mostly(
+  fc.constantFrom(500n, 333n, 1n),
+  fc.constantFrom(0n, 9_007_199_254_740_991n, 2n ** 62n),
+);
+const requests = mostly<Readonly<Record<string, bigint>>>(
+  fc.tuple(quantity, quantity).map(([cpu, memory]) => ({ cpu, memory })),
+  fc.constantFrom({}, { memory: 1n }),
+);
+
+/** Most pods run and are ready. Some began about when cpu initialization (300 s) or warmup (60 s) ends. */
+const pod = fc.record({
+  phase: mostly<Pod['phase']>(
+    fc.constant('Running'),
+    fc.constantFrom('Pending', 'Succeeded', 'Failed', 'Unknown'),
+  ),
+  deleting: mostly(fc.constant(false), fc.constant(true)),
+  startTime: mostly<number | null>(
+    fc.constantFrom(-900, -361, -360),
+    fc.constantFrom(-359, -301, -300, -299, -60, null),
+  ),
+  ready: mostly<boolean | null>(fc.constant(true), fc.constantFrom(false, null)),
+  readyChangedAt: fc.constantFrom<(number | null)[]>(-890, -301, -100, -10, null),
+  app: requests,
+  proxy: fc.option(requests, { freq: 3 }),
+  usage: fc.option(fc.tuple(value, fc.option(value)), { freq: 20 }),
+  name: mostly<string | null>(fc.constant(null), fc.constantFrom('twin', 'web-0')),
+});
+
+type Drawn = typeof pod extends fc.Arbitrary<infer T> ? T : never;
+
+const world = fc.record({
+  pods: fc.array(pod, { maxLength: 4 }),
+  metric: fc.constantFrom(CPU, MEMORY, OF_APP, REQUESTS),
+  podWarmupSeconds: fc.constantFrom(0, 60),
+  specReplicas: fc.integer({ min: 1, max: 9 }),
+  stranger: mostly<number | null>(fc.constant(null), value),
+  sampledAt: fc.constantFrom(-60, -15, 0),
+  windowSeconds: fc.constantFrom(0, 120),
+});
+
+type World = typeof world extends fc.Arbitrary<infer T> ? T : never;
+
+const instantOrNull = (seconds: number | null) => (seconds === null ? null : at(seconds));
+
+function podOf(
+  { phase, deleting, ready, startTime, readyChangedAt, app, proxy, name }: Drawn,
+  index: number,
+): Pod {
+  const asMap = (amounts: Readonly<Record<string, bigint>>) => new Map(Object.entries(amounts));
+  return {
+    name: name ?? `web-${index}`,
+    phase,
+    deleting,
+    ready,
+    startTime: instantOrNull(startTime),
+    readyChangedAt: instantOrNull(readyChangedAt),
+    requests: new Map([['app', asMap(app)], ...(proxy === null ? [] : [['proxy', asMap(proxy)] as const])]),
+    podRequests: null,
+  };
+}
+
+function sampleOf(drawn: World, pods: readonly Pod[]): ContainersSample | PodsSample {
+  const common = { at: at(drawn.sampledAt), windowSeconds: drawn.windowSeconds, partial: null };
+  const usages = pods.flatMap(({ name }, index) => {
+    const usage = drawn.pods[index]?.usage ?? null;
+    return usage === null ? [] : [[name, usage] as const];
+  });
+  const all = [...usages, ...(drawn.stranger === null ? [] : [['other-0', [drawn.stranger, null]] as const])];
+  if (drawn.metric.type === 'Pods')
+    return { ...common, form: 'pods', pods: new Map(all.map(([name, [app]]) => [name, app])) };
+  const containers = all.map(([name, [app, proxy]]) => {
+    return [name, new Map([['app', app], ...(proxy === null ? [] : [['proxy', proxy] as const])])] as const;
+  });
+  return { ...common, form: 'containers', containers: new Map(containers) };
+}
+
+const scalers = new Map<string, Scaler>();
+
+function scalerFor({ metric, podWarmupSeconds }: World): Scaler {
+  const key = `${metric.identity} ${podWarmupSeconds}`;
+  const bare = aScaler([metric]);
+  const scaler = scalers.get(key) ?? { ...bare, spec: { ...bare.spec, podWarmupSeconds } };
+  scalers.set(key, scaler);
+  return scaler;
+}
+
+function snapshotOf(drawn: World, pods: readonly Pod[] = drawn.pods.map(podOf)): Snapshot {
+  return {
+    scaler: scalerFor(drawn),
+    now: T0,
+    target: { specReplicas: drawn.specReplicas, statusReplicas: drawn.specReplicas },
+    pods,
+    samples: [sampleOf(drawn, pods)],
+    state: EMPTY_STATE,
+  };
+}
+
+describe('plainProposal', () => {
+  it('equals the rules in full wherever it applies, which is in at least 200 of 2,000 drawn cases', () => {
+    let plain = 0;
+    fc.assert(
+      fc.property(world, (drawn) => {
+        const snapshot = snapshotOf(drawn);
+        const sample = sampleOf(drawn, snapshot.pods);
+        const context = proposalContext(snapshot);
+
+        const proposal = plainProposal(drawn.metric, sample, context);
+
+        if (proposal === null) return;
+        plain += 1;
+        expect(proposal).toEqual(proposeFromAnyPods(drawn.metric, sample, context));
+      }),
+      { numRuns: 2000, seed: 20260101 },
+    );
+    expect(plain).toBeGreaterThan(200);
+  });
+
+  const settled: Drawn = {
+    phase: 'Running',
+    deleting: false,
+    startTime: -300,
+    ready: true,
+    readyChangedAt: -301,
+    app: { cpu: 500n, memory: 500n },
+    proxy: null,
+    usage: [0.3, null],
+    name: null,
+  };
+  const steady: World = {
+    pods: [settled, settled],
+    metric: CPU,
+    podWarmupSeconds: 0,
+    specReplicas: 2,
+    stranger: null,
+    sampledAt: 0,
+    windowSeconds: 120,
+  };
+
+  it.each<[string, Partial<World>, boolean]>([
+    ['applies to pods that began 300 s ago', {}, true],
+    [
+      'does not apply with a pod that began 299 s ago',
+      { pods: [settled, { ...settled, startTime: -299 }] },
+      false,
+    ],
+    [
+      'applies to memory with a pod that began 299 s ago',
+      { metric: MEMORY, pods: [{ ...settled, startTime: -299 }] },
+      true,
+    ],
+    ['does not apply with a warmup of 60 s and a pod that began 300 s ago', { podWarmupSeconds: 60 }, false],
+    ['does not apply with a pod that is not ready', { pods: [settled, { ...settled, ready: false }] }, false],
+    ['does not apply with a pod without a sample', { pods: [settled, { ...settled, usage: null }] }, false],
+    ['does not apply with a sample of a pod that is not listed', { stranger: 1 }, false],
+    ['does not apply with a pod without requests', { pods: [settled, { ...settled, app: {} }] }, false],
+    [
+      'applies to a pod with 9,007,199,254,740 bytes',
+      { metric: MEMORY, pods: [{ ...settled, usage: [9_007_199_254_740, null] }] },
+      true,
+    ],
+    [
+      'does not apply to a pod with 9,007,199,254,741 bytes',
+      { metric: MEMORY, pods: [{ ...settled, usage: [9_007_199_254_741, null] }] },
+      false,
+    ],
+    ['does not apply without pods', { pods: [] }, false],
+  ])('%s', (_, change, applies) => {
+    const drawn = { ...steady, ...change };
+    const snapshot = snapshotOf(drawn);
+
+    const proposal = plainProposal(drawn.metric, sampleOf(drawn, snapshot.pods), proposalContext(snapshot));
+
+    expect(proposal !== null).toBe(applies);
+  });
+});
+
+describe('a sequence of decisions on the same lists of pods', () => {
+  it('equals decisions on copies of them, whatever changes in between', () => {
+    const step = fc.record({ world, seconds: fc.integer({ min: -400, max: 400 }), keeps: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 2, maxLength: 8 }), (steps) => {
+        let pods: readonly Pod[] = [];
+        let state: State = EMPTY_STATE;
+        let now = T0;
+        for (const { world: drawn, seconds, keeps } of steps) {
+          if (!keeps) pods = drawn.pods.map(podOf);
+          now = at((now - T0) / 1000 + seconds);
+          const snapshot = { ...snapshotOf(drawn, pods), now, state };
+
+          const decision = decide(snapshot);
+
+          expect(decision).toEqual(decide({ ...snapshot, pods: structuredClone(pods) }));
+          state = decision.state;
+        }
+      }),
+      { numRuns: 300, seed: 20260101 },
+    );
+  });
+});

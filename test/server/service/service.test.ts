@@ -1,0 +1,189 @@
+import { describe, expect, it } from '@jest/globals';
+import { mergeServices, viewService } from '../../../src/server/service/view-service.js';
+import type { ServiceFacts, ServiceView } from '../../../src/server/service/view-service.js';
+import { serviceStatusSchema } from '../../../src/server/schemas/dashboard-schemas.js';
+import { SEES_ALL } from '../../../src/server/access/viewer.js';
+import type { Viewer } from '../../../src/server/access/viewer.js';
+import type { Problem } from '../../../src/scaler/problems/problem.js';
+import { createRecords } from '../../../src/telemetry/records.js';
+import { createServiceHealth } from '../../../src/telemetry/service-health.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { at } from '../../support/builders.js';
+import { decision, record, scaler } from '../../telemetry/record-builder.js';
+import { EMPTY_STATE } from '../../../src/decision/snapshot/snapshot.js';
+import { partsOf } from '../app-parts.js';
+
+const ONLY_SHOP: Viewer = { sees: (namespace) => namespace === 'shop', seesAll: false, scope: 'shop' };
+
+function problem(overrides: Partial<Problem>): Problem {
+  return {
+    code: 'wrong-type',
+    severity: 'error',
+    message: 'is wrong',
+    file: 'web.yaml',
+    place: { line: 3, column: 5 },
+    path: 'spec',
+    sourceLine: 'spec: 5',
+    ...overrides,
+  };
+}
+
+function world(problems: readonly Problem[] = []) {
+  const clock = new ManualClock();
+  const records = createRecords(clock);
+  const health = createServiceHealth(clock, ['default', 'other']);
+  const { api } = partsOf(records, { api: { problems: () => problems } });
+  const facts: ServiceFacts = {
+    health,
+    identity: 'promscaler-0',
+    leader: () => null,
+    periodSeconds: () => 15,
+    excerptOf: ({ sourceLine }) => sourceLine,
+  };
+  const view = (viewer: Viewer = SEES_ALL): ServiceView =>
+    viewService(api, facts, { now: clock.now(), viewer });
+  return { clock, records, health, view };
+}
+
+const UNKNOWN = { isReachable: null, lastError: null, errors: 0 };
+
+describe('the state of the service', () => {
+  it('is unknown, not 0, before the first request', () => {
+    const { view } = world();
+
+    expect(serviceStatusSchema.parse(view())).toEqual({
+      version: '0.1.0',
+      at: '2026-01-01T00:00:00Z',
+      startedAt: '2026-01-01T00:00:00Z',
+      identity: 'promscaler-0',
+      leader: null,
+      replicas: [{ identity: 'promscaler-0', scalers: 0, isReachable: true }],
+      dataSources: ['default', 'other'].map((name) => ({
+        ...UNKNOWN,
+        name,
+        queries: 0,
+        latencySeconds: null,
+        holdUntil: null,
+      })),
+      kubernetes: { ...UNKNOWN, requests: 0 },
+      rounds: { periodSeconds: 15, last: null, missed: 0 },
+      problems: [],
+      conflicts: [],
+      lastOutcomes: [],
+    });
+  });
+
+  it('has the hold of the sources that a scaler queries, until it ends', () => {
+    const { clock, records, view } = world();
+    const until = at(600);
+    records.ledger.add(
+      record({ decision: decision({ state: { ...EMPTY_STATE, holdScaleDownUntil: until } }) }),
+    );
+
+    const holds = (): readonly unknown[] => view().dataSources.map(({ holdUntil }) => holdUntil);
+
+    clock.advance(599_999);
+    expect(holds()).toEqual(['2026-01-01T00:10:00Z', null]);
+    clock.advance(1);
+    expect(holds()).toEqual([null, null]);
+  });
+
+  it('lists the last 20 changes of all scalers, newest first', () => {
+    const { records, view } = world();
+    for (let index = 0; index < 60; index += 1)
+      records.ledger.add(
+        record({
+          scaler: scaler(`s-${index % 3}`),
+          at: at(index),
+          outcome: { kind: 'patched', from: index, to: index + 1, message: '' },
+        }),
+      );
+    records.ledger.add(record({ scaler: scaler('s-0'), at: at(100) }));
+
+    const found = view().lastOutcomes;
+
+    expect(found.map(({ outcome }) => outcome.from)).toEqual(
+      Array.from({ length: 20 }, (_, index) => 59 - index),
+    );
+    expect(found[0]).toMatchObject({ namespace: 'shop', name: 's-2', at: '2026-01-01T00:00:59Z' });
+  });
+
+  it('lists errors of documents before warnings, with the line and its excerpt', () => {
+    const { view } = world([problem({ severity: 'warning', message: 'first' }), problem({ place: null })]);
+
+    expect(view().problems).toEqual([
+      {
+        severity: 'error',
+        code: 'wrong-type',
+        message: 'is wrong',
+        file: 'web.yaml',
+        line: null,
+        excerpt: 'spec: 5',
+      },
+      {
+        severity: 'warning',
+        code: 'wrong-type',
+        message: 'first',
+        file: 'web.yaml',
+        line: 3,
+        excerpt: 'spec: 5',
+      },
+    ]);
+  });
+
+  it('shows a viewer of one namespace nothing of the others', () => {
+    const { records, health, view } = world([
+      problem({}),
+      problem({ file: 'scalers.promscaler.dev/shop/web' }),
+      problem({ file: 'scalers.promscaler.dev/secret/web' }),
+    ]);
+    const outcome = { kind: 'patched', from: 1, to: 2, message: '' } as const;
+    const writer = { managers: [], since: '2026-01-01T00:00:00Z', message: 'kubectl' };
+    for (const namespace of ['shop', 'secret'])
+      records.ledger.add(record({ scaler: { ...scaler(), namespace }, outcome, conflictingWriter: writer }));
+    const query = { source: 'default', seconds: 1, reason: 'bad_query', message: 'secret_metric{' };
+    health.observeQuery(query);
+    health.observeKubernetesRequest({ verb: 'list', resource: 'pods', code: '403' });
+
+    const all = JSON.stringify(view());
+    const shop = view(ONLY_SHOP);
+
+    expect(all.match(/secret/g)?.length).toBeGreaterThan(3);
+    expect(JSON.stringify(shop)).not.toContain('secret');
+    expect([shop.problems.length, shop.conflicts.length, shop.lastOutcomes.length]).toEqual([1, 1, 1]);
+    expect(shop.dataSources[0]?.lastError?.message).toBe('bad_query');
+  });
+
+  it('adds the scalers, conflicts and changes of other replicas, and names the one that does not answer', () => {
+    const { view, records } = world();
+    records.ledger.add(record());
+    const change = (name: string, time: string): ServiceView['lastOutcomes'][number] => ({
+      namespace: 'shop',
+      name,
+      at: time,
+      outcome: { kind: 'patched', from: 1, to: 2, message: '' },
+    });
+    const own = { ...view(), lastOutcomes: [change('a', '2026-01-01T00:00:10Z')] };
+    const other = {
+      replicas: [{ identity: 'promscaler-1', scalers: 7, isReachable: true }],
+      conflicts: [{ namespace: 'shop', name: 'b', message: 'kubectl' }],
+      lastOutcomes: [change('b', '2026-01-01T00:00:20Z'), change('c', '2026-01-01T00:00:05.500Z')],
+    };
+
+    const merged = mergeServices(
+      own,
+      new Map([
+        ['promscaler-1', other],
+        ['promscaler-2', null],
+      ]),
+    );
+
+    expect(merged.replicas).toEqual([
+      { identity: 'promscaler-0', scalers: 1, isReachable: true },
+      { identity: 'promscaler-1', scalers: 7, isReachable: true },
+      { identity: 'promscaler-2', scalers: null, isReachable: false },
+    ]);
+    expect(merged.conflicts.map(({ name }) => name)).toEqual(['b']);
+    expect(merged.lastOutcomes.map(({ name }) => name)).toEqual(['b', 'a', 'c']);
+  });
+});
