@@ -15,10 +15,10 @@ const USAGE = `npm run bench -- [--only SECTION] [NODE-FLAG...]
   --only SECTION  rounds, flood, decide or schedules; all of them where it is not given
   NODE-FLAG       for the node of the service, such as --cpu-prof
 
-npm run bench -- elasticity [--traces DIRECTORY] [--page FILE]
+npm run bench -- elasticity [--traces DIRECTORY] [--write]
 
   --traces DIRECTORY  load traces, CSV files with the header t_seconds,value (default: $PROMSCALER_TRACES, or shapes)
-  --page FILE         page whose table to replace, such as docs/benchmarks.md
+  --write             replace the section of docs/benchmarks.md
 
 ${SCALE_USAGE}
 
@@ -37,7 +37,10 @@ for (const name of ['SIGINT', 'SIGTERM'] as const)
 
 if (given.includes('--help')) console.log(USAGE);
 else if (given[0] === 'elasticity')
-  benchElasticity(valueOf('--traces') ?? process.env['PROMSCALER_TRACES'], valueOf('--page'));
+  await benchElasticity(
+    valueOf('--traces') ?? process.env['PROMSCALER_TRACES'],
+    given.includes('--write') ? 'docs/benchmarks.md' : undefined,
+  );
 else
   await runSection().catch((error: unknown) => {
     // After an interruption, everything that was started has been stopped.

@@ -49,7 +49,13 @@ export function sweepVariants(
 
 export interface Assignment {
   readonly field: string;
-  readonly value: string | number | boolean;
+  readonly value: string | number | boolean | readonly Policy[];
+}
+
+interface Policy {
+  readonly type: string;
+  readonly value: number;
+  readonly periodSeconds: number;
 }
 
 function combine(sweeps: readonly Sweep[]): readonly (readonly Assignment[])[] {
@@ -73,7 +79,7 @@ export function changedVariant(
     if (typeof path === 'string') return { error: path };
     spec = withValue(spec, path, value) as PlainObject;
   }
-  const name = assignments.map(({ field, value }) => `${field}=${value}`).join(' ');
+  const name = assignments.map(assignmentText).join(' ');
   const { scaler: changed, problems } = parseScaler({ ...scaler.document, spec });
   const problem = problems.find(({ severity }) => severity === 'error');
   if (changed === null || problem !== undefined) {
@@ -85,6 +91,10 @@ export function changedVariant(
     return { error: `${name}: ${problem?.message ?? 'the document is invalid'}${hint}` };
   }
   return { name, scaler: changed };
+}
+
+export function assignmentText({ field, value }: Assignment): string {
+  return `${field}=${typeof value === 'object' ? JSON.stringify(value) : value}`;
 }
 
 type Path = readonly (string | number)[];

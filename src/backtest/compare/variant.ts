@@ -9,6 +9,7 @@ import { runVariant } from '../simulation/run-variant.js';
 import type { MetricModel } from '../simulation/metric-model.js';
 import { podOrderOf } from '../simulation/fleet.js';
 import type { OnRound, Run, Setting } from '../simulation/run-variant.js';
+import type { Job, RunJobs } from './run-jobs.js';
 import { traceModels, traceRequests } from '../simulation/trace-models.js';
 
 /** A document to be run over the load, under a name that is unique in the report. */
@@ -65,15 +66,45 @@ export function traceWorld(load: Load, assumptions: Assumptions): World {
   };
 }
 
-export function runOn(
+interface Surroundings {
+  readonly scoring: Scoring;
+  readonly assumptions: Assumptions;
+}
+
+/** Runs a document in this thread. */
+export function runOn(world: World, variant: Variant, given: Surroundings, onRound?: OnRound): Result {
+  const { name } = variant;
+  const job = jobOf(world, variant, given);
+  return 'error' in job
+    ? { name, run: null, figures: null, error: job.error }
+    : resultOf(name, runVariant(job.scaler, job.setting, onRound), given.scoring);
+}
+
+/** Runs documents, possibly at the same time. */
+export async function runAllOn(
   world: World,
-  { name, scaler }: Variant,
-  { scoring, assumptions }: { readonly scoring: Scoring; readonly assumptions: Assumptions },
-  onRound?: OnRound,
-): Result {
+  variants: readonly Variant[],
+  given: Surroundings & { readonly runJobs: RunJobs },
+): Promise<readonly Result[]> {
+  const jobs = variants.map((variant) => jobOf(world, variant, given));
+  const runs = await given.runJobs(jobs.flatMap((job) => ('error' in job ? [] : [job])));
+  let next = 0;
+  return variants.map(({ name }, index): Result => {
+    const job = jobs[index];
+    const done = job === undefined || 'error' in job ? job : runs[next++];
+    if (done !== undefined && 'run' in done) return resultOf(name, done.run, given.scoring);
+    return { name, run: null, figures: null, error: done?.error ?? 'it was not run' };
+  });
+}
+
+function jobOf(
+  world: World,
+  { scaler }: Variant,
+  { scoring, assumptions }: Surroundings,
+): Job | { readonly error: string } {
   const { demand } = scoring;
   const built = world.modelsOf(scaler);
-  if ('error' in built) return { name, run: null, figures: null, error: built.error };
+  if ('error' in built) return built;
   const setting: Setting = {
     start: demand.start,
     end: demand.end,
@@ -85,8 +116,7 @@ export function runOn(
     order: podOrderOf(scaler),
     ...world.beginningOf?.(scaler, demand.start),
   };
-  const run = runVariant(scaler, setting, onRound);
-  return resultOf(name, run, scoring);
+  return { scaler, setting };
 }
 
 /** What no document achieves: a fleet of fixed size, and one that always has exactly the pods that it needs. */

@@ -26,29 +26,50 @@ export const FIGURE_NAMES: readonly string[] = Object.keys(READ);
 export interface Threshold {
   readonly text: string;
   readonly figure: string;
-  /** A missing figure, such as `cost` without a price, meets no condition. */
-  readonly isMetBy: (figures: Figures) => boolean;
+  /** Whether the limit is the figure of the document itself, as in `theta_U<=document`. */
+  readonly isRelative: boolean;
+  /**
+   * A missing figure, such as `cost` without a price, meets no condition. `document` has the limit of a relative
+   * condition; it is missed without.
+   */
+  readonly isMetBy: (figures: Figures, document?: Figures) => boolean;
   /** Whether it is met with the limit multiplied (`<`) or divided (`>`) by a margin below 1. */
   readonly isMetWithin: (figures: Figures, margin: number) => boolean;
+  /** Whether a relative condition is met if the figure may be worse by `slack`. */
+  readonly isMetNear: (figures: Figures, document: Figures, slack: number) => boolean;
 }
 
-const CONDITION = /^([A-Za-z_]{1,20})(<=|>=|<|>)(\d{1,15}(?:\.\d{1,15})?)$/;
+const CONDITION = /^([A-Za-z_]{1,20})(<=|>=|<|>)(\d{1,15}(?:\.\d{1,15})?|document)$/;
 
-/** Returns why the text is no condition as a string. */
-export function parseThreshold(text: string): Threshold | string {
+/**
+ * Returns why the text is no condition as a string. `allowsDocument`: the limit may be `document`, the figure of the
+ * document itself.
+ */
+export function parseThreshold(
+  text: string,
+  { allowsDocument = false }: { readonly allowsDocument?: boolean } = {},
+): Threshold | string {
   const match = CONDITION.exec(text.replace(/[ \t]/g, ''));
-  if (match === null) return 'must be a figure, <, <=, > or >=, and a number, such as theta_U>1';
-  const [, name = '', operator, digits] = match;
+  if (match === null || (match[3] === 'document' && !allowsDocument))
+    return `must be a figure, <, <=, > or >=, and a number${allowsDocument ? ' or document' : ''}, such as theta_U>1`;
+  const [, name = '', operator = '', limitText = ''] = match;
   if (!isFigure(name)) return `there is no figure ${name}; the figures are ${FIGURE_NAMES.join(', ')}`;
-  const limit = Number(digits);
+  const isRelative = limitText === 'document';
+  const isUpper = operator.startsWith('<');
+  const isMet = (figures: Figures, limit: number): boolean => compare(READ[name](figures), operator, limit);
   const isMetWithin = (figures: Figures, margin: number): boolean =>
-    compare(
-      READ[name](figures),
-      operator ?? '',
-      operator?.startsWith('<') === true ? limit * margin : limit / margin,
-    );
-  const isMetBy = (figures: Figures): boolean => isMetWithin(figures, 1);
-  return { text: `${name} ${operator ?? ''} ${limit}`, figure: name, isMetBy, isMetWithin };
+    !isRelative && isMet(figures, isUpper ? Number(limitText) * margin : Number(limitText) / margin);
+  const isMetNear = (figures: Figures, document: Figures, slack: number): boolean =>
+    isMet(figures, READ[name](document) + (isUpper ? slack : -slack));
+  return {
+    text: `${name} ${operator} ${isRelative ? limitText : Number(limitText)}`,
+    figure: name,
+    isRelative,
+    isMetBy: (figures, document) =>
+      isRelative ? document !== undefined && isMetNear(figures, document, 0) : isMetWithin(figures, 1),
+    isMetWithin,
+    isMetNear,
+  };
 }
 
 function isFigure(name: string): name is FigureName {

@@ -6,6 +6,8 @@ import type { Instant } from '../../units/time.js';
  * unknown then, which is never read as 0.
  */
 export interface Load {
+  /** What `createLoad` makes the same load from, such as in a worker thread. */
+  readonly data: LoadData;
   readonly start: Instant;
   readonly end: Instant;
   readonly points: number;
@@ -15,6 +17,12 @@ export interface Load {
   readonly mean: (from: Instant, to: Instant) => number | null;
   /** Calls `visit` for each piece of constant value between two times, with null for a gap. */
   readonly pieces: (from: Instant, to: Instant, visit: Visit) => void;
+}
+
+export interface LoadData {
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+  readonly end: Instant;
 }
 
 type Visit = (from: Instant, to: Instant, value: number | null) => void;
@@ -46,6 +54,7 @@ export function createLoad(times: Float64Array, values: Float64Array, end: Insta
   };
 
   return {
+    data: { times, values, end },
     start: instantFromMs(timeAt(0)),
     end,
     points: times.length,

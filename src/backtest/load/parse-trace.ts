@@ -1,5 +1,6 @@
-import { instantFromMs } from '../../units/time.js';
+import { formatInstant, instantFromMs } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
+import { DEFAULT_START } from './defaults.js';
 import { createLoad } from './load.js';
 import type { Load } from './load.js';
 
@@ -26,9 +27,10 @@ const NUMBER = /^[+-]?(?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:[eE][+-]?\d{1,3})
 /**
  * Parses a load trace: the header `t_seconds,value`, then one line per step with ascending times. An empty value or
  * `NaN` is a gap, and so is the part of a step after twice the usual length, which is the median of all steps. The
- * first line is at `start`.
+ * first line is at `start`; null: at the default time, with a warning if the times look like Unix times.
  */
-export function parseTrace(text: string, start: Instant): Trace {
+export function parseTrace(text: string, givenStart: Instant | null): Trace {
+  const start = givenStart ?? DEFAULT_START;
   const rows = readRows(text);
   const [first] = rows.seconds;
   if (rows.problems.length > 0) return { load: null, problems: rows.problems };
@@ -40,7 +42,18 @@ export function parseTrace(text: string, start: Instant): Trace {
   const [last = start] = split.times.slice(-1);
   const end = instantFromMs(Math.round(last + stepMs));
   const load = createLoad(Float64Array.from(split.times), Float64Array.from(split.values), end);
-  return { load, problems: describeSteps(rows, stepMs / 1000) };
+  const moved =
+    givenStart === null && first >= LEAST_UNIX_SECONDS ? [movedTimes(first, rows.lines[0] ?? 1)] : [];
+  return { load, problems: [...moved, ...describeSteps(rows, stepMs / 1000)] };
+}
+
+/** 2001: an earlier time may be a count of seconds. */
+const LEAST_UNIX_SECONDS = 1_000_000_000;
+
+function movedTimes(first: number, line: number): TraceProblem {
+  const meant = formatInstant(instantFromMs(first * 1000));
+  const message = `t_seconds begins with ${first}, which looks like the Unix time ${meant}: the trace was moved to ${formatInstant(DEFAULT_START)}; set --start ${meant} to run it at its own time`;
+  return { severity: 'warning', line, message };
 }
 
 interface Rows {

@@ -2,6 +2,7 @@ import { formatInstant } from '../../units/time.js';
 import { FIGURE_NAMES, readFigure } from '../figures/threshold.js';
 import type { Scoring } from '../figures/figures.js';
 import { paretoFront } from '../compare/pareto.js';
+import type { Assignment } from '../compare/sweep.js';
 import { RAN } from '../history/recorded-run.js';
 import type { Result } from '../compare/variant.js';
 
@@ -18,7 +19,7 @@ export interface Report {
 
 export interface RecommendedChange {
   /** Null: keep the document as it is. */
-  readonly change: readonly { readonly field: string; readonly value: string | number | boolean }[] | null;
+  readonly change: readonly Assignment[] | null;
   readonly reason: string;
 }
 

@@ -1,6 +1,8 @@
 import { importObjects } from '../../importers/import-objects.js';
+import { isIncomplete } from '../../importers/draft/draft.js';
 import { NO_QUERIES } from '../../importers/manifest/metric-queries.js';
 import { readManifests } from '../../importers/read-manifests.js';
+import { formatPath } from '../../scaler/problems/finding.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
 import { type ReadOptions, readDocuments } from '../../scaler/read/read-scalers.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
@@ -35,6 +37,11 @@ export async function readVariant(
     throw new CommandError(
       `${option}: ${file} has several scalers (${listSome(scalers.map(scalerKey))}); choose one: ${file}#${scalerKey(scaler)}`,
     );
+  const missing = imported.incomplete.get(scalerKey(scaler));
+  if (missing !== undefined)
+    throw new CommandError(
+      `${option}: ${file}: ${missing}. Without it, the comparison would be with another autoscaler: convert the file with import, complete the document and pass that one`,
+    );
   return scaler;
 }
 
@@ -43,11 +50,15 @@ function whyNone(argument: string, scalers: readonly Scaler[]): string {
   return `${argument} is not found; the file has ${listSome(scalers.map(scalerKey))}`;
 }
 
-/** Returns the documents of autoscalers of other kinds as YAML; null if the text has none. */
-function importText(
-  text: string,
-  file: string,
-): { readonly text: string | null; readonly remarks: readonly string[] } {
+interface ImportedText {
+  /** Documents as YAML; null: the text has no autoscaler of another kind. */
+  readonly text: string | null;
+  readonly remarks: readonly string[];
+  /** By scaler: which metrics or schedules it lacks. */
+  readonly incomplete: ReadonlyMap<string, string>;
+}
+
+function importText(text: string, file: string): ImportedText {
   const { values } = readManifests(text, file);
   const { objects } = importObjects(values, {
     namespace: 'default',
@@ -55,12 +66,21 @@ function importText(
     queries: NO_QUERIES,
     isDryRun: false,
   });
-  if (objects.length === 0) return { text: null, remarks: [] };
-  const remarks = objects.flatMap(({ label, remarks: all }) =>
-    all
-      .filter(({ kind }) => kind === 'loss')
-      .map(({ path, message }) => `${file}: ${label}: ${[...path].join('.')} ${message}`),
-  );
+  if (objects.length === 0) return { text: null, remarks: [], incomplete: new Map() };
+  const incomplete = new Map<string, string>();
+  const remarks = objects.flatMap(({ label, key, draft, remarks: all }) => {
+    const losses = all.filter(({ kind }) => kind === 'loss');
+    const missing = losses.filter(({ message }) => message.includes('FILL IN'));
+    if (key !== null && draft !== null && isIncomplete(draft)) {
+      const parts = missing.map(
+        ({ path, message }) => `${formatPath(path)}: ${message.split('\n')[0] ?? ''}`,
+      );
+      incomplete.set(key, `${label} cannot be converted completely: ${parts.join('; ')}`);
+    }
+    return losses
+      .filter((one) => !missing.includes(one))
+      .map(({ path, message }) => `${file}: ${label}: ${formatPath(path)} ${message}`);
+  });
   const documents = objects.flatMap((object) => (object.text === null ? [] : [object.text]));
-  return { text: documents.join('---\n'), remarks };
+  return { text: documents.join('---\n'), remarks, incomplete };
 }

@@ -1,17 +1,19 @@
 import { recommend } from '../../backtest/compare/recommend.js';
+import type { RunJobs } from '../../backtest/compare/run-jobs.js';
+import type { Threshold } from '../../backtest/figures/threshold.js';
 import { sweepVariants } from '../../backtest/compare/sweep.js';
 import {
   type Variant,
   baselines,
   DEMAND_STEP_SECONDS,
-  runOn,
+  runAllOn,
   scoringOf,
   traceWorld,
 } from '../../backtest/compare/variant.js';
 import type { Report } from '../../backtest/report/report.js';
 import { evenLoad } from '../../backtest/load/even-load.js';
 import { type Load } from '../../backtest/load/load.js';
-import { DEFAULT_POD_START_SECONDS, DEFAULT_START } from '../../backtest/simulation/defaults.js';
+import { DEFAULT_POD_START_SECONDS } from '../../backtest/load/defaults.js';
 import { parseTrace } from '../../backtest/load/parse-trace.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { describeReadError } from '../../config/describe-read-error.js';
@@ -19,6 +21,7 @@ import { readBoundedText } from '../../files/read-bounded.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
 import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { readOptionsOf, requireServiceConfig } from '../input/service-config.js';
 import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
 import { readOutputFormat } from '../output/output-format.js';
@@ -37,6 +40,7 @@ import { writeHtml } from './html/write-html.js';
 import { readVariant } from './read-variant.js';
 import { runReplay } from './run-replay.js';
 import type { Scene } from './scene/scene.js';
+import { createWorkerPool } from './workers/run-jobs-in-workers.js';
 import { type Format, FORMATS, writeReport } from './write-report.js';
 
 export interface BacktestOptions extends HistoryOptions {
@@ -77,9 +81,31 @@ export async function runBacktest(options: BacktestOptions, io: CommandIo): Prom
   const config = await requireServiceConfig(options.config, io);
   const variants = await readVariants(options, config, io);
   const scene = await openScene(options, { config, variants }, io);
-  if (options.recommend !== undefined) return printRecommendation(options, { variants, scene, format }, io);
+  const pool = createWorkerPool(io);
+  try {
+    const given = { variants, scene, format, runJobs: pool.runJobs };
+    return options.recommend === undefined
+      ? await printComparison(options, { ...given, failIf }, io)
+      : await printRecommendation(options, given, io);
+  } finally {
+    pool.close();
+  }
+}
+
+interface Given {
+  readonly variants: readonly Variant[];
+  readonly scene: Scene;
+  readonly format: Format;
+  readonly runJobs: RunJobs;
+}
+
+async function printComparison(
+  { html }: BacktestOptions,
+  { variants, scene, format, runJobs, failIf }: Given & { readonly failIf: readonly Threshold[] },
+  io: CommandIo,
+): Promise<ExitCode> {
   const { scoring } = scene;
-  const results = variants.map((variant) => runOn(scene.world, variant, scene));
+  const results = await runAllOn(scene.world, variants, { ...scene, runJobs });
   const [first] = results;
   if (first?.error !== null) throw new CommandError(`${first?.name ?? ''}: ${first?.error ?? ''}`);
   const report: Report = {
@@ -89,7 +115,7 @@ export async function runBacktest(options: BacktestOptions, io: CommandIo): Prom
     assumptions: scene.lines,
   };
   writeReport(report, format, io);
-  if (options.html !== undefined) await writeHtml(options.html, buildPage(report, variants, scene), io.cwd);
+  if (html !== undefined) await writeHtml(html, buildPage(report, variants, scene), io.cwd);
   const failed = failIf.filter(({ isMetBy }) => isMetBy(first.figures));
   for (const { text } of failed) io.stderr.write(`promscaler: ${first.name}: ${text}\n`);
   return failed.length > 0 || results.some(({ error }) => error !== null) ? 1 : 0;
@@ -97,14 +123,14 @@ export async function runBacktest(options: BacktestOptions, io: CommandIo): Prom
 
 async function printRecommendation(
   { recommend: texts, html }: BacktestOptions,
-  { variants, scene, format }: { variants: readonly Variant[]; scene: Scene; format: Format },
+  { variants, scene, format, runJobs }: Given,
   io: CommandIo,
 ): Promise<ExitCode> {
   const [variant] = variants;
   if (variant === undefined || variants.length > 1)
     throw new CommandError('--recommend is about one document: remove --against and --sweep', 2);
   const conditions = parseThresholds('--recommend', texts ?? []);
-  const { change, reason, scoring, results } = recommend(variant, conditions, scene);
+  const { change, reason, scoring, results } = await recommend(variant, conditions, { ...scene, runJobs });
   if (results[0]?.error !== null) throw new CommandError(`${variant.name}: ${results[0]?.error ?? ''}`);
   const recommendation = { change, reason };
   const base = { scoring, variants: results, baselines: baselines(scoring), assumptions: scene.lines };
@@ -137,7 +163,7 @@ async function openScene(
   const load = await readTrace(options.trace, options, io);
   const scoring = scoringOf(load, known);
   const world = traceWorld(load, known);
-  return { world, scoring, assumptions: known, more: [], lines: describeAssumptions(known) };
+  return { world, scoring, assumptions: known, more: [], lines: describeAssumptions(known, variants) };
 }
 
 function checkSources({ trace, prometheus, from, history, to, step, saveHistory }: BacktestOptions): void {
@@ -189,11 +215,12 @@ async function readVariants(
   if (sweeps.length === 0) return variants;
   const swept = sweepVariants(scaler, sweeps);
   if ('error' in swept) throw new CommandError(`--sweep: ${swept.error}`);
-  return [...variants, ...swept.variants];
+  // The document itself is the first row.
+  return [...variants, ...swept.variants.filter((one) => !isDeepStrictEqual(one.scaler.spec, scaler.spec))];
 }
 
 async function readTrace(file: string, { start }: BacktestOptions, io: CommandIo): Promise<Load> {
-  const startTime: Instant = start === undefined ? DEFAULT_START : parseTime('--start', start);
+  const startTime: Instant | null = start === undefined ? null : parseTime('--start', start);
   const { load, problems } = parseTrace(await readTraceText(file, io), startTime);
   for (const { severity, line, message } of problems)
     io.stderr.write(`${file}${line === null ? '' : `:${line}`}: ${severity}: ${message}\n`);

@@ -12,15 +12,18 @@ spec:
       resource: { name: cpu, target: { type: Utilization, averageUtilization: ${target} } }
 `;
 
-/** Two hours of one value per minute. */
+/** One hour of one value per minute. */
 const trace = (valueAt: (minute: number) => number): string =>
-  `t_seconds,value\n${Array.from({ length: 120 }, (_, minute) => `${minute * 60},${valueAt(minute)}`).join('\n')}\n`;
+  `t_seconds,value\n${Array.from({ length: 60 }, (_, minute) => `${minute * 60},${valueAt(minute)}`).join('\n')}\n`;
 
 const cwd = folderOf({
   'low.yaml': document(40),
   'high.yaml': document(95),
+  // At 100 % of its capacity, a pod is at 100 % of its request: above 120 % it never is.
+  'lazy.yaml': document(92).replace('spec:', 'spec:\n  tolerance: 0.2'),
+  'rise.csv': trace((minute) => 50 + 2 * (minute % 30)),
   'steady.csv': trace(() => 100),
-  'turns.csv': trace((minute) => (minute < 60 ? 100 : minute % 4 < 2 ? 10 : 200)),
+  'turns.csv': trace((minute) => (minute < 34 ? 100 : minute % 4 < 2 ? 10 : 200)),
 });
 
 const run = (document: string, load: string, ...more: readonly string[]): Promise<Ran> =>
@@ -43,6 +46,7 @@ describe('backtest --recommend', () => {
     expect(stdout).toMatch(
       /^ {2}spec:\n {4}metrics:\n {6}- resource:\n {10}target:\n {12}averageUtilization: (?:[89]\d)$/m,
     );
+    expect(stdout).not.toContain('minReplicas:');
     expect(stdout).toMatch(/^changed +0\.00 /m);
   });
 
@@ -79,7 +83,7 @@ describe('backtest --recommend', () => {
       recommendation: {
         change: null,
         reason:
-          'the document itself does not meet theta_U <= 0 on the first half, and no setting with fewer pod-hours does; try lower targets with --sweep',
+          'the document does not meet theta_U <= 0 on the first half, and no other setting does: look at minReplicas, maxReplicas and the start of a pod',
       },
     });
   });
@@ -94,6 +98,57 @@ describe('backtest --recommend', () => {
       },
       variants: [{ name: 'low.yaml' }, { name: 'changed' }],
     });
+  });
+
+  it('may cost more if the document misses the condition: at a target of 92 % and a tolerance of 0.2, it never scales up', async () => {
+    const { stdout } = await run('lazy.yaml', 'rise.csv', '-o', 'json');
+
+    const { recommendation, variants } = JSON.parse(stdout) as {
+      readonly recommendation: { readonly reason: string };
+      readonly variants: readonly { readonly figures: Readonly<Record<string, number>> }[];
+    };
+    expect(recommendation.reason).toMatch(
+      /^on the second half, the change needs .*more pod-hours, and meets/,
+    );
+    expect(variants[0]?.figures['theta_U']).toBeGreaterThan(1);
+    expect(variants[1]?.figures['theta_U']).toBeLessThanOrEqual(1);
+  });
+
+  it('takes the document itself as the limit', async () => {
+    const { stdout } = await runCli(
+      [
+        ...['backtest', '--scaler', 'low.yaml', '--trace', 'steady.csv', '--capacity', '10'],
+        ...['--recommend', 'theta_U<=document', '-o', 'json'],
+      ],
+      { cwd },
+    );
+
+    const { recommendation } = JSON.parse(stdout) as {
+      readonly recommendation: { readonly change: unknown };
+    };
+    expect(recommendation.change).not.toBeNull();
+  });
+
+  it.each(['theta_U<=other', 'theta_U=document'])('rejects %s', async (condition) => {
+    const { exitCode, stderr } = await runCli(
+      [
+        'backtest',
+        '--scaler',
+        'low.yaml',
+        '--trace',
+        'steady.csv',
+        '--capacity',
+        '10',
+        '--recommend',
+        condition,
+      ],
+      { cwd },
+    );
+
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringContaining('and a number or document, such as theta_U>1'),
+    ]);
   });
 
   it('is about one document', async () => {

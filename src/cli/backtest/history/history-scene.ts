@@ -1,5 +1,5 @@
 import { RAN } from '../../../backtest/history/recorded-run.js';
-import { historyWorld } from '../../../backtest/history/history-models.js';
+import { historyWorld, isMemory } from '../../../backtest/history/history-models.js';
 import { type Assumptions, resultOf, scoringOf, type Variant } from '../../../backtest/compare/variant.js';
 import type { ServiceConfig } from '../../../config/resolve-service-config.js';
 import { resolveServiceConfig } from '../../../config/resolve-service-config.js';
@@ -8,7 +8,7 @@ import { parseQuantity, milliToNumber } from '../../../units/quantity.js';
 import { addSeconds, formatInstant, type Instant, parseInstant } from '../../../units/time.js';
 import { withPrometheusUrl } from '../../doctor/data-sources/with-prometheus-url.js';
 import { CommandError, type CommandIo } from '../../process/io.js';
-import { describeAssumptions } from '../scene/describe-assumptions.js';
+import { describeAssumptions, usesCpu } from '../scene/describe-assumptions.js';
 import { parseSeconds } from '../scene/parse-options.js';
 import type { Scene } from '../scene/scene.js';
 import { MAX_POINTS, type Range } from './fetch-series.js';
@@ -66,7 +66,7 @@ export async function openHistory(
   for (const warning of recorded.warnings) io.stderr.write(`promscaler: warning: ${warning}\n`);
   const { scrapeIntervalSeconds, resourceWindowSeconds } = recorded.source;
   const assumptions = { ...given.assumptions, scrapeIntervalSeconds, resourceWindowSeconds };
-  return sceneOf(recorded, { ...given, assumptions }, range);
+  return sceneOf(recorded, variants, { given: { ...given, assumptions }, range });
 }
 
 interface Opened {
@@ -94,7 +94,11 @@ function openFile(file: SavedHistory, io: CommandIo): Opened {
   return { sources: openSaved(file, io), range: { start, end, stepSeconds } };
 }
 
-function sceneOf(recorded: RecordedHistory, given: Parameters<typeof openHistory>[2], range: Range): Scene {
+function sceneOf(
+  recorded: RecordedHistory,
+  variants: readonly Variant[],
+  { given, range }: { readonly given: Parameters<typeof openHistory>[2]; readonly range: Range },
+): Scene {
   const { load, loadMetric, ran, history } = recorded;
   const capacity = given.assumptions.capacity ?? load.saturation;
   if (capacity === null)
@@ -115,26 +119,39 @@ function sceneOf(recorded: RecordedHistory, given: Parameters<typeof openHistory
     scoring,
     assumptions,
     more: ran === null ? [] : [resultOf(RAN, ran, scoring)],
-    lines: [...historyLines(recorded, given, range), ...describeAssumptions(assumptions)],
+    lines: [
+      ...historyLines(recorded, variants, { given, range }),
+      ...describeAssumptions(assumptions, variants),
+    ],
   };
 }
 
 function historyLines(
   { loadMetric, cpuRequest, cpuLimit, podStartSeconds, ran }: RecordedHistory,
-  { assumptions }: Parameters<typeof openHistory>[2],
-  { start, end, stepSeconds }: Range,
+  variants: readonly Variant[],
+  { given, range }: { readonly given: Parameters<typeof openHistory>[2]; readonly range: Range },
 ): readonly string[] {
+  const { assumptions } = given;
+  const { start, end, stepSeconds } = range;
+  const metrics = variants.flatMap(({ scaler }) => scaler.spec.metrics);
+  const hasMemory = metrics.some(isMemory);
+  const hasZero = metrics.some((metric) => 'onMissing' in metric && metric.onMissing === 'zero');
   const measured = cpuLimit === null ? 'the cpu request' : 'the cpu limit';
   return [
     `the load is the total of metric ${loadMetric.identity} from ${formatInstant(start)} to ${formatInstant(end)}, every ${stepSeconds} s (--from, --to, --step)`,
-    ...(cpuRequest === null ? [] : [`a pod requests ${round(cpuRequest)} cores (--request)`]),
-    ...(assumptions.capacity === null ? [`the capacity of a pod is ${measured} (--capacity)`] : []),
+    ...(cpuRequest === null || !usesCpu(variants)
+      ? []
+      : [`a pod requests ${round(cpuRequest)} cores (--request)`]),
+    ...(assumptions.capacity === null && usesCpu(variants)
+      ? [`the capacity of a pod is ${measured} (--capacity)`]
+      : []),
     ...(assumptions.podStartSeconds === null && podStartSeconds !== null
       ? ['the start of a pod is the median of kube_pod_status_ready_time - kube_pod_created']
       : []),
     'for the demand, values are moved back by half of the window of their query',
     'observed usage does not show load that was not served: where pods were at their limit, the demand was higher',
-    'memory is the recorded mean of a pod, whatever the number of pods; onMissing: zero applies where the replicas were recorded',
+    ...(hasMemory ? ['memory is the recorded mean of a pod, whatever the number of pods'] : []),
+    ...(hasZero ? ['onMissing: zero applies where the replicas were recorded'] : []),
     ...(ran === null
       ? ['the replicas that really ran are unknown: neither kube-state-metrics nor promscaler recorded them']
       : []),

@@ -1,15 +1,33 @@
-import type { Assumptions } from '../../../backtest/compare/variant.js';
+import type { Assumptions, Variant } from '../../../backtest/compare/variant.js';
+
+/** Whether a document has a metric of cpu. */
+export function usesCpu(variants: readonly Variant[]): boolean {
+  return variants.some(({ scaler }) =>
+    scaler.spec.metrics.some(
+      ({ type, name }) => (type === 'Resource' || type === 'ContainerResource') && name === 'cpu',
+    ),
+  );
+}
 
 /** One sentence for each thing that the result depends on and that was not measured, with the option that sets it. */
-export function describeAssumptions(assumptions: Assumptions): readonly string[] {
+export function describeAssumptions(
+  assumptions: Assumptions,
+  variants: readonly Variant[],
+): readonly string[] {
   const { capacity, podStartSeconds, usageAtCapacityPercent, initialReplicas } = assumptions;
   const { scrapeIntervalSeconds, resourceWindowSeconds } = assumptions;
+  const isOfCpu = usesCpu(variants);
   return [
     `one pod carries a load of ${capacity} (--capacity); load above that, on the mean of 15 s, is lost, not queued`,
     `a pod is ready ${podStartSeconds} s after it was created (--pod-start)`,
-    `a pod at its capacity uses ${usageAtCapacityPercent} % of its cpu request, and never more (--usage-at-capacity)`,
+    ...(isOfCpu
+      ? [
+          `a pod at its capacity uses ${usageAtCapacityPercent} % of its cpu request, and never more (--usage-at-capacity)`,
+        ]
+      : []),
     'the load is divided evenly among the ready pods',
-    `cpu is a mean over ${resourceWindowSeconds} s; a sample is ${scrapeIntervalSeconds / 2} s old (scrapeIntervalSeconds and resourceWindowSeconds of --config)`,
+    ...(isOfCpu ? [`cpu is a mean over ${resourceWindowSeconds} s (resourceWindowSeconds of --config)`] : []),
+    `a sample is ${scrapeIntervalSeconds / 2} s old (scrapeIntervalSeconds of --config)`,
     initialReplicas === null
       ? 'the first replicas are the first demand (--initial-replicas)'
       : `the first replicas are ${initialReplicas} (--initial-replicas)`,

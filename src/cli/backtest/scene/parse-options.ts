@@ -36,9 +36,12 @@ export function parseSweeps(texts: readonly string[]): readonly Sweep[] {
   });
 }
 
-export function parseThresholds(option: string, texts: readonly string[]): readonly Threshold[] {
+export function parseThresholds(
+  option: '--fail-if' | '--recommend',
+  texts: readonly string[],
+): readonly Threshold[] {
   return texts.map((text) => {
-    const threshold = parseThreshold(text);
+    const threshold = parseThreshold(text, { allowsDocument: option === '--recommend' });
     if (typeof threshold === 'string')
       throw new CommandError(`${option} ${JSON.stringify(text)}: ${threshold}`, 2);
     return threshold;

@@ -1,0 +1,30 @@
+import type { Scaler } from '../../scaler/spec.js';
+import { secondsBetween } from '../../units/time.js';
+import { type Run, runVariant, type Setting } from '../simulation/run-variant.js';
+
+/** A document and where it runs. */
+export interface Job {
+  readonly scaler: Scaler;
+  readonly setting: Setting;
+}
+
+/** A failure is about one document; the others run. */
+export type JobResult = { readonly run: Run } | { readonly error: string };
+
+/** Runs documents, possibly at the same time; the results have the order of the jobs. */
+export type RunJobs = (jobs: readonly Job[]) => Promise<readonly JobResult[]>;
+
+export const runJobsHere: RunJobs = (jobs) => Promise.resolve(jobs.map(runJob));
+
+export function runJob({ scaler, setting }: Job): JobResult {
+  try {
+    return { run: runVariant(scaler, setting) };
+  } catch (error) {
+    return { error: `internal error: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+/** The number of decisions that a job takes. */
+export function roundsOf({ scaler, setting: { start, end } }: Job): number {
+  return Math.floor(secondsBetween(start, end) / scaler.spec.syncPeriodSeconds);
+}

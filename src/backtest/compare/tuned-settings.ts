@@ -1,0 +1,110 @@
+import type { MetricSpec, Scaler } from '../../scaler/spec.js';
+import { formatMilli } from '../../units/quantity.js';
+import type { Assignment } from './sweep.js';
+
+/** The settings that `--recommend` changes. */
+export interface TunedSettings {
+  /** Target of the metric: percent of a utilization, otherwise a multiple of the present one. */
+  readonly target: number;
+  /** Stabilization of scale-downs in seconds. */
+  readonly downSeconds: number;
+  /** Stabilization of scale-ups in seconds. */
+  readonly upSeconds: number;
+  readonly upTolerance: number;
+  readonly downTolerance: number;
+  /** Largest scale-down per minute in percent; null: the policies of the document. */
+  readonly downPercent: number | null;
+  /** Largest factor of a scale-up; null: the limit of the document. */
+  readonly upFactor: number | null;
+}
+
+const KEY_OF_TYPE: Readonly<Record<MetricSpec['type'], string>> = {
+  Resource: 'resource',
+  ContainerResource: 'containerResource',
+  Pods: 'pods',
+  Object: 'object',
+  External: 'external',
+};
+
+/** The settings of the document. */
+export function presentSettings({ spec }: Scaler, metric: MetricSpec): TunedSettings {
+  const { behavior, tolerance, downscaleStabilizationSeconds } = spec;
+  return {
+    target: metric.target.type === 'Utilization' ? metric.target.percent : 1,
+    downSeconds: behavior?.scaleDown.stabilizationWindowSeconds ?? downscaleStabilizationSeconds,
+    upSeconds: behavior?.scaleUp.stabilizationWindowSeconds ?? 0,
+    upTolerance: behavior?.scaleUp.tolerance ?? tolerance,
+    downTolerance: behavior?.scaleDown.tolerance ?? tolerance,
+    downPercent: null,
+    upFactor: null,
+  };
+}
+
+/** Returns the fields to change; empty for the settings of the document. */
+export function changedFields(
+  scaler: Scaler,
+  metricIndex: number,
+  settings: TunedSettings,
+): readonly Assignment[] {
+  const { spec } = scaler;
+  const metric = spec.metrics[metricIndex];
+  if (metric === undefined) return [];
+  const present = presentSettings(scaler, metric);
+  const changes: Assignment[] = [];
+  const change = (isChanged: boolean, field: string, value: Assignment['value']): void => {
+    if (isChanged) changes.push({ field, value });
+  };
+  if (settings.target !== present.target) changes.push(targetField(metric, metricIndex, settings.target));
+  change(
+    settings.downSeconds !== present.downSeconds,
+    // A document without `behavior` keeps its other limits, which `behavior` would replace.
+    spec.behavior === null
+      ? 'downscaleStabilizationSeconds'
+      : 'behavior.scaleDown.stabilizationWindowSeconds',
+    settings.downSeconds,
+  );
+  changes.push(...toleranceFields(scaler, settings, present));
+  change(
+    settings.upSeconds !== present.upSeconds,
+    'behavior.scaleUp.stabilizationWindowSeconds',
+    settings.upSeconds,
+  );
+  const { downPercent, upFactor } = settings;
+  if (downPercent !== null)
+    change(true, 'behavior.scaleDown.policies', [{ type: 'Percent', value: downPercent, periodSeconds: 60 }]);
+  if (upFactor !== null) {
+    const hasBehavior = spec.behavior !== null || changes.some(({ field }) => field.startsWith('behavior.'));
+    const percent = Math.round(100 * (upFactor - 1));
+    change(!hasBehavior, 'scaleUpLimitFactor', upFactor);
+    change(hasBehavior, 'behavior.scaleUp.policies', [
+      { type: 'Pods', value: 4, periodSeconds: 15 },
+      { type: 'Percent', value: percent, periodSeconds: 15 },
+    ]);
+  }
+  return changes;
+}
+
+function toleranceFields(
+  { spec }: Scaler,
+  { upTolerance, downTolerance }: TunedSettings,
+  present: TunedSettings,
+): readonly Assignment[] {
+  const isUpChanged = upTolerance !== present.upTolerance;
+  const isDownChanged = downTolerance !== present.downTolerance;
+  if (spec.behavior === null && isUpChanged && upTolerance === downTolerance)
+    return [{ field: 'tolerance', value: upTolerance }];
+  return [
+    ...(isUpChanged ? [{ field: 'behavior.scaleUp.tolerance', value: upTolerance }] : []),
+    ...(isDownChanged ? [{ field: 'behavior.scaleDown.tolerance', value: downTolerance }] : []),
+  ];
+}
+
+function targetField(metric: MetricSpec, metricIndex: number, value: number): Assignment {
+  const { target } = metric;
+  const fieldOf = (name: string): string =>
+    `metrics[${metricIndex}].${KEY_OF_TYPE[metric.type]}.target.${name}`;
+  if (target.type === 'Utilization') return { field: fieldOf('averageUtilization'), value };
+  const milli = (target.milli * BigInt(Math.round(value * 100))) / 100n;
+  const name = target.type === 'Value' ? 'value' : 'averageValue';
+  return { field: fieldOf(name), value: formatMilli(milli > 0n ? milli : 1n) };
+}

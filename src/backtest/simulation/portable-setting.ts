@@ -1,0 +1,41 @@
+import { createLoad, type Load, type LoadData } from '../load/load.js';
+import type { MetricModel } from './metric-model.js';
+import type { Setting } from './run-variant.js';
+
+/** A setting without functions, which can be sent to a worker thread. Loads are replaced by their number. */
+export interface PortableSetting extends Omit<Setting, 'models'> {
+  readonly models: readonly PortableModel[];
+}
+
+type PortableModel = WithNumber<MetricModel>;
+type WithNumber<Model> = Model extends unknown ? Omit<Model, 'load'> & { readonly load: number } : never;
+
+export function packSetting(setting: Setting, numberOf: (load: Load) => number): PortableSetting {
+  return {
+    ...setting,
+    models: setting.models.map((model): PortableModel => ({ ...model, load: numberOf(model.load) })),
+  };
+}
+
+/** Throws `Error` if a load is missing. */
+export function unpackSetting(setting: PortableSetting, loadOf: (number: number) => Load): Setting {
+  return {
+    ...setting,
+    models: setting.models.map((model): MetricModel => ({ ...model, load: loadOf(model.load) })),
+  };
+}
+
+/** Returns the data of a load in memory that threads share, so that it exists only once. */
+export function shareLoad({ data: { times, values, end } }: Load): LoadData {
+  return { times: shared(times), values: shared(values), end };
+}
+
+export function openLoad({ times, values, end }: LoadData): Load {
+  return createLoad(times, values, end);
+}
+
+function shared(column: Float64Array): Float64Array {
+  const copy = new Float64Array(new SharedArrayBuffer(column.byteLength));
+  copy.set(column);
+  return copy;
+}

@@ -1,0 +1,144 @@
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import {
+  type Job,
+  type JobResult,
+  roundsOf,
+  runJob,
+  type RunJobs,
+} from '../../../backtest/compare/run-jobs.js';
+import type { Load, LoadData } from '../../../backtest/load/load.js';
+import { packSetting, shareLoad } from '../../../backtest/simulation/portable-setting.js';
+import { onAbort } from '../../../units/abort.js';
+import type { JobRequest } from './job-worker.js';
+
+export interface WorkerPool {
+  readonly runJobs: RunJobs;
+  readonly close: () => void;
+}
+
+/** One to three seconds: below it, starting workers saves little. */
+const FEWEST_ROUNDS = 100_000;
+
+/**
+ * Runs jobs in worker threads, one for each processor, or in this thread if they are few and short. A worker that fails
+ * is the error of its job. An abort of the signal ends all workers.
+ */
+export function createWorkerPool({
+  signal,
+  parallel = availableParallelism(),
+  fewestRounds = FEWEST_ROUNDS,
+  entry = new URL('./job-worker.js', import.meta.url),
+}: {
+  readonly signal: AbortSignal;
+  readonly parallel?: number;
+  readonly fewestRounds?: number;
+  readonly entry?: URL;
+}): WorkerPool {
+  const numbers = new Map<Load, number>();
+  const shared: LoadData[] = [];
+  const idle: JobThread[] = [];
+  const all = new Set<JobThread>();
+
+  const numberOf = (load: Load): number => {
+    const known = numbers.get(load);
+    if (known !== undefined) return known;
+    shared.push(shareLoad(load));
+    numbers.set(load, shared.length - 1);
+    return shared.length - 1;
+  };
+
+  const runOne = async (job: Job): Promise<JobResult> => {
+    if (signal.aborted) return INTERRUPTED;
+    const thread = idle.pop() ?? startThread(entry);
+    all.add(thread);
+    const result = await thread.run(job, { numberOf, dataOf: (number) => shared[number], signal });
+    if (thread.hasEnded()) all.delete(thread);
+    else idle.push(thread);
+    return result;
+  };
+
+  return {
+    runJobs: async (jobs) => {
+      const rounds = jobs.reduce((sum, job) => sum + roundsOf(job), 0);
+      const width = Math.min(parallel, jobs.length);
+      if (width < 2 || rounds < fewestRounds) return jobs.map(runJob);
+      const results: JobResult[] = [];
+      const queue = [...jobs.entries()];
+      const work = async (): Promise<void> => {
+        for (let next = queue.shift(); next !== undefined; next = queue.shift())
+          results[next[0]] = await runOne(next[1]);
+      };
+      await Promise.all(Array.from({ length: width }, work));
+      return results;
+    },
+    close: () => {
+      for (const thread of all) thread.end();
+      all.clear();
+      idle.length = 0;
+    },
+  };
+}
+
+const INTERRUPTED: JobResult = { error: 'interrupted' };
+
+interface JobThread {
+  readonly run: (
+    job: Job,
+    given: {
+      readonly numberOf: (load: Load) => number;
+      readonly dataOf: (number: number) => LoadData | undefined;
+      readonly signal: AbortSignal;
+    },
+  ) => Promise<JobResult>;
+  readonly hasEnded: () => boolean;
+  readonly end: () => void;
+}
+
+/** Without environment variables, which may contain secrets and which the worker does not need. */
+function startThread(entry: URL): JobThread {
+  const worker = new Worker(entry, { env: {} });
+  const sent = new Set<number>();
+  let hasEnded = false;
+  const end = (): void => {
+    hasEnded = true;
+    void worker.terminate();
+  };
+  // An error between two jobs must not end the process; the next job starts another worker.
+  worker.on('error', () => (hasEnded = true)).on('exit', () => (hasEnded = true));
+
+  return {
+    hasEnded: () => hasEnded,
+    end,
+    run: ({ scaler, setting }, { numberOf, dataOf, signal }) =>
+      new Promise((resolve) => {
+        const loads = new Map<number, LoadData>();
+        const settle = (result: JobResult): void => {
+          forget();
+          worker.off('message', settle).off('error', onError).off('exit', onExit);
+          resolve(result);
+        };
+        const onError = (error: unknown): void =>
+          settle({
+            error: `its worker thread failed: ${error instanceof Error ? error.message : String(error)}`,
+          });
+        const onExit = (): void => settle({ error: 'its worker thread exited' });
+        const onStop = (): void => {
+          end();
+          settle(INTERRUPTED);
+        };
+        const forget = onAbort(signal, onStop);
+        worker.on('message', settle).on('error', onError).on('exit', onExit);
+        const packed = packSetting(setting, (load) => {
+          const number = numberOf(load);
+          const data = dataOf(number);
+          if (data !== undefined && !sent.has(number)) loads.set(number, data);
+          sent.add(number);
+          return number;
+        });
+        const request: JobRequest = { scaler, setting: packed, loads };
+        if (hasEnded) onExit();
+        else worker.postMessage(request);
+      }),
+  };
+}

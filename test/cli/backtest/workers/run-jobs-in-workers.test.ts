@@ -1,0 +1,115 @@
+import { pathToFileURL } from 'node:url';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import {
+  createWorkerPool,
+  type WorkerPool,
+} from '../../../../src/cli/backtest/workers/run-jobs-in-workers.js';
+import { type Job, runJobsHere } from '../../../../src/backtest/compare/run-jobs.js';
+import { createLoad } from '../../../../src/backtest/load/load.js';
+import { traceModels, traceRequests } from '../../../../src/backtest/simulation/trace-models.js';
+import { at, scalerOf, T0 } from '../../../support/builders.js';
+
+/** The compiled worker: a worker thread has none of the transforms of the tests. */
+const ENTRY = pathToFileURL('dist/cli/backtest/workers/job-worker.js');
+
+/** One hour of a load that rises from 10 to 70, with a gap; a pod carries 10. */
+const LOAD = createLoad(
+  Float64Array.from({ length: 60 }, (_, minute) => T0 + minute * 60_000),
+  Float64Array.from({ length: 60 }, (_, minute) => (minute === 30 ? NaN : 10 + minute)),
+  at(3600),
+);
+
+function jobOf(target: number, more: Partial<Job['setting']> = {}): Job {
+  const metrics = [{ resource: { name: 'cpu', target: { averageUtilization: target } } }];
+  const scaler = scalerOf({ scaleTargetRef: { name: 'web' }, maxReplicas: 20, metrics });
+  const built = traceModels(scaler, LOAD, {
+    capacity: 10,
+    usageAtCapacityPercent: 100,
+    resourceWindowSeconds: 60,
+  });
+  if ('error' in built) throw new Error(built.error);
+  const setting = {
+    start: LOAD.start,
+    end: LOAD.end,
+    models: built.models,
+    initialReplicas: 1,
+    podStartSeconds: 30,
+    scrapeIntervalSeconds: 15,
+    requests: traceRequests(scaler),
+    ...more,
+  };
+  return { scaler, setting };
+}
+
+const pools: WorkerPool[] = [];
+afterEach(() => {
+  for (const pool of pools.splice(0)) pool.close();
+});
+
+function poolOf(more: Partial<Parameters<typeof createWorkerPool>[0]> = {}): WorkerPool {
+  const pool = createWorkerPool({
+    signal: new AbortController().signal,
+    parallel: 2,
+    fewestRounds: 0,
+    entry: ENTRY,
+    ...more,
+  });
+  pools.push(pool);
+  return pool;
+}
+
+describe('jobs in worker threads', () => {
+  it('have the results of this thread, in their order, also when a pool is used again', async () => {
+    const jobs = [50, 60, 70, 80, 90].map((target) => jobOf(target));
+    const pool = poolOf();
+
+    const first = await pool.runJobs(jobs);
+    const second = await pool.runJobs(jobs.toReversed());
+
+    const here = await runJobsHere(jobs);
+    expect(first).toEqual(here);
+    expect(second).toEqual(here.toReversed());
+    expect(here.every((one) => 'run' in one && one.run.rounds === 240)).toBe(true);
+  });
+
+  it('that fail are an error each, and the others run', async () => {
+    const broken = jobOf(50, { models: [] });
+
+    const [one, two, three] = await poolOf().runJobs([jobOf(50), broken, jobOf(70)]);
+
+    expect([one, three]).toEqual(await runJobsHere([jobOf(50), jobOf(70)]));
+    expect(two).toEqual({ error: 'internal error: no model for metric 0' });
+  });
+
+  it('are an error each if the worker cannot start', async () => {
+    const entry = pathToFileURL('/no/such/worker.js');
+
+    const results = await poolOf({ entry }).runJobs([jobOf(50), jobOf(60), jobOf(70)]);
+
+    expect(results).toEqual(
+      Array.from({ length: 3 }, () => ({
+        error: expect.stringMatching(/^its worker thread (?:failed: (?:Error: )?Cannot find|exited)/),
+      })),
+    );
+  });
+
+  it.each([
+    ['of 480 rounds, if 481 are the fewest', 481, 2],
+    ['if there is one processor', 0, 1],
+  ])('run in this thread %s', async (_, fewestRounds, parallel) => {
+    const pool = poolOf({ entry: pathToFileURL('/no/such/worker.js'), fewestRounds, parallel });
+
+    const results = await pool.runJobs([jobOf(50), jobOf(60)]);
+
+    expect(results).toEqual(await runJobsHere([jobOf(50), jobOf(60)]));
+  });
+
+  it('end when the command is interrupted', async () => {
+    const stop = new AbortController();
+    const running = poolOf({ signal: stop.signal }).runJobs([jobOf(50), jobOf(60), jobOf(70)]);
+
+    stop.abort();
+
+    expect(await running).toEqual(Array.from({ length: 3 }, () => ({ error: 'interrupted' })));
+  });
+});
