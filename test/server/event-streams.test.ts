@@ -210,7 +210,8 @@ describe('/api/v1/events', () => {
     await eventually(() => client.hasEnded());
     world.feed.publish(RELOAD);
     const next = await fetch(`${world.server.url}/api/v1/events`, { headers: { 'Last-Event-ID': 'run-1' } });
-    const { value } = (await next.body?.getReader().read()) ?? {};
+    const body: ReadableStream<Uint8Array> | null = next.body;
+    const { value } = (await body?.getReader().read()) ?? {};
 
     expect(new TextDecoder().decode(value)).toContain(`id: run-2\nevent: reload\ndata: ${RELOAD_DATA}`);
   });

@@ -31,6 +31,10 @@ export function reaching(command: Command): Command {
       '--service-namespace <namespace>',
       'Namespace of the Service of promscaler (default: search all namespaces)',
     )
+    .option(
+      '--token-file <file>',
+      'File with a bearer token for a service with server.auth (default: the environment variable PROMSCALER_TOKEN)',
+    )
     .option(...KUBECONFIG)
     .option(...CONTEXT);
 }

@@ -8,6 +8,7 @@ interface ReachFlags {
   readonly serviceNamespace?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
+  readonly tokenFile?: string;
   readonly namespace?: string;
   readonly output: string;
 }
@@ -45,4 +46,15 @@ export function addQueryCommands(program: Command, io: CommandIo, result: Result
     const { runStatus } = await import('../status/run-status.js');
     result.exitCode = await runStatus(options, io);
   });
+  const dashboard = program
+    .command('dashboard')
+    .description('Open the dashboard of a running service in the browser')
+    .option('--port <port>', 'Local port to forward from (default: any free port)')
+    .option('--no-open', 'Only print the address');
+  reaching(dashboard).action(
+    async (options: Omit<ReachFlags, 'output'> & { port?: string; open?: boolean }) => {
+      const { runDashboard } = await import('../dashboard/run-dashboard.js');
+      result.exitCode = await runDashboard(options, io);
+    },
+  );
 }

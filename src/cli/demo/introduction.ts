@@ -16,7 +16,9 @@ export function introduction(stage: IntroducedStage, { speed, durationSeconds }:
   const end = durationSeconds === null ? 'Ctrl-C' : `${durationSeconds} s or Ctrl-C`;
   const kubectl = `kubectl --kubeconfig ${kubeconfig}`;
   const reach = `--kubeconfig ${kubeconfig}`;
-  return `promscaler demo, ${speed}x speed, until ${end}.
+  return `Dashboard: ${serviceUrl}/
+
+promscaler demo, ${speed}x speed, until ${end}.
 
 A simulated cluster, a real Prometheus that scrapes its pods, and the service as \`promscaler run\` starts it:
   checkout  Deployment   cpu at 60 % of the requests

@@ -9,6 +9,7 @@ import { KubernetesError } from '../../kubernetes/api/types.js';
 import { homeDirectory } from '../input/home-directory.js';
 import type { CommandIo } from '../process/io.js';
 import { CommandError } from '../process/io.js';
+import { serviceHeaders } from './service-token.js';
 import { pluginRunner } from './run-plugin.js';
 import { VERSION } from '../version/version.js';
 
@@ -19,10 +20,15 @@ export interface ReachOptions {
   readonly serviceNamespace?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
+  /** File with a bearer token for the service. Unset: PROMSCALER_TOKEN, if set. */
+  readonly tokenFile?: string;
 }
 
 export interface ReachedService {
   readonly transport: Transport;
+  readonly connection: Connection;
+  /** Headers with the token for the service; empty without one. */
+  readonly headers: Readonly<Record<string, string>>;
   /** Path prefix of the service proxy; empty with `url`. */
   readonly prefix: string;
   /** Description for messages: `http://localhost:8080`, `service monitoring/promscaler`. */
@@ -37,16 +43,18 @@ export const ANSWER_DEADLINE_MS = 15_000;
 export async function reachService(options: ReachOptions, io: CommandIo): Promise<ReachedService> {
   const { clock } = io;
   const connection = await connect(options, io);
-  const transport = createTransport({ connection, clock, userAgent: `promscaler/${VERSION}` });
+  const headers = await serviceHeaders(options, io);
+  const transport = createTransport({ connection, clock, headers, userAgent: `promscaler/${VERSION}` });
+  const reached = { transport, connection, headers };
   if (options.url !== undefined)
-    return { transport, prefix: '', where: connection.url, proxyNamespace: null };
+    return { ...reached, prefix: '', where: connection.url, proxyNamespace: null };
   try {
     const { namespace, name, port } = await findService(transport, {
       namespace: options.serviceNamespace ?? null,
       signal: io.signal,
     });
     const prefix = `/api/v1/namespaces/${namespace}/services/http:${name}:${port}/proxy`;
-    return { transport, prefix, where: `service ${namespace}/${name}`, proxyNamespace: namespace };
+    return { ...reached, prefix, where: `service ${namespace}/${name}`, proxyNamespace: namespace };
   } catch (error) {
     transport.close();
     throw error;

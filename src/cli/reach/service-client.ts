@@ -175,6 +175,12 @@ function toCommandError({ where, proxyNamespace }: ReachedService, error: unknow
   return new CommandError(hint === '' ? error.message : `${error.message}: ${hint}`);
 }
 
+function forbiddenHint(proxyNamespace: string | null): string {
+  return proxyNamespace === null
+    ? 'a proxy requires credentials, which --url does not send'
+    : `you may not get services/proxy in namespace ${proxyNamespace}. Use --url, which needs no permission`;
+}
+
 function hintFor(error: KubernetesError, proxyNamespace: string | null): string {
   switch (error.kind) {
     case 'connection':
@@ -189,10 +195,10 @@ function hintFor(error: KubernetesError, proxyNamespace: string | null): string 
         ? 'the service is older than this command'
         : 'this is not promscaler, or its version is older than this command';
     case 'unauthorized':
+      if (error.message.includes('bearer token')) return 'use --token-file, or set PROMSCALER_TOKEN';
+      return forbiddenHint(proxyNamespace);
     case 'forbidden':
-      return proxyNamespace === null
-        ? 'a proxy requires credentials, which --url does not send'
-        : `you may not get services/proxy in namespace ${proxyNamespace}. Use --url, which needs no permission`;
+      return forbiddenHint(proxyNamespace);
     case 'server_error':
       return proxyNamespace === null ? '' : 'no pod of the service answers';
     default:

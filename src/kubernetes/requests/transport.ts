@@ -66,6 +66,8 @@ interface TransportOptions {
   readonly onRequest?: ((report: RequestReport) => void) | undefined;
   readonly onServerDate?: ((date: string) => void) | undefined;
   readonly onServerNames?: ((names: readonly string[]) => void) | undefined;
+  /** Sent with each request, for the server behind a proxy. Errors do not contain them. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** For example `promscaler/VERSION`. */
   readonly userAgent?: string | undefined;
 }
@@ -229,7 +231,7 @@ async function sendOnce(
 
 function axiosRequest(
   request: KubernetesRequest,
-  { signal, responseType, userAgent }: Sending,
+  { signal, responseType, userAgent, headers }: Sending,
   authorization: string | null,
 ): AxiosRequestConfig {
   const isStream = responseType === 'stream';
@@ -241,6 +243,7 @@ function axiosRequest(
     decompress: !isStream && request.lane !== 'list',
     maxContentLength: isStream ? -1 : MAX_ANSWER_BYTES[request.lane],
     headers: {
+      ...headers,
       Accept: 'application/json',
       'User-Agent': userAgent ?? 'promscaler',
       // A stream comes without compression, so that each event can be read when it arrives.

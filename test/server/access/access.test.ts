@@ -190,7 +190,8 @@ describe('a token review', () => {
     for (const namespace of ['secret', 'shop']) publish(namespace);
 
     const response = await get('/api/v1/events', { ...bearer('shop'), 'Last-Event-ID': first });
-    const reader = response.body?.getReader();
+    const body: ReadableStream<Uint8Array> | null = response.body;
+    const reader = body?.getReader();
     const text = new TextDecoder().decode((await reader?.read())?.value);
     for (const namespace of ['secret', 'shop']) publish(namespace);
     const live = new TextDecoder().decode((await reader?.read())?.value);
