@@ -1,11 +1,8 @@
 import { chartLines } from '../../backtest/report/chart.js';
-import { COLUMNS, COST_COLUMN } from '../../backtest/report/columns.js';
 import { type Report, reportToJson } from '../../backtest/report/report.js';
-import { paretoFront } from '../../backtest/compare/pareto.js';
-import type { Result } from '../../backtest/compare/variant.js';
 import type { CommandIo } from '../process/io.js';
 import { alignColumns } from '../output/format-values.js';
-import { changeToYaml } from './change-to-yaml.js';
+import { noteLines, recommendationLines, tableRows } from './text/report-lines.js';
 
 export const FORMATS = ['text', 'json', 'markdown'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -66,35 +63,4 @@ function markdownLines(report: Report): readonly string[] {
     '',
     ...report.assumptions.map((text) => `- ${text}`),
   ];
-}
-
-export function tableRows(report: Report): readonly (readonly string[])[] {
-  const { variants, baselines, scoring } = report;
-  const columns = scoring.pricePerPodHour === null ? COLUMNS : [...COLUMNS, COST_COLUMN];
-  const front = variants.length > 2 ? paretoFront(variants) : new Set<string>();
-  const rowOf = ({ name, figures }: Result): readonly string[] | null =>
-    figures === null
-      ? null
-      : [front.has(name) ? `${name} *` : name, ...columns.map(({ text }) => text(figures))];
-  const rows = [...variants, ...baselines].map(rowOf).filter((row) => row !== null);
-  return [['', ...columns.map(({ title }) => title)], ...rows];
-}
-
-export function noteLines({ variants }: Report): readonly string[] {
-  const failed = variants.flatMap(({ name, error }) => (error === null ? [] : [`${name}: ${error}`]));
-  const isMarked = variants.filter(({ figures }) => figures !== null).length > 2;
-  const mark = isMarked ? ['* no other variant has both fewer pod-hours and less under-provisioning'] : [];
-  return [...mark, ...failed].flatMap((text, index) => (index === 0 ? ['', text] : [text]));
-}
-
-/** The change as YAML, indented. */
-export function recommendationLines({ recommendation }: Report, indent: string): readonly string[] {
-  if (recommendation === undefined) return [];
-  const { change, reason } = recommendation;
-  if (change === null) return ['', `Recommendation: keep the document as it is: ${reason}.`];
-  const yaml = changeToYaml(change)
-    .trimEnd()
-    .split('\n')
-    .map((line) => indent + line);
-  return ['', `Recommendation: ${reason}. The table shows the second half. Change:`, '', ...yaml];
 }

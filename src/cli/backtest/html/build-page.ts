@@ -7,7 +7,7 @@ import type { PageChange, PageData, PageRun } from '../../../backtest/report/pag
 import type { Report } from '../../../backtest/report/report.js';
 import { secondsBetween } from '../../../units/time.js';
 import { VERSION } from '../../version/version.js';
-import { noteLines, recommendationLines, tableRows } from '../write-report.js';
+import { noteLines, recommendationLines, tableRows } from '../text/report-lines.js';
 import type { Scene } from '../scene/scene.js';
 import { createExplanations, type Explanations } from './explanations.js';
 import { traceRun } from './trace-run.js';

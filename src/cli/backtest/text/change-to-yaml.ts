@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { RecommendedChange } from '../../backtest/report/report.js';
+import type { RecommendedChange } from '../../../backtest/report/report.js';
 
 /** Returns the changed fields below `spec`. A list shows the changed items only, with their index. */
 export function changeToYaml(change: NonNullable<RecommendedChange['change']>): string {
