@@ -188,7 +188,7 @@ export const BUGS: readonly Bug[] = [
   bug(
     'deleted-scaler-goes-on',
     { by: ['I28'], when: ['document-removed'] },
-    edit('control/controller.js', '.filter((old) => !keys.has(old))', '.filter(() => false)'),
+    edit('control/controller.js', 'if (keys.has(key)) continue;', 'continue;'),
   ),
   bug(
     'empty-directory-taken-for-unreadable',
@@ -267,8 +267,8 @@ export const BUGS: readonly Bug[] = [
     { by: ['I22'], when: ['applied-lost', 'unapplied-lost'] },
     edit(
       'control/controller.js',
-      'entry.isRunning = false; }',
-      'entry.isRunning = entry.memory.unresolved !== null; }',
+      'entry.isRunning = false; inFlight.end(); }',
+      'entry.isRunning = entry.memory.unresolved !== null; inFlight.end(); }',
     ),
   ),
   bug(
