@@ -172,8 +172,8 @@ export const BUGS: readonly Bug[] = [
     { by: ['I8'], when: [] },
     edit(
       'control/change/carry-out.js',
-      `if (order.action === 'none' || hold !== null)`,
-      'if (hold !== null)',
+      `return order.action === 'none' || hold !== null ?`,
+      'return hold !== null ?',
     ),
   ),
   bug(
@@ -181,7 +181,7 @@ export const BUGS: readonly Bug[] = [
     { by: ['I30'], when: ['hpa-appears'] },
     edit(
       'control/change/why-held.js',
-      'const conflict = input.sharesTargetWith ?? other;',
+      'const conflict = sharesTargetWith ?? other;',
       'const conflict = null;',
     ),
   ),
