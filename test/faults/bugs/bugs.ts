@@ -172,8 +172,8 @@ export const BUGS: readonly Bug[] = [
     { by: ['I8'], when: [] },
     edit(
       'control/change/carry-out.js',
-      `if (order.action === 'none' || hold !== null)`,
-      'if (hold !== null)',
+      `return order.action === 'none' || hold !== null ?`,
+      'return hold !== null ?',
     ),
   ),
   bug(
@@ -181,14 +181,14 @@ export const BUGS: readonly Bug[] = [
     { by: ['I30'], when: ['hpa-appears'] },
     edit(
       'control/change/why-held.js',
-      'const conflict = input.sharesTargetWith ?? other;',
+      'const conflict = sharesTargetWith ?? other;',
       'const conflict = null;',
     ),
   ),
   bug(
     'deleted-scaler-goes-on',
     { by: ['I28'], when: ['document-removed'] },
-    edit('control/controller.js', '.filter((old) => !keys.has(old))', '.filter(() => false)'),
+    edit('control/controller.js', 'if (keys.has(key)) continue;', 'continue;'),
   ),
   bug(
     'empty-directory-taken-for-unreadable',
@@ -267,8 +267,8 @@ export const BUGS: readonly Bug[] = [
     { by: ['I22'], when: ['applied-lost', 'unapplied-lost'] },
     edit(
       'control/controller.js',
-      'entry.isRunning = false; }',
-      'entry.isRunning = entry.memory.unresolved !== null; }',
+      'entry.isRunning = false; inFlight.end(); }',
+      'entry.isRunning = entry.memory.unresolved !== null; inFlight.end(); }',
     ),
   ),
   bug(
