@@ -161,6 +161,24 @@ describe('the permissions', () => {
     ]);
   });
 
+  it.each([{}, { namespaces: ['shop'] }])(
+    'bind system:auth-delegator only with auth.tokenReview, also with %j: reviews have no namespace',
+    (values) => {
+      const delegators = (given: Values): readonly Rendered[] =>
+        render(helm, given).filter(({ roleRef }) => at(roleRef, 'name') === 'system:auth-delegator');
+
+      expect(delegators(values)).toEqual([]);
+      expect(delegators({ ...values, auth: { tokenReview: true } })).toMatchObject([
+        {
+          kind: 'ClusterRoleBinding',
+          metadata: { name: 'ops-rel-promscaler-auth-delegator' },
+          roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole' },
+          subjects: [ACCOUNT],
+        },
+      ]);
+    },
+  );
+
   it('cover only the configured kinds; outside of apps only their /scale', () => {
     const targets = ['statefulsets', 'rollouts.argoproj.io', 'widgets.example.com', 'gadgets.example.com'];
 
