@@ -92,7 +92,7 @@ export async function startFakeService({
     response.setHeader('Cache-Control', 'no-store');
     if (path === null) return void response.writeHead(404).end();
     if (!path.startsWith('api/v1/')) {
-      sendFile(join(dashboard, path === '' ? 'index.html' : path), response);
+      void sendFile(join(dashboard, path === '' ? 'index.html' : path), response);
       return;
     }
     if (token !== undefined && request.headers.authorization !== `Bearer ${token}`) {
