@@ -64,7 +64,10 @@ onLinux(`a decision record on a disk that fills up${why === null ? '' : ` (skipp
 
     expect(kept.length).toBeGreaterThanOrEqual(2);
     expect(linesOf(file)).toEqual(kept);
-    const warnings = service.output().split('\n').filter((line) => line.includes('ENOSPC'));
+    const warnings = service
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('ENOSPC'));
     expect(warnings).toEqual([expect.stringContaining(file)]);
     expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
 
