@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { BACKTEST_USAGE, benchBacktest } from './backtest/main.js';
 import { benchBrowser, BROWSER_USAGE } from './browser/main.js';
 import { benchDecide } from './decide.js';
 import { benchElasticity } from './elasticity.js';
@@ -19,6 +20,8 @@ npm run bench -- elasticity [--traces DIRECTORY] [--write]
 
   --traces DIRECTORY  load traces, CSV files with the header t_seconds,value (default: $PROMSCALER_TRACES, or shapes)
   --write             replace the section of docs/benchmarks.md
+
+${BACKTEST_USAGE}
 
 ${SCALE_USAGE}
 
@@ -52,6 +55,7 @@ async function runSection(): Promise<void> {
   if (given[0] === 'scale') await benchScale(given.slice(1), readVersion(), stop.signal);
   else if (given[0] === 'reaction') await benchReaction(given.slice(1), readVersion(), stop.signal);
   else if (given[0] === 'shares') await benchShares(given.slice(1), readVersion(), stop.signal);
+  else if (given[0] === 'backtest') await benchBacktest(given.slice(1), readVersion());
   else if (given[0] === 'browser') await benchBrowser(given.slice(1), readVersion());
   else await benchAll();
 }

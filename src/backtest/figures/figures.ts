@@ -106,7 +106,7 @@ function countFlaps({ changes }: Run): number {
     const before = changes[index - 1];
     return (
       before !== undefined &&
-      before.decision.action !== change.decision.action &&
+      before.action !== change.action &&
       secondsBetween(before.at, change.at) <= FLAP_SECONDS
     );
   }).length;

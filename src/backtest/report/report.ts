@@ -65,11 +65,11 @@ function resultToJson({ name, run, figures, error }: Result): Readonly<Record<st
       ...Object.fromEntries(FIGURE_NAMES.map((figure) => [figure, readFigure(figure, figures)])),
       by_limit: figures.byLimit,
     },
-    changes: run.changes.map(({ at, decision }) => ({
+    changes: run.changes.map(({ at, currentReplicas, desiredReplicas, reason }) => ({
       at: formatInstant(at),
-      from: decision.currentReplicas,
-      to: decision.desiredReplicas,
-      reason: decision.reason,
+      from: currentReplicas,
+      to: desiredReplicas,
+      reason,
     })),
   };
 }

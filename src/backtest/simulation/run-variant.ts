@@ -47,9 +47,9 @@ export interface Run {
   readonly roundsWithoutValue: number;
 }
 
-export interface Change {
+/** Of a decision, only what reports need: a month may have thousands of changes, and a decision an entry per pod. */
+export interface Change extends Pick<Decision, 'action' | 'currentReplicas' | 'desiredReplicas' | 'reason'> {
   readonly at: Instant;
-  readonly decision: Decision;
 }
 
 /** Called after each decision, with what it depended on. */
@@ -178,7 +178,8 @@ function createLog(fleet: Fleet, start: Instant): Log {
         counts.roundsWithoutValue += 1;
       for (const limit of new Set(decision.limits.map((step) => step.limit)))
         roundsByLimit.set(limit, (roundsByLimit.get(limit) ?? 0) + 1);
-      if (decision.action !== 'none') changes.push({ at: now, decision });
+      const { action, currentReplicas, desiredReplicas, reason } = decision;
+      if (action !== 'none') changes.push({ at: now, action, currentReplicas, desiredReplicas, reason });
       notePods(now);
     },
     finish: (end) => ({ start, end, replicas, ready, changes, roundsByLimit, ...counts }),

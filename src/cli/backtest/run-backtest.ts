@@ -25,6 +25,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { readOptionsOf, requireServiceConfig } from '../input/service-config.js';
 import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
 import { readOutputFormat } from '../output/output-format.js';
+import { createProgress } from '../output/progress.js';
 import { describeAssumptions } from './scene/describe-assumptions.js';
 import { type HistoryOptions, openHistory } from './history/history-scene.js';
 import {
@@ -81,15 +82,30 @@ export async function runBacktest(options: BacktestOptions, io: CommandIo): Prom
   const config = await requireServiceConfig(options.config, io);
   const variants = await readVariants(options, config, io);
   const scene = await openScene(options, { config, variants }, io);
-  const pool = createWorkerPool(io);
+  const progress = createProgress(io, options.recommend === undefined ? describeRuns : describeSearch);
+  const pool = createWorkerPool({ signal: io.signal, progress });
+  const runJobs: RunJobs = async (jobs) => {
+    const results = await pool.runJobs(jobs);
+    progress.clear();
+    return results;
+  };
   try {
-    const given = { variants, scene, format, runJobs: pool.runJobs };
+    const given = { variants, scene, format, runJobs };
     return options.recommend === undefined
       ? await printComparison(options, { ...given, failIf }, io)
       : await printRecommendation(options, given, io);
   } finally {
     pool.close();
   }
+}
+
+function describeRuns(finished: number, total: number): string {
+  return `simulating: ${finished} of ${total} documents`;
+}
+
+/** What is tried next depends on the results so far. */
+function describeSearch(finished: number): string {
+  return `searching settings: ${finished} runs`;
 }
 
 interface Given {

@@ -5,6 +5,7 @@ import { selectSeries } from '../../../prometheus/answers/series-index.js';
 import type { RangeClient } from '../../../prometheus/client/range-client.js';
 import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
 import { addSeconds, formatInstant, type Instant, instantFromMs } from '../../../units/time.js';
+import type { Progress } from '../../output/progress.js';
 import { CommandError, type CommandIo } from '../../process/io.js';
 import type { CacheKey, HistoryCache } from './history-cache.js';
 
@@ -22,11 +23,6 @@ export interface Fetching {
   readonly io: CommandIo;
   /** Called with each answer, for `--save-history`. */
   readonly onAnswer?: (key: Omit<CacheKey, 'source'>, series: readonly RangeSeries[]) => void;
-}
-
-export interface Progress {
-  readonly add: (chunks: number) => void;
-  readonly done: () => void;
 }
 
 /** Of a history: 30 days at 5 s. */
@@ -129,21 +125,4 @@ function identityOf({ name, urls, headers, basicAuth, bearerTokenFile }: SourceC
 
 function hasLabels({ labels }: RangeSeries, wanted: Readonly<Record<string, string>>): boolean {
   return Object.entries(wanted).every(([name, value]) => labels[name] === value);
-}
-
-/** Writes the progress to a terminal, in one line that is cleared at the end. */
-export function createProgress({ stderr }: CommandIo): Progress & { readonly clear: () => void } {
-  let total = 0;
-  let finished = 0;
-  const print = (text: string): void => {
-    if (stderr.isTerminal) stderr.write(`\r\u001B[K${text}`);
-  };
-  return {
-    add: (chunks) => void (total += chunks),
-    done: () => {
-      finished += 1;
-      print(`reading the history: ${finished} of ${total} parts`);
-    },
-    clear: () => print(''),
-  };
 }

@@ -1,7 +1,8 @@
 import type { ServiceConfig } from '../../../config/resolve-service-config.js';
 import { resolveServiceConfig } from '../../../config/resolve-service-config.js';
+import { createProgress } from '../../output/progress.js';
 import type { CommandIo } from '../../process/io.js';
-import { createProgress, type Fetching, type Range } from './fetch-series.js';
+import { type Fetching, type Range } from './fetch-series.js';
 import { createHistoryCache, historyDirectory } from './history-cache.js';
 import { openSources } from './open-sources.js';
 import { savedClient, type SavedHistory, savedSource } from './saved-history.js';
@@ -20,7 +21,10 @@ export async function openServers(
   settings: { readonly names: readonly string[]; readonly hasCache: boolean; readonly isSaved: boolean },
   io: CommandIo,
 ): Promise<HistorySources> {
-  const progress = createProgress(io);
+  const progress = createProgress(
+    io,
+    (finished, total) => `reading the history: ${finished} of ${total} parts`,
+  );
   const directory = settings.hasCache ? historyDirectory(io.env) : null;
   const cache = directory === null ? null : createHistoryCache(directory, io.clock);
   const answers = new Map<string, SavedHistory['answers'][number]>();

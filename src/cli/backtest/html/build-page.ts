@@ -96,10 +96,10 @@ function runOfResult(
 
 /** Without the snapshots, there are only the reasons. */
 function changesOf({ start, changes }: Run, explanations: Explanations): readonly PageChange[] {
-  return changes.map(({ at, decision }) => ({
+  return changes.map(({ at, currentReplicas, desiredReplicas, reason }) => ({
     at: secondsBetween(start, at),
-    from: decision.currentReplicas,
-    to: decision.desiredReplicas,
-    lines: explanations.add([decision.reason]),
+    from: currentReplicas,
+    to: desiredReplicas,
+    lines: explanations.add([reason]),
   }));
 }

@@ -10,6 +10,7 @@ import {
 import type { Load, LoadData } from '../../../backtest/load/load.js';
 import { packSetting, shareLoad } from '../../../backtest/simulation/portable-setting.js';
 import { onAbort } from '../../../units/abort.js';
+import type { Progress } from '../../output/progress.js';
 import type { JobRequest } from './job-worker.js';
 
 export interface WorkerPool {
@@ -26,11 +27,14 @@ const FEWEST_ROUNDS = 100_000;
  */
 export function createWorkerPool({
   signal,
+  progress = null,
   parallel = availableParallelism(),
   fewestRounds = FEWEST_ROUNDS,
   entry = new URL('./job-worker.js', import.meta.url),
 }: {
   readonly signal: AbortSignal;
+  /** Of the jobs in worker threads. */
+  readonly progress?: Progress | null;
   readonly parallel?: number;
   readonly fewestRounds?: number;
   readonly entry?: URL;
@@ -63,11 +67,14 @@ export function createWorkerPool({
       const rounds = jobs.reduce((sum, job) => sum + roundsOf(job), 0);
       const width = Math.min(parallel, jobs.length);
       if (width < 2 || rounds < fewestRounds) return jobs.map(runJob);
+      progress?.add(jobs.length);
       const results: JobResult[] = [];
       const queue = [...jobs.entries()];
       const work = async (): Promise<void> => {
-        for (let next = queue.shift(); next !== undefined; next = queue.shift())
+        for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
           results[next[0]] = await runOne(next[1]);
+          progress?.done();
+        }
       };
       await Promise.all(Array.from({ length: width }, work));
       return results;
