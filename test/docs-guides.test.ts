@@ -215,9 +215,7 @@ describe('the table of permissions', () => {
       },
     );
 
-    // By the ClusterRole system:auth-delegator of the cluster.
-    const delegated = ['subjectaccessreviews create', 'tokenreviews create'];
-    expect([...new Set(documented)].sort()).toEqual([...new Set([...granted, ...delegated])].sort());
+    expect([...new Set(documented)].sort()).toEqual([...new Set(granted)].sort());
   });
 
   it('and values blocks of the guides are accepted by the chart', () => {

@@ -1,32 +1,22 @@
-import { type Scaler, scalerKey } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
+import { type TurnedWork, workInTurns } from '../units/turned-work.js';
 import type { Answer } from './answers/answer.js';
 import { createPrometheusClient, type PrometheusClient } from './client/client.js';
-import {
-  createDuplicateWatch,
-  type DuplicateWatch,
-  querySuspect,
-  resourceSuspect,
-  type Suspect,
-} from './duplicate-watch.js';
-import { applyChecks, type MetricChecks } from './metric-checks.js';
-import { createQueryQueue, type QueryQueue, type QueryReport } from './query-queue.js';
-import { createRefusedQueries, type RefusedQueries } from './refused-queries.js';
-import {
-  type DueScaler,
-  type Needs,
-  type NeededScaler,
-  type PlannedQuery,
-  type PlannedResource,
-  planRound,
-  type RoundPlan,
-  type SuspectOfSource,
-} from './round-plan.js';
-import { createRecognition, type Recognition } from './recognition.js';
-import { createResourceBatches, type ResourceBatches } from './resource-batches.js';
-import { metricNeeds, queryKey, rankingNeed, type MetricNeed } from './scaler-queries.js';
-import { createSourceAges, type SourceAge, type SourceAges, UNKNOWN_AGE } from './source-age.js';
 import type { SourceConfig } from './data-source/source-config.js';
+import { createDuplicateWatch } from './duplicate-watch.js';
+import { createRoundPreparation, type RoundPreparation } from './prepared-round.js';
+import { createQueryQueue, type QueryReport } from './query-queue.js';
+import { createRecognition } from './recognition.js';
+import { createRefusedQueries } from './refused-queries.js';
+import type { DueScaler, NeededScaler } from './round-plan.js';
+import { createSourceAges, type SourceAge, UNKNOWN_AGE } from './source-age.js';
+import {
+  type KnownSource,
+  mustGet,
+  type RoundOrder,
+  type StartedQueries,
+  startQueries,
+} from './start-queries.js';
 
 export interface RoundAnswers {
   /**
@@ -51,7 +41,8 @@ export interface RoundAnswers {
 
 interface MetricSource {
   /**
-   * Sends each distinct query of the due scalers once. All are sent at the same time, within the limits of the sources.
+   * Sends each distinct query of the due scalers once. All are sent at the same time, within the limits of the sources:
+   * with thousands of queries, in turns of 20 ms, and before those of the next round.
    */
   readonly startRound: (due: readonly DueScaler[], signal: AbortSignal) => RoundAnswers;
 }
@@ -67,18 +58,6 @@ export interface MetricSourceOptions {
   /** Called after each round with the largest number of copies of any series of a source. */
   readonly onDuplicates?: (source: string, times: number) => void;
   readonly createClient?: (config: SourceConfig, clock: Clock) => PrometheusClient;
-}
-
-const RECOGNIZE_SECONDS = 2;
-const LOOK_SECONDS = 10;
-interface KnownSource {
-  readonly queue: QueryQueue;
-  readonly recognition: Recognition;
-  readonly ages: SourceAges;
-  readonly duplicates: DuplicateWatch | null;
-  /** By flavor, resource and query. */
-  readonly batches: Map<string, ResourceBatches>;
-  readonly refused: RefusedQueries;
 }
 
 export function createMetricSource(options: MetricSourceOptions): MetricSource {
@@ -98,117 +77,58 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
       refused: createRefusedQueries(clock),
     });
   }
-  /** A document is frozen, so its queries are built once. */
-  const needsOf = new WeakMap<Scaler, Needs>();
+  const preparation = createRoundPreparation(sources);
   let rounds = 0;
+  let last: TurnedWork<StartedQueries> | null = null;
 
   return {
     startRound: (due, signal) => {
+      // The queries of a round are sent before those of the next one.
+      last?.hurry();
       rounds += 1;
-      const needed = due.map(({ scaler, periodSeconds }) => {
-        let needs = needsOf.get(scaler);
-        if (needs === undefined) {
-          const metrics = metricNeeds(scaler, sources);
-          const suspects = metrics.map((need, index) => suspectOf(need, scaler, index));
-          needs = { metrics, ranking: rankingNeed(scaler, sources), suspects };
-          needsOf.set(scaler, needs);
-        }
-        return { scaler, periodSeconds, ...needs };
-      });
-      const plan = planRound(needed);
-      for (const [name, { duplicates }] of known)
-        if (duplicates !== null) onDuplicates(name, duplicates.highestCount());
-      return runRound({ plan, needed, known, signal, round: rounds });
+      const order = { known, signal, round: rounds };
+      const starting = workInTurns(clock, startDue(due, { preparation, order, onDuplicates }));
+      last = starting;
+      return roundAnswers(starting, due, order);
     },
   };
 }
 
-type ResourceBatch = (namespace: string) => Promise<Answer>;
-
-interface RoundInput {
-  readonly plan: RoundPlan;
-  readonly needed: readonly NeededScaler[];
-  readonly known: ReadonlyMap<string, KnownSource>;
-  readonly signal: AbortSignal;
-  readonly round: number;
+function* startDue(
+  due: readonly DueScaler[],
+  parts: {
+    readonly preparation: RoundPreparation;
+    readonly order: RoundOrder;
+    readonly onDuplicates: (source: string, times: number) => void;
+  },
+): Generator<void, StartedQueries, void> {
+  const { preparation, order, onDuplicates } = parts;
+  const prepared = yield* preparation.prepare(due);
+  for (const [name, { duplicates }] of order.known)
+    if (duplicates !== null) onDuplicates(name, duplicates.highestCount());
+  return yield* startQueries(prepared, order);
 }
 
-function runRound(input: RoundInput): RoundAnswers {
-  const { plan, needed, known, signal, round } = input;
-  const recognizing = new Map<string, Promise<void> | null>();
-  const sources = [...plan.queries.values(), ...plan.rankings.values(), ...plan.resources.values()];
-  for (const name of new Set(sources.map(({ source }) => source.name)))
-    recognizing.set(name, mustGet(known, name).recognition.begin({ seconds: RECOGNIZE_SECONDS, signal }));
-  const byResource = new Map<string, ResourceBatch>();
-  const askResource = ([key, { source, resource, namespaces, seconds }]: [string, PlannedResource]): void => {
-    const { queue, batches, recognition, duplicates } = mustGet(known, source.name);
-    const ask = (query: string): Promise<Answer> => queue.ask(query, { seconds, signal, round });
-    const begin = (): ResourceBatch => {
-      const recognized = recognition.config();
-      const config = duplicates?.adaptConfig(recognized) ?? recognized;
-      const form = `${config.flavor}\n${resource}\n${config.resourceQueries[resource] ?? ''}`;
-      let batch = batches.get(form);
-      if (batch === undefined) batches.set(form, (batch = createResourceBatches(config, resource)));
-      return batch.ask(namespaces, ask);
-    };
-    const look = (): Promise<void> | null =>
-      duplicates?.firstCheck(resourceSuspect(resource, [...namespaces.keys()]), ask) ?? null;
-    const recognized = recognizing.get(source.name) ?? null;
-    const waiting = recognized === null ? look() : recognized.then(look);
-    const begun = waiting === null ? begin() : waiting.then(begin);
-    byResource.set(key, async (namespace) => (await begun)(namespace));
-  };
-  const byQuery = new Map<string, Promise<Answer>>();
-  const askQuery = ([key, { source, query, periodSeconds, seconds }]: [string, PlannedQuery]): void => {
-    const { queue, refused } = mustGet(known, source.name);
-    const ask = (): Promise<Answer> => queue.ask(query, { seconds, signal, round });
-    const waiting = recognizing.get(source.name) ?? null;
-    const asking = (): Promise<Answer> => (waiting === null ? ask() : waiting.then(ask));
-    byQuery.set(key, refused.ask(query, periodSeconds, asking));
-  };
-  const asks = [
-    ...Array.from(plan.resources, (entry) => () => askResource(entry)),
-    ...Array.from(plan.queries, (entry) => () => askQuery(entry)),
-  ];
-  const last = Array.from(plan.rankings, (entry) => () => askQuery(entry));
-  for (const ask of [...rotate(asks, round), ...rotate(last, round)]) ask();
-  // The queries of a source may change once its server is recognized, so the check waits for that.
-  checkDuplicates(input, (source) => (recognizing.get(source) ?? null) === null);
-  const needsByScaler = new Map<string, NeededScaler>();
-  for (const one of needed) needsByScaler.set(scalerKey(one.scaler), one);
-  const periodSeconds = needed.reduce((longest, one) => Math.max(longest, one.periodSeconds), 0);
-
-  const answerOf = (need: MetricNeed, scaler: Scaler): Promise<Answer> => {
-    if (need.kind === 'refused') return Promise.resolve(need.answer);
-    const { source } = need;
-    if (need.kind === 'resource') return mustGet(byResource, need.key)(scaler.namespace);
-    const answer = mustGet(byQuery, need.key);
-    if (need.checks === null) return answer;
-    return checkedAnswer(answer, need.checks, (query) => mustGet(byQuery, queryKey(source, query)));
-  };
-
+function roundAnswers(
+  starting: TurnedWork<StartedQueries>,
+  due: readonly DueScaler[],
+  { known, signal, round }: RoundOrder,
+): RoundAnswers {
+  const periodSeconds = due.reduce((longest, one) => Math.max(longest, one.periodSeconds), 0);
   return {
     of: async (key) => {
-      const { scaler, metrics } = mustGet(needsByScaler, key);
-      return Promise.all(metrics.map((need) => answerOf(need, scaler)));
+      const { needs, answerOf } = starting.result()?.value ?? (await starting.finished);
+      const { scaler, metrics } = mustGet(needs, key);
+      return Promise.all(metrics.map((need) => answerOf(need, scaler.namespace)));
     },
     ranking: async (key) => {
-      const known = needsByScaler.get(key);
-      return known === undefined || known.ranking === null ? null : answerOf(known.ranking, known.scaler);
+      const { needs, answerOf } = starting.result()?.value ?? (await starting.finished);
+      const needed = needs.get(key);
+      return needed === undefined || needed.ranking === null
+        ? null
+        : answerOf(needed.ranking, needed.scaler.namespace);
     },
-    duplicates: (key) => {
-      const { scaler, suspects } = mustGet(needsByScaler, key);
-      const told = suspects.flatMap((suspect, index) => {
-        const words =
-          suspect === null
-            ? null
-            : mustGet(known, suspect.source).duplicates?.describe(suspect, scaler.namespace);
-        return words == null
-          ? []
-          : [words === '' ? '' : `metric "${scaler.spec.metrics[index]?.identity ?? ''}": ${words}`];
-      });
-      return told.length === 0 ? null : told.filter((words) => words !== '');
-    },
+    duplicates: (key) => describeDuplicates(mustGet(starting.finish().needs, key), known),
     ageOf: async (source) => {
       const ages = known.get(source)?.ages;
       return ages === undefined ? UNKNOWN_AGE : ages.read({ periodSeconds, signal, round });
@@ -216,61 +136,15 @@ function runRound(input: RoundInput): RoundAnswers {
   };
 }
 
-/** Checks at most one suspect per source and round. */
-function checkDuplicates(
-  { plan, needed, known, signal, round }: RoundInput,
-  isKnown: (source: string) => boolean,
-): void {
-  const bySource = new Map<string, Suspect[]>();
-  const add = (source: string, suspect: Suspect): void => {
-    const suspects = bySource.get(source);
-    if (suspects === undefined) bySource.set(source, [suspect]);
-    else suspects.push(suspect);
-  };
-  for (const { source, resource, namespaces } of plan.resources.values())
-    add(source.name, resourceSuspect(resource, [...namespaces.keys()]));
-  for (const { suspects } of needed)
-    for (const suspect of suspects) if (suspect?.kind === 'query') add(suspect.source, suspect);
-  for (const [name, suspects] of bySource) {
-    if (!isKnown(name)) continue;
-    const { queue, duplicates } = mustGet(known, name);
-    duplicates?.checkOne(suspects, (query) => queue.ask(query, { seconds: LOOK_SECONDS, signal, round }));
-  }
-}
-
-function suspectOf(need: MetricNeed, scaler: Scaler, index: number): SuspectOfSource | null {
-  if (need.kind === 'refused') return null;
-  const source = need.source.name;
-  if (need.kind === 'resource') return { source, ...resourceSuspect(need.resource, [scaler.namespace]) };
-  const type = scaler.spec.metrics[index]?.type;
-  return type === undefined ? null : { source, ...querySuspect(need.query, type) };
-}
-
-async function checkedAnswer(
-  asked: Promise<Answer>,
-  checks: MetricChecks,
-  answerTo: (query: string) => Promise<Answer>,
-): Promise<Answer> {
-  const [answer, guard, freshness] = await Promise.all([
-    asked,
-    checks.guard === null ? null : answerTo(checks.guard),
-    checks.freshness === null ? null : answerTo(checks.freshness.query),
-  ]);
-  return applyChecks(checks, { answer, guard, freshness });
-}
-
-/**
- * Starts with a different query in each round. Otherwise the same queries would always miss a round that is too short,
- * and the same query would always be the one that tests a failing source.
- */
-function rotate<T>(list: readonly T[], round: number): readonly T[] {
-  if (list.length === 0) return list;
-  const start = Math.floor((round * 0.618_033_988_749_895 * list.length) % list.length);
-  return [...list.slice(start), ...list.slice(0, start)];
-}
-
-function mustGet<K, V>(map: ReadonlyMap<K, V>, key: K): V {
-  const value = map.get(key);
-  if (value === undefined) throw new Error(`${String(key)} is not part of this round`);
-  return value;
+function describeDuplicates(
+  { scaler, suspects }: NeededScaler,
+  known: ReadonlyMap<string, KnownSource>,
+): readonly string[] | null {
+  const told = suspects.flatMap((suspect, index) => {
+    if (suspect === null) return [];
+    const words = mustGet(known, suspect.source).duplicates?.describe(suspect, scaler.namespace);
+    if (words == null) return [];
+    return [words === '' ? '' : `metric "${scaler.spec.metrics[index]?.identity ?? ''}": ${words}`];
+  });
+  return told.length === 0 ? null : told.filter((words) => words !== '');
 }

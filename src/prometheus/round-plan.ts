@@ -20,6 +20,8 @@ export function queryDeadlineSeconds(source: SourceConfig, periodSeconds: number
 
 export type QueryNeed = Extract<MetricNeed, { readonly kind: 'query' }>;
 
+type ResourceNeed = Extract<MetricNeed, { readonly kind: 'resource' }>;
+
 export interface Needs {
   readonly metrics: readonly MetricNeed[];
   /** Null: the scaler ranks no pods. */
@@ -55,32 +57,51 @@ export interface RoundPlan {
   readonly resources: ReadonlyMap<string, PlannedResource>;
 }
 
-/** Returns each distinct query and each resource once, with the shortest time limit of all scalers that need it. */
-export function planRound(needed: readonly NeededScaler[]): RoundPlan {
+/** Plans a round scaler by scaler, because all scalers of a large fleet in one task delay probes. */
+interface RoundPlanner {
+  readonly add: (needed: NeededScaler) => void;
+  /** Returns each distinct query and each resource once, with the shortest time limit of all scalers that need it. */
+  readonly plan: () => RoundPlan;
+}
+
+export function createRoundPlanner(): RoundPlanner {
   const queries = new Map<string, PlannedQuery>();
   const resources = new Map<string, PlannedResource>();
-  for (const { scaler, periodSeconds, metrics } of needed) {
-    for (const need of metrics) {
-      if (need.kind === 'refused') continue;
-      const { source } = need;
-      const seconds = queryDeadlineSeconds(source, periodSeconds);
-      if (need.kind === 'query') {
+  const ranked: NeededScaler[] = [];
+  return {
+    add: (needed) => {
+      const { scaler, periodSeconds, metrics, ranking } = needed;
+      if (ranking !== null) ranked.push(needed);
+      for (const need of metrics) {
+        if (need.kind === 'refused') continue;
+        const { source } = need;
+        const seconds = queryDeadlineSeconds(source, periodSeconds);
+        if (need.kind === 'resource') {
+          planResource(resources, scaler.namespace, { need, seconds });
+          continue;
+        }
         planQuery(queries, need.key, { source, query: need.query, periodSeconds, seconds });
         for (const query of checkQueriesOf(need))
           planQuery(queries, queryKey(source, query), { source, query, periodSeconds, seconds });
-        continue;
       }
-      const known = resources.get(need.key);
-      if (known === undefined) {
-        const namespaces = new Map([[scaler.namespace, 1]]);
-        resources.set(need.key, { source, resource: need.resource, namespaces, seconds });
-      } else {
-        known.namespaces.set(scaler.namespace, (known.namespaces.get(scaler.namespace) ?? 0) + 1);
-        known.seconds = Math.min(known.seconds, seconds);
-      }
-    }
+    },
+    plan: () => ({ queries, rankings: planRankings(ranked, queries), resources }),
+  };
+}
+
+function planResource(
+  resources: Map<string, PlannedResource>,
+  namespace: string,
+  { need, seconds }: { readonly need: ResourceNeed; readonly seconds: number },
+): void {
+  const known = resources.get(need.key);
+  if (known === undefined) {
+    const { source, resource } = need;
+    resources.set(need.key, { source, resource, namespaces: new Map([[namespace, 1]]), seconds });
+    return;
   }
-  return { queries, rankings: planRankings(needed, queries), resources };
+  known.namespaces.set(namespace, (known.namespaces.get(namespace) ?? 0) + 1);
+  known.seconds = Math.min(known.seconds, seconds);
 }
 
 function planRankings(

@@ -16,6 +16,8 @@ import type { ServiceFacts } from './service/view-service.js';
 import type { Site } from './site/read-site.js';
 import { showSite } from './site/show-site.js';
 import { createPageTurns } from './turns/page-turns.js';
+import { showAnyHistory } from './pages/long-history.js';
+import type { LongHistory } from './pages/long-history.js';
 import { BadRequest } from './pages/query.js';
 import { ROUTES } from './pages/routes.js';
 import type { RouteId } from './pages/routes.js';
@@ -40,6 +42,7 @@ export interface AppParts {
   readonly waitingFor: () => readonly string[];
   readonly metrics: Pick<SharedPageOptions, 'contentType' | 'render'>;
   readonly api: ScalerPageParts & { readonly streams: EventStreams };
+  readonly longHistory: LongHistory;
   readonly service: ServiceFacts;
   /** Who may read the pages below `/api`; null: everybody. Default: null. */
   readonly access?: AccessControl | null;
@@ -94,6 +97,7 @@ function createPages({
   waitingFor,
   metrics,
   api,
+  longHistory,
   service,
   fleet,
   clock,
@@ -116,7 +120,8 @@ function createPages({
     showScaler: ofScaler(showScaler(api)),
     listDecisions: ofScaler(listDecisions(api)),
     showSnapshot: ofScaler(showSnapshot(api)),
-    showHistory: ofScaler(showHistory(api)),
+    // Any replica asks Prometheus, also for the scalers of others.
+    showHistory: showAnyHistory({ history: longHistory, clock, inTurn, recent: ofScaler(showHistory(api)) }),
     listEvents: ofScaler(listEvents(api)),
     showOverview: showOverview({ api, fleet, ask, clock, inTurn }),
     showService: showService({ api, facts: service, fleet, ask, clock, inTurn }),

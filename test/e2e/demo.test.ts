@@ -125,10 +125,10 @@ describe('promscaler demo', () => {
   });
 
   it('ends with 0 when its reader closes the pipe (| head), and leaves nothing', async () => {
-    demo = startDemo('$DEMO --duration 100 | head -3; echo "demo: ${PIPESTATUS[0]}"');
+    demo = startDemo('$DEMO --duration 100 | head -5; echo "demo: ${PIPESTATUS[0]}"');
 
     expect(await endOf(demo.child)).toBe(0);
-    expect(demo.output()).toMatch(/^Starting .*\n\npromscaler demo, .*\ndemo: 0\n$/);
+    expect(demo.output()).toMatch(/^Starting .*\n\nDashboard: .*\n\npromscaler demo, .*\ndemo: 0\n$/);
     expect(demo.leftovers()).toEqual([]);
   });
 

@@ -19,6 +19,10 @@ export function partsOf(
     waitingFor: () => [],
     metrics: { contentType: 'text/plain', render: () => Promise.resolve(Buffer.from('')) },
     clock: promptly(clock),
+    longHistory: {
+      find: (key) => ledger.get(key)?.scaler ?? null,
+      read: () => Promise.resolve({ why: 'Prometheus is not asked in this test' }),
+    },
     service: {
       health: createServiceHealth(clock, ['default']),
       identity: 'promscaler-0',

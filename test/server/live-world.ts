@@ -42,9 +42,11 @@ export async function startLiveWorld(): Promise<LiveWorld> {
   const prometheus = createServer((request, response) => {
     void readBody(request).then(async (body) => {
       const query = new URLSearchParams(body).get('query') ?? '';
-      const result = answerTo(query, await pods());
+      const isRange = request.url?.startsWith('/api/v1/query_range') === true;
+      const result = isRange ? historyOf(query) : answerTo(query, await pods());
+      const resultType = isRange ? 'matrix' : 'vector';
       response.setHeader('Content-Type', 'application/json');
-      response.end(JSON.stringify({ status: 'success', data: { resultType: 'vector', result } }));
+      response.end(JSON.stringify({ status: 'success', data: { resultType, result } }));
     });
   });
   await new Promise<void>((resolve) => prometheus.listen(0, '127.0.0.1', resolve));
@@ -105,6 +107,13 @@ function answerTo(query: string, pods: readonly string[]): readonly unknown[] {
   if (query === 'total') return [{ metric: {}, value }];
   if (query !== 'by_pod' && !query.includes('cpu')) return [];
   return pods.map((pod) => ({ metric: { namespace: 'shop', pod, container: 'app' }, value }));
+}
+
+/** Returns what this Prometheus has scraped from the service: current replicas of `web`, a minute ago. */
+function historyOf(query: string): readonly unknown[] {
+  const hasSeries = query.includes('promscaler_current_replicas') && query.includes('scaler="web"');
+  const minute = Math.floor(Date.now() / 60_000 - 1) * 60;
+  return hasSeries ? [{ metric: { column: 'currentReplicas' }, values: [[minute, '3']] }] : [];
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {

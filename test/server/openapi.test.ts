@@ -134,6 +134,10 @@ describe('the API of a running service', () => {
     [`${ONE}/snapshot`, '/api/v1/scalers/shop/web/snapshot?at=noon', 400],
     [`${ONE}/history`, '/api/v1/scalers/shop/web/history', 200],
     [`${ONE}/history`, '/api/v1/scalers/shop/web/history?step=0', 400],
+    [`${ONE}/history`, '/api/v1/scalers/shop/web/history?source=prometheus', 200],
+    [`${ONE}/history`, '/api/v1/scalers/shop/many/history?source=prometheus', 503],
+    [`${ONE}/history`, '/api/v1/scalers/shop/nobody/history?source=prometheus', 404],
+    [`${ONE}/history`, '/api/v1/scalers/shop/web/history?source=disk', 400],
     ...['', '/decisions', '/snapshot', '/history'].map((page): [string, string, number] => [
       `${ONE}${page}`,
       `/api/v1/scalers/shop/nobody${page}`,

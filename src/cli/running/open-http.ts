@@ -10,12 +10,15 @@ import { createEventStreams } from '../../server/event-streams.js';
 import { startServer } from '../../server/server.js';
 import { readSite } from '../../server/site/read-site.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
+import { createRangeClient, type RangeClient } from '../../prometheus/client/range-client.js';
+import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import type { Records } from '../../telemetry/records.js';
 import type { ServiceHealth } from '../../telemetry/service-health.js';
 import type { Clock } from '../../units/clock.js';
 import type { Log } from '../../units/log.js';
 import { VERSION } from '../version/version.js';
+import { openLongHistory } from './long-history/open-long-history.js';
 import { openAccess } from './open-access.js';
 import { fleetOf } from './open-shards.js';
 
@@ -25,6 +28,8 @@ export interface HttpOptions {
   readonly log: Log;
   /** A process in a pod listens on all addresses by default. */
   readonly isInCluster?: boolean;
+  /** Default: a client without variables of the environment. */
+  readonly createRangeClient?: ((source: SourceConfig) => RangeClient) | undefined;
 }
 
 /** Functions are called for each request. */
@@ -77,6 +82,12 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
       isLeading: shards.isLeading,
       problems: parts.problems,
     },
+    longHistory: openLongHistory({
+      source: config.prometheus['default'] ?? null,
+      createClient: options.createRangeClient ?? ((source) => createRangeClient(source, clock)),
+      scalers: parts.scalers,
+      clock,
+    }),
     service: {
       health: parts.health,
       identity: shards.identity,

@@ -16,6 +16,7 @@ import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.j
 import { createTransport } from '../../kubernetes/requests/transport.js';
 import { readBoundedText } from '../../files/read-bounded.js';
 import { createPrometheusClient } from '../../prometheus/client/client.js';
+import { createRangeClient } from '../../prometheus/client/range-client.js';
 import { MAX_FILE_BYTES } from '../../scaler/yaml/read-yaml.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
 import { countErrors, type Problem } from '../../scaler/problems/problem.js';
@@ -172,6 +173,7 @@ async function buildService(given: {
       config,
       openTransport,
       createClient: (source) => createPrometheusClient(source, clock, io.env),
+      createRangeClient: (source) => createRangeClient(source, clock, io.env),
       dryRun,
       clock,
       log,

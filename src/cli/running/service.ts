@@ -29,7 +29,7 @@ import { createServiceHealth, type ServiceHealth } from '../../telemetry/service
 import { onAbort } from '../../units/abort.js';
 import type { Clock } from '../../units/clock.js';
 import { createCustomResources } from './custom-resources.js';
-import { openHttp } from './open-http.js';
+import { openHttp, type HttpOptions } from './open-http.js';
 import { bucketOfKey, openShards } from './open-shards.js';
 import { openRecord } from './open-record.js';
 import { openState } from './open-state.js';
@@ -66,6 +66,8 @@ export interface ServiceOptions extends OwnObjects {
   readonly scalerStore?: ScalerStore | null;
   /** Default: a client over HTTP. */
   readonly createClient?: MetricSourceOptions['createClient'];
+  /** For histories of charts. Default: a client over HTTP. */
+  readonly createRangeClient?: HttpOptions['createRangeClient'];
   readonly instance: string;
   /** IP address of the pod, for other replicas. Default: 127.0.0.1. */
   readonly podIp?: string | undefined;

@@ -1,5 +1,5 @@
 import type { TargetedKeyboardEvent, VNode } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { OverviewRow } from '../data/answers.js';
 import { ScalerRow } from './scaler-row.jsx';
 import type { Selection, SortKey } from './selection.js';
@@ -110,7 +110,8 @@ const PAGE = 10;
 function useRowFocus(body: { readonly current: HTMLDivElement | null }, count: number): RowFocus {
   const [focused, setFocused] = useState<number | null>(null);
   const wanted = useRef<number | null>(null);
-  useEffect(() => {
+  // Before the next key is handled, which an effect after painting may not be.
+  useLayoutEffect(() => {
     if (wanted.current === null) return;
     const link = body.current?.querySelector<HTMLElement>(`[data-index="${wanted.current}"] a`);
     wanted.current = null;

@@ -146,10 +146,18 @@ export const ROUTES: readonly Route[] = [
   {
     id: 'showHistory',
     path: '/api/v1/scalers/{namespace}/{name}/history',
-    summary: 'Replicas and metrics over the last hours, for charts',
+    summary: 'Replicas and metrics over the last hours or, from Prometheus, days, for charts',
     parameters: [
       ...OF_SCALER,
-      query('since', 'return points from this time on', { type: 'string', format: 'date-time' }),
+      query('source', '`prometheus`: read the metrics that Prometheus has scraped from this service', {
+        type: 'string',
+        enum: ['memory', 'prometheus'],
+        default: 'memory',
+      }),
+      query('since', 'return points from this time on; default with `source=prometheus`: a day ago', {
+        type: 'string',
+        format: 'date-time',
+      }),
       query('limit', 'return the newest N points', integer(LIMITS.points)),
       query('step', 'seconds; one point per step, with the last replica counts and the mean of each metric', {
         type: 'integer',
@@ -157,7 +165,12 @@ export const ROUTES: readonly Route[] = [
         maximum: LIMITS.step.most,
       }),
     ],
-    answers: { 200: json('the columns', 'History'), 400: BAD_REQUEST, 404: NOT_FOUND },
+    answers: {
+      200: json('the columns', 'History'),
+      400: BAD_REQUEST,
+      404: NOT_FOUND,
+      503: json('Prometheus failed or has no such series', 'Error'),
+    },
   },
   {
     id: 'listEvents',

@@ -198,8 +198,10 @@ export const historySchema = z
   .object({
     namespace: z.string(),
     name: z.string(),
-    stepSeconds: z.number().nullable().describe('The requested step; null: points as retained.'),
-    keptFrom: time.nullable().describe('The oldest point that is retained, whether requested or not.'),
+    stepSeconds: z.number().nullable().describe('The step of the points; null: as retained.'),
+    keptFrom: time
+      .nullable()
+      .describe('The oldest point that is retained, whether requested or not; null: none, or unknown.'),
     at: z.array(time).describe('Oldest first. Every other column has the same length.'),
     currentReplicas: column,
     desiredReplicas: column,

@@ -91,12 +91,19 @@ export async function startFakeService({
     response.setHeader('X-Content-Type-Options', 'nosniff');
     response.setHeader('Cache-Control', 'no-store');
     if (path === null) return void response.writeHead(404).end();
-    if (!path.startsWith('api/v1/'))
-      return void sendFile(join(dashboard, path === '' ? 'index.html' : path), response);
-    if (token !== undefined && request.headers.authorization !== `Bearer ${token}`)
-      return void sendJson(response, 401, { error: 'the request needs a bearer token' });
+    if (!path.startsWith('api/v1/')) {
+      void sendFile(join(dashboard, path === '' ? 'index.html' : path), response);
+      return;
+    }
+    if (token !== undefined && request.headers.authorization !== `Bearer ${token}`) {
+      sendJson(response, 401, { error: 'the request needs a bearer token' });
+      return;
+    }
     if (path === 'api/v1/events') {
-      if (isRefusing) return void sendJson(response, 503, { error: 'the service is stopping' });
+      if (isRefusing) {
+        sendJson(response, 503, { error: 'the service is stopping' });
+        return;
+      }
       const lastEventId = request.headers['last-event-id'];
       streams.push({ lastEventId: typeof lastEventId === 'string' ? lastEventId : null });
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });

@@ -1,0 +1,147 @@
+import type { Answer } from './answers/answer.js';
+import { type DuplicateWatch, resourceSuspect } from './duplicate-watch.js';
+import { applyChecks, type MetricChecks } from './metric-checks.js';
+import type { PreparedRound } from './prepared-round.js';
+import type { QueryQueue } from './query-queue.js';
+import type { Recognition } from './recognition.js';
+import type { RefusedQueries } from './refused-queries.js';
+import { createResourceBatches, type ResourceBatches } from './resource-batches.js';
+import type { NeededScaler, PlannedQuery, PlannedResource } from './round-plan.js';
+import { type MetricNeed, queryKey } from './scaler-queries.js';
+import type { SourceAges } from './source-age.js';
+
+const RECOGNIZE_SECONDS = 2;
+const LOOK_SECONDS = 10;
+
+/** What lasts longer than a round. */
+export interface KnownSource {
+  readonly queue: QueryQueue;
+  readonly recognition: Recognition;
+  readonly ages: SourceAges;
+  readonly duplicates: DuplicateWatch | null;
+  /** By flavor, resource and query. */
+  readonly batches: Map<string, ResourceBatches>;
+  readonly refused: RefusedQueries;
+}
+
+export interface RoundOrder {
+  readonly known: ReadonlyMap<string, KnownSource>;
+  readonly signal: AbortSignal;
+  /** A number that increases from round to round. */
+  readonly round: number;
+}
+
+/** The running queries of a round. */
+export interface StartedQueries {
+  /** By `NAMESPACE/NAME`. */
+  readonly needs: ReadonlyMap<string, NeededScaler>;
+  /** Resolves with the answer to the query of a need, for one of the scalers. */
+  readonly answerOf: (need: MetricNeed, namespace: string) => Promise<Answer>;
+}
+
+type ResourceBatch = (namespace: string) => Promise<Answer>;
+
+/** Sends each query of the round. Yields after each of them. */
+export function* startQueries(
+  prepared: PreparedRound,
+  order: RoundOrder,
+): Generator<void, StartedQueries, void> {
+  const { known, signal, round } = order;
+  const recognizing = new Map<string, Promise<void> | null>();
+  for (const name of prepared.sourceNames)
+    recognizing.set(name, mustGet(known, name).recognition.begin({ seconds: RECOGNIZE_SECONDS, signal }));
+  const byResource = new Map<string, ResourceBatch>();
+  const askResource = ([key, planned]: readonly [string, PlannedResource]): void => {
+    const { source, resource, namespaces, seconds } = planned;
+    const { queue, batches, recognition, duplicates } = mustGet(known, source.name);
+    const ask = (query: string): Promise<Answer> => queue.ask(query, { seconds, signal, round });
+    const begin = (): ResourceBatch => {
+      const recognized = recognition.config();
+      const config = duplicates?.adaptConfig(recognized) ?? recognized;
+      const form = `${config.flavor}\n${resource}\n${config.resourceQueries[resource] ?? ''}`;
+      let batch = batches.get(form);
+      if (batch === undefined) batches.set(form, (batch = createResourceBatches(config, resource)));
+      return batch.ask(namespaces, ask);
+    };
+    const look = (): Promise<void> | null =>
+      duplicates?.firstCheck(resourceSuspect(resource, [...namespaces.keys()]), ask) ?? null;
+    const recognized = recognizing.get(source.name) ?? null;
+    const waiting = recognized === null ? look() : recognized.then(look);
+    const begun = waiting === null ? begin() : waiting.then(begin);
+    byResource.set(key, async (namespace) => (await begun)(namespace));
+  };
+  const byQuery = new Map<string, Promise<Answer>>();
+  const askQuery = ([key, planned]: readonly [string, PlannedQuery]): void => {
+    const { source, query, periodSeconds, seconds } = planned;
+    const { queue, refused } = mustGet(known, source.name);
+    const ask = (): Promise<Answer> => queue.ask(query, { seconds, signal, round });
+    const waiting = recognizing.get(source.name) ?? null;
+    const asking = (): Promise<Answer> => (waiting === null ? ask() : waiting.then(ask));
+    byQuery.set(key, refused.ask(query, periodSeconds, asking));
+  };
+  const asks = [
+    ...prepared.resources.map((entry) => () => askResource(entry)),
+    ...prepared.queries.map((entry) => () => askQuery(entry)),
+  ];
+  const last = prepared.rankings.map((entry) => () => askQuery(entry));
+  for (const ask of [...rotate(asks, round), ...rotate(last, round)]) {
+    ask();
+    yield;
+  }
+  // The queries of a source may change once its server is recognized, so the check waits for that.
+  checkDuplicates(prepared, order, (source) => (recognizing.get(source) ?? null) === null);
+
+  return {
+    needs: prepared.needs,
+    answerOf: (need, namespace) => {
+      if (need.kind === 'refused') return Promise.resolve(need.answer);
+      const { source } = need;
+      if (need.kind === 'resource') return mustGet(byResource, need.key)(namespace);
+      const answer = mustGet(byQuery, need.key);
+      if (need.checks === null) return answer;
+      return checkedAnswer(answer, need.checks, (query) => mustGet(byQuery, queryKey(source, query)));
+    },
+  };
+}
+
+/** Checks at most one suspect per source and round. */
+function checkDuplicates(
+  { suspects }: PreparedRound,
+  { known, signal, round }: RoundOrder,
+  isKnown: (source: string) => boolean,
+): void {
+  for (const [name, ofSource] of suspects) {
+    if (!isKnown(name)) continue;
+    const { queue, duplicates } = mustGet(known, name);
+    duplicates?.checkOne(ofSource, (query) => queue.ask(query, { seconds: LOOK_SECONDS, signal, round }));
+  }
+}
+
+async function checkedAnswer(
+  asked: Promise<Answer>,
+  checks: MetricChecks,
+  answerTo: (query: string) => Promise<Answer>,
+): Promise<Answer> {
+  const [answer, guard, freshness] = await Promise.all([
+    asked,
+    checks.guard === null ? null : answerTo(checks.guard),
+    checks.freshness === null ? null : answerTo(checks.freshness.query),
+  ]);
+  return applyChecks(checks, { answer, guard, freshness });
+}
+
+/**
+ * Starts with a different query in each round. Otherwise the same queries would always miss a round that is too short,
+ * and the same query would always be the one that tests a failing source.
+ */
+function rotate<T>(list: readonly T[], round: number): readonly T[] {
+  if (list.length === 0) return list;
+  const start = Math.floor((round * 0.618_033_988_749_895 * list.length) % list.length);
+  return [...list.slice(start), ...list.slice(0, start)];
+}
+
+export function mustGet<K, V>(map: ReadonlyMap<K, V>, key: K): V {
+  const value = map.get(key);
+  if (value === undefined) throw new Error(`${String(key)} is not part of this round`);
+  return value;
+}

@@ -1,0 +1,57 @@
+import type { RequestHandler } from 'express';
+import type { Scaler } from '../../scaler/spec.js';
+import type { ScalerPoints } from '../../telemetry/chart-points.js';
+import type { Clock } from '../../units/clock.js';
+import { viewerOf } from '../access/viewer.js';
+import { refuse } from '../turns/refuse.js';
+import { asksPrometheus, readLongRange } from './long-range.js';
+import type { LongRange } from './long-range.js';
+import { viewHistory } from './views.js';
+
+/** The history of a scaler over days, from the metrics that a Prometheus has scraped from this service. */
+export interface LongHistory {
+  /** By `NAMESPACE/NAME`, whichever replica decides the scaler; null: there is no such document. */
+  readonly find: (key: string) => Scaler | null;
+  /** Never rejects. Ends within 10 s. */
+  readonly read: (scaler: Scaler, range: LongRange) => Promise<LongAnswer>;
+}
+
+/** `why`: a sentence for the client. */
+export type LongAnswer = { readonly points: ScalerPoints } | { readonly why: string };
+
+interface LongHistoryParts {
+  readonly history: LongHistory;
+  readonly clock: Clock;
+  /** Sends a response when it is its turn. */
+  readonly inTurn: (page: RequestHandler) => RequestHandler;
+  /** Serves the history in memory. */
+  readonly recent: RequestHandler;
+}
+
+/** Serves the history from memory or, with `source=prometheus`, from Prometheus. */
+export function showAnyHistory(parts: LongHistoryParts): RequestHandler {
+  const { history, clock, inTurn, recent } = parts;
+  return (request, response, next) => {
+    if (!asksPrometheus(request.query)) {
+      recent(request, response, next);
+      return;
+    }
+    const range = readLongRange(request.query, clock.now());
+    const namespace = String(request.params['namespace']);
+    const key = `${namespace}/${String(request.params['name'])}`;
+    const scaler = viewerOf(request).sees(namespace) ? history.find(key) : null;
+    if (scaler === null) {
+      response.status(404).json({ error: `there is no scaler ${key}` });
+      return;
+    }
+    history
+      .read(scaler, range)
+      .then((answer) => {
+        inTurn(() => {
+          if ('why' in answer) refuse(response, answer.why);
+          else response.json(viewHistory(answer.points, range.stepSeconds));
+        })(request, response, next);
+      })
+      .catch(next);
+  };
+}
