@@ -90,7 +90,7 @@ export async function runBacktest(options: BacktestOptions, io: CommandIo): Prom
     return results;
   };
   try {
-    const given = { variants, scene, format, runJobs };
+    const given = { variants, scene, format, runJobs, endWorkers: pool.close };
     return options.recommend === undefined
       ? await printComparison(options, { ...given, failIf }, io)
       : await printRecommendation(options, given, io);
@@ -113,17 +113,20 @@ interface Given {
   readonly scene: Scene;
   readonly format: Format;
   readonly runJobs: RunJobs;
+  /** Frees their memory. */
+  readonly endWorkers: () => void;
 }
 
 async function printComparison(
   { html }: BacktestOptions,
-  { variants, scene, format, runJobs, failIf }: Given & { readonly failIf: readonly Threshold[] },
+  { variants, scene, format, runJobs, endWorkers, failIf }: Given & { readonly failIf: readonly Threshold[] },
   io: CommandIo,
 ): Promise<ExitCode> {
   const { scoring } = scene;
   const results = await runAllOn(scene.world, variants, { ...scene, runJobs });
   const [first] = results;
   if (first?.error !== null) throw new CommandError(`${first?.name ?? ''}: ${first?.error ?? ''}`);
+  endWorkers();
   const report: Report = {
     scoring,
     variants: results,

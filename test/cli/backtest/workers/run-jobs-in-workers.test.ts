@@ -72,6 +72,17 @@ describe('jobs in worker threads', () => {
     expect(here.every((one) => 'run' in one && one.run.rounds === 240)).toBe(true);
   });
 
+  it('count as progress; those of this thread are too few to need it', async () => {
+    const seen: number[] = [];
+    let done = 0;
+    const progress = { add: (jobs: number) => void seen.push(jobs), done: () => void (done += 1) };
+
+    await poolOf({ progress }).runJobs([jobOf(50), jobOf(60), jobOf(70)]);
+    expect([seen, done]).toEqual([[3], 3]);
+    await poolOf({ progress, fewestRounds: 481 }).runJobs([jobOf(50), jobOf(60)]);
+    expect([seen, done]).toEqual([[3], 3]);
+  });
+
   it('that fail are an error each, and the others run', async () => {
     const broken = jobOf(50, { models: [] });
 
