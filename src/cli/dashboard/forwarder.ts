@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, createServer, request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { agentOptions } from '../../kubernetes/requests/agent-options.js';
 import type { ReachedService } from '../reach/find-service.js';
 import { TOKEN_HEADER } from '../../server/access/credentials.js';
 
@@ -75,17 +76,7 @@ async function forward(
     if (authorization !== null) sent['authorization'] = authorization;
     const url = new URL(`${connection.url}${prefix}${request.url ?? '/'}`);
     const isSecure = url.protocol === 'https:';
-    agents.https ??= isSecure
-      ? new HttpsAgent({
-          keepAlive: true,
-          minVersion: 'TLSv1.2',
-          rejectUnauthorized: tls?.verify ?? true,
-          ...(tls?.ca == null ? {} : { ca: tls.ca }),
-          ...(tls?.certificate == null ? {} : { cert: tls.certificate }),
-          ...(tls?.key == null ? {} : { key: tls.key }),
-          ...(tls?.serverName == null ? {} : { servername: tls.serverName }),
-        })
-      : null;
+    agents.https ??= isSecure ? new HttpsAgent(agentOptions(tls)) : null;
     const options = { method: request.method ?? 'GET', headers: sent };
     const upstream = isSecure
       ? httpsRequest(url, { ...options, agent: agents.https ?? false })

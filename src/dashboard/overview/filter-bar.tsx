@@ -1,9 +1,8 @@
 import type { TargetedKeyboardEvent, VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { ScalerState } from '../data/answers.js';
 import { formatCount } from '../format/numbers.js';
 import { Icon } from '../ui/icon.jsx';
-import { STATE_LOOKS } from '../ui/scaler-states.js';
+import { STATE_LOOKS, STATES } from '../ui/scaler-states.js';
 import { useMedia } from '../ui/use-media.js';
 import { WIDE } from './layout.js';
 import { SORT_KEYS } from './selection.js';
@@ -151,14 +150,3 @@ function StateChips({ selection, onChange, counts }: FieldProps & { readonly cou
     </div>
   );
 }
-
-const STATES: readonly ScalerState[] = [
-  'failing',
-  'conflict',
-  'at-maximum',
-  'target-not-reached',
-  'paused',
-  'dry-run',
-  'held',
-  'scaling',
-];

@@ -1,5 +1,5 @@
 import type { OverviewRow, ScalerState } from '../data/answers.js';
-import { STATE_LOOKS } from '../ui/scaler-states.js';
+import { isState } from '../ui/scaler-states.js';
 
 export const SORT_KEYS = ['name', 'state', 'replicas', 'metric', 'changed'] as const;
 
@@ -46,10 +46,6 @@ export function writeSelection(selection: Selection): URLSearchParams {
   if (states.length > 0) parameters.set('state', states.join(','));
   if (sort !== EVERYTHING.sort || isDescending) parameters.set('sort', `${isDescending ? '-' : ''}${sort}`);
   return parameters;
-}
-
-function isState(text: string): text is ScalerState {
-  return Object.hasOwn(STATE_LOOKS, text);
 }
 
 /** Returns the rows that the selection asks for, in its order. */

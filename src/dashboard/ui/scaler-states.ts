@@ -19,3 +19,10 @@ export const STATE_LOOKS: Readonly<Record<ScalerState, StateLook>> = {
   held: { text: 'Held', tone: 'info', icon: 'lock' },
   scaling: { text: 'Scaling', tone: 'good', icon: 'scaling' },
 };
+
+/** The most urgent first. */
+export const STATES: readonly ScalerState[] = Object.keys(STATE_LOOKS).filter(isState);
+
+export function isState(text: string): text is ScalerState {
+  return Object.hasOwn(STATE_LOOKS, text);
+}

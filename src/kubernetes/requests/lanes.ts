@@ -3,6 +3,7 @@ import { Agent as HttpsAgent } from 'node:https';
 
 import type { Clock } from '../../units/clock.js';
 import type { Connection, TlsMaterial } from '../access/connection.js';
+import { agentOptions } from './agent-options.js';
 import { createTokenBucket, type TokenBucket } from './token-bucket.js';
 
 /**
@@ -50,19 +51,7 @@ export function createLaneBudgets(clock: Clock): Readonly<Record<Lane, TokenBuck
 
 function createLaneAgents(tls: TlsMaterial | null): LaneAgents {
   const http = byLane((lane) => new HttpAgent({ keepAlive: true, maxSockets: BUDGETS[lane].sockets }));
-  const https = byLane(
-    (lane) =>
-      new HttpsAgent({
-        keepAlive: true,
-        maxSockets: BUDGETS[lane].sockets,
-        minVersion: 'TLSv1.2',
-        rejectUnauthorized: tls?.verify ?? true,
-        ...(tls?.ca == null ? {} : { ca: tls.ca }),
-        ...(tls?.certificate == null ? {} : { cert: tls.certificate }),
-        ...(tls?.key == null ? {} : { key: tls.key }),
-        ...(tls?.serverName == null ? {} : { servername: tls.serverName }),
-      }),
-  );
+  const https = byLane((lane) => new HttpsAgent({ ...agentOptions(tls), maxSockets: BUDGETS[lane].sockets }));
   const all = (): HttpAgent[] => [...Object.values(http), ...Object.values(https)];
   return {
     http,
