@@ -17,11 +17,13 @@ export const SCALE_USAGE = `npm run bench -- scale [OPTION...]
   --warmup N      rounds before, default 3
   --clock R       let the clock of service and cluster run R times as fast after the start, default 5: a round of 15 s
                   takes 3 s; 1: real time
-  --heap-limit N  MiB of heap of the service, default 512: what Node.js takes in a container with 1 GiB of memory, the
-                  limit of the Helm chart
+  --heap-limit N  MiB of heap of the service, default 768: three quarters of 1 GiB, the memory limit of the
+                  Helm chart
   --cpu-prof DIR  write CPU profiles of the start and of the measured rounds
+  --alloc-prof DIR  write what is allocated at the start and in the measured rounds instead, without what lives shortly
   --save DIR      write the figures of each size to a file in this directory
   --write         write docs/benchmarks.md from the figures of this run and those in the directory of --save
+  --node-flag F   a further flag of Node.js for the service, repeatable
   --heap          write a heap snapshot after the last round, into the directory of --cpu-prof or the current one`;
 
 /** In the checkout: this file runs from a directory for compiled benchmarks. */
@@ -42,14 +44,17 @@ export async function benchScale(
       warmup: { type: 'string', default: '3' },
       clock: { type: 'string', default: '5' },
       'cpu-prof': { type: 'string' },
-      'heap-limit': { type: 'string', default: '512' },
+      'alloc-prof': { type: 'string' },
+      'heap-limit': { type: 'string', default: '768' },
       heap: { type: 'boolean', default: false },
+      'node-flag': { type: 'string', multiple: true, default: [] },
       save: { type: 'string' },
       write: { type: 'boolean', default: false },
     },
   });
   printMachine({ promscaler: version });
-  const directory = values['cpu-prof'] === undefined ? null : resolve(values['cpu-prof']);
+  const target = values['cpu-prof'] ?? values['alloc-prof'];
+  const directory = target === undefined ? null : resolve(target);
   if (directory !== null) mkdirSync(directory, { recursive: true });
   const clock = Number(values.clock);
   const results: SizeFigures[] = [];
@@ -60,8 +65,9 @@ export async function benchScale(
       warmupRounds: Number(values.warmup),
       clock,
       profileDirectory: directory,
+      profileKind: values['cpu-prof'] === undefined ? 'heap' : 'cpu',
       heapFile: values.heap ? resolve(directory ?? '.', `scale-${scalers}.heapsnapshot`) : null,
-      nodeFlags: [`--max-old-space-size=${values['heap-limit']}`],
+      nodeFlags: [`--max-old-space-size=${values['heap-limit']}`, ...values['node-flag']],
       report: (line) => process.stderr.write(`${line}\n`),
       signal,
     });

@@ -5,7 +5,7 @@ import { writeHeapSnapshot } from 'node:v8';
 import { isMainThread } from 'node:worker_threads';
 import { replaceTimers } from './faster-timers.js';
 import type { FasterTimers } from './faster-timers.js';
-import type { PaceFigures, PaceOrder, PaceReport } from './pace.js';
+import type { PaceFigures, PaceOrder, PaceReport, ProfileKind } from './pace.js';
 
 /**
  * Loaded before the service (`--import`), into its process: notes when rounds and cycles happen and what they cost, and
@@ -23,7 +23,8 @@ async function begin(): Promise<void> {
   const report = (message: PaceReport): void => void process.send?.(message);
   const notes = createNotes(report, timers, scalers);
   const profiler = createProfiler();
-  if (settings.get('profile') === 'start') await profiler.start();
+  const kind = settings.get('profile');
+  if (kind === 'cpu' || kind === 'heap') await profiler.start(kind);
   process.on('message', (order: PaceOrder) => {
     switch (order.type) {
       case 'set-rate':
@@ -38,7 +39,7 @@ async function begin(): Promise<void> {
         report({ type: 'figures', figures: notes.figures() });
         return;
       case 'start-profile':
-        void profiler.start().then(() => report({ type: 'done' }));
+        void profiler.start(order.kind).then(() => report({ type: 'done' }));
         return;
       case 'stop-profile':
         void profiler.stop(order.file).then(() => report({ type: 'done' }));
@@ -159,17 +160,29 @@ function toMs(nanoseconds: number): number {
   return Math.max(0, nanoseconds / 1e6 - DELAY_RESOLUTION_MS);
 }
 
-function createProfiler(): { start: () => Promise<void>; stop: (file: string) => Promise<void> } {
+interface Profiler {
+  readonly start: (kind: ProfileKind) => Promise<void>;
+  readonly stop: (file: string) => Promise<void>;
+}
+
+function createProfiler(): Profiler {
   const session = new Session();
+  let stopProfile: () => Promise<object> = () => Promise.reject(new Error('no profile was started'));
   return {
-    start: async () => {
+    start: async (kind) => {
       session.connect();
-      await session.post('Profiler.enable');
-      await session.post('Profiler.start');
+      if (kind === 'cpu') {
+        await session.post('Profiler.enable');
+        await session.post('Profiler.start');
+        stopProfile = async () => (await session.post('Profiler.stop')).profile;
+        return;
+      }
+      await session.post('HeapProfiler.enable');
+      await session.post('HeapProfiler.startSampling', { includeObjectsCollectedByMajorGC: true });
+      stopProfile = async () => (await session.post('HeapProfiler.stopSampling')).profile;
     },
     stop: async (file) => {
-      const { profile } = await session.post('Profiler.stop');
-      writeFileSync(file, JSON.stringify(profile));
+      writeFileSync(file, JSON.stringify(await stopProfile()));
       session.disconnect();
     },
   };

@@ -16,12 +16,15 @@ export interface StartTimes {
   readonly cpuSeconds: number;
 }
 
+/** CPU time, or allocations that outlive a garbage collection of the young generation. */
+export type ProfileKind = 'cpu' | 'heap';
+
 export type PaceOrder =
   | { readonly type: 'set-rate'; readonly rate: ClockRate }
   /** Forget what was noted. */
   | { readonly type: 'reset' }
   | { readonly type: 'figures' }
-  | { readonly type: 'start-profile' }
+  | { readonly type: 'start-profile'; readonly kind: ProfileKind }
   | { readonly type: 'stop-profile'; readonly file: string }
   | { readonly type: 'heap-snapshot'; readonly file: string };
 
@@ -42,10 +45,10 @@ export interface PaceFigures {
   readonly garbageSeconds: number;
 }
 
-/** Flags for node that load `pace-process.ts`. `profilesStart`: a CPU profile begins at once. */
-export function paceFlags(scalers: number, profilesStart: boolean): readonly string[] {
+/** Flags for node that load `pace-process.ts`. `profilesStart`: the profile that begins at once; null: none. */
+export function paceFlags(scalers: number, profilesStart: ProfileKind | null): readonly string[] {
   const module = new URL('pace-process.js', import.meta.url);
   module.searchParams.set('scalers', String(scalers));
-  if (profilesStart) module.searchParams.set('profile', 'start');
+  if (profilesStart !== null) module.searchParams.set('profile', profilesStart);
   return ['--import', module.href];
 }

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { paceFlags } from './pace.js';
-import type { PaceFigures, PaceOrder, PaceReport, StartTimes } from './pace.js';
+import type { PaceFigures, PaceOrder, PaceReport, ProfileKind, StartTimes } from './pace.js';
 
 /** The built CLI in its process, whose clock can run faster. */
 export interface PacedService {
@@ -30,8 +30,8 @@ export function startPacedService(options: {
   readonly port: number;
   readonly scalers: number;
   readonly nodeFlags: readonly string[];
-  /** Whether a CPU profile begins with the process. */
-  readonly profilesStart: boolean;
+  /** The profile that begins with the process; null: none. */
+  readonly profilesStart: ProfileKind | null;
   readonly signal: AbortSignal;
 }): PacedService {
   const { configFile, logFile, port, scalers, nodeFlags, profilesStart, signal } = options;

@@ -5,7 +5,7 @@ import { freePort } from '../../../src/cli/demo/programs/free-port.js';
 import { countOf, readPage, sumOf } from '../exposition.js';
 import { pause } from '../pause.js';
 import { writeConfig, writeDocuments } from './documents.js';
-import type { PaceFigures, StartTimes } from './pace.js';
+import type { PaceFigures, ProfileKind, StartTimes } from './pace.js';
 import { startPacedService } from './paced-service.js';
 import type { PacedService } from './paced-service.js';
 import type { ClockRate } from './world-clock.js';
@@ -20,8 +20,9 @@ export interface RunOptions {
   readonly warmupRounds: number;
   /** How many times as fast as real time the clock of the service runs in the rounds; the start is in real time. */
   readonly clock: number;
-  /** Directory for CPU profiles; null: none. */
+  /** Directory for profiles; null: none. */
   readonly profileDirectory: string | null;
+  readonly profileKind: ProfileKind;
   /** File for a heap snapshot after the last round; null: none. */
   readonly heapFile: string | null;
   readonly nodeFlags: readonly string[];
@@ -95,7 +96,7 @@ export async function runSize(options: RunOptions): Promise<SizeFigures> {
         port,
         scalers: size.scalers,
         nodeFlags: options.nodeFlags,
-        profilesStart: options.profileDirectory !== null,
+        profilesStart: options.profileDirectory === null ? null : options.profileKind,
         signal,
       });
       try {
@@ -116,9 +117,9 @@ async function measure(
   service: PacedService,
   world: RunningWorld,
 ): Promise<SizeFigures> {
-  const { size, rounds, profileDirectory, heapFile } = options;
+  const { size, rounds, profileDirectory, profileKind, heapFile } = options;
   const profileAs = (name: string): string =>
-    join(profileDirectory ?? '', `scale-${size.scalers}-${name}.cpuprofile`);
+    join(profileDirectory ?? '', `scale-${size.scalers}-${name}.${profileKind}profile`);
   options.report('starting the service');
   const start = await measureStart(options, service, world);
   if (profileDirectory !== null) await service.order({ type: 'stop-profile', file: profileAs('start') });
@@ -127,7 +128,7 @@ async function measure(
   world.setRate(rate);
   await service.order({ type: 'set-rate', rate });
   for (let round = 0; round < options.warmupRounds; round += 1) await service.roundOver();
-  if (profileDirectory !== null) await service.order({ type: 'start-profile' });
+  if (profileDirectory !== null) await service.order({ type: 'start-profile', kind: profileKind });
   service.reset();
   const before = { figures: await service.figures(), traffic: await world.traffic() };
   for (let round = 1; round <= rounds; round += 1) {

@@ -42,7 +42,7 @@ export function writePage(
     '- Columns: scalers x pods of each',
     '- Scalers: half with CPU utilization, a quarter with a Pods query of their own, a quarter with `selector` on a query',
     '  of their namespace; 100 scalers in a namespace, a sync period of 15 s',
-    `- Heap: at most ${run.heapLimit} MiB, the default of Node.js in a container with the memory limit of the chart (1 GiB)`,
+    `- Heap: at most ${run.heapLimit} MiB, as the chart sets it for its memory limit of 1 GiB`,
     '',
     'In parentheses: the cost per scaler relative to the smallest size; 1 is linear.',
     '',
