@@ -23,11 +23,7 @@ export function HealthPage({ api }: { readonly api: Api }): VNode {
     return (
       <>
         <PageHeading title="Health" />
-        {hasFailed ? (
-          <PartMissing />
-        ) : (
-          <Waiting error={value === null ? error : null} onRetry={refresh} />
-        )}
+        {hasFailed ? <PartMissing /> : <Waiting error={value === null ? error : null} onRetry={refresh} />}
       </>
     );
   const atMs = parseTime(value.at);

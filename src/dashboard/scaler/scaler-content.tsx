@@ -24,7 +24,6 @@ import { useLongHistory, useRecentHistory } from './state/use-history.js';
 import { useMoment } from './state/use-moment.js';
 import { VerdictCard } from './verdict-card.jsx';
 import { WhatIfSection } from './what-if/what-if-section.jsx';
-import 'uplot/dist/uPlot.min.css';
 import './scaler.css';
 
 export interface ScalerContentProps {
