@@ -9,7 +9,7 @@ describe('the health page', () => {
   it('shows each part of a healthy service', async () => {
     const { page } = await stage.open({ service: () => serviceOf() }, { hash: '#/health' });
 
-    await page.locator('.verdict.tone-good').nth(5).waitFor();
+    await page.locator('.health-verdict.tone-good').nth(5).waitFor();
     const source = page.getByRole('row').filter({ hasText: 'default' });
     expect((await source.innerText()).split(/\s*\t\s*/)).toEqual([
       'default',

@@ -17,9 +17,9 @@ interface HealthContentProps {
 export function HealthContent({ status, nowMs }: HealthContentProps): VNode {
   return (
     <>
-      <dl class="verdicts">
+      <dl class="health-verdicts">
         {verdictsOf(status, nowMs).map(({ subject, tone, text }) => (
-          <div key={subject} class={`verdict tone-${tone}`}>
+          <div key={subject} class={`health-verdict tone-${tone}`}>
             <dt>{subject}</dt>
             <dd>
               <Icon name={TONE_ICONS[tone]} />

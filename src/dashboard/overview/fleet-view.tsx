@@ -26,7 +26,8 @@ interface FleetViewProps extends OverviewState {
 /** Search, filters and the rows. */
 export function FleetView({ clock, fleet, error, selection, onChange, selected }: FleetViewProps): VNode {
   const { rows } = fleet;
-  const nowMs = useNow(clock, 10_000);
+  // An answer can be newer than the last tick: its changes are not in the future.
+  const nowMs = Math.max(useNow(clock, 10_000), parseTime(fleet.facts.at) ?? 0);
   const counts = useMemo(() => countRows(rows), [rows]);
   const news = useNews(fleet, clock);
   return (
