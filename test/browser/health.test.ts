@@ -33,7 +33,7 @@ describe('the health page', () => {
     const { page } = await stage.open({ service: () => failingService() }, { hash: '#/health' });
 
     await page.getByText('config/scalers/web.yaml:9').waitFor();
-    const lines = (await page.locator('.excerpt').innerText()).split('\n');
+    const lines = (await page.locator('.health-excerpt').innerText()).split('\n');
     expect(lines[2]?.indexOf('^')).toBe(lines[1]?.indexOf('maxReplica'));
     await page.getByText('kubectl-client-side-apply replaces spec.replicas again and again').waitFor();
     await page.getByText('connect ECONNREFUSED 10.0.0.7:9090').waitFor();

@@ -1,4 +1,8 @@
-import type { TimeWindow } from '../chart/chart-props.js';
+/** Unix times in seconds. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
 
 /** Positions of two fingers, as shares of the width from the left edge. */
 export type Fingers = readonly [number, number];
@@ -10,7 +14,7 @@ const MIN_DISTANCE = 0.05;
  * Returns the window in which the times that were below the fingers are below them again, within `window`. Null if the
  * fingers are too near to each other, or move together.
  */
-export function pinchWindow(window: TimeWindow, start: Fingers, now: Fingers): TimeWindow | null {
+export function pinchWindow(window: Span, start: Fingers, now: Fingers): Span | null {
   const [fromLeft, fromRight] = start.toSorted((a, b) => a - b);
   const [left, right] = now.toSorted((a, b) => a - b);
   if (fromLeft === undefined || fromRight === undefined || left === undefined || right === undefined)
