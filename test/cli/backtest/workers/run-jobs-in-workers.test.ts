@@ -4,6 +4,8 @@ import {
   createWorkerPool,
   type WorkerPool,
 } from '../../../../src/cli/backtest/workers/run-jobs-in-workers.js';
+import type { RunTrace } from '../../../../src/cli/backtest/html/trace-run.js';
+import { createTraces } from '../../../../src/cli/backtest/workers/traces.js';
 import { type Job, runJobsHere } from '../../../../src/backtest/compare/run-jobs.js';
 import { createLoad } from '../../../../src/backtest/load/load.js';
 import { traceModels, traceRequests } from '../../../../src/backtest/simulation/trace-models.js';
@@ -70,6 +72,30 @@ describe('jobs in worker threads', () => {
     expect(first).toEqual(here);
     expect(second).toEqual(here.toReversed());
     expect(here.every((one) => 'run' in one && one.run.rounds === 240)).toBe(true);
+  });
+
+  it('send what the page shows of each run: bands of 1,000 parts, and explanations up to their share', async () => {
+    const jobs = [jobOf(50), jobOf(60), jobOf(70)];
+    const tracesOf = async (fewestRounds: number): Promise<readonly (RunTrace | undefined)[]> => {
+      const traces = createTraces(60_000);
+      await poolOf({ traces, fewestRounds }).runJobs(jobs);
+      return jobs.map(({ scaler }) => traces.of(scaler));
+    };
+
+    const sent = await tracesOf(0);
+
+    expect(sent).toEqual(await tracesOf(Infinity));
+    const sizes = sent.map((trace) => trace?.lines.join('').length ?? 0);
+    expect(sizes.every((size, index) => size > 2000 && size <= (index === 0 ? 30_000 : 15_000))).toBe(true);
+    const [first] = sent;
+    expect(first?.metrics.map(({ name, value }) => [name, value.low.length])).toEqual([['cpu', 1000]]);
+    expect(first?.explanations[0]?.map((line) => first.lines[line]).join('\n')).toContain('1 -> ');
+  });
+
+  it('share the characters: half for the first, the rest for the others', () => {
+    const { charactersOf } = createTraces(1000);
+
+    expect([charactersOf(0, 1), charactersOf(0, 5), charactersOf(4, 5)]).toEqual([1000, 500, 125]);
   });
 
   it('count as progress; those of this thread are too few to need it', async () => {
