@@ -209,4 +209,20 @@ describe.each(['Prometheus', 'VictoriaMetrics'])('the history of %s', (engine) =
     // 0.35 cores; a rate that is extrapolated for both series would be up to 0.7.
     expect([ran.exitCode, peakOf(ran)]).toEqual([0, 4]);
   });
+
+  it('is kept with its flavor: without the server, and in a file', async () => {
+    const env = { XDG_CACHE_HOME: folderOf({}) };
+    const times = ['--from', timeOf(now - 2600), '--to', timeOf(now - 700), '-o', 'json'];
+    const document = ['backtest', '--scaler', 'cpu-pair.yaml', '--capacity', '0.1'];
+    const online = [...document, '--prometheus', server.url, ...times];
+    const first = await runCli([...online, '--save-history', 'pair.json'], { cwd, env });
+    await ('stop' in server ? server.stop() : server.kill());
+
+    const again = await runCli(online, { cwd, env });
+    const saved = await runCli([...document, '--history', 'pair.json', '-o', 'json'], { cwd });
+
+    expect([first.exitCode, peakOf(first)]).toEqual([0, 14]);
+    expect(again).toEqual(first);
+    expect(saved).toEqual(first);
+  });
 });

@@ -120,7 +120,13 @@ function isRefusal({ reason, message }: Extract<RangeAnswer, { readonly class: '
 const TENANT_HEADER = /^(?:x-scope-orgid|thanos-tenant|accountid|projectid)$/i;
 
 /** What selects the data of a source, without secrets. */
-function identityOf({ name, urls, headers, basicAuth, bearerTokenFile }: SourceConfig): readonly string[] {
+export function identityOf({
+  name,
+  urls,
+  headers,
+  basicAuth,
+  bearerTokenFile,
+}: SourceConfig): readonly string[] {
   const tenants = Object.entries(headers).filter(([header]) => TENANT_HEADER.test(header));
   return [name, ...urls, ...tenants.flat(), basicAuth?.username ?? '', bearerTokenFile ?? ''];
 }

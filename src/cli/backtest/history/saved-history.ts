@@ -14,7 +14,7 @@ import { MAX_DAYS } from './read-range.js';
 /** What the queries of a data source depend on. */
 type SavedSource = Pick<
   SourceConfig,
-  'scrapeIntervalSeconds' | 'resourceWindowSeconds' | 'resourceQueries' | 'resourceWindows'
+  'scrapeIntervalSeconds' | 'resourceWindowSeconds' | 'resourceQueries' | 'resourceWindows' | 'onceQueries'
 >;
 
 interface SavedAnswer {
@@ -47,8 +47,9 @@ export function savedSource({
   resourceWindowSeconds,
   resourceQueries,
   resourceWindows = {},
+  onceQueries,
 }: SourceConfig): SavedSource {
-  return { scrapeIntervalSeconds, resourceWindowSeconds, resourceQueries, resourceWindows };
+  return { scrapeIntervalSeconds, resourceWindowSeconds, resourceQueries, resourceWindows, onceQueries };
 }
 
 /** Writes the file at once: a reader never sees half of it. Throws `CommandError`. */
@@ -121,9 +122,11 @@ function isWarmUp(value: unknown, stepSeconds: number): value is number {
 
 function isSource(value: unknown): boolean {
   if (!isObject(value)) return false;
-  const { scrapeIntervalSeconds, resourceWindowSeconds, resourceQueries, resourceWindows = {} } = value;
-  const isTexts =
-    isObject(resourceQueries) && Object.values(resourceQueries).every((query) => typeof query === 'string');
+  const { scrapeIntervalSeconds, resourceWindowSeconds, resourceWindows = {} } = value;
+  const { resourceQueries, onceQueries = {} } = value;
+  const isTexts = [resourceQueries, onceQueries].every(
+    (queries) => isObject(queries) && Object.values(queries).every((query) => typeof query === 'string'),
+  );
   const isSteps = isObject(resourceWindows) && Object.values(resourceWindows).every(isStep);
   return isStep(scrapeIntervalSeconds) && isStep(resourceWindowSeconds) && isTexts && isSteps;
 }
