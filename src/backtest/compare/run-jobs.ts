@@ -1,5 +1,6 @@
 import type { Scaler } from '../../scaler/spec.js';
 import { secondsBetween } from '../../units/time.js';
+import { FleetError } from '../simulation/fleet.js';
 import { type OnRound, type Run, runVariant, type Setting } from '../simulation/run-variant.js';
 
 /** A document and where it runs. */
@@ -20,6 +21,7 @@ export function runJob({ scaler, setting }: Job, onRound?: OnRound): JobResult {
   try {
     return { run: runVariant(scaler, setting, onRound) };
   } catch (error) {
+    if (error instanceof FleetError) return { error: error.message };
     return { error: `internal error: ${error instanceof Error ? error.message : String(error)}` };
   }
 }

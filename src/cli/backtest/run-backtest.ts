@@ -82,6 +82,8 @@ export async function runBacktest(options: BacktestOptions, io: CommandIo): Prom
     return runReplay(options.replay, format, io);
   }
   const failIf = parseThresholds('--fail-if', options.failIf ?? []);
+  if (options.price === undefined && failIf.some(({ figure }) => figure === 'cost'))
+    throw new CommandError('--fail-if cost needs --price', 2);
   const config = await requireServiceConfig(options.config, io);
   const variants = await readVariants(options, config, io);
   const scene = await openScene(options, { config, variants }, io);
