@@ -73,7 +73,8 @@ export function createWorkerPool({
         results[index] = result;
         if (trace !== null) traces?.add(job.scaler, trace);
       };
-      if (width < 2 || rounds < fewestRounds) {
+      // A single long job, too: an interrupt reaches this thread only while it is free.
+      if (rounds < fewestRounds) {
         for (const [index, job] of jobs.entries()) keep(index, job, runTracedJob(job, charactersOf(index)));
         return results;
       }

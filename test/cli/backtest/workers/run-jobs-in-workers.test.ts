@@ -130,15 +130,21 @@ describe('jobs in worker threads', () => {
     );
   });
 
-  it.each([
-    ['of 480 rounds, if 481 are the fewest', 481, 2],
-    ['if there is one processor', 0, 1],
-  ])('run in this thread %s', async (_, fewestRounds, parallel) => {
-    const pool = poolOf({ entry: pathToFileURL('/no/such/worker.js'), fewestRounds, parallel });
+  it('run in this thread if they are few: 480 rounds of at least 481', async () => {
+    const pool = poolOf({ entry: pathToFileURL('/no/such/worker.js'), fewestRounds: 481 });
 
     const results = await pool.runJobs([jobOf(50), jobOf(60)]);
 
     expect(results).toEqual(await runJobsHere([jobOf(50), jobOf(60)]));
+  });
+
+  it('end when the command is interrupted, also a single one on one processor', async () => {
+    const stop = new AbortController();
+    const running = poolOf({ signal: stop.signal, parallel: 1 }).runJobs([jobOf(50)]);
+
+    stop.abort();
+
+    expect(await running).toEqual([{ error: 'interrupted' }]);
   });
 
   it('end when the command is interrupted', async () => {
