@@ -186,6 +186,10 @@ function weigh(value: unknown): number {
   let characters = 2;
   if (Array.isArray(value))
     for (const element of value as readonly unknown[]) characters += weigh(element) + 1;
-  else for (const [name, member] of Object.entries(value)) characters += name.length + 4 + weigh(member);
+  else {
+    // `Object.entries` would build an array for each object of each pod.
+    const members = value as JsonObject;
+    for (const name in members) characters += name.length + 4 + weigh(members[name]);
+  }
   return characters;
 }
