@@ -11,11 +11,12 @@ const POST_PATHS: ReadonlySet<string> = new Set([QUERY_PATH, RANGE_PATH]);
 
 export interface Call {
   readonly path: string;
-  readonly parameters: Readonly<Record<string, string>>;
+  readonly parameters: Readonly<Record<string, string>> | string;
   readonly signal: StopSignal;
   /** The media types to accept; default: JSON. */
   readonly accept?: string;
   readonly mayCompress?: boolean;
+  readonly checksBounds?: boolean;
 }
 
 export interface CallResult {

@@ -30,14 +30,16 @@ export interface Connection {
 export interface Request {
   readonly method: 'GET' | 'POST';
   readonly url: string;
-  /** The body of a POST, or the query string of a GET. */
-  readonly parameters: Readonly<Record<string, string>>;
+  /** The body of a POST, or the query string of a GET. Text is encoded as a form. */
+  readonly parameters: Readonly<Record<string, string>> | string;
   readonly connection: Connection;
   /** Its reason distinguishes a timeout (`DeadlineError`) from a cancellation. */
   readonly signal: StopSignal;
   readonly accept?: string;
   /** Whether the server may compress the answer; default true. */
   readonly mayCompress?: boolean;
+  /** Whether the caller checks the bounds of the JSON of a small answer, with `whyTooLarge`, before it reads `body`. */
+  readonly checksBounds?: boolean;
 }
 
 /** A complete HTTP answer with any status, or why there is none. Contains no secrets. */
@@ -49,6 +51,8 @@ export type SendResult =
       readonly location: string | null;
       /** Whether a response header contains the host name, as in VictoriaMetrics. */
       readonly hasServerHostname: boolean;
+      /** The body as it was sent. */
+      readonly bytes?: Buffer;
     })
   | {
       readonly kind: 'failed';
@@ -87,7 +91,7 @@ export async function send(request: Request): Promise<SendResult> {
 const NOT_SIGNED: Pick<SignedHeaders, 'headers' | 'secrets'> = { headers: {}, secrets: [] };
 
 function outgoingOf({ method, url, parameters }: Request): OutgoingRequest {
-  const form = new URLSearchParams(parameters).toString();
+  const form = typeof parameters === 'string' ? parameters : new URLSearchParams(parameters).toString();
   return method === 'POST'
     ? { method, url, body: form, contentType: 'application/x-www-form-urlencoded' }
     : { method, url: form === '' ? url : `${url}?${form}`, body: null, contentType: null };
@@ -110,17 +114,32 @@ async function exchange(
     httpAgent: connection.httpAgent,
     httpsAgent: connection.httpsAgent,
   } satisfies InternalAxiosRequestConfig<string | null>);
-  const text = await readBody(response.data, connection);
+  const bytes = withoutSecrets(
+    await readBody(response.data, connection, request.checksBounds),
+    signed.secrets,
+  );
+  let text: string | null = null;
   return {
     kind: 'answered',
     status: response.status,
     contentType: textOrNull(response.headers['content-type']),
-    // A server may quote the request in its error message.
-    body: signed.secrets.reduce((left, secret) => left.replaceAll(secret, '[secret]'), text),
+    bytes,
+    get body(): string {
+      return (text ??= bytes.toString('utf8'));
+    },
     retryAfterSeconds: secondsOrNull(response.headers['retry-after']),
     location: textOrNull(response.headers['location']),
     hasServerHostname: textOrNull(response.headers['x-server-hostname']) !== null,
   };
+}
+
+/** A server may quote the request in its error message. */
+function withoutSecrets(bytes: Buffer, secrets: readonly string[]): Buffer {
+  const found = secrets.filter((secret) => bytes.includes(secret));
+  if (found.length === 0) return bytes;
+  return Buffer.from(
+    found.reduce((left, secret) => left.replaceAll(secret, '[secret]'), bytes.toString('utf8')),
+  );
 }
 
 /** Of requests without a signature, by connection and by the values that differ between requests. */
@@ -152,15 +171,20 @@ function createHeaders(
   });
 }
 
+/** The JSON of a larger answer is counted as it arrives, even if the caller checks the bounds of small ones. */
+const MAX_UNCHECKED_BYTES = 4 * 1024 * 1024;
+
 /** Counts the body as it arrives. Throws `TooLargeError` if it exceeds a bound. */
 function readBody(
   stream: Readable,
   { unread = { bytes: 0 }, limits = DEFAULT_LIMITS }: Pick<Connection, 'unread' | 'limits'>,
-): Promise<string> {
+  checksBounds = false,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     const meter = createJsonMeter(limits.json);
     let bytes = 0;
+    let counted = 0;
     let hasJson = false;
     const settle = (finish: () => void): void => {
       unread.bytes -= bytes;
@@ -173,8 +197,12 @@ function readBody(
       if (unread.bytes > limits.unreadBytes)
         return `the answers being received exceed ${sayBytes(limits.unreadBytes)} in total, 3 times maxAnswerBytes`;
       if (pieces.length === 1) hasJson = isJson(piece);
-      const excess = hasJson ? meter.add(piece) : null;
-      return excess === null ? null : `the answer has ${excess} (maxSeries is ${limits.series})`;
+      if (!hasJson || (checksBounds && bytes <= MAX_UNCHECKED_BYTES)) return null;
+      for (; counted < pieces.length; counted += 1) {
+        const excess = meter.add(pieces[counted] ?? piece);
+        if (excess !== null) return sayExcess(excess, limits);
+      }
+      return null;
     };
     stream.on('data', (piece: Buffer) => {
       pieces.push(piece);
@@ -183,15 +211,25 @@ function readBody(
       const message = whyTooLarge(piece);
       if (message !== null) stream.destroy(new TooLargeError(message));
     });
-    stream.once('end', () => settle(() => resolve(textOf(pieces))));
+    stream.once('end', () => settle(() => resolve(joined(pieces))));
     stream.once('error', (error) => settle(() => reject(error)));
     stream.once('close', () => settle(() => reject(new Error('the stream ended early'))));
   });
 }
 
-function textOf(pieces: readonly Buffer[]): string {
+function joined(pieces: readonly Buffer[]): Buffer {
   const [first] = pieces;
-  return (first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces)).toString('utf8');
+  return first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces);
+}
+
+/** Returns why the JSON of an answer must not be parsed; null: it may. */
+export function whyTooLarge(bytes: Buffer, limits: AnswerLimits): string | null {
+  const excess = isJson(bytes) ? createJsonMeter(limits.json).add(bytes) : null;
+  return excess === null ? null : sayExcess(excess, limits);
+}
+
+function sayExcess(excess: string, limits: AnswerLimits): string {
+  return `the answer has ${excess} (maxSeries is ${limits.series})`;
 }
 
 function isJson(first: Buffer): boolean {
