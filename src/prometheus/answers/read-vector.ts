@@ -1,3 +1,4 @@
+import { EXACT_DIGITS, MOST_DIGITS, nearestNumber } from './nearest-number.js';
 import { parseSampleValue } from './sample-value.js';
 import { SentLayout } from './series-layout.js';
 
@@ -47,8 +48,6 @@ const ITEMS_AROUND = 16;
 /** Longer members after the data are left to the JSON parser, whose bounds apply to them. */
 const MAX_REST_BYTES = 4096;
 const MAX_NUMBER_BYTES = 512;
-/** Of decimal digits that a number without rounding has. */
-const EXACT_DIGITS = 15;
 /** The year 9999: RFC 3339 has no later times. */
 export const LATEST_SECONDS = 253_402_300_799;
 
@@ -206,32 +205,40 @@ class VectorReader {
     const from = at;
     const isNegative = body[at] === MINUS;
     if (isNegative) at += 1;
+    let isEmpty = true;
+    let hasPoint = false;
+    let decimals = 0;
+    let count = 0;
     let digits = 0;
-    let decimals = -1;
-    let number = 0;
-    for (; digits <= EXACT_DIGITS; at += 1) {
+    let more = 0;
+    for (; ; at += 1) {
       const byte = body[at] ?? 0;
       const digit = byte - ZERO;
       if (digit >= 0 && digit <= 9) {
-        number = number * 10 + digit;
-        digits += 1;
-        if (decimals >= 0) decimals += 1;
-      } else if (byte === DOT && decimals < 0) decimals = 0;
+        isEmpty = false;
+        if (hasPoint) decimals += 1;
+        if (count < EXACT_DIGITS) digits = digits * 10 + digit;
+        else more = more * 10 + digit;
+        // Zeros at the beginning are no digits of the number.
+        if (digits > 0) count += 1;
+        if (count > MOST_DIGITS) break;
+      } else if (byte === DOT && !hasPoint) hasPoint = true;
       else break;
     }
-    // Both operands are exact, so that the quotient is the nearest number, as that of `Number`.
-    if (digits > 0 && digits <= EXACT_DIGITS && body[at] === QUOTE) {
-      if (decimals > 0) number /= POWERS_OF_TEN[decimals] ?? NaN;
-      this.#values[row] = isNegative ? -number : number;
-      this.#at = at;
-    } else {
-      const to = body.indexOf(QUOTE, from);
-      if (to === -1 || to - from > MAX_NUMBER_BYTES) return false;
-      const value = parseSampleValue(body.toString('latin1', from, to));
-      if (value === null) return false;
-      this.#values[row] = value;
-      this.#at = to;
+    let value =
+      isEmpty || body[at] !== QUOTE
+        ? NaN
+        : nearestNumber(digits, more, Math.max(0, count - EXACT_DIGITS), decimals);
+    if (isNegative) value = -value;
+    if (Number.isNaN(value)) {
+      at = body.indexOf(QUOTE, from);
+      if (at === -1 || at - from > MAX_NUMBER_BYTES) return false;
+      const parsed = parseSampleValue(body.toString('latin1', from, at));
+      if (parsed === null) return false;
+      value = parsed;
     }
+    this.#values[row] = value;
+    this.#at = at;
     return this.#skip(ROW_TAIL);
   }
 
@@ -271,8 +278,6 @@ class VectorReader {
     return new SentLayout(bytes, ends, this.#items + (kept === 0 ? 0 : (known?.items ?? 0)));
   }
 }
-
-const POWERS_OF_TEN = Array.from({ length: EXACT_DIGITS + 1 }, (_, power) => Number(`1e${power}`));
 
 function isJson(text: string): boolean {
   return parseObject(text) !== null;

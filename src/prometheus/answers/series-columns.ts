@@ -74,7 +74,7 @@ function groupByPod(all: readonly Labels[], rows: readonly number[] | null): Pod
     const labels = all[row] ?? {};
     const namespace = labelIn(labels, 'namespace') ?? null;
     let pods = index.get(namespace);
-    if (pods === undefined) index.set(namespace, (pods = new Map()));
+    if (pods === undefined) index.set(namespace, (pods = new Map<string | null, number[]>()));
     append(pods, labelIn(labels, 'pod') ?? null, row);
   }
   return index;

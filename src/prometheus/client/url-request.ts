@@ -1,5 +1,4 @@
 import type { StopSignal } from '../../units/light-deadline.js';
-import { sendWithRenewal } from '../../units/send-with-renewal.js';
 import { CredentialError } from '../requests/credential-files.js';
 import { type Connection, send, type SendResult } from '../requests/send.js';
 
@@ -32,25 +31,27 @@ export function createRequest(
 ): (call: Call) => Promise<CallResult> {
   let isPostRefused = false;
 
-  const once = async ({ path, ...call }: Call, connection: Connection): Promise<CallResult> => {
+  const sendOn = (call: Call, connection: Connection): Promise<SendResult> => {
+    const { path } = call;
     const method = !POST_PATHS.has(path) || isPostRefused ? 'GET' : 'POST';
-    const result = await send({ method, url: url + path, connection, ...call });
-    return { result, secrets: connection.secrets };
+    return send({ ...call, method, url: url + path, connection });
   };
 
   return async (call) => {
     try {
-      const first = await sendWithRenewal({
-        read: () => connect(),
-        send: (connection) => once(call, connection),
-        renew: async ({ result }) =>
-          hasToken && result.kind === 'answered' && result.status === 401 ? connect(true) : null,
-      });
-      if (first.result.kind === 'failed') return first;
-      const { status } = first.result;
-      if ((status !== 405 && status !== 501) || isPostRefused || !POST_PATHS.has(call.path)) return first;
-      isPostRefused = true;
-      return await once(call, await connect());
+      let connection = await connect();
+      let result = await sendOn(call, connection);
+      if (hasToken && result.kind === 'answered' && result.status === 401) {
+        connection = await connect(true);
+        result = await sendOn(call, connection);
+      }
+      const isRefused = result.kind === 'answered' && (result.status === 405 || result.status === 501);
+      if (isRefused && !isPostRefused && POST_PATHS.has(call.path)) {
+        isPostRefused = true;
+        connection = await connect();
+        result = await sendOn(call, connection);
+      }
+      return { result, secrets: connection.secrets };
     } catch (error) {
       if (!(error instanceof CredentialError)) throw error;
       return { result: { kind: 'failed', reason: 'unauthorized', message: error.message }, secrets: [] };

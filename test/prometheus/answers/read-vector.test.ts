@@ -15,12 +15,9 @@ const HEAD = '{"status":"success","data":{"resultType":"vector","result":[';
 const read = (body: string, known: SentLayout | null = null, bounds = BOUNDS): VectorReading | null =>
   readVector(Buffer.from(body), known, bounds);
 
-function answerOf(reading: VectorReading): Answer {
-  const { columns, ...answer } = columnAnswer(
-    reading,
-    reading.rest === null ? null : whyAnswerPartial(reading.rest),
-  ) as Extract<Answer, { class: 'partial' }>;
-  return answer;
+function answerOf({ rest, ...reading }: VectorReading): Answer {
+  const answer = columnAnswer({ rest, ...reading }, rest === null ? null : whyAnswerPartial(rest));
+  return 'columns' in answer ? { ...answer, columns: undefined } : answer;
 }
 
 const parsed = (body: string): Answer => classifyAnswer({ status: 200, contentType: null, body });
