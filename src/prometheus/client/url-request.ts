@@ -31,10 +31,27 @@ export function createRequest(
 ): (call: Call) => Promise<CallResult> {
   let isPostRefused = false;
 
+  /** A string that is put together anew for each query would be hashed anew, too. */
+  const urls = new Map<string, string>();
+  const urlOf = (path: string): string => {
+    let known = urls.get(path);
+    if (known === undefined) urls.set(path, (known = url + path));
+    return known;
+  };
+
   const sendOn = (call: Call, connection: Connection): Promise<SendResult> => {
-    const { path } = call;
+    const { path, parameters, signal, accept, mayCompress, checksBounds } = call;
     const method = !POST_PATHS.has(path) || isPostRefused ? 'GET' : 'POST';
-    return send({ ...call, method, url: url + path, connection });
+    return send({
+      method,
+      url: urlOf(path),
+      parameters,
+      connection,
+      signal,
+      accept,
+      mayCompress,
+      checksBounds,
+    });
   };
 
   return async (call) => {

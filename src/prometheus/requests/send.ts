@@ -35,11 +35,11 @@ export interface Request {
   readonly connection: Connection;
   /** Its reason distinguishes a timeout (`DeadlineError`) from a cancellation. */
   readonly signal: StopSignal;
-  readonly accept?: string;
+  readonly accept?: string | undefined;
   /** Whether the server may compress the answer; default true. */
-  readonly mayCompress?: boolean;
+  readonly mayCompress?: boolean | undefined;
   /** Whether the caller checks the bounds of the JSON of a small answer, with `whyTooLarge`, before it reads `body`. */
-  readonly checksBounds?: boolean;
+  readonly checksBounds?: boolean | undefined;
 }
 
 /** A complete HTTP answer with any status, or why there is none. Contains no secrets. */
@@ -143,16 +143,23 @@ function withoutSecrets(bytes: Buffer, secrets: readonly string[]): Buffer {
 }
 
 /** Of requests without a signature, by connection and by the values that differ between requests. */
-const knownHeaders = new WeakMap<Connection, Map<string, AxiosHeaders>>();
+const knownHeaders = new WeakMap<Connection, KnownHeaders[]>();
+
+interface KnownHeaders extends Pick<Request, 'accept' | 'mayCompress'> {
+  readonly contentType: string | null;
+  readonly headers: AxiosHeaders;
+}
 
 function headersOf(request: Request, contentType: string | null, signed: typeof NOT_SIGNED): AxiosHeaders {
-  const { connection, accept = 'application/json', mayCompress = true } = request;
   if (signed !== NOT_SIGNED) return createHeaders(request, contentType, signed);
+  const { connection, accept, mayCompress } = request;
   let known = knownHeaders.get(connection);
-  if (known === undefined) knownHeaders.set(connection, (known = new Map<string, AxiosHeaders>()));
-  const key = `${accept}\n${contentType}\n${mayCompress}`;
-  let headers = known.get(key);
-  if (headers === undefined) known.set(key, (headers = createHeaders(request, contentType, signed)));
+  if (known === undefined) knownHeaders.set(connection, (known = []));
+  for (const one of known)
+    if (one.accept === accept && one.mayCompress === mayCompress && one.contentType === contentType)
+      return one.headers;
+  const headers = createHeaders(request, contentType, signed);
+  known.push({ accept, mayCompress, contentType, headers });
   return headers;
 }
 
@@ -186,10 +193,13 @@ function readBody(
     let bytes = 0;
     let counted = 0;
     let hasJson = false;
-    const settle = (finish: () => void): void => {
+    let isSettled = false;
+    const settle = (error: Error | null): void => {
+      isSettled = true;
       unread.bytes -= bytes;
       bytes = 0;
-      finish();
+      if (error === null) resolve(joined(pieces));
+      else reject(error);
     };
     const whyTooLarge = (piece: Buffer): string | null => {
       if (bytes > limits.answerBytes)
@@ -211,9 +221,12 @@ function readBody(
       const message = whyTooLarge(piece);
       if (message !== null) stream.destroy(new TooLargeError(message));
     });
-    stream.once('end', () => settle(() => resolve(joined(pieces))));
-    stream.once('error', (error) => settle(() => reject(error)));
-    stream.once('close', () => settle(() => reject(new Error('the stream ended early'))));
+    stream.on('end', () => settle(null));
+    stream.on('error', settle);
+    stream.on('close', () => {
+      // An error takes longer to create than the rest of this function.
+      if (!isSettled) settle(new Error('the stream ended early'));
+    });
   });
 }
 
