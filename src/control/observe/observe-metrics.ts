@@ -20,6 +20,7 @@ export function metricObserver(settings: {
   readonly admission?: Admission;
 }): ObserveMetrics {
   const { sources, recoveryHoldMaxSeconds, admission } = settings;
+  const readAges = ageReader();
   return async ({ scaler, memory, answers, now, readPods }) => {
     const results = await answers.of(scalerKey(scaler));
     // Read after the results: the server may have restarted since an earlier read, whose age would then not
@@ -50,13 +51,25 @@ function workingSources(metrics: readonly MetricSpec[], results: readonly Answer
   return names;
 }
 
-async function readAges(
-  names: readonly string[],
-  answers: RoundAnswers,
-): Promise<ReadonlyMap<string, SourceAge>> {
-  // All are asked before the first is awaited. `ageOf` never rejects.
-  const asked = names.map((name) => [name, answers.ageOf(name)] as const);
-  const ages = new Map<string, SourceAge>();
-  for (const [name, age] of asked) ages.set(name, await age);
-  return ages;
+type Ages = ReadonlyMap<string, SourceAge>;
+
+const NO_AGES: Ages = new Map();
+
+/** Scalers that share a reading of the age of their only source share the result. `ageOf` never rejects. */
+function ageReader(): (names: readonly string[], answers: RoundAnswers) => Promise<Ages> {
+  let last: { readonly name: string; readonly age: SourceAge; readonly ages: Ages } | null = null;
+  return async (names, answers) => {
+    const [name] = names;
+    if (name === undefined) return NO_AGES;
+    if (names.length === 1) {
+      const age = await answers.ageOf(name);
+      if (last?.name !== name || last.age !== age) last = { name, age, ages: new Map([[name, age]]) };
+      return last.ages;
+    }
+    // All are asked before the first is awaited.
+    const asked = names.map((each) => [each, answers.ageOf(each)] as const);
+    const ages = new Map<string, SourceAge>();
+    for (const [each, age] of asked) ages.set(each, await age);
+    return ages;
+  };
 }
