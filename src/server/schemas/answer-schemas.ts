@@ -242,8 +242,10 @@ export const eventSchemas = {
     })
     .describe('A metric has no value, a scaler cannot scale, or such a failure has ended.'),
   reload: z
-    .object({ at: time, scalers: count, errors: count })
-    .describe('The documents were reloaded: number of scalers in effect and of errors.'),
+    .object({ at: time, scalers: count.nullable(), errors: count.nullable() })
+    .describe(
+      'The documents were reloaded: number of scalers in effect and of errors. null: the client may not see all namespaces.',
+    ),
   gap: z
     .object({ at: time })
     .describe('Events between the Last-Event-ID and this one are lost: list the scalers again.'),
