@@ -39,7 +39,7 @@ const HEARTBEAT_MS = 15_000;
  */
 const MAX_WAITING_BYTES = 512 * 1024;
 /** Sets of permissions with streams of all replicas: each has a connection to each other replica. */
-const MOST_FLEET_FEEDS = 8;
+const MOST_FLEET_FEEDS = 32;
 
 interface Stream {
   readonly place: Place;
@@ -109,7 +109,7 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
     const known = places.get(key);
     if (known !== undefined) return known;
     const feeds = [...places.values()].filter(({ fleetFeed }) => fleetFeed !== null);
-    if (!isOwn && feeds.length >= MOST_FLEET_FEEDS) return null;
+    if (!isOwn && feeds.length >= MOST_FLEET_FEEDS && fleet.peers().length > 0) return null;
     const lastId = request.get('Last-Event-ID') ?? null;
     const own = credentialsOf(request);
     const credentials = (): ForwardedCredentials =>
@@ -123,12 +123,20 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
 
   return {
     handle: (request, response) => {
-      if (isClosed) return void refuse(response, 'the service is stopping');
-      if (open.size >= most)
-        return void refuse(response, `there are already ${most} event streams, the maximum`);
+      if (isClosed) {
+        refuse(response, 'the service is stopping');
+        return;
+      }
+      if (open.size >= most) {
+        refuse(response, `there are already ${most} event streams, the maximum`);
+        return;
+      }
       const isHead = request.method === 'HEAD';
       const place = isHead ? null : placeOf(request);
-      if (place === null && !isHead) return void refuse(response, TOO_MANY);
+      if (place === null && !isHead) {
+        refuse(response, TOO_MANY);
+        return;
+      }
       response.set({ 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' }).status(200);
       if (place === null) return void response.end();
       response.flushHeaders();

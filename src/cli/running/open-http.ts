@@ -67,7 +67,7 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
   const namespaces = (): readonly string[] => parts.scalers().map(({ namespace }) => namespace);
   const access = openAccess(config.server, { transport: parts.transport, namespaces, clock, log });
   const maxAgeMs = access === null ? undefined : STREAM_MS;
-  const fleet = config.sharding.enabled ? fleetOf(shards) : undefined;
+  const fleet = fleetOf(shards);
   const streams = createEventStreams({ feed: records.feed, clock, maxAgeMs, fleet });
   let connections = 0;
   const app = createApp({

@@ -34,7 +34,7 @@ const LEAST_COMPRESSED = 1024;
 
 /** Serves the rows of all scalers, or those that changed since an earlier answer. */
 export function showOverview(parts: OverviewParts): RequestHandler {
-  const { api, clock, inTurn, paced } = parts;
+  const { api, fleet, clock, inTurn, paced } = parts;
   const rows = createOverviewRows({ ...api, clock });
 
   const readOwn = (query: OverviewQuery): Promise<OverviewPart> => paced.run(() => rows.read(query));
@@ -47,10 +47,11 @@ export function showOverview(parts: OverviewParts): RequestHandler {
   const answerClient = async (request: Request, query: OverviewQuery): Promise<Answer> => {
     const { part, unreachable } = await readAll(parts, { request, query, readOwn });
     const { rows: found, revision, isComplete, removed } = part;
+    const isWhole = unreachable === null || unreachable.length === 0;
     const fields = {
       version: api.version,
       at: formatInstant(clock.now()),
-      leader: unreachable === null ? api.isLeading() : unreachable.length === 0,
+      leader: fleet === undefined || fleet.peers().length === 0 ? api.isLeading() : isWhole,
       ...(unreachable === null ? {} : { unreachable }),
       revision,
       isComplete,

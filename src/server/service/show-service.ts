@@ -41,8 +41,12 @@ export function showService(parts: ServicePageParts): RequestHandler {
       const answer = await ask(peer, '/api/v1/service', credentialsOf(request));
       return [peer.identity, readService(answer)] as const;
     });
-    const own = viewOwn(request);
-    return mergeServices(await own, new Map(await Promise.all(answers)));
+    const own = await viewOwn(request);
+    const others = new Map(await Promise.all(answers));
+    // A standby queries nothing and has no rounds.
+    const [leader = null] = api.isLeading() ? [] : others.values();
+    const { dataSources, rounds } = leader ?? own;
+    return mergeServices({ ...own, dataSources, rounds }, others);
   };
   return (request, response, next) => {
     const peers = isForwarded(request) ? [] : (fleet?.peers() ?? []);
