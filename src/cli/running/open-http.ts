@@ -88,6 +88,7 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
       createClient: options.createRangeClient ?? ((source) => createRangeClient(source, clock)),
       scalers: parts.scalers,
       clock,
+      onQuery: (reason) => metrics.countHistoryQuery('default', reason),
     }),
     service: {
       health: parts.health,

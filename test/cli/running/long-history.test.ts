@@ -47,6 +47,20 @@ describe('the queries of a history', () => {
     expect(historyQueries({ namespace: 'a', name: 'b' }, step).targets).toContain(window);
   });
 
+  it('select metrics by their names, whatever characters these have', () => {
+    const { counts, values, targets } = historyQueries(
+      { namespace: 'shop', name: 'web' },
+      60,
+      ['app/cpu', 'a.b|c"'],
+    );
+
+    expect(values).toContain(
+      'promscaler_metric_value{namespace="shop",scaler="web",metric=~"app/cpu|a\\\\.b\\\\|c\\""}[120s]',
+    );
+    expect(counts).not.toContain('metric=~');
+    expect([counts, values, targets].flatMap((query) => checkSyntax(query))).toEqual([]);
+  });
+
   it.each(['a"} or vector(1) #', 'back\\', 'line\nbreak', '`', '$x{{y}}', '"'])(
     'quote the name %j, which stays one string',
     (name) => {
