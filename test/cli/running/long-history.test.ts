@@ -48,11 +48,10 @@ describe('the queries of a history', () => {
   });
 
   it('select metrics by their names, whatever characters these have', () => {
-    const { counts, values, targets } = historyQueries(
-      { namespace: 'shop', name: 'web' },
-      60,
-      ['app/cpu', 'a.b|c"'],
-    );
+    const { counts, values, targets } = historyQueries({ namespace: 'shop', name: 'web' }, 60, [
+      'app/cpu',
+      'a.b|c"',
+    ]);
 
     expect(values).toContain(
       'promscaler_metric_value{namespace="shop",scaler="web",metric=~"app/cpu|a\\\\.b\\\\|c\\""}[120s]',
@@ -183,6 +182,51 @@ describe('reading a history', () => {
       RANGE,
     ]);
     expect(most()).toBe(1);
+  });
+
+  it.each([
+    [20, 3],
+    [21, 5],
+    [41, 7],
+  ])('of %i metrics sends %i queries, each counted, and has the values of all', async (count, queries) => {
+    const metrics = Array.from({ length: count }, (_, index) => ({ ...QUEUE, identity: `m${index}` }));
+    const wide = scaler('web', metrics);
+    const reasons: (string | null)[] = [];
+    const history = openLongHistory({
+      source: aSource(),
+      scalers: () => [wide],
+      clock: new ManualClock(),
+      onQuery: (reason) => reasons.push(reason),
+      createClient: () => ({
+        queryRange: ({ query }) => {
+          const wanted = metrics.filter(
+            ({ identity }) => !query.includes('metric=~') || new RegExp(`["|]${identity}["|]`).test(query),
+          );
+          const found = wanted.map(({ identity: metric }) => series({ metric, type: 'External' }, { 0: 7 }));
+          return Promise.resolve(query.includes('column') ? COUNTS : matrix(...found));
+        },
+      }),
+    });
+
+    const answer = await history.read(wide, RANGE);
+
+    expect(reasons).toEqual(new Array(queries).fill(null));
+    expect(answer).toMatchObject({ points: { points: [{ values: new Array(2 * count).fill(7) }] } });
+  });
+
+  it('counts a query that failed with its reason', async () => {
+    const reasons: (string | null)[] = [];
+    const history = openLongHistory({
+      source: aSource(),
+      scalers: () => [WEB],
+      clock: new ManualClock(),
+      onQuery: (reason) => reasons.push(reason),
+      createClient: () => ({ queryRange: () => Promise.resolve(FAILED) }),
+    });
+
+    await history.read(WEB, RANGE);
+
+    expect(reasons).toEqual(['connection']);
   });
 
   it('asks once for equal requests within 30 s', async () => {
