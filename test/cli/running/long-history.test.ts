@@ -1,11 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { buildPoints } from '../../../src/cli/running/long-history/build-points.js';
+import type { HistorySeries } from '../../../src/cli/running/long-history/build-points.js';
 import { historyQueries } from '../../../src/cli/running/long-history/history-queries.js';
 import { openLongHistory } from '../../../src/cli/running/long-history/open-long-history.js';
 import type { RangeAnswer, RangeSeries } from '../../../src/prometheus/answers/classify-range.js';
 import type { RangeQuery } from '../../../src/prometheus/client/range-client.js';
 import { checkSyntax } from '../../../src/promql/syntax.js';
 import type { LongAnswer } from '../../../src/server/pages/long-history.js';
+import type { ScalerPoints } from '../../../src/telemetry/chart-points.js';
 import { onAbort } from '../../../src/units/abort.js';
 import { aSource, at, T0 } from '../../support/builders.js';
 import { ManualClock, settle } from '../../support/manual-clock.js';
@@ -72,9 +74,12 @@ describe('the queries of a history', () => {
   );
 });
 
+const build = (given: HistorySeries): Promise<ScalerPoints> =>
+  buildPoints(WEB, RANGE, given, () => Promise.resolve());
+
 describe('the points of a history', () => {
-  it('are one per step, with null where there is no sample, between the first and the last number', () => {
-    const { points, keptFrom } = buildPoints(WEB, RANGE, {
+  it('are one per step, with null where there is no sample, between the first and the last number', async () => {
+    const { points, keptFrom } = await build({
       counts: [series({ column: 'currentReplicas' }, { 60: 0, 180: 4 })],
       values: [series({ metric: 'cpu', type: 'Resource' }, { 60: 0, 120: 55.5 })],
       targets: [series({ metric: 'queue-depth', type: 'External' }, { 180: 30 })],
@@ -88,8 +93,8 @@ describe('the points of a history', () => {
     ]);
   });
 
-  it('take the larger of two series of a column, and nothing that is no count, number or metric of the document', () => {
-    const { points } = buildPoints(WEB, RANGE, {
+  it('take the larger of two series of a column, and nothing that is no count, number or metric of the document', async () => {
+    const { points } = await build({
       counts: [
         series({ column: 'maxReplicas' }, { 0: 5, 60: 7, [-60]: 9, 240: 9 }),
         series({ column: 'maxReplicas', cluster: 'a' }, { 0: 6, 60: 2 }),

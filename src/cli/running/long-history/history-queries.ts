@@ -25,8 +25,7 @@ export function historyQueries(
   metrics: readonly string[] | null = null,
 ): HistoryQueries {
   const matchers = `namespace=${stringLiteral(scaler.namespace)},scaler=${stringLiteral(scaler.name)}`;
-  const ofMetrics =
-    metrics === null ? '' : `,metric=~${stringLiteral(metrics.map(quoteRegex).join('|'))}`;
+  const ofMetrics = metrics === null ? '' : `,metric=~${stringLiteral(metrics.map(quoteRegex).join('|'))}`;
   const window = `[${Math.max(stepSeconds, LEAST_WINDOW_SECONDS)}s]`;
   const mean = (metric: string): string => {
     const over = `${metric}{${matchers}${ofMetrics}}${window}`;

@@ -4,7 +4,8 @@ import type { SourceConfig } from '../../../prometheus/data-source/source-config
 import { type Scaler, scalerKey } from '../../../scaler/spec.js';
 import type { LongAnswer, LongHistory } from '../../../server/pages/long-history.js';
 import type { LongRange } from '../../../server/pages/long-range.js';
-import { type Clock, withDeadline } from '../../../units/clock.js';
+import { SLICE_MS } from '../../../server/turns/paced.js';
+import { type Clock, takeTurns, withDeadline } from '../../../units/clock.js';
 import { createSemaphore } from '../../../units/semaphore.js';
 import { buildPoints } from './build-points.js';
 import { historyQueries } from './history-queries.js';
@@ -54,7 +55,7 @@ export function openLongHistory(options: LongHistoryOptions): LongHistory {
         // Each of those before has an earlier deadline, so the wait ends in time.
         const release = await turns.acquire();
         try {
-          return signal.aborted ? LATE : await ask(client(), { scaler, range, signal, onQuery });
+          return signal.aborted ? LATE : await ask(client(), { scaler, range, signal, onQuery, clock });
         } finally {
           release();
         }
@@ -103,6 +104,7 @@ interface Question {
   readonly range: LongRange;
   readonly signal: AbortSignal;
   readonly onQuery: (reason: string | null) => void;
+  readonly clock: Clock;
 }
 
 /** An answer with 1,000 points of each is parsed in about 10 ms. */
@@ -119,7 +121,7 @@ function batchesOf({ spec: { metrics } }: Scaler): readonly (readonly string[] |
 
 async function ask(
   client: RangeClient | null,
-  { scaler, range, signal, onQuery }: Question,
+  { scaler, range, signal, onQuery, clock }: Question,
 ): Promise<LongAnswer> {
   if (client === null) return NO_SOURCE;
   const send = async (query: string): Promise<RangeAnswer> => {
@@ -143,7 +145,7 @@ async function ask(
   const series = { counts: counts.series, values, targets };
   const clusters = clustersOf(Object.values(series).flat());
   if (clusters.length > 1) return severalClusters(scaler, clusters);
-  const points = buildPoints(scaler, range, series);
+  const points = await buildPoints(scaler, range, series, takeTurns(clock, SLICE_MS));
   return points.points.length === 0 ? { why: noSeries(scaler) } : { points };
 }
 
