@@ -52,7 +52,10 @@ export function showAnyHistory(parts: LongHistoryParts): RequestHandler {
         const send =
           'why' in answer
             ? () => refuse(response, answer.why)
-            : sending(response, await writeHistory(answer.points, range.stepSeconds, takeTurns(clock, SLICE_MS)));
+            : sending(
+                response,
+                await writeHistory(answer.points, range.stepSeconds, takeTurns(clock, SLICE_MS)),
+              );
         inTurn(send)(request, response, next);
       })
       .catch(next);
