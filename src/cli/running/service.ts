@@ -68,7 +68,7 @@ export interface ServiceOptions extends OwnObjects {
   /** For histories of charts. Default: a client over HTTP. */
   readonly createRangeClient?: HttpOptions['createRangeClient'];
   readonly instance: string;
-  /** IP address of the pod, for other replicas. Default: 127.0.0.1. */
+  /** IP address of the pod, for other replicas. Default: 127.0.0.1 with sharding, otherwise none. */
   readonly podIp?: string | undefined;
   /** Whether to listen; default: true. False in simulated time, which has no sockets. */
   readonly serves?: boolean;
@@ -235,7 +235,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         apiServerNames: () => apiServerNames,
       })
     : null;
-  if (http !== null) address = addressOf(options.podIp ?? LOOPBACK, http.port);
+  // Without sharding, a replica that others cannot reach has no address: its standbys then show no scalers.
+  const ip = options.podIp ?? (config.sharding.enabled ? LOOPBACK : null);
+  if (http !== null && ip !== null) address = addressOf(ip, http.port);
   const termPorts = {
     clock,
     // With sharding, the state of a bucket is read when the bucket is acquired.
