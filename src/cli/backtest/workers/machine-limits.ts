@@ -50,7 +50,7 @@ function readText(path: string): string | null {
   }
 }
 
-/** Measured: the code, its heap and a young generation of the usual size. */
+/** Estimated: the code, its heap and a young generation of the usual size. */
 const THREAD_BYTES = 100 * 1024 * 1024;
 /** Sums of the load, and what the run itself keeps. */
 const BYTES_PER_POINT = 64;
