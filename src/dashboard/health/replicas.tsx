@@ -12,22 +12,24 @@ export function Replicas({ status: { leader, replicas } }: { readonly status: Se
   const others = leader !== null && !replicas.some(({ identity }) => identity === leader);
   return (
     <Section title="Replicas of promscaler">
-      <Table
-        caption="Replicas of promscaler"
-        columns={COLUMNS}
-        rows={replicas.map(({ identity, scalers, isReachable }) => ({
-          key: identity,
-          cells: [
-            <bdi>{identity}</bdi>,
-            identity === leader && isReachable ? (
-              <Badge tone="good" icon="ok" text="Leader" />
-            ) : (
-              <Reachability isReachable={isReachable} />
-            ),
-            formatCount(scalers),
-          ],
-        }))}
-      />
+      {replicas.length === 0 ? null : (
+        <Table
+          caption="Replicas of promscaler"
+          columns={COLUMNS}
+          rows={replicas.map(({ identity, scalers, isReachable }) => ({
+            key: identity,
+            cells: [
+              <bdi>{identity}</bdi>,
+              identity === leader && isReachable ? (
+                <Badge tone="good" icon="ok" text="Leader" />
+              ) : (
+                <Reachability isReachable={isReachable} />
+              ),
+              formatCount(scalers),
+            ],
+          }))}
+        />
+      )}
       {others ? (
         <p class="muted">
           The leader is <bdi>{leader}</bdi>.

@@ -20,7 +20,7 @@ export function chartOptions(
   return {
     width: Math.max(1, Math.floor(element.clientWidth)),
     height,
-    padding: [10, 22, 0, 0],
+    padding: [10, 30, 0, 0],
     legend: { show: false },
     cursor: {
       y: false,
