@@ -9,6 +9,7 @@ import { checkSyntax } from '../../../src/promql/syntax.js';
 import type { LongAnswer } from '../../../src/server/pages/long-history.js';
 import type { ScalerPoints } from '../../../src/telemetry/chart-points.js';
 import { onAbort } from '../../../src/units/abort.js';
+import { formatInstant } from '../../../src/units/time.js';
 import { aSource, at, T0 } from '../../support/builders.js';
 import { ManualClock, settle } from '../../support/manual-clock.js';
 import { CPU, QUEUE, scaler } from '../../telemetry/record-builder.js';
@@ -282,11 +283,31 @@ describe('reading a history', () => {
   it('says that there are no series and what to do', async () => {
     const { history, answerAll } = opened();
     const answer = history.read(WEB, RANGE);
-    await answerAll(matrix(), matrix(), matrix());
+    await answerAll(matrix(), matrix(), matrix(), matrix());
 
     expect(await whyOf(answer)).toBe(
       'the data source `default` has no series of shop/web in this range: let it scrape /metrics of promscaler with honorLabels: true',
     );
+  });
+
+  it('says when the series begin that are younger than the last point', async () => {
+    const { asked, clock, history, answerAll } = opened();
+    const answer = history.read(WEB, { start: at(-1800), end: at(-900), stepSeconds: 900 });
+    const young = series({ column: 'currentReplicas' }, { [-450]: 3, [-441]: 3 });
+    await answerAll(matrix(), matrix(), matrix(), matrix(young));
+
+    expect(await whyOf(answer)).toBe(
+      `the series of shop/web in the data source \`default\` begin at ${formatInstant(at(-450))}, after the last point of this range, ${formatInstant(at(-900))}: with a step of 900 s the next point is at ${formatInstant(at(0))}. Choose a shorter range`,
+    );
+    expect(asked.at(-1)).toMatchObject({ start: at(-900), end: clock.now(), stepSeconds: 9 });
+  });
+
+  it('says why the query for young series failed', async () => {
+    const { history, answerAll } = opened();
+    const answer = history.read(WEB, RANGE);
+    await answerAll(matrix(), matrix(), matrix(), FAILED);
+
+    expect(await whyOf(answer)).toBe('the data source `default` failed: prometheus:9090: refused');
   });
 
   it.each([

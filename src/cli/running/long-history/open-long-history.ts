@@ -1,5 +1,5 @@
 import type { RangeAnswer, RangeSeries } from '../../../prometheus/answers/classify-range.js';
-import type { RangeClient } from '../../../prometheus/client/range-client.js';
+import type { RangeClient, RangeQuery } from '../../../prometheus/client/range-client.js';
 import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
 import { type Scaler, scalerKey } from '../../../scaler/spec.js';
 import type { LongAnswer, LongHistory } from '../../../server/pages/long-history.js';
@@ -8,6 +8,7 @@ import { SLICE_MS } from '../../../server/turns/paced.js';
 import { type Clock, takeTurns, withDeadline } from '../../../units/clock.js';
 import { createSemaphore } from '../../../units/semaphore.js';
 import { buildPoints } from './build-points.js';
+import { explainEmptiness, youngQuery } from './explain-emptiness.js';
 import { historyQueries } from './history-queries.js';
 
 interface LongHistoryOptions {
@@ -124,20 +125,20 @@ async function ask(
   { scaler, range, signal, onQuery, clock }: Question,
 ): Promise<LongAnswer> {
   if (client === null) return NO_SOURCE;
-  const send = async (query: string): Promise<RangeAnswer> => {
-    const answer = await client.queryRange({ query, ...range }, { timeoutMs: DEADLINE_MS, signal });
+  const send = async (query: RangeQuery): Promise<RangeAnswer> => {
+    const answer = await client.queryRange(query, { timeoutMs: DEADLINE_MS, signal });
     onQuery(answer.class === 'failed' ? answer.reason : null);
     return answer;
   };
   const { counts: countsQuery } = historyQueries(scaler, range.stepSeconds);
-  const counts = await send(countsQuery);
+  const counts = await send({ query: countsQuery, ...range });
   if (counts.class === 'failed') return failureOf(counts, signal);
   const values: RangeSeries[] = [];
   const targets: RangeSeries[] = [];
   for (const metrics of batchesOf(scaler)) {
     const queries = historyQueries(scaler, range.stepSeconds, metrics);
     for (const [query, found] of [[queries.values, values] as const, [queries.targets, targets] as const]) {
-      const answer = await send(query);
+      const answer = await send({ query, ...range });
       if (answer.class === 'failed') return failureOf(answer, signal);
       found.push(...answer.series);
     }
@@ -146,7 +147,10 @@ async function ask(
   const clusters = clustersOf(Object.values(series).flat());
   if (clusters.length > 1) return severalClusters(scaler, clusters);
   const points = await buildPoints(scaler, range, series, takeTurns(clock, SLICE_MS));
-  return points.points.length === 0 ? { why: noSeries(scaler) } : { points };
+  if (points.points.length > 0) return { points };
+  const young = await send(youngQuery(scaler, range, clock.now()));
+  if (young.class === 'failed') return failureOf(young, signal);
+  return { why: explainEmptiness(scaler, range, young.series) };
 }
 
 function failureOf(
@@ -154,10 +158,6 @@ function failureOf(
   signal: AbortSignal,
 ): LongAnswer {
   return signal.aborted ? LATE : { why: `the data source \`default\` failed: ${message}` };
-}
-
-function noSeries(scaler: Scaler): string {
-  return `the data source \`default\` has no series of ${scalerKey(scaler)} in this range: let it scrape /metrics of promscaler with honorLabels: true`;
 }
 
 /** The values of another cluster would be those of another workload with the same name. */
