@@ -70,7 +70,7 @@ async function signPaths(
     newestMs = Math.max(newestMs, mtimeMs, ctimeMs);
   };
   for (const path of paths) {
-    const { files, directories } = await listPath(path, { name: path, skipsVersioned: true });
+    const { files, directories } = await listPath(path, { name: path, purpose: 'signing' });
     for (const { real, stats } of directories) add(real, stats);
     for (const { path: file, stats, error } of files) {
       if (stats === null) hash.update(JSON.stringify([file, error]));

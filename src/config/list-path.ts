@@ -1,4 +1,4 @@
-import type { Stats } from 'node:fs';
+import type { Dirent, Stats } from 'node:fs';
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
@@ -10,7 +10,7 @@ export interface FoundFile {
   readonly name: string;
   readonly path: string;
   readonly directoryDev: number;
-  /** Null if the file could not be inspected; `error` is the reason. */
+  /** Null if the file could not be inspected, `error` is the reason; or if it is a regular file of a listing for reading. */
   readonly stats: Stats | null;
   readonly error: string | null;
 }
@@ -31,7 +31,11 @@ interface Listing {
 interface ListOptions {
   /** Replaces `path` in file names. */
   readonly name: string;
-  readonly skipsVersioned: boolean;
+  /**
+   * `signing`: with metadata, but without the files of a version of a ConfigMap, which never change. `reading`: all
+   * files, without the metadata of regular ones, which takes a system call each.
+   */
+  readonly purpose: 'signing' | 'reading';
 }
 
 const DEEPEST_DIRECTORY = 8;
@@ -48,14 +52,14 @@ const VERSION_NAME = /^\.\.\d{4}(?:_\d\d){5}\.\d+$/;
  * Lists a file, or the `*.yaml` and `*.yml` files in a directory and its subdirectories. Skips names that start with a
  * dot. Throws if the path, or an entry that was just listed, no longer exists.
  */
-export async function listPath(path: string, { name, skipsVersioned }: ListOptions): Promise<Listing> {
+export async function listPath(path: string, { name, purpose }: ListOptions): Promise<Listing> {
   const found = await stat(path);
   if (!found.isDirectory()) {
     // A file of a mounted ConfigMap is a link to ..data/NAME, so its content is always of one version.
     const directoryDev = (await stat(dirname(path))).dev;
     return { files: [{ name, path, directoryDev, stats: found, error: null }], directories: [] };
   }
-  const listing = { files: [], directories: [], seen: new Set<string>(), skipsVersioned };
+  const listing = { files: [], directories: [], seen: new Set<string>(), purpose };
   await listDirectory({ name, path, depth: 0 }, listing);
   return listing;
 }
@@ -71,7 +75,7 @@ interface GrowingListing {
   readonly directories: ListedDirectory[];
   /** Directories already listed, by device and inode, because links may form a cycle. */
   readonly seen: Set<string>;
-  readonly skipsVersioned: boolean;
+  readonly purpose: ListOptions['purpose'];
 }
 
 async function listDirectory(directory: Directory, listing: GrowingListing): Promise<void> {
@@ -81,16 +85,22 @@ async function listDirectory(directory: Directory, listing: GrowingListing): Pro
   if (listing.seen.has(`${dev} ${ino}`)) return;
   listing.seen.add(`${dev} ${ino}`);
   listing.directories.push({ directory: directory.path, real, stats });
-  if (listing.skipsVersioned && VERSION_NAME.test(basename(real))) return;
-  const names = (await readdir(real)).filter((entry) => !entry.startsWith('.')).sort();
-  const entries = await inBatches(names, (entry) => inspect(join(real, entry)));
-  for (const [index, entry] of names.entries()) {
-    const at = { name: join(directory.name, entry), path: join(real, entry), directoryDev: dev };
-    const seen = entries[index];
-    if (seen === undefined) continue;
-    if (typeof seen !== 'string' && seen.isDirectory())
+  if (listing.purpose === 'signing' && VERSION_NAME.test(basename(real))) return;
+  const entries = (await readdir(real, { withFileTypes: true }))
+    .filter(({ name }) => !name.startsWith('.'))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const isRegular = (entry: Dirent): boolean => listing.purpose === 'reading' && entry.isFile();
+  const inspected = await inBatches(
+    entries.filter((entry) => !isRegular(entry)),
+    async ({ name }) => [name, await inspect(join(real, name))] as const,
+  );
+  const seenAs = new Map(inspected);
+  for (const { name } of entries) {
+    const at = { name: join(directory.name, name), path: join(real, name), directoryDev: dev };
+    const seen = seenAs.get(name) ?? null;
+    if (seen !== null && typeof seen !== 'string' && seen.isDirectory())
       await listSubdirectory({ ...at, depth: directory.depth + 1 }, listing);
-    else if (DOCUMENT_FILE.test(entry))
+    else if (DOCUMENT_FILE.test(name))
       listing.files.push(
         typeof seen === 'string' ? { ...at, stats: null, error: seen } : { ...at, stats: seen, error: null },
       );

@@ -88,7 +88,7 @@ export async function directoryToWatch(path: string): Promise<string> {
 }
 
 async function readPath(path: string, name: string, clock: Clock | null): Promise<readonly ReadFile[]> {
-  const { files, directories } = await listPath(path, { name, skipsVersioned: false });
+  const { files, directories } = await listPath(path, { name, purpose: 'reading' });
   const contents = await inBatches(files, (file) => readOne(file, clock));
   // The kubelet replaces `..data` and then deletes the old files one by one, so a directory read at that time
   // seems to have fewer documents, or none.
@@ -102,18 +102,24 @@ class SwappedError extends Error {
   override name = 'SwappedError';
 }
 
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
+
 /**
  * Throws if the file no longer exists, because the directory has changed. Any other failure is an error of the file.
  */
 async function readOne(
-  { name, path, directoryDev, error }: FoundFile,
+  { name, path, directoryDev, stats, error }: FoundFile,
   clock: Clock | null,
 ): Promise<ReadFile> {
   if (error !== null) return { name, text: null, error, isOwnMount: false };
   try {
     const deadline = clock === null ? {} : { deadline: { clock, ms: FILE_DEADLINE_MS } };
-    const { bytes, dev } = await readBounded(path, { mostBytes: MAX_FILE_BYTES, ...deadline });
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const { bytes, dev } = await readBounded(path, {
+      mostBytes: MAX_FILE_BYTES,
+      isRegular: stats === null || stats.isFile(),
+      ...deadline,
+    });
+    const text = UTF_8.decode(bytes);
     return { name, text, error: null, isOwnMount: isMountPoint({ dev }, { dev: directoryDev }) };
   } catch (cause) {
     if (codeOf(cause) === 'ENOENT') throw cause;

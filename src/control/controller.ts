@@ -2,16 +2,18 @@ import type { Scaler } from '../scaler/spec.js';
 import { scalerKey } from '../scaler/spec.js';
 import type { RoundAnswers } from '../prometheus/planner.js';
 import { onAbort } from '../units/abort.js';
+import type { Awaitable } from '../units/awaitable.js';
 import { endedWithin, sleep } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
-import type { Instant } from '../units/time.js';
-import { findSharedTargets, targetKey } from './observe/shared-targets.js';
+import { followClock, keepOrAdd } from './entry.js';
+import type { Entry } from './entry.js';
+import { findSharedTargets } from './observe/shared-targets.js';
 import { createEarlyRound } from './rounds/early-round.js';
+import { createArrivals } from './rounds/arrivals.js';
 import { createInFlight } from './rounds/in-flight.js';
-import type { CycleInput, CycleOutput } from './ports/ports.js';
-import { shiftMemory, watchWallClock } from './memory/clock-jump.js';
+import type { AnsweredCycle, CycleOutput, Readings } from './ports/ports.js';
+import { watchWallClock } from './memory/clock-jump.js';
 import { forNewTerm, freshMemory } from './memory/memory.js';
-import type { Memory } from './memory/memory.js';
 import { runRounds } from './rounds/rounds.js';
 import type { Round } from './rounds/rounds.js';
 
@@ -40,23 +42,13 @@ export interface ControllerPorts {
     due: readonly { readonly scaler: Scaler; readonly periodSeconds: number }[],
     signal: AbortSignal,
   ) => RoundAnswers;
-  readonly runCycle: (input: CycleInput) => Promise<CycleOutput>;
+  readonly runCycle: (input: AnsweredCycle) => Awaitable<CycleOutput>;
   readonly onRound: (round: Round) => void;
   /** Seconds by which the wall clock was set forward; negative: back. */
   readonly onClockSet: (seconds: number) => void;
   /** A cycle threw an error: a defect of promscaler, never a failure of another system. */
   readonly onFault: (scaler: Scaler, error: unknown) => void;
   readonly onRemoved: (key: string) => void;
-}
-
-interface Entry {
-  scaler: Scaler;
-  memory: Memory;
-  /** Total seconds by which the wall clock had been set when the memory was last updated. */
-  clockSetBy: number;
-  isRunning: boolean;
-  /** Whether no cycle has run with this document yet. */
-  isNew: boolean;
 }
 
 /** Long enough for the first lists, short enough for a first decision within 3 s of the start. */
@@ -67,8 +59,10 @@ const FIRST_ROUND_WAIT_MS = 2000;
  */
 const FIRST_LISTS_WAIT_MS = 60_000;
 const STOP_WAIT_MS = 5000;
-/** About 10 ms of work. All 10,000 cycles in one turn of the event loop delay probes and the Lease by 0.5 s. */
-const CYCLES_AT_ONCE = 256;
+/** Cycles that begin to wait in one turn of the event loop: about 10 ms of work. */
+const WAITING_AT_ONCE = 256;
+/** Cycles that run in one turn: about 5 ms of work. */
+const RUNNING_AT_ONCE = 32;
 
 /** `scaler`: the document that `answers` are for; a reload may replace that of the entry. */
 interface DueCycle {
@@ -77,6 +71,7 @@ interface DueCycle {
   readonly round: Round;
   readonly answers: RoundAnswers;
   readonly signal: AbortSignal;
+  readonly sinceMs: number;
 }
 
 export function createController(ports: ControllerPorts): Controller {
@@ -161,49 +156,82 @@ export function createController(ports: ControllerPorts): Controller {
     for (const entry of due) followClock(entry, wallClock.setBySeconds(), round.at);
     const requests = due.map(({ scaler }) => ({ scaler, periodSeconds: period }));
     const answers = ports.startRound(requests, signal);
+    const sinceMs = ports.clock.monotonicMs();
     const cycles = due.map((entry) => {
       entry.isRunning = true;
       entry.isNew = false;
-      return { entry, scaler: entry.scaler, round, answers, signal };
+      return { entry, scaler: entry.scaler, round, answers, signal, sinceMs };
     });
     startCycles(cycles, 0);
   };
 
   const startCycles = (cycles: readonly DueCycle[], first: number): void => {
-    const next = first + CYCLES_AT_ONCE;
+    const next = first + WAITING_AT_ONCE;
     for (const cycle of cycles.slice(first, next)) {
       // The term has ended while the cycle waited for its turn.
       if (first > 0 && cycle.signal.aborted) cycle.entry.isRunning = false;
-      else void runEntry(cycle);
+      else {
+        inFlight.begin();
+        waitForAnswers(cycle);
+      }
     }
     if (next < cycles.length) ports.clock.after(0, () => startCycles(cycles, next));
   };
 
-  /** Never rejects. */
-  const runEntry = async ({ entry, scaler, round, answers, signal }: DueCycle): Promise<void> => {
+  const runEntry = (cycle: DueCycle, readings: Readings): void => {
+    const { entry, scaler, round, answers, signal } = cycle;
     const key = scalerKey(scaler);
-    inFlight.begin();
+    // The scaler was removed, or another term has begun, while the cycle waited.
+    if (entries.get(key) !== entry) {
+      endCycle(cycle);
+      return;
+    }
     try {
-      const output = await ports.runCycle({
+      const output = ports.runCycle({
         scaler,
         memory: entry.memory,
         now: round.at,
         answers,
+        readings,
         sharesTargetWith: shared.get(key) ?? null,
         // After a scaler is removed or its document changes, its running cycle must not patch.
         isCurrent: () => entries.get(key) === entry && entry.scaler === scaler,
         signal,
       });
-      entry.memory = output.memory;
-      // The scaler was removed during this cycle, which has just recorded it again.
-      if (!entries.has(key)) ports.onRemoved(key);
+      if (output instanceof Promise)
+        void output
+          .then((known) => keepOutput(cycle, known))
+          .catch((error: unknown) => failCycle(cycle, error));
+      else keepOutput(cycle, output);
     } catch (error) {
-      ports.onFault(scaler, error);
-    } finally {
-      entry.isRunning = false;
-      inFlight.end();
+      failCycle(cycle, error);
     }
   };
+
+  const keepOutput = (cycle: DueCycle, output: CycleOutput): void => {
+    const { entry, scaler } = cycle;
+    entry.memory = output.memory;
+    // The scaler was removed during this cycle, which has just recorded it again.
+    const key = scalerKey(scaler);
+    if (!entries.has(key)) ports.onRemoved(key);
+    endCycle(cycle);
+  };
+
+  const failCycle = (cycle: DueCycle, error: unknown): void => {
+    ports.onFault(cycle.scaler, error);
+    endCycle(cycle);
+  };
+
+  const endCycle = ({ entry }: DueCycle): void => {
+    entry.isRunning = false;
+    inFlight.end();
+  };
+
+  const waitForAnswers = createArrivals<DueCycle>(ports.clock, {
+    atOnce: RUNNING_AT_ONCE,
+    run: runEntry,
+    fail: failCycle,
+  });
 
   return {
     setScalers: (scalers, all = scalers) => {
@@ -232,31 +260,6 @@ export function createController(ports: ControllerPorts): Controller {
       await endedWithin(ports.clock, STOP_WAIT_MS, inFlight.untilNone());
     },
   };
-}
-
-function keepOrAdd(
-  entries: Map<string, Entry>,
-  scaler: Scaler,
-  createEntry: (scaler: Scaler) => Entry,
-): void {
-  const key = scalerKey(scaler);
-  const old = entries.get(key);
-  // Nearly every document of a reload is an old one.
-  if (old?.scaler === scaler) return;
-  const isSameTarget =
-    old !== undefined &&
-    targetKey(old.scaler.namespace, old.scaler.spec.scaleTargetRef) ===
-      targetKey(scaler.namespace, scaler.spec.scaleTargetRef);
-  if (isSameTarget) {
-    old.isNew = true;
-    old.scaler = scaler;
-  } else entries.set(key, createEntry(scaler));
-}
-
-function followClock(entry: Entry, setBySeconds: number, now: Instant): void {
-  if (entry.clockSetBy === setBySeconds) return;
-  entry.memory = shiftMemory(entry.memory, setBySeconds - entry.clockSetBy, now);
-  entry.clockSetBy = setBySeconds;
 }
 
 async function waitForSync(

@@ -1,5 +1,8 @@
 import type { Condition } from '../decision/result/decision.js';
+import type { StateReading } from '../kubernetes/state/state-store.js';
+import { scalerKey } from '../scaler/spec.js';
 import type { CycleRecord } from '../telemetry/cycle-record.js';
+import type { Awaitable } from '../units/awaitable.js';
 import { buildRecord, buildUnreadRecord } from './record/build-record.js';
 import { lastScales } from './memory/memory.js';
 import type { Memory } from './memory/memory.js';
@@ -7,25 +10,57 @@ import { rememberCycle } from './record/remember.js';
 import { isStateChanged, storedStateOf } from './memory/stored-state.js';
 import { restoreMemory } from './memory/restore-memory.js';
 import { observe } from './observe/observe.js';
+import type { Observation } from './observe/observe.js';
 import type { Circumstances } from './change/circumstances.js';
 import { readPause } from './change/pause.js';
-import type { CycleInput, CycleOutput, CyclePorts } from './ports/ports.js';
+import { answeringSources, readAges } from './observe/readings.js';
+import type { AnsweredCycle, CycleInput, CycleOutput, CyclePorts } from './ports/ports.js';
 import { settle } from './change/settle.js';
 import type { Settled } from './change/settle.js';
 
-/**
- * Runs one cycle: observe, decide, act, record. Failures of other systems become part of the record. A thrown error is
- * a defect of promscaler.
- */
+/** Waits for the answers of a scaler and runs its cycle. */
 export async function runCycle(given: CycleInput, ports: CyclePorts): Promise<CycleOutput> {
-  const startMs = ports.clock.monotonicMs();
+  const { scaler, answers } = given;
+  const sinceMs = ports.clock.monotonicMs();
+  const results = await answers.of(scalerKey(scaler));
+  const ages = await readAges(answeringSources(scaler.spec.metrics, results), answers);
+  return runAnsweredCycle({ ...given, readings: { results, ages, sinceMs } }, ports);
+}
+
+/**
+ * Runs one cycle: observe, decide, act, record. Failures of other systems become part of the record. An error that is
+ * thrown, or with which the promise rejects, is a defect of promscaler. Returns a promise only if there is something to
+ * wait for: in nearly every cycle, caches have everything and nothing is to be changed.
+ */
+export function runAnsweredCycle(given: AnsweredCycle, ports: CyclePorts): Awaitable<CycleOutput> {
+  const reading = ports.state.read(given.scaler);
+  return reading instanceof Promise
+    ? reading.then((known) => observeAndSettle(given, ports, known))
+    : observeAndSettle(given, ports, reading);
+}
+
+function observeAndSettle(
+  given: AnsweredCycle,
+  ports: CyclePorts,
+  reading: StateReading,
+): Awaitable<CycleOutput> {
   const { scaler, now } = given;
-  const reading = await ports.state.read(scaler);
   const degraded = reading.kind === 'unusable' ? reading.message : null;
   const memory = restoreMemory(given.memory, reading, { now, spec: scaler.spec });
   const input = memory === given.memory ? given : { ...given, memory };
-  const observation = await observe(input, ports);
-  const observeSeconds = (ports.clock.monotonicMs() - startMs) / 1000;
+  const observation = observe(input, ports);
+  return observation instanceof Promise
+    ? observation.then((seen) => settleObserved(input, ports, { observation: seen, degraded }))
+    : settleObserved(input, ports, { observation, degraded });
+}
+
+function settleObserved(
+  input: AnsweredCycle,
+  ports: CyclePorts,
+  { observation, degraded }: { readonly observation: Observation; readonly degraded: string | null },
+): Awaitable<CycleOutput> {
+  const { scaler, now, readings } = input;
+  const observeSeconds = (ports.clock.monotonicMs() - readings.sinceMs) / 1000;
   const pause = readPause(scaler.spec, observation.target?.annotations ?? {}, now);
   const isDryRun = ports.dryRun || scaler.spec.dryRun;
   if ('failure' in observation) {
@@ -36,11 +71,13 @@ export async function runCycle(given: CycleInput, ports: CyclePorts): Promise<Cy
   const settleMs = ports.clock.monotonicMs();
   const circumstances = { target, otherScaler, pause, degraded, isDryRun };
   const settling = settle(input, ports, { snapshot, memory: observation.memory, circumstances });
-  const settled = settling instanceof Promise ? await settling : settling;
-  const { decideSeconds } = settled;
-  const actSeconds = (ports.clock.monotonicMs() - settleMs) / 1000 - decideSeconds;
-  const seconds = { observe: observeSeconds, decide: decideSeconds, act: actSeconds };
-  return finish(input, ports, { settled, circumstances, capacity: observation.capacity, seconds });
+  const end = (settled: Settled): CycleOutput => {
+    const { decideSeconds } = settled;
+    const actSeconds = (ports.clock.monotonicMs() - settleMs) / 1000 - decideSeconds;
+    const seconds = { observe: observeSeconds, decide: decideSeconds, act: actSeconds };
+    return finish(input, ports, { settled, circumstances, capacity: observation.capacity, seconds });
+  };
+  return settling instanceof Promise ? settling.then(end) : end(settling);
 }
 
 function finish(

@@ -8,11 +8,7 @@ import { createTheme } from './shell/theme.js';
 import './design/tokens.css';
 import './design/base.css';
 import './design/parts.css';
-import './overview/overview.css';
-import './health/health.css';
 import './shell/shell.css';
-import 'uplot/dist/uPlot.min.css';
-import './scaler/scaler.css';
 
 const root = document.getElementById('app');
 if (root !== null) {

@@ -3,7 +3,7 @@ import type { MetricType } from '../scaler/spec.js';
 import type { Condition, LimitName, LimitStep } from './result/decision.js';
 import { downscaleForbiddenUntil, upscaleForbiddenUntil } from './limits/forbidden-window.js';
 import type { LimitContext } from './limits/limit.js';
-import { isBoundOverHold } from './limits/limits.js';
+import { countAfter, isBoundOverHold } from './limits/limits.js';
 import type { LimitedCount } from './limits/limits.js';
 import { describeFallback } from './proposals/fallback.js';
 import type { Pick } from './proposals/pick.js';
@@ -78,7 +78,8 @@ export function limitConditions(context: LimitContext, limited: LimitedCount): r
   return [ableToScale(context, limited), scalingLimited(context, limited)];
 }
 
-function ableToScale(context: LimitContext, { steps, after }: LimitedCount): Condition {
+function ableToScale(context: LimitContext, limited: LimitedCount): Condition {
+  const { steps } = limited;
   const step = (name: LimitName): LimitStep | undefined => steps.find(({ limit }) => limit === name);
   const window = step('forbidden_window');
   if (window !== undefined) return inBackoff(context, window);
@@ -89,7 +90,7 @@ function ableToScale(context: LimitContext, { steps, after }: LimitedCount): Con
   if (isHeld && step('downscale_confirmation') !== undefined) {
     return able('ScaleDownStabilized', 'scaling down to the highest count of the decisions that confirm it');
   }
-  const isStabilized = (after.get('stabilization') ?? context.recommended) !== context.recommended;
+  const isStabilized = countAfter('stabilization', context, limited) !== context.recommended;
   if (!isStabilized) return READY_FOR_NEW_SCALE;
   const isUp = context.spec.behavior !== null && context.recommended >= context.current;
   return isUp
@@ -128,9 +129,8 @@ function inBackoff(context: LimitContext, { from, to, until }: LimitStep): Condi
 
 /** Compares the count before and after the rate limits and bounds. Source: algorithm.md, points 28, 34, 35. */
 function scalingLimited(context: LimitContext, limited: LimitedCount): Condition {
-  const { after } = limited;
-  const stabilized = after.get('downscale_confirmation') ?? context.recommended;
-  const bounded = after.get('max_replicas') ?? stabilized;
+  const stabilized = countAfter('downscale_confirmation', context, limited);
+  const bounded = countAfter('max_replicas', context, limited);
   if (bounded === stabilized) return WITHIN_RANGE;
   return bounded > stabilized ? tooLow(context, stabilized, limited) : tooHigh(context, stabilized, limited);
 }

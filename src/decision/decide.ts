@@ -134,7 +134,7 @@ function decideWithinLimits(
     recommended,
     metrics,
     steps: limited.steps,
-    conditions: [...limitConditions(context, limited), scalingActive(pick, false)],
+    conditions: limitConditions(context, limited).concat(scalingActive(pick, false)),
     reason: explainCount(context, { desired, steps: limited.steps, winner: pick.winner, note, snapshot }),
     state: buildNextState(snapshot, { desired, recommended, metrics, activation }),
   });

@@ -1,4 +1,5 @@
 import type { MetricSpec, MetricTarget } from '../scaler/spec.js';
+import { countOf } from '../units/count-of.js';
 import { formatMilli, milliFromNumber, milliToNumber } from '../units/quantity.js';
 import type { PodGroups } from './result/decision.js';
 import { MAX_REPLICAS } from '../units/replicas.js';
@@ -174,10 +175,6 @@ function valueText({ target }: MetricSpec, usage: number, isShort = false): stri
 
 function targetText(target: MetricTarget): string {
   return target.type === 'Utilization' ? `${target.percent} %` : formatMilli(target.milli);
-}
-
-function countOf(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 function formatNumber(value: number): string {

@@ -29,11 +29,14 @@ export function explainCount(
   const held = explainSteps(steps);
   const wanted = `${recommended} wanted`;
   const outcome = desired === current ? `stays at ${current}` : `${current} -> ${desired}`;
-  return `${measured}${outcome}${steps.length === 0 && desired === recommended ? '' : `, ${wanted}`}${held === '' ? '' : `, ${held}`}${noted}`;
+  const limited = steps.length === 0 && desired === recommended ? '' : `, ${wanted}`;
+  // One string, while a template would keep the tree of its parts: each scaler keeps a reason.
+  return [measured, outcome, limited, held === '' ? '' : `, ${held}`, noted].join('');
 }
 
 /** A bound that overrides a hold comes last: the hold continues, but the bound determines the count. */
 function explainSteps(steps: readonly LimitStep[]): string {
+  if (steps.length === 0) return '';
   const isOver = isBoundOverHold(steps);
   return steps
     .filter((step) => !isOver || !isHold(step))

@@ -56,10 +56,12 @@ function downscaleProposals(
   { recommended }: Outcome,
 ): State['downscaleProposals'] {
   const { downscaleConfirmation } = scaler.spec;
-  if (downscaleConfirmation === null || recommended === null) return [];
+  if (downscaleConfirmation === null || recommended === null) return NO_PROPOSALS;
   const asking = { now, current: target.specReplicas, recommended, state };
   return nextDownscaleProposals(asking, downscaleConfirmation);
 }
+
+const NO_PROPOSALS: State['downscaleProposals'] = [];
 
 /** True if this decision sets the 0, or if it already was true: a decision that keeps a 0 does not show who set it. */
 function zeroedBySelf({ state, target }: Snapshot, { desired }: Outcome): boolean {
@@ -94,8 +96,11 @@ function recent<T extends { readonly at: Instant }>(
   added: T | null,
   start: Instant,
 ): readonly T[] {
-  const all = added === null ? entries : [...entries, added];
-  return all.every(({ at }) => at >= start) ? all : all.filter(({ at }) => at >= start);
+  // `concat` and `slice` return lists without room to grow, which the memory of each scaler would keep.
+  const all = added === null ? entries : entries.concat(added);
+  const first = all.findIndex(({ at }) => at >= start);
+  const kept = first === -1 ? [] : first === 0 ? all : all.slice(first);
+  return kept.every(({ at }) => at >= start) ? kept : kept.filter(({ at }) => at >= start);
 }
 
 function longestWindowSeconds({ behavior, downscaleStabilizationSeconds }: ScalerSpec): number {

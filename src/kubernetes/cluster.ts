@@ -10,7 +10,14 @@ import { createOwnWrites } from './own-writes.js';
 import { createPodCosts, type PodCosts } from './pods/pod-costs.js';
 import { getScale, patchScale, type ScaleWithSelector } from './scale.js';
 import type { PodStore } from './pods/pod-store.js';
-import { nameTarget, toScaleTarget, usableSelector, watchedPlural, type WatchedTarget } from './targets.js';
+import {
+  knownScaleTarget,
+  nameTarget,
+  toScaleTarget,
+  usableSelector,
+  watchedPlural,
+  type WatchedTarget,
+} from './targets.js';
 import type { Transport } from './requests/transport.js';
 import { KubernetesError, type Cluster, type Scale, type ScaleTarget } from './api/types.js';
 import type { WorkloadPlace } from './workload.js';
@@ -64,7 +71,14 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
     return informer.store;
   };
 
-  const readTarget: Cluster['readTarget'] = async (namespace, ref, signal) => {
+  /** The usual case, in which there is nothing to wait for. Null: it is not. */
+  const knownTarget = (namespace: string, ref: TargetRef): ScaleTarget | null => {
+    const watched = isReadable(namespaces, namespace) ? watchedTarget(watches, namespace, ref) : null;
+    if (watched === null || writes.isAheadOf(namespace, ref, watched.resourceVersion)) return null;
+    return knownScaleTarget(ref, watched);
+  };
+
+  const readTarget = async (namespace: string, ref: TargetRef, signal: AbortSignal): Promise<ScaleTarget> => {
     const place = await placeOf(namespace, ref, signal);
     const watched = await readWatched(watches, place, clock);
     if (watched === null) return fromScale(place, await liveScale(place));
@@ -85,7 +99,7 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
     },
     isSynced: watches.isSynced,
     isListing: watches.isListing,
-    readTarget,
+    readTarget: (namespace, ref, signal) => knownTarget(namespace, ref) ?? readTarget(namespace, ref, signal),
     listPods: (namespace, selector) => usablePods(namespace).select(namespace, selector),
     podCosts: createPodCosts(transport, usablePods),
     cacheAgeSeconds: watches.ageSeconds,
@@ -98,11 +112,21 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
       return withoutSelector(scale);
     },
     recordEvent: events.record,
-    listOtherScalers: async (namespace) => {
-      checkNamespace(namespaces, namespace);
-      return otherScalers.list(namespace);
-    },
+    listOtherScalers: (namespace) =>
+      isReadable(namespaces, namespace)
+        ? otherScalers.list(namespace)
+        : Promise.reject(notReadable(namespaces, namespace)),
   };
+}
+
+/** Returns null if the target is not watched, or not listed yet. */
+function watchedTarget(watches: Watches, namespace: string, ref: TargetRef): WatchedTarget | null {
+  const plural = watchedPlural(ref);
+  const informer = plural === null ? null : watches.targetsOf(namespace, plural);
+  if (informer === null || !isUsable(informer)) return null;
+  const pods = watches.podsOf(namespace);
+  if (pods !== null && !isUsable(pods)) return null;
+  return informer.store.get(namespace, ref.name) ?? null;
 }
 
 /** Returns null if the kind or the namespace is not watched. Throws `KubernetesError`. */
@@ -170,9 +194,16 @@ function withoutSelector({ uid, resourceVersion, specReplicas, statusReplicas }:
 }
 
 function checkNamespace(namespaces: readonly string[], namespace: string): void {
-  if (namespaces.length > 0 && !namespaces.includes(namespace))
-    throw new KubernetesError(
-      'forbidden',
-      `reading namespace ${namespace}: not listed in kubernetes.namespaces (${namespaces.join(', ')})`,
-    );
+  if (!isReadable(namespaces, namespace)) throw notReadable(namespaces, namespace);
+}
+
+function isReadable(namespaces: readonly string[], namespace: string): boolean {
+  return namespaces.length === 0 || namespaces.includes(namespace);
+}
+
+function notReadable(namespaces: readonly string[], namespace: string): KubernetesError {
+  return new KubernetesError(
+    'forbidden',
+    `reading namespace ${namespace}: not listed in kubernetes.namespaces (${namespaces.join(', ')})`,
+  );
 }

@@ -1,4 +1,5 @@
 import type { TargetRef } from '../scaler/spec.js';
+import type { Awaitable } from '../units/awaitable.js';
 import type { Clock } from '../units/clock.js';
 import { createHpaStore, type HpaStore } from './hpa-store.js';
 import { HPA_PLURAL, HPA_ROOT, listHpas, readWatchedHpa } from './hpa.js';
@@ -20,7 +21,7 @@ interface OtherScalers {
    * minutes if HPAs are forbidden or not served, which is no failure of the target. Rejects only after an internal
    * error.
    */
-  readonly list: (namespace: string) => Promise<readonly OtherScaler[]>;
+  readonly list: (namespace: string) => Awaitable<readonly OtherScaler[]>;
 }
 
 interface ComparedTarget {
@@ -74,21 +75,22 @@ export function createOtherScalers(options: OtherScalersOptions): OtherScalers {
   >();
 
   const entryOf = (scope: string | null): Entry => {
+    const known = entries.get(scope);
+    if (known !== undefined) return known;
     const refusals = createRefusals(clock);
-    const fresh: Entry = { dueMs: 0, known: null, listing: null, isFailing: false, refusals };
-    const entry = entries.get(scope) ?? fresh;
+    const entry: Entry = { dueMs: 0, known: null, listing: null, isFailing: false, refusals };
     entries.set(scope, entry);
     return entry;
   };
 
-  const listed = async (namespace: string): Promise<readonly OtherScaler[]> => {
-    const scope = isClusterWide() ? null : namespace;
-    const entry = entryOf(scope);
-    if (clock.monotonicMs() >= entry.dueMs) {
-      entry.listing ??= list(options, scope, entry);
-      await entry.listing;
-    }
-    return entry.known?.get(namespace) ?? NONE;
+  const listAgain = async (
+    namespace: string,
+    scope: string | null,
+    entry: Entry,
+  ): Promise<readonly OtherScaler[]> => {
+    entry.listing ??= list(options, scope, entry);
+    await entry.listing;
+    return lookAt(namespace, entry.known?.get(namespace) ?? NONE);
   };
 
   const want = (): void => {
@@ -96,13 +98,14 @@ export function createOtherScalers(options: OtherScalersOptions): OtherScalers {
     informers.want(isClusterWide() && namespaces.length > 0 ? [null] : namespaces);
   };
 
-  const lookAt = (namespace: string, list: readonly OtherScaler[]): void => {
+  const lookAt = (namespace: string, list: readonly OtherScaler[]): readonly OtherScaler[] => {
     const before = comparisons.get(namespace);
-    if (before?.list === list) return;
+    if (before?.list === list) return list;
     const targets = compared.get(namespace);
     const isCompared = targets !== undefined && list.some(({ target }) => targets.has(keyOf(target)));
     comparisons.set(namespace, { list, isCompared });
     if (isCompared !== (before?.isCompared ?? false)) want();
+    return list;
   };
 
   return {
@@ -116,14 +119,17 @@ export function createOtherScalers(options: OtherScalersOptions): OtherScalers {
         else if (isCompared) want();
       }
     },
-    list: async (namespace) => {
+    list: (namespace) => {
       const informer = informers.of(namespace);
-      const isWatched = informer !== null && isReliable(informer);
-      const list = isWatched ? informer.store.of(namespace) : await listed(namespace);
-      // When the watch ends, a list from before it is outdated.
-      if (isWatched) entryOf(isClusterWide() ? null : namespace).dueMs = 0;
-      lookAt(namespace, list);
-      return list;
+      const scope = isClusterWide() ? null : namespace;
+      const entry = entryOf(scope);
+      if (informer !== null && isReliable(informer)) {
+        // When the watch ends, a list from before it is outdated.
+        entry.dueMs = 0;
+        return lookAt(namespace, informer.store.of(namespace));
+      }
+      if (clock.monotonicMs() >= entry.dueMs) return listAgain(namespace, scope, entry);
+      return lookAt(namespace, entry.known?.get(namespace) ?? NONE);
     },
   };
 }

@@ -22,6 +22,7 @@ export function createOwnWrites(clock: Clock): OwnWrites {
     remember: (namespace, ref, resourceVersion) =>
       void writes.set(keyOf(namespace, ref), { resourceVersion, atMs: clock.monotonicMs() }),
     isAheadOf: (namespace, ref, watchedVersion) => {
+      if (writes.size === 0) return false;
       const key = keyOf(namespace, ref);
       const write = writes.get(key);
       if (write === undefined) return false;

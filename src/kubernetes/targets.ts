@@ -147,6 +147,18 @@ export function toScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarg
   };
 }
 
+const views = new WeakMap<WatchedTarget, ScaleTarget>();
+
+/** As `toScaleTarget`, but returns the same object until the target changes; null where that throws. */
+export function knownScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarget | null {
+  const known = views.get(watched);
+  if (known?.ref === ref) return known;
+  if (watched.owner !== null || watched.selector === null || watched.selector.length === 0) return null;
+  const target = toScaleTarget(ref, watched);
+  views.set(watched, target);
+  return target;
+}
+
 /** Returns a valid selector. Like the HPA, throws for an empty one, which would match every pod in the namespace. */
 export function usableSelector(selector: LabelSelector | null, doing: string): LabelSelector {
   if (selector === null || selector.length === 0)

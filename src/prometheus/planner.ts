@@ -115,11 +115,15 @@ function roundAnswers(
   { known, signal, round }: RoundOrder,
 ): RoundAnswers {
   const periodSeconds = due.reduce((longest, one) => Math.max(longest, one.periodSeconds), 0);
+  const ageOptions = { periodSeconds, signal, round };
   return {
     of: async (key) => {
       const { needs, answerOf } = starting.result()?.value ?? (await starting.finished);
       const { scaler, metrics } = mustGet(needs, key);
-      return Promise.all(metrics.map((need) => answerOf(need, scaler.namespace)));
+      const [need] = metrics;
+      // `Promise.all` of one promise takes several times as long as the promise.
+      if (need !== undefined && metrics.length === 1) return [await answerOf(need, scaler.namespace)];
+      return Promise.all(metrics.map((each) => answerOf(each, scaler.namespace)));
     },
     ranking: async (key) => {
       const { needs, answerOf } = starting.result()?.value ?? (await starting.finished);
@@ -129,10 +133,7 @@ function roundAnswers(
         : answerOf(needed.ranking, needed.scaler.namespace);
     },
     duplicates: (key) => describeDuplicates(mustGet(starting.finish().needs, key), known),
-    ageOf: async (source) => {
-      const ages = known.get(source)?.ages;
-      return ages === undefined ? UNKNOWN_AGE : ages.read({ periodSeconds, signal, round });
-    },
+    ageOf: (source) => known.get(source)?.ages.read(ageOptions) ?? Promise.resolve(UNKNOWN_AGE),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Answer } from './answers/answer.js';
-import { indexByPod } from './answers/series-index.js';
+import { columnsOf } from './answers/series-columns.js';
 
 export type PodRanking =
   /** By pod. Pods without series or with NaN are omitted. Infinite and negative values are valid here. */
@@ -17,16 +17,17 @@ export function rankPods(answer: Answer, namespace: string, podNames: readonly s
   if (answer.class === 'partial')
     return { kind: 'unusable', message: `the answer may be incomplete: ${answer.why}` };
   if (answer.class !== 'value') return { kind: 'unusable', message: answer.message };
-  const index = indexByPod(answer.series);
+  const columns = columnsOf(answer);
+  const index = columns.byPod();
   const places = [index.get(namespace), index.get(null)];
   if (places.some((place) => place?.has(null) === true))
     return { kind: 'unusable', message: 'a series has no label "pod": aggregate by (pod)' };
   const values = new Map<string, number>();
   for (const name of podNames) {
-    const series = places.flatMap((place) => place?.get(name) ?? []);
-    if (series.length > 1)
-      return { kind: 'unusable', message: `${series.length} series for pod "${name}": aggregate by (pod)` };
-    const value = series[0]?.value ?? Number.NaN;
+    const rows = places.flatMap((place) => place?.get(name) ?? []);
+    if (rows.length > 1)
+      return { kind: 'unusable', message: `${rows.length} series for pod "${name}": aggregate by (pod)` };
+    const value = columns.values[rows[0] ?? -1] ?? Number.NaN;
     if (!Number.isNaN(value)) values.set(name, value);
   }
   return { kind: 'ranked', values };

@@ -57,14 +57,19 @@ export function createQueryQueue(options: {
   const slots = createSemaphore(config.maxConcurrentQueries);
   const breaker = createBreaker();
 
-  const askNow = (query: string, { seconds, signal, round }: QueryOrder): Promise<Answer> => {
-    const deadlineMs = clock.monotonicMs() + seconds * 1000;
-    return breaker.run(round, () => askInTurn(query, { seconds, signal, deadlineMs }));
+  const askNow = async (query: string, order: QueryOrder): Promise<Answer> => {
+    const deadlineMs = clock.monotonicMs() + order.seconds * 1000;
+    try {
+      return await breaker.run(order.round, () => askInTurn(query, order, deadlineMs));
+    } finally {
+      underWay.delete(query);
+    }
   };
 
   const askInTurn = async (
     query: string,
-    { seconds, signal, deadlineMs }: AskOptions & { readonly deadlineMs: number },
+    { seconds, signal }: AskOptions,
+    deadlineMs: number,
   ): Promise<Answer> => {
     const release = await slots.acquire();
     try {
@@ -98,7 +103,7 @@ export function createQueryQueue(options: {
     ask: (query, askOptions) => {
       const known = underWay.get(query);
       if (known !== undefined) return known;
-      const answer = askNow(query, askOptions).finally(() => underWay.delete(query));
+      const answer = askNow(query, askOptions);
       underWay.set(query, answer);
       return answer;
     },

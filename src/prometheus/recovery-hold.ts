@@ -105,13 +105,15 @@ export function holdSeconds(query: string, periodSeconds: number, maxSeconds: nu
   return boundHold(largestRangeSeconds(query), periodSeconds, maxSeconds);
 }
 
+const VALUE: SampleOutcome = { kind: 'value' };
+
 /** Returns how a sample affects the hold. Only a sample that the decision uses as a full value counts as a value. */
 export function sampleOutcome(metric: MetricSpec, sample: Sample): SampleOutcome {
   const judged = judgeSample(metric, sample);
   if (judged.form === 'error') {
     return judged.kind === 'failed' ? { kind: 'failed' } : { kind: 'broken', why: judged.error };
   }
-  return judged.partial === null ? { kind: 'value' } : { kind: 'broken', why: judged.partial };
+  return judged.partial === null ? VALUE : { kind: 'broken', why: judged.partial };
 }
 
 /** The holds of a scaler by metric, source and query. A changed query starts a new hold. */
@@ -142,24 +144,25 @@ export function advanceHolds(previous: ScalerHolds, input: ScalerHoldInput): Sca
   const holds = new Map<string, MetricHold>();
   let holdScaleDownUntil: Instant | null = null;
   let holdReason: string | null = null;
-  scaler.spec.metrics.forEach((metric, index) => {
+  for (const [index, metric] of scaler.spec.metrics.entries()) {
     const sample = samples[index];
     if (sample === undefined)
       throw new Error(`no sample for metric ${index} of ${scaler.namespace}/${scaler.name}`);
     const held = readHeldQuery(metric, input);
+    const age = ages.get(metric.source);
     const hold = advanceHold(previous.get(held.key) ?? null, {
       now,
       outcome: sampleOutcome(metric, sample),
-      startTime: ages.get(metric.source)?.startTime ?? null,
-      history: ages.get(metric.source)?.history ?? KEPT,
+      startTime: age?.startTime ?? null,
+      history: age?.history ?? KEPT,
       holdSeconds: held.seconds,
       periodSeconds: scaler.spec.syncPeriodSeconds,
     });
     holds.set(held.key, hold);
-    if (hold.until <= now || (holdScaleDownUntil !== null && hold.until <= holdScaleDownUntil)) return;
+    if (hold.until <= now || (holdScaleDownUntil !== null && hold.until <= holdScaleDownUntil)) continue;
     holdScaleDownUntil = hold.until;
     holdReason = `metric "${metric.identity}" must return values for ${held.seconds} s without a gap: ${hold.cause}`;
-  });
+  }
   return { holds, holdScaleDownUntil, holdReason };
 }
 
@@ -169,18 +172,21 @@ interface HeldQuery {
 }
 
 /** A document is frozen, so the query of a metric is built and parsed once. */
-const metricQueries = new WeakMap<MetricSpec, { readonly query: string; readonly rangeSeconds: number }>();
+const heldQueries = new WeakMap<MetricSpec, { readonly key: string; readonly rangeSeconds: number }>();
 
 function readHeldQuery(metric: MetricSpec, { scaler, sources, maxSeconds }: ScalerHoldInput): HeldQuery {
-  let known = metricQueries.get(metric);
+  let known = heldQueries.get(metric);
   if (known === undefined) {
     const source = sources.get(metric.source);
     const query = source === undefined ? '' : (metricQuery(metric, scaler, source) ?? '');
-    known = { query, rangeSeconds: Math.max(largestRangeSeconds(query), windowOf(metric, source)) };
-    metricQueries.set(metric, known);
+    known = {
+      key: `${metric.type}/${metric.identity}\n${metric.source}\n${query}`,
+      rangeSeconds: Math.max(largestRangeSeconds(query), windowOf(metric, source)),
+    };
+    heldQueries.set(metric, known);
   }
   const seconds = boundHold(known.rangeSeconds, scaler.spec.syncPeriodSeconds, maxSeconds);
-  return { key: `${metric.type}/${metric.identity}\n${metric.source}\n${known.query}`, seconds };
+  return { key: known.key, seconds };
 }
 
 /** Includes the window of a recording rule, which the name of the rule does not show. */

@@ -12,21 +12,30 @@ export interface RefusedQueries {
  */
 const REST_PERIODS = 4.5;
 
+/** Interval between two searches for queries of deleted documents. */
+const CLEAN_MS = 60_000;
+
 export function createRefusedQueries(clock: Clock): RefusedQueries {
   const refused = new Map<string, { readonly answer: Answer; readonly untilMs: number }>();
+  let cleanMs = -Infinity;
+
+  const clean = (nowMs: number): void => {
+    if (nowMs < cleanMs) return;
+    cleanMs = nowMs + CLEAN_MS;
+    for (const [key, { untilMs }] of refused) if (untilMs <= nowMs) refused.delete(key);
+  };
 
   return {
-    ask: async (key, periodSeconds, ask) => {
+    ask: (key, periodSeconds, ask) => {
       const nowMs = clock.monotonicMs();
-      // Also removes queries of deleted documents.
-      for (const [other, { untilMs }] of refused) if (untilMs <= nowMs) refused.delete(other);
+      clean(nowMs);
       const known = refused.get(key);
-      if (known !== undefined) return known.answer;
-      const answer = await ask();
-      if (answer.class === 'failed' && answer.reason === 'bad_query') {
-        refused.set(key, { answer, untilMs: nowMs + REST_PERIODS * periodSeconds * 1000 });
-      }
-      return answer;
+      if (known !== undefined && known.untilMs > nowMs) return Promise.resolve(known.answer);
+      return ask().then((answer) => {
+        if (answer.class === 'failed' && answer.reason === 'bad_query')
+          refused.set(key, { answer, untilMs: nowMs + REST_PERIODS * periodSeconds * 1000 });
+        return answer;
+      });
     },
   };
 }

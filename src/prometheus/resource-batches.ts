@@ -1,7 +1,8 @@
 import type { Answer } from './answers/answer.js';
 import { answerLimits } from './answers/answer-limits.js';
 import { resourceQuery } from './resource-queries.js';
-import { indexByPod } from './answers/series-index.js';
+import { columnsOf, type SeriesColumns } from './answers/series-columns.js';
+import type { SeriesLayout } from './answers/series-layout.js';
 import type { SourceConfig } from './data-source/source-config.js';
 
 /**
@@ -60,11 +61,8 @@ export function createResourceBatches(source: SourceConfig, resource: string): R
       if (expected > 0) aimedSeries = Math.max(LEAST_AIMED_SERIES, Math.min(aimedSeries, expected / 2));
     }
     if (answer.class !== 'value' && answer.class !== 'partial') return;
-    const index = indexByPod(answer.series);
-    for (const namespace of namespaces) {
-      const pods = Array.from(index.get(namespace)?.values() ?? []);
-      seriesOf.set(namespace, sum(pods.map(({ length }) => length)));
-    }
+    const counts = seriesByNamespace(columnsOf(answer));
+    for (const namespace of namespaces) seriesOf.set(namespace, counts.get(namespace) ?? 0);
   };
 
   const askPack: Ask = (namespaces, askQuery) => {
@@ -114,8 +112,27 @@ type Ask = (
 /** Only this label distinguishes pods with the same name in two namespaces. */
 function refuseWithoutNamespace(answer: Answer, resource: string): Answer {
   if (answer.class !== 'value' && answer.class !== 'partial') return answer;
-  if (!indexByPod(answer.series).has(null)) return answer;
+  if (!seriesByNamespace(columnsOf(answer)).has(null)) return answer;
   return { class: 'invalid', message: `the resource query of "${resource}" must keep the label "namespace"` };
+}
+
+/** The number of series of each namespace; null: without that label. */
+type Counts = ReadonlyMap<string | null, number>;
+
+const countsOf = new WeakMap<SeriesLayout, Counts>();
+
+/** Counted once for all answers with the same labels. */
+function seriesByNamespace(columns: SeriesColumns): Counts {
+  const known = countsOf.get(columns.layout);
+  if (known !== undefined) return known;
+  const counts = new Map<string | null, number>();
+  for (const [namespace, pods] of columns.byPod()) {
+    let count = 0;
+    for (const { length } of pods.values()) count += length;
+    counts.set(namespace, count);
+  }
+  countsOf.set(columns.layout, counts);
+  return counts;
 }
 
 function sum(numbers: readonly number[]): number {

@@ -1,3 +1,4 @@
+import { NamedParts, NamedValues } from '../decision/samples/named-values.js';
 import { errorSample, judgeValues, seriesCountError } from '../decision/samples/sample-rules.js';
 import type { ErrorSample, Pod, Sample } from '../decision/snapshot/snapshot.js';
 import { largestWrittenRangeSeconds } from '../promql/ranges.js';
@@ -9,9 +10,11 @@ import type {
   Scaler,
 } from '../scaler/spec.js';
 import { addSeconds, type Instant } from '../units/time.js';
-import type { Answer, Series } from './answers/answer.js';
+import type { Answer } from './answers/answer.js';
+import { pickRows, type PickedRows } from './pick-rows.js';
 import { resourceWindowSeconds } from './resource-queries.js';
-import { indexByPod, labelOf, selectSeries } from './answers/series-index.js';
+import { columnsOf, type SeriesColumns } from './answers/series-columns.js';
+import { selectRows } from './answers/series-index.js';
 import { partialOf, whySamplePartial } from './answers/why-partial.js';
 import type { SourceConfig } from './data-source/source-config.js';
 
@@ -66,7 +69,7 @@ export function toSample(metric: MetricSpec, answer: Answer, context: SampleCont
     return withoutDrops(errorSample(answer.class, answer.message));
   }
   // Not `missing`, which `onMissing: zero` reads as 0: the server has reported that data is absent.
-  if (answer.series.length === 0)
+  if (columnsOf(answer).layout.count === 0)
     return withoutDrops(errorSample('invalid', partialOf(answer) ?? 'no series'));
   switch (metric.type) {
     case 'Resource':
@@ -87,34 +90,15 @@ function containersSample(
   answer: Answered,
   context: SampleContext,
 ): Sample {
-  const { pods, namespace, source } = context;
-  const wanted = metric.type === 'ContainerResource' ? metric.container : null;
-  const index = indexByPod(answer.series);
-  const places = [index.get(namespace), index.get(null)] as const;
-  if (places.some((place) => place?.has(null) === true))
-    return errorSample('invalid', 'a series has no label "pod"');
-  const containers = new Map<string, Map<string, number>>();
-  const values: number[] = [];
-  for (const pod of pods) {
-    const usage = new Map<string, number>();
-    const series = seriesOf(pod.name, places);
-    for (const one of series) {
-      const container = labelOf(one, 'container') ?? '';
-      if (wanted !== null && container !== wanted) continue;
-      // A series without `container` is the whole pod. Other series next to it would count its usage twice.
-      if (usage.has(container) || (usage.size > 0 && (container === '' || usage.has('')))) {
-        return errorSample(
-          'invalid',
-          `two series for pod "${pod.name}"${container === '' ? '' : `, container "${container}"`}`,
-        );
-      }
-      values.push(one.value);
-      if (!Number.isNaN(one.value)) usage.set(container, one.value);
-    }
-    if (usage.size > 0) containers.set(pod.name, usage);
-  }
+  const { source } = context;
+  const columns = columnsOf(answer);
+  const picked = pickRows(metric, columns, context);
+  if (picked.isPodMissing) return errorSample('invalid', 'a series has no label "pod"');
+  const values = valuesAt(picked, columns);
+  const counted = countContainers(picked, values);
+  if ('form' in counted) return counted;
   if (values.length === 0) {
-    const which = wanted === null ? '' : `container "${wanted}" of `;
+    const which = metric.type === 'ContainerResource' ? `container "${metric.container}" of ` : '';
     return errorSample('missing', `no series of ${which}a listed pod`);
   }
   const verdict = judgeValues(values);
@@ -123,48 +107,60 @@ function containersSample(
     form: 'containers',
     at: addSeconds(answer.evaluatedAt, -(source?.scrapeIntervalSeconds ?? 0)),
     windowSeconds: source === null ? 0 : resourceWindowSeconds(source, metric.name),
-    containers,
+    containers: counted,
     partial: whySamplePartial(answer, verdict, context.now),
   };
 }
 
-type Place = ReturnType<ReturnType<typeof indexByPod>['get']>;
+/** Returns the usage of each container without NaN, or why it is unknown. */
+function countContainers(
+  { parts, isDistinct }: PickedRows,
+  values: readonly number[],
+): ReadonlyMap<string, ReadonlyMap<string, number>> | ErrorSample {
+  if (isDistinct && !values.some(Number.isNaN)) return new NamedParts(parts, values);
+  const containers = new Map<string, Map<string, number>>();
+  for (const [index, pod] of parts.pods.entries()) {
+    const usage = new Map<string, number>();
+    for (let at = parts.starts[index] ?? 0; at < (parts.starts[index + 1] ?? 0); at += 1) {
+      const container = parts.containers[at] ?? '';
+      const value = values[at] ?? NaN;
+      // A series without `container` is the whole pod. Other series next to it would count its usage twice.
+      if (usage.has(container) || (usage.size > 0 && (container === '' || usage.has('')))) {
+        return errorSample(
+          'invalid',
+          `two series for pod "${pod}"${container === '' ? '' : `, container "${container}"`}`,
+        );
+      }
+      if (!Number.isNaN(value)) usage.set(container, value);
+    }
+    if (usage.size > 0) containers.set(pod, usage);
+  }
+  return containers;
+}
 
-const NO_SERIES: readonly Series[] = [];
-
-/** Series with and without a namespace label are in two places, but most answers have one of them. */
-function seriesOf(pod: string, [labeled, unlabeled]: readonly [Place, Place]): readonly Series[] {
-  const some = labeled?.get(pod) ?? NO_SERIES;
-  const others = unlabeled?.get(pod) ?? NO_SERIES;
-  if (others.length === 0) return some;
-  return some.length === 0 ? others : [...some, ...others];
+function valuesAt({ rows, isWhole }: PickedRows, { values }: SeriesColumns): readonly number[] {
+  return isWhole ? values : rows.map((row) => values[row] ?? NaN);
 }
 
 function podsSample(metric: PodsMetric, answer: Answered, context: SampleContext): SampleResult {
-  const selected = selectSeries(answer.series, metric.selector);
-  if (selected.length === 0) return withoutDrops(noneSelected(answer));
-  const index = indexByPod(selected);
-  const places = [index.get(context.namespace), index.get(null)] as const;
-  if (places.some((place) => place?.has(null) === true)) {
+  const columns = columnsOf(answer);
+  const picked = pickRows(metric, columns, context);
+  if (picked.selected === 0) return withoutDrops(noneSelected(answer, columns));
+  if (picked.isPodMissing) {
     return withoutDrops(
       errorSample('invalid', 'a series has no label "pod": a Pods query needs one series for each pod'),
     );
   }
-  const pods = new Map<string, number>();
-  const values: number[] = [];
-  for (const pod of context.pods) {
-    const series = seriesOf(pod.name, places);
-    const [one] = series;
-    if (one === undefined) continue;
-    if (series.length > 1) {
-      return withoutDrops(
-        errorSample('invalid', `${series.length} series for pod "${pod.name}": aggregate by (pod)`),
-      );
-    }
-    values.push(one.value);
-    if (!Number.isNaN(one.value)) pods.set(pod.name, one.value);
+  const { pods, starts } = picked.parts;
+  if (!picked.isDistinct) {
+    const index = pods.findIndex((_, at) => (starts[at + 1] ?? 0) - (starts[at] ?? 0) > 1);
+    const count = (starts[index + 1] ?? 0) - (starts[index] ?? 0);
+    return withoutDrops(
+      errorSample('invalid', `${count} series for pod "${pods[index] ?? ''}": aggregate by (pod)`),
+    );
   }
-  const droppedSeries = selected.length - values.length;
+  const values = valuesAt(picked, columns);
+  const droppedSeries = picked.selected - values.length;
   if (values.length === 0)
     return { sample: errorSample('missing', 'no series of a listed pod'), droppedSeries };
   const verdict = judgeValues(values);
@@ -173,10 +169,19 @@ function podsSample(metric: PodsMetric, answer: Answered, context: SampleContext
     form: 'pods',
     at: answer.evaluatedAt,
     windowSeconds: windowOf(metric),
-    pods,
+    pods: verdict.partial === null ? new NamedValues(pods, values) : withoutNaN(pods, values),
     partial: whySamplePartial(answer, verdict, context.now),
   };
   return { sample, droppedSeries };
+}
+
+function withoutNaN(names: readonly string[], values: readonly number[]): ReadonlyMap<string, number> {
+  const pods = new Map<string, number>();
+  for (const [index, name] of names.entries()) {
+    const value = values[index] ?? NaN;
+    if (!Number.isNaN(value)) pods.set(name, value);
+  }
+  return pods;
 }
 
 const windows = new WeakMap<PodsMetric, number>();
@@ -194,23 +199,24 @@ function valuesSample(
   answer: Answered,
   context: SampleContext,
 ): Sample {
-  const selected = selectSeries(answer.series, metric.selector);
-  if (selected.length === 0) return noneSelected(answer);
-  const countError = seriesCountError(metric, selected.length);
+  const columns = columnsOf(answer);
+  const rows = selectRows(columns, metric.selector);
+  const values = rows === null ? columns.values : rows.map((row) => columns.values[row] ?? NaN);
+  if (values.length === 0) return noneSelected(answer, columns);
+  const countError = seriesCountError(metric, values.length);
   if (countError !== null) return errorSample('invalid', countError);
-  const values = selected.map(({ value }) => value);
   const verdict = judgeValues(values);
   if (verdict.error !== null) return verdict.error;
   return {
     form: 'values',
     at: answer.evaluatedAt,
-    values: values.filter((value) => !Number.isNaN(value)),
+    values: verdict.partial === null ? values : values.filter((value) => !Number.isNaN(value)),
     partial: whySamplePartial(answer, verdict, context.now),
   };
 }
 
-function noneSelected(answer: Answered): ErrorSample {
-  const message = `none of ${answer.series.length} series matches metric.selector`;
+function noneSelected(answer: Answered, { layout }: SeriesColumns): ErrorSample {
+  const message = `none of ${layout.count} series matches metric.selector`;
   const why = partialOf(answer);
   return why === null ? errorSample('missing', message) : errorSample('invalid', `${message}, and ${why}`);
 }

@@ -68,24 +68,21 @@ export function* startQueries(
     const recognized = recognizing.get(source.name) ?? null;
     const waiting = recognized === null ? look() : recognized.then(look);
     const begun = waiting === null ? begin() : waiting.then(begin);
-    byResource.set(key, async (namespace) => (await begun)(namespace));
+    byResource.set(key, oncePerNamespace(begun));
   };
   const byQuery = new Map<string, Promise<Answer>>();
   const askQuery = ([key, planned]: readonly [string, PlannedQuery]): void => {
     const { source, query, periodSeconds, seconds } = planned;
     const { queue, refused } = mustGet(known, source.name);
-    const ask = (): Promise<Answer> => queue.ask(query, { seconds, signal, round });
     const waiting = recognizing.get(source.name) ?? null;
-    const asking = (): Promise<Answer> => (waiting === null ? ask() : waiting.then(ask));
+    const ask = (): Promise<Answer> => queue.ask(query, { seconds, signal, round });
+    const asking = waiting === null ? ask : (): Promise<Answer> => waiting.then(ask);
     byQuery.set(key, refused.ask(query, periodSeconds, asking));
   };
-  const asks = [
-    ...prepared.resources.map((entry) => () => askResource(entry)),
-    ...prepared.queries.map((entry) => () => askQuery(entry)),
-  ];
-  const last = prepared.rankings.map((entry) => () => askQuery(entry));
-  for (const ask of [...rotate(asks, round), ...rotate(last, round)]) {
-    ask();
+  const entries: readonly PlannedEntry[] = [...prepared.resources, ...prepared.queries];
+  for (const entry of [...rotate(entries, round), ...rotate(prepared.rankings, round)]) {
+    if (isResource(entry)) askResource(entry);
+    else askQuery(entry);
     yield;
   }
   // The queries of a source may change once its server is recognized, so the check waits for that.
@@ -101,6 +98,23 @@ export function* startQueries(
       if (need.checks === null) return answer;
       return checkedAnswer(answer, need.checks, (query) => mustGet(byQuery, queryKey(source, query)));
     },
+  };
+}
+
+type PlannedEntry = PreparedRound['queries'][number] | PreparedRound['resources'][number];
+
+function isResource(entry: PlannedEntry): entry is PreparedRound['resources'][number] {
+  return 'resource' in entry[1];
+}
+
+/** The scalers of a namespace share the promise of its answer. */
+function oncePerNamespace(begun: ResourceBatch | Promise<ResourceBatch>): ResourceBatch {
+  const known = new Map<string, Promise<Answer>>();
+  const begin = async (namespace: string): Promise<Answer> => (await begun)(namespace);
+  return (namespace) => {
+    let answer = known.get(namespace);
+    if (answer === undefined) known.set(namespace, (answer = begin(namespace)));
+    return answer;
   };
 }
 

@@ -15,6 +15,7 @@ import { showService } from './service/show-service.js';
 import type { ServiceFacts } from './service/view-service.js';
 import type { Site } from './site/read-site.js';
 import { showSite } from './site/show-site.js';
+import { createPaced } from './turns/paced.js';
 import { createPageTurns } from './turns/page-turns.js';
 import { showAnyHistory } from './pages/long-history.js';
 import type { LongHistory } from './pages/long-history.js';
@@ -107,6 +108,7 @@ function createPages({
   readonly pages: Readonly<Record<RouteId, RequestHandler>>;
 } {
   const { inTurn, queue } = createPageTurns({ clock, connections });
+  const paced = createPaced(clock);
   const ask = createPeerClient(clock);
   const ofScaler = (page: RequestHandler): RequestHandler =>
     fleet === undefined ? inTurn(page) : ofOwner(inTurn(page), { fleet, ask });
@@ -123,8 +125,8 @@ function createPages({
     // Any replica asks Prometheus, also for the scalers of others.
     showHistory: showAnyHistory({ history: longHistory, clock, inTurn, recent: ofScaler(showHistory(api)) }),
     listEvents: ofScaler(listEvents(api)),
-    showOverview: showOverview({ api, fleet, ask, clock, inTurn }),
-    showService: showService({ api, facts: service, fleet, ask, clock, inTurn }),
+    showOverview: showOverview({ api, fleet, ask, clock, inTurn, paced }),
+    showService: showService({ api, facts: service, fleet, ask, clock, inTurn, paced }),
     streamEvents: api.streams.handle,
     openapi: inTurn((_request, response) => void response.type('application/json').send(openApi)),
   };

@@ -1,9 +1,15 @@
-import type { RequestHandler, Response } from 'express';
-import type { EventFeed, NumberedEvent } from '../telemetry/event-feed.js';
+import type { Request, RequestHandler, Response } from 'express';
+import type { EventFeed } from '../telemetry/event-feed.js';
 import type { Clock } from '../units/clock.js';
-import { formatInstant } from '../units/time.js';
+import { credentialsOf } from './access/credentials.js';
 import { viewerOf } from './access/viewer.js';
-import type { Viewer } from './access/viewer.js';
+import { createChannel } from './events/channel.js';
+import type { Channel } from './events/channel.js';
+import { createFleetFeed } from './events/fleet-feed.js';
+import type { FleetFeed } from './events/fleet-feed.js';
+import type { ForwardedCredentials } from './fleet/ask-peer.js';
+import { isForwarded } from './fleet/fleet-pages.js';
+import type { Fleet } from './fleet/fleet.js';
 
 /** Server-sent events of `/api/v1/events`. */
 export interface EventStreams {
@@ -15,6 +21,8 @@ export interface EventStreams {
 interface EventStreamOptions {
   readonly feed: EventFeed;
   readonly clock: Clock;
+  /** The other replicas, whose events are sent, too. Default: none. */
+  readonly fleet?: Fleet | undefined;
   /** Maximum of concurrent streams; default 200. */
   readonly most?: number;
   /**
@@ -30,29 +38,34 @@ const HEARTBEAT_MS = 15_000;
  * Clients share the memory of an event. A round of 1,000 changes has 200 KB.
  */
 const MAX_WAITING_BYTES = 512 * 1024;
-/** A client that missed more gets a gap event. */
-const MAX_MISSED_BYTES = 32 * 1024;
-const RETRY_MS = 3000;
+/** Sets of permissions with streams of all replicas: each has a connection to each other replica. */
+const MOST_FLEET_FEEDS = 32;
 
 interface Stream {
-  readonly viewer: Viewer;
+  readonly place: Place;
   readonly openedMs: number;
+  readonly credentials: ForwardedCredentials;
 }
 
-/**
- * All streams share one timer, which runs only while a stream is open. Events are written once per turn of the event
- * loop, after the decisions that caused them, and encoded once for all streams.
- */
+/** A channel in use. */
+interface Place {
+  readonly key: string;
+  readonly channel: Channel;
+  /** Null: only the events of this replica are sent. */
+  readonly fleetFeed: FleetFeed | null;
+}
+
+/** All streams share one timer, which runs only while a stream is open. */
 export function createEventStreams(options: EventStreamOptions): EventStreams {
-  const { feed, clock, most = 200, maxAgeMs = Number.POSITIVE_INFINITY } = options;
+  const { feed, clock, fleet, most = 200, maxAgeMs = Number.POSITIVE_INFINITY } = options;
   const open = new Map<Response, Stream>();
+  const places = new Map<string, Place>();
   let stopHeartbeat: (() => void) | null = null;
-  let unsubscribe: (() => void) | null = null;
-  let pending: NumberedEvent[] = [];
   let isClosed = false;
 
   const beat = (): void => {
     stopHeartbeat = null;
+    for (const { fleetFeed } of places.values()) fleetFeed?.refresh();
     const endMs = clock.monotonicMs() - maxAgeMs;
     for (const [response, { openedMs }] of [...open]) {
       if (openedMs <= endMs) end(response);
@@ -64,13 +77,18 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
     if (open.size > 0 && stopHeartbeat === null) stopHeartbeat = clock.after(HEARTBEAT_MS, beat);
   };
   const drop = (response: Response): void => {
+    const stream = open.get(response);
+    if (stream === undefined) return;
     open.delete(response);
+    const { key, channel, fleetFeed } = stream.place;
+    channel.drop(response);
+    if (![...open.values()].some(({ place }) => place === stream.place)) {
+      fleetFeed?.close();
+      places.delete(key);
+    }
     if (open.size > 0) return;
     stopHeartbeat?.();
     stopHeartbeat = null;
-    unsubscribe?.();
-    unsubscribe = null;
-    pending = [];
   };
   const end = (response: Response): void => {
     drop(response);
@@ -83,47 +101,58 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
     response.destroy();
   };
 
-  const flush = (): void => {
-    const events = pending;
-    pending = [];
-    if (events.length === 0) return;
-    const texts = new Map<string, Buffer>();
-    for (const [response, { viewer }] of [...open]) {
-      let bytes = texts.get(viewer.scope);
-      if (bytes === undefined) texts.set(viewer.scope, (bytes = Buffer.from(textOf(events, viewer))));
-      if (bytes.length > 0) send(response, bytes);
-    }
-  };
-  const queue = (event: NumberedEvent): void => {
-    if (pending.length === 0) clock.after(0, flush);
-    pending.push(event);
+  /** Null: there are too many sets of permissions. */
+  const placeOf = (request: Request): Place | null => {
+    const viewer = viewerOf(request);
+    const isOwn = fleet === undefined || isForwarded(request);
+    const key = `${isOwn ? 'own' : 'all'} ${viewer.scope}`;
+    const known = places.get(key);
+    if (known !== undefined) return known;
+    const feeds = [...places.values()].filter(({ fleetFeed }) => fleetFeed !== null);
+    if (!isOwn && feeds.length >= MOST_FLEET_FEEDS && fleet.peers().length > 0) return null;
+    const lastId = request.get('Last-Event-ID') ?? null;
+    const own = credentialsOf(request);
+    const credentials = (): ForwardedCredentials =>
+      [...open.values()].findLast(({ place }) => place.key === key)?.credentials ?? own;
+    const fleetFeed = isOwn ? null : createFleetFeed({ own: feed, fleet, clock, lastId, credentials });
+    const channel = createChannel({ source: fleetFeed ?? feed, viewer, clock, send });
+    const place = { key, channel, fleetFeed };
+    places.set(key, place);
+    return place;
   };
 
   return {
     handle: (request, response) => {
-      if (isClosed || open.size >= most) {
-        const error = isClosed
-          ? 'the service is stopping'
-          : `there are already ${most} event streams, the maximum`;
-        response.set('Retry-After', '5').status(503).json({ error });
+      if (isClosed) {
+        refuse(response, 'the service is stopping');
+        return;
+      }
+      if (open.size >= most) {
+        refuse(response, `there are already ${most} event streams, the maximum`);
+        return;
+      }
+      const isHead = request.method === 'HEAD';
+      const place = isHead ? null : placeOf(request);
+      if (place === null && !isHead) {
+        refuse(response, TOO_MANY);
         return;
       }
       response.set({ 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' }).status(200);
-      if (request.method === 'HEAD') return void response.end();
+      if (place === null) return void response.end();
       response.flushHeaders();
       response.on('close', () => drop(response));
-      // The beginning of the new stream includes the events that are pending for the others.
-      flush();
-      const viewer = viewerOf(request);
-      open.set(response, { viewer, openedMs: clock.monotonicMs() });
-      unsubscribe ??= feed.subscribe(queue);
+      open.set(response, { place, openedMs: clock.monotonicMs(), credentials: credentialsOf(request) });
       startHeartbeat();
       const lastId = request.get('Last-Event-ID') ?? null;
-      send(response, Buffer.from(beginning(feed, { lastId, viewer, clock })));
+      const begin = (): void => {
+        if (open.has(response)) place.channel.begin(response, lastId);
+      };
+      if (place.fleetFeed === null) begin();
+      else void place.fleetFeed.ready().then(begin);
     },
     close: () => {
       isClosed = true;
-      flush();
+      for (const { channel } of places.values()) channel.flush();
       for (const response of [...open.keys()]) end(response);
     },
     size: () => open.size,
@@ -131,38 +160,8 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
 }
 
 const HEARTBEAT = Buffer.from(': heartbeat\n\n');
+const TOO_MANY = 'too many clients with different permissions have event streams: retry later';
 
-/** Returns the retry delay and the events after `lastId`, or a gap event if there are too many. */
-function beginning(
-  feed: EventFeed,
-  {
-    lastId,
-    viewer,
-    clock,
-  }: { readonly lastId: string | null; readonly viewer: Viewer; readonly clock: Clock },
-): string {
-  const retry = `retry: ${RETRY_MS}\n`;
-  // The id lets a client that reconnects before the first event send a Last-Event-ID.
-  const here = `${retry}id: ${feed.lastId()}\n: connected\n\n`;
-  if (lastId === null) return here;
-  const events = feed.since(lastId);
-  const missed = events === null ? null : textOf(events, viewer);
-  if (missed !== null && missed.length <= MAX_MISSED_BYTES) return `${retry}\n${missed}`;
-  const gap = JSON.stringify({ at: formatInstant(clock.now()) });
-  return `${retry}id: ${feed.lastId()}\nevent: gap\ndata: ${gap}\n\n`;
-}
-
-/** Events of other namespaces are left out; a reload has only numbers. */
-function textOf(events: readonly NumberedEvent[], viewer: Viewer): string {
-  return events
-    .filter(({ event }) => event.type === 'reload' || viewer.sees(event.namespace))
-    .map(eventText)
-    .join('');
-}
-
-/** JSON has no line breaks, so one `data` line suffices. */
-function eventText({ id, event }: NumberedEvent): string {
-  const { type, ...facts } = event;
-  const data = JSON.stringify({ ...facts, at: formatInstant(event.at) });
-  return `id: ${id}\nevent: ${type}\ndata: ${data}\n\n`;
+function refuse(response: Response, error: string): void {
+  response.set('Retry-After', '5').status(503).json({ error });
 }

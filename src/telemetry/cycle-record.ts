@@ -99,9 +99,17 @@ export function limitsOf({ pause, decision }: CycleRecord): Decision['limits'] {
   return decision === null || (pause?.replicas ?? null) !== null ? [] : decision.limits;
 }
 
+/** Returns the same object for the same count, because the record of each scaler keeps it. */
 export function noChange(replicas: number | null): Outcome {
-  return { kind: 'none', from: replicas, to: replicas, message: '' };
+  const known = unchanged.get(replicas);
+  if (known !== undefined) return known;
+  const outcome: Outcome = { kind: 'none', from: replicas, to: replicas, message: '' };
+  if (unchanged.size < MOST_UNCHANGED) unchanged.set(replicas, outcome);
+  return outcome;
 }
+
+const unchanged = new Map<number | null, Outcome>();
+const MOST_UNCHANGED = 1000;
 
 export type Direction = 'up' | 'down';
 

@@ -129,6 +129,16 @@ export const SERVICE_METRICS = {
     buckets: REQUEST_SECONDS,
   }),
   queryErrors: counter('promscaler_query_errors_total', 'Queries that failed.', ['source', 'reason']),
+  historyQueries: counter(
+    'promscaler_history_queries_total',
+    'Range queries sent to a data source for charts of the dashboard; no decision depends on them.',
+    ['source'],
+  ),
+  historyQueryErrors: counter(
+    'promscaler_history_query_errors_total',
+    'Range queries for charts that failed.',
+    ['source', 'reason'],
+  ),
   sourceClock: service(
     'promscaler_source_clock_ahead_seconds',
     'By how much the clock of a data source is ahead of that of promscaler (negative: behind).',

@@ -32,6 +32,8 @@ export interface Metrics {
   readonly observeLateness: (seconds: number) => void;
   readonly countMissedRounds: (rounds: number) => void;
   readonly observeQuery: (query: QueryObservation) => void;
+  /** A range query for a chart. `reason`: as for a query. */
+  readonly countHistoryQuery: (source: string, reason: string | null) => void;
   readonly observeKubernetesRequest: (request: KubernetesObservation) => void;
   /** `errors`: number of errors in the documents; 0: successful reload. */
   readonly recordReload: (errors: number) => void;
@@ -95,6 +97,10 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
       service.queryDuration.observe({ source }, seconds);
       if (reason !== null) service.queryErrors.inc({ source, reason });
       if (clockAheadSeconds !== null) service.sourceClock.set({ source }, clockAheadSeconds);
+    },
+    countHistoryQuery: (source, reason) => {
+      service.historyQueries.inc({ source });
+      if (reason !== null) service.historyQueryErrors.inc({ source, reason });
     },
     setDuplicates: (source, times) => service.sourceDuplicates.set({ source }, times),
     observeKubernetesRequest: ({ verb, resource, code, seconds }) => {
@@ -160,6 +166,8 @@ function createServiceMetrics(registry: Registry) {
     queries: counter(rest.queries),
     queryDuration: histogram(rest.queryDuration),
     queryErrors: counter(rest.queryErrors),
+    historyQueries: counter(rest.historyQueries),
+    historyQueryErrors: counter(rest.historyQueryErrors),
     sourceClock: gauge(sourceClock),
     sourceDuplicates: gauge(sourceDuplicates),
     kubernetesRequests: counter(rest.kubernetesRequests),
@@ -183,6 +191,8 @@ function startAtZero(service: ServiceMetrics, options: MetricsOptions): void {
     service.queries.inc({ source }, 0);
     service.queryDuration.zero({ source });
     for (const reason of options.failureReasons) service.queryErrors.inc({ source, reason }, 0);
+    service.historyQueries.inc({ source }, 0);
+    for (const reason of options.failureReasons) service.historyQueryErrors.inc({ source, reason }, 0);
   }
   for (const receiver of options.receivers ?? [])
     for (const counter of Object.values(service.notifications)) counter.inc({ receiver }, 0);

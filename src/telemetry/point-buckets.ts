@@ -12,13 +12,35 @@ export interface Bucket {
 
 /** Steps start at the epoch, so they are the same for all scalers. */
 export function createBucket(first: Point, stepSeconds: number): Bucket {
-  const step = Math.floor(first.at / (1000 * stepSeconds));
-  const sums = first.values.map(() => 0);
-  const known = first.values.map(() => 0);
-  const counts = [...first.counts];
-  let { at } = first;
-  const add = (point: Point): void => {
-    ({ at } = point);
+  return new StepBucket(first, stepSeconds);
+}
+
+/** A class: each scaler has a bucket, and functions of its own would need more memory than its numbers. */
+class StepBucket implements Bucket {
+  readonly #stepMs: number;
+  readonly #step: number;
+  readonly #sums: number[];
+  readonly #known: number[];
+  readonly #counts: (number | null)[];
+  #at: Instant;
+
+  constructor(first: Point, stepSeconds: number) {
+    this.#stepMs = 1000 * stepSeconds;
+    this.#step = Math.floor(first.at / this.#stepMs);
+    this.#sums = first.values.map(() => 0);
+    this.#known = first.values.map(() => 0);
+    this.#counts = first.counts.slice();
+    this.#at = first.at;
+    this.add(first);
+  }
+
+  contains(instant: Instant): boolean {
+    return Math.floor(instant / this.#stepMs) === this.#step;
+  }
+
+  add(point: Point): void {
+    this.#at = point.at;
+    const [counts, sums, known] = [this.#counts, this.#sums, this.#known];
     for (let column = 0; column < counts.length; column += 1) counts[column] = point.counts[column] ?? null;
     for (let column = 0; column < sums.length; column += 1) {
       const value = point.values[column] ?? null;
@@ -26,17 +48,16 @@ export function createBucket(first: Point, stepSeconds: number): Bucket {
       sums[column] = (sums[column] ?? 0) + value;
       known[column] = (known[column] ?? 0) + 1;
     }
-  };
-  add(first);
-  return {
-    contains: (instant) => Math.floor(instant / (1000 * stepSeconds)) === step,
-    add,
-    point: () => ({
-      at,
-      counts: [...counts],
-      values: sums.map((sum, index) => (known[index] === 0 ? null : sum / (known[index] ?? 1))),
-    }),
-  };
+  }
+
+  point(): Point {
+    const known = this.#known;
+    return {
+      at: this.#at,
+      counts: this.#counts.slice(),
+      values: this.#sums.map((sum, index) => (known[index] === 0 ? null : sum / (known[index] ?? 1))),
+    };
+  }
 }
 
 export function joinByStep(points: readonly Point[], stepSeconds: number): readonly Point[] {

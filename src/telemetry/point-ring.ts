@@ -35,76 +35,123 @@ const MISSING_COUNT = -1;
 const MIN_CAPACITY = 16;
 
 export function createPointRing(countsPerPoint: number, valuesPerPoint: number): PointRing {
-  let capacity = 0;
-  let start = 0;
-  let size = 0;
-  let times = new Float64Array(0);
-  let counts = new Int32Array(0);
-  let values = new Float32Array(0);
+  return new TypedRing(countsPerPoint, valuesPerPoint);
+}
 
-  const slot = (index: number): number => (start + index) % capacity;
-  const write = (place: number, point: Point): void => {
-    times[place] = point.at;
-    for (let column = 0; column < countsPerPoint; column += 1)
-      counts[place * countsPerPoint + column] = point.counts[column] ?? MISSING_COUNT;
-    for (let column = 0; column < valuesPerPoint; column += 1)
-      values[place * valuesPerPoint + column] = point.values[column] ?? Number.NaN;
-  };
-  const get = (index: number): Point | null => {
-    if (index < 0 || index >= size) return null;
-    const place = slot(index);
+interface Columns {
+  readonly times: Float64Array;
+  readonly counts: Int32Array;
+  readonly values: Float32Array;
+}
+
+const NO_COLUMNS: Columns = {
+  times: new Float64Array(0),
+  counts: new Int32Array(0),
+  values: new Float32Array(0),
+};
+
+/** A class, and one buffer for all columns: 20,000 rings with functions and buffers of their own need 2 kB more each. */
+class TypedRing implements PointRing {
+  readonly #countsPerPoint: number;
+  readonly #valuesPerPoint: number;
+  #capacity = 0;
+  #start = 0;
+  #size = 0;
+  #columns = NO_COLUMNS;
+
+  constructor(countsPerPoint: number, valuesPerPoint: number) {
+    this.#countsPerPoint = countsPerPoint;
+    this.#valuesPerPoint = valuesPerPoint;
+  }
+
+  push(point: Point, room: number): void {
+    const wanted = Math.max(1, Math.floor(room));
+    if (this.#capacity > wanted) this.#resize(wanted);
+    else if (this.#size === this.#capacity && this.#capacity < wanted)
+      this.#resize(Math.min(wanted, Math.max(MIN_CAPACITY, 2 * this.#capacity)));
+    if (this.#size < this.#capacity) this.#size += 1;
+    else this.#start = (this.#start + 1) % this.#capacity;
+    this.#write(this.#slot(this.#size - 1), point);
+  }
+
+  moveNewest(at: Instant): void {
+    if (this.#size > 0) this.#columns.times[this.#slot(this.#size - 1)] = at;
+  }
+
+  get(index: number): Point | null {
+    if (!this.#has(index)) return null;
+    const place = this.#slot(index);
+    const { times, counts, values } = this.#columns;
     const own = <T>(column: ArrayLike<T>, width: number): readonly T[] =>
       Array.from({ length: width }, (_, at) => column[place * width + at] as T);
     return {
       at: instantFromMs(times[place] ?? 0),
-      counts: own(counts, countsPerPoint).map((count) => (count === MISSING_COUNT ? null : count)),
-      values: own(values, valuesPerPoint).map((value) => (Number.isFinite(value) ? rounded(value) : null)),
+      counts: own(counts, this.#countsPerPoint).map((count) => (count === MISSING_COUNT ? null : count)),
+      values: own(values, this.#valuesPerPoint).map((value) =>
+        Number.isFinite(value) ? rounded(value) : null,
+      ),
     };
-  };
-  const resize = (next: number): void => {
-    const kept = Array.from({ length: Math.min(size, next) }, (_, index) =>
-      get(size - Math.min(size, next) + index),
-    );
-    [capacity, start, size] = [next, 0, 0];
-    times = new Float64Array(next);
-    counts = new Int32Array(next * countsPerPoint);
-    values = new Float32Array(next * valuesPerPoint);
-    for (const point of kept) if (point !== null) write(size++, point);
-  };
+  }
 
-  return {
-    push: (point, room) => {
-      const wanted = Math.max(1, Math.floor(room));
-      if (capacity > wanted) resize(wanted);
-      else if (size === capacity && capacity < wanted)
-        resize(Math.min(wanted, Math.max(MIN_CAPACITY, 2 * capacity)));
-      if (size < capacity) size += 1;
-      else start = (start + 1) % capacity;
-      write(slot(size - 1), point);
-    },
-    moveNewest: (at) => {
-      if (size > 0) times[slot(size - 1)] = at;
-    },
-    get,
-    isEqual: (index, point) => {
-      if (index < 0 || index >= size) return false;
-      const place = slot(index);
-      for (let column = 0; column < countsPerPoint; column += 1)
-        if (counts[place * countsPerPoint + column] !== (point.counts[column] ?? MISSING_COUNT)) return false;
-      // Stored values are rounded to 4 bytes. Object.is treats NaN as equal to NaN.
-      for (let column = 0; column < valuesPerPoint; column += 1) {
-        const value = Math.fround(point.values[column] ?? Number.NaN);
-        if (!Object.is(values[place * valuesPerPoint + column], value)) return false;
-      }
-      return true;
-    },
-    timeOf: (index) => (index < 0 || index >= size ? null : instantFromMs(times[slot(index)] ?? 0)),
-    countOf: (index, column) => {
-      const count = index < 0 || index >= size ? undefined : counts[slot(index) * countsPerPoint + column];
-      return count === undefined || count === MISSING_COUNT ? null : count;
-    },
-    size: () => size,
-  };
+  isEqual(index: number, point: Point): boolean {
+    if (!this.#has(index)) return false;
+    const place = this.#slot(index);
+    const { counts, values } = this.#columns;
+    const [countsPerPoint, valuesPerPoint] = [this.#countsPerPoint, this.#valuesPerPoint];
+    for (let column = 0; column < countsPerPoint; column += 1)
+      if (counts[place * countsPerPoint + column] !== (point.counts[column] ?? MISSING_COUNT)) return false;
+    // Stored values are rounded to 4 bytes. Object.is treats NaN as equal to NaN.
+    for (let column = 0; column < valuesPerPoint; column += 1) {
+      const value = Math.fround(point.values[column] ?? Number.NaN);
+      if (!Object.is(values[place * valuesPerPoint + column], value)) return false;
+    }
+    return true;
+  }
+
+  timeOf(index: number): Instant | null {
+    return this.#has(index) ? instantFromMs(this.#columns.times[this.#slot(index)] ?? 0) : null;
+  }
+
+  countOf(index: number, column: number): number | null {
+    if (!this.#has(index)) return null;
+    const count = this.#columns.counts[this.#slot(index) * this.#countsPerPoint + column];
+    return count === undefined || count === MISSING_COUNT ? null : count;
+  }
+
+  size(): number {
+    return this.#size;
+  }
+
+  #has(index: number): boolean {
+    return index >= 0 && index < this.#size;
+  }
+
+  #slot(index: number): number {
+    return (this.#start + index) % this.#capacity;
+  }
+
+  #write(place: number, point: Point): void {
+    const { times, counts, values } = this.#columns;
+    times[place] = point.at;
+    for (let column = 0; column < this.#countsPerPoint; column += 1)
+      counts[place * this.#countsPerPoint + column] = point.counts[column] ?? MISSING_COUNT;
+    for (let column = 0; column < this.#valuesPerPoint; column += 1)
+      values[place * this.#valuesPerPoint + column] = point.values[column] ?? Number.NaN;
+  }
+
+  #resize(next: number): void {
+    const count = Math.min(this.#size, next);
+    const kept = Array.from({ length: count }, (_, index) => this.get(this.#size - count + index));
+    [this.#capacity, this.#start, this.#size] = [next, 0, 0];
+    const numbers = next * this.#countsPerPoint;
+    const buffer = new ArrayBuffer(next * bytesPerPoint(this.#countsPerPoint, this.#valuesPerPoint));
+    this.#columns = {
+      times: new Float64Array(buffer, 0, next),
+      counts: new Int32Array(buffer, 8 * next, numbers),
+      values: new Float32Array(buffer, 8 * next + 4 * numbers, next * this.#valuesPerPoint),
+    };
+    for (const point of kept) if (point !== null) this.#write(this.#size++, point);
+  }
 }
 
 /** 4 bytes hold 7 digits; further digits are noise, as in 0.10000000149011612. */

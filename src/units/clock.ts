@@ -75,14 +75,14 @@ export async function withDeadline<T>(
 export const TURN_MS = 20;
 
 /**
- * Returns a function for a long task to await between steps. Every 20 ms it yields to other work (probes, rounds, the
+ * Returns a function for a long task to await between steps. Every `turnMs` it yields to other work (probes, rounds, the
  * renewal of the Lease).
  */
-export function takeTurns(clock: Clock): () => Promise<void> {
-  let turnMs = clock.monotonicMs();
+export function takeTurns(clock: Clock, turnMs = TURN_MS): () => Promise<void> {
+  let sinceMs = clock.monotonicMs();
   return async () => {
-    if (clock.monotonicMs() - turnMs < TURN_MS) return;
+    if (clock.monotonicMs() - sinceMs < turnMs) return;
     await sleep(clock, 0);
-    turnMs = clock.monotonicMs();
+    sinceMs = clock.monotonicMs();
   };
 }

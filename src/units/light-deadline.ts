@@ -1,25 +1,31 @@
 import { onAbort } from './abort.js';
 import { type Clock, DeadlineError } from './clock.js';
 
+const NO_LISTENERS: readonly (() => void)[] = [];
+
 export type StopSignal = AbortSignal | LightSignal;
 
 /** The part of an AbortSignal that a request needs, without its events. */
 export class LightSignal {
   aborted = false;
   reason: unknown = undefined;
-  readonly #listeners = new Set<() => void>();
+  /** Of one listener or a few. */
+  #listeners: readonly (() => void)[] = NO_LISTENERS;
 
   /** Returns a function that unsubscribes. */
   onStop(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this.#listeners = [...this.#listeners, listener];
+    return () => {
+      const others = this.#listeners.filter((one) => one !== listener);
+      this.#listeners = others.length === 0 ? NO_LISTENERS : others;
+    };
   }
 
   abort(reason: unknown): void {
     if (this.aborted) return;
     this.aborted = true;
     this.reason = reason;
-    for (const listener of [...this.#listeners]) listener();
+    for (const listener of this.#listeners) listener();
   }
 }
 

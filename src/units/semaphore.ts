@@ -28,10 +28,10 @@ export function createSemaphore(permits: number): Semaphore {
   };
 
   return {
-    acquire: async () => {
-      if (held < permits) held += 1;
-      else await new Promise<void>((resolve) => waiting.push(resolve));
-      return release;
+    acquire: () => {
+      if (held >= permits) return new Promise((resolve) => waiting.push(() => resolve(release)));
+      held += 1;
+      return Promise.resolve(release);
     },
     held: () => held,
   };

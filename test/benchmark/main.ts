@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { BACKTEST_USAGE, benchBacktest } from './backtest/main.js';
 import { benchBrowser, BROWSER_USAGE } from './browser/main.js';
+import { benchDashboard, DASHBOARD_USAGE } from './dashboard/main.js';
 import { benchDecide } from './decide.js';
 import { benchElasticity } from './elasticity.js';
 import { benchFlood } from './flood.js';
@@ -29,7 +30,9 @@ ${REACTION_USAGE}
 
 ${SHARES_USAGE}
 
-${BROWSER_USAGE}`;
+${BROWSER_USAGE}
+
+${DASHBOARD_USAGE}`;
 
 const given = process.argv.slice(2);
 const only = given[0] === '--only' ? given[1] : undefined;
@@ -56,6 +59,7 @@ async function runSection(): Promise<void> {
   else if (given[0] === 'reaction') await benchReaction(given.slice(1), readVersion(), stop.signal);
   else if (given[0] === 'shares') await benchShares(given.slice(1), readVersion(), stop.signal);
   else if (given[0] === 'backtest') await benchBacktest(given.slice(1), readVersion());
+  else if (given[0] === 'dashboard') await benchDashboard(given.slice(1), readVersion());
   else if (given[0] === 'browser') await benchBrowser(given.slice(1), readVersion());
   else await benchAll();
 }

@@ -25,7 +25,7 @@ describe.each(['#/', '#/health'])('the page %s', (hash) => {
     'has no barrier with %s: light and dark, and as wide as its window of 1280, 390 and 320 px',
     async (name) => {
       const { page } = await stage.open(CASES[name] ?? {}, { hash });
-      await page.locator('main :is(.card, .verdicts, .state-view, .scaler-row)').first().waitFor();
+      await page.locator('main :is(.card, .health-verdicts, .state-view, .scaler-row)').first().waitFor();
       expect([await findBarriers(page), await overflowOf(page)]).toEqual([[], 0]);
 
       await page.setViewportSize({ width: 390, height: 800 });

@@ -55,8 +55,8 @@ describe('the dashboard of the demo', () => {
     watched = await openPage(browser, `${url}#/health`, { width: 390, scheme: 'dark' });
     const { page } = watched;
 
-    await page.locator('.verdict').nth(5).waitFor();
-    expect(await page.locator('.verdict.tone-bad').allInnerTexts()).toEqual([]);
+    await page.locator('.health-verdict').nth(5).waitFor();
+    expect(await page.locator('.health-verdict.tone-bad').allInnerTexts()).toEqual([]);
     expect(await findBarriers(page)).toEqual([]);
   });
 });

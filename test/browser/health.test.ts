@@ -9,7 +9,7 @@ describe('the health page', () => {
   it('shows each part of a healthy service', async () => {
     const { page } = await stage.open({ service: () => serviceOf() }, { hash: '#/health' });
 
-    await page.locator('.verdict.tone-good').nth(5).waitFor();
+    await page.locator('.health-verdict.tone-good').nth(5).waitFor();
     const source = page.getByRole('row').filter({ hasText: 'default' });
     expect((await source.innerText()).split(/\s*\t\s*/)).toEqual([
       'default',
@@ -33,7 +33,7 @@ describe('the health page', () => {
     const { page } = await stage.open({ service: () => failingService() }, { hash: '#/health' });
 
     await page.getByText('config/scalers/web.yaml:9').waitFor();
-    const lines = (await page.locator('.excerpt').innerText()).split('\n');
+    const lines = (await page.locator('.health-excerpt').innerText()).split('\n');
     expect(lines[2]?.indexOf('^')).toBe(lines[1]?.indexOf('maxReplica'));
     await page.getByText('kubectl-client-side-apply replaces spec.replicas again and again').waitFor();
     await page.getByText('connect ECONNREFUSED 10.0.0.7:9090').waitFor();

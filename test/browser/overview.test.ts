@@ -123,8 +123,26 @@ describe('the overview of 5,000 scalers', () => {
     await page.getByText(FLEET[0]?.name ?? '').waitFor();
     expect(await focused()).toBe(FLEET[4999]?.name);
 
+    await page.setViewportSize({ width: 1280, height: 500 });
+    await until(async () => (await focused()) === FLEET[4999]?.name, 'the focus in a lower window');
     await page.keyboard.press('Enter');
     await page.waitForURL(/#\/scalers\//);
+  });
+
+  it('shows other rows in the same elements while scrolling', async () => {
+    const { page } = await stage.open({ overview: () => overviewOf(FLEET) }, { hash: '#/?sort=name' });
+    await page.locator('.scaler-row').first().waitFor();
+    await page.evaluate("document.querySelectorAll('.scaler-row').forEach((row) => { row.isOld = true; })");
+    for (const row of [5, 100, 2500, 4900]) {
+      await page.evaluate(`scrollTo(0, ${row * 64})`);
+      await page.getByText(FLEET[row]?.name ?? '', { exact: true }).waitFor();
+    }
+
+    const isOld = "[...document.querySelectorAll('.scaler-row')].every((row) => row.isOld)";
+    expect(await page.evaluate(isOld)).toBe(true);
+    const text = await page.locator('.scaler-row').first().innerText();
+    const index = Number(await page.locator('.scaler-row').first().getAttribute('aria-rowindex'));
+    expect(text).toContain(FLEET[index - 2]?.name);
   });
 
   it('returns to the same rows', async () => {

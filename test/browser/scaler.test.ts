@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
+import { explainLines } from '../../src/cli/explain/explain-lines.js';
 import type { DecisionList, HistoryAnswer, ScalerDetail } from '../../src/dashboard/data/answers.js';
+import { decide } from '../../src/decision/decide.js';
+import { parseSnapshot } from '../../src/decision/snapshot/parse-snapshot.js';
 import { findBarriers, launchBrowser, openPage, overflowOf } from './support/browser.js';
 import type { Viewer, Watched } from './support/browser.js';
 import { FakeFailure, startFakeService, until } from './support/fake-service.js';
@@ -177,6 +180,50 @@ describe('the page of a scaler', () => {
     service.answer({ others: { ...tellStory(HEALTHY), 'scalers/shop/web/history': history } });
     await page.getByRole('button', { name: '24 h' }).click();
     await page.getByText('From memory only: Prometheus has no answer').waitFor();
+  });
+
+  test('two fingers zoom, and one does not', async () => {
+    const { page } = await open(HEALTHY, { width: 390 });
+    const touch = (name: string, ...shares: readonly number[]): Promise<unknown> =>
+      page.evaluate(`(() => {
+        const target = document.querySelector('.chart-slider .u-over');
+        const { left, top, width } = target.getBoundingClientRect();
+        const touches = ${JSON.stringify(shares)}.map((share, identifier) =>
+          new Touch({ identifier, target, clientX: left + share * width, clientY: top + 20 }));
+        target.dispatchEvent(new TouchEvent('${name}', { touches, bubbles: true, cancelable: true }));
+      })()`);
+    const slider = page.getByRole('slider', { name: 'Moment' });
+    const span = async (): Promise<number> =>
+      Number(await slider.getAttribute('aria-valuemax')) - Number(await slider.getAttribute('aria-valuemin'));
+    const whole = await span();
+    await touch('touchstart', 0.25);
+    await touch('touchmove', 0.75);
+    expect(await page.getByText('Zoomed in.').count()).toBe(0);
+
+    await touch('touchstart', 0.25, 0.75);
+    await touch('touchmove', 0, 1);
+    await touch('touchend');
+
+    await page.getByText('Zoomed in.').waitFor();
+    expect(Math.abs((await span()) - whole / 2)).toBeLessThan(5);
+  });
+
+  test('the arithmetic of each metric is that of promscaler explain', async () => {
+    const { page, read, watched } = await open(LARGE);
+    const snapshot = parseSnapshot(read('/snapshot'));
+    const decision = decide(snapshot);
+    const lines = explainLines({ snapshot, decision, status: null, now: snapshot.now });
+    const after = (label: string): readonly string[] =>
+      lines.filter((line) => line.startsWith(`    ${label}`)).map((line) => line.slice(12));
+    await page.getByText('How each count was computed').click();
+    const list = page.locator('.arithmetic-list');
+    await list.waitFor();
+    expect(await list.locator('dt').allInnerTexts()).toHaveLength(5);
+    expect(await list.locator('dd.mono').allInnerTexts()).toEqual(after('count'));
+    expect(await list.locator('dd.hint').allInnerTexts()).toEqual(after('answer'));
+    expect(after('count')).toHaveLength(5);
+    expect(await findBarriers(page)).toEqual([]);
+    expect(watched.faults).toEqual([]);
   });
 
   test('the values are a table as well', async () => {

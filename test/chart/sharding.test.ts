@@ -57,3 +57,24 @@ describe('sharding.enabled', () => {
     expect(env).toContainEqual({ name: 'POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } });
   });
 });
+
+describe('several replicas without sharding', () => {
+  it('reach each other, so that a standby answers with the scalers of the leader; one replica does not', async () => {
+    const helm = await startHelm();
+    const reach = (replicas: number): readonly boolean[] => {
+      const objects = render(helm, { replicas });
+      const policy = pick(objects, 'NetworkPolicy');
+      const env = listAt(pick(objects, 'Deployment'), 'spec', 'template', 'spec', 'containers', 0, 'env');
+      return [
+        JSON.stringify(listAt(policy, 'spec', 'ingress', 0, 'from')).includes(JSON.stringify(PODS)),
+        JSON.stringify(listAt(policy, 'spec', 'egress')).includes(JSON.stringify([PODS])),
+        JSON.stringify(env).includes('POD_IP'),
+      ];
+    };
+
+    expect([reach(1), reach(2)]).toEqual([
+      [false, false, false],
+      [true, true, true],
+    ]);
+  });
+});

@@ -3,6 +3,7 @@
  *
  * @isolated-modules
  */
+import type { Dirent } from 'node:fs';
 import * as promises from 'node:fs/promises';
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,9 +14,9 @@ let onRead: (directory: string) => Promise<void> = () => Promise.resolve();
 
 jest.unstable_mockModule('node:fs/promises', () => ({
   ...promises,
-  readdir: async (path: string): Promise<readonly string[]> => {
+  readdir: async (path: string, options: { withFileTypes: true }): Promise<readonly Dirent[]> => {
     await onRead(path);
-    return promises.readdir(path);
+    return promises.readdir(path, options);
   },
 }));
 const { readPathContents } = await import('../../src/config/read-path-contents.js');

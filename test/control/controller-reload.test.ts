@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { settle } from '../support/manual-clock.js';
-import { ControllerRig } from './controller-rig.js';
+import { ControllerRig, gate } from './controller-rig.js';
 import { at, buildScaler } from './world.js';
 
 const WEB = buildScaler();
@@ -44,6 +44,39 @@ describe('a removed scaler', () => {
     expect(rig.world.cluster.scaleReads).toBe(0);
     // The records of the ended cycle are forgotten, too.
     expect(rig.removed).toEqual(['shop/web', 'shop/web']);
+  });
+
+  it('runs no cycle for answers that arrive after its removal', async () => {
+    const rig = new ControllerRig();
+    const { opened, open } = gate();
+    rig.arrival = opened;
+    await rig.start(WEB, API);
+
+    rig.controller.setScalers([API]);
+    open();
+    await settle();
+
+    expect(rig.begunAt(0)).toEqual(['shop/api']);
+    expect(rig.removed).toEqual(['shop/web']);
+  });
+
+  it('that returns while its old cycle waits for answers is a new one, and only that runs', async () => {
+    const rig = new ControllerRig();
+    const { opened, open } = gate();
+    rig.arrival = opened;
+    await rig.start(WEB);
+
+    rig.controller.setScalers([]);
+    rig.arrival = Promise.resolve();
+    rig.controller.setScalers([WEB]);
+    await settle();
+    expect(rig.inputs).toHaveLength(1);
+    open();
+    await settle();
+
+    expect(rig.inputs).toHaveLength(1);
+    rig.stop.abort();
+    await rig.ended;
   });
 
   it('that returns while its old cycle is running is a new one, and only the new one patches', async () => {

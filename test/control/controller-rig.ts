@@ -31,6 +31,8 @@ export class ControllerRig {
   readonly faults: (readonly [string, unknown])[] = [];
   readonly removed: string[] = [];
   readonly clockSteps: number[] = [];
+  /** Resolves when the answers of the next rounds arrive. */
+  arrival: Promise<void> = Promise.resolve();
   script: CycleScript = (_input, run) => run();
 
   constructor() {
@@ -72,7 +74,9 @@ export class ControllerRig {
       follow: (scalers) => this.followed.push(scalers.map(scalerKey)),
       startRound: (due) => {
         this.asked.push(due.map(({ scaler }) => scalerKey(scaler)));
-        return answersFrom([answerOf(this.world.load, this.clock.now())]);
+        const { of, ageOf } = answersFrom([answerOf(this.world.load, this.clock.now())]);
+        const { arrival } = this;
+        return { of: (key) => arrival.then(() => of(key)), ageOf };
       },
       runCycle: async (input) => {
         this.inputs.push(input);

@@ -136,6 +136,21 @@ describe('the size of an answer', () => {
     expect(answer).toHaveProperty('message', expect.stringContaining(why));
   });
 
+  it.each([
+    ['500,000 empty objects in 2 MB', '{},'.repeat(500_000), 'more than 500000 elements and members'],
+    ['65 levels', '['.repeat(65), 'more than 64 levels of arrays and objects'],
+  ])('is bounded before it is parsed in a small answer, too: %s', async (_what, data, why) => {
+    const server = await serve((response) => response.end(`{"status":"success","data":[${data}`));
+
+    const answer = await ask(server);
+
+    expect(answer).toMatchObject({ class: 'failed', reason: 'too_large' });
+    expect(answer).toHaveProperty(
+      'message',
+      expect.stringContaining(`the answer has ${why} (maxSeries is 20000)`),
+    );
+  });
+
   it('can be 16 MiB of text, and no more', async () => {
     const most = `${BODY}${' '.repeat(16 * MIB - BODY.length)}`;
     const sizes = [most, `${most} `];

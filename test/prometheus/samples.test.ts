@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer, Series } from '../../src/prometheus/answers/answer.js';
+import type { Sample } from '../../src/decision/snapshot/snapshot.js';
 import { toSample, toSamples } from '../../src/prometheus/samples.js';
 import type { LabelSelector, MetricSpec, PodsMetric } from '../../src/scaler/spec.js';
 import { aPod, aScaler, aSource, at, cpuMetric, externalMetric, T0 } from '../support/builders.js';
@@ -25,12 +26,23 @@ const usage = (pod: string, container: string, value: number, namespace = 'shop'
   one(value, { namespace, pod, container });
 
 function read(metric: MetricSpec, answer: Answer, podNames: readonly string[] = ['a', 'b'], now = T0) {
-  return toSample(metric, answer, {
+  const { sample, ...rest } = toSample(metric, answer, {
     namespace: 'shop',
     pods: podNames.map((name) => aPod(name)),
     now,
     source: aSource(),
   });
+  return { sample: withMaps(sample), ...rest };
+}
+
+/** A sample is compared by its contents. */
+function withMaps(sample: Sample): Sample {
+  if (sample.form === 'pods') return { ...sample, pods: new Map(sample.pods) };
+  if (sample.form !== 'containers') return sample;
+  return {
+    ...sample,
+    containers: new Map(Array.from(sample.containers, ([pod, usage]) => [pod, new Map(usage)])),
+  };
 }
 
 const sampleOf = (...parameters: Parameters<typeof read>) => read(...parameters).sample;

@@ -9,7 +9,7 @@ import type { RunningServer } from '../../src/server/server.js';
 import { createEventFeed } from '../../src/telemetry/event-feed.js';
 import type { EventFeed, ServiceEvent } from '../../src/telemetry/event-feed.js';
 import { instantFromMs } from '../../src/units/time.js';
-import { ManualClock, eventually } from '../support/manual-clock.js';
+import { ManualClock, eventually, settle } from '../support/manual-clock.js';
 import { partsOf, promptly } from './app-parts.js';
 
 const RELOAD: ServiceEvent = {
@@ -181,7 +181,38 @@ describe('/api/v1/events', () => {
 
     expect(world.streams.size()).toBe(1);
     world.feed.publish(RELOAD);
+    world.clock.advance(100);
     await eventually(() => reader.text().includes(RELOAD_DATA));
+  });
+
+  it('sends the first event at once, and gathers the following ones for 100 ms', async () => {
+    const world = await start();
+    const client = await listen(world);
+    await eventually(() => world.streams.size() === 1);
+    const received = (): number => client.text().match(/^event: /gm)?.length ?? 0;
+    world.feed.publish(RELOAD);
+    await eventually(() => received() === 1);
+
+    for (let index = 0; index < 7; index += 1) world.feed.publish(RELOAD);
+    world.clock.advance(99);
+    await settle();
+    expect(received()).toBe(1);
+    world.clock.advance(1);
+
+    await eventually(() => received() === 8);
+  });
+
+  it('gathers at most 8 events', async () => {
+    const world = await start();
+    const client = await listen(world);
+    await eventually(() => world.streams.size() === 1);
+    world.feed.publish(RELOAD);
+    await eventually(() => client.text().includes('id: run-1\n'));
+
+    for (let index = 0; index < 8; index += 1) world.feed.publish(RELOAD);
+
+    await eventually(() => client.text().includes('id: run-9\n'));
+    expect(world.clock.pending).toBe(1);
   });
 
   it('sends the events of one turn at once, and each stream gets all of them', async () => {

@@ -44,6 +44,9 @@ describe('createMetrics', () => {
       'promscaler_queries_total{source="default"} 0',
       'promscaler_query_errors_total{source="default",reason="timeout"} 0',
       'promscaler_query_errors_total{source="default",reason="connection"} 0',
+      'promscaler_history_queries_total{source="default"} 0',
+      'promscaler_history_query_errors_total{source="default",reason="timeout"} 0',
+      'promscaler_history_query_errors_total{source="default",reason="connection"} 0',
       'promscaler_config_reloads_total 0',
     ]);
   });
@@ -210,6 +213,7 @@ describe('createMetrics', () => {
     metrics.observeLateness(0.2);
     metrics.countMissedRounds(3);
     metrics.setDuplicates('default', 2);
+    for (const reason of [null, 'timeout']) metrics.countHistoryQuery('default', reason);
     metrics.setDuplicates('default', 3);
 
     expect(await lines(metrics, /^promscaler_(?!.*_bucket)/)).toEqual([
@@ -226,6 +230,9 @@ describe('createMetrics', () => {
       'promscaler_query_duration_seconds_count{source="default"} 2',
       'promscaler_query_errors_total{source="default",reason="timeout"} 1',
       'promscaler_query_errors_total{source="default",reason="connection"} 0',
+      'promscaler_history_queries_total{source="default"} 2',
+      'promscaler_history_query_errors_total{source="default",reason="timeout"} 1',
+      'promscaler_history_query_errors_total{source="default",reason="connection"} 0',
       'promscaler_source_clock_ahead_seconds{source="default"} -2.5',
       'promscaler_source_duplicate_series{source="default"} 3',
       'promscaler_kubernetes_requests_total{verb="patch",resource="deployments/scale",code="200"} 1',

@@ -120,7 +120,7 @@ env:
     valueFrom:
       fieldRef:
         fieldPath: metadata.namespace
-  {{- if .Values.sharding.enabled }}
+  {{- if or .Values.sharding.enabled (gt (int (include "promscaler.replicas" .)) 1) }}
   # The other replicas ask it for its scalers.
   - name: POD_IP
     valueFrom:

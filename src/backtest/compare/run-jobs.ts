@@ -1,6 +1,7 @@
 import type { Scaler } from '../../scaler/spec.js';
 import { secondsBetween } from '../../units/time.js';
-import { type Run, runVariant, type Setting } from '../simulation/run-variant.js';
+import { FleetError } from '../simulation/fleet.js';
+import { type OnRound, type Run, runVariant, type Setting } from '../simulation/run-variant.js';
 
 /** A document and where it runs. */
 export interface Job {
@@ -14,12 +15,13 @@ export type JobResult = { readonly run: Run } | { readonly error: string };
 /** Runs documents, possibly at the same time; the results have the order of the jobs. */
 export type RunJobs = (jobs: readonly Job[]) => Promise<readonly JobResult[]>;
 
-export const runJobsHere: RunJobs = (jobs) => Promise.resolve(jobs.map(runJob));
+export const runJobsHere: RunJobs = (jobs) => Promise.resolve(jobs.map((job) => runJob(job)));
 
-export function runJob({ scaler, setting }: Job): JobResult {
+export function runJob({ scaler, setting }: Job, onRound?: OnRound): JobResult {
   try {
-    return { run: runVariant(scaler, setting) };
+    return { run: runVariant(scaler, setting, onRound) };
   } catch (error) {
+    if (error instanceof FleetError) return { error: error.message };
     return { error: `internal error: ${error instanceof Error ? error.message : String(error)}` };
   }
 }

@@ -56,7 +56,10 @@ export interface World {
   ) => { readonly models: readonly MetricModel[] } | { readonly error: string };
   readonly requestsOf: (scaler: Scaler) => Setting['requests'];
   /** How a document begins, if not as `runVariant` does. */
-  readonly beginningOf?: (scaler: Scaler, start: Instant) => Pick<Setting, 'firstRoundAt'>;
+  readonly beginningOf?: (
+    scaler: Scaler,
+    start: Instant,
+  ) => Pick<Setting, 'firstRoundAt' | 'warmUpFrom'> & Partial<Pick<Setting, 'initialReplicas'>>;
 }
 
 export function traceWorld(load: Load, assumptions: Assumptions): World {

@@ -1,7 +1,8 @@
 import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import { type Milli, milliFromNumber } from '../../units/quantity.js';
+import { addSeconds } from '../../units/time.js';
 import type { Load } from '../load/load.js';
-import type { CountStep } from '../simulation/count-steps.js';
+import { countAt, type CountStep } from '../simulation/count-steps.js';
 import type { MetricModel } from '../simulation/metric-model.js';
 import { CONTAINER } from '../simulation/take-sample.js';
 import { firstRoundAt } from './round-phase.js';
@@ -25,13 +26,22 @@ export interface History {
   readonly metricOf: (scaler: Scaler, metric: MetricSpec) => MetricHistory | null;
   /** By resource and container: the mean request of a pod, in cores or bytes. */
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, number>>;
-  /** Changes of the replicas that really ran, by the sync period of the first document. */
-  readonly changes: readonly CountStep[];
+  /** The replicas that really ran, from the warm-up on; empty: unknown. */
+  readonly replicas: readonly CountStep[];
+  /** Of the first document. */
   readonly syncPeriodSeconds: number;
+  /** How long before the scored time documents begin. */
+  readonly warmUpSeconds: number;
 }
 
-/** Returns how each metric of a document follows the history. */
-export function historyWorld({ metricOf, requests, changes, syncPeriodSeconds }: History): World {
+/**
+ * Returns how each metric of a document follows the history. `initialReplicas`: at the start, so that nothing before
+ * it counts; null: documents begin with the recorded replicas, a warm-up before the start.
+ */
+export function historyWorld(
+  { metricOf, requests, replicas, syncPeriodSeconds, warmUpSeconds }: History,
+  initialReplicas: number | null,
+): World {
   return {
     modelsOf: (scaler) => {
       const models: MetricModel[] = [];
@@ -45,13 +55,17 @@ export function historyWorld({ metricOf, requests, changes, syncPeriodSeconds }:
       return { models };
     },
     requestsOf: (scaler) => requestsOf(scaler, requests),
-    beginningOf: ({ spec }, start) => ({
-      firstRoundAt: firstRoundAt(
-        spec.syncPeriodSeconds === syncPeriodSeconds ? changes : [],
-        start,
-        spec.syncPeriodSeconds,
-      ),
-    }),
+    beginningOf: ({ spec }, start) => {
+      const warmUpFrom = initialReplicas === null ? addSeconds(start, -warmUpSeconds) : start;
+      const changes = spec.syncPeriodSeconds === syncPeriodSeconds ? replicas.slice(1) : [];
+      return {
+        warmUpFrom,
+        firstRoundAt: firstRoundAt(changes, warmUpFrom, spec.syncPeriodSeconds),
+        ...(initialReplicas === null && replicas.length > 0
+          ? { initialReplicas: countAt(replicas, warmUpFrom) }
+          : {}),
+      };
+    },
   };
 }
 

@@ -103,13 +103,28 @@ export function perContainerQuery(
   return `avg by (container) (max by (pod, container) (${metric}))`;
 }
 
-/** The median time from the creation of a pod until it is ready, over the pods of the target. */
-export function podStartQuery({ namespace, spec }: Scaler): string {
+/** A pod is measured in its first hour. */
+const YOUNG_SECONDS = 3600;
+
+/**
+ * The median time from the creation of a pod until it was ready for the first time, over the pods of the target: of young
+ * pods at each time; second, if there are none, of all pods. Source: kube-state-metrics, internal/store/pod.go: the time
+ * of readiness is that of the last change of the condition, to either side.
+ */
+export function podStartQueries({ namespace, spec }: Scaler): readonly string[] {
   const { kind, name } = spec.scaleTargetRef;
-  const pods = `{namespace=${stringLiteral(namespace)}, pod=~${stringLiteral(podsPattern(kind, name))}}`;
-  const age = `max by (pod) (kube_pod_status_ready_time${pods}) - max by (pod) (kube_pod_created${pods})`;
-  // A pod that became unready later has a later time.
-  return `quantile(0.5, ((${age}) >= 0) < 3600)`;
+  const pods = `namespace=${stringLiteral(namespace)}, pod=~${stringLiteral(podsPattern(kind, name))}`;
+  const perPod = (series: string): string => `max by (pod, uid) (${series})`;
+  const created = perPod(`kube_pod_created{${pods}}`);
+  const unready = perPod(`kube_pod_status_ready{${pods}, condition="true"} == 0`);
+  const took = `((${perPod(`kube_pod_status_ready_time{${pods}}`)} - ${created}) >= 0) < ${YOUNG_SECONDS}`;
+  const isYoung = `(time() - ${created}) < ${YOUNG_SECONDS}`;
+  // VictoriaMetrics counts changes differently.
+  const wasUnready = `${perPod(`resets(kube_pod_status_ready{${pods}, condition="true"}[${YOUNG_SECONDS}s])`)} > 0`;
+  return [
+    `quantile(0.5, (${took}) and (${isYoung}) unless (${wasUnready}) unless (${unready}))`,
+    `quantile(0.5, (${took}) unless (${unready}))`,
+  ];
 }
 
 /** The window over which a value of the history is a mean. */

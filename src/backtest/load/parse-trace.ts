@@ -18,6 +18,7 @@ export interface Trace {
 
 /** A year at steps of 6 s. */
 const MAX_ROWS = 5_000_000;
+const MAX_DAYS = 400;
 const MAX_PROBLEMS = 10;
 /** A longer step is a gap. */
 const MAX_STEPS = 2;
@@ -36,8 +37,14 @@ export function parseTrace(text: string, givenStart: Instant | null): Trace {
   if (rows.problems.length > 0) return { load: null, problems: rows.problems };
   if (first === undefined) return failed(null, `no line after the header ${HEADER}`);
   if (rows.seconds.length < 2) return failed(2, 'a trace needs at least 2 lines with values');
-  if (rows.values.every((value) => Number.isNaN(value))) return failed(null, 'no line has a value');
+  if (rows.values.every(Number.isNaN)) return failed(null, 'no line has a value');
   const stepMs = medianStep(rows.seconds) * 1000;
+  const days = ((rows.seconds.at(-1) ?? first) - first + stepMs / 1000) / 86_400;
+  if (days > MAX_DAYS)
+    return failed(
+      rows.lines.at(-1) ?? null,
+      `the trace has ${Math.ceil(days)} days, must have at most ${MAX_DAYS}`,
+    );
   const split = splitGaps(rows, { startMs: start - first * 1000, stepMs });
   const [last = start] = split.times.slice(-1);
   const end = instantFromMs(Math.round(last + stepMs));

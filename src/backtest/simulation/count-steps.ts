@@ -32,3 +32,10 @@ export function countAt(steps: readonly CountStep[], time: Instant): number {
   const index = steps.findLastIndex(({ at }) => at <= time);
   return steps[Math.max(0, index)]?.count ?? 0;
 }
+
+/** Returns the counts from `start` on; the first step is at `start`. */
+export function countsSince(steps: readonly CountStep[], start: Instant): readonly CountStep[] {
+  if (steps.length === 0) return [];
+  const later = steps.filter(({ at }) => at > start);
+  return [{ at: start, count: countAt(steps, start) }, ...later];
+}

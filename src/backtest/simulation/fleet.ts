@@ -27,6 +27,20 @@ export function podOrderOf({ spec }: Scaler): PodOrder {
   return spec.scaleTargetRef.kind === 'StatefulSet' ? 'ordered' : 'parallel';
 }
 
+/** Above it, a decision takes so long that a back-test never ends. */
+const MAX_PODS = 20_000;
+
+/** More pods than are simulated. */
+export class FleetError extends Error {
+  override name = 'FleetError';
+
+  constructor(pods: number) {
+    super(
+      `${pods} pods, at most ${MAX_PODS} are simulated: check the capacity, the first replicas and maxReplicas`,
+    );
+  }
+}
+
 interface Starting {
   readonly readyAt: Instant;
   readonly name: string;
@@ -35,6 +49,7 @@ interface Starting {
 /** Older than any period of the document that makes a pod count differently. */
 const FIRST_PODS_AGE_SECONDS = 2 * 86_400;
 
+/** Throws `FleetError`, as does `scaleTo`. */
 export function createFleet(settings: {
   readonly replicas: number;
   readonly start: Instant;
@@ -46,6 +61,7 @@ export function createFleet(settings: {
   readonly order?: PodOrder;
 }): Fleet {
   const { podStartSeconds, requests, start, order = 'parallel' } = settings;
+  if (settings.replicas > MAX_PODS) throw new FleetError(settings.replicas);
   const bornBefore = addSeconds(start, -FIRST_PODS_AGE_SECONDS);
   let created = 0;
   let wanted = settings.replicas;
@@ -99,6 +115,7 @@ export function createFleet(settings: {
         finish(first.readyAt);
     },
     scaleTo: (replicas, now) => {
+      if (replicas > MAX_PODS) throw new FleetError(replicas);
       wanted = replicas;
       if (replicas > pods.length) {
         add(now);

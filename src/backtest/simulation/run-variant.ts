@@ -4,11 +4,11 @@ import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
 import type { Snapshot, State } from '../../decision/snapshot/snapshot.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Milli } from '../../units/quantity.js';
-import { addSeconds, earliest } from '../../units/time.js';
+import { addSeconds, earliest, latest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { createFleet } from './fleet.js';
 import type { Fleet, PodOrder } from './fleet.js';
-import type { CountStep } from './count-steps.js';
+import { type CountStep, countsSince } from './count-steps.js';
 import type { MetricModel } from './metric-model.js';
 import { createShareCurve } from './share-curve.js';
 import type { ShareCurve } from './share-curve.js';
@@ -25,8 +25,13 @@ export interface Setting {
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, Milli>>;
   /** How pods are created. Default: `parallel`. */
   readonly order?: PodOrder;
-  /** Default: one sync period after `start`. */
+  /** Default: one sync period after the begin. */
   readonly firstRoundAt?: Instant;
+  /**
+   * At or before `start`: the simulation begins here, or when all loads have begun, so that windows are filled at `start`.
+   * What happens until `start` is no part of the run. Default: `start`.
+   */
+  readonly warmUpFrom?: Instant;
 }
 
 /** What a document did on a load. */
@@ -61,29 +66,37 @@ export type OnRound = (decision: Decision, snapshot: Snapshot) => void;
  */
 export function runVariant(scaler: Scaler, setting: Setting, onRound?: OnRound): Run {
   const { start, end, models } = setting;
+  const begin = beginOf(setting);
   const fleet = createFleet({
     replicas: setting.initialReplicas,
-    start,
+    start: begin,
     podStartSeconds: setting.podStartSeconds,
     requests: setting.requests,
     order: setting.order ?? 'parallel',
   });
-  const shares = models.map((model) => (hasCurve(model) ? createShareCurve(start) : null));
-  const log = createLog(fleet, start);
+  const shares = models.map((model) => (hasCurve(model) ? createShareCurve(begin) : null));
+  const log = createLog(fleet, { begin, start });
   let state: State = EMPTY_STATE;
-  let carriedUntil = start;
-  const firstAt = setting.firstRoundAt ?? addSeconds(start, scaler.spec.syncPeriodSeconds);
-  for (let now = firstAt; now <= end; now = addSeconds(now, scaler.spec.syncPeriodSeconds)) {
+  let carriedUntil = begin;
+  const { syncPeriodSeconds } = scaler.spec;
+  let now = setting.firstRoundAt ?? addSeconds(begin, syncPeriodSeconds);
+  while (now <= begin) now = addSeconds(now, syncPeriodSeconds);
+  for (; now <= end; now = addSeconds(now, syncPeriodSeconds)) {
     carriedUntil = carryLoad(fleet, { models, shares, from: carriedUntil, to: now, log });
     const snapshot = snapshotAt(scaler, { now, fleet, models, shares, ready: log.ready, state, setting });
     const decision = decide(snapshot);
     state = decision.state;
     if (decision.desiredReplicas !== fleet.replicas()) fleet.scaleTo(decision.desiredReplicas, now);
     log.addDecision(decision, now);
-    onRound?.(decision, snapshot);
+    if (now > start) onRound?.(decision, snapshot);
   }
   carryLoad(fleet, { models, shares, from: carriedUntil, to: end, log });
   return log.finish(end);
+}
+
+function beginOf({ start, models, warmUpFrom = start }: Setting): Instant {
+  const known = models.reduce<Instant>((most, { load }) => latest(most, load.start), warmUpFrom);
+  return earliest(known, start);
 }
 
 function snapshotAt(
@@ -154,7 +167,10 @@ interface Log {
   readonly finish: (end: Instant) => Run;
 }
 
-function createLog(fleet: Fleet, start: Instant): Log {
+function createLog(
+  fleet: Fleet,
+  { begin, start }: { readonly begin: Instant; readonly start: Instant },
+): Log {
   const replicas: CountStep[] = [];
   const ready: CountStep[] = [];
   const changes: Change[] = [];
@@ -165,12 +181,14 @@ function createLog(fleet: Fleet, start: Instant): Log {
     noteCount(replicas, fleet.replicas(), now);
     noteCount(ready, fleet.readyCount(), now);
   };
-  notePods(start);
+  notePods(begin);
 
   return {
     ready,
     notePods,
     addDecision: (decision, now) => {
+      notePods(now);
+      if (now <= start) return;
       counts.rounds += 1;
       const isCapped = decision.limits.some(({ limit }) => limit === 'max_replicas');
       if (isCapped && decision.desiredReplicas === decision.maxReplicas) counts.roundsAtMaximum += 1;
@@ -180,9 +198,11 @@ function createLog(fleet: Fleet, start: Instant): Log {
         roundsByLimit.set(limit, (roundsByLimit.get(limit) ?? 0) + 1);
       const { action, currentReplicas, desiredReplicas, reason } = decision;
       if (action !== 'none') changes.push({ at: now, action, currentReplicas, desiredReplicas, reason });
-      notePods(now);
     },
-    finish: (end) => ({ start, end, replicas, ready, changes, roundsByLimit, ...counts }),
+    finish: (end) => {
+      const steps = { replicas: countsSince(replicas, start), ready: countsSince(ready, start) };
+      return { start, end, ...steps, changes, roundsByLimit, ...counts };
+    },
   };
 }
 

@@ -26,6 +26,7 @@ import { readOptionsOf, requireServiceConfig } from '../input/service-config.js'
 import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
 import { readOutputFormat } from '../output/output-format.js';
 import { createProgress } from '../output/progress.js';
+import { checkRounds } from './scene/check-rounds.js';
 import { describeAssumptions } from './scene/describe-assumptions.js';
 import { type HistoryOptions, openHistory } from './history/history-scene.js';
 import {
@@ -36,12 +37,14 @@ import {
   parseThresholds,
   parseTime,
 } from './scene/parse-options.js';
-import { buildPage } from './html/build-page.js';
+import { buildPage, MOST_CHARACTERS } from './html/build-page.js';
+import type { RunTrace } from './html/trace-run.js';
 import { writeHtml } from './html/write-html.js';
 import { readVariant } from './read-variant.js';
 import { runReplay } from './run-replay.js';
 import type { Scene } from './scene/scene.js';
 import { createWorkerPool } from './workers/run-jobs-in-workers.js';
+import { createTraces, type Traces } from './workers/traces.js';
 import { type Format, FORMATS, writeReport } from './write-report.js';
 
 export interface BacktestOptions extends HistoryOptions {
@@ -79,18 +82,24 @@ export async function runBacktest(options: BacktestOptions, io: CommandIo): Prom
     return runReplay(options.replay, format, io);
   }
   const failIf = parseThresholds('--fail-if', options.failIf ?? []);
+  if (options.price === undefined && failIf.some(({ figure }) => figure === 'cost'))
+    throw new CommandError('--fail-if cost needs --price', 2);
   const config = await requireServiceConfig(options.config, io);
   const variants = await readVariants(options, config, io);
   const scene = await openScene(options, { config, variants }, io);
+  checkRounds(variants, scene.scoring.demand);
   const progress = createProgress(io, options.recommend === undefined ? describeRuns : describeSearch);
-  const pool = createWorkerPool({ signal: io.signal, progress });
+  // The search of `--recommend` has too many runs to trace.
+  const isTraced = options.html !== undefined && options.recommend === undefined;
+  const traces = isTraced ? createTraces(MOST_CHARACTERS) : null;
+  const pool = createWorkerPool({ signal: io.signal, progress, traces });
   const runJobs: RunJobs = async (jobs) => {
     const results = await pool.runJobs(jobs);
     progress.clear();
     return results;
   };
   try {
-    const given = { variants, scene, format, runJobs, endWorkers: pool.close };
+    const given = { variants, scene, format, runJobs, traces, endWorkers: pool.close };
     return options.recommend === undefined
       ? await printComparison(options, { ...given, failIf }, io)
       : await printRecommendation(options, given, io);
@@ -113,13 +122,22 @@ interface Given {
   readonly scene: Scene;
   readonly format: Format;
   readonly runJobs: RunJobs;
+  readonly traces: Traces | null;
   /** Frees their memory. */
   readonly endWorkers: () => void;
 }
 
 async function printComparison(
   { html }: BacktestOptions,
-  { variants, scene, format, runJobs, endWorkers, failIf }: Given & { readonly failIf: readonly Threshold[] },
+  {
+    variants,
+    scene,
+    format,
+    runJobs,
+    traces,
+    endWorkers,
+    failIf,
+  }: Given & { readonly failIf: readonly Threshold[] },
   io: CommandIo,
 ): Promise<ExitCode> {
   const { scoring } = scene;
@@ -134,10 +152,18 @@ async function printComparison(
     assumptions: scene.lines,
   };
   writeReport(report, format, io);
-  if (html !== undefined) await writeHtml(html, buildPage(report, variants, scene), io.cwd);
+  if (html !== undefined) await writeHtml(html, buildPage(report, tracesOf(variants, traces)), io.cwd);
   const failed = failIf.filter(({ isMetBy }) => isMetBy(first.figures));
   for (const { text } of failed) io.stderr.write(`promscaler: ${first.name}: ${text}\n`);
   return failed.length > 0 || results.some(({ error }) => error !== null) ? 1 : 0;
+}
+
+function tracesOf(variants: readonly Variant[], traces: Traces | null): ReadonlyMap<string, RunTrace> {
+  const known = variants.flatMap(({ name, scaler }): readonly (readonly [string, RunTrace])[] => {
+    const trace = traces?.of(scaler);
+    return trace === undefined ? [] : [[name, trace]];
+  });
+  return new Map(known);
 }
 
 async function printRecommendation(
@@ -155,8 +181,7 @@ async function printRecommendation(
   const base = { scoring, variants: results, baselines: baselines(scoring), assumptions: scene.lines };
   const report = { ...base, recommendation };
   writeReport(report, format, io);
-  // The recommended document is not among the variants: of its changes, only the reasons are known.
-  if (html !== undefined) await writeHtml(html, buildPage(report, [], scene), io.cwd);
+  if (html !== undefined) await writeHtml(html, buildPage(report, new Map()), io.cwd);
   return 0;
 }
 
@@ -182,7 +207,11 @@ async function openScene(
   const load = await readTrace(options.trace, options, io);
   const scoring = scoringOf(load, known);
   const world = traceWorld(load, known);
-  return { world, scoring, assumptions: known, more: [], lines: describeAssumptions(known, variants) };
+  const lines = [
+    ...describeAssumptions(known, variants),
+    'nothing is known of the time before the first line: windows are empty at the start',
+  ];
+  return { world, scoring, assumptions: known, more: [], lines };
 }
 
 function checkSources({ trace, prometheus, from, history, to, step, saveHistory }: BacktestOptions): void {

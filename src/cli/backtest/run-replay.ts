@@ -119,7 +119,7 @@ function textOf(totals: Totals, format: Format): string {
   const lines = [
     `${count(decisions, 'decision')} of ${count(scalers.size, 'scaler')}${period}`,
     `recorded by ${[...totals.versions].sort().join(', ') || 'no version'}, replayed by ${VERSION}`,
-    different === 0 ? `no difference` : `differences in ${different} of ${count(decisions, 'decision')}`,
+    noDifference(totals) ?? `differences in ${different} of ${count(decisions, 'decision')}`,
     ...(wording === 0 ? [] : [`only the wording of messages differs in ${count(wording, 'decision')}`]),
     ...(withoutDecision === 0
       ? []
@@ -134,6 +134,12 @@ function textOf(totals: Totals, format: Format): string {
   if (table.length === 0) return `${lines.join('\n')}\n`;
   const body = format === 'markdown' ? markdownTable(table) : alignColumns(table);
   return `${[...lines, '', ...body, ...cut].join('\n')}\n`;
+}
+
+/** Null: there is one. */
+function noDifference({ decisions, different }: Totals): string | null {
+  if (decisions === 0) return 'nothing was compared';
+  return different === 0 ? 'no difference' : null;
 }
 
 function differenceRows({ differences }: Totals): readonly (readonly string[])[] {

@@ -6,19 +6,11 @@ export const SCRAPE_SECONDS = 1;
 /** Window of `rate`. `--speed` does not shorten it, because that would falsify the metrics. */
 export const RATE_SECONDS = 10;
 
-/**
- * Recovery hold at speed 1. It is doubled while Prometheus is younger than the hold, so with the default, mailer would
- * not scale down within a demo of two minutes.
- */
-const HOLD_SECONDS = 150;
-
 export function demoServiceConfig(addresses: {
   readonly prometheusUrl: string;
   /** Relative to the config. */
   readonly kubeconfig: string;
   readonly port: number;
-  /** Shortens the recovery hold, like the windows. */
-  readonly speed: number;
 }): string {
   return `# The service config of the demo. It is read only at startup.
 prometheus:
@@ -26,7 +18,7 @@ prometheus:
     urls: [${addresses.prometheusUrl}]
     scrapeIntervalSeconds: ${SCRAPE_SECONDS}
     resourceWindowSeconds: ${RATE_SECONDS}
-recoveryHoldMaxSeconds: ${Math.max(1, Math.round(HOLD_SECONDS / addresses.speed))}
+recoveryHoldMaxSeconds: 0  # Prometheus is new: a hold would last for much of the demo
 kubernetes:
   kubeconfig: ${addresses.kubeconfig}
 scalers:

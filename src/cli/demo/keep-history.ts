@@ -48,7 +48,7 @@ export async function keepHistory(
   io: CommandIo,
 ): Promise<KeptHistory | null> {
   const { prometheusUrl, start, documents, directory } = recorded;
-  const range = { start, end: io.clock.now(), stepSeconds: SCRAPE_SECONDS };
+  const range = { start, end: io.clock.now(), stepSeconds: SCRAPE_SECONDS, warmUpSeconds: 0 };
   if (secondsBetween(start, range.end) < FEWEST_STEPS * SCRAPE_SECONDS) return null;
   return withDeadline(io.clock, { ms: MOST_MS }, async (signal) => {
     const sources = await openServers(

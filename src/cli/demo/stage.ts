@@ -45,7 +45,7 @@ export async function setStage(parts: Parts, settings: DemoSettings): Promise<St
   const serviceUrl = `http://127.0.0.1:${port}`;
   const front = await startApiFront(simulator.url, serviceUrl);
   const configFile = join(folder, 'promscaler.yaml');
-  const addresses = { prometheusUrl: prometheus.url, kubeconfig: KUBECONFIG, port, speed };
+  const addresses = { prometheusUrl: prometheus.url, kubeconfig: KUBECONFIG, port };
   await mkdir(join(folder, 'scalers'));
   for (const [name, text] of documents.files) await writeFile(join(folder, 'scalers', name), text);
   await writeFile(configFile, demoServiceConfig(addresses));

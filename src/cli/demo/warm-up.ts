@@ -4,8 +4,11 @@ import { type Clock, sleep } from '../../units/clock.js';
 import { RATE_SECONDS } from './documents.js';
 import { DEMO_NAMESPACE, DEMO_PODS } from './workloads.js';
 
-/** `doctor` expects this number of scrapes in a window, and would print a warning with fewer. */
-const SCRAPES = 4;
+/**
+ * `rate` grows with the covered part of its window: with fewer scrapes, the first recommendations would be too low, and
+ * the scalers would open held by their stabilization windows.
+ */
+const SCRAPES = 7;
 
 const WINDOW = `{namespace="${DEMO_NAMESPACE}"}[${RATE_SECONDS}s]`;
 

@@ -1,4 +1,4 @@
-import type { Sample } from '../../decision/snapshot/snapshot.js';
+import { listExplained } from '../../decision/explain-metric.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
@@ -47,20 +47,9 @@ function headLines({ snapshot, decision, status, now }: Explanation): readonly s
 /** The reason of a pause with `replicas`. The group is the effect on the replicas. */
 const PAUSE_CHANGE = /^(stays at \d+|\d+ -> \d+): paused by /;
 
-const NO_SAMPLE: Sample = {
-  form: 'error',
-  kind: 'failed',
-  error: 'the snapshot has no sample for this metric',
-};
-
 function allMetricLines({ snapshot, decision }: Explanation): readonly string[] {
   if (decision.metrics.length === 0) return ['Metrics: none evaluated'];
-  const lines = snapshot.scaler.spec.metrics.flatMap((spec, index) => {
-    const result = decision.metrics[index];
-    if (result === undefined) return [];
-    return metricLines({ spec, sample: snapshot.samples[index] ?? NO_SAMPLE, result }, snapshot);
-  });
-  return ['Metrics', ...lines];
+  return ['Metrics', ...listExplained(snapshot, decision).flatMap((metric) => metricLines(metric, snapshot))];
 }
 
 function conditionLines({ decision, status, now }: Explanation): readonly string[] {

@@ -1,27 +1,21 @@
+import { type ExplainedMetric } from '../../decision/explain-arithmetic.js';
+import { explainMetric } from '../../decision/explain-metric.js';
 import type { MetricResult } from '../../decision/result/decision.js';
-import { describeFallback } from '../../decision/proposals/fallback.js';
-import { judgeSample } from '../../decision/samples/judge-sample.js';
-import type { Sample, Snapshot } from '../../decision/snapshot/snapshot.js';
+import type { Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { LabelSelector, MetricSpec } from '../../scaler/spec.js';
 import { milliToNumber } from '../../units/quantity.js';
-import { formatInstant, secondsBetween } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
-import { type ExplainedMetric, explainArithmetic } from './arithmetic.js';
-import { countOf, formatSeconds } from '../output/format-values.js';
 import { formatAmount } from '../../units/format-amount.js';
 import { listSome } from '../output/list-some.js';
 
 export function metricLines(metric: ExplainedMetric, snapshot: Snapshot): readonly string[] {
   const { spec, result } = metric;
   const proposal = result.proposal === null ? 'no proposal' : `proposes ${result.proposal}`;
-  const { fallback } = result;
-  const arithmetic =
-    fallback === undefined ? explainArithmetic(metric, snapshot) : describeFallback(fallback);
+  const { answer, arithmetic } = explainMetric(metric, snapshot);
   return [
     `  ${spec.identity} (${spec.type}): ${valueText(spec, result)} - ${proposal}`,
     labeled('query', queryText(spec)),
     ...checkTexts(spec).map((text) => labeled('check', text)),
-    labeled('answer', answerText(metric, snapshot)),
+    labeled('answer', answer),
     ...podLines(result),
     ...(arithmetic === null ? [] : [labeled('count', arithmetic)]),
   ];
@@ -84,33 +78,6 @@ function selectorText(selector: LabelSelector): string {
       return `${key} ${operator === 'In' ? 'in' : 'not in'} (${values.join(', ')})`;
     })
     .join(', ');
-}
-
-/** Starts with the class of the answer: value, partial, missing, nan, invalid or failed. */
-function answerText({ spec, sample, result }: ExplainedMetric, snapshot: Snapshot): string {
-  const judged = judgeSample(spec, sample);
-  if (judged.form === 'error') return `${judged.kind}: ${judged.error}${sinceText(spec, snapshot)}`;
-  if (sample.form === 'error' || judged !== sample)
-    return `${sample.form === 'error' ? sample.error : 'no usable series'}: read as 0, as the document specifies`;
-  const kind = judged.partial === null ? 'value' : `partial (${judged.partial}: can scale up but not down)`;
-  const facts = [kind, ageText(judged.at, snapshot.now), ...extentOf(judged)];
-  return result.error === null ? facts.join(', ') : `${facts.join(', ')}; not usable: ${result.error}`;
-}
-
-function ageText(at: Instant, now: Instant): string {
-  return `${formatSeconds(secondsBetween(at, now))} old`;
-}
-
-function extentOf(sample: Exclude<Sample, { form: 'error' }>): readonly string[] {
-  if (sample.form === 'values') return [`${sample.values.length} series`];
-  const pods = sample.form === 'pods' ? sample.pods : sample.containers;
-  const window = sample.windowSeconds === 0 ? [] : [`over ${sample.windowSeconds} s`];
-  return [...window, `of ${countOf(pods.size, 'pod')}`];
-}
-
-function sinceText(spec: MetricSpec, { state }: Snapshot): string {
-  const since = state.failingSince.get(`${spec.type}/${spec.identity}`);
-  return since === undefined ? '' : ` (since ${formatInstant(since)})`;
 }
 
 function podLines({ pods, podReasons }: MetricResult): readonly string[] {

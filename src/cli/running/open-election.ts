@@ -9,6 +9,7 @@ import type { Log } from '../../units/log.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import type { Clock } from '../../units/clock.js';
 import { LEASE_NAME } from './own-objects.js';
+import { withLeaderAddress } from './leader-address.js';
 import type { OwnObjects } from './own-objects.js';
 
 export interface ElectionOptions extends OwnObjects {
@@ -18,22 +19,31 @@ export interface ElectionOptions extends OwnObjects {
   readonly instance: string;
 }
 
+/** With the address of the HTTP server of the leader, as far as this replica knows; null: unknown. */
+interface AddressedElection extends Election {
+  readonly leaderAddress: () => string | null;
+}
+
 export function openElection(
   { config, electsLeader, instance, namespace, clock, log }: ElectionOptions,
   parts: {
     readonly transport: Transport;
     readonly metrics: Metrics;
     readonly isIdle: () => boolean;
+    /** Of this process, for standbys; null: none. */
+    readonly address: () => string | null;
   },
-): Election {
-  const { transport, metrics, isIdle } = parts;
+): AddressedElection {
+  const { transport, metrics, isIdle, address } = parts;
   metrics.setLeader(!electsLeader);
   const identity = newIdentity(instance, clock);
-  if (!electsLeader) return soleLeader(identity);
+  if (!electsLeader) return { ...soleLeader(identity), leaderAddress: () => null };
   const times = config.leaderElection;
   const deadlineMs = (times.renewDeadlineSeconds * 1000) / 2;
-  return createElection({
-    client: createLeaseClient({ transport, namespace, name: LEASE_NAME, deadlineMs }),
+  const lease = createLeaseClient({ transport, namespace, name: LEASE_NAME, deadlineMs });
+  const { client, addressOf } = withLeaderAddress(lease, { identity, address });
+  const election = createElection({
+    client,
     clock,
     log,
     times,
@@ -41,4 +51,5 @@ export function openElection(
     isIdle,
     onChange: metrics.setLeader,
   });
+  return { ...election, leaderAddress: () => addressOf(election.leader() ?? '') };
 }

@@ -67,7 +67,8 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
   const namespaces = (): readonly string[] => parts.scalers().map(({ namespace }) => namespace);
   const access = openAccess(config.server, { transport: parts.transport, namespaces, clock, log });
   const maxAgeMs = access === null ? undefined : STREAM_MS;
-  const streams = createEventStreams({ feed: records.feed, clock, maxAgeMs });
+  const fleet = fleetOf(shards);
+  const streams = createEventStreams({ feed: records.feed, clock, maxAgeMs, fleet });
   let connections = 0;
   const app = createApp({
     healthProblems: shards.healthProblems,
@@ -87,6 +88,7 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
       createClient: options.createRangeClient ?? ((source) => createRangeClient(source, clock)),
       scalers: parts.scalers,
       clock,
+      onQuery: (reason) => metrics.countHistoryQuery('default', reason),
     }),
     service: {
       health: parts.health,
@@ -97,7 +99,7 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
     },
     access,
     site: config.server.dashboard ? await readSite(SITE_DIRECTORY) : null,
-    fleet: config.sharding.enabled ? fleetOf(shards) : undefined,
+    fleet,
     clock,
     hosts: { allowed: config.server.allowedHosts, apiServerNames: parts.apiServerNames },
     connections: () => connections,

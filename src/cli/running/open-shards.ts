@@ -5,7 +5,7 @@ import { createLeaseClient } from '../../kubernetes/lease.js';
 import { createMemberLeases } from '../../kubernetes/members/member-leases.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
 import type { StateStore } from '../../kubernetes/state/state-store.js';
-import { bucketOf } from '../../kubernetes/state/state-key.js';
+import { bucketOf, STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
 import type { Fleet } from '../../server/fleet/fleet.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import { openElection, type ElectionOptions } from './open-election.js';
@@ -26,7 +26,7 @@ export interface ShardParts {
 export function openShards(options: ElectionOptions, parts: ShardParts): Shards {
   const { config, clock, log, namespace, instance } = options;
   const { transport, metrics, state } = parts;
-  if (!config.sharding.enabled) return undivided(openElection(options, parts));
+  if (!config.sharding.enabled) return electedShards(openElection(options, parts));
   const times = config.leaderElection;
   const deadlineMs = (times.renewDeadlineSeconds * 1000) / 2;
   metrics.setLeader(false);
@@ -50,12 +50,30 @@ export function openShards(options: ElectionOptions, parts: ShardParts): Shards 
   return shards;
 }
 
+const ALL_BUCKETS = Array.from({ length: STATE_BUCKETS }, (_, bucket) => bucket);
+
+/** Without sharding, a standby knows one other replica: the leader, which decides all scalers. */
+function electedShards(election: ReturnType<typeof openElection>): Shards {
+  return {
+    ...undivided(election),
+    others: () => {
+      const identity = election.leader();
+      return identity === null || election.isLeading()
+        ? []
+        : [{ identity, address: election.leaderAddress(), buckets: ALL_BUCKETS }];
+    },
+  };
+}
+
 /** Returns the other replicas, to which the HTTP server forwards requests. */
 export function fleetOf(shards: Shards): Fleet {
+  const ownerOf: Fleet['ownerOf'] = (key) =>
+    shards.others().find(({ buckets }) => buckets.includes(bucketOfKey(key))) ?? null;
   return {
     identity: shards.identity,
-    isOwn: (key) => shards.serves(bucketOfKey(key)),
-    ownerOf: (key) => shards.others().find(({ buckets }) => buckets.includes(bucketOfKey(key))) ?? null,
+    // Without sharding a replica serves all buckets, also as a standby.
+    isOwn: (key) => shards.serves(bucketOfKey(key)) && (shards.isLeading() || ownerOf(key) === null),
+    ownerOf,
     peers: shards.others,
   };
 }

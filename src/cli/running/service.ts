@@ -3,14 +3,13 @@ import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { createTurns } from '../../control/change/turns.js';
 import { createClockWarnings } from '../../control/clock-warnings.js';
 import { createController } from '../../control/controller.js';
-import { runCycle } from '../../control/cycle.js';
+import { runAnsweredCycle } from '../../control/cycle.js';
 import { reportCycle, type CycleReportPorts } from '../../control/record/report-cycle.js';
 import { runTerm } from '../../control/run-term.js';
 import { createDeletionCosts } from '../../control/deletion-costs/deletion-costs.js';
 import type { Round } from '../../control/rounds/rounds.js';
-import { createAdmission } from '../../control/rounds/admission.js';
 import { metricObserver } from '../../control/observe/observe-metrics.js';
-import type { CycleOutput } from '../../control/ports/ports.js';
+import type { AnsweredCycle, CycleOutput } from '../../control/ports/ports.js';
 import { createCluster } from '../../kubernetes/cluster.js';
 import { bucketOf } from '../../kubernetes/state/state-key.js';
 import type { RequestReport, Transport } from '../../kubernetes/requests/transport.js';
@@ -69,7 +68,7 @@ export interface ServiceOptions extends OwnObjects {
   /** For histories of charts. Default: a client over HTTP. */
   readonly createRangeClient?: HttpOptions['createRangeClient'];
   readonly instance: string;
-  /** IP address of the pod, for other replicas. Default: 127.0.0.1. */
+  /** IP address of the pod, for other replicas. Default: 127.0.0.1 with sharding, otherwise none. */
   readonly podIp?: string | undefined;
   /** Whether to listen; default: true. False in simulated time, which has no sockets. */
   readonly serves?: boolean;
@@ -132,7 +131,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const observeMetrics = metricObserver({
     sources,
     recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds,
-    admission: createAdmission(clock, DECISIONS_AT_ONCE),
   });
   const turns = createTurns(() => shards.untilSteady());
   let scalers: readonly Scaler[] = [];
@@ -178,6 +176,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     log,
     onCycle: options.onCycle,
   };
+  const report = (input: AnsweredCycle, output: CycleOutput): CycleOutput => {
+    reportCycle(output, { isCanceled: input.signal.aborted }, reportPorts);
+    health.endCycle(input.now);
+    return output;
+  };
   const controller = createController({
     clock,
     isSynced: cluster.isSynced,
@@ -186,8 +189,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     startRound: source.startRound,
     runCycle: (input) => {
       const bucket = bucketOf(input.scaler);
-      return shards.track(bucket, async () => {
-        const output = await runCycle(input, {
+      return shards.track(bucket, () => {
+        const output = runAnsweredCycle(input, {
           clock,
           cluster,
           observeMetrics,
@@ -197,9 +200,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
           deletionCosts,
           takeTurn: turns.take,
         });
-        reportCycle(output, { isCanceled: input.signal.aborted }, reportPorts);
-        health.endCycle(input.now);
-        return output;
+        return output instanceof Promise
+          ? output.then((known) => report(input, known))
+          : report(input, output);
       });
     },
     onRound: observeRound(metrics, health),
@@ -232,7 +235,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         apiServerNames: () => apiServerNames,
       })
     : null;
-  if (http !== null) address = addressOf(options.podIp ?? LOOPBACK, http.port);
+  // Without sharding, a replica that others cannot reach has no address: its standbys then show no scalers.
+  const ip = options.podIp ?? (config.sharding.enabled ? LOOPBACK : null);
+  if (http !== null && ip !== null) address = addressOf(ip, http.port);
   const termPorts = {
     clock,
     // With sharding, the state of a bucket is read when the bucket is acquired.
@@ -277,9 +282,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 function addressOf(ip: string, port: number): string {
   return `http://${ip.includes(':') ? `[${ip}]` : ip}:${port}`;
 }
-/** About 5 ms of work. */
-const DECISIONS_AT_ONCE = 32;
-
 const LOOPBACK = '127.0.0.1';
 
 function targetOf({ namespace, spec }: Scaler, dryRun: boolean): FollowedTarget {

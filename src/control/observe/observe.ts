@@ -3,14 +3,15 @@ import type { Snapshot, State } from '../../decision/snapshot/snapshot.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { intendedCounts } from '../../kubernetes/state/state-entry.js';
 import { compareResourceVersions } from '../../kubernetes/api/resource-version.js';
-import type { Cluster, ClusterPod, OtherScaler, ScaleTarget } from '../../kubernetes/api/types.js';
+import type { Cluster, OtherScaler, ScaleTarget } from '../../kubernetes/api/types.js';
+import type { Awaitable } from '../../units/awaitable.js';
 import { addSeconds, latest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { shortfallOf, targetReached } from './capacity.js';
 import { keepList } from './keep-list.js';
 import { afterRead, afterOwnWrite } from '../memory/conflicting-writer.js';
 import { findOtherScaler } from './shared-targets.js';
-import type { CycleInput, CyclePorts } from '../ports/ports.js';
+import type { AnsweredCycle, CycleInput, CyclePorts } from '../ports/ports.js';
 import { forNewTarget } from '../memory/memory.js';
 import { isUnderWay, resolveChange } from '../memory/unresolved-change.js';
 import type { Memory } from '../memory/memory.js';
@@ -29,37 +30,62 @@ export type Observation =
 /** Older pods cause no scale-down, because a watch may be dead without an error. Source: reliability.md, K12. */
 const STALE_CACHE_SECONDS = 180;
 
-/** Reads target, pods and metrics. A failed query becomes a sample, not an error. */
-export async function observe(input: CycleInput, ports: CyclePorts): Promise<Observation> {
-  let target: ScaleTarget | null = null;
+/**
+ * Reads target and pods, and converts the answers to samples. A failed query becomes a sample, not an error. Returns a
+ * promise only if something is to be read from the API server.
+ */
+export function observe(input: AnsweredCycle, ports: CyclePorts): Awaitable<Observation> {
+  const { scaler, memory, signal } = input;
+  const { cluster } = ports;
+  const watched = cluster.readTarget(scaler.namespace, scaler.spec.scaleTargetRef, signal);
+  if (watched instanceof Promise || memory.unresolved !== null) return observeLater(input, ports, watched);
   try {
-    // The queries of this round are already in flight. If the target cannot be read, their results are
-    // ignored.
-    const { scaler, memory, signal } = input;
-    const watched = await ports.cluster.readTarget(scaler.namespace, scaler.spec.scaleTargetRef, signal);
-    const seen =
-      memory.unresolved === null
-        ? { target: watched, generation: watched.generation ?? null }
-        : await readLive(input, ports.cluster, watched);
-    target = seen.target;
-    return await observeTarget(input, ports, seen);
+    const others = cluster.listOtherScalers(scaler.namespace, signal);
+    return others instanceof Promise
+      ? observeLater(input, ports, watched)
+      : observeTarget(input, ports, { ...readWatched(watched), others });
   } catch (error) {
-    if (error instanceof KubernetesError) return { failure: error, target };
-    throw error;
+    return failureOf(error, watched);
   }
 }
 
-async function observeTarget(input: CycleInput, ports: CyclePorts, seen: ReadTarget): Promise<Observation> {
-  const { scaler, now, signal } = input;
+async function observeLater(
+  input: AnsweredCycle,
+  ports: CyclePorts,
+  reading: Awaitable<ScaleTarget>,
+): Promise<Observation> {
+  const { scaler, memory, signal } = input;
+  const { cluster } = ports;
+  let target: ScaleTarget | null = null;
+  try {
+    const watched = await reading;
+    const read = memory.unresolved === null ? readWatched(watched) : await readLive(input, cluster, watched);
+    target = read.target;
+    const others = await cluster.listOtherScalers(scaler.namespace, signal);
+    return observeTarget(input, ports, { ...read, others });
+  } catch (error) {
+    return failureOf(error, target);
+  }
+}
+
+function failureOf(error: unknown, target: ScaleTarget | null): Observation {
+  if (error instanceof KubernetesError) return { failure: error, target };
+  throw error;
+}
+
+function observeTarget(
+  input: AnsweredCycle,
+  ports: CyclePorts,
+  seen: ReadTarget & { readonly others: readonly OtherScaler[] },
+): Observation {
+  const { scaler, now, readings } = input;
   const { cluster } = ports;
   const { namespace } = scaler;
-  const { target } = seen;
+  const { target, others } = seen;
   const known = memoryOf(input.memory, seen, { now, epoch: ports.leadership.epoch() });
   const memory = withWriterCheck(input.memory, known, { target, now });
-  let pods: readonly ClusterPod[] = [];
-  const readPods = (): Snapshot['pods'] =>
-    (pods = keepList(input.memory.pods, cluster.listPods(namespace, target.selector)));
-  const metrics = await ports.observeMetrics({ scaler, memory, answers: input.answers, now, readPods });
+  const pods = keepList(input.memory.pods, cluster.listPods(namespace, target.selector));
+  const metrics = ports.observeMetrics({ scaler, memory, readings, now, pods });
   const stale = whyStale(cluster, namespace);
   const staleUntil = stale === null ? null : addSeconds(now, scaler.spec.syncPeriodSeconds);
   const held = laterHold(metrics.holdScaleDownUntil, staleUntil);
@@ -67,11 +93,10 @@ async function observeTarget(input: CycleInput, ports: CyclePorts, seen: ReadTar
     scaler,
     now,
     target: { specReplicas: target.specReplicas, statusReplicas: target.statusReplicas },
-    pods: metrics.pods,
+    pods,
     samples: metrics.samples,
     state: withHold(memory.state, held, stale ?? metrics.holdReason),
   };
-  const others = await cluster.listOtherScalers(namespace, signal);
   const otherScaler = findOtherScaler(scaler, others);
   const shortfall = shortfallOf(memory.shortfall, target, { pods, now });
   const capacity = targetReached(target, shortfall, { pods, now });
@@ -101,6 +126,10 @@ async function readLive(
   const order = compareResourceVersions(target.resourceVersion, scale.resourceVersion);
   const isCurrent = target.resourceVersion === scale.resourceVersion || (order !== null && order > 0);
   return { target: { ...target, ...scale }, generation: isCurrent ? (target.generation ?? null) : null };
+}
+
+function readWatched(target: ScaleTarget): ReadTarget {
+  return { target, generation: target.generation ?? null };
 }
 
 interface ReadTarget {

@@ -1,7 +1,9 @@
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { StateStore } from '../../kubernetes/state/state-store.js';
 import type { Cluster, ScaleTarget } from '../../kubernetes/api/types.js';
+import type { Answer } from '../../prometheus/answers/answer.js';
 import type { RoundAnswers } from '../../prometheus/planner.js';
+import type { SourceAge } from '../../prometheus/source-age.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { CycleRecord } from '../../telemetry/cycle-record.js';
 import type { Clock } from '../../units/clock.js';
@@ -20,6 +22,20 @@ export interface CycleInput {
   /** Whether the document is still in effect; checked directly before a change. */
   readonly isCurrent: () => boolean;
   readonly signal: AbortSignal;
+}
+
+/** What a cycle has waited for. */
+export interface Readings {
+  /** In the order of `spec.metrics`. */
+  readonly results: readonly Answer[];
+  /** By source name, at least of those that have answered; read after the results. */
+  readonly ages: ReadonlyMap<string, SourceAge>;
+  /** Monotonic time at which the cycle began to wait for them. */
+  readonly sinceMs: number;
+}
+
+export interface AnsweredCycle extends CycleInput {
+  readonly readings: Readings;
 }
 
 export interface CycleOutput {
@@ -46,13 +62,12 @@ export interface CyclePorts {
 export type ObserveMetrics = (input: {
   readonly scaler: Scaler;
   readonly memory: Memory;
-  readonly answers: RoundAnswers;
+  readonly readings: Readings;
   readonly now: Instant;
-  readonly readPods: () => Snapshot['pods'];
-}) => Promise<{
   readonly pods: Snapshot['pods'];
+}) => {
   readonly samples: Snapshot['samples'];
   readonly holds: Memory['holds'];
   readonly holdScaleDownUntil: Instant | null;
   readonly holdReason: string | null;
-}>;
+};

@@ -51,7 +51,8 @@ export function buildRecord(
     decision,
     outcome: outcomeOf(settled, pause),
     reason: changeReason(decision, { order, pause, wasPaused: memory.wasPaused ?? false }),
-    conditions: [...decided, heldCondition(held), capacity, ...unique],
+    // `concat` leaves no room to grow, which the record of each scaler would keep.
+    conditions: decided.concat(heldCondition(held), capacity, unique),
     pause,
     dryRun: isDryRun,
     conflictingWriter: conflictingWriterOf(memory.writer, now) ?? undefined,

@@ -1,41 +1,41 @@
 import type { Clock } from '../../units/clock.js';
 
-/**
- * Returns null if the caller may continue, as the first callers of a burst; for the others, a promise that resolves in a
- * later turn of the event loop.
- */
-export type Admission = () => Promise<void> | null;
+/** Does the work on an item now, as for the first items of a burst, or in a later turn of the event loop. */
+export type Admission<T> = (item: T) => void;
 
-/** A burst ends after this time without a caller. */
+/** A burst ends after this time without an item. */
 const BURST_MS = 20;
 
 /**
- * Admits at most `atOnce` callers per turn of the event loop, in order. One response may end the wait of 1,500 scalers:
- * without turns between their decisions, probes and the renewal of the Lease would wait 0.3 s.
+ * Works on at most `atOnce` items per turn of the event loop, in order. One response may end the wait of 1,500 scalers:
+ * without turns between their decisions, probes and the renewal of the Lease would wait 0.3 s. `work` must not throw.
  */
-export function createAdmission(clock: Clock, atOnce: number): Admission {
-  let waiting: (() => void)[] = [];
+export function createAdmission<T>(
+  clock: Clock,
+  { atOnce, work }: { readonly atOnce: number; readonly work: (item: T) => void },
+): Admission<T> {
+  const waiting: T[] = [];
   let admitted = 0;
   let lastMs = -Infinity;
 
   const admitNext = (): void => {
     lastMs = clock.monotonicMs();
-    const next = waiting.slice(0, atOnce);
-    waiting = waiting.slice(atOnce);
+    const next = waiting.splice(0, atOnce);
     admitted = next.length;
     if (waiting.length > 0) clock.after(0, admitNext);
-    for (const admit of next) admit();
+    for (const item of next) work(item);
   };
 
-  return () => {
+  return (item) => {
     const nowMs = clock.monotonicMs();
     if (nowMs - lastMs >= BURST_MS && waiting.length === 0) admitted = 0;
     lastMs = nowMs;
     if (waiting.length === 0 && admitted < atOnce) {
       admitted += 1;
-      return null;
+      work(item);
+      return;
     }
     if (waiting.length === 0) clock.after(0, admitNext);
-    return new Promise((resolve) => waiting.push(resolve));
+    waiting.push(item);
   };
 }

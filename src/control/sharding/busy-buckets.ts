@@ -1,6 +1,8 @@
+import type { Awaitable } from '../../units/awaitable.js';
+
 /** Counts the cycles in flight per bucket. A bucket is released after its last cycle. */
 export interface BusyBuckets {
-  readonly track: <T>(bucket: number, cycle: () => Promise<T>) => Promise<T>;
+  readonly track: <T>(bucket: number, cycle: () => Awaitable<T>) => Awaitable<T>;
   readonly untilIdle: (bucket: number) => Promise<void>;
   readonly untilAllIdle: () => Promise<void>;
   readonly isIdle: () => boolean;
@@ -17,18 +19,23 @@ export function createBusyBuckets(): BusyBuckets {
     const count = (counts.get(bucket) ?? 0) - 1;
     if (count > 0) counts.set(bucket, count);
     else counts.delete(bucket);
+    if (waiting.length === 0) return;
     const done = waiting.filter(({ isDone }) => isDone());
     waiting = waiting.filter((one) => !done.includes(one));
     for (const { resolve } of done) resolve();
   };
 
   return {
-    track: async (bucket, cycle) => {
+    track: (bucket, cycle) => {
       counts.set(bucket, (counts.get(bucket) ?? 0) + 1);
+      let isRunning = false;
       try {
-        return await cycle();
+        const result = cycle();
+        if (!(result instanceof Promise)) return result;
+        isRunning = true;
+        return result.finally(() => end(bucket));
       } finally {
-        end(bucket);
+        if (!isRunning) end(bucket);
       }
     },
     untilIdle: (bucket) => until(() => !counts.has(bucket)),

@@ -1,3 +1,4 @@
+import type { Awaitable } from '../../units/awaitable.js';
 import type { Election, Leadership } from '../election/leadership.js';
 
 /** A replica that shares the scalers. */
@@ -17,7 +18,7 @@ export interface Shards extends Election {
   /** Whether the scalers of the bucket may be changed now; checked directly before each write. */
   readonly leadershipOf: (bucket: number) => Leadership;
   /** Runs a cycle for a scaler of the bucket. The bucket is not released before the cycle ends. */
-  readonly track: <T>(bucket: number, cycle: () => Promise<T>) => Promise<T>;
+  readonly track: <T>(bucket: number, cycle: () => Awaitable<T>) => Awaitable<T>;
   /** Other live members and their buckets; empty without sharding. */
   readonly others: () => readonly Member[];
 }

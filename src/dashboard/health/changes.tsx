@@ -46,7 +46,7 @@ export function Changes({ status: { lastOutcomes }, nowMs }: ChangesProps): VNod
                   {namespace}/{name}
                 </bdi>
               </a>,
-              <span class="nowrap">
+              <span class="health-replicas">
                 {formatCount(from)} <Icon name="right" />
                 <span class="visually-hidden">to</span> {formatCount(to)}
               </span>,

@@ -38,7 +38,7 @@ export function DataSources({ status: { dataSources }, nowMs }: HealthPartProps)
           rows={dataSources.map((source) => ({
             key: source.name,
             cells: [
-              <bdi class="strong">{source.name}</bdi>,
+              <bdi class="health-name">{source.name}</bdi>,
               <Reachability isReachable={source.isReachable} />,
               formatLatency(source.latencySeconds),
               formatCount(source.queries),

@@ -8,7 +8,7 @@ export interface Fact {
 /** Names and values in two columns. */
 export function Facts({ facts }: { readonly facts: readonly Fact[] }): VNode {
   return (
-    <dl class="facts">
+    <dl class="health-facts">
       {facts.map(({ name, value }) => (
         <div key={name}>
           <dt>{name}</dt>

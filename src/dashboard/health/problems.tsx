@@ -13,16 +13,16 @@ export function Problems({ status: { problems } }: ProblemsProps): VNode | null 
   if (problems.length === 0) return null;
   return (
     <Section title="Problems of documents" isWide>
-      <ul class="problems">
+      <ul class="health-problems">
         {problems.map(({ severity, code, message, file, line, excerpt }, index) => (
           <li key={`${index} ${code}`}>
-            <p class="problem-line">
+            <p class="health-problem">
               {severity === 'error' ? (
                 <Badge tone="bad" icon="error" text="Error" />
               ) : (
                 <Badge tone="warn" icon="warning" text="Warning" />
               )}
-              <span class="problem-message">
+              <span class="health-problem-message">
                 <bdi>{message}</bdi>
               </span>
               <code class="muted">{code}</code>
@@ -34,7 +34,7 @@ export function Problems({ status: { problems } }: ProblemsProps): VNode | null 
             )}
             {excerpt === null ? null : (
               // A narrow window scrolls it: the caret stays below its column.
-              <pre class="excerpt" tabIndex={0} aria-label="Lines of the document" role="region">
+              <pre class="health-excerpt" tabIndex={0} aria-label="Lines of the document" role="region">
                 {excerpt}
               </pre>
             )}
@@ -49,17 +49,17 @@ export function Conflicts({ status: { conflicts } }: ProblemsProps): VNode | nul
   if (conflicts.length === 0) return null;
   return (
     <Section title="Conflicts with other writers" isWide>
-      <ul class="problems">
+      <ul class="health-problems">
         {conflicts.map(({ namespace, name, message }) => (
           <li key={`${namespace}/${name}`}>
-            <p class="problem-line">
+            <p class="health-problem">
               <Badge tone="bad" icon="conflict" text="Conflict" />
               <a href={scalerLink(namespace, name)}>
                 <bdi>
                   {namespace}/{name}
                 </bdi>
               </a>
-              <span class="problem-message">
+              <span class="health-problem-message">
                 <bdi>{message}</bdi>
               </span>
             </p>

@@ -39,7 +39,7 @@ export function ScalerTable({ rows, selection, onChange, nowMs, news }: ScalerTa
   const probe = useRef<HTMLDivElement>(null);
   const { first, end, rowHeight } = useVirtualRows({ body, probe, rows: rows.length });
   useScrollMemory('overview', rowHeight > 0);
-  const { focused, onFocus, onBlur, onKeyDown } = useRowFocus(body, rows.length);
+  const { focused, onFocus, onBlur, onKeyDown } = useRowFocus(body, rows.length, end - first);
 
   const indexes = Array.from({ length: end - first }, (_, at) => first + at);
   // The row with the focus stays in the document, or the focus would be lost.
@@ -82,7 +82,7 @@ export function ScalerTable({ rows, selection, onChange, nowMs, news }: ScalerTa
           const key = keyOf(row);
           return (
             <ScalerRow
-              key={key}
+              key={slotOf(index, end - first, focused)}
               row={row}
               index={index}
               rowHeight={rowHeight}
@@ -96,6 +96,15 @@ export function ScalerTable({ rows, selection, onChange, nowMs, news }: ScalerTa
   );
 }
 
+/**
+ * Returns the place of a row among the elements of the table. An element whose row has left the window shows another
+ * row, which is faster than a new one; that of the row with the focus never does.
+ */
+function slotOf(index: number, slots: number, focused: number | null): number {
+  const slot = index % slots;
+  return focused !== null && focused !== index && focused % slots === slot ? slots : slot;
+}
+
 interface RowFocus {
   readonly focused: number | null;
   readonly onFocus: (event: FocusEvent) => void;
@@ -107,17 +116,25 @@ interface RowFocus {
 const PAGE = 10;
 
 /** Lets the arrow keys, Home, End, Page Up and Page Down move the focus from row to row. */
-function useRowFocus(body: { readonly current: HTMLDivElement | null }, count: number): RowFocus {
+function useRowFocus(
+  body: { readonly current: HTMLDivElement | null },
+  count: number,
+  slots: number,
+): RowFocus {
   const [focused, setFocused] = useState<number | null>(null);
   const wanted = useRef<number | null>(null);
   // Before the next key is handled, which an effect after painting may not be.
   useLayoutEffect(() => {
     if (wanted.current === null) return;
-    const link = body.current?.querySelector<HTMLElement>(`[data-index="${wanted.current}"] a`);
+    const link = linkOf(body, wanted.current);
     wanted.current = null;
     link?.focus({ preventScroll: true });
     link?.closest('[role=row]')?.scrollIntoView({ block: 'nearest' });
   }, [focused, body]);
+  // In a window of another height, each row has another element.
+  useLayoutEffect(() => {
+    if (focused !== null) linkOf(body, focused)?.focus({ preventScroll: true });
+  }, [slots]);
   return {
     focused,
     onFocus: ({ target }) => {
@@ -144,4 +161,8 @@ function useRowFocus(body: { readonly current: HTMLDivElement | null }, count: n
     if (key === 'Home') return 0;
     return key === 'End' ? count - 1 : null;
   }
+}
+
+function linkOf(body: { readonly current: HTMLDivElement | null }, index: number): HTMLElement | null {
+  return body.current?.querySelector<HTMLElement>(`[data-index="${index}"] a`) ?? null;
 }

@@ -1,5 +1,5 @@
 import type { OverviewRow, ScalerState } from '../data/answers.js';
-import { isState } from '../ui/scaler-states.js';
+import { STATES, isState } from '../ui/scaler-states.js';
 
 export const SORT_KEYS = ['name', 'state', 'replicas', 'metric', 'changed'] as const;
 
@@ -85,15 +85,15 @@ function sortRows(rows: readonly OverviewRow[], { sort, isDescending }: Selectio
   return keyed.map(({ row }) => row);
 }
 
-/** The other states come and go with the load: rows would jump. */
-const URGENCY = new Map<ScalerState, number>(
-  (['failing', 'conflict', 'at-maximum', 'target-not-reached', 'paused', 'dry-run'] as const).map(
-    (state, index) => [state, index],
-  ),
-);
+/** These come and go with the load: rows would jump. */
+const FLEETING: readonly ScalerState[] = ['held', 'scaling'];
+const URGENT = STATES.filter((state) => !FLEETING.includes(state));
 
 const VALUES: Readonly<Record<Exclude<SortKey, 'name'>, (row: OverviewRow) => number | null>> = {
-  state: ({ states }) => (states[0] === undefined ? URGENCY.size : (URGENCY.get(states[0]) ?? URGENCY.size)),
+  state: ({ states: [first] }) => {
+    const rank = first === undefined ? -1 : URGENT.indexOf(first);
+    return rank === -1 ? URGENT.length : rank;
+  },
   replicas: ({ current }) => current,
   metric: ({ metric }) => ratioOf(metric),
   // The oldest change is the smallest.

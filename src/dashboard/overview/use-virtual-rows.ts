@@ -19,26 +19,31 @@ interface VirtualRowsOptions {
 export function useVirtualRows({ body, probe, rows }: VirtualRowsOptions): VirtualRows {
   const [view, setView] = useState<VirtualRows>({ first: 0, end: 0, rowHeight: 0 });
   useLayoutEffect(() => {
-    const measure = (): void => {
-      if (body.current === null || probe.current === null) return;
-      const rowHeight = probe.current.offsetHeight;
-      const offset = body.current.getBoundingClientRect().top;
-      const range = visibleRange({ offset, height: innerHeight, rowHeight, rows });
+    // Reading the layout while scrolling would compute it again.
+    let [rowHeight, bodyTop] = [0, 0];
+    const follow = (): void => {
+      const range = visibleRange({ offset: bodyTop - scrollY, height: innerHeight, rowHeight, rows });
       setView((before) =>
         before.first === range.first && before.end === range.end && before.rowHeight === rowHeight
           ? before
           : { ...range, rowHeight },
       );
     };
+    const measure = (): void => {
+      if (body.current === null || probe.current === null) return;
+      rowHeight = probe.current.offsetHeight;
+      bodyTop = body.current.getBoundingClientRect().top + scrollY;
+      follow();
+    };
     measure();
     const observer = new ResizeObserver(measure);
     for (const element of [probe.current, document.documentElement])
       if (element !== null) observer.observe(element);
-    addEventListener('scroll', measure, { passive: true });
+    addEventListener('scroll', follow, { passive: true });
     addEventListener('resize', measure);
     return () => {
       observer.disconnect();
-      removeEventListener('scroll', measure);
+      removeEventListener('scroll', follow);
       removeEventListener('resize', measure);
     };
   }, [body, probe, rows]);

@@ -24,6 +24,7 @@ import { useLongHistory, useRecentHistory } from './state/use-history.js';
 import { useMoment } from './state/use-moment.js';
 import { VerdictCard } from './verdict-card.jsx';
 import { WhatIfSection } from './what-if/what-if-section.jsx';
+import './scaler.css';
 
 export interface ScalerContentProps {
   readonly api: Api;

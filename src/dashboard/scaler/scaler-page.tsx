@@ -3,7 +3,7 @@ import type { Api } from '../data/api.js';
 import { scalerRequest } from '../data/requests.js';
 import { useAnswer } from '../data/use-answer.js';
 import { PageHeading } from '../ui/page-heading.jsx';
-import { ErrorView, Notice, Waiting } from '../ui/states.jsx';
+import { Notice, PartMissing, Waiting } from '../ui/states.jsx';
 import { usePart } from '../ui/use-part.js';
 
 export interface ScalerPageProps {
@@ -25,7 +25,7 @@ export function ScalerPage({ namespace, name, api }: ScalerPageProps): VNode {
     <div class="scaler-page">
       <PageHeading title={name} context={namespace} />
       {hasFailed ? (
-        <ErrorView title="A part of this page is missing" message={PART_MISSING} />
+        <PartMissing />
       ) : value === null || part === null ? (
         <Waiting error={value === null ? error : null} onRetry={refresh} />
       ) : (
@@ -39,6 +39,3 @@ export function ScalerPage({ namespace, name, api }: ScalerPageProps): VNode {
 }
 
 const loadContent = () => import('./scaler-content.jsx');
-
-const PART_MISSING =
-  'Its code cannot be loaded: promscaler cannot be reached, or has another version by now. Reload the page.';

@@ -48,6 +48,14 @@ export function ErrorView({ title, message, onRetry }: ErrorViewProps): VNode {
   );
 }
 
+/** In place of content whose code cannot be loaded. */
+export function PartMissing(): VNode {
+  return <ErrorView title="A part of this page is missing" message={PART_MISSING} />;
+}
+
+const PART_MISSING =
+  'Its code cannot be loaded: promscaler cannot be reached, or has another version by now. Reload the page.';
+
 interface EmptyViewProps {
   readonly title: string;
   readonly children: ComponentChildren;

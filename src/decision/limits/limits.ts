@@ -29,7 +29,21 @@ export const LIMITS: readonly { readonly name: LimitName; readonly apply: Limit 
 export interface LimitedCount {
   readonly replicas: number;
   readonly steps: readonly LimitStep[];
-  readonly after: ReadonlyMap<LimitName, number>;
+}
+
+/** Returns the count after this limit, which may not have changed it. */
+export function countAfter(
+  name: LimitName,
+  { recommended }: Pick<LimitContext, 'recommended'>,
+  { steps }: LimitedCount,
+): number {
+  let count = recommended;
+  for (const { limit, to } of steps) if (placeOf(limit) <= placeOf(name)) count = to;
+  return count;
+}
+
+function placeOf(name: LimitName): number {
+  return LIMITS.findIndex((limit) => limit.name === name);
 }
 
 /**
@@ -46,15 +60,16 @@ export function isHold({ limit }: LimitStep): boolean {
 
 export function applyLimits(context: LimitContext): LimitedCount {
   let replicas = context.recommended;
-  const steps: LimitStep[] = [];
-  const after = new Map<LimitName, number>();
+  let steps: LimitStep[] | null = null;
   for (const { name, apply } of LIMITS) {
     const limited = apply(replicas, context);
     if (limited !== null && limited.to !== replicas) {
-      steps.push({ limit: name, from: replicas, ...limited });
+      (steps ??= []).push({ limit: name, from: replicas, ...limited });
       replicas = limited.to;
     }
-    after.set(name, replicas);
   }
-  return { replicas, steps, after };
+  return { replicas, steps: steps ?? NO_STEPS };
 }
+
+/** Shared by the decisions of all scalers, which are kept for a round and longer. */
+const NO_STEPS: readonly LimitStep[] = [];

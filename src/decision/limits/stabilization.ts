@@ -15,9 +15,16 @@ export const stabilize: Limit = (replicas, context) =>
 function stabilizeDownscale(replicas: number, context: LimitContext): Limited | null {
   const { now, spec, recommendations } = context;
   const window = spec.downscaleStabilizationSeconds;
-  const recent = recommendations.filter(({ at }) => at >= addSeconds(now, -window));
-  const to = highest(recent, replicas);
-  return to === replicas ? null : held(to, recent, window);
+  const start = addSeconds(now, -window);
+  // Builds no list: in nearly every decision, no recommendation is higher.
+  let to = replicas;
+  for (const { at, replicas: earlier } of recommendations) if (at >= start && earlier > to) to = earlier;
+  if (to === replicas) return null;
+  return held(
+    to,
+    recommendations.filter(({ at }) => at >= start),
+    window,
+  );
 }
 
 function stabilizeBothWays(

@@ -6,6 +6,7 @@ import type {
   Sample,
   ValuesSample,
 } from '../snapshot/snapshot.js';
+import { NamedParts, NamedValues } from './named-values.js';
 import { errorSample, isReadAsZero, judgeValues, seriesCountError } from './sample-rules.js';
 
 export type ValueSample = ContainersSample | PodsSample | ValuesSample;
@@ -40,6 +41,7 @@ function errorOf(metric: MetricSpec, sample: ValueSample): ErrorSample | null {
   if (sample.form !== FORM[metric.type]) {
     return errorSample('invalid', `a sample of ${sample.form} for a metric of type ${metric.type}`);
   }
+  if (isJudged(sample)) return null;
   const values = numbersOf(sample);
   if (sample.form === 'values' && values.length === 0)
     return errorSample('missing', 'the query returned no series');
@@ -47,6 +49,12 @@ function errorOf(metric: MetricSpec, sample: ValueSample): ErrorSample | null {
   if (error !== null) return error;
   const countError = seriesCountError(metric, values.length);
   return countError === null ? null : errorSample('invalid', countError);
+}
+
+/** Whether the values were judged when the answer was read. */
+function isJudged(sample: ValueSample): boolean {
+  if (sample.form === 'pods') return sample.pods instanceof NamedValues;
+  return sample.form === 'containers' && sample.containers instanceof NamedParts;
 }
 
 /** Reading an answer already drops NaN. A sample that contains NaN anyway is invalid, so that no arithmetic uses it. */

@@ -1,5 +1,6 @@
 import type { Pod } from '../../decision/snapshot/snapshot.js';
 import type { LabelSelector, TargetRef } from '../../scaler/spec.js';
+import type { Awaitable } from '../../units/awaitable.js';
 
 /** A scale target, read from its watched object (apps/v1 kinds) or its `/scale`. */
 export interface ScaleTarget {
@@ -72,8 +73,11 @@ export interface Cluster {
   readonly isSynced: () => boolean;
   /** Whether pages of the first lists are arriving. */
   readonly isListing: () => boolean;
-  /** Reads an apps/v1 kind from the watch, and other kinds from `/scale` with a live GET. */
-  readonly readTarget: (namespace: string, ref: TargetRef, signal: AbortSignal) => Promise<ScaleTarget>;
+  /**
+   * Reads an apps/v1 kind from the watch, and other kinds from `/scale` with a live GET. Returns the same object until
+   * the target changes. Fails only by rejecting.
+   */
+  readonly readTarget: (namespace: string, ref: TargetRef, signal: AbortSignal) => Awaitable<ScaleTarget>;
   /** Returns pods from the watch. */
   readonly listPods: (namespace: string, selector: LabelSelector) => readonly ClusterPod[];
   /**
@@ -96,7 +100,7 @@ export interface Cluster {
    * Returns the HPAs of a namespace: as watched for scalers in dry run, otherwise as last listed; empty if they cannot
    * be listed.
    */
-  readonly listOtherScalers: (namespace: string, signal: AbortSignal) => Promise<readonly OtherScaler[]>;
+  readonly listOtherScalers: (namespace: string, signal: AbortSignal) => Awaitable<readonly OtherScaler[]>;
 }
 
 export type KubernetesErrorKind =

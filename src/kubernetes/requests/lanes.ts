@@ -23,7 +23,8 @@ const BUDGETS: Readonly<Record<Lane, LaneBudget>> = {
   lease: { sockets: 2, perSecond: 1000, burst: 1000 },
   write: { sockets: 10, perSecond: 50, burst: 100 },
   read: { sockets: 10, perSecond: 50, burst: 100 },
-  list: { sockets: 4, perSecond: 20, burst: 40 },
+  // 200 pages are 100,000 pods; one after the other, and at most as many at once as there are sockets.
+  list: { sockets: 4, perSecond: 50, burst: 100 },
   // Each watch occupies a connection, so with a limit the last watch would wait forever.
   watch: { sockets: Number.POSITIVE_INFINITY, perSecond: 20, burst: 40 },
   events: { sockets: 2, perSecond: 20, burst: 40 },

@@ -14,6 +14,7 @@ interface AnsweredRequest {
   readonly method: string;
   readonly lane: Lane;
   readonly fields?: JsonFields;
+  readonly onBody?: ((body: Buffer) => void) | undefined;
 }
 
 /**
@@ -24,6 +25,7 @@ export function parseAnswer(request: AnsweredRequest, status: number, body: Buff
   const fail = (why: string): KubernetesError =>
     new KubernetesError('bad_answer', `${request.doing}: ${status}, but ${why}`);
   if (!isComplete(request, status)) throw fail('the response is not complete');
+  request.onBody?.(body);
   let parsed: unknown;
   try {
     const bounds = request.lane === 'list' ? LIST_BOUNDS : JSON_BOUNDS;

@@ -1,7 +1,5 @@
 import { IncomingMessage } from 'node:http';
-
 import axios, { type AxiosRequestConfig, type AxiosResponse } from 'axios';
-
 import { sleep, withDeadline, type Clock } from '../../units/clock.js';
 import { sendWithRenewal } from '../../units/send-with-renewal.js';
 import type { Connection } from '../access/connection.js';
@@ -27,6 +25,8 @@ export interface KubernetesRequest {
   readonly body?: JsonObject;
   /** The members of the answer that are read; default: all. */
   readonly fields?: JsonFields;
+  /** Called with the body of a 2xx response before it is parsed. */
+  readonly onBody?: ((body: Buffer) => void) | undefined;
   /** For messages: `reading scale of deployment shop/web`. */
   readonly doing: string;
   /** As in RBAC rules, for the request metrics: `patch`, `deployments/scale`. */

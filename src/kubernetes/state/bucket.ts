@@ -10,8 +10,8 @@ import { createWriteQueue, type QueuedWrite, type WriteQueue } from './write-que
 
 /** One ConfigMap of the state store. Its methods reject only after an internal error. */
 export interface StateBucket extends WriteQueue {
-  /** Reads the ConfigMap if a read is due: see `isReadDue`. */
-  readonly settle: (key?: string) => Promise<void>;
+  /** Reads the ConfigMap if a read is due (see `isReadDue`). Null: it is not, as nearly always. */
+  readonly settle: (key?: string) => Promise<void> | null;
   /** Reads the ConfigMap now. Entries that other replicas wrote before this read may be overwritten. */
   readonly reload: () => Promise<void>;
   readonly problem: () => string | null;
@@ -87,10 +87,9 @@ export function createStateBucket(options: BucketOptions): StateBucket {
       reading = null;
     }));
 
-  const settle = async (key: string | null = null): Promise<void> => {
-    // Also waits for a read in progress, which is about to replace the known state.
-    if (reading !== null || isReadDue(state, key, clock.monotonicMs())) await readOnce();
-  };
+  /** Also waits for a read in progress, which is about to replace the known state. */
+  const settle = (key: string | null = null): Promise<void> | null =>
+    reading !== null || isReadDue(state, key, clock.monotonicMs()) ? readOnce() : null;
 
   const queue = createWriteQueue(clock, {
     writeBatch: async (writes) => {

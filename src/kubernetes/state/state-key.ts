@@ -14,11 +14,23 @@ export interface ScalerName {
  * two versions running at the same time would store two states of one scaler.
  */
 export function bucketOf({ namespace, name }: ScalerName): number {
-  let hash = 0x811c9dc5;
-  for (const byte of new TextEncoder().encode(`${namespace}/${name}`)) {
-    hash = Math.imul(hash ^ byte, 0x01000193);
-  }
+  const hash = fnv1a(fnv1a(fnv1a(0x811c9dc5, namespace), '/'), name);
   return (hash >>> 0) % STATE_BUCKETS;
+}
+
+/** Names in Kubernetes are ASCII, whose bytes need no encoder: this runs in each cycle. */
+function fnv1a(start: number, text: string): number {
+  let hash = start;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code > 0x7f) return fnv1aOf(new TextEncoder().encode(text), start);
+    hash = Math.imul(hash ^ code, 0x01000193);
+  }
+  return hash;
+}
+
+function fnv1aOf(bytes: Uint8Array, start: number): number {
+  return bytes.reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), start);
 }
 
 /** For example `promscaler-state-07`. */

@@ -1,3 +1,4 @@
+import type { Awaitable } from '../../units/awaitable.js';
 import type { Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
 import type { Log } from '../../units/log.js';
@@ -40,7 +41,7 @@ export interface StateStore {
   /** Reads one ConfigMap again. A process that acquires a bucket awaits this before it writes. */
   readonly reloadBucket: (bucket: number) => Promise<void>;
   /** Returns the state of a scaler from memory. Only an unusable ConfigMap is read again, at most every 10 s. */
-  readonly read: (scaler: ScalerName) => Promise<StateReading>;
+  readonly read: (scaler: ScalerName) => Awaitable<StateReading>;
   /** Writes now, in one PATCH with other writes to the same ConfigMap. */
   readonly put: (write: StateWrite) => Promise<PutResult>;
   /** Writes with the next `put`, or after 5 s. The next `read` shows the result. */
@@ -122,16 +123,17 @@ export function createStateStore(options: StateStoreOptions): StateStore {
   };
 
   return {
-    load: () => all((bucket) => bucket.settle()),
+    load: () => all(async (bucket) => (await bucket.settle()) ?? undefined),
     reload: () => all((bucket) => bucket.reload()),
     reloadBucket: async (index) => buckets[index]?.reload(),
     flush: () => all((bucket) => bucket.flush()),
     flushBucket: async (index) => buckets[index]?.flush(),
-    read: async (scaler) => {
+    read: (scaler) => {
       const place = ofScaler(scaler);
       if (place === null) return { kind: 'unusable', text: null, message: tooLong(scaler) };
-      await place.bucket.settle(place.key);
-      return readingOf(place.bucket, place.key);
+      const { bucket, key } = place;
+      const settling = bucket.settle(key);
+      return settling === null ? readingOf(bucket, key) : settling.then(() => readingOf(bucket, key));
     },
     put: async ({ scaler, base, state }) => {
       const place = ofScaler(scaler);
@@ -150,6 +152,8 @@ export function createStateStore(options: StateStoreOptions): StateStore {
   };
 }
 
+const OFF: StateReading = { kind: 'off', text: null };
+
 /** Returns a store that persists nothing: every read returns `off`, every write succeeds. */
 export function stateInMemory(): StateStore {
   const nothing = (): Promise<void> => Promise.resolve();
@@ -159,7 +163,7 @@ export function stateInMemory(): StateStore {
     reloadBucket: nothing,
     flush: nothing,
     flushBucket: nothing,
-    read: () => Promise.resolve({ kind: 'off', text: null }),
+    read: () => OFF,
     put: () => Promise.resolve({ kind: 'written', stored: null }),
     putLater: () => undefined,
     setKnown: () => undefined,

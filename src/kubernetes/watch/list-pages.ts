@@ -1,3 +1,4 @@
+import { onAbort } from '../../units/abort.js';
 import { sleep, type Clock } from '../../units/clock.js';
 import { objectIn, objectsIn, textIn, type JsonObject } from '../api/json.js';
 import type { JsonFields } from '../requests/prune-json.js';
@@ -49,6 +50,8 @@ export interface Listing<T> {
   readonly signal: AbortSignal;
   /** Called after each page. */
   readonly onPage?: () => void;
+  /** See `KubernetesRequest`. */
+  readonly onBody?: (body: Buffer) => void;
 }
 
 /**
@@ -56,16 +59,32 @@ export interface Listing<T> {
  * lists again without pages, because the token in the 410 would continue inconsistently. Throws `KubernetesError`, also
  * for an endless list: a repeated token, or too many pages, objects or bytes. Source: reliability.md, K2, K4, K5.
  */
-export async function listAll<T>(listing: Listing<T>): Promise<Listed<T>> {
+export async function listAll<T>(given: Listing<T>): Promise<Listed<T>> {
+  const ending = new AbortController();
+  const follow = (): void => ending.abort(given.signal.reason);
+  const forget = onAbort(given.signal, follow);
+  if (given.signal.aborted) follow();
+  const listing = { ...given, signal: ending.signal };
+  try {
+    return await listPages(listing);
+  } finally {
+    forget();
+    // A page that was requested ahead is not read.
+    ending.abort();
+  }
+}
+
+async function listPages<T>(listing: Listing<T>): Promise<Listed<T>> {
   const items: T[] = [];
+  const tokens = new Set<string>();
+  const pages = createPageSource(listing, tokens);
   let resourceVersion: string | null = null;
   let token: string | null = null;
   let kept = 0;
-  const tokens = new Set<string>();
-  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
+  for (let count = 0; count < MAX_PAGES; count += 1) {
     let page: JsonObject;
     try {
-      page = await requestPage(listing, { limit: PAGE_SIZE, ...(token === null ? {} : { continue: token }) });
+      page = await pages.request(token);
     } catch (error) {
       if (token !== null && error instanceof KubernetesError && error.kind === 'gone')
         return listWhole(listing);
@@ -86,6 +105,45 @@ export async function listAll<T>(listing: Listing<T>): Promise<Listed<T>> {
     tokens.add(token);
   }
   throw endless(listing, `more than ${MAX_PAGES} pages`);
+}
+
+/** Requests the page after the current one as soon as its token is in the response, so that it comes during parsing. */
+function createPageSource<T>(
+  listing: Listing<T>,
+  tokens: ReadonlySet<string>,
+): { readonly request: (token: string | null) => Promise<JsonObject> } {
+  let ahead: { readonly token: string; readonly page: Promise<JsonObject> } | null = null;
+  const send = (token: string | null): Promise<JsonObject> =>
+    requestPage(
+      { ...listing, onBody: requestAhead },
+      { limit: PAGE_SIZE, ...(token === null ? {} : { continue: token }) },
+    );
+  const requestAhead = (body: Buffer): void => {
+    const token = peekToken(body);
+    // At most one page ahead, so that a slow consumer does not fill the memory.
+    if (ahead !== null || token === null || tokens.has(token)) return;
+    const page = send(token);
+    // Whoever awaits it handles its failure; nobody does after the failure of another page.
+    page.catch(() => undefined);
+    ahead = { token, page };
+  };
+  return {
+    request: (token) => {
+      const known = ahead;
+      ahead = null;
+      return known !== null && known.token === token ? known.page : send(token);
+    },
+  };
+}
+
+const PEEKED_BYTES = 4096;
+const CONTINUE = /"continue":"([^"\\]+)"/;
+
+/** Returns what is probably the continue token: the API server writes `metadata` before `items`. */
+function peekToken(body: Buffer): string | null {
+  const start = body.toString('latin1', 0, PEEKED_BYTES);
+  const items = start.indexOf('"items"');
+  return CONTINUE.exec(items < 0 ? start : start.slice(0, items))?.[1] ?? null;
 }
 
 function endless<T>({ scope }: Listing<T>, what: string): KubernetesError {
@@ -132,7 +190,7 @@ async function listWhole<T>(listing: Listing<T>): Promise<Listed<T>> {
 }
 
 function requestPage<T>(listing: Listing<T>, query: Readonly<Record<string, string>>): Promise<JsonObject> {
-  const { transport, scope, fields, labelSelector, signal } = listing;
+  const { transport, scope, fields, labelSelector, signal, onBody } = listing;
   return transport.request({
     lane: 'list',
     method: 'GET',
@@ -143,6 +201,7 @@ function requestPage<T>(listing: Listing<T>, query: Readonly<Record<string, stri
     verb: 'list',
     resource: scope.plural,
     deadlineMs: 'limit' in query ? PAGE_DEADLINE_MS : WHOLE_DEADLINE_MS,
+    onBody,
     signal,
   });
 }
@@ -186,6 +245,10 @@ function weigh(value: unknown): number {
   let characters = 2;
   if (Array.isArray(value))
     for (const element of value as readonly unknown[]) characters += weigh(element) + 1;
-  else for (const [name, member] of Object.entries(value)) characters += name.length + 4 + weigh(member);
+  else {
+    // `Object.entries` would build an array for each object of each pod.
+    const members = value as JsonObject;
+    for (const name in members) characters += name.length + 4 + weigh(members[name]);
+  }
   return characters;
 }

@@ -1,10 +1,8 @@
 import type { Instant } from '../../units/time.js';
+import type { Series } from './series.js';
+import type { SeriesColumns } from './series-columns.js';
 
-/** One element of an instant vector. The value may be NaN or infinite; samples.ts decides whether it is usable. */
-export interface Series {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
+export type { Series } from './series.js';
 
 /** Why a query failed; the `reason` of `promscaler_query_errors_total`. */
 export const FAILURE_REASONS = [
@@ -22,15 +20,17 @@ export const FAILURE_REASONS = [
 
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
+interface Vector {
+  readonly series: readonly Series[];
+  readonly evaluatedAt: Instant;
+  /** The same series without an object for each; unset: only `series` has them. */
+  readonly columns?: SeriesColumns | undefined;
+}
+
 /** The result of an instant query, by class. A query never throws: a failure is an answer, and absence is never 0. */
 export type Answer =
-  | { readonly class: 'value'; readonly series: readonly Series[]; readonly evaluatedAt: Instant }
-  | {
-      readonly class: 'partial';
-      readonly series: readonly Series[];
-      readonly evaluatedAt: Instant;
-      readonly why: string;
-    }
+  | (Vector & { readonly class: 'value' })
+  | (Vector & { readonly class: 'partial'; readonly why: string })
   | { readonly class: 'missing'; readonly message: string }
   /** Neither an instant vector nor a scalar, or a value that is not a number. */
   | { readonly class: 'invalid'; readonly message: string }

@@ -2,6 +2,7 @@ import { type Instant, instantFromSeconds } from '../../units/time.js';
 import type { Answer, FailureReason, Series } from './answer.js';
 import { DEFAULT_LIMITS } from './answer-limits.js';
 import { quote, sayValue } from './quote.js';
+import { LATEST_SECONDS } from './read-vector.js';
 import { parseSampleValue } from './sample-value.js';
 import { whyAnswerPartial } from './why-partial.js';
 
@@ -128,9 +129,6 @@ function classifySeries(elements: readonly unknown[], why: string | null): Answe
 
 /** Placeholder for the evaluation time of an answer without series; never used. */
 const EPOCH: Instant = instantFromSeconds(0);
-
-/** The year 9999: RFC 3339 has no later times. */
-const LATEST_SECONDS = 253_402_300_799;
 
 function readElement(element: unknown): { readonly series: Series; readonly seconds: number } | string {
   const object = asObject(element);

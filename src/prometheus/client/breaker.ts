@@ -39,21 +39,23 @@ export function createBreaker(): Breaker {
     return { class: 'failed', reason: last?.reason ?? 'connection', message };
   };
 
+  const runAfter = async (probing: Promise<unknown>, ask: () => Promise<Answer>): Promise<Answer> => {
+    await probing;
+    return mayAsk() ? ask() : refusal();
+  };
+
   return {
-    run: async (round, ask) => {
+    run: (round, ask) => {
       if (round > current) {
         current = round;
         isOpen = failuresInARow >= MOST_FAILURES;
         probe = null;
       }
       if (!isOpen) return ask();
-      if (probe === null) {
-        const answer = ask();
-        probe = answer;
-        return answer;
-      }
-      await probe;
-      return mayAsk() ? ask() : refusal();
+      if (probe !== null) return runAfter(probe, ask);
+      const answer = ask();
+      probe = answer;
+      return answer;
     },
     learn: (answer) => {
       if (answer.class === 'failed' && answer.reason === 'canceled') return;

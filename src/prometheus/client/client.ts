@@ -95,6 +95,7 @@ function inOrder(
   servers: readonly UrlClient[],
   goesLast: (server: UrlClient) => boolean,
 ): readonly UrlClient[] {
+  if (servers.length === 1) return servers;
   const last = new Set(servers.filter(goesLast));
   return [...servers.filter((server) => !last.has(server)), ...last];
 }

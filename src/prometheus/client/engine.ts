@@ -24,8 +24,9 @@ const IS_PARTIAL = /^\s?\{\s?"status":\s?"success",\s?"isPartial":/;
 const LOOKED_AT = 400;
 
 /** Whether only VictoriaMetrics can have sent the answer. Up to version 1.90, small answers lack the mark. */
-export function isVictoriaMetricsAnswer(body: string): boolean {
-  return IS_PARTIAL.test(body.slice(0, LOOKED_AT)) || STATS.test(body.slice(-LOOKED_AT));
+export function isVictoriaMetricsAnswer(body: Buffer): boolean {
+  const end = body.toString('latin1', Math.max(0, body.length - LOOKED_AT));
+  return IS_PARTIAL.test(body.toString('latin1', 0, LOOKED_AT)) || STATS.test(end);
 }
 
 /**

@@ -2,14 +2,20 @@ import type { Clock } from '../../units/clock.js';
 import { withLightDeadline } from '../../units/light-deadline.js';
 import type { Instant } from '../../units/time.js';
 import type { Answer, FailureReason } from '../answers/answer.js';
+import { answerLimits } from '../answers/answer-limits.js';
+import { isWholeAnswer } from '../answers/classify-answer.js';
+import { columnAnswer } from '../answers/column-answer.js';
+import { readVector } from '../answers/read-vector.js';
+import { whyAnswerPartial } from '../answers/why-partial.js';
 import { isServerFailure } from './breaker.js';
 import { type Engine, engineOfBuild, isVictoriaMetricsAnswer } from './engine.js';
 import { classifyByEngine } from './engine-errors.js';
 import type { GetPage, QueryOptions } from '../requests/request-options.js';
-import type { Connection } from '../requests/send.js';
+import { whyTooLarge } from '../requests/read-body.js';
+import type { Connection, SendResult } from '../requests/send.js';
 import { createStartTimeReader } from './start-time.js';
 import type { Flavor, SourceConfig } from '../data-source/source-config.js';
-import { createSmallAnswers } from './small-answers.js';
+import { createQueryMemos, type QueryMemo, SMALL_BYTES } from './query-memos.js';
 import { createRequest, QUERY_PATH } from './url-request.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
 
@@ -36,6 +42,21 @@ export const FLAVOR_PARAMETERS: Readonly<Record<Flavor, Readonly<Record<string, 
   victoriametrics: { nocache: '1', deny_partial_response: '1' },
 };
 
+const FLAVOR_FORMS = {
+  prometheus: formOf(FLAVOR_PARAMETERS.prometheus),
+  mimir: formOf(FLAVOR_PARAMETERS.mimir),
+  thanos: formOf(FLAVOR_PARAMETERS.thanos),
+  victoriametrics: formOf(FLAVOR_PARAMETERS.victoriametrics),
+} satisfies Record<Flavor, string>;
+
+/** Returns parameters as the end of a form. */
+function formOf(parameters: Readonly<Record<string, string>>): string {
+  const form = new URLSearchParams(parameters).toString();
+  return form === '' ? '' : `&${form}`;
+}
+
+type Answered = Extract<SendResult, { readonly kind: 'answered' }>;
+
 const BUILD_INFO_PATH = '/api/v1/status/buildinfo';
 const DOUBTFUL_MS = 30_000;
 const MAX_RETRY_AFTER_SECONDS = 300;
@@ -56,26 +77,25 @@ export function createUrlClient(
   /** When the next query may try this url first; null: it has not failed. */
   let nextTryMs: number | null = null;
   let silentUntilMs = -Infinity;
-  const smallAnswers = createSmallAnswers();
+  const memos = createQueryMemos();
+  const limits = answerLimits(config);
 
   const query: UrlClient['query'] = async (text, { timeoutMs, signal: parent }) => {
     if (silentUntilMs > clock.monotonicMs()) {
       return fail(host, 'rate_limited', 'not sent: the Retry-After of the server has not elapsed');
     }
     const ms = Math.ceil(timeoutMs);
-    const parameters = { query: text, timeout: `${ms}ms`, ...FLAVOR_PARAMETERS[engine.config().flavor] };
+    const memo = memos.of(text);
+    const parameters = `${memo.encoded}&timeout=${ms}ms${FLAVOR_FORMS[engine.config().flavor]}`;
     const { result, secrets } = await withLightDeadline(clock, { ms, parent }, (signal) =>
-      request({ path: QUERY_PATH, parameters, signal, mayCompress: !smallAnswers.has(text) }),
+      request({ path: QUERY_PATH, parameters, signal, mayCompress: !memo.isSmall, checksBounds: true }),
     );
     if (result.kind === 'failed' && isServerFailure(result.reason)) {
       nextTryMs = clock.monotonicMs() + DOUBTFUL_MS;
     }
     if (result.kind === 'failed') return fail(host, result.reason, result.message);
-    const answer = redact(classifyByEngine(result, config.maxSeries), secrets);
-    if (engine.config().ifVictoriaMetrics !== null && isVictoriaMetricsAnswer(result.body))
-      engine.recognize();
+    const answer = read(result, memo, secrets);
     if (answer.class !== 'failed') {
-      smallAnswers.note(text, result.body.length);
       nextTryMs = null;
       return answer;
     }
@@ -85,6 +105,30 @@ export function createUrlClient(
       silentUntilMs = nowMs + Math.min(result.retryAfterSeconds ?? 0, MAX_RETRY_AFTER_SECONDS) * 1000;
     }
     return fail(host, answer.reason, answer.message);
+  };
+
+  const read = (result: Answered, memo: QueryMemo, secrets: readonly string[]): Answer => {
+    const { bytes = Buffer.from(result.body) } = result;
+    const reading = isWholeAnswer(result.status)
+      ? readVector(bytes, memo.layout, { series: limits.series, items: limits.json.items })
+      : null;
+    // Only VictoriaMetrics sends further members with an answer that lacks nothing.
+    const mayBeOther = reading === null || reading.rest !== null;
+    if (mayBeOther && engine.config().ifVictoriaMetrics !== null && isVictoriaMetricsAnswer(bytes))
+      engine.recognize();
+    if (reading === null) {
+      memo.layout = null;
+      const excess = whyTooLarge(bytes, limits);
+      if (excess !== null) return { class: 'failed', reason: 'too_large', message: excess };
+    } else memo.layout = reading.layout;
+    const answer = redact(
+      reading === null
+        ? classifyByEngine(result, config.maxSeries)
+        : columnAnswer(reading, reading.rest === null ? null : whyAnswerPartial(reading.rest)),
+      secrets,
+    );
+    if (answer.class !== 'failed') memo.isSmall = bytes.length <= SMALL_BYTES;
+    return answer;
   };
 
   const get: GetPage = async (path, { timeoutMs, signal: parent, accept }) => {

@@ -1,5 +1,4 @@
 import type { StopSignal } from '../../units/light-deadline.js';
-import { sendWithRenewal } from '../../units/send-with-renewal.js';
 import { CredentialError } from '../requests/credential-files.js';
 import { type Connection, send, type SendResult } from '../requests/send.js';
 
@@ -11,11 +10,12 @@ const POST_PATHS: ReadonlySet<string> = new Set([QUERY_PATH, RANGE_PATH]);
 
 export interface Call {
   readonly path: string;
-  readonly parameters: Readonly<Record<string, string>>;
+  readonly parameters: Readonly<Record<string, string>> | string;
   readonly signal: StopSignal;
   /** The media types to accept; default: JSON. */
   readonly accept?: string;
   readonly mayCompress?: boolean;
+  readonly checksBounds?: boolean;
 }
 
 export interface CallResult {
@@ -31,25 +31,44 @@ export function createRequest(
 ): (call: Call) => Promise<CallResult> {
   let isPostRefused = false;
 
-  const once = async ({ path, ...call }: Call, connection: Connection): Promise<CallResult> => {
+  /** A string that is put together anew for each query would be hashed anew, too. */
+  const urls = new Map<string, string>();
+  const urlOf = (path: string): string => {
+    let known = urls.get(path);
+    if (known === undefined) urls.set(path, (known = url + path));
+    return known;
+  };
+
+  const sendOn = (call: Call, connection: Connection): Promise<SendResult> => {
+    const { path, parameters, signal, accept, mayCompress, checksBounds } = call;
     const method = !POST_PATHS.has(path) || isPostRefused ? 'GET' : 'POST';
-    const result = await send({ method, url: url + path, connection, ...call });
-    return { result, secrets: connection.secrets };
+    return send({
+      method,
+      url: urlOf(path),
+      parameters,
+      connection,
+      signal,
+      accept,
+      mayCompress,
+      checksBounds,
+    });
   };
 
   return async (call) => {
     try {
-      const first = await sendWithRenewal({
-        read: () => connect(),
-        send: (connection) => once(call, connection),
-        renew: async ({ result }) =>
-          hasToken && result.kind === 'answered' && result.status === 401 ? connect(true) : null,
-      });
-      if (first.result.kind === 'failed') return first;
-      const { status } = first.result;
-      if ((status !== 405 && status !== 501) || isPostRefused || !POST_PATHS.has(call.path)) return first;
-      isPostRefused = true;
-      return await once(call, await connect());
+      let connection = await connect();
+      let result = await sendOn(call, connection);
+      if (hasToken && result.kind === 'answered' && result.status === 401) {
+        connection = await connect(true);
+        result = await sendOn(call, connection);
+      }
+      const isRefused = result.kind === 'answered' && (result.status === 405 || result.status === 501);
+      if (isRefused && !isPostRefused && POST_PATHS.has(call.path)) {
+        isPostRefused = true;
+        connection = await connect();
+        result = await sendOn(call, connection);
+      }
+      return { result, secrets: connection.secrets };
     } catch (error) {
       if (!(error instanceof CredentialError)) throw error;
       return { result: { kind: 'failed', reason: 'unauthorized', message: error.message }, secrets: [] };

@@ -61,8 +61,13 @@ function open(
   const address = addressOf(url);
   const isHttps = address.protocol === 'https:';
   const { httpAgent, httpsAgent } = config as Agents;
+  const { protocol, hostname, port, path, auth } = address;
   const options = {
-    ...address,
+    protocol,
+    hostname,
+    port,
+    path,
+    auth,
     method: method.toUpperCase(),
     headers: plainHeaders(headers),
     agent: isHttps ? httpsAgent : httpAgent,

@@ -3,15 +3,15 @@ import type { Agent as HttpsAgent } from 'node:https';
 import type { Readable } from 'node:stream';
 import { AxiosError, AxiosHeaders, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios';
 import { DeadlineError } from '../../units/clock.js';
-import { createJsonMeter } from '../../units/json-bounds.js';
 import { type StopSignal, withAbortSignal } from '../../units/light-deadline.js';
 import { sendWithRenewal } from '../../units/send-with-renewal.js';
 import type { FailureReason } from '../answers/answer.js';
-import { type AnswerLimits, DEFAULT_LIMITS, sayBytes } from '../answers/answer-limits.js';
+import type { AnswerLimits } from '../answers/answer-limits.js';
 import type { HttpAnswer } from '../answers/classify-answer.js';
 import { CredentialError } from './credential-files.js';
 import { httpAdapter } from './http-adapter.js';
 import type { OutgoingRequest, SignedHeaders, SignIn } from './authentication.js';
+import { readBody, TooLargeError } from './read-body.js';
 
 export interface Connection {
   readonly httpAgent: HttpAgent;
@@ -30,14 +30,16 @@ export interface Connection {
 export interface Request {
   readonly method: 'GET' | 'POST';
   readonly url: string;
-  /** The body of a POST, or the query string of a GET. */
-  readonly parameters: Readonly<Record<string, string>>;
+  /** The body of a POST, or the query string of a GET. Text is encoded as a form. */
+  readonly parameters: Readonly<Record<string, string>> | string;
   readonly connection: Connection;
   /** Its reason distinguishes a timeout (`DeadlineError`) from a cancellation. */
   readonly signal: StopSignal;
-  readonly accept?: string;
+  readonly accept?: string | undefined;
   /** Whether the server may compress the answer; default true. */
-  readonly mayCompress?: boolean;
+  readonly mayCompress?: boolean | undefined;
+  /** Whether the caller checks the bounds of the JSON of a small answer, with `whyTooLarge`, before it reads `body`. */
+  readonly checksBounds?: boolean | undefined;
 }
 
 /** A complete HTTP answer with any status, or why there is none. Contains no secrets. */
@@ -49,6 +51,8 @@ export type SendResult =
       readonly location: string | null;
       /** Whether a response header contains the host name, as in VictoriaMetrics. */
       readonly hasServerHostname: boolean;
+      /** The body as it was sent. */
+      readonly bytes?: Buffer;
     })
   | {
       readonly kind: 'failed';
@@ -56,8 +60,6 @@ export type SendResult =
       readonly message: string;
       readonly code?: string | null;
     };
-
-class TooLargeError extends Error {}
 
 /**
  * Sends a request to a data source, and again if it was rejected with a token that has been renewed since. Only http
@@ -87,7 +89,7 @@ export async function send(request: Request): Promise<SendResult> {
 const NOT_SIGNED: Pick<SignedHeaders, 'headers' | 'secrets'> = { headers: {}, secrets: [] };
 
 function outgoingOf({ method, url, parameters }: Request): OutgoingRequest {
-  const form = new URLSearchParams(parameters).toString();
+  const form = typeof parameters === 'string' ? parameters : new URLSearchParams(parameters).toString();
   return method === 'POST'
     ? { method, url, body: form, contentType: 'application/x-www-form-urlencoded' }
     : { method, url: form === '' ? url : `${url}?${form}`, body: null, contentType: null };
@@ -110,30 +112,52 @@ async function exchange(
     httpAgent: connection.httpAgent,
     httpsAgent: connection.httpsAgent,
   } satisfies InternalAxiosRequestConfig<string | null>);
-  const text = await readBody(response.data, connection);
+  const bytes = withoutSecrets(
+    await readBody(response.data, connection, request.checksBounds),
+    signed.secrets,
+  );
+  let text: string | null = null;
   return {
     kind: 'answered',
     status: response.status,
     contentType: textOrNull(response.headers['content-type']),
-    // A server may quote the request in its error message.
-    body: signed.secrets.reduce((left, secret) => left.replaceAll(secret, '[secret]'), text),
+    bytes,
+    get body(): string {
+      return (text ??= bytes.toString('utf8'));
+    },
     retryAfterSeconds: secondsOrNull(response.headers['retry-after']),
     location: textOrNull(response.headers['location']),
     hasServerHostname: textOrNull(response.headers['x-server-hostname']) !== null,
   };
 }
 
+/** A server may quote the request in its error message. */
+function withoutSecrets(bytes: Buffer, secrets: readonly string[]): Buffer {
+  const found = secrets.filter((secret) => bytes.includes(secret));
+  if (found.length === 0) return bytes;
+  return Buffer.from(
+    found.reduce((left, secret) => left.replaceAll(secret, '[secret]'), bytes.toString('utf8')),
+  );
+}
+
 /** Of requests without a signature, by connection and by the values that differ between requests. */
-const knownHeaders = new WeakMap<Connection, Map<string, AxiosHeaders>>();
+const knownHeaders = new WeakMap<Connection, KnownHeaders[]>();
+
+interface KnownHeaders extends Pick<Request, 'accept' | 'mayCompress'> {
+  readonly contentType: string | null;
+  readonly headers: AxiosHeaders;
+}
 
 function headersOf(request: Request, contentType: string | null, signed: typeof NOT_SIGNED): AxiosHeaders {
-  const { connection, accept = 'application/json', mayCompress = true } = request;
   if (signed !== NOT_SIGNED) return createHeaders(request, contentType, signed);
+  const { connection, accept, mayCompress } = request;
   let known = knownHeaders.get(connection);
-  if (known === undefined) knownHeaders.set(connection, (known = new Map<string, AxiosHeaders>()));
-  const key = `${accept}\n${contentType}\n${mayCompress}`;
-  let headers = known.get(key);
-  if (headers === undefined) known.set(key, (headers = createHeaders(request, contentType, signed)));
+  if (known === undefined) knownHeaders.set(connection, (known = []));
+  for (const one of known)
+    if (one.accept === accept && one.mayCompress === mayCompress && one.contentType === contentType)
+      return one.headers;
+  const headers = createHeaders(request, contentType, signed);
+  known.push({ accept, mayCompress, contentType, headers });
   return headers;
 }
 
@@ -150,52 +174,6 @@ function createHeaders(
     'Accept-Encoding': mayCompress ? 'gzip' : 'identity',
     ...(contentType === null ? {} : { 'Content-Type': contentType }),
   });
-}
-
-/** Counts the body as it arrives. Throws `TooLargeError` if it exceeds a bound. */
-function readBody(
-  stream: Readable,
-  { unread = { bytes: 0 }, limits = DEFAULT_LIMITS }: Pick<Connection, 'unread' | 'limits'>,
-): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = [];
-    const meter = createJsonMeter(limits.json);
-    let bytes = 0;
-    let hasJson = false;
-    const settle = (finish: () => void): void => {
-      unread.bytes -= bytes;
-      bytes = 0;
-      finish();
-    };
-    const whyTooLarge = (piece: Buffer): string | null => {
-      if (bytes > limits.answerBytes)
-        return `the answer is larger than maxAnswerBytes (${sayBytes(limits.answerBytes)})`;
-      if (unread.bytes > limits.unreadBytes)
-        return `the answers being received exceed ${sayBytes(limits.unreadBytes)} in total, 3 times maxAnswerBytes`;
-      if (pieces.length === 1) hasJson = isJson(piece);
-      const excess = hasJson ? meter.add(piece) : null;
-      return excess === null ? null : `the answer has ${excess} (maxSeries is ${limits.series})`;
-    };
-    stream.on('data', (piece: Buffer) => {
-      pieces.push(piece);
-      bytes += piece.length;
-      unread.bytes += piece.length;
-      const message = whyTooLarge(piece);
-      if (message !== null) stream.destroy(new TooLargeError(message));
-    });
-    stream.once('end', () => settle(() => resolve(textOf(pieces))));
-    stream.once('error', (error) => settle(() => reject(error)));
-    stream.once('close', () => settle(() => reject(new Error('the stream ended early'))));
-  });
-}
-
-function textOf(pieces: readonly Buffer[]): string {
-  const [first] = pieces;
-  return (first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces)).toString('utf8');
-}
-
-function isJson(first: Buffer): boolean {
-  return /^\s*[{[]/.test(first.toString('latin1', 0, 256));
 }
 
 /** Uses only the code of an AxiosError, because the error contains the whole request with its token. */

@@ -64,7 +64,7 @@ export function ofAll(
     return mergePages([local, ...pages], { limit, unreachable: unreachable.sort() });
   };
   return (request, response, next) => {
-    if (isForwarded(request)) {
+    if (isForwarded(request) || fleet.peers().length === 0) {
       own(request, response, next);
       return;
     }

@@ -22,6 +22,11 @@ export function rowRange(until: Instant): RecentRange {
   return { until, stepSeconds: STEP_SECONDS, steps: STEPS };
 }
 
+/** Number of the step in which a row of this cycle ends. */
+export function rowStep(at: Instant): number {
+  return Math.floor(at / (1000 * STEP_SECONDS));
+}
+
 export function viewRow(status: ScalerStatus, replicas: readonly (number | null)[]): OverviewRow {
   const { scaler, record, lastRescale } = status;
   const { decision } = record;

@@ -4,7 +4,8 @@ import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { takeTurns } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import type { Viewer } from '../access/viewer.js';
-import { rowRange, viewRow } from './overview-row.js';
+import { SLICE_MS } from '../turns/paced.js';
+import { rowRange, rowStep, viewRow } from './overview-row.js';
 
 /** The rows of one replica that a client does not have yet. */
 export interface OverviewPart {
@@ -25,13 +26,14 @@ export interface OverviewQuery {
 }
 
 export interface OverviewRows {
-  /** Brings the rows up to date in slices of 20 ms, and returns those of the query. */
+  /** Brings the rows up to date in slices, and returns those of the query. */
   readonly read: (query: OverviewQuery) => Promise<OverviewPart>;
 }
 
 interface KnownRow {
   readonly namespace: string;
   readonly json: string;
+  readonly replicas: RecentReplicas;
   /** The revision in which the row last changed. */
   readonly changed: number;
 }
@@ -61,18 +63,24 @@ export function createOverviewRows({
   let last: Promise<unknown> = Promise.resolve();
 
   const update = async (): Promise<void> => {
-    const takeTurn = takeTurns(clock);
+    const takeTurn = takeTurns(clock, SLICE_MS);
     const next = revision + 1;
     for (const status of [...ledger.list()]) {
       if (seen.has(status)) continue;
       seen.add(status);
       const { key } = status;
-      const replicas = chartPoints.recentReplicas(key, rowRange(status.record.at));
-      const json = JSON.stringify(viewRow(status, replicas));
-      if (rows.get(key)?.json !== json) {
-        revision = next;
-        rows.set(key, { namespace: status.scaler.namespace, json, changed: next });
-      }
+      const known = rows.get(key) ?? null;
+      const replicas = replicasOf(status, known?.replicas ?? null, chartPoints);
+      const json = JSON.stringify(viewRow(status, replicas.counts));
+      const isSame = known?.json === json;
+      if (!isSame) revision = next;
+      if (!isSame || known.replicas !== replicas)
+        rows.set(key, {
+          namespace: status.scaler.namespace,
+          json,
+          replicas,
+          changed: isSame ? known.changed : next,
+        });
       await takeTurn();
     }
     const gone = [...rows].filter(([key]) => ledger.get(key) === null);
@@ -116,6 +124,23 @@ export function createOverviewRows({
       return reading;
     },
   };
+}
+
+interface RecentReplicas {
+  readonly step: number;
+  readonly counts: readonly (number | null)[];
+}
+
+/** Within a step, a cycle only changes the last count. */
+function replicasOf(
+  { key, record: { at, decision } }: ScalerStatus,
+  known: RecentReplicas | null,
+  chartPoints: Pick<ScalerPageParts['chartPoints'], 'recentReplicas'>,
+): RecentReplicas {
+  const step = rowStep(at);
+  if (known?.step !== step) return { step, counts: chartPoints.recentReplicas(key, rowRange(at)) };
+  const current = decision?.currentReplicas ?? null;
+  return known.counts.at(-1) === current ? known : { step, counts: [...known.counts.slice(0, -1), current] };
 }
 
 interface Removal {

@@ -1,5 +1,6 @@
 import { takeTurns } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
+import { SLICE_MS } from '../turns/paced.js';
 import type { OverviewPart } from './overview-rows.js';
 
 /** Rows of 100 scalers are encoded at once: about 70 KiB. */
@@ -13,9 +14,9 @@ export function writePart({ rows, ...head }: OverviewPart, clock: Clock): Promis
   return encode({ before: `${JSON.stringify(head)}\n`, between: '\n', after: '' }, rows, clock);
 }
 
-/** Parses a part from another replica in slices of 20 ms; null: invalid. */
+/** Parses a part from another replica in slices; null: invalid. */
 export async function readPart(body: Buffer, clock: Clock): Promise<OverviewPart | null> {
-  const takeTurn = takeTurns(clock);
+  const takeTurn = takeTurns(clock, SLICE_MS);
   let head: Head | null = null;
   const rows = new Map<string, string>();
   try {
@@ -78,7 +79,7 @@ async function encode(
   rows: ReadonlyMap<string, string>,
   clock: Clock,
 ): Promise<Buffer> {
-  const takeTurn = takeTurns(clock);
+  const takeTurn = takeTurns(clock, SLICE_MS);
   const texts = [...rows.values()];
   const pieces = [Buffer.from(before)];
   for (let start = 0; start < texts.length; start += ROWS_AT_ONCE) {

@@ -1,5 +1,6 @@
 import type { ConditionType, LimitName } from '../../decision/result/decision.js';
 import { pauseMessage, reasonOf, rescaleDirection, limitsOf } from '../../telemetry/cycle-record.js';
+import { conditionOf } from '../../telemetry/ledger.js';
 import type { ScalerStatus, TimedCondition } from '../../telemetry/ledger.js';
 import { EXPECTED_SHORTFALLS, isFailing } from '../../telemetry/service-events.js';
 import type { Answer } from '../schemas/answer-schemas.js';
@@ -14,10 +15,12 @@ interface FoundState {
 
 /** Returns the states of a scaler, the most urgent first, each with its reason. */
 export function statesOf(status: ScalerStatus): readonly FoundState[] {
-  return FINDERS.flatMap(([state, find]) => {
+  const found: FoundState[] = [];
+  for (const [state, find] of FINDERS) {
     const message = find(status);
-    return message === null ? [] : [{ state, message }];
-  });
+    if (message !== null) found.push({ state, message });
+  }
+  return found;
 }
 
 type Finder = (status: ScalerStatus) => string | null;
@@ -63,7 +66,7 @@ function maximum({ record: { decision } }: ScalerStatus): string | null {
 }
 
 function shortfall(status: ScalerStatus): string | null {
-  const reached = conditionOf(status, 'TargetReached');
+  const reached = conditionOf(status.conditions, 'TargetReached');
   return reached !== undefined && isFailing(reached) ? textOf(reached) : null;
 }
 
@@ -91,16 +94,12 @@ function scaling(status: ScalerStatus): string | null {
   const { from, to } = record.outcome;
   if (rescaleDirection(record.outcome) !== null)
     return `scaled from ${from} to ${to}: ${reasonOf(record) ?? ''}`;
-  const reached = conditionOf(status, 'TargetReached');
+  const reached = conditionOf(status.conditions, 'TargetReached');
   return reached?.status === 'False' && EXPECTED_SHORTFALLS.has(reached.reason) ? textOf(reached) : null;
 }
 
-function conditionOf({ conditions }: ScalerStatus, type: ConditionType): TimedCondition | undefined {
-  return conditions.find((one) => one.type === type);
-}
-
 function trueCondition(status: ScalerStatus, type: ConditionType): TimedCondition | undefined {
-  const found = conditionOf(status, type);
+  const found = conditionOf(status.conditions, type);
   return found?.status === 'True' ? found : undefined;
 }
 

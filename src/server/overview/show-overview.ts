@@ -10,8 +10,8 @@ import { acceptsGzip, gzipFast } from '../pages/compression.js';
 import { readText } from '../pages/query.js';
 import type { ScalerPageParts } from '../pages/scaler-pages.js';
 import { visibleProblems } from '../pages/visible-problems.js';
-import { createPaced } from '../turns/paced.js';
-import { refuse } from '../turns/refuse.js';
+import type { Paced } from '../turns/paced.js';
+import { refusing } from '../turns/refuse.js';
 import { readRevisions, replicaHash, writeRevisions } from './fleet-revision.js';
 import type { FleetRevisions } from './fleet-revision.js';
 import { createOverviewRows } from './overview-rows.js';
@@ -26,40 +26,39 @@ export interface OverviewParts {
   readonly clock: Clock;
   /** Sends a response when it is its turn. */
   readonly inTurn: (page: RequestHandler) => RequestHandler;
+  readonly paced: Paced;
 }
 
-const MOST_WAITING = 64;
 /** Smaller answers are sent as they are. */
 const LEAST_COMPRESSED = 1024;
 
 /** Serves the rows of all scalers, or those that changed since an earlier answer. */
 export function showOverview(parts: OverviewParts): RequestHandler {
-  const { api, clock, inTurn } = parts;
+  const { api, fleet, clock, inTurn, paced } = parts;
   const rows = createOverviewRows({ ...api, clock });
-  const paced = createPaced(clock, MOST_WAITING);
-  const inPace = <T>(work: () => Promise<T>): Promise<T> => paced(work) ?? Promise.reject(new Busy());
 
-  const readOwn = (query: OverviewQuery): Promise<OverviewPart> => inPace(() => rows.read(query));
+  const readOwn = (query: OverviewQuery): Promise<OverviewPart> => paced.run(() => rows.read(query));
 
   const answerPeer = async (query: OverviewQuery): Promise<Answer> => {
     const part = await readOwn(query);
-    return { type: 'application/x-ndjson', body: await inPace(() => writePart(part, clock)) };
+    return { type: 'application/x-ndjson', body: await paced.run(() => writePart(part, clock)) };
   };
 
   const answerClient = async (request: Request, query: OverviewQuery): Promise<Answer> => {
     const { part, unreachable } = await readAll(parts, { request, query, readOwn });
     const { rows: found, revision, isComplete, removed } = part;
+    const isWhole = unreachable === null || unreachable.length === 0;
     const fields = {
       version: api.version,
       at: formatInstant(clock.now()),
-      leader: unreachable === null ? api.isLeading() : unreachable.length === 0,
+      leader: fleet === undefined || fleet.peers().length === 0 ? api.isLeading() : isWhole,
       ...(unreachable === null ? {} : { unreachable }),
       revision,
       isComplete,
       removed,
       problems: visibleProblems(api.problems(), query.viewer).length,
     };
-    return { type: 'application/json', body: await inPace(() => writeOverview(found, fields, clock)) };
+    return { type: 'application/json', body: await paced.run(() => writeOverview(found, fields, clock)) };
   };
 
   return (request, response, next) => {
@@ -72,15 +71,8 @@ export function showOverview(parts: OverviewParts): RequestHandler {
     answering
       .then((answer) => compressed(answer, request))
       .then((answer) => inTurn(() => sendAnswer(response, answer))(request, response, next))
-      .catch((error: unknown) => {
-        if (error instanceof Busy) refuse(response, error.message);
-        else next(error);
-      });
+      .catch(refusing(response, next));
   };
-}
-
-class Busy extends Error {
-  override message = 'too many clients wait for the overview: retry later';
 }
 
 interface Answer {

@@ -1,12 +1,14 @@
-import type { RequestHandler } from 'express';
+import type { RequestHandler, Response } from 'express';
 import type { Scaler } from '../../scaler/spec.js';
 import type { ScalerPoints } from '../../telemetry/chart-points.js';
+import { takeTurns } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import { viewerOf } from '../access/viewer.js';
 import { refuse } from '../turns/refuse.js';
 import { asksPrometheus, readLongRange } from './long-range.js';
 import type { LongRange } from './long-range.js';
-import { viewHistory } from './views.js';
+import { SLICE_MS } from '../turns/paced.js';
+import { writeHistory } from './views.js';
 
 /** The history of a scaler over days, from the metrics that a Prometheus has scraped from this service. */
 export interface LongHistory {
@@ -46,12 +48,20 @@ export function showAnyHistory(parts: LongHistoryParts): RequestHandler {
     }
     history
       .read(scaler, range)
-      .then((answer) => {
-        inTurn(() => {
-          if ('why' in answer) refuse(response, answer.why);
-          else response.json(viewHistory(answer.points, range.stepSeconds));
-        })(request, response, next);
+      .then(async (answer) => {
+        const send =
+          'why' in answer
+            ? () => refuse(response, answer.why)
+            : sending(
+                response,
+                await writeHistory(answer.points, range.stepSeconds, takeTurns(clock, SLICE_MS)),
+              );
+        inTurn(send)(request, response, next);
       })
       .catch(next);
   };
+}
+
+function sending(response: Response, json: string): () => void {
+  return () => void response.type('application/json').send(json);
 }

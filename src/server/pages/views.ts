@@ -141,12 +141,32 @@ export function viewDecision(
 }
 
 export function viewHistory(history: ScalerPoints, stepSeconds: number | null): HistoryView {
-  const { scaler, metrics, points, keptFrom } = history;
+  const columns = history.metrics.map((_, index) => viewMetricColumns(history, index));
+  return { ...viewCounts(history, stepSeconds), metrics: columns };
+}
+
+/** Returns the JSON of a long history; `takeTurn` lets other work go on between its metrics. */
+export async function writeHistory(
+  history: ScalerPoints,
+  stepSeconds: number | null,
+  takeTurn: () => Promise<void>,
+): Promise<string> {
+  const columns: string[] = [];
+  for (let index = 0; index < history.metrics.length; index += 1) {
+    columns.push(JSON.stringify(viewMetricColumns(history, index)));
+    await takeTurn();
+  }
+  const head = JSON.stringify(viewCounts(history, stepSeconds)).slice(0, -1);
+  return `${head},"metrics":[${columns.join(',')}]}`;
+}
+
+function viewCounts(
+  { scaler, points, keptFrom }: ScalerPoints,
+  stepSeconds: number | null,
+): Omit<HistoryView, 'metrics'> {
   const counts = COUNT_COLUMNS.map(
     (column, index) => [column, points.map((point) => point.counts[index] ?? null)] as const,
   );
-  const valuesOf = (place: number): readonly (number | null)[] =>
-    points.map(({ values }) => values[place] ?? null);
   return {
     namespace: scaler.namespace,
     name: scaler.name,
@@ -154,13 +174,20 @@ export function viewHistory(history: ScalerPoints, stepSeconds: number | null): 
     keptFrom: instantOrNull(keptFrom),
     at: points.map(({ at }) => formatInstant(at)),
     ...columnsOf(counts),
-    metrics: metrics.map((spec, index) => ({
-      type: spec.type,
-      metric: spec.identity,
-      unit: metricUnit(spec),
-      value: valuesOf(2 * index),
-      target: valuesOf(2 * index + 1),
-    })),
+  };
+}
+
+function viewMetricColumns({ metrics, points }: ScalerPoints, index: number): HistoryView['metrics'][number] {
+  const spec = metrics[index];
+  if (spec === undefined) throw new RangeError(`there is no metric ${index}`);
+  const valuesOf = (place: number): readonly (number | null)[] =>
+    points.map(({ values }) => values[place] ?? null);
+  return {
+    type: spec.type,
+    metric: spec.identity,
+    unit: metricUnit(spec),
+    value: valuesOf(2 * index),
+    target: valuesOf(2 * index + 1),
   };
 }
 

@@ -142,15 +142,11 @@ const problemSchema = z.object({
 
 export const scalerListSchema = z.object({
   version: z.string().describe('Version of the service.'),
-  leader: z
-    .boolean()
-    .describe(
-      'false: another replica is the leader, and these rows may be outdated. With sharding: rows are missing.',
-    ),
+  leader: z.boolean().describe('false: no replica leads, or one that did not answer: rows are missing.'),
   unreachable: z
     .array(z.string())
     .optional()
-    .describe('Only with sharding: replicas that did not answer, whose scalers are missing.'),
+    .describe('With sharding or from a standby: replicas that did not answer, whose scalers are missing.'),
   problems: z
     .array(problemSchema)
     .describe('Current problems of the documents of all namespaces: errors first, at most 100.'),
@@ -242,8 +238,10 @@ export const eventSchemas = {
     })
     .describe('A metric has no value, a scaler cannot scale, or such a failure has ended.'),
   reload: z
-    .object({ at: time, scalers: count, errors: count })
-    .describe('The documents were reloaded: number of scalers in effect and of errors.'),
+    .object({ at: time, scalers: count.nullable(), errors: count.nullable() })
+    .describe(
+      'The documents were reloaded: number of scalers in effect and of errors. null: the client may not see all namespaces.',
+    ),
   gap: z
     .object({ at: time })
     .describe('Events between the Last-Event-ID and this one are lost: list the scalers again.'),

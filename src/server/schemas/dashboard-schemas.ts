@@ -102,7 +102,7 @@ export const serviceStatusSchema = z
     rounds: z.object({
       periodSeconds: z.number(),
       last: z
-        .object({ at: time, seconds: z.number(), latenessSeconds: z.number(), scalers: count })
+        .object({ at: time, seconds: z.number(), latenessSeconds: z.number(), scalers: count.nullable() })
         .nullable(),
       missed: count.describe('Rounds left out since the start of the process.'),
     }),

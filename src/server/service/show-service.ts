@@ -1,13 +1,16 @@
 import type { Request, RequestHandler } from 'express';
+import { takeTurns } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
-import { createSemaphore } from '../../units/semaphore.js';
 import { credentialsOf } from '../access/credentials.js';
 import { viewerOf } from '../access/viewer.js';
 import type { AskPeer, PeerAnswer } from '../fleet/ask-peer.js';
 import { isForwarded } from '../fleet/fleet-pages.js';
-import type { Fleet } from '../fleet/fleet.js';
+import type { Fleet, Peer } from '../fleet/fleet.js';
 import type { ScalerPageParts } from '../pages/scaler-pages.js';
 import { serviceStatusSchema } from '../schemas/dashboard-schemas.js';
+import { SLICE_MS } from '../turns/paced.js';
+import type { Paced } from '../turns/paced.js';
+import { refusing } from '../turns/refuse.js';
 import { mergeServices, viewService } from './view-service.js';
 import type { ServiceFacts, ServiceView } from './view-service.js';
 
@@ -19,39 +22,43 @@ export interface ServicePageParts {
   readonly clock: Clock;
   /** Sends a response when it is its turn. */
   readonly inTurn: (page: RequestHandler) => RequestHandler;
+  readonly paced: Paced;
 }
 
-const MAX_MERGES = 2;
+/** Of another replica: 100 problems and conflicts with long messages have less. */
+const MOST_BYTES = 1024 * 1024;
 
 /** Serves the state of the service; with sharding, that of all replicas. */
-export function showService({ api, facts, fleet, ask, clock, inTurn }: ServicePageParts): RequestHandler {
-  const view = (request: Request): ServiceView =>
-    viewService(api, facts, { now: clock.now(), viewer: viewerOf(request) });
-  const showOwn = inTurn((request, response) => void response.json(view(request)));
-  if (fleet === undefined) return showOwn;
-  const places = createSemaphore(MAX_MERGES);
-  const collect = async (request: Request): Promise<ServiceView> => {
-    const answers = fleet.peers().map(async (peer) => {
+export function showService(parts: ServicePageParts): RequestHandler {
+  const { api, facts, fleet, ask, clock, inTurn, paced } = parts;
+  const viewOwn = (request: Request): Promise<ServiceView> =>
+    paced.run(() => {
+      const takeTurn = takeTurns(clock, SLICE_MS);
+      return viewService(api, facts, { now: clock.now(), viewer: viewerOf(request), takeTurn });
+    });
+  const viewAll = async (request: Request, peers: readonly Peer[]): Promise<ServiceView> => {
+    const answers = peers.map(async (peer) => {
       const answer = await ask(peer, '/api/v1/service', credentialsOf(request));
       return [peer.identity, readService(answer)] as const;
     });
-    return mergeServices(view(request), new Map(await Promise.all(answers)));
+    const own = await viewOwn(request);
+    const others = new Map(await Promise.all(answers));
+    // A standby queries nothing and has no rounds.
+    const [leader = null] = api.isLeading() ? [] : others.values();
+    const { dataSources, rounds } = leader ?? own;
+    return mergeServices({ ...own, dataSources, rounds }, others);
   };
   return (request, response, next) => {
-    if (isForwarded(request)) {
-      showOwn(request, response, next);
-      return;
-    }
-    places
-      .acquire()
-      .then((release) => collect(request).finally(release))
-      .then((merged) => response.json(merged))
-      .catch(next);
+    const peers = isForwarded(request) ? [] : (fleet?.peers() ?? []);
+    const viewing = peers.length === 0 ? viewOwn(request) : viewAll(request, peers);
+    viewing
+      .then((view) => inTurn(() => void response.json(view))(request, response, next))
+      .catch(refusing(response, next));
   };
 }
 
 function readService(answer: PeerAnswer | null): ServiceView | null {
-  if (answer?.status !== 200) return null;
+  if (answer?.status !== 200 || answer.body.length > MOST_BYTES) return null;
   try {
     return serviceStatusSchema.safeParse(JSON.parse(answer.body.toString('utf8'))).data ?? null;
   } catch {

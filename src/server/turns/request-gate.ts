@@ -112,6 +112,13 @@ export class RequestGate extends Duplex {
     else this.#sendLater(chunk, done);
   }
 
+  /** Node.js writes the head of a response, and each chunk of a stream, in several parts: they are sent at once. */
+  override _writev(parts: { readonly chunk: Buffer }[], done: (error?: Error | null) => void): void {
+    const bytes = parts.reduce((sum, { chunk }) => sum + chunk.length, 0);
+    if (bytes <= PIECE_BYTES) this.#sendPiece(Buffer.concat(parts.map(({ chunk }) => chunk)), done);
+    else this.#sendInTurn(parts, done);
+  }
+
   override _final(done: () => void): void {
     this.#socket.end();
     // Unread input would cause a reset instead of a normal close, which could overtake the response.
@@ -180,6 +187,11 @@ export class RequestGate extends Duplex {
     if (!isWhole) this.#lineBytes += this.#ahead.length - start;
     this.#ahead = this.#ahead.subarray(cut.length);
     return cut;
+  }
+
+  #sendInTurn([first, ...rest]: readonly { readonly chunk: Buffer }[], done: () => void): void {
+    if (first === undefined) done();
+    else this._write(first.chunk, 'utf8', () => this.#sendInTurn(rest, done));
   }
 
   #sendLater(rest: Buffer, done: () => void): void {

@@ -11,6 +11,18 @@ const error = (line: number | null, message: string): readonly TraceProblem[] =>
 ];
 
 describe('a load trace', () => {
+  test('of 400 days is read, a longer one is not', () => {
+    const days = (count: number): ReturnType<typeof trace> =>
+      trace(...Array.from({ length: count }, (_, day) => `${day * 86_400},1`));
+
+    expect(days(400).load).not.toBeNull();
+    expect(days(401)).toEqual({
+      load: null,
+      problems: [{ severity: 'error', line: 402, message: 'the trace has 401 days, must have at most 400' }],
+    });
+    expect(trace('0,1', '3000000000,1').load).toBeNull();
+  });
+
   test('gives each value from its time until the next, and the last one for one more step', () => {
     const { load, problems } = trace('0,10', '15,20', '30,0');
 

@@ -162,6 +162,15 @@ describe('3 more pods that each need 10 s', () => {
     expect([fleet.replicas(), fleet.readyCount(), fleet.pods().length]).toEqual([3, 3, 3]);
   });
 
+  test('are at most 20,000 in all, at the start and later', () => {
+    const fleetOf = (replicas: number): ReturnType<typeof createFleet> =>
+      createFleet({ replicas, start: T0, podStartSeconds: 10, requests: new Map() });
+
+    expect(fleetOf(20_000).replicas()).toBe(20_000);
+    expect(() => fleetOf(20_001)).toThrow('20001 pods, at most 20000 are simulated');
+    expect(() => fleetOf(1).scaleTo(20_001, T0)).toThrow('20001 pods, at most 20000 are simulated');
+  });
+
   test('are ordered by the kind of the target', () => {
     const orderOf = (kind: string): PodOrder =>
       podOrderOf(scalerOf({ scaleTargetRef: { kind, name: 'web' }, maxReplicas: 5, metrics: [RPS] }));

@@ -5,7 +5,7 @@ import { runVariant } from '../../../src/backtest/simulation/run-variant.js';
 import type { Run, Setting } from '../../../src/backtest/simulation/run-variant.js';
 import { traceModels, traceRequests } from '../../../src/backtest/simulation/trace-models.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
-import { secondsBetween } from '../../../src/units/time.js';
+import { addSeconds, secondsBetween } from '../../../src/units/time.js';
 import { T0, scalerOf } from '../../support/builders.js';
 
 const CPU_70 = {
@@ -146,5 +146,56 @@ describe('a document on a load trace', () => {
       error:
         'metric memory: a load trace does not tell the usage of memory; use --prometheus, or a document without this metric',
     });
+  });
+});
+
+describe('a warm-up', () => {
+  /** 7 pods for 49 and 1 pod for 7, with a stabilization of 300 s; the load falls in minute 10. */
+  const load = perMinute(...minutes(10, 49), ...minutes(20, 7));
+  const start = addSeconds(T0, 12 * 60);
+
+  const firstChange = ({ replicas }: Run): readonly [minute: number, count: number] => [
+    Math.floor(secondsBetween(T0, replicas[1]?.at ?? T0) / 60),
+    replicas[1]?.count ?? 0,
+  ];
+
+  test('fills the window: 2 min after the fall, the pods stay for 3 to 4 more minutes instead of 5', () => {
+    const cold = run(cpuScaler(), load, { start, initialReplicas: 7 });
+    const warm = run(cpuScaler(), load, { start, initialReplicas: 7, warmUpFrom: T0 });
+
+    expect([firstChange(cold), firstChange(warm)]).toEqual([
+      [17, 1],
+      [15, 6],
+    ]);
+  });
+
+  test('is no part of the run: neither its rounds, its changes nor its replicas', () => {
+    const seen: number[] = [];
+    const assumptions = { capacity: 10, usageAtCapacityPercent: 100, resourceWindowSeconds: 60 };
+    const scaler = cpuScaler();
+    const built = traceModels(scaler, load, assumptions);
+    const models = 'error' in built ? [] : built.models;
+    const setting = {
+      ...{ start, end: load.end, models, initialReplicas: 1, podStartSeconds: 30, scrapeIntervalSeconds: 0 },
+      ...{ requests: traceRequests(scaler), warmUpFrom: T0 },
+    };
+    const { replicas, ready, changes, rounds } = runVariant(scaler, setting, (_, { now }) =>
+      seen.push(secondsBetween(start, now)),
+    );
+
+    expect([counts(replicas)[0], counts(ready)[0]]).toEqual([
+      [720, 7],
+      [720, 7],
+    ]);
+    expect(changes.every(({ at }) => at > start)).toBe(true);
+    expect([rounds, seen.length, seen[0]]).toEqual([72, 72, 15]);
+  });
+
+  test('begins with the load: a load without the warm-up has none', () => {
+    const late = { start: T0, initialReplicas: 7 };
+
+    expect(run(cpuScaler(), load, { ...late, warmUpFrom: addSeconds(T0, -3600) })).toEqual(
+      run(cpuScaler(), load, late),
+    );
   });
 });

@@ -19,7 +19,8 @@ function coresAt(second: number): number {
 
 function valueAt(query: string, second: number): number | null {
   if (query.includes('resource_requests') || query.includes('resource_limits')) return 1;
-  if (query.includes('container_cpu')) return query.startsWith('count') ? 16 : coresAt(second);
+  // No container has two series.
+  if (query.includes('container_cpu')) return query.startsWith('sum') ? coresAt(second) : null;
   if (query.includes('kube_deployment_spec_replicas')) return 16;
   return null;
 }

@@ -26,6 +26,8 @@ export async function benchBrowser(args: readonly string[], version: string): Pr
         'below 1 s',
       );
       print('  frames while scrolling', `${figures.framesPerSecond} /s`, '60 /s');
+      print('  of a plain page', `${figures.plainFramesPerSecond} /s`, '');
+      print('  main thread for a frame', `${figures.frameWorkMs} ms`, '');
       results.push(figures);
     }
     if (args.includes('--write')) writeSection(PAGE, results, machine);

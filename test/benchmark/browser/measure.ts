@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { after, fleetOf, overviewOf, serviceOf } from '../../browser/support/answers.js';
 import { startFakeService, until } from '../../browser/support/fake-service.js';
 import { median } from '../report.js';
@@ -13,6 +13,10 @@ export interface BrowserFigures {
   /** From the start of the navigation until the first rows are painted; the median of five. */
   readonly firstRowsMs: number;
   readonly framesPerSecond: number;
+  /** Of a page without a script that has as many rows as plain elements: what the machine can do. */
+  readonly plainFramesPerSecond: number;
+  /** Time of the main thread for a frame while scrolling. */
+  readonly frameWorkMs: number;
   /** The longest time between two frames while scrolling. */
   readonly longestFrameMs: number;
   /** From a key in the search field until the rows are painted; the median of its keys. */
@@ -79,23 +83,60 @@ export async function measureOverview(browser: Browser, scalers: number): Promis
       await until(async () => (await page.evaluate(isPainted)) === true, 'the first rows');
       loads.push(Number(await page.evaluate('globalThis.firstRowsMs')));
     }
-    const frames = numbersOf(await page.evaluate(SCROLL));
-    const gaps = frames.slice(1).map((time, index) => time - (frames[index] ?? time));
-    const seconds = ((frames.at(-1) ?? 0) - (frames[0] ?? 0)) / 1000;
+    const scrolled = await scroll(page);
     const searches = numbersOf(await page.evaluate(SEARCH));
     const heap = Number(await page.evaluate('performance.memory.usedJSHeapSize'));
     return {
       scalers,
       answerKb: Math.round(gzipSync(JSON.stringify(overview)).length / 1000),
       firstRowsMs: Math.round(median(loads)),
-      framesPerSecond: Math.round(gaps.length / seconds),
-      longestFrameMs: Math.round(Math.max(...gaps)),
+      framesPerSecond: Math.round(scrolled.framesPerSecond),
+      plainFramesPerSecond: Math.round((await scrollPlain(browser, scalers)).framesPerSecond),
+      frameWorkMs: Math.round(scrolled.frameWorkMs * 10) / 10,
+      longestFrameMs: Math.round(scrolled.longestFrameMs),
       searchMs: Math.round(median(searches)),
       heapMb: Math.round(heap / 1e6),
     };
   } finally {
     await context.close();
     await service.close();
+  }
+}
+
+interface Scrolled {
+  readonly framesPerSecond: number;
+  readonly longestFrameMs: number;
+  readonly frameWorkMs: number;
+}
+
+async function scroll(page: Page): Promise<Scrolled> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable');
+  const workMs = async (): Promise<number> => {
+    const { metrics } = await session.send('Performance.getMetrics');
+    return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0) * 1000;
+  };
+  const before = await workMs();
+  const frames = numbersOf(await page.evaluate(SCROLL));
+  const after = await workMs();
+  const gaps = frames.slice(1).map((time, index) => time - (frames[index] ?? time));
+  const seconds = ((frames.at(-1) ?? 0) - (frames[0] ?? 0)) / 1000;
+  return {
+    framesPerSecond: gaps.length / seconds,
+    longestFrameMs: Math.max(...gaps),
+    frameWorkMs: (after - before) / gaps.length,
+  };
+}
+
+async function scrollPlain(browser: Browser, rows: number): Promise<Scrolled> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  try {
+    const page = await context.newPage();
+    const row = `<div style="height: 64px; border-bottom: 1px solid #ccc">${'<span>some text</span> '.repeat(12)}</div>`;
+    await page.setContent(`<!doctype html><body>${row.repeat(rows)}`);
+    return await scroll(page);
+  } finally {
+    await context.close();
   }
 }
 

@@ -7,6 +7,8 @@ const END = '<!-- browser:end -->\n';
 const ROWS: readonly (readonly [string, (figures: BrowserFigures) => string])[] = [
   ['first rows painted after the start of the navigation', ({ firstRowsMs }) => `${firstRowsMs} ms`],
   ['frames per second while scrolling', ({ framesPerSecond }) => String(framesPerSecond)],
+  ['the same of a plain page with as many rows', ({ plainFramesPerSecond }) => String(plainFramesPerSecond)],
+  ['work of the main thread for a frame', ({ frameWorkMs }) => `${frameWorkMs} ms`],
   ['longest time between two of these frames', ({ longestFrameMs }) => `${longestFrameMs} ms`],
   ['rows painted after a key in the search', ({ searchMs }) => `${searchMs} ms`],
   ['heap of the page', ({ heapMb }) => `${heapMb} MB`],

@@ -156,7 +156,6 @@ describe('backtest', () => {
     ['theta_U>0', 0, ''],
     ['average_pods>=7', 1, 'promscaler: web.yaml: average_pods >= 7\n'],
     [' peak_pods < 11 ', 1, 'promscaler: web.yaml: peak_pods < 11\n'],
-    ['cost>0', 0, ''],
   ])('with --fail-if "%s" exits with %d', async (condition, code, text) => {
     const { exitCode, stderr } = await backtest('--fail-if', condition);
 
@@ -187,6 +186,12 @@ describe('backtest', () => {
     [['--pod-start', 'soon'], 2, '--pod-start is "soon", must be a duration such as 30s, 5m, 1h30m or 7d'],
     [['--fail-if', 'theta_X>1'], 2, 'there is no figure theta_X; the figures are theta_U, theta_O'],
     [['--fail-if', 'theta_U=1'], 2, 'must be a figure, <, <=, > or >=, and a number, such as theta_U>1'],
+    [['--fail-if', 'cost>0'], 2, '--fail-if cost needs --price'],
+    [
+      ['--initial-replicas', '20001'],
+      1,
+      'web.yaml: 20001 pods, at most 20000 are simulated: check the capacity',
+    ],
     [['--sweep', 'averageUtilization'], 2, 'must be FIELD=VALUE,VALUE, such as averageUtilization=50,60,70'],
     [['--sweep', 'target=1'], 1, 'spec.metrics[0].resource.target'],
     [

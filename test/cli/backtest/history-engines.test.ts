@@ -31,7 +31,7 @@ const ONCE = SUM.replace(/sum\(rate\(.*\[1m\]\)\)/, (query) =>
 
 const cwd = folderOf({
   ...Object.fromEntries(
-    ['single', 'pair', 'restart'].flatMap((namespace) => [
+    ['single', 'pair', 'restart', 'started'].flatMap((namespace) => [
       [`cpu-${namespace}.yaml`, CPU.replace('NAMESPACE', namespace)],
       [`sum-${namespace}.yaml`, SUM.replace('NAMESPACE', namespace)],
       [`once-${namespace}.yaml`, ONCE.replace('NAMESPACE', namespace)],
@@ -69,6 +69,31 @@ function workload(namespace: string, replicas: readonly Labels[]): readonly Writ
   );
 }
 
+/** Pods that are created in the time, ready after 42 s, and again after 20 minutes; and one that is never ready. */
+const STARTED = ['a', 'b', 'c', 'd'].flatMap((letter, index): readonly WrittenSeries[] => {
+  const of = { namespace: 'started', pod: `web-5d4f8b7c9-bcd4${letter}`, uid: letter };
+  const first = 20 + index;
+  const created = (SECONDS[first] ?? now) - 5;
+  const isNeverReady = letter === 'd';
+  const readyTime = (second: number): number => {
+    if (isNeverReady || second < created + 42) return created + 1;
+    // It is unready for a minute.
+    if (second < created + 600) return created + 42;
+    return second < created + 660 ? created + 600 : created + 660;
+  };
+  const isReady = (second: number): boolean =>
+    !isNeverReady && second >= created + 42 && (second < created + 600 || second >= created + 660);
+  return [
+    series({ __name__: 'kube_pod_created', ...of }, () => created, first),
+    series({ __name__: 'kube_pod_status_ready_time', ...of }, readyTime, first),
+    series(
+      { __name__: 'kube_pod_status_ready', ...of, condition: 'true' },
+      (second) => (isReady(second) ? 1 : 0),
+      first,
+    ),
+  ];
+});
+
 /** One pod, whose container restarts in the middle of the time: the new series has another id and starts at 0. */
 const RESTARTED = [0, 1].map((run) => {
   const [from, to] = run === 0 ? [0, 75] : [75, 150];
@@ -94,6 +119,8 @@ const SERIES = [
   ...workload('single', [{}]),
   ...workload('pair', [{ prometheus_replica: 'p0' }, { prometheus_replica: 'p1' }]),
   ...RESTARTED,
+  ...STARTED,
+  ...workload('started', [{}]).filter(({ labels }) => !labels['__name__']?.startsWith('kube_pod_')),
 ];
 
 describe.each(['Prometheus', 'VictoriaMetrics'])('the history of %s', (engine) => {
@@ -146,6 +173,13 @@ describe.each(['Prometheus', 'VictoriaMetrics'])('the history of %s', (engine) =
     expect(assumptions).toContain('a pod requests 0.5 cores (--request)');
   });
 
+  it('measures the first readiness of pods, not a later one', async () => {
+    const ran = await run('cpu-started.yaml', '--capacity', '0.1', '--request', '1');
+
+    const { assumptions } = JSON.parse(ran.stdout) as JsonReport;
+    expect(assumptions).toContain('a pod is ready 42 s after it was created (--pod-start)');
+  });
+
   it('counts each container once that two replicas of Prometheus scrape, and says so', async () => {
     const ran = await run('cpu-pair.yaml', '--capacity', '0.1');
 
@@ -174,5 +208,21 @@ describe.each(['Prometheus', 'VictoriaMetrics'])('the history of %s', (engine) =
 
     // 0.35 cores; a rate that is extrapolated for both series would be up to 0.7.
     expect([ran.exitCode, peakOf(ran)]).toEqual([0, 4]);
+  });
+
+  it('is kept with its flavor: without the server, and in a file', async () => {
+    const env = { XDG_CACHE_HOME: folderOf({}) };
+    const times = ['--from', timeOf(now - 2600), '--to', timeOf(now - 700), '-o', 'json'];
+    const document = ['backtest', '--scaler', 'cpu-pair.yaml', '--capacity', '0.1'];
+    const online = [...document, '--prometheus', server.url, ...times];
+    const first = await runCli([...online, '--save-history', 'pair.json'], { cwd, env });
+    await ('stop' in server ? server.stop() : server.kill());
+
+    const again = await runCli(online, { cwd, env });
+    const saved = await runCli([...document, '--history', 'pair.json', '-o', 'json'], { cwd });
+
+    expect([first.exitCode, peakOf(first)]).toEqual([0, 14]);
+    expect(again).toEqual(first);
+    expect(saved).toEqual(first);
   });
 });

@@ -209,6 +209,40 @@ describe('a history', () => {
     expect(stderr).toContain(text);
   });
 
+  /** Two decisions on 2 cores, from 4 pods: 2 / 0.5 / 0.7 are 6. */
+  it('before --from fills the windows of decisions, and is not scored', async () => {
+    const server = await serve((request) => ({ status: 200, body: matrixOf(request) }));
+    const linesOf = async (
+      has: (second: number) => boolean,
+      ...more: string[]
+    ): Promise<readonly string[]> => {
+      const known = await serve((request) => ({ status: 200, body: matrixOf(request, has) }));
+      const { stdout, stderr, exitCode } = await run(known, more);
+      expect([stderr, exitCode]).toEqual(['', 0]);
+      return reportOf({ stdout, stderr, exitCode }).assumptions.filter((line) =>
+        /windows|decisions begin/.test(line),
+      );
+    };
+    const from = END - 7200;
+
+    const report = reportOf(await run(server));
+    expect(report.assumptions).toContain('decisions begin 1h before --from, and count from --from on');
+    expect(report.variants[0]).toMatchObject({ changes: [], figures: { changes: 0, average_pods: 6 } });
+
+    expect(await linesOf((second) => second >= from - 600)).toEqual([
+      'decisions begin 9m50s before --from, and count from --from on',
+    ]);
+    expect(await linesOf((second) => second >= from - 240)).toEqual([
+      'decisions begin 3m50s before --from, and count from --from on; the history has nothing before that, and windows are up to 5m',
+    ]);
+    expect(await linesOf((second) => second >= from)).toEqual([
+      'the history has nothing before --from: windows (up to 5m) are empty at --from',
+    ]);
+    expect(await linesOf(() => true, '--initial-replicas', '2')).toEqual([
+      'windows are empty at --from (--initial-replicas)',
+    ]);
+  });
+
   it('without values names the metric', async () => {
     const server = await serve((request) => ({ status: 200, body: matrixOf(request, () => false) }));
 
@@ -257,7 +291,18 @@ describe('a history', () => {
     [['--to', '2999-01-01T00:00:00Z'], 2, '--to is 2999-01-01T00:00:00Z, must not be in the future'],
     [['--from', 'long ago'], 2, '--from is "long ago", must be a time such as'],
     [['--request', 'much'], 2, '--request is "much", must be a quantity above 0'],
-    [['--from', '9000d'], 2, 'must be at most 520000; set a longer --step'],
+    [['--from', '300d'], 2, 'has 864000 steps of 30 s, must be at most 520000; set a longer --step'],
+    [['--from', '401d', '--step', '1d'], 2, '--from to --to is 401d, must be at most 400 days'],
+    [['--from', '1700-01-01T00:00:00Z', '--step', '1d'], 2, 'must be at most 400 days'],
+    [['--from', '2999-01-01T00:00:00Z'], 2, '--from is 2999-01-01T00:00:00Z, must not be in the future'],
+    [
+      ['--from', timeOf(END + 60)],
+      2,
+      '--from is 2023-11-14T22:14:20Z, must be before --to 2023-11-14T22:13:20Z',
+    ],
+    [['--from', timeOf(END)], 2, 'must be before --to'],
+    [['--from', '1h', '--step', '1d'], 2, '--from to --to is 1h, must be at least 10 steps of 86400 s'],
+    [['--from', '299s'], 2, 'is 4m59s, must be at least 10 steps of 30 s'],
     [['--trace', 'x.csv'], 2, 'are sources of load: choose one'],
   ])('rejects %j with exit code %d', async (more, code, text) => {
     const server = await serve(() => null);

@@ -33,18 +33,24 @@ describe('explanations', () => {
   it('store a line that repeats once', () => {
     const explanations = createExplanations(1000);
 
-    expect([explanations.add(['a', 'b']), explanations.add(['b', 'c'])]).toEqual([
+    expect([explanations.add(() => ['a', 'b']), explanations.add(() => ['b', 'c'])]).toEqual([
       [0, 1],
       [1, 2],
     ]);
-    expect([explanations.lines(), explanations.leftOut()]).toEqual([['a', 'b', 'c'], 0]);
+    expect(explanations.lines()).toEqual(['a', 'b', 'c']);
   });
 
-  it('are left out and counted when there is no room: 20 characters hold one line of 11, not two', () => {
+  it('are left out when there is no room, and no longer made: 20 characters hold one line of 11', () => {
     const explanations = createExplanations(20);
+    let made = 0;
+    const add = (text: string): readonly number[] =>
+      explanations.add(() => {
+        made += 1;
+        return [text];
+      });
 
-    expect([explanations.add(['x'.repeat(11)]), explanations.add(['y'.repeat(11)])]).toEqual([[0], []]);
-    expect(explanations.leftOut()).toBe(1);
+    expect([add('x'.repeat(11)), add('y'.repeat(11)), add('z')]).toEqual([[0], [], []]);
+    expect([made, explanations.lines()]).toEqual([2, ['x'.repeat(11)]]);
   });
 });
 

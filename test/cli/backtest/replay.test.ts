@@ -87,6 +87,15 @@ describe('backtest --replay', () => {
     expect(stderr).toContain('record.ndjson:2: error: the line is not JSON');
   });
 
+  it('does not say that nothing differs if no line could be read', async () => {
+    const { exitCode, stdout } = await run(['{"format":2}'], 'backtest', '--replay', 'record.ndjson');
+
+    expect([exitCode, stdout]).toEqual([
+      1,
+      `0 decisions of 0 scalers\nrecorded by no version, replayed by ${VERSION}\nnothing was compared\n1 line not replayed; see the errors\n`,
+    ]);
+  });
+
   it.each([
     [['--replay', 'record.ndjson', '--scaler', 'x'], 2, 'either --scaler or --replay'],
     [['--replay', 'missing.ndjson'], 1, 'reading missing.ndjson: no such file'],

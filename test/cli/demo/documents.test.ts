@@ -10,7 +10,6 @@ describe('the documents of the demo', () => {
         prometheusUrl: 'http://127.0.0.1:1',
         kubeconfig: 'kubeconfig',
         port: 8080,
-        speed,
       }),
       'objects.yaml': objects.join('---\n'),
       ...Object.fromEntries([...files].map(([name, text]) => [`scalers/${name}`, text])),

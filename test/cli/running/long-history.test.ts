@@ -1,11 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { buildPoints } from '../../../src/cli/running/long-history/build-points.js';
+import type { HistorySeries } from '../../../src/cli/running/long-history/build-points.js';
 import { historyQueries } from '../../../src/cli/running/long-history/history-queries.js';
 import { openLongHistory } from '../../../src/cli/running/long-history/open-long-history.js';
 import type { RangeAnswer, RangeSeries } from '../../../src/prometheus/answers/classify-range.js';
 import type { RangeQuery } from '../../../src/prometheus/client/range-client.js';
 import { checkSyntax } from '../../../src/promql/syntax.js';
 import type { LongAnswer } from '../../../src/server/pages/long-history.js';
+import type { ScalerPoints } from '../../../src/telemetry/chart-points.js';
 import { onAbort } from '../../../src/units/abort.js';
 import { aSource, at, T0 } from '../../support/builders.js';
 import { ManualClock, settle } from '../../support/manual-clock.js';
@@ -47,6 +49,19 @@ describe('the queries of a history', () => {
     expect(historyQueries({ namespace: 'a', name: 'b' }, step).targets).toContain(window);
   });
 
+  it('select metrics by their names, whatever characters these have', () => {
+    const { counts, values, targets } = historyQueries({ namespace: 'shop', name: 'web' }, 60, [
+      'app/cpu',
+      'a.b|c"',
+    ]);
+
+    expect(values).toContain(
+      'promscaler_metric_value{namespace="shop",scaler="web",metric=~"app/cpu|a\\\\.b\\\\|c\\""}[120s]',
+    );
+    expect(counts).not.toContain('metric=~');
+    expect([counts, values, targets].flatMap((query) => checkSyntax(query))).toEqual([]);
+  });
+
   it.each(['a"} or vector(1) #', 'back\\', 'line\nbreak', '`', '$x{{y}}', '"'])(
     'quote the name %j, which stays one string',
     (name) => {
@@ -59,9 +74,12 @@ describe('the queries of a history', () => {
   );
 });
 
+const build = (given: HistorySeries): Promise<ScalerPoints> =>
+  buildPoints(WEB, RANGE, given, () => Promise.resolve());
+
 describe('the points of a history', () => {
-  it('are one per step, with null where there is no sample, between the first and the last number', () => {
-    const { points, keptFrom } = buildPoints(WEB, RANGE, {
+  it('are one per step, with null where there is no sample, between the first and the last number', async () => {
+    const { points, keptFrom } = await build({
       counts: [series({ column: 'currentReplicas' }, { 60: 0, 180: 4 })],
       values: [series({ metric: 'cpu', type: 'Resource' }, { 60: 0, 120: 55.5 })],
       targets: [series({ metric: 'queue-depth', type: 'External' }, { 180: 30 })],
@@ -75,8 +93,8 @@ describe('the points of a history', () => {
     ]);
   });
 
-  it('take the larger of two series of a column, and nothing that is no count, number or metric of the document', () => {
-    const { points } = buildPoints(WEB, RANGE, {
+  it('take the larger of two series of a column, and nothing that is no count, number or metric of the document', async () => {
+    const { points } = await build({
       counts: [
         series({ column: 'maxReplicas' }, { 0: 5, 60: 7, [-60]: 9, 240: 9 }),
         series({ column: 'maxReplicas', cluster: 'a' }, { 0: 6, 60: 2 }),
@@ -169,6 +187,51 @@ describe('reading a history', () => {
       RANGE,
     ]);
     expect(most()).toBe(1);
+  });
+
+  it.each([
+    [20, 3],
+    [21, 5],
+    [41, 7],
+  ])('of %i metrics sends %i queries, each counted, and has the values of all', async (count, queries) => {
+    const metrics = Array.from({ length: count }, (_, index) => ({ ...QUEUE, identity: `m${index}` }));
+    const wide = scaler('web', metrics);
+    const reasons: (string | null)[] = [];
+    const history = openLongHistory({
+      source: aSource(),
+      scalers: () => [wide],
+      clock: new ManualClock(),
+      onQuery: (reason) => reasons.push(reason),
+      createClient: () => ({
+        queryRange: ({ query }) => {
+          const wanted = metrics.filter(
+            ({ identity }) => !query.includes('metric=~') || new RegExp(`["|]${identity}["|]`).test(query),
+          );
+          const found = wanted.map(({ identity: metric }) => series({ metric, type: 'External' }, { 0: 7 }));
+          return Promise.resolve(query.includes('column') ? COUNTS : matrix(...found));
+        },
+      }),
+    });
+
+    const answer = await history.read(wide, RANGE);
+
+    expect(reasons).toEqual(new Array(queries).fill(null));
+    expect(answer).toMatchObject({ points: { points: [{ values: new Array(2 * count).fill(7) }] } });
+  });
+
+  it('counts a query that failed with its reason', async () => {
+    const reasons: (string | null)[] = [];
+    const history = openLongHistory({
+      source: aSource(),
+      scalers: () => [WEB],
+      clock: new ManualClock(),
+      onQuery: (reason) => reasons.push(reason),
+      createClient: () => ({ queryRange: () => Promise.resolve(FAILED) }),
+    });
+
+    await history.read(WEB, RANGE);
+
+    expect(reasons).toEqual(['connection']);
   });
 
   it('asks once for equal requests within 30 s', async () => {

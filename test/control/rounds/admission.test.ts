@@ -5,7 +5,7 @@ import { ManualClock } from '../../support/manual-clock.js';
 /** Calls that wait, and the numbers of those that went on. */
 function start(atOnce: number): {
   readonly clock: ManualClock;
-  readonly call: (count: number) => Promise<void>;
+  readonly call: (count: number) => void;
   /** Later turns of the event loop. */
   readonly turns: (() => void)[];
   readonly admitted: number[];
@@ -17,37 +17,29 @@ function start(atOnce: number): {
     return () => undefined;
   };
   const { now, monotonicMs, random } = clock;
-  const admit = createAdmission({ now, monotonicMs, random, after }, atOnce);
   const admitted: number[] = [];
+  const work = (number: number): void => void admitted.push(number);
+  const admit = createAdmission({ now, monotonicMs, random, after }, { atOnce, work });
   let calls = 0;
-  const call = async (count: number): Promise<void> => {
-    for (let index = 0; index < count; index += 1) {
-      const number = (calls += 1);
-      void Promise.resolve(admit()).then(() => admitted.push(number));
-    }
-    await settle();
+  const call = (count: number): void => {
+    for (let index = 0; index < count; index += 1) admit((calls += 1));
   };
   return { clock, call, turns, admitted };
 }
 
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
-}
-
 describe('createAdmission', () => {
-  it('admits as many as it may at once, without a timer', async () => {
+  it('admits as many as it may at once, without a timer', () => {
     const { call, turns, admitted } = start(3);
-    await call(3);
+    call(3);
     expect([admitted, turns]).toEqual([[1, 2, 3], []]);
   });
 
-  it('admits the others in order, three in each later turn', async () => {
+  it('admits the others in order, three in each later turn', () => {
     const { call, turns, admitted } = start(3);
-    await call(8);
+    call(8);
     const lengths = [admitted.length];
     for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) {
       turn();
-      await settle();
       lengths.push(admitted.length);
     }
     expect([lengths, admitted]).toEqual([
@@ -56,28 +48,24 @@ describe('createAdmission', () => {
     ]);
   });
 
-  it('does not let a later caller go before those that wait', async () => {
+  it('does not let a later caller go before those that wait', () => {
     const { call, turns, admitted } = start(1);
-    await call(3);
+    call(3);
     turns.shift()?.();
-    await call(1);
+    call(1);
     expect([admitted, turns.length]).toEqual([[1, 2], 1]);
     for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) turn();
-    await settle();
     expect(admitted).toEqual([1, 2, 3, 4]);
   });
 
   it.each([
     [19, 2],
     [20, 3],
-  ])(
-    'restarts the count after %d ms without a caller: %d of 3 continue immediately',
-    async (ms, expected) => {
-      const { clock, call, admitted } = start(2);
-      await call(1);
-      clock.advance(ms);
-      await call(2);
-      expect(admitted).toHaveLength(expected);
-    },
-  );
+  ])('restarts the count after %d ms without a caller: %d of 3 continue immediately', (ms, expected) => {
+    const { clock, call, admitted } = start(2);
+    call(1);
+    clock.advance(ms);
+    call(2);
+    expect(admitted).toHaveLength(expected);
+  });
 });

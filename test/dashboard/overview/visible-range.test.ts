@@ -6,9 +6,9 @@ const VIEW = { height: 600, rowHeight: 60, rows: 5000 };
 
 describe('visibleRange', () => {
   it.each([
-    ['at the top', { ...VIEW, offset: 300 }, { first: 0, end: 12 }],
-    ['in the middle', { ...VIEW, offset: -60_000 }, { first: 992, end: 1016 }],
-    ['at the end', { ...VIEW, offset: 600 - 5000 * 60 }, { first: 4984, end: 5000 }],
+    ['at the top', { ...VIEW, offset: 300 }, { first: 0, end: 25 }],
+    ['in the middle', { ...VIEW, offset: -60_000 }, { first: 992, end: 1017 }],
+    ['at the end', { ...VIEW, offset: 600 - 5000 * 60 }, { first: 4975, end: 5000 }],
     ['of 3 rows', { ...VIEW, rows: 3, offset: 0 }, { first: 0, end: 3 }],
     ['of no rows', { ...VIEW, rows: 0, offset: 0 }, { first: 0, end: 0 }],
     ['before the height of a row is known', { ...VIEW, rowHeight: 0, offset: 0 }, { first: 0, end: 0 }],
@@ -16,7 +16,7 @@ describe('visibleRange', () => {
     expect(visibleRange(view)).toEqual(range);
   });
 
-  it('contains every row in the window, and never many more', () => {
+  it('contains every row in the window, and always as many rows', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: -400_000, max: 2000 }),
@@ -27,7 +27,7 @@ describe('visibleRange', () => {
             const row = Math.floor((y - offset) / 60);
             if (row >= 0 && row < rows) expect(row >= first && row < end).toBe(true);
           }
-          expect(end - first).toBeLessThanOrEqual(32);
+          expect(end - first).toBe(Math.min(25, rows));
           expect(first >= 0 && first <= end && end <= rows).toBe(true);
         },
       ),

@@ -5,7 +5,7 @@ const TO_SAMPLE = 'export function toSample(metric, answer, context) {';
 
 /** Replaces each value of an answer with the result of an expression over `one`, its series. */
 function withValues(expression: string): Edit {
-  const replaced = `{ ...given, series: given.series?.map((one) => ({ ...one, value: ${expression} })) }`;
+  const replaced = `{ ...given, columns: undefined, series: given.series?.map((one) => ({ ...one, value: ${expression} })) }`;
   return edit(
     'prometheus/samples.js',
     TO_SAMPLE,

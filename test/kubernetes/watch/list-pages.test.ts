@@ -56,6 +56,68 @@ describe('listAll', () => {
   });
 });
 
+describe('listAll, requesting ahead', () => {
+  interface Step {
+    readonly event: 'request' | 'abort';
+    readonly token: string | null;
+  }
+
+  /** Pages `a`, `b` and the last one. `peeked`: what the beginning of a body says instead. */
+  function paged(
+    peeked: (own: string) => string,
+    fails: (token: string | null) => boolean = () => false,
+  ): { readonly transport: Transport; readonly steps: Step[] } {
+    const steps: Step[] = [];
+    const next: Readonly<Record<string, string>> = { '': 'a', a: 'b', b: '' };
+    const request = async ({ query, signal, onBody }: KubernetesRequest): Promise<JsonObject> => {
+      const token = query?.['continue'] ?? null;
+      steps.push({ event: 'request', token });
+      signal?.addEventListener('abort', () => steps.push({ event: 'abort', token }));
+      // A response comes after all that its request let happen.
+      for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+      if (fails(token)) throw new KubernetesError('server_error', 'the page failed');
+      const own = next[token ?? ''] ?? '';
+      onBody?.(Buffer.from(`{"kind":"PodList","metadata":{"continue":"${peeked(own)}"},"items":[`));
+      steps.push({ event: 'request', token: `parsed ${token ?? ''}` });
+      return page(1, own);
+    };
+    const openWatch = (): never => {
+      throw new Error('not used');
+    };
+    return { transport: { request, openWatch, close: () => undefined }, steps };
+  }
+
+  const requested = (steps: readonly Step[]): readonly (string | null)[] =>
+    steps.filter(({ event }) => event === 'request').map(({ token }) => token);
+
+  it('requests the next page while the current one is parsed', async () => {
+    const { transport, steps } = paged((own) => own);
+    expect((await all(transport)).items.length).toBe(3);
+    expect(requested(steps)).toEqual([null, 'a', 'parsed ', 'b', 'parsed a', 'parsed b']);
+  });
+
+  it('reads no page that the parsed token does not name', async () => {
+    const { transport, steps } = paged((own) => (own === 'a' ? 'wrong' : ''));
+    expect((await all(transport)).items.length).toBe(3);
+    expect(requested(steps).filter((token) => token === 'a')).toEqual(['a']);
+    expect(steps).toContainEqual({ event: 'abort', token: 'wrong' });
+  });
+
+  it('rejects with the failure of a page that was requested ahead', async () => {
+    const { transport } = paged(
+      (own) => own,
+      (token) => token === 'b',
+    );
+    await expect(all(transport)).rejects.toThrow('the page failed');
+  });
+
+  it('reads no token from the objects', async () => {
+    const { transport, steps } = paged(() => '"},"items":[{"continue":"x');
+    expect((await all(transport)).items.length).toBe(3);
+    expect(requested(steps)).not.toContain('x');
+  });
+});
+
 describe('listNotOlder', () => {
   it('reads in pages what is too large for one answer', async () => {
     const { transport, queries } = scripted(({ query }) => {

@@ -40,18 +40,18 @@ function world(problems: readonly Problem[] = []) {
     periodSeconds: () => 15,
     excerptOf: ({ sourceLine }) => sourceLine,
   };
-  const view = (viewer: Viewer = SEES_ALL): ServiceView =>
-    viewService(api, facts, { now: clock.now(), viewer });
+  const view = (viewer: Viewer = SEES_ALL): Promise<ServiceView> =>
+    viewService(api, facts, { now: clock.now(), viewer, takeTurn: () => Promise.resolve() });
   return { clock, records, health, view };
 }
 
 const UNKNOWN = { isReachable: null, lastError: null, errors: 0 };
 
 describe('the state of the service', () => {
-  it('is unknown, not 0, before the first request', () => {
+  it('is unknown, not 0, before the first request', async () => {
     const { view } = world();
 
-    expect(serviceStatusSchema.parse(view())).toEqual({
+    expect(serviceStatusSchema.parse(await view())).toEqual({
       version: '0.1.0',
       at: '2026-01-01T00:00:00Z',
       startedAt: '2026-01-01T00:00:00Z',
@@ -73,22 +73,23 @@ describe('the state of the service', () => {
     });
   });
 
-  it('has the hold of the sources that a scaler queries, until it ends', () => {
+  it('has the hold of the sources that a scaler queries, until it ends', async () => {
     const { clock, records, view } = world();
     const until = at(600);
     records.ledger.add(
       record({ decision: decision({ state: { ...EMPTY_STATE, holdScaleDownUntil: until } }) }),
     );
 
-    const holds = (): readonly unknown[] => view().dataSources.map(({ holdUntil }) => holdUntil);
+    const holds = async (): Promise<readonly unknown[]> =>
+      (await view()).dataSources.map(({ holdUntil }) => holdUntil);
 
     clock.advance(599_999);
-    expect(holds()).toEqual(['2026-01-01T00:10:00Z', null]);
+    expect(await holds()).toEqual(['2026-01-01T00:10:00Z', null]);
     clock.advance(1);
-    expect(holds()).toEqual([null, null]);
+    expect(await holds()).toEqual([null, null]);
   });
 
-  it('lists the last 20 changes of all scalers, newest first', () => {
+  it('lists the last 20 changes of all scalers, newest first', async () => {
     const { records, view } = world();
     for (let index = 0; index < 60; index += 1)
       records.ledger.add(
@@ -100,7 +101,7 @@ describe('the state of the service', () => {
       );
     records.ledger.add(record({ scaler: scaler('s-0'), at: at(100) }));
 
-    const found = view().lastOutcomes;
+    const found = (await view()).lastOutcomes;
 
     expect(found.map(({ outcome }) => outcome.from)).toEqual(
       Array.from({ length: 20 }, (_, index) => 59 - index),
@@ -108,10 +109,10 @@ describe('the state of the service', () => {
     expect(found[0]).toMatchObject({ namespace: 'shop', name: 's-2', at: '2026-01-01T00:00:59Z' });
   });
 
-  it('lists errors of documents before warnings, with the line and its excerpt', () => {
+  it('lists errors of documents before warnings, with the line and its excerpt', async () => {
     const { view } = world([problem({ severity: 'warning', message: 'first' }), problem({ place: null })]);
 
-    expect(view().problems).toEqual([
+    expect((await view()).problems).toEqual([
       {
         severity: 'error',
         code: 'wrong-type',
@@ -131,7 +132,7 @@ describe('the state of the service', () => {
     ]);
   });
 
-  it('shows a viewer of one namespace nothing of the others', () => {
+  it('shows a viewer of one namespace nothing of the others', async () => {
     const { records, health, view } = world([
       problem({}),
       problem({ file: 'scalers.promscaler.dev/shop/web' }),
@@ -144,17 +145,21 @@ describe('the state of the service', () => {
     const query = { source: 'default', seconds: 1, reason: 'bad_query', message: 'secret_metric{' };
     health.observeQuery(query);
     health.observeKubernetesRequest({ verb: 'list', resource: 'pods', code: '403' });
+    health.startRound({ at: at(0), latenessSeconds: 0, missed: 0 });
+    for (let cycle = 0; cycle < 2; cycle += 1) health.endCycle(at(0));
 
-    const all = JSON.stringify(view());
-    const shop = view(ONLY_SHOP);
+    const all = JSON.stringify(await view());
+    const shop = await view(ONLY_SHOP);
 
     expect(all.match(/secret/g)?.length).toBeGreaterThan(3);
     expect(JSON.stringify(shop)).not.toContain('secret');
     expect([shop.problems.length, shop.conflicts.length, shop.lastOutcomes.length]).toEqual([1, 1, 1]);
     expect(shop.dataSources[0]?.lastError?.message).toBe('bad_query');
+    expect([shop.replicas[0]?.scalers, shop.rounds.last?.scalers]).toEqual([1, null]);
+    expect(JSON.parse(all)).toMatchObject({ replicas: [{ scalers: 2 }], rounds: { last: { scalers: 2 } } });
   });
 
-  it('adds the scalers, conflicts and changes of other replicas, and names the one that does not answer', () => {
+  it('adds the scalers, conflicts and changes of other replicas, and names the one that does not answer', async () => {
     const { view, records } = world();
     records.ledger.add(record());
     const change = (name: string, time: string): ServiceView['lastOutcomes'][number] => ({
@@ -163,7 +168,7 @@ describe('the state of the service', () => {
       at: time,
       outcome: { kind: 'patched', from: 1, to: 2, message: '' },
     });
-    const own = { ...view(), lastOutcomes: [change('a', '2026-01-01T00:00:10Z')] };
+    const own = { ...(await view()), lastOutcomes: [change('a', '2026-01-01T00:00:10Z')] };
     const other = {
       replicas: [{ identity: 'promscaler-1', scalers: 7, isReachable: true }],
       conflicts: [{ namespace: 'shop', name: 'b', message: 'kubectl' }],

@@ -13,6 +13,8 @@ export interface Range {
   readonly start: Instant;
   readonly end: Instant;
   readonly stepSeconds: number;
+  /** Read before `start`, for the windows of decisions: a multiple of the step. */
+  readonly warmUpSeconds: number;
 }
 
 export interface Fetching {
@@ -40,7 +42,7 @@ const RANGE_REFUSAL = /points|resolution|too many|too long|time range|range is|l
 export async function fetchSeries(
   what: string,
   { query, labels, selector }: HistoryQuery,
-  range: Range,
+  range: Omit<Range, 'warmUpSeconds'>,
   fetching: Fetching,
 ): Promise<readonly RangeSeries[]> {
   const chunks = chunksOf(range.start, range.end, range.stepSeconds);
@@ -118,7 +120,13 @@ function isRefusal({ reason, message }: Extract<RangeAnswer, { readonly class: '
 const TENANT_HEADER = /^(?:x-scope-orgid|thanos-tenant|accountid|projectid)$/i;
 
 /** What selects the data of a source, without secrets. */
-function identityOf({ name, urls, headers, basicAuth, bearerTokenFile }: SourceConfig): readonly string[] {
+export function identityOf({
+  name,
+  urls,
+  headers,
+  basicAuth,
+  bearerTokenFile,
+}: SourceConfig): readonly string[] {
   const tenants = Object.entries(headers).filter(([header]) => TENANT_HEADER.test(header));
   return [name, ...urls, ...tenants.flat(), basicAuth?.username ?? '', bearerTokenFile ?? ''];
 }

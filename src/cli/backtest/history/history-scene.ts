@@ -1,20 +1,23 @@
 import { RAN } from '../../../backtest/history/recorded-run.js';
 import { historyWorld, isMemory } from '../../../backtest/history/history-models.js';
+import { longestWindowSeconds } from '../../../backtest/history/longest-window.js';
+import { knownWarmUpSeconds } from '../../../backtest/history/warm-up.js';
+import { countAt } from '../../../backtest/simulation/count-steps.js';
 import { type Assumptions, resultOf, scoringOf, type Variant } from '../../../backtest/compare/variant.js';
 import type { ServiceConfig } from '../../../config/resolve-service-config.js';
 import { resolveServiceConfig } from '../../../config/resolve-service-config.js';
-import { DURATION_FORM, parseDuration } from '../../../units/duration.js';
 import { parseQuantity, milliToNumber } from '../../../units/quantity.js';
-import { addSeconds, formatInstant, type Instant, parseInstant } from '../../../units/time.js';
+import { addSeconds, formatInstant } from '../../../units/time.js';
 import { withPrometheusUrl } from '../../doctor/data-sources/with-prometheus-url.js';
+import { formatSeconds } from '../../output/format-values.js';
 import { CommandError, type CommandIo } from '../../process/io.js';
 import { describeAssumptions, usesCpu } from '../scene/describe-assumptions.js';
-import { parseSeconds } from '../scene/parse-options.js';
 import type { Scene } from '../scene/scene.js';
-import { MAX_POINTS, type Range } from './fetch-series.js';
+import type { Range } from './fetch-series.js';
 import { type HistorySources, openSaved, openServers } from './history-sources.js';
 import { readSavedHistory, type SavedHistory, writeHistory } from './saved-history.js';
 import { readHistory, type RecordedHistory } from './read-history.js';
+import { readRange } from './read-range.js';
 
 export interface HistoryOptions {
   readonly prometheus?: string;
@@ -27,7 +30,6 @@ export interface HistoryOptions {
   readonly saveHistory?: string;
 }
 
-const FEWEST_POINTS = 10;
 const DEFAULT_STEP_SECONDS = 15;
 
 /**
@@ -82,7 +84,11 @@ async function openServersOf(
 ): Promise<Opened> {
   const { prometheus } = withPrometheusUrl(known ?? resolveServiceConfig({}, null), options.prometheus);
   const source = prometheus['default'] ?? Object.values(prometheus)[0];
-  const range = readRange(options, source?.scrapeIntervalSeconds ?? DEFAULT_STEP_SECONDS, io);
+  const range = readRange(options, {
+    now: io.clock.now(),
+    scrapeIntervalSeconds: source?.scrapeIntervalSeconds ?? DEFAULT_STEP_SECONDS,
+    scalers: variants.map(({ scaler }) => scaler),
+  });
   const { cache = true, saveHistory } = options;
   const names = variants.flatMap(({ scaler }) => scaler.spec.metrics.map((metric) => metric.source));
   const settings = { names, hasCache: cache, isSaved: saveHistory !== undefined };
@@ -90,8 +96,8 @@ async function openServersOf(
 }
 
 function openFile(file: SavedHistory, io: CommandIo): Opened {
-  const { start, end, stepSeconds } = file;
-  return { sources: openSaved(file, io), range: { start, end, stepSeconds } };
+  const { start, end, stepSeconds, warmUpSeconds } = file;
+  return { sources: openSaved(file, io), range: { start, end, stepSeconds, warmUpSeconds } };
 }
 
 function sceneOf(
@@ -105,7 +111,11 @@ function sceneOf(
     throw new CommandError(
       `the load that one pod carries is unknown for metric ${loadMetric.identity}: set --capacity${loadMetric.type === 'Resource' ? ' or --request' : ''}`,
     );
-  const initial = given.assumptions.initialReplicas ?? ran?.replicas[0]?.count ?? null;
+  const warmUpSeconds =
+    given.assumptions.initialReplicas === null ? knownWarmUpSeconds(load.observed, range) : 0;
+  const recordedCount =
+    history.replicas.length === 0 ? null : countAt(history.replicas, addSeconds(range.start, -warmUpSeconds));
+  const initial = given.assumptions.initialReplicas ?? recordedCount;
   const assumptions: Assumptions = {
     ...given.assumptions,
     capacity,
@@ -115,12 +125,12 @@ function sceneOf(
   };
   const scoring = scoringOf(load.load, assumptions, range);
   return {
-    world: historyWorld(history),
+    world: historyWorld({ ...history, warmUpSeconds }, given.assumptions.initialReplicas),
     scoring,
     assumptions,
     more: ran === null ? [] : [resultOf(RAN, ran, scoring)],
     lines: [
-      ...historyLines(recorded, variants, { given, range }),
+      ...historyLines(recorded, variants, { given, range, warmUpSeconds }),
       ...describeAssumptions(assumptions, variants),
     ],
   };
@@ -129,7 +139,15 @@ function sceneOf(
 function historyLines(
   { loadMetric, cpuRequest, cpuLimit, podStartSeconds, ran }: RecordedHistory,
   variants: readonly Variant[],
-  { given, range }: { readonly given: Parameters<typeof openHistory>[2]; readonly range: Range },
+  {
+    given,
+    range,
+    warmUpSeconds,
+  }: {
+    readonly given: Parameters<typeof openHistory>[2];
+    readonly range: Range;
+    readonly warmUpSeconds: number;
+  },
 ): readonly string[] {
   const { assumptions } = given;
   const { start, end, stepSeconds } = range;
@@ -148,6 +166,7 @@ function historyLines(
     ...(assumptions.podStartSeconds === null && podStartSeconds !== null
       ? ['the start of a pod is the median of kube_pod_status_ready_time - kube_pod_created']
       : []),
+    warmUpLine(variants, warmUpSeconds, assumptions.initialReplicas !== null),
     'for the demand, values are moved back by half of the window of their query',
     'observed usage does not show load that was not served: where pods were at their limit, the demand was higher',
     ...(hasMemory ? ['memory is the recorded mean of a pod, whatever the number of pods'] : []),
@@ -158,39 +177,19 @@ function historyLines(
   ];
 }
 
-function readRange(options: HistoryOptions, scrapeIntervalSeconds: number, io: CommandIo): Range {
-  const now = io.clock.now();
-  const end = options.to === undefined ? now : timeOf('--to', options.to, now);
-  if (options.from === undefined) throw new CommandError('--prometheus needs --from, such as --from 7d', 2);
-  const start = timeOf('--from', options.from, end);
-  const stepSeconds =
-    options.step === undefined ? scrapeIntervalSeconds : parseSeconds('--step', options.step);
-  if (end > now) throw new CommandError(`--to is ${formatInstant(end)}, must not be in the future`, 2);
-  if (!(stepSeconds >= 1)) throw new CommandError('--step must be at least 1 s', 2);
-  const points = (end - start) / 1000 / stepSeconds;
-  if (points < FEWEST_POINTS)
-    throw new CommandError(
-      `--from ${formatInstant(start)} must be at least ${FEWEST_POINTS} steps of ${stepSeconds} s before --to ${formatInstant(end)}`,
-      2,
-    );
-  if (points > MAX_POINTS)
-    throw new CommandError(
-      `--from to --to has ${Math.round(points)} steps of ${stepSeconds} s, must be at most ${MAX_POINTS}; set a longer --step`,
-      2,
-    );
-  return { start, end, stepSeconds };
-}
-
-/** A time, or a duration before another time. */
-function timeOf(option: string, text: string, before: Instant): Instant {
-  const time = parseInstant(text);
-  const seconds = parseDuration(text);
-  if (time !== null) return time;
-  if (seconds !== null) return addSeconds(before, -seconds);
-  throw new CommandError(
-    `${option} is ${JSON.stringify(text)}, must be a time such as 2026-01-01T00:00:00Z or ${DURATION_FORM}`,
-    2,
-  );
+function warmUpLine(
+  variants: readonly Variant[],
+  warmUpSeconds: number,
+  hasInitialReplicas: boolean,
+): string {
+  const longest = Math.max(...variants.map(({ scaler }) => longestWindowSeconds(scaler)));
+  if (hasInitialReplicas) return 'windows are empty at --from (--initial-replicas)';
+  if (warmUpSeconds === 0)
+    return `the history has nothing before --from: windows (up to ${formatSeconds(longest)}) are empty at --from`;
+  const begin = `decisions begin ${formatSeconds(warmUpSeconds)} before --from, and count from --from on`;
+  return warmUpSeconds < longest
+    ? `${begin}; the history has nothing before that, and windows are up to ${formatSeconds(longest)}`
+    : begin;
 }
 
 function parseRequest(text: string): number {

@@ -1,7 +1,7 @@
 import { createPrometheusClient } from '../../../prometheus/client/client.js';
 import { createRangeClient } from '../../../prometheus/client/range-client.js';
 import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
-import type { Fetching } from './fetch-series.js';
+import { type Fetching, identityOf } from './fetch-series.js';
 
 /** A server that does not answer fails its first range query, with a better message. */
 const RECOGNITION_MS = 5000;
@@ -28,8 +28,23 @@ export async function openSources(
   return new Map(opened.flat());
 }
 
-async function fittingConfig(config: SourceConfig, { io }: Pick<Fetching, 'io'>): Promise<SourceConfig> {
+/** A server that is not there now had the queries that the cache has answers for. */
+async function fittingConfig(
+  config: SourceConfig,
+  { cache, io }: Pick<Fetching, 'cache' | 'io'>,
+): Promise<SourceConfig> {
   const client = createPrometheusClient(config, io.clock, io.env);
-  await client.recognize?.({ timeoutMs: RECOGNITION_MS, signal: io.signal });
-  return client.fittingConfig?.() ?? config;
+  const hasAnswered = await client.recognize?.({ timeoutMs: RECOGNITION_MS, signal: io.signal });
+  const fitting = client.fittingConfig?.() ?? config;
+  const { ifVictoriaMetrics } = config;
+  if (ifVictoriaMetrics === null) return fitting;
+  const key = { source: identityOf(config), query: '# flavor', start: 0, end: 0, stepSeconds: 1 };
+  if (hasAnswered === true) {
+    await cache?.write(key, [{ labels: { flavor: fitting.flavor }, points: [] }]);
+    return fitting;
+  }
+  const [known] = (await cache?.read(key)) ?? [];
+  return known?.labels['flavor'] === ifVictoriaMetrics.flavor
+    ? { ...config, ...ifVictoriaMetrics, ifVictoriaMetrics: null }
+    : fitting;
 }

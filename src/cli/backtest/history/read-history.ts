@@ -14,7 +14,7 @@ import {
   type HistoryQuery,
   perContainerQuery,
   podCountQuery,
-  podStartQuery,
+  podStartQueries,
   readyQuery,
   replicasQueries,
   totalQuery,
@@ -22,15 +22,17 @@ import {
 } from '../../../backtest/history/plan-queries.js';
 import { recordedRun } from '../../../backtest/history/recorded-run.js';
 import { CONTAINER } from '../../../backtest/simulation/take-sample.js';
+import type { CountStep } from '../../../backtest/simulation/count-steps.js';
 import type { Run } from '../../../backtest/simulation/run-variant.js';
 import { isRate } from '../../../promql/ranges.js';
 import { resourceWindowSeconds } from '../../../prometheus/resource-queries.js';
 import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
 import type { MetricSpec, Scaler } from '../../../scaler/spec.js';
-import { instantFromMs } from '../../../units/time.js';
+import { addSeconds } from '../../../units/time.js';
 import { CommandError } from '../../process/io.js';
 import { type Fetching, fetchSeries, type Range } from './fetch-series.js';
 import { historyQuery } from './history-query.js';
+import { aligned, readColumn, withoutWarmUp } from './read-column.js';
 
 /** What the data source knows about the workload of the first document. */
 export interface RecordedHistory {
@@ -78,17 +80,16 @@ export async function readHistory(
       : capacityOf(metric, facts, settings);
   const warnings: string[] = [];
   const read = new Map<string, Promise<MetricHistory | null>>();
-  const known = new Map<string, MetricHistory>();
   for (const each of scalers)
     for (const metric of each.spec.metrics) {
       const key = keyOf(each, metric);
       if (read.has(key)) continue;
       read.set(key, readMetric(each, metric, { settings, facts, saturationOf, warnings }));
     }
-  for (const [key, history] of read) {
-    const value = await history;
-    if (value !== null) known.set(key, value);
-  }
+  const entries = await Promise.all([...read].map(async ([key, history]) => [key, await history] as const));
+  const known = new Map(
+    entries.flatMap(([key, history]) => (history === null ? [] : [[key, history] as const])),
+  );
   const load = known.get(keyOf(scaler, loadMetric));
   if (load === undefined)
     throw new CommandError(
@@ -103,7 +104,8 @@ export async function readHistory(
     history: {
       metricOf: (each, metric) => known.get(keyOf(each, metric)) ?? null,
       requests: facts.requests,
-      changes: facts.ran?.replicas.slice(1) ?? [],
+      replicas: facts.allReplicas,
+      warmUpSeconds: settings.range.warmUpSeconds,
       syncPeriodSeconds: scaler.spec.syncPeriodSeconds,
     },
   };
@@ -112,6 +114,8 @@ export async function readHistory(
 interface Facts extends Pick<RecordedHistory, 'ran' | 'podStartSeconds' | 'cpuRequest' | 'cpuLimit'> {
   readonly requests: History['requests'];
   readonly replicas: Column | null;
+  /** What really ran, with the warm-up. */
+  readonly allReplicas: readonly CountStep[];
 }
 
 async function readFacts(scaler: Scaler, settings: HistorySettings, fetching: Fetching): Promise<Facts> {
@@ -122,11 +126,12 @@ async function readFacts(scaler: Scaler, settings: HistorySettings, fetching: Fe
     stepSeconds: Math.max(range.stepSeconds, Math.min(COARSE_STEP_SECONDS, seconds / 20)),
   };
   const step = Math.ceil(coarse.stepSeconds / range.stepSeconds) * range.stepSeconds;
-  const column = async (what: string, query: string, stepSeconds = range.stepSeconds): Promise<Column> =>
-    columnOf(
-      await fetchSeries(what, plain(query), { ...range, stepSeconds }, fetching),
-      aligned({ ...range, stepSeconds }),
-    );
+  const column = (what: string, query: string): Promise<Column> =>
+    readColumn(what, plain(query), range, fetching);
+  const podStartOf = async (query: string): Promise<number | null> => {
+    const coarseRange = { ...range, stepSeconds: step, warmUpSeconds: 0 };
+    return medianOf(await readColumn('the start of pods', plain(query), coarseRange, fetching));
+  };
   const containers = async (
     which: 'requests' | 'limits',
     resource: string,
@@ -150,7 +155,7 @@ async function readFacts(scaler: Scaler, settings: HistorySettings, fetching: Fe
     request === null ? containers('requests', 'cpu') : new Map([[CONTAINER, request]]),
     containers('limits', 'cpu'),
     needsMemory ? containers('requests', 'memory') : new Map<string, number>(),
-    column('the start of pods', podStartQuery(scaler), step),
+    Promise.all(podStartQueries(scaler).map(podStartOf)),
     ready === null ? null : column('the ready pods', ready),
     ...queries.map(({ query }) => column('the replicas', query)),
   ]);
@@ -160,15 +165,17 @@ async function readFacts(scaler: Scaler, settings: HistorySettings, fetching: Fe
   const late = (range.stepSeconds + fetching.source.scrapeIntervalSeconds) / 2;
   const lateSeconds = { replicas: late + (queries[index]?.lateSeconds ?? 0), ready: late };
   const hasLimit = cpu.size > 0 && [...cpu.keys()].every((name) => limits.has(name));
+  const steps = recorded === null ? null : { replicas: recorded, ready: readyColumn, lateSeconds };
+  const begin = addSeconds(range.start, -range.warmUpSeconds);
   return {
     requests: new Map([
       ['cpu', cpu],
       ['memory', memory],
     ]),
     replicas: recorded,
-    ran:
-      recorded === null ? null : recordedRun({ replicas: recorded, ready: readyColumn, lateSeconds }, range),
-    podStartSeconds: medianOf(podStart),
+    ran: steps === null ? null : recordedRun(steps, range),
+    allReplicas: steps === null ? [] : (recordedRun(steps, { ...range, start: begin })?.replicas ?? []),
+    podStartSeconds: podStart.find((seconds) => seconds !== null) ?? null,
     cpuRequest: cpu.size === 0 ? null : sumOf(cpu),
     cpuLimit: hasLimit ? sumOf(limits) : null,
   };
@@ -189,20 +196,14 @@ async function readMetric(
   const { query, warning } = await historyQuery(metric, scaler, { range: settings.range, fetching });
   if (warning !== null) warnings.push(warning);
   const what = `metric ${metric.identity}`;
-  const range = aligned(settings.range);
-  const total = columnOf(
-    await fetchSeries(what, totalQuery(metric, scaler, query), settings.range, fetching),
-    range,
-  );
+  const { range } = settings;
+  const total = await readColumn(what, totalQuery(metric, scaler, query), range, fetching);
   const column = isMemory(metric)
-    ? divideColumns(
-        total,
-        columnOf(await fetchSeries(what, podCountQuery(scaler, query), settings.range, fetching), range),
-      )
+    ? divideColumns(total, await readColumn(what, podCountQuery(scaler, query), range, fetching))
     : isZeroIfMissing(metric)
       ? fillZero(total, facts.replicas)
       : total;
-  const gaps = describeGaps(column);
+  const gaps = describeGaps(withoutWarmUp(column, range));
   if (gaps === undefined) return null;
   if (gaps !== null) warnings.push(`${what}: ${gaps}`);
   const windowSeconds = isResource(metric)
@@ -234,12 +235,6 @@ function sourceOf(metric: MetricSpec, { sources }: HistorySettings): Fetching {
       `metric ${metric.identity}: there is no data source ${metric.source}; set --config`,
     );
   return fetching;
-}
-
-/** The points of a range query are multiples of the step: see `chunksOf`. */
-function aligned({ start, end, stepSeconds }: Range): Range {
-  const stepMs = stepSeconds * 1000;
-  return { start: instantFromMs(Math.ceil(start / stepMs) * stepMs), end, stepSeconds };
 }
 
 function plain(query: string): HistoryQuery {

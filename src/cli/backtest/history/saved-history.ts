@@ -9,11 +9,12 @@ import { formatInstant, type Instant, parseInstant, secondsBetween } from '../..
 import { CommandError, type CommandIo } from '../../process/io.js';
 import { MAX_POINTS } from './fetch-series.js';
 import { isSeriesList } from './history-cache.js';
+import { MAX_DAYS } from './read-range.js';
 
 /** What the queries of a data source depend on. */
 type SavedSource = Pick<
   SourceConfig,
-  'scrapeIntervalSeconds' | 'resourceWindowSeconds' | 'resourceQueries' | 'resourceWindows'
+  'scrapeIntervalSeconds' | 'resourceWindowSeconds' | 'resourceQueries' | 'resourceWindows' | 'onceQueries'
 >;
 
 interface SavedAnswer {
@@ -31,21 +32,24 @@ export interface SavedHistory {
   readonly start: Instant;
   readonly end: Instant;
   readonly stepSeconds: number;
+  readonly warmUpSeconds: number;
   readonly sources: Readonly<Record<string, SavedSource>>;
   readonly answers: readonly SavedAnswer[];
 }
 
 const FORMAT = 1;
 const MAX_BYTES = 256 * 1024 * 1024;
-const MAX_SECONDS = 400 * 86_400;
+const MAX_SECONDS = MAX_DAYS * 86_400;
+const MAX_WARM_UP_SECONDS = 2 * 86_400;
 
 export function savedSource({
   scrapeIntervalSeconds,
   resourceWindowSeconds,
   resourceQueries,
   resourceWindows = {},
+  onceQueries,
 }: SourceConfig): SavedSource {
-  return { scrapeIntervalSeconds, resourceWindowSeconds, resourceQueries, resourceWindows };
+  return { scrapeIntervalSeconds, resourceWindowSeconds, resourceQueries, resourceWindows, onceQueries };
 }
 
 /** Writes the file at once: a reader never sees half of it. Throws `CommandError`. */
@@ -90,17 +94,18 @@ function parseHistory(text: string): SavedHistory | string {
     return 'is not JSON';
   }
   if (!isObject(parsed) || parsed['format'] !== FORMAT) return `is not a saved history of format ${FORMAT}`;
-  const { from, to, stepSeconds, sources, answers } = parsed;
+  const { from, to, stepSeconds, warmUpSeconds = 0, sources, answers } = parsed;
   const start = typeof from === 'string' ? parseInstant(from) : null;
   const end = typeof to === 'string' ? parseInstant(to) : null;
   if (start === null || end === null || end <= start) return 'has no valid from and to';
   if (!isStep(stepSeconds)) return 'has no valid stepSeconds';
+  if (!isWarmUp(warmUpSeconds, stepSeconds)) return 'has no valid warmUpSeconds';
   const seconds = secondsBetween(start, end);
   if (seconds > MAX_SECONDS || seconds / stepSeconds > MAX_POINTS) return 'has too long a time';
   if (!isObject(sources)) return 'has no sources';
   for (const source of Object.values(sources)) if (!isSource(source)) return 'has an invalid source';
   if (!Array.isArray(answers) || !answers.every(isAnswer)) return 'has an invalid answer';
-  return { start, end, stepSeconds, sources: sources as SavedHistory['sources'], answers };
+  return { start, end, stepSeconds, warmUpSeconds, sources: sources as SavedHistory['sources'], answers };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -111,11 +116,17 @@ function isStep(value: unknown): value is number {
   return typeof value === 'number' && value >= 1 && value <= 86_400;
 }
 
+function isWarmUp(value: unknown, stepSeconds: number): value is number {
+  return typeof value === 'number' && value >= 0 && value <= MAX_WARM_UP_SECONDS && value % stepSeconds === 0;
+}
+
 function isSource(value: unknown): boolean {
   if (!isObject(value)) return false;
-  const { scrapeIntervalSeconds, resourceWindowSeconds, resourceQueries, resourceWindows = {} } = value;
-  const isTexts =
-    isObject(resourceQueries) && Object.values(resourceQueries).every((query) => typeof query === 'string');
+  const { scrapeIntervalSeconds, resourceWindowSeconds, resourceWindows = {} } = value;
+  const { resourceQueries, onceQueries = {} } = value;
+  const isTexts = [resourceQueries, onceQueries].every(
+    (queries) => isObject(queries) && Object.values(queries).every((query) => typeof query === 'string'),
+  );
   const isSteps = isObject(resourceWindows) && Object.values(resourceWindows).every(isStep);
   return isStep(scrapeIntervalSeconds) && isStep(resourceWindowSeconds) && isTexts && isSteps;
 }

@@ -1,31 +1,30 @@
 import { paretoFront } from '../../../backtest/compare/pareto.js';
-import type { Result, Variant } from '../../../backtest/compare/variant.js';
-import type { Run } from '../../../backtest/simulation/run-variant.js';
+import type { Result } from '../../../backtest/compare/variant.js';
+import type { Change, Run } from '../../../backtest/simulation/run-variant.js';
 import { RAN } from '../../../backtest/history/recorded-run.js';
 import { createBand } from '../../../backtest/report/band.js';
-import type { PageChange, PageData, PageRun } from '../../../backtest/report/page-data.js';
+import type { PageData, PageRun } from '../../../backtest/report/page-data.js';
 import type { Report } from '../../../backtest/report/report.js';
 import { secondsBetween } from '../../../units/time.js';
 import { VERSION } from '../../version/version.js';
 import { noteLines, recommendationLines, tableRows } from '../text/report-lines.js';
-import type { Scene } from '../scene/scene.js';
 import { createExplanations, type Explanations } from './explanations.js';
-import { traceRun } from './trace-run.js';
+import type { RunTrace } from './trace-run.js';
 
 /** Characters of explanations, so that the file stays below 5 MB. */
-const MOST_CHARACTERS = 2_500_000;
+export const MOST_CHARACTERS = 2_500_000;
 /** Points of replicas and changes of all variants. */
 const MOST_POINTS = 60_000;
 
-/** `variants`: the documents that are run again for their metrics and explanations. */
-export function buildPage(report: Report, variants: readonly Variant[], scene: Scene): PageData {
+/** `traces`: the metrics and explanations of runs, by name; of other runs, only the reasons are shown. */
+export function buildPage(report: Report, traces: ReadonlyMap<string, RunTrace>): PageData {
   const { scoring, assumptions } = report;
   const { start, end } = scoring.demand;
   const explanations = createExplanations(MOST_CHARACTERS);
   const thinned: string[] = [];
-  const runs = runsOf(report, { variants, scene, explanations, thinned });
-  if (explanations.leftOut() > 0)
-    thinned.push(`${explanations.leftOut()} changes have no explanation, to bound the size of the file`);
+  const runs = runsOf(report, { traces, explanations, thinned });
+  const leftOut = runs.flatMap(({ changes }) => changes).filter(({ lines }) => lines.length === 0).length;
+  if (leftOut > 0) thinned.push(`${leftOut} changes have no explanation, to bound the size of the file`);
   return {
     version: VERSION,
     from: start / 1000,
@@ -54,8 +53,7 @@ function demandOf({ scoring: { load, capacity, demand } }: Report): PageData['de
 }
 
 interface Parts {
-  readonly variants: readonly Variant[];
-  readonly scene: Scene;
+  readonly traces: ReadonlyMap<string, RunTrace>;
   readonly explanations: Explanations;
   readonly thinned: string[];
 }
@@ -82,24 +80,28 @@ function runsOf(report: Report, parts: Parts): readonly PageRun[] {
 function runOfResult(
   name: string,
   { name: key, run }: Result & { readonly run: Run },
-  { variants, scene, explanations }: Parts,
+  { traces, explanations }: Parts,
 ): PageRun {
-  const variant = variants.find((one) => one.name === key);
-  const traced = variant === undefined ? null : traceRun(variant, scene, explanations);
+  const trace = traces.get(key);
   return {
     name,
     replicas: run.replicas.map(({ at, count }) => [secondsBetween(run.start, at), count]),
-    metrics: traced?.metrics ?? [],
-    changes: traced?.changes ?? changesOf(run, explanations),
+    metrics: trace?.metrics ?? [],
+    changes: run.changes.map((change, index) => ({
+      at: secondsBetween(run.start, change.at),
+      from: change.currentReplicas,
+      to: change.desiredReplicas,
+      lines: linesOf(change, trace?.explanations[index], { trace, explanations }),
+    })),
   };
 }
 
-/** Without the snapshots, there are only the reasons. */
-function changesOf({ start, changes }: Run, explanations: Explanations): readonly PageChange[] {
-  return changes.map(({ at, currentReplicas, desiredReplicas, reason }) => ({
-    at: secondsBetween(start, at),
-    from: currentReplicas,
-    to: desiredReplicas,
-    lines: explanations.add([reason]),
-  }));
+/** Without a trace, there is only the reason. */
+function linesOf(
+  { reason }: Change,
+  indexes: readonly number[] | undefined,
+  { trace, explanations }: { readonly trace: RunTrace | undefined; readonly explanations: Explanations },
+): readonly number[] {
+  if (trace === undefined || indexes === undefined) return explanations.add(() => [reason]);
+  return indexes.length === 0 ? [] : explanations.add(() => indexes.map((line) => trace.lines[line] ?? ''));
 }

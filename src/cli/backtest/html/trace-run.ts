@@ -1,41 +1,52 @@
-import { runOn, type Variant } from '../../../backtest/compare/variant.js';
+import type { Job } from '../../../backtest/compare/run-jobs.js';
 import { type BandBuilder, createBand } from '../../../backtest/report/band.js';
-import type { PageChange, PageMetric } from '../../../backtest/report/page-data.js';
+import type { PageMetric } from '../../../backtest/report/page-data.js';
+import type { OnRound } from '../../../backtest/simulation/run-variant.js';
 import type { Decision } from '../../../decision/result/decision.js';
 import type { MetricSpec } from '../../../scaler/spec.js';
 import { milliToNumber } from '../../../units/quantity.js';
-import { addSeconds, secondsBetween } from '../../../units/time.js';
+import { addSeconds } from '../../../units/time.js';
 import { explainLines } from '../../explain/explain-lines.js';
-import type { Scene } from '../scene/scene.js';
-import type { Explanations } from './explanations.js';
+import { createExplanations } from './explanations.js';
 
+/** What the page shows of a run, besides its replicas: plain data, which a worker thread can send. */
 export interface RunTrace {
   readonly metrics: readonly PageMetric[];
-  readonly changes: readonly PageChange[];
+  /** Lines of the explanations, each once. */
+  readonly lines: readonly string[];
+  /** By change of the run: indexes of its explanation in `lines`; empty: left out. */
+  readonly explanations: readonly (readonly number[])[];
 }
 
-/** Runs a document again and notes its metrics, and the explanation of each change. */
-export function traceRun(variant: Variant, scene: Scene, explanations: Explanations): RunTrace {
-  const { start, end } = scene.scoring.demand;
-  const { metrics, syncPeriodSeconds } = variant.scaler.spec;
+export interface RunTracer {
+  readonly onRound: OnRound;
+  readonly finish: () => RunTrace;
+}
+
+/** Notes the metrics of a run, and the explanation of each change up to `mostCharacters` in all. */
+export function createRunTracer({ scaler, setting }: Job, mostCharacters: number): RunTracer {
+  const { start, end } = setting;
+  const { metrics, syncPeriodSeconds } = scaler.spec;
   const bands = metrics.map(() => createBand(start, end));
-  const changes: PageChange[] = [];
-  runOn(scene.world, variant, scene, (decision, snapshot) => {
-    const { now } = snapshot;
-    addMetrics(bands, decision, (band, value) => band.add(value, now, addSeconds(now, syncPeriodSeconds)));
-    if (decision.action === 'none') return;
-    const { currentReplicas: from, desiredReplicas: to } = decision;
-    const lines = explanations.add(explainLines({ snapshot, decision, status: null, now }));
-    changes.push({ at: secondsBetween(start, now), from, to, lines });
-  });
+  const explanations = createExplanations(mostCharacters);
+  const byChange: (readonly number[])[] = [];
   return {
-    metrics: metrics.map((metric, index) => ({
-      name: metric.identity,
-      isPercent: metric.target.type === 'Utilization',
-      target: targetOf(metric),
-      value: bands[index]?.finish() ?? { low: [], high: [] },
-    })),
-    changes,
+    onRound: (decision, snapshot) => {
+      const { now } = snapshot;
+      addMetrics(bands, decision, (band, value) => band.add(value, now, addSeconds(now, syncPeriodSeconds)));
+      if (decision.action === 'none') return;
+      byChange.push(explanations.add(() => explainLines({ snapshot, decision, status: null, now })));
+    },
+    finish: () => ({
+      metrics: metrics.map((metric, index) => ({
+        name: metric.identity,
+        isPercent: metric.target.type === 'Utilization',
+        target: targetOf(metric),
+        value: bands[index]?.finish() ?? { low: [], high: [] },
+      })),
+      lines: explanations.lines(),
+      explanations: byChange,
+    }),
   };
 }
 

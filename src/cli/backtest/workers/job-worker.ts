@@ -1,5 +1,4 @@
 import { parentPort } from 'node:worker_threads';
-import { type JobResult, runJob } from '../../../backtest/compare/run-jobs.js';
 import type { Load, LoadData } from '../../../backtest/load/load.js';
 import {
   openLoad,
@@ -7,23 +6,24 @@ import {
   unpackSetting,
 } from '../../../backtest/simulation/portable-setting.js';
 import type { Scaler } from '../../../scaler/spec.js';
+import { runTracedJob } from './traces.js';
 
 export interface JobRequest {
   readonly scaler: Scaler;
   readonly setting: PortableSetting;
   /** Loads that the worker does not have yet, by number. */
   readonly loads: ReadonlyMap<number, LoadData>;
+  readonly traceCharacters: number | null;
 }
 
 const loads = new Map<number, Load>();
 
-parentPort?.on('message', ({ scaler, setting, loads: more }: JobRequest) => {
+parentPort?.on('message', ({ scaler, setting, loads: more, traceCharacters }: JobRequest) => {
   for (const [number, data] of more) loads.set(number, openLoad(data));
   const loadOf = (number: number): Load => {
     const load = loads.get(number);
     if (load === undefined) throw new Error(`load ${number} is missing`);
     return load;
   };
-  const result: JobResult = runJob({ scaler, setting: unpackSetting(setting, loadOf) });
-  parentPort?.postMessage(result);
+  parentPort?.postMessage(runTracedJob({ scaler, setting: unpackSetting(setting, loadOf) }, traceCharacters));
 });

@@ -1,17 +1,12 @@
-import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import {
-  type Job,
-  type JobResult,
-  roundsOf,
-  runJob,
-  type RunJobs,
-} from '../../../backtest/compare/run-jobs.js';
+import { type Job, type JobResult, roundsOf, type RunJobs } from '../../../backtest/compare/run-jobs.js';
 import type { Load, LoadData } from '../../../backtest/load/load.js';
 import { packSetting, shareLoad } from '../../../backtest/simulation/portable-setting.js';
 import { onAbort } from '../../../units/abort.js';
 import type { Progress } from '../../output/progress.js';
 import type { JobRequest } from './job-worker.js';
+import { readMachineLimits, threadsFor } from './machine-limits.js';
+import { runTracedJob, type TracedResult, type Traces } from './traces.js';
 
 export interface WorkerPool {
   readonly runJobs: RunJobs;
@@ -22,20 +17,25 @@ export interface WorkerPool {
 const FEWEST_ROUNDS = 100_000;
 
 /**
- * Runs jobs in worker threads, one for each processor, or in this thread if they are few and short. A worker that fails
+ * Runs jobs in worker threads, one for each processor as far as memory allows, or in this thread if they are few and
+ * short. A worker that fails
  * is the error of its job. An abort of the signal ends all workers.
  */
 export function createWorkerPool({
   signal,
   progress = null,
-  parallel = availableParallelism(),
+  traces = null,
+  parallel = null,
   fewestRounds = FEWEST_ROUNDS,
   entry = new URL('./job-worker.js', import.meta.url),
 }: {
   readonly signal: AbortSignal;
   /** Of the jobs in worker threads. */
   readonly progress?: Progress | null;
-  readonly parallel?: number;
+  /** Filled with a trace of each run. */
+  readonly traces?: Traces | null;
+  /** Null: as many as the machine allows. */
+  readonly parallel?: number | null;
   readonly fewestRounds?: number;
   readonly entry?: URL;
 }): WorkerPool {
@@ -52,11 +52,12 @@ export function createWorkerPool({
     return shared.length - 1;
   };
 
-  const runOne = async (job: Job): Promise<JobResult> => {
-    if (signal.aborted) return INTERRUPTED;
+  const runOne = async (job: Job, traceCharacters: number | null): Promise<TracedResult> => {
+    if (signal.aborted) return withoutTrace('interrupted');
     const thread = idle.pop() ?? startThread(entry);
     all.add(thread);
-    const result = await thread.run(job, { numberOf, dataOf: (number) => shared[number], signal });
+    const dataOf = (number: number): LoadData | undefined => shared[number];
+    const result = await thread.run(job, { numberOf, dataOf, signal, traceCharacters });
     if (thread.hasEnded()) all.delete(thread);
     else idle.push(thread);
     return result;
@@ -65,14 +66,24 @@ export function createWorkerPool({
   return {
     runJobs: async (jobs) => {
       const rounds = jobs.reduce((sum, job) => sum + roundsOf(job), 0);
-      const width = Math.min(parallel, jobs.length);
-      if (width < 2 || rounds < fewestRounds) return jobs.map(runJob);
-      progress?.add(jobs.length);
+      const width = Math.min(parallel ?? threadsFor(readMachineLimits(), pointsOf(jobs)), jobs.length);
       const results: JobResult[] = [];
+      const charactersOf = (index: number): number | null => traces?.charactersOf(index, jobs.length) ?? null;
+      const keep = (index: number, job: Job, { result, trace }: TracedResult): void => {
+        results[index] = result;
+        if (trace !== null) traces?.add(job.scaler, trace);
+      };
+      // A single long job, too: an interrupt reaches this thread only while it is free.
+      if (rounds < fewestRounds) {
+        for (const [index, job] of jobs.entries()) keep(index, job, runTracedJob(job, charactersOf(index)));
+        return results;
+      }
+      progress?.add(jobs.length);
       const queue = [...jobs.entries()];
       const work = async (): Promise<void> => {
         for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-          results[next[0]] = await runOne(next[1]);
+          const [index, job] = next;
+          keep(index, job, await runOne(job, charactersOf(index)));
           progress?.done();
         }
       };
@@ -87,7 +98,15 @@ export function createWorkerPool({
   };
 }
 
-const INTERRUPTED: JobResult = { error: 'interrupted' };
+/** Of all loads of the jobs. */
+function pointsOf(jobs: readonly Job[]): number {
+  const loads = new Set(jobs.flatMap(({ setting }) => setting.models.map(({ load }) => load)));
+  return [...loads].reduce((sum, { points }) => sum + points, 0);
+}
+
+function withoutTrace(error: string): TracedResult {
+  return { result: { error }, trace: null };
+}
 
 interface JobThread {
   readonly run: (
@@ -96,8 +115,9 @@ interface JobThread {
       readonly numberOf: (load: Load) => number;
       readonly dataOf: (number: number) => LoadData | undefined;
       readonly signal: AbortSignal;
+      readonly traceCharacters: number | null;
     },
-  ) => Promise<JobResult>;
+  ) => Promise<TracedResult>;
   readonly hasEnded: () => boolean;
   readonly end: () => void;
 }
@@ -117,22 +137,24 @@ function startThread(entry: URL): JobThread {
   return {
     hasEnded: () => hasEnded,
     end,
-    run: ({ scaler, setting }, { numberOf, dataOf, signal }) =>
+    run: ({ scaler, setting }, { numberOf, dataOf, signal, traceCharacters }) =>
       new Promise((resolve) => {
         const loads = new Map<number, LoadData>();
-        const settle = (result: JobResult): void => {
+        const settle = (result: TracedResult): void => {
           forget();
           worker.off('message', settle).off('error', onError).off('exit', onExit);
           resolve(result);
         };
         const onError = (error: unknown): void =>
-          settle({
-            error: `its worker thread failed: ${error instanceof Error ? error.message : String(error)}`,
-          });
-        const onExit = (): void => settle({ error: 'its worker thread exited' });
+          settle(
+            withoutTrace(
+              `its worker thread failed: ${error instanceof Error ? error.message : String(error)}`,
+            ),
+          );
+        const onExit = (): void => settle(withoutTrace('its worker thread exited'));
         const onStop = (): void => {
           end();
-          settle(INTERRUPTED);
+          settle(withoutTrace('interrupted'));
         };
         const forget = onAbort(signal, onStop);
         worker.on('message', settle).on('error', onError).on('exit', onExit);
@@ -143,7 +165,7 @@ function startThread(entry: URL): JobThread {
           sent.add(number);
           return number;
         });
-        const request: JobRequest = { scaler, setting: packed, loads };
+        const request: JobRequest = { scaler, setting: packed, loads, traceCharacters };
         if (hasEnded) onExit();
         else worker.postMessage(request);
       }),

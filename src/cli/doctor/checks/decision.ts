@@ -89,10 +89,11 @@ function portsOf(context: ClusterContext, facts: ClusterFacts): CyclePorts {
   const sources = new Map(Object.entries(config.prometheus));
   const observe = metricObserver({ sources, recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds });
   // Without the recovery hold, which would hide the recommendation: there are no earlier samples.
-  const observeMetrics: ObserveMetrics = async (input) => {
-    const seen = await observe(input);
-    return { ...seen, holdScaleDownUntil: null, holdReason: null };
-  };
+  const observeMetrics: ObserveMetrics = (input) => ({
+    ...observe(input),
+    holdScaleDownUntil: null,
+    holdReason: null,
+  });
   return {
     clock,
     cluster: readOnlyCluster(facts),

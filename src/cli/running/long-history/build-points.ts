@@ -15,23 +15,36 @@ export interface HistorySeries {
 
 type Column = (number | null)[];
 
-/** Returns one point per step from the first to the last with a number. What has no sample is null. */
-export function buildPoints(scaler: Scaler, range: LongRange, series: HistorySeries): ScalerPoints {
+/**
+ * Returns one point per step from the first to the last with a number. What has no sample is null. `takeTurn` lets
+ * other work go on.
+ */
+export async function buildPoints(
+  scaler: Scaler,
+  range: LongRange,
+  series: HistorySeries,
+  takeTurn: () => Promise<void>,
+): Promise<ScalerPoints> {
   const { metrics } = scaler.spec;
   const columnOf = createColumns(range);
   const counts = COUNT_COLUMNS.map((name) =>
     columnOf(series.counts, ({ column }) => column === name).map(countOrNull),
   );
-  const values = metrics.flatMap((spec) =>
-    [series.values, series.targets].map((all) =>
-      columnOf(all, ({ metric, type }) => metric === spec.identity && type === spec.type),
-    ),
-  );
-  const points = Array.from({ length: lengthOf(range) }, (_, index): Point => ({
-    at: addSeconds(range.start, index * range.stepSeconds),
-    counts: counts.map((column) => column[index] ?? null),
-    values: values.map((column) => column[index] ?? null),
-  }));
+  const values: Column[] = [];
+  for (const spec of metrics)
+    for (const all of [series.values, series.targets]) {
+      values.push(columnOf(all, ({ metric, type }) => metric === spec.identity && type === spec.type));
+      await takeTurn();
+    }
+  const points: Point[] = [];
+  for (let index = 0; index < lengthOf(range); index += 1) {
+    points.push({
+      at: addSeconds(range.start, index * range.stepSeconds),
+      counts: counts.map((column) => column[index] ?? null),
+      values: values.map((column) => column[index] ?? null),
+    });
+    await takeTurn();
+  }
   const first = points.findIndex(hasNumber);
   const last = points.findLastIndex(hasNumber);
   return { scaler, metrics, points: first === -1 ? [] : points.slice(first, last + 1), keptFrom: null };

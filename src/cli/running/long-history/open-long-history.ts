@@ -4,7 +4,8 @@ import type { SourceConfig } from '../../../prometheus/data-source/source-config
 import { type Scaler, scalerKey } from '../../../scaler/spec.js';
 import type { LongAnswer, LongHistory } from '../../../server/pages/long-history.js';
 import type { LongRange } from '../../../server/pages/long-range.js';
-import { type Clock, withDeadline } from '../../../units/clock.js';
+import { SLICE_MS } from '../../../server/turns/paced.js';
+import { type Clock, takeTurns, withDeadline } from '../../../units/clock.js';
 import { createSemaphore } from '../../../units/semaphore.js';
 import { buildPoints } from './build-points.js';
 import { historyQueries } from './history-queries.js';
@@ -17,6 +18,8 @@ interface LongHistoryOptions {
   /** All documents in effect, also those that other replicas decide. */
   readonly scalers: () => readonly Scaler[];
   readonly clock: Clock;
+  /** Called after each query; `reason`: why it failed, null: it has not. Default: nothing. */
+  readonly onQuery?: (reason: string | null) => void;
 }
 
 /** Of a request, including the wait for others. */
@@ -39,7 +42,7 @@ interface Kept {
  * share an answer for 30 s, a failure for 5 s.
  */
 export function openLongHistory(options: LongHistoryOptions): LongHistory {
-  const { clock, scalers } = options;
+  const { clock, scalers, onQuery = () => undefined } = options;
   const client = once(() => createClient(options));
   const turns = createSemaphore(1);
   const kept = new Map<string, Kept>();
@@ -52,7 +55,7 @@ export function openLongHistory(options: LongHistoryOptions): LongHistory {
         // Each of those before has an earlier deadline, so the wait ends in time.
         const release = await turns.acquire();
         try {
-          return signal.aborted ? LATE : await ask(client(), { scaler, range, signal });
+          return signal.aborted ? LATE : await ask(client(), { scaler, range, signal, onQuery, clock });
         } finally {
           release();
         }
@@ -100,23 +103,49 @@ interface Question {
   readonly scaler: Scaler;
   readonly range: LongRange;
   readonly signal: AbortSignal;
+  readonly onQuery: (reason: string | null) => void;
+  readonly clock: Clock;
 }
 
-async function ask(client: RangeClient | null, { scaler, range, signal }: Question): Promise<LongAnswer> {
+/** An answer with 1,000 points of each is parsed in about 10 ms. */
+const METRICS_PER_QUERY = 20;
+
+/** Null: all metrics in one query. */
+function batchesOf({ spec: { metrics } }: Scaler): readonly (readonly string[] | null)[] {
+  const names = [...new Set(metrics.map(({ identity }) => identity))];
+  if (names.length <= METRICS_PER_QUERY) return [null];
+  return Array.from({ length: Math.ceil(names.length / METRICS_PER_QUERY) }, (_, batch) =>
+    names.slice(batch * METRICS_PER_QUERY, (batch + 1) * METRICS_PER_QUERY),
+  );
+}
+
+async function ask(
+  client: RangeClient | null,
+  { scaler, range, signal, onQuery, clock }: Question,
+): Promise<LongAnswer> {
   if (client === null) return NO_SOURCE;
-  const queries = historyQueries(scaler, range.stepSeconds);
-  const send = (query: string): Promise<RangeAnswer> =>
-    client.queryRange({ query, ...range }, { timeoutMs: DEADLINE_MS, signal });
-  const counts = await send(queries.counts);
+  const send = async (query: string): Promise<RangeAnswer> => {
+    const answer = await client.queryRange({ query, ...range }, { timeoutMs: DEADLINE_MS, signal });
+    onQuery(answer.class === 'failed' ? answer.reason : null);
+    return answer;
+  };
+  const { counts: countsQuery } = historyQueries(scaler, range.stepSeconds);
+  const counts = await send(countsQuery);
   if (counts.class === 'failed') return failureOf(counts, signal);
-  const values = await send(queries.values);
-  if (values.class === 'failed') return failureOf(values, signal);
-  const targets = await send(queries.targets);
-  if (targets.class === 'failed') return failureOf(targets, signal);
-  const series = { counts: counts.series, values: values.series, targets: targets.series };
+  const values: RangeSeries[] = [];
+  const targets: RangeSeries[] = [];
+  for (const metrics of batchesOf(scaler)) {
+    const queries = historyQueries(scaler, range.stepSeconds, metrics);
+    for (const [query, found] of [[queries.values, values] as const, [queries.targets, targets] as const]) {
+      const answer = await send(query);
+      if (answer.class === 'failed') return failureOf(answer, signal);
+      found.push(...answer.series);
+    }
+  }
+  const series = { counts: counts.series, values, targets };
   const clusters = clustersOf(Object.values(series).flat());
   if (clusters.length > 1) return severalClusters(scaler, clusters);
-  const points = buildPoints(scaler, range, series);
+  const points = await buildPoints(scaler, range, series, takeTurns(clock, SLICE_MS));
   return points.points.length === 0 ? { why: noSeries(scaler) } : { points };
 }
 

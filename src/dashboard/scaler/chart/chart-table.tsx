@@ -1,70 +1,20 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { formatCount, formatMetric, plural } from '../../format/numbers.js';
-import { Table } from '../../ui/table.jsx';
-import { Time } from '../../ui/time.jsx';
-import type { ChartData } from '../model/chart-data.js';
-import type { TimeWindow } from './chart-props.js';
+import { PartMissing } from '../../ui/states.jsx';
+import { usePart } from '../../ui/use-part.js';
+import type { ChartRowsProps } from './chart-rows.jsx';
 
-interface ChartTableProps {
-  readonly data: ChartData;
-  readonly window: TimeWindow;
-  readonly nowMs: number;
-}
-
-const MOST_ROWS = 200;
-
-/** The points of the charts as a table, newest first. It is built when it is opened. */
-export function ChartTable({ data, window, nowMs }: ChartTableProps): VNode {
+/** The points of the charts as a table. It is loaded and built when it is opened. */
+export function ChartTable(props: ChartRowsProps): VNode {
   const [isOpen, setIsOpen] = useState(false);
+  const { part, hasFailed } = usePart(loadRows, isOpen);
   return (
     <details class="chart-table" onToggle={(event) => setIsOpen(event.currentTarget.open)}>
       <summary>Values as a table</summary>
-      {isOpen ? <Rows data={data} window={window} nowMs={nowMs} /> : null}
+      {hasFailed ? <PartMissing /> : null}
+      {isOpen && part !== null ? <part.ChartRows {...props} /> : null}
     </details>
   );
 }
 
-function Rows({ data, window, nowMs }: ChartTableProps): VNode {
-  const inside = data.at.flatMap((second, index) =>
-    second >= window.from && second <= window.to ? [index] : [],
-  );
-  const shown = inside.slice(-MOST_ROWS).reverse();
-  const counts = [
-    data.currentReplicas,
-    data.desiredReplicas,
-    data.recommendedReplicas,
-    data.minReplicas,
-    data.maxReplicas,
-  ];
-  const titles = ['Current', 'Desired', 'Recommended', 'Minimum', 'Maximum'];
-  return (
-    <>
-      {inside.length > shown.length ? (
-        <p class="hint">
-          The newest {shown.length} of {plural(inside.length, 'point')}: zoom in for others.
-        </p>
-      ) : null}
-      <div class="scroll-x" role="region" aria-label="Values of the charts" tabIndex={0}>
-        <Table
-          caption="Replicas and metrics over time, newest first"
-          columns={[
-            { title: 'Time' },
-            ...titles.map((title) => ({ title, isNumber: true })),
-            ...data.metrics.map(({ metric }) => ({ title: metric, isNumber: true })),
-          ]}
-          rows={shown.map((index) => ({
-            key: String(data.at[index]),
-            cells: [
-              <Time at={new Date((data.at[index] ?? 0) * 1000).toISOString()} nowMs={nowMs} />,
-              ...counts.map((column) => formatCount(column[index] ?? null)),
-              ...data.metrics.map(({ metric, unit, value }) =>
-                formatMetric(value[index] ?? null, { name: metric, unit }),
-              ),
-            ],
-          }))}
-        />
-      </div>
-    </>
-  );
-}
+const loadRows = () => import('./chart-rows.jsx');

@@ -96,8 +96,8 @@ export function ReplicasSection(props: ReplicasSectionProps): VNode {
             </button>{' '}
           </>
         ) : null}
-        Click a moment to see its decision, drag to zoom. With the keyboard: arrows move from change to
-        change.
+        Click a moment to see its decision, drag or pinch to zoom. With the keyboard: arrows move from change
+        to change.
         {note === null ? '' : ` ${note}`}
       </p>
       <ChartTable data={data} window={links.window} nowMs={nowMs} />

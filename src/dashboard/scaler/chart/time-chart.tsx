@@ -4,6 +4,7 @@ import uPlot from 'uplot';
 import { chartOptions } from './chart-options.js';
 import type { TimeChartProps } from './chart-props.js';
 import { useTheme } from './use-theme.js';
+import { zoomOnPinch } from './zoom-on-pinch.js';
 
 /** A chart over time, drawn by uPlot. Its meaning for a screen reader is the concern of the parent. */
 export function TimeChart(props: TimeChartProps): VNode {
@@ -20,6 +21,11 @@ export function TimeChart(props: TimeChartProps): VNode {
     const drawn = new uPlot(chartOptions(element, latest), dataOf(latest.current), element);
     chart.current = drawn;
     const stopPicking = pickOnClick(drawn, (second) => latest.current.onPick(second));
+    const stopPinching = zoomOnPinch(
+      drawn.over,
+      () => latest.current.window,
+      (window) => latest.current.onZoom(window),
+    );
     const observer = new ResizeObserver(() => {
       const width = Math.floor(element.clientWidth);
       if (width > 0 && width !== drawn.width) drawn.setSize({ width, height: latest.current.height });
@@ -28,6 +34,7 @@ export function TimeChart(props: TimeChartProps): VNode {
     return () => {
       observer.disconnect();
       stopPicking();
+      stopPinching();
       drawn.destroy();
       chart.current = null;
     };

@@ -16,6 +16,7 @@ import type { Verdict } from '../model/verdict.js';
 import { buildWaterfall } from '../model/waterfall.js';
 import type { Moment } from '../state/use-moment.js';
 import { Sentence } from '../text/sentence.jsx';
+import { ArithmeticSection } from './arithmetic-section.jsx';
 import { DecisionActions } from './decision-actions.jsx';
 import { MetricResults } from './metric-results.jsx';
 import type { MetricTargets } from './metric-results.jsx';
@@ -59,7 +60,9 @@ function LastDecision({ api, detail, nowMs }: DecisionSectionProps): VNode {
   const { decision, outcome } = detail;
   return (
     <>
-      <DecisionView decision={decision} outcome={outcome} targets={detail.metrics} nowMs={nowMs} />
+      <DecisionView decision={decision} outcome={outcome} targets={detail.metrics} nowMs={nowMs}>
+        <ArithmeticSection api={api} scaler={detail} at={null} decidedAt={detail.at} />
+      </DecisionView>
       {decision === null ? null : <DecisionActions api={api} scaler={detail} at={null} />}
     </>
   );
@@ -103,7 +106,9 @@ function PastDecisionView({
         outcome={outcome}
         targets={targets.length === 0 ? detail.metrics : targets}
         nowMs={nowMs}
-      />
+      >
+        <ArithmeticSection api={api} scaler={detail} at={at} decidedAt={entry.lastAt} />
+      </DecisionView>
       {decision === null ? null : <DecisionActions api={api} scaler={detail} at={at} />}
     </>
   );
@@ -148,9 +153,11 @@ interface DecisionViewProps {
   readonly outcome: Outcome;
   readonly targets: MetricTargets;
   readonly nowMs: number;
+  /** Shown with the metrics, if there are any. */
+  readonly children: VNode;
 }
 
-function DecisionView({ decision, outcome, targets, nowMs }: DecisionViewProps): VNode {
+function DecisionView({ decision, outcome, targets, nowMs, children }: DecisionViewProps): VNode {
   if (decision === null)
     return <p class="hint">There was no decision, so there are no steps, metrics or pods.</p>;
   return (
@@ -162,6 +169,7 @@ function DecisionView({ decision, outcome, targets, nowMs }: DecisionViewProps):
       <div>
         <h3>Metrics</h3>
         <MetricResults decision={decision} targets={targets} />
+        {decision.metrics.length === 0 ? null : children}
         <PodsView metrics={decision.metrics} />
       </div>
     </div>

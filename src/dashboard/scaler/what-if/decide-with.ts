@@ -1,12 +1,12 @@
 import { decide } from '../../../decision/decide.js';
 import type { Decision } from '../../../decision/result/decision.js';
 import { decisionToJson } from '../../../decision/result/write-json.js';
-import { parseSnapshot, SnapshotError } from '../../../decision/snapshot/parse-snapshot.js';
 import type { Sample, Snapshot } from '../../../decision/snapshot/snapshot.js';
 import { parseScaler } from '../../../scaler/read/parse-scaler.js';
 import type { MetricSpec } from '../../../scaler/spec.js';
 import type { SnapshotAnswer } from '../../data/answers.js';
 import type { PastDecision } from '../model/answers.js';
+import { readSnapshot } from '../model/read-snapshot.js';
 
 /** What is wrong with a document, in the words of `promscaler validate`. */
 export interface DocumentProblem {
@@ -55,15 +55,6 @@ function keyOf({ code, path, message }: DocumentProblem): string {
 
 function unreadable(message: string): DocumentProblem {
   return { severity: 'error', code: 'snapshot', message, path: '' };
-}
-
-function readSnapshot(json: SnapshotAnswer): Snapshot | string {
-  try {
-    return parseSnapshot(json);
-  } catch (error) {
-    if (!(error instanceof SnapshotError)) throw error;
-    return `the snapshot cannot be read: ${error.message}. The service may be newer than this page: reload it`;
-  }
 }
 
 /** The JSON of a decision has the shape that the API has. */

@@ -11,6 +11,7 @@ import type { DocumentProblem } from './decide-with.js';
 import { DocumentForm } from './document-form.jsx';
 import { Problems } from './problems.jsx';
 import { TextSection } from './text-section.jsx';
+import './what-if.css';
 
 export interface WhatIfPanelProps {
   readonly snapshot: SnapshotAnswer;

@@ -4,6 +4,8 @@ import {
   createWorkerPool,
   type WorkerPool,
 } from '../../../../src/cli/backtest/workers/run-jobs-in-workers.js';
+import type { RunTrace } from '../../../../src/cli/backtest/html/trace-run.js';
+import { createTraces } from '../../../../src/cli/backtest/workers/traces.js';
 import { type Job, runJobsHere } from '../../../../src/backtest/compare/run-jobs.js';
 import { createLoad } from '../../../../src/backtest/load/load.js';
 import { traceModels, traceRequests } from '../../../../src/backtest/simulation/trace-models.js';
@@ -72,6 +74,30 @@ describe('jobs in worker threads', () => {
     expect(here.every((one) => 'run' in one && one.run.rounds === 240)).toBe(true);
   });
 
+  it('send what the page shows of each run: bands of 1,000 parts, and explanations up to their share', async () => {
+    const jobs = [jobOf(50), jobOf(60), jobOf(70)];
+    const tracesOf = async (fewestRounds: number): Promise<readonly (RunTrace | undefined)[]> => {
+      const traces = createTraces(60_000);
+      await poolOf({ traces, fewestRounds }).runJobs(jobs);
+      return jobs.map(({ scaler }) => traces.of(scaler));
+    };
+
+    const sent = await tracesOf(0);
+
+    expect(sent).toEqual(await tracesOf(Infinity));
+    const sizes = sent.map((trace) => trace?.lines.join('').length ?? 0);
+    expect(sizes.every((size, index) => size > 2000 && size <= (index === 0 ? 30_000 : 15_000))).toBe(true);
+    const [first] = sent;
+    expect(first?.metrics.map(({ name, value }) => [name, value.low.length])).toEqual([['cpu', 1000]]);
+    expect(first?.explanations[0]?.map((line) => first.lines[line]).join('\n')).toContain('1 -> ');
+  });
+
+  it('share the characters: half for the first, the rest for the others', () => {
+    const { charactersOf } = createTraces(1000);
+
+    expect([charactersOf(0, 1), charactersOf(0, 5), charactersOf(4, 5)]).toEqual([1000, 500, 125]);
+  });
+
   it('count as progress; those of this thread are too few to need it', async () => {
     const seen: number[] = [];
     let done = 0;
@@ -104,15 +130,21 @@ describe('jobs in worker threads', () => {
     );
   });
 
-  it.each([
-    ['of 480 rounds, if 481 are the fewest', 481, 2],
-    ['if there is one processor', 0, 1],
-  ])('run in this thread %s', async (_, fewestRounds, parallel) => {
-    const pool = poolOf({ entry: pathToFileURL('/no/such/worker.js'), fewestRounds, parallel });
+  it('run in this thread if they are few: 480 rounds of at least 481', async () => {
+    const pool = poolOf({ entry: pathToFileURL('/no/such/worker.js'), fewestRounds: 481 });
 
     const results = await pool.runJobs([jobOf(50), jobOf(60)]);
 
     expect(results).toEqual(await runJobsHere([jobOf(50), jobOf(60)]));
+  });
+
+  it('end when the command is interrupted, also a single one on one processor', async () => {
+    const stop = new AbortController();
+    const running = poolOf({ signal: stop.signal, parallel: 1 }).runJobs([jobOf(50)]);
+
+    stop.abort();
+
+    expect(await running).toEqual([{ error: 'interrupted' }]);
   });
 
   it('end when the command is interrupted', async () => {

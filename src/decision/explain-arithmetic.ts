@@ -1,12 +1,12 @@
-import type { MetricResult } from '../../decision/result/decision.js';
-import { ceilCount } from '../../decision/proposals/count.js';
-import { judgeSample } from '../../decision/samples/judge-sample.js';
-import { isWithinTolerance, tolerancesOf } from '../../decision/proposals/tolerance.js';
-import type { Sample, Snapshot } from '../../decision/snapshot/snapshot.js';
-import type { MetricSpec } from '../../scaler/spec.js';
-import { addMilli, milliFromNumber, milliToNumber } from '../../units/quantity.js';
-import { countOf } from '../output/format-values.js';
-import { formatAmount, formatNumber } from '../../units/format-amount.js';
+import type { MetricSpec } from '../scaler/spec.js';
+import { countOf } from '../units/count-of.js';
+import { formatAmount, formatNumber } from '../units/format-amount.js';
+import { addMilli, milliFromNumber, milliToNumber } from '../units/quantity.js';
+import { ceilCount } from './proposals/count.js';
+import { isWithinTolerance, tolerancesOf } from './proposals/tolerance.js';
+import type { MetricResult } from './result/decision.js';
+import { judgeSample } from './samples/judge-sample.js';
+import type { Sample, Snapshot } from './snapshot/snapshot.js';
 
 export interface ExplainedMetric {
   readonly spec: MetricSpec;

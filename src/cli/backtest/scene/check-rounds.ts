@@ -1,0 +1,21 @@
+import type { Variant } from '../../../backtest/compare/variant.js';
+import type { Demand } from '../../../backtest/figures/demand.js';
+import { secondsBetween } from '../../../units/time.js';
+import { formatSeconds } from '../../output/format-values.js';
+import { CommandError } from '../../process/io.js';
+
+/** 30 days of a sync period of 1 s; some minutes. */
+const MAX_ROUNDS = 3_000_000;
+
+/** Throws `CommandError` if a document would take too many decisions. */
+export function checkRounds(variants: readonly Variant[], { start, end }: Demand): void {
+  const seconds = secondsBetween(start, end);
+  for (const { name, scaler } of variants) {
+    const { syncPeriodSeconds } = scaler.spec;
+    const rounds = Math.floor(seconds / syncPeriodSeconds);
+    if (rounds > MAX_ROUNDS)
+      throw new CommandError(
+        `${name}: ${formatSeconds(seconds)} of a decision every ${syncPeriodSeconds} s are ${rounds} decisions, must be at most ${MAX_ROUNDS}: choose a shorter time`,
+      );
+  }
+}

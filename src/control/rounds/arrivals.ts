@@ -1,0 +1,86 @@
+import type { Answer } from '../../prometheus/answers/answer.js';
+import type { RoundAnswers } from '../../prometheus/planner.js';
+import type { SourceAge } from '../../prometheus/source-age.js';
+import { scalerKey } from '../../scaler/spec.js';
+import type { Scaler } from '../../scaler/spec.js';
+import type { Clock } from '../../units/clock.js';
+import { answeringSources, readAges } from '../observe/readings.js';
+import type { Readings } from '../ports/ports.js';
+import { createAdmission } from './admission.js';
+
+/** A due cycle. */
+interface Waiting {
+  readonly scaler: Scaler;
+  readonly answers: RoundAnswers;
+  /** Monotonic time at which it began to wait. */
+  readonly sinceMs: number;
+}
+
+interface Arrived<C> {
+  readonly cycle: C;
+  readonly results: readonly Answer[];
+}
+
+/** Cycles whose answers arrived at the same time. */
+interface Group<C> {
+  readonly answers: RoundAnswers;
+  readonly sources: Set<string>;
+  readonly arrived: Arrived<C>[];
+}
+
+interface Ready<C> extends Arrived<C> {
+  readonly ages: ReadonlyMap<string, SourceAge>;
+}
+
+/**
+ * Returns a function that waits for all answers of a due cycle, and then runs it in a turn of the event loop. Until then
+ * a cycle is no more than its entry in a list: what 10,000 running cycles hold while they wait would outlive several
+ * garbage collections. `run` must not throw.
+ */
+export function createArrivals<C extends Waiting>(
+  clock: Clock,
+  ports: {
+    /** Cycles per turn. */
+    readonly atOnce: number;
+    readonly run: (cycle: C, readings: Readings) => void;
+    /** The answers of the cycle cannot be read: an internal error. */
+    readonly fail: (cycle: C, error: unknown) => void;
+  },
+): (cycle: C) => void {
+  const { atOnce, run, fail } = ports;
+  let open: Group<C> | null = null;
+
+  const admit = createAdmission<Ready<C>>(clock, {
+    atOnce,
+    work: ({ cycle, results, ages }) => run(cycle, { results, ages, sinceMs: cycle.sinceMs }),
+  });
+
+  // Ages are read after the results: the server may have restarted since an earlier read, whose age would then not
+  // apply to the new results. `ageOf` never rejects.
+  const close = async (group: Group<C>): Promise<void> => {
+    if (open === group) open = null;
+    const ages = await readAges(group.sources, group.answers);
+    for (const { cycle, results } of group.arrived) admit({ cycle, results, ages });
+  };
+
+  const groupOf = (answers: RoundAnswers): Group<C> => {
+    if (open?.answers === answers) return open;
+    const group: Group<C> = { answers, sources: new Set(), arrived: [] };
+    open = group;
+    void Promise.resolve(group).then(close);
+    return group;
+  };
+
+  const arrive = (cycle: C, results: readonly Answer[]): void => {
+    const group = groupOf(cycle.answers);
+    group.arrived.push({ cycle, results });
+    for (const name of answeringSources(cycle.scaler.spec.metrics, results)) group.sources.add(name);
+  };
+
+  return (cycle) => {
+    void cycle.answers.of(scalerKey(cycle.scaler)).then(
+      (results) => arrive(cycle, results),
+      (error: unknown) => fail(cycle, error),
+    );
+  };
+}

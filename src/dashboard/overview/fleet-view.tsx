@@ -1,0 +1,96 @@
+import type { VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { Clock } from '../../units/clock.js';
+import { plural } from '../format/numbers.js';
+import { formatLocal, parseTime } from '../format/times.js';
+import { HEALTH_LINK } from '../ui/links.js';
+import { EmptyView, Notice } from '../ui/states.jsx';
+import { useNow } from '../ui/use-now.js';
+import { FilterBar } from './filter-bar.jsx';
+import type { Fleet } from './merge-overview.js';
+import type { OverviewState } from './overview-store.js';
+import { ScalerTable } from './scaler-table.jsx';
+import { countRows } from './selection.js';
+import type { Selection } from './selection.js';
+import { useNews } from './use-news.js';
+import './overview.css';
+
+interface FleetViewProps extends OverviewState {
+  readonly clock: Clock;
+  readonly fleet: Fleet;
+  readonly selection: Selection;
+  readonly onChange: (change: Partial<Selection>) => void;
+  readonly selected: Fleet['rows'];
+}
+
+/** Search, filters and the rows. */
+export function FleetView({ clock, fleet, error, selection, onChange, selected }: FleetViewProps): VNode {
+  const { rows } = fleet;
+  // An answer can be newer than the last tick: its changes are not in the future.
+  const nowMs = Math.max(useNow(clock, 10_000), parseTime(fleet.facts.at) ?? 0);
+  const counts = useMemo(() => countRows(rows), [rows]);
+  const news = useNews(fleet, clock);
+  return (
+    <>
+      <Notices fleet={fleet} error={error} nowMs={nowMs} />
+      {rows.length === 0 ? (
+        <NoScalers />
+      ) : (
+        <FilterBar selection={selection} onChange={onChange} counts={counts} />
+      )}
+      {selected.length === 0 && rows.length > 0 ? (
+        <EmptyView title="No scaler matches">
+          <button type="button" onClick={() => onChange({ search: '', namespace: null, states: [] })}>
+            Show all scalers
+          </button>
+        </EmptyView>
+      ) : null}
+      {selected.length === 0 ? null : (
+        <ScalerTable rows={selected} selection={selection} onChange={onChange} nowMs={nowMs} news={news} />
+      )}
+    </>
+  );
+}
+
+function Notices({
+  fleet: { facts },
+  error,
+  nowMs,
+}: OverviewState & { readonly fleet: Fleet; readonly nowMs: number }): VNode {
+  const atMs = parseTime(facts.at);
+  const unreachable = facts.unreachable ?? [];
+  return (
+    <>
+      {error === null ? null : (
+        <Notice>
+          Outdated{atMs === null ? '' : `, as of ${formatLocal(atMs, nowMs)}`}: {error.message}.
+        </Notice>
+      )}
+      {unreachable.length === 0 ? null : (
+        <Notice>
+          Scalers are missing: {plural(unreachable.length, 'replica')} of promscaler did not answer (
+          <bdi>{unreachable.join(', ')}</bdi>).
+        </Notice>
+      )}
+      {facts.leader || unreachable.length > 0 ? null : (
+        <Notice>Another replica of promscaler decides. These rows are what this one last knew.</Notice>
+      )}
+      {facts.problems === 0 ? null : (
+        <Notice>
+          {plural(facts.problems, 'problem')} in the scaler documents. <a href={HEALTH_LINK}>Show</a>
+        </Notice>
+      )}
+    </>
+  );
+}
+
+function NoScalers(): VNode {
+  return (
+    <EmptyView title="No scalers yet">
+      <p>
+        promscaler runs and has no scaler document. Add one to the directory that it reads, or create a Scaler
+        object: the scaler appears here within seconds.
+      </p>
+    </EmptyView>
+  );
+}

@@ -1,0 +1,40 @@
+import type { VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { decide } from '../../../decision/decide.js';
+import { explainMetric, listExplained } from '../../../decision/explain-metric.js';
+import type { SnapshotAnswer } from '../../data/answers.js';
+import { readSnapshot } from '../model/read-snapshot.js';
+
+interface ArithmeticListProps {
+  readonly snapshot: SnapshotAnswer;
+}
+
+/** Each metric as `promscaler explain` has it: what was answered, and how the proposal follows from that. */
+export function ArithmeticList({ snapshot: json }: ArithmeticListProps): VNode {
+  const metrics = useMemo(() => {
+    const snapshot = readSnapshot(json);
+    if (typeof snapshot === 'string') return snapshot;
+    return listExplained(snapshot, decide(snapshot)).map((metric) => ({
+      ...explainMetric(metric, snapshot),
+      identity: metric.spec.identity,
+    }));
+  }, [json]);
+  if (typeof metrics === 'string') return <p role="alert">{metrics}</p>;
+  return (
+    <dl class="arithmetic-list">
+      {metrics.map(({ identity, answer, arithmetic }, index) => (
+        <div key={index}>
+          <dt dir="auto">{identity}</dt>
+          {arithmetic === null ? null : (
+            <dd class="mono" dir="auto">
+              {arithmetic}
+            </dd>
+          )}
+          <dd class="hint" dir="auto">
+            {answer}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,69 @@
+import { countOf } from '../units/count-of.js';
+import { formatSeconds } from '../units/format-seconds.js';
+import { formatInstant, secondsBetween } from '../units/time.js';
+import type { Instant } from '../units/time.js';
+import type { MetricSpec } from '../scaler/spec.js';
+import { type ExplainedMetric, explainArithmetic } from './explain-arithmetic.js';
+import { describeFallback } from './proposals/fallback.js';
+import type { Decision } from './result/decision.js';
+import { judgeSample } from './samples/judge-sample.js';
+import type { Sample, Snapshot } from './snapshot/snapshot.js';
+
+interface MetricExplanation {
+  /** Starts with the class of the answer: value, partial, missing, nan, invalid or failed. */
+  readonly answer: string;
+  /** Null without a proposal. */
+  readonly arithmetic: string | null;
+}
+
+const NO_SAMPLE: Sample = {
+  form: 'error',
+  kind: 'failed',
+  error: 'the snapshot has no sample for this metric',
+};
+
+/** Returns the metrics of a decision, each with its sample. */
+export function listExplained(
+  { scaler, samples }: Snapshot,
+  { metrics }: Pick<Decision, 'metrics'>,
+): readonly ExplainedMetric[] {
+  return scaler.spec.metrics.flatMap((spec, index) => {
+    const result = metrics[index];
+    return result === undefined ? [] : [{ spec, sample: samples[index] ?? NO_SAMPLE, result }];
+  });
+}
+
+/** Returns what a data source answered to the query of a metric, and how the proposal follows from it. */
+export function explainMetric(metric: ExplainedMetric, snapshot: Snapshot): MetricExplanation {
+  const { fallback } = metric.result;
+  return {
+    answer: answerText(metric, snapshot),
+    arithmetic: fallback === undefined ? explainArithmetic(metric, snapshot) : describeFallback(fallback),
+  };
+}
+
+function answerText({ spec, sample, result }: ExplainedMetric, snapshot: Snapshot): string {
+  const judged = judgeSample(spec, sample);
+  if (judged.form === 'error') return `${judged.kind}: ${judged.error}${sinceText(spec, snapshot)}`;
+  if (sample.form === 'error' || judged !== sample)
+    return `${sample.form === 'error' ? sample.error : 'no usable series'}: read as 0, as the document specifies`;
+  const kind = judged.partial === null ? 'value' : `partial (${judged.partial}: can scale up but not down)`;
+  const facts = [kind, ageText(judged.at, snapshot.now), ...extentOf(judged)];
+  return result.error === null ? facts.join(', ') : `${facts.join(', ')}; not usable: ${result.error}`;
+}
+
+function ageText(at: Instant, now: Instant): string {
+  return `${formatSeconds(secondsBetween(at, now))} old`;
+}
+
+function extentOf(sample: Exclude<Sample, { form: 'error' }>): readonly string[] {
+  if (sample.form === 'values') return [`${sample.values.length} series`];
+  const pods = sample.form === 'pods' ? sample.pods : sample.containers;
+  const window = sample.windowSeconds === 0 ? [] : [`over ${sample.windowSeconds} s`];
+  return [...window, `of ${countOf(pods.size, 'pod')}`];
+}
+
+function sinceText(spec: MetricSpec, { state }: Snapshot): string {
+  const since = state.failingSince.get(`${spec.type}/${spec.identity}`);
+  return since === undefined ? '' : ` (since ${formatInstant(since)})`;
+}

@@ -1,0 +1,31 @@
+import { instantFromSeconds } from '../../units/time.js';
+import type { Answer, Series } from './answer.js';
+import type { VectorReading } from './read-vector.js';
+import { SeriesColumns } from './series-columns.js';
+
+/**
+ * Returns the answer whose series were read into columns. `why`: why it may lack data; null: no sign of that. Few
+ * callers need an object for each series, so `series` is created when it is read, also by a copy of the answer.
+ */
+export function columnAnswer({ layout, values, seconds }: VectorReading, why: string | null): Answer {
+  const columns = new SeriesColumns(layout, values);
+  const evaluatedAt = instantFromSeconds(seconds);
+  if (why === null)
+    return {
+      class: 'value',
+      evaluatedAt,
+      columns,
+      get series(): readonly Series[] {
+        return columns.series;
+      },
+    };
+  return {
+    class: 'partial',
+    evaluatedAt,
+    columns,
+    why,
+    get series(): readonly Series[] {
+      return columns.series;
+    },
+  };
+}

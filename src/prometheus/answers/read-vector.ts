@@ -1,0 +1,293 @@
+import { EXACT_DIGITS, MOST_DIGITS, nearestNumber } from './nearest-number.js';
+import { parseSampleValue } from './sample-value.js';
+import { SentLayout } from './series-layout.js';
+
+/** An instant vector in columns, and the rest of the answer. */
+export interface VectorReading {
+  readonly layout: SentLayout;
+  /** In the order of `layout`. NaN and infinite values are kept. */
+  readonly values: readonly number[];
+  /** Evaluation time of the oldest value. */
+  readonly seconds: number;
+  /** The members besides `status` and `data`, such as warnings; null: none. */
+  readonly rest: Readonly<Record<string, unknown>> | null;
+}
+
+export interface VectorBounds {
+  readonly series: number;
+  /** Members and elements of the whole answer. */
+  readonly items: number;
+}
+
+const START = '{"status":"success"';
+/** Of VictoriaMetrics in a cluster. */
+const NOT_PARTIAL = ',"isPartial":false';
+const VECTOR = ',"data":{"resultType":"vector","result":[';
+const HEAD = Buffer.from(START + VECTOR);
+const NOT_PARTIAL_HEAD = Buffer.from(START + NOT_PARTIAL + VECTOR);
+const ROW_HEAD = Buffer.from('{"metric":');
+const PAIR_HEAD = Buffer.from(',"value":[');
+const ROW_TAIL = Buffer.from('"]}');
+const DATA_TAIL = Buffer.from('}');
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const MINUS = 0x2d;
+const DOT = 0x2e;
+const ZERO = 0x30;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const SPACE = 0x20;
+
+/** The braces, brackets and commas of an element without labels, and of the answer around the elements. */
+const ITEMS_OF_ROW = 6;
+const ITEMS_AROUND = 16;
+/** Longer members after the data are left to the JSON parser, whose bounds apply to them. */
+const MAX_REST_BYTES = 4096;
+const MAX_NUMBER_BYTES = 512;
+/** The year 9999: RFC 3339 has no later times. */
+export const LATEST_SECONDS = 253_402_300_799;
+
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/**
+ * Reads the form in which all engines send an instant vector, without a string or an object for each series. Compares
+ * the labels with those of the last answer, `known`, and returns its layout if nothing has changed. Null: the answer has
+ * any other form, or has no series, or exceeds a bound; the JSON parser says what it is.
+ */
+export function readVector(
+  body: Buffer,
+  known: SentLayout | null,
+  bounds: VectorBounds,
+): VectorReading | null {
+  return new VectorReader(body, known, bounds).read();
+}
+
+class VectorReader {
+  readonly #body: Buffer;
+  readonly #known: SentLayout | null;
+  readonly #bounds: VectorBounds;
+  readonly #values: number[];
+  /** Where the labels of the series start and end in the body, from the first one that differs from `known`. */
+  readonly #spans: number[] = [];
+  #at = 0;
+  #items = 0;
+  #seconds = Infinity;
+  #timeFrom = 0;
+  #timeTo = 0;
+
+  constructor(body: Buffer, known: SentLayout | null, bounds: VectorBounds) {
+    this.#body = body;
+    this.#known = known;
+    this.#bounds = bounds;
+    // One allocation of the size that the last answer had.
+    this.#values = known === null ? [] : new Array<number>(known.count);
+  }
+
+  read(): VectorReading | null {
+    const hasPlainHead = this.#skip(HEAD);
+    if (!hasPlainHead && !this.#skip(NOT_PARTIAL_HEAD)) return null;
+    const body = this.#body;
+    const values = this.#values;
+    let isKnown = this.#known !== null;
+    let row = 0;
+    do {
+      if (row >= this.#bounds.series || !this.#skip(ROW_HEAD)) return null;
+      isKnown = isKnown && this.#skipKnownLabels(row);
+      if (!isKnown && !this.#readLabels()) return null;
+      if (!this.#skip(PAIR_HEAD) || !this.#readTime() || !this.#readValue(row)) return null;
+      row += 1;
+    } while (body[this.#at++] === COMMA);
+    if (body[this.#at - 1] !== CLOSE_BRACKET) return null;
+    const rest = this.#readRest(hasPlainHead);
+    if (rest === undefined) return null;
+    values.length = row;
+    const layout = this.#layout(row);
+    if (ITEMS_AROUND + row * ITEMS_OF_ROW + layout.items > this.#bounds.items) return null;
+    return { layout, values, seconds: this.#seconds, rest };
+  }
+
+  #skip(text: Buffer): boolean {
+    const body = this.#body;
+    const at = this.#at;
+    for (let index = 0; index < text.length; index += 1) if (body[at + index] !== text[index]) return false;
+    this.#at = at + text.length;
+    return true;
+  }
+
+  #skipKnownLabels(row: number): boolean {
+    const known = this.#known;
+    if (known === null || row >= known.count) return false;
+    const { bytes, ends } = known;
+    const body = this.#body;
+    const end = ends[row] ?? 0;
+    let at = this.#at;
+    for (let index = row === 0 ? 0 : (ends[row - 1] ?? 0) + 1; index < end; index += 1)
+      if (bytes[index] !== body[at++]) return false;
+    this.#at = at;
+    return true;
+  }
+
+  /** Reads an object whose members are strings. */
+  #readLabels(): boolean {
+    const body = this.#body;
+    const from = this.#at;
+    if (body[this.#at++] !== OPEN_BRACE) return false;
+    if (body[this.#at] === CLOSE_BRACE) this.#at += 1;
+    else {
+      let isEscaped = false;
+      do {
+        const name = this.#skipString();
+        if (name === null || body[this.#at++] !== COLON) return false;
+        const value = this.#skipString();
+        if (value === null) return false;
+        isEscaped ||= name || value;
+        this.#items += 1;
+      } while (body[this.#at++] === COMMA);
+      if (body[this.#at - 1] !== CLOSE_BRACE) return false;
+      if (isEscaped && !isJson(body.toString('utf8', from, this.#at))) return false;
+    }
+    this.#spans.push(from, this.#at);
+    return true;
+  }
+
+  /** Returns whether the string has an escape sequence; null: it is not a string. */
+  #skipString(): boolean | null {
+    const body = this.#body;
+    const end = body.length;
+    let at = this.#at;
+    if (body[at++] !== QUOTE) return null;
+    let isEscaped = false;
+    for (; at < end; at += 1) {
+      const byte = body[at] ?? 0;
+      if (byte === QUOTE) {
+        this.#at = at + 1;
+        return isEscaped;
+      }
+      if (byte < SPACE) return null;
+      if (byte === BACKSLASH) {
+        isEscaped = true;
+        at += 1;
+      }
+    }
+    return null;
+  }
+
+  /** The values of a vector usually have the same time. */
+  #readTime(): boolean {
+    const body = this.#body;
+    const from = this.#at;
+    const length = this.#timeTo - this.#timeFrom;
+    let same = 0;
+    while (same < length && body[from + same] === body[this.#timeFrom + same]) same += 1;
+    if (length === 0 || same < length) {
+      const to = body.indexOf(COMMA, from);
+      if (to === -1 || to - from > MAX_NUMBER_BYTES) return false;
+      const text = body.toString('latin1', from, to);
+      const seconds = JSON_NUMBER.test(text) ? Number(text) : NaN;
+      if (!(Math.abs(seconds) <= LATEST_SECONDS)) return false;
+      this.#seconds = Math.min(this.#seconds, seconds);
+      this.#timeFrom = from;
+      // With the comma, so that a time is not taken for the beginning of a longer one.
+      this.#timeTo = to + 1;
+    }
+    this.#at = from + this.#timeTo - this.#timeFrom;
+    return true;
+  }
+
+  #readValue(row: number): boolean {
+    const body = this.#body;
+    let at = this.#at;
+    if (body[at++] !== QUOTE) return false;
+    const from = at;
+    const isNegative = body[at] === MINUS;
+    if (isNegative) at += 1;
+    let isEmpty = true;
+    let hasPoint = false;
+    let decimals = 0;
+    let count = 0;
+    let digits = 0;
+    let more = 0;
+    for (; ; at += 1) {
+      const byte = body[at] ?? 0;
+      const digit = byte - ZERO;
+      if (digit >= 0 && digit <= 9) {
+        isEmpty = false;
+        if (hasPoint) decimals += 1;
+        if (count < EXACT_DIGITS) digits = digits * 10 + digit;
+        else more = more * 10 + digit;
+        // Zeros at the beginning are no digits of the number.
+        if (digits > 0) count += 1;
+        if (count > MOST_DIGITS) break;
+      } else if (byte === DOT && !hasPoint) hasPoint = true;
+      else break;
+    }
+    let value =
+      isEmpty || body[at] !== QUOTE
+        ? NaN
+        : nearestNumber(digits, more, Math.max(0, count - EXACT_DIGITS), decimals);
+    if (isNegative) value = -value;
+    if (Number.isNaN(value)) {
+      at = body.indexOf(QUOTE, from);
+      if (at === -1 || at - from > MAX_NUMBER_BYTES) return false;
+      const parsed = parseSampleValue(body.toString('latin1', from, at));
+      if (parsed === null) return false;
+      value = parsed;
+    }
+    this.#values[row] = value;
+    this.#at = at;
+    return this.#skip(ROW_TAIL);
+  }
+
+  /** Returns undefined if the rest is not a valid end of the answer. */
+  #readRest(hasPlainHead: boolean): VectorReading['rest'] | undefined {
+    const body = this.#body;
+    if (!this.#skip(DATA_TAIL)) return undefined;
+    if (hasPlainHead && this.#at === body.length - 1 && body[this.#at] === CLOSE_BRACE) return null;
+    if (body.length - this.#at > MAX_REST_BYTES) return undefined;
+    const head = `${START}${hasPlainHead ? '' : NOT_PARTIAL},"data":0`;
+    const rest = parseObject(head + body.toString('utf8', this.#at));
+    // A second member of one of these names would replace the first one.
+    return rest?.['data'] === 0 && rest['status'] === 'success' ? rest : undefined;
+  }
+
+  #layout(count: number): SentLayout {
+    const known = this.#known;
+    const spans = this.#spans;
+    const kept = count - spans.length / 2;
+    if (known?.count === count && spans.length === 0) return known;
+    const keptBytes = known === null || kept === 0 ? 0 : (known.ends[kept - 1] ?? 0) + 1;
+    let size = keptBytes;
+    for (let index = 0; index < spans.length; index += 2)
+      size += (spans[index + 1] ?? 0) - (spans[index] ?? 0) + 1;
+    const bytes = Buffer.allocUnsafe(size);
+    const ends = new Int32Array(count);
+    if (known !== null && kept > 0) {
+      known.bytes.copy(bytes, 0, 0, keptBytes);
+      ends.set(known.ends.subarray(0, kept));
+    }
+    let to = keptBytes;
+    for (let index = 0; index < spans.length; index += 2) {
+      to += this.#body.copy(bytes, to, spans[index], spans[index + 1]);
+      ends[kept + index / 2] = to;
+      bytes[to++] = COMMA;
+    }
+    return new SentLayout(bytes, ends, this.#items + (kept === 0 ? 0 : (known?.items ?? 0)));
+  }
+}
+
+function isJson(text: string): boolean {
+  return parseObject(text) !== null;
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const json: unknown = JSON.parse(text);
+    return typeof json === 'object' && json !== null ? (json as Readonly<Record<string, unknown>>) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,103 @@
+import type { Response } from 'express';
+import type { Clock } from '../../units/clock.js';
+import { formatInstant } from '../../units/time.js';
+import type { Viewer } from '../access/viewer.js';
+import { textOf } from './event-text.js';
+import type { EventSource, StreamedEvent } from './event-text.js';
+
+/** The streams of clients with the same permissions, which get the same bytes. */
+export interface Channel {
+  /** Sends the beginning of a stream, and from then on all events. */
+  readonly begin: (response: Response, lastId: string | null) => void;
+  readonly drop: (response: Response) => void;
+  readonly flush: () => void;
+}
+
+interface ChannelOptions {
+  readonly source: EventSource;
+  readonly viewer: Viewer;
+  readonly clock: Clock;
+  readonly send: (response: Response, bytes: Buffer) => void;
+}
+
+/** A client that missed more gets a gap event. */
+const MAX_MISSED_BYTES = 32 * 1024;
+const RETRY_MS = 3000;
+/** Events within this time are sent together: a write to each of 100 streams takes more than a millisecond. */
+const GATHER_MS = 100;
+const MOST_GATHERED = 8;
+/** Characters of their messages: long answers are sent in pieces, each after a rest. */
+const LONGEST_GATHERED = 16 * 1024;
+
+/** Events are encoded once for all streams, after the decisions that caused them. */
+export function createChannel({ source, viewer, clock, send }: ChannelOptions): Channel {
+  const streams = new Set<Response>();
+  let pending: StreamedEvent[] = [];
+  let gathered = 0;
+  let lastFlushMs = -Infinity;
+  let timer: { readonly cancel: () => void; readonly isNow: boolean } | null = null;
+  let unsubscribe: (() => void) | null = null;
+
+  const flush = (): void => {
+    timer?.cancel();
+    timer = null;
+    const events = pending;
+    pending = [];
+    gathered = 0;
+    if (events.length === 0) return;
+    lastFlushMs = clock.monotonicMs();
+    const bytes = Buffer.from(textOf(events, viewer));
+    if (bytes.length > 0) for (const response of [...streams]) send(response, bytes);
+  };
+  const flushIn = (ms: number): void => {
+    if (timer !== null && (timer.isNow || ms > 0)) return;
+    timer?.cancel();
+    timer = { cancel: clock.after(ms, flush), isNow: ms === 0 };
+  };
+  const queue = (event: StreamedEvent): void => {
+    pending.push(event);
+    const restMs = lastFlushMs + GATHER_MS - clock.monotonicMs();
+    gathered += 'message' in event.event ? event.event.message.length : 0;
+    const isFull = pending.length >= MOST_GATHERED || gathered >= LONGEST_GATHERED;
+    flushIn(isFull ? 0 : Math.max(0, restMs));
+  };
+
+  return {
+    begin: (response, lastId) => {
+      // The beginning of the new stream includes the events that are pending for the others.
+      flush();
+      streams.add(response);
+      unsubscribe ??= source.subscribe(queue);
+      send(response, Buffer.from(beginning(source, { lastId, viewer, clock })));
+    },
+    drop: (response) => {
+      streams.delete(response);
+      if (streams.size > 0) return;
+      unsubscribe?.();
+      unsubscribe = null;
+      pending = [];
+      timer?.cancel();
+      timer = null;
+    },
+    flush,
+  };
+}
+
+/** Returns the retry delay and the events after `lastId`, or a gap event if there are too many. */
+function beginning(
+  source: EventSource,
+  {
+    lastId,
+    viewer,
+    clock,
+  }: { readonly lastId: string | null; readonly viewer: Viewer; readonly clock: Clock },
+): string {
+  const retry = `retry: ${RETRY_MS}\n`;
+  // The id lets a client that reconnects before the first event send a Last-Event-ID.
+  if (lastId === null) return `${retry}id: ${source.lastId()}\n: connected\n\n`;
+  const events = source.since(lastId);
+  const missed = events === null ? null : textOf(events, viewer);
+  if (missed !== null && missed.length <= MAX_MISSED_BYTES) return `${retry}\n${missed}`;
+  const gap = JSON.stringify({ at: formatInstant(clock.now()) });
+  return `${retry}id: ${source.lastId()}\nevent: gap\ndata: ${gap}\n\n`;
+}

@@ -1,0 +1,36 @@
+import type { ServiceEvent } from '../../telemetry/event-feed.js';
+import { formatInstant } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import type { Viewer } from '../access/viewer.js';
+
+/** `gap`: events before this one are lost. */
+export interface StreamedEvent {
+  readonly id: string;
+  readonly event: ServiceEvent | { readonly type: 'gap'; readonly at: Instant };
+}
+
+/** Where streams get their events: the feed of this replica, or those of all replicas together. */
+export interface EventSource {
+  /** Returns a function that unsubscribes. */
+  readonly subscribe: (listener: (event: StreamedEvent) => void) => () => void;
+  /** Returns the events after this ID; null: not known anymore. */
+  readonly since: (id: string) => readonly StreamedEvent[] | null;
+  /** ID of the newest event; without events, an ID before the first one. */
+  readonly lastId: () => string;
+}
+
+/** Returns the events as a client receives them, without those of namespaces that it may not see. */
+export function textOf(events: readonly StreamedEvent[], viewer: Viewer): string {
+  return events
+    .filter(({ event }) => !('namespace' in event) || viewer.sees(event.namespace))
+    .map((event) => eventText(event, viewer))
+    .join('');
+}
+
+/** JSON has no line breaks, so one `data` line suffices. */
+function eventText({ id, event }: StreamedEvent, { seesAll }: Viewer): string {
+  const { type, ...facts } = event;
+  const counts = type === 'reload' && !seesAll ? { scalers: null, errors: null } : {};
+  const data = JSON.stringify({ ...facts, ...counts, at: formatInstant(event.at) });
+  return `id: ${id}\nevent: ${type}\ndata: ${data}\n\n`;
+}

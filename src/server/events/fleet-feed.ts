@@ -1,0 +1,159 @@
+import type { EventFeed } from '../../telemetry/event-feed.js';
+import { sleep } from '../../units/clock.js';
+import type { Clock } from '../../units/clock.js';
+import type { ForwardedCredentials } from '../fleet/ask-peer.js';
+import type { Fleet } from '../fleet/fleet.js';
+import { replicaHash } from '../overview/fleet-revision.js';
+import type { EventSource, StreamedEvent } from './event-text.js';
+import { readPositions, writePositions } from './positions.js';
+import { createRelay } from './relay.js';
+import type { Relay } from './relay.js';
+
+/** The events of all replicas, for clients with the same permissions. */
+export interface FleetFeed extends EventSource {
+  /** Resolves when all replicas have answered, or after a second. */
+  readonly ready: () => Promise<void>;
+  /** Connects to replicas that have joined, and forgets those that have left. */
+  readonly refresh: () => void;
+  readonly close: () => void;
+}
+
+export interface FleetFeedOptions {
+  /** The events of this replica. */
+  readonly own: EventFeed;
+  readonly fleet: Fleet;
+  readonly clock: Clock;
+  /** Where the first client continues; null: now. */
+  readonly lastId: string | null;
+  /** Of any of the clients. */
+  readonly credentials: () => ForwardedCredentials;
+}
+
+const READY_MS = 1000;
+/** Gaps that follow each other are one. */
+const GAP_MS = 1000;
+
+/**
+ * Relays the events of the other replicas over one connection to each. The ID of an event has the place in the events
+ * of each replica, so that a client can continue at another replica. Whenever events of a replica may be missing, a gap
+ * is announced.
+ */
+export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
+  const { own, fleet, clock, credentials } = options;
+  const start = readPositions(options.lastId ?? '');
+  const ownHash = replicaHash(fleet.identity);
+  const relays = new Map<string, { readonly hash: string; readonly relay: Relay }>();
+  const listeners = new Set<(event: StreamedEvent) => void>();
+  /** Clients that were told where they are. */
+  let begun = 0;
+  let lastGapMs = -Infinity;
+  let cancelGap: (() => void) | null = null;
+
+  const places = (): Map<string, string> => {
+    const known = new Map([[ownHash, own.lastId()]]);
+    for (const { hash, relay } of relays.values()) {
+      const id = relay.lastId();
+      if (id !== null) known.set(hash, id);
+    }
+    return known;
+  };
+  const publish = (event: StreamedEvent['event']): void => {
+    if (listeners.size === 0) return;
+    const numbered = { id: writePositions(places()), event };
+    for (const listener of [...listeners]) listener(numbered);
+  };
+  const announceGap = (): void => {
+    if (begun === 0 || cancelGap !== null) return;
+    const waitMs = Math.max(0, lastGapMs + GAP_MS - clock.monotonicMs());
+    cancelGap = clock.after(waitMs, () => {
+      cancelGap = null;
+      lastGapMs = clock.monotonicMs();
+      publish({ type: 'gap', at: clock.now() });
+    });
+  };
+  const unsubscribe = own.subscribe(({ event }) => publish(event));
+
+  const refresh = (): void => {
+    const peers = new Map(fleet.peers().map((peer) => [peer.identity, peer]));
+    for (const [identity, { relay }] of relays) {
+      if (peers.has(identity)) continue;
+      relays.delete(identity);
+      relay.close();
+      if (!relay.isOpen()) announceGap();
+    }
+    for (const [identity, peer] of peers) {
+      if (peer.address === null || relays.has(identity)) continue;
+      const hash = replicaHash(identity);
+      const relay = createRelay({
+        peer,
+        startId: begun === 0 ? (start?.get(hash) ?? null) : null,
+        clock,
+        credentials,
+        onEvent: ({ event }) => publish(event),
+        onConnected: (isResumed) => {
+          if (begun > 1 || !isResumed) announceGap();
+        },
+        onGap: announceGap,
+      });
+      relays.set(identity, { hash, relay });
+    }
+  };
+
+  const since = (id: string): readonly StreamedEvent[] | null => {
+    const positions = readPositions(id);
+    if (positions === null) return null;
+    const sources = [{ hash: ownHash, feed: own }, ...[...relays.values()].map(feedOf)];
+    const at = new Map<string, string>();
+    const missed: StreamedEvent[] = [];
+    for (const { hash, feed } of sources) {
+      const known = positions.get(hash);
+      // A replica that has not answered yet continues later, or announces a gap.
+      if (feed.lastId() === null) continue;
+      const events = known === undefined ? null : feed.since(known);
+      if (known === undefined || events === null) return null;
+      at.set(hash, known);
+    }
+    for (const { hash, feed } of sources)
+      for (const { id: place, event } of feed.since(at.get(hash) ?? '') ?? []) {
+        at.set(hash, place);
+        missed.push({ id: writePositions(at), event });
+      }
+    return missed;
+  };
+
+  refresh();
+  return {
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    since: (id) => {
+      begun += 1;
+      return since(id);
+    },
+    lastId: () => {
+      begun += 1;
+      return writePositions(places());
+    },
+    ready: () => {
+      const tried = Promise.all([...relays.values()].map(({ relay }) => relay.tried));
+      const done = new AbortController();
+      return Promise.race([tried, sleep(clock, READY_MS, done.signal)]).then(() => done.abort());
+    },
+    refresh,
+    close: () => {
+      unsubscribe();
+      cancelGap?.();
+      for (const { relay } of relays.values()) relay.close();
+    },
+  };
+}
+
+interface Numbered {
+  readonly hash: string;
+  readonly feed: Pick<Relay, 'since' | 'lastId'>;
+}
+
+function feedOf({ hash, relay }: { readonly hash: string; readonly relay: Relay }): Numbered {
+  return { hash, feed: relay };
+}

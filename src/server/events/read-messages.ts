@@ -1,0 +1,72 @@
+import type { ServiceEvent } from '../../telemetry/event-feed.js';
+import { parseInstant } from '../../units/time.js';
+import { eventSchemas } from '../schemas/answer-schemas.js';
+import { isEventId } from './positions.js';
+
+/** A block of a `text/event-stream`. Null: it has none. */
+export interface StreamMessage {
+  readonly id: string | null;
+  readonly type: string | null;
+  readonly data: string | null;
+}
+
+export interface MessageReader {
+  /** Returns the messages that this piece of text completes. Throws `RangeError` if a message is too long. */
+  readonly push: (text: string) => readonly StreamMessage[];
+}
+
+/** An event has less than 4 KiB. */
+const LONGEST = 32 * 1024;
+const FIELD = /^(id|event|data): ?(.*)$/;
+
+/** Parses what `event-text.ts` writes: at most one line of each field. */
+export function createMessageReader(): MessageReader {
+  let rest = '';
+  return {
+    push: (text) => {
+      const blocks = (rest + text).split('\n\n');
+      rest = blocks.pop() ?? '';
+      if ([rest, ...blocks].some(({ length }) => length > LONGEST))
+        throw new RangeError('a message of the event stream is too long');
+      return blocks.map(readBlock);
+    },
+  };
+}
+
+function readBlock(block: string): StreamMessage {
+  const fields = new Map<string, string>();
+  for (const line of block.split('\n')) {
+    const [, name, value] = FIELD.exec(line) ?? [];
+    if (name !== undefined && value !== undefined) fields.set(name, value);
+  }
+  const id = fields.get('id') ?? null;
+  return {
+    id: id !== null && isEventId(id) ? id : null,
+    type: fields.get('event') ?? null,
+    data: fields.get('data') ?? null,
+  };
+}
+
+/** Returns a decision or failure of another replica; null: it is something else, or not as the schema says. */
+export function readPeerEvent({ type, data }: StreamMessage): ServiceEvent | null {
+  const value = parseJson(data ?? '');
+  if (type === 'decision') {
+    const { data: facts } = eventSchemas.decision.safeParse(value);
+    const at = parseInstant(facts?.at ?? '');
+    return facts === undefined || at === null ? null : { ...facts, type, at };
+  }
+  if (type === 'failure') {
+    const { data: facts } = eventSchemas.failure.safeParse(value);
+    const at = parseInstant(facts?.at ?? '');
+    return facts === undefined || at === null ? null : { ...facts, type, at };
+  }
+  return null;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,134 @@
+import type { NumberedEvent } from '../../telemetry/event-feed.js';
+import { sleep } from '../../units/clock.js';
+import type { Clock } from '../../units/clock.js';
+import type { ForwardedCredentials } from '../fleet/ask-peer.js';
+import type { Peer } from '../fleet/fleet.js';
+import { readPeerEvents } from './open-peer-events.js';
+import { readPeerEvent } from './read-messages.js';
+import type { StreamMessage } from './read-messages.js';
+
+/** The events of another replica, as far as they have arrived. */
+export interface Relay {
+  /** Returns the events after this ID; null: not known. */
+  readonly since: (id: string) => readonly NumberedEvent[] | null;
+  /** ID of the newest event; null: not connected yet. */
+  readonly lastId: () => string | null;
+  readonly isOpen: () => boolean;
+  /** Resolves when the replica has answered or failed for the first time. */
+  readonly tried: Promise<void>;
+  readonly close: () => void;
+}
+
+interface RelayOptions {
+  readonly peer: Peer;
+  /** The ID after which events are wanted; null: from now on. */
+  readonly startId: string | null;
+  readonly clock: Clock;
+  /** Of a client that receives the events. */
+  readonly credentials: () => ForwardedCredentials;
+  readonly onEvent: (event: NumberedEvent) => void;
+  /** Events may be missing before the next one: `isResumed` is false unless those after `startId` have begun. */
+  readonly onConnected: (isResumed: boolean) => void;
+  /** Events are missing. */
+  readonly onGap: () => void;
+}
+
+/** Kept for clients that reconnect. */
+const MOST_EVENTS = 200;
+const FIRST_DELAY_MS = 1000;
+const LONGEST_DELAY_MS = 15_000;
+
+/** Stays connected to a replica until it is closed; after a break, it continues behind the last event. */
+export function createRelay(options: RelayOptions): Relay {
+  const { peer, clock, onEvent, onConnected, onGap } = options;
+  const ending = new AbortController();
+  let lastId = options.startId;
+  let firstId: string | null = null;
+  let events: NumberedEvent[] = [];
+  let isKnown = false;
+  let isOpen = false;
+  let failures = 0;
+  let setTried = (): void => undefined;
+  const tried = new Promise<void>((resolve) => (setTried = resolve));
+
+  const restartAt = (id: string | null): void => {
+    lastId = id;
+    firstId = id;
+    events = [];
+  };
+  const begin = (message: StreamMessage): void => {
+    const isGap = message.type === 'gap';
+    const isResumed = lastId !== null && !isGap;
+    if (!isResumed && message.id === null) throw new Error('the event stream does not say where it begins');
+    if (!isResumed) restartAt(message.id);
+    else if (!isKnown) firstId = lastId;
+    isOpen = true;
+    failures = 0;
+    const isFirst = !isKnown;
+    isKnown = true;
+    if (isFirst) onConnected(isResumed);
+    else if (!isResumed) onGap();
+    setTried();
+  };
+  const take = (message: StreamMessage): void => {
+    const { id, type } = message;
+    if (!isOpen) begin(message);
+    else if (type === 'gap') {
+      restartAt(id);
+      onGap();
+    }
+    // The documents are those of this replica, which publishes its own reload.
+    if (type === null || id === null || type === 'gap' || type === 'reload') {
+      if (id !== null) lastId = id;
+      return;
+    }
+    const event = readPeerEvent(message);
+    lastId = id;
+    if (event === null) {
+      restartAt(id);
+      onGap();
+      return;
+    }
+    events.push({ id, event });
+    const dropped = events.length > MOST_EVENTS ? events.shift() : undefined;
+    if (dropped !== undefined) firstId = dropped.id;
+    onEvent({ id, event });
+  };
+  const run = async (): Promise<void> => {
+    while (!ending.signal.aborted) {
+      try {
+        await readPeerEvents(peer, {
+          clock,
+          lastId,
+          credentials: options.credentials(),
+          signal: ending.signal,
+          onMessages: (messages) => {
+            for (const message of messages) take(message);
+          },
+        });
+      } catch {
+        // The overview names replicas that do not answer. Only their log may contain the reason.
+      }
+      isOpen = false;
+      setTried();
+      const delayMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** failures);
+      failures = Math.min(failures + 1, 10);
+      await sleep(clock, delayMs * (0.5 + clock.random() / 2), ending.signal);
+    }
+  };
+  void run();
+
+  return {
+    since: (id) => {
+      if (!isKnown) return null;
+      if (id === lastId) return [];
+      const index = events.findIndex((one) => one.id === id);
+      if (index >= 0) return events.slice(index + 1);
+      return id === firstId ? [...events] : null;
+    },
+    lastId: () => (isKnown ? lastId : null),
+    isOpen: () => isOpen,
+    tried,
+    close: () => ending.abort(),
+  };
+}

@@ -1,0 +1,102 @@
+import { rescaleDirection } from '../../telemetry/cycle-record.js';
+import type { Outcome } from '../../telemetry/cycle-record.js';
+import type { ScalerStatus } from '../../telemetry/ledger.js';
+import { laterOf } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import type { Viewer } from '../access/viewer.js';
+import { conflict } from '../overview/scaler-states.js';
+
+/** What all scalers together tell about the service. */
+export interface Survey {
+  /** That the viewer sees. */
+  readonly scalers: number;
+  /** The latest end of a hold after an outage, of the scalers that query a source, by its name. */
+  readonly holds: ReadonlyMap<string, Instant>;
+  /** At most `MOST_CONFLICTS`. */
+  readonly conflicts: readonly {
+    readonly namespace: string;
+    readonly name: string;
+    readonly message: string;
+  }[];
+  /** The newest changes of replicas, the newest first. */
+  readonly outcomes: readonly LastOutcome[];
+}
+
+export interface LastOutcome {
+  readonly namespace: string;
+  readonly name: string;
+  readonly at: Instant;
+  readonly outcome: Outcome;
+}
+
+export const MOST_OUTCOMES = 20;
+export const MOST_CONFLICTS = 100;
+/** About 50 µs of work. */
+const LOOKED_AT_ONCE = 32;
+
+/** Looks at one scaler after the other; `takeTurn` lets other work go on in between. */
+export async function surveyScalers(
+  statuses: Iterable<ScalerStatus>,
+  {
+    now,
+    viewer,
+    takeTurn,
+  }: { readonly now: Instant; readonly viewer: Viewer; readonly takeTurn: () => Promise<void> },
+): Promise<Survey> {
+  const holds = new Map<string, Instant>();
+  const conflicts: Survey['conflicts'][number][] = [];
+  const outcomes = createNewest();
+  let scalers = 0;
+  let seen = 0;
+  // A copy: scalers may be added and removed in between.
+  for (const status of [...statuses]) {
+    addHold(holds, status, now);
+    const { namespace, name } = status.scaler;
+    if (viewer.sees(namespace)) {
+      scalers += 1;
+      const message = conflicts.length < MOST_CONFLICTS ? conflict(status) : null;
+      if (message !== null) conflicts.push({ namespace, name, message });
+      outcomes.add(status);
+    }
+    seen += 1;
+    if (seen % LOOKED_AT_ONCE === 0) await takeTurn();
+  }
+  return { scalers, holds, conflicts, outcomes: outcomes.read() };
+}
+
+function addHold(holds: Map<string, Instant>, { scaler, record }: ScalerStatus, now: Instant): void {
+  const until = record.decision?.state.holdScaleDownUntil ?? null;
+  if (until === null || until <= now) return;
+  for (const { source } of scaler.spec.metrics) {
+    const latest = laterOf(holds.get(source) ?? null, until);
+    if (latest !== null) holds.set(source, latest);
+  }
+}
+
+interface Newest {
+  readonly add: (status: ScalerStatus) => void;
+  readonly read: () => readonly LastOutcome[];
+}
+
+/** Keeps a multiple of what is needed, and sorts only when it is full. */
+function createNewest(): Newest {
+  let found: readonly LastOutcome[] = [];
+  let leastAt = -Infinity;
+  return {
+    add: ({ scaler: { namespace, name }, history }) => {
+      for (const { lastAt: at, outcome } of history) {
+        if (at < leastAt) break;
+        if (rescaleDirection(outcome) === null) continue;
+        found = [...found, { namespace, name, at, outcome }];
+        if (found.length < 2 * MOST_OUTCOMES) continue;
+        found = newest(found);
+        leastAt = found.at(-1)?.at ?? leastAt;
+      }
+    },
+    read: () => newest(found),
+  };
+}
+
+function newest(outcomes: readonly LastOutcome[]): readonly LastOutcome[] {
+  return [...outcomes].sort((a, b) => b.at - a.at).slice(0, MOST_OUTCOMES);
+}

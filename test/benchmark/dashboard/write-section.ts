@@ -1,0 +1,37 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Figure } from './figure.js';
+
+const BEGIN = '<!-- server:begin -->\n';
+const END = '<!-- server:end -->\n';
+
+interface Run {
+  readonly machine: string;
+  readonly scalers: number;
+}
+
+/** Replaces the section of this benchmark, or appends it. */
+export function writeSection(file: string, figures: readonly Figure[], { machine, scalers }: Run): void {
+  const section = [
+    '## Pages and event streams',
+    '',
+    `The HTTP server with the records of ${scalers.toLocaleString('en-US')} scalers, in a process of its own. Pages are read one by one, compressed`,
+    'where the server compresses. `npm run bench -- dashboard --write` measures it and writes this section.',
+    '',
+    `- Machine: ${machine}`,
+    '- Longest block: the longest delay of a timer, without the time in which the thread waited for a processor',
+    '',
+    '| | time | longest block, CPU, size | promised |',
+    '| --- | ---: | --- | --- |',
+    ...figures.map(
+      ({ what, figure, block, promised }) => `| ${what.trim()} | ${figure} | ${block} | ${promised} |`,
+    ),
+  ];
+  const text = readFileSync(file, 'utf8');
+  const whole = `${BEGIN}${section.join('\n')}\n${END}`;
+  const [start, end] = [text.indexOf(BEGIN), text.indexOf(END)];
+  const next =
+    start === -1 || end === -1
+      ? `${text.trimEnd()}\n\n${whole}`
+      : text.slice(0, start) + whole + text.slice(end + END.length);
+  writeFileSync(file, next);
+}

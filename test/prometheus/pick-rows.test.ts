@@ -1,0 +1,84 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Answer } from '../../src/prometheus/answers/answer.js';
+import { columnAnswer } from '../../src/prometheus/answers/column-answer.js';
+import { readVector } from '../../src/prometheus/answers/read-vector.js';
+import type { SentLayout } from '../../src/prometheus/answers/series-layout.js';
+import { toSample } from '../../src/prometheus/samples.js';
+import { aPod, aSource, cpuMetric, T0 } from '../support/builders.js';
+import { vectorBody } from './fakes.js';
+
+/* The rows of a scaler are kept from round to round, and must never be those of other pods or of another answer. */
+
+type Usage = Readonly<Record<string, number>>;
+
+/** Answers to one query, each read with the labels of the last one. */
+function queried(): (usage: Usage) => Answer {
+  let known: SentLayout | null = null;
+  return (usage) => {
+    const series = Object.entries(usage).map(([pod, value]) => ({
+      labels: { namespace: 'shop', pod, container: 'app' },
+      value,
+    }));
+    const reading = readVector(Buffer.from(vectorBody(series)), known, { series: 100, items: 10_000 });
+    if (reading === null) throw new Error('not read');
+    known = reading.layout;
+    return columnAnswer(reading, null);
+  };
+}
+
+function usageOf(answer: Answer, pods: ReturnType<typeof aPod>[]): Usage | string {
+  const context = { namespace: 'shop', pods, now: T0, source: aSource() };
+  const { sample } = toSample(cpuMetric, answer, context);
+  if (sample.form !== 'containers') return sample.form === 'error' ? sample.error : sample.form;
+  return Object.fromEntries(Array.from(sample.containers, ([pod, all]) => [pod, all.get('app') ?? NaN]));
+}
+
+const [a, b, c] = [aPod('a'), aPod('b'), aPod('c')];
+
+describe('the rows of a scaler, round by round', () => {
+  it('have the values of each answer', () => {
+    const answer = queried();
+
+    expect(usageOf(answer({ a: 1, b: 2 }), [a, b])).toEqual({ a: 1, b: 2 });
+    expect(usageOf(answer({ a: 3, b: 4 }), [a, b])).toEqual({ a: 3, b: 4 });
+  });
+
+  it('follow series that come, go and change places', () => {
+    const answer = queried();
+
+    expect(usageOf(answer({ a: 1, b: 2 }), [a, b])).toEqual({ a: 1, b: 2 });
+    expect(usageOf(answer({ b: 3, a: 4 }), [a, b])).toEqual({ a: 4, b: 3 });
+    expect(usageOf(answer({ b: 5 }), [a, b])).toEqual({ b: 5 });
+    expect(usageOf(answer({ x: 9, b: 6, a: 7 }), [a, b])).toEqual({ a: 7, b: 6 });
+  });
+
+  it('follow pods that come and go while the series stay the same', () => {
+    const answer = queried();
+    const series = { a: 1, b: 2, c: 3 };
+
+    expect(usageOf(answer(series), [a])).toEqual({ a: 1 });
+    expect(usageOf(answer(series), [a, c])).toEqual({ a: 1, c: 3 });
+    expect(usageOf(answer(series), [c, b])).toEqual({ c: 3, b: 2 });
+    expect(usageOf(answer(series), [])).toBe('no series of a listed pod');
+    expect(usageOf(answer(series), [{ ...b }])).toEqual({ b: 2 });
+  });
+
+  it('are omitted while they are NaN', () => {
+    const answer = queried();
+
+    expect(usageOf(answer({ a: 1, b: NaN }), [a, b])).toEqual({ a: 1 });
+    expect(usageOf(answer({ a: 1, b: 2 }), [a, b])).toEqual({ a: 1, b: 2 });
+  });
+
+  it('are invalid while two of them are for one pod', () => {
+    const answer = queried();
+    answer({ a: 1 });
+    const twice = vectorBody([1, 2].map((value) => ({ labels: { pod: 'a', container: 'app' }, value })));
+    const reading = readVector(Buffer.from(twice), null, { series: 100, items: 10_000 });
+
+    expect(reading === null ? null : usageOf(columnAnswer(reading, null), [a])).toBe(
+      'two series for pod "a", container "app"',
+    );
+    expect(usageOf(answer({ a: 1 }), [a])).toEqual({ a: 1 });
+  });
+});
