@@ -20,23 +20,30 @@ import { addSeconds, instantFromMs } from '../../src/units/time.js';
 import { scalerOf } from '../support/builders.js';
 
 const START = instantFromMs(Date.UTC(2026, 0, 5));
-const PEAK_PODS = 30;
-const MAX_REPLICAS = 60;
+const MEAN_PODS = 10;
+/** Above what any of the loads needs. */
+const MAX_REPLICAS = 1000;
 const BEGIN = '<!-- elasticity:begin -->';
 const END = '<!-- elasticity:end -->';
 const HEADER = `## Elasticity
 
-The second half of each load, as simulated by \`promscaler backtest\`: the highest minute needs ${PEAK_PODS} pods, a pod
-starts in 30 s, and cpu is a mean over 60 s with a target of 80 %. KEDA's defaults scale on the whole load instead,
-every 30 s. The last row of each load is what \`--recommend 'theta_U<=document'\` picks on the first half for the HPA's
-defaults. \`npm run bench -- elasticity --write\` writes this section.
+The second half of each load, as simulated by \`promscaler backtest\`: the mean load needs ${MEAN_PODS} pods, a pod starts in
+30 s, and cpu is a mean over 60 s with a target of 80 %. Scaled by its highest minute instead, a load with a rare peak
+needs one pod most of the time, and whole pods decide rather than settings. KEDA's defaults scale on the whole load
+instead, every 30 s. The last row of each load is what \`--recommend 'theta_U<=document'\` picks on the first half for the
+HPA's defaults. \`npm run bench -- elasticity --write\` writes this section.
 
-\`--recommend\` keeps the document where no change has fewer pod-hours without more under-provisioning on the first half,
-also scaled, shifted and backwards, or where the second half does not confirm it. It does so on three of the six public
-traces: \`azure_fn_flash\` needs one pod all the time in its second half, so that nothing can be saved;
-\`azure_fn_queueburst\` and \`azure_llm_code\` consist of bursts that are shorter than the windows, so that each setting
-with fewer pods misses more of the next burst. The HPA misses much of such bursts in any case: a metric of the load, as
-in the rows of KEDA, or a higher \`minReplicas\` achieves more than other windows.
+On five of the six public traces, the pick needs fewer pod-hours than the HPA's defaults with at most 0.05 points more
+theta_U: by 2.6 % on \`azure_fn_diurnal\`, 5 % on \`azure_llm_conv\`, 0.8 % on \`nasa\`, but only 0.3 % on
+\`azure_fn_queueburst\` and 0.1 % on \`azure_fn_flash\`. What the first half shows safely is nearly always the same: a
+smaller tolerance of scale-downs, with the same window (the field repeats it, plus one sync period, because without
+\`behavior\` a recommendation as old as the window still counts). Settings that save more there, such as higher targets or
+shorter windows, miss more of the other half. \`azure_llm_code\` is kept: half an hour of bursts that are shorter than the
+start of a pod.
+
+This is a weak result, and its controls are weaker: with a mean of 20 pods, four of the six reach the same; with the
+halves swapped, two. The margins of the search were chosen with these traces in sight. Against bursts, a metric of the
+load, as in the rows of KEDA, or a higher \`minReplicas\` achieves more than other windows.
 
 | load | settings | theta_U % | theta_O % | pod-hours | changes |
 | --- | --- | ---: | ---: | ---: | ---: |`;
@@ -100,7 +107,7 @@ const OWN_SHAPES: readonly Named[] = [
 ];
 
 async function rowsOf(name: string, load: Load): Promise<readonly string[]> {
-  const capacity = peakOf(load) / PEAK_PODS;
+  const capacity = meanOf(load) / MEAN_PODS;
   const assumptions: Assumptions = {
     capacity,
     podStartSeconds: 30,
@@ -141,12 +148,10 @@ function rowOf(load: string, settings: string, { figures, error }: Result): stri
   return `| ${load} | ${settings} | ${thetaU.toFixed(2)} | ${thetaO.toFixed(0)} | ${podHours.toFixed(1)} | ${changes} |`;
 }
 
-/** The highest mean of a minute. */
-function peakOf(load: Load): number {
-  let peak = 0;
-  for (let from = load.start; from < load.end; from = addSeconds(from, 60))
-    peak = Math.max(peak, load.mean(from, addSeconds(from, 60)) ?? 0);
-  return peak;
+function meanOf(load: Load): number {
+  const mean = load.mean(load.start, load.end);
+  if (mean === null || mean === 0) throw new Error('the load is never above 0');
+  return mean;
 }
 
 const BASE = { scaleTargetRef: { name: 'web' }, maxReplicas: MAX_REPLICAS };

@@ -1,4 +1,4 @@
-import { addSeconds, type Instant } from '../../units/time.js';
+import { addSeconds, type Instant, secondsBetween } from '../../units/time.js';
 import { createLoad, type Load } from '../load/load.js';
 import type { Figures, Scoring } from '../figures/figures.js';
 import type { RunJobs } from './run-jobs.js';
@@ -17,27 +17,44 @@ export interface Probe {
   readonly run: (variants: readonly Variant[]) => Promise<readonly (Figures | null)[]>;
 }
 
+interface ProbeLoad {
+  readonly factor: number;
+  readonly laterSeconds: number;
+  readonly isBackwards: boolean;
+  /** Null: the parts of the load keep their order. */
+  readonly shuffle: Shuffle | null;
+}
+
+/** Cuts the load into this many parts of the same length, and takes each `stride`-th, cyclically. */
+interface Shuffle {
+  readonly parts: number;
+  readonly stride: number;
+}
+
 /**
  * Settings that are best for one exact load owe that to luck: whether a pod more is needed at its peaks, when a round
- * comes, whether it only rises. So they are also tried on the same load, a little smaller and larger, with other times
- * of the rounds, and backwards in time. The first one is the load itself.
+ * comes, whether it only rises, what follows a burst. So they are also tried on the same load, a little smaller and
+ * larger, with other times of the rounds, backwards in time, and with its parts in another order. The first one is the
+ * load itself.
  */
-const PROBES = [
-  { factor: 1, laterSeconds: 0, isBackwards: false },
-  { factor: 1, laterSeconds: 0, isBackwards: true },
-  { factor: 0.8, laterSeconds: 5, isBackwards: false },
-  { factor: 0.9, laterSeconds: 10, isBackwards: true },
-  { factor: 1.1, laterSeconds: 3, isBackwards: false },
-  { factor: 1.2, laterSeconds: 8, isBackwards: true },
-] as const;
+const PROBES: readonly ProbeLoad[] = [
+  { factor: 1, laterSeconds: 0, isBackwards: false, shuffle: null },
+  { factor: 1, laterSeconds: 0, isBackwards: true, shuffle: null },
+  { factor: 0.8, laterSeconds: 5, isBackwards: false, shuffle: null },
+  { factor: 0.9, laterSeconds: 10, isBackwards: true, shuffle: null },
+  { factor: 1.1, laterSeconds: 3, isBackwards: false, shuffle: null },
+  { factor: 1.2, laterSeconds: 8, isBackwards: true, shuffle: null },
+  { factor: 1, laterSeconds: 0, isBackwards: false, shuffle: { parts: 7, stride: 3 } },
+  { factor: 1.3, laterSeconds: 7, isBackwards: false, shuffle: { parts: 8, stride: 5 } },
+  { factor: 1, laterSeconds: 4, isBackwards: true, shuffle: { parts: 12, stride: 5 } },
+  { factor: 0.7, laterSeconds: 12, isBackwards: false, shuffle: { parts: 13, stride: 5 } },
+];
 
 export function probesOf(setting: ProbeSetting, start: Instant, end: Instant): readonly Probe[] {
-  return PROBES.map(({ factor, laterSeconds, isBackwards }) => {
+  return PROBES.map((probe) => {
     const changed = new Map<Load, Load>();
     const changedLoad = (load: Load): Load => {
-      if (factor === 1 && !isBackwards) return load;
-      const known =
-        changed.get(load) ?? scaleLoad(isBackwards ? reverseLoad(load, start, end) : load, factor);
+      const known = changed.get(load) ?? probeLoad(load, probe, { start, end });
       changed.set(load, known);
       return known;
     };
@@ -54,7 +71,7 @@ export function probesOf(setting: ProbeSetting, start: Instant, end: Instant): r
       },
     };
     const { assumptions, runJobs } = setting;
-    const within = { start: addSeconds(start, laterSeconds), end };
+    const within = { start: addSeconds(start, probe.laterSeconds), end };
     const scoring = scoringOf(changedLoad(setting.scoring.load), assumptions, within);
     return {
       run: async (variants) => {
@@ -65,6 +82,17 @@ export function probesOf(setting: ProbeSetting, start: Instant, end: Instant): r
   });
 }
 
+interface Period {
+  readonly start: Instant;
+  readonly end: Instant;
+}
+
+function probeLoad(load: Load, { factor, isBackwards, shuffle }: ProbeLoad, period: Period): Load {
+  const shuffled = shuffle === null ? load : shuffleLoad(load, shuffle, period);
+  const turned = isBackwards ? reverseLoad(shuffled, period) : shuffled;
+  return factor === 1 ? turned : scaleLoad(turned, factor);
+}
+
 function scaleLoad({ data: { times, values, end } }: Load, factor: number): Load {
   return createLoad(
     times,
@@ -73,7 +101,7 @@ function scaleLoad({ data: { times, values, end } }: Load, factor: number): Load
   );
 }
 
-function reverseLoad(load: Load, start: Instant, end: Instant): Load {
+function reverseLoad(load: Load, { start, end }: Period): Load {
   const times: number[] = [];
   const values: number[] = [];
   load.pieces(start, end, (_, to, value) => {
@@ -81,4 +109,24 @@ function reverseLoad(load: Load, start: Instant, end: Instant): Load {
     values.push(value ?? NaN);
   });
   return createLoad(Float64Array.from(times.reverse()), Float64Array.from(values.reverse()), end);
+}
+
+function shuffleLoad(load: Load, { parts, stride }: Shuffle, { start, end }: Period): Load {
+  const lengthSeconds = Math.floor(secondsBetween(start, end) / parts);
+  if (lengthSeconds === 0) return load;
+  const startOf = (part: number): Instant => addSeconds(start, part * lengthSeconds);
+  const times: number[] = [];
+  const values: number[] = [];
+  const add = (from: Instant, to: Instant, at: Instant): void =>
+    load.pieces(from, to, (pieceStart, _, value) => {
+      times.push(at + (pieceStart - from));
+      values.push(value ?? NaN);
+    });
+  for (let part = 0; part < parts; part += 1) {
+    const taken = (part * stride) % parts;
+    add(startOf(taken), startOf(taken + 1), startOf(part));
+  }
+  // The remainder of the division.
+  add(startOf(parts), end, startOf(parts));
+  return createLoad(Float64Array.from(times), Float64Array.from(values), end);
 }

@@ -7,44 +7,54 @@ const FACTORS = [0.6, 0.75, 0.85, 0.95, 1, 1.05, 1.1, 1.2, 1.35] as const;
 const LOWEST_PERCENT = 20;
 /** A pod that is busier than that hides how much more it would have to do. */
 const HIGHEST_PERCENT = 95;
-const DOWN_SECONDS = [60, 120, 180, 240, 300, 450] as const;
-const TOLERANCES = [0.01, 0.05, 0.1] as const;
+const DOWN_SECONDS = [60, 120, 180, 240, 450] as const;
+const DOWN_FACTORS = [0.5, 0.8, 0.9, 1.1, 1.25] as const;
+const TOLERANCES = [0.01, 0.02, 0.05, 0.1] as const;
+const DOWN_TOLERANCES = [0.01, 0.02, 0.05, 0.1, 0.2] as const;
+const DOWN_PERCENTS = [null, 50, 20, 10] as const;
+const MIN_REPLICAS_FACTORS = [1.5, 2, 3, 5] as const;
 
-/** The coarse grid: target of the metric, stabilization of scale-downs, tolerance. */
-export function coarseSettings(present: TunedSettings, metric: MetricSpec): readonly TunedSettings[] {
+interface Bounds {
+  readonly metric: MetricSpec;
+  /** A higher minReplicas costs at all times: it is tried only where the document misses the condition. */
+  readonly mayRaiseMinimum: boolean;
+  readonly maxReplicas: number;
+}
+
+/** The first candidates: changes of one field, and of the target together with the tolerance. */
+export function firstSettings(present: TunedSettings, bounds: Bounds): readonly TunedSettings[] {
   const targets =
-    metric.target.type === 'Utilization'
+    bounds.metric.target.type === 'Utilization'
       ? [...PERCENT, ...[-5, 2, 4].map((step) => present.target + step)].filter(isPercent)
       : FACTORS;
-  const all: TunedSettings[] = [];
-  for (const target of new Set([present.target, ...targets]))
-    for (const downSeconds of new Set([present.downSeconds, ...DOWN_SECONDS]))
-      for (const tolerance of new Set([present.upTolerance, ...TOLERANCES]))
-        all.push({ ...present, target, downSeconds, upTolerance: tolerance, downTolerance: tolerance });
-  return all;
+  const pairs = [present.target, ...targets].flatMap((target) =>
+    [null, ...TOLERANCES].map((tolerance) => ({ ...present, target, ...bothTolerances(tolerance) })),
+  );
+  const windows = DOWN_SECONDS.map((downSeconds) => ({ ...present, downSeconds }));
+  return unique([...pairs, ...windows, ...neighbours(present, bounds)], present);
 }
 
 /** Settings that differ from these in one respect. */
-export function neighbours(settings: TunedSettings, metric: MetricSpec): readonly TunedSettings[] {
-  const { target, downSeconds, upTolerance, downTolerance } = settings;
+export function neighbours(settings: TunedSettings, bounds: Bounds): readonly TunedSettings[] {
+  const { target, downSeconds, upTolerance, downTolerance, minReplicas } = settings;
+  const { metric, mayRaiseMinimum, maxReplicas } = bounds;
   const isUtilization = metric.target.type === 'Utilization';
   const targets = isUtilization
     ? [-2, -1, 1, 2].map((step) => target + step).filter(isPercent)
     : [-0.03, 0.03].map((step) => Number((target + step).toFixed(2)));
-  const windows = [0.5, 0.8, 0.9, 1.1, 1.25].map((factor) => Math.round((factor * downSeconds) / 15) * 15);
   const near: TunedSettings[] = [
     ...targets.map((value) => ({ ...settings, target: value })),
-    ...windows.map((value) => ({ ...settings, downSeconds: value })),
-    ...[0.01, 0.05, 0.1].map((value) => ({ ...settings, upTolerance: value })),
-    ...[0.01, 0.05, 0.1, 0.2].map((value) => ({ ...settings, downTolerance: value })),
-    ...[null, 50, 20, 10].map((value) => ({ ...settings, downPercent: value })),
+    ...DOWN_FACTORS.map((factor) => ({ ...settings, downSeconds: windowOf(factor * downSeconds) })),
+    ...TOLERANCES.map((value) => ({ ...settings, upTolerance: value })),
+    ...DOWN_TOLERANCES.map((value) => ({ ...settings, downTolerance: value })),
+    ...DOWN_PERCENTS.map((value) => ({ ...settings, downPercent: value })),
     ...[null, 4, 10].map((value) => ({ ...settings, upFactor: value })),
     ...[0, 30, 60].map((value) => ({ ...settings, upSeconds: value })),
     // Slow scale-downs need a shorter window to cost no more.
     ...[50, 20, 10].map((value) => ({
       ...settings,
       downPercent: value,
-      downSeconds: Math.round((0.6 * downSeconds) / 15) * 15,
+      downSeconds: windowOf(0.6 * downSeconds),
     })),
     // The same point of scale-up with a narrower band.
     ...(isUtilization && isPercent(target + 4)
@@ -57,9 +67,29 @@ export function neighbours(settings: TunedSettings, metric: MetricSpec): readonl
           },
         ]
       : []),
+    ...(mayRaiseMinimum
+      ? MIN_REPLICAS_FACTORS.map((factor) => ({
+          ...settings,
+          minReplicas: Math.min(maxReplicas, Math.max(minReplicas + 1, Math.round(factor * minReplicas))),
+        }))
+      : []),
   ];
-  const own = JSON.stringify(settings);
-  return near.filter((other) => other.downSeconds >= 0 && JSON.stringify(other) !== own);
+  return unique(near, settings);
+}
+
+function bothTolerances(tolerance: number | null): Partial<TunedSettings> {
+  return tolerance === null ? {} : { upTolerance: tolerance, downTolerance: tolerance };
+}
+
+/** A multiple of the default sync period. */
+function windowOf(seconds: number): number {
+  return Math.max(0, Math.round(seconds / 15) * 15);
+}
+
+function unique(all: readonly TunedSettings[], without: TunedSettings): readonly TunedSettings[] {
+  const byText = new Map(all.map((settings) => [JSON.stringify(settings), settings]));
+  byText.delete(JSON.stringify(without));
+  return [...byText.values()];
 }
 
 function isPercent(value: number): boolean {

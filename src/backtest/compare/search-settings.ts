@@ -1,10 +1,10 @@
-import type { MetricSpec, Scaler } from '../../scaler/spec.js';
+import type { Scaler } from '../../scaler/spec.js';
 import type { Figures } from '../figures/figures.js';
-import type { Threshold } from '../figures/threshold.js';
+import { readFigure, type Threshold } from '../figures/threshold.js';
 import type { Probe } from './probes.js';
-import { coarseSettings, neighbours } from './recommend-candidates.js';
+import { firstSettings, neighbours } from './recommend-candidates.js';
 import { type Assignment, changedVariant } from './sweep.js';
-import { changedFields, presentSettings, type TunedSettings } from './tuned-settings.js';
+import { changedFields, countChanges, presentSettings, type TunedSettings } from './tuned-settings.js';
 
 export interface FoundSettings {
   /** Fields that differ from the document. */
@@ -14,21 +14,30 @@ export interface FoundSettings {
   readonly mayCostMore: boolean;
 }
 
-/** A candidate that meets a condition only just on one half rarely meets it on the other. */
+/** A candidate that meets a condition with a limit only just on one half rarely meets it on the other. */
 const MARGIN = 0.9;
-/** How much a figure may be worse than that of the document on one probe, while it is not worse as a mean. */
+/** How much a figure may be worse than that of the document, as a mean of the probes. */
+const MEAN_SLACK = 0.05;
+/** The same for each probe: a number, and a share of the figure of the document. */
 const SLACK = 0.05;
+const SLACK_SHARE = 0.1;
+/** Pod-hours on each probe, as a share of those of the document. */
+const MOST_HOURS = 1.02;
 /** Fewer pod-hours by less than this share are noise. */
 const LEAST_SAVING = 0.001;
-/** Candidates whose other probes run at once; and how many at most. */
-const BATCH = 16;
-const MOST_PROBED = 80;
+/**
+ * Share of the pod-hours that each changed field has to save: settings that differ in many fields owe more of what they
+ * save to the one load for which they were chosen.
+ */
+const FIELD_COST = 0.02;
+/** Candidates with the fewest pod-hours on the load itself that are tried on the other probes. */
+const MOST_PROBED = 60;
 const MOST_STEPS = 4;
 
 /**
- * Returns the settings with the fewest pod-hours, as a mean of the probes, that meet the conditions on all of them; or
- * why there are none. A coarse grid is followed by steps to the best neighbour. The same load gives the same settings,
- * after at most some hundred runs.
+ * Returns the settings with the fewest pod-hours, as a mean of the probes, that meet the conditions on all of them, where
+ * each changed field counts as 2 % of the pod-hours; or why there are none. Changes of one or two fields are followed by
+ * steps to the best neighbour. The same load gives the same settings, after at most some hundred runs.
  */
 export async function findSettings(
   scaler: Scaler,
@@ -41,13 +50,15 @@ export async function findSettings(
   const present = presentSettings(scaler, metric);
   const own = await figuresOn(probes, scaler);
   if (own === null) return 'the load of the first half is unknown';
-  const isMissed = !meetsAll(own, own, conditions);
-  const search: Search = { scaler, index, metric, conditions, probes, own, isMissed };
-  const limit = isMissed ? Infinity : meanHours(own);
-  let best = await bestOf(search, coarseSettings(present, metric), limit);
+  const isMissed = !isMetByDocument(own, conditions);
+  const search: Search = { scaler, index, present, conditions, probes, own, isMissed };
+  // A schedule has a minReplicas of its own.
+  const mayRaiseMinimum = isMissed && scaler.spec.schedules.length === 0;
+  const bounds = { metric, mayRaiseMinimum, maxReplicas: scaler.spec.maxReplicas };
+  let best = await bestOf(search, firstSettings(present, bounds), Infinity);
   for (let step = 0; step < MOST_STEPS; step += 1) {
-    const around = neighbours(best?.settings ?? present, metric);
-    const better = await bestOf(search, around, best?.podHours ?? limit);
+    const around = neighbours(best?.settings ?? present, bounds);
+    const better = await bestOf(search, around, best?.score ?? Infinity);
     if (better === null) break;
     best = better;
   }
@@ -59,7 +70,7 @@ export async function findSettings(
 interface Search {
   readonly scaler: Scaler;
   readonly index: number;
-  readonly metric: MetricSpec;
+  readonly present: TunedSettings;
   readonly conditions: readonly Threshold[];
   readonly probes: readonly Probe[];
   /** The figures of the document, by probe. */
@@ -74,53 +85,68 @@ interface Candidate {
 }
 
 interface Scored extends Candidate {
-  /** Mean of the probes. */
-  readonly podHours: number;
+  /** Pod-hours as a share of those of the document, and the cost of the changed fields. */
+  readonly score: number;
 }
 
-/** Returns the best of these settings that has fewer pod-hours than `limit`; null if there is none. */
+interface Probed {
+  readonly candidate: Candidate;
+  /** By probe, as far as it has run. */
+  readonly figures: readonly Figures[];
+}
+
+/** Returns the best of these settings whose score is below `limit`; null if there is none. */
 async function bestOf(
   search: Search,
   settings: readonly TunedSettings[],
   limit: number,
 ): Promise<Scored | null> {
-  const candidates = settings.flatMap((one) => candidateOf(search, one));
-  const [firstProbe] = search.probes;
-  const [ownFirst] = search.own;
-  if (firstProbe === undefined || ownFirst === undefined) return null;
-  const first = await firstProbe.run(candidates.map(({ scaler }) => ({ name: '', scaler })));
-  // What is no candidate on the load itself is not tried on the others.
-  const promising = candidates
-    .flatMap((candidate, number) => {
-      const figures = first[number] ?? null;
-      const isMet = figures !== null && mayMeet(figures, ownFirst, search.conditions);
-      return isMet ? [{ candidate, figures }] : [];
-    })
-    .toSorted((a, b) => a.figures.podHours - b.figures.podHours)
-    .slice(0, MOST_PROBED);
+  let left: readonly Probed[] = settings
+    .flatMap((one) => candidateOf(search, one))
+    .map((candidate) => ({ candidate, figures: [] }));
+  for (const [number, probe] of search.probes.entries()) {
+    left = await keepPromising(search, left, probe);
+    if (number === 0) left = left.toSorted((a, b) => hoursOf(a) - hoursOf(b)).slice(0, MOST_PROBED);
+  }
   let best: Scored | null = null;
-  for (let from = 0; from < promising.length; from += BATCH) {
-    const batch = promising.slice(from, from + BATCH);
-    const scored = await scoreBatch(search, batch);
-    for (const one of scored) if (one.podHours < (best?.podHours ?? limit * (1 - LEAST_SAVING))) best = one;
-    // The later ones need more on the load itself.
-    if (best !== null) return best;
+  for (const probed of left) {
+    const score = scoreOf(search, probed);
+    if (score !== null && score < (best?.score ?? limit)) best = { ...probed.candidate, score };
   }
   return best;
 }
 
-async function scoreBatch(
-  { probes, own, conditions }: Search,
-  batch: readonly { readonly candidate: Candidate; readonly figures: Figures }[],
-): Promise<readonly Scored[]> {
-  const variants = batch.map(({ candidate: { scaler } }) => ({ name: '', scaler }));
-  const others: (readonly (Figures | null)[])[] = [];
-  for (const probe of probes.slice(1)) others.push(await probe.run(variants));
-  return batch.flatMap(({ candidate, figures }, number): readonly Scored[] => {
-    const all = [figures, ...others.map((results) => results[number] ?? null)].filter((one) => one !== null);
-    if (all.length < probes.length || !meetsAll(all, own, conditions)) return [];
-    return [{ ...candidate, podHours: meanHours(all) }];
+/** Runs the candidates on one more probe. What is no candidate on it is not tried on the others. */
+async function keepPromising(
+  { conditions, own, isMissed }: Search,
+  probed: readonly Probed[],
+  probe: Probe,
+): Promise<readonly Probed[]> {
+  const results = await probe.run(probed.map(({ candidate: { scaler } }) => ({ name: '', scaler })));
+  return probed.flatMap(({ candidate, figures: before }, number): readonly Probed[] => {
+    const figures = results[number] ?? null;
+    const reference = own[before.length];
+    if (figures === null || reference === undefined) return [];
+    const isCheaper = isMissed || figures.podHours <= MOST_HOURS * reference.podHours;
+    const isFirst = before.length === 0;
+    const isPromising = isCheaper && mayMeet(figures, reference, { conditions, isFirst });
+    return isPromising ? [{ candidate, figures: [...before, figures] }] : [];
   });
+}
+
+function hoursOf({ figures: [first] }: Probed): number {
+  return first?.podHours ?? Infinity;
+}
+
+/** Null: it does not meet the conditions as a mean, or saves too little. */
+function scoreOf(
+  { own, present, conditions, isMissed }: Search,
+  { candidate, figures }: Probed,
+): number | null {
+  if (!isMetOnAverage(figures, own, conditions)) return null;
+  const share = meanOf(figures, (one, number) => one.podHours / (own[number]?.podHours ?? NaN));
+  if (!isMissed && share > 1 - LEAST_SAVING) return null;
+  return share + FIELD_COST * countChanges(candidate.settings, present);
 }
 
 function candidateOf({ scaler, index }: Search, settings: TunedSettings): readonly Candidate[] {
@@ -140,42 +166,40 @@ async function figuresOn(probes: readonly Probe[], scaler: Scaler): Promise<read
   return all;
 }
 
-/**
- * Conditions with a limit hold with a margin on the load itself and, as a mean, on all probes. Those relative to the
- * document hold as a mean and, with a slack, on each probe.
- */
-function meetsAll(
+function isMetByDocument(own: readonly Figures[], conditions: readonly Threshold[]): boolean {
+  const [first] = own;
+  return first !== undefined && conditions.every(({ isMetBy }) => isMetBy(first, first));
+}
+
+/** Conditions with a limit hold with a margin as a mean of the probes, those relative to the document with a slack. */
+function isMetOnAverage(
   figures: readonly Figures[],
   own: readonly Figures[],
   conditions: readonly Threshold[],
 ): boolean {
-  const isOwn = figures === own;
-  const [first] = figures;
-  if (first === undefined) return false;
   const mean = meanFigures(figures);
-  return conditions.every(({ isRelative, isMetBy, isMetNear, isMetWithin }) => {
-    if (isRelative) {
-      const references = own.slice(0, figures.length);
-      return (
-        isMetBy(mean, meanFigures(references)) &&
-        references.every((reference, number) => isMetNear(figures[number] ?? reference, reference, SLACK))
-      );
-    }
-    return isOwn ? isMetBy(first) : isMetWithin(first, MARGIN) && isMetWithin(mean, MARGIN);
-  });
+  return conditions.every(({ isRelative, isMetNear, isMetWithin }) =>
+    isRelative ? isMetNear(mean, meanFigures(own), MEAN_SLACK) : isMetWithin(mean, MARGIN),
+  );
 }
 
-function mayMeet(figures: Figures, own: Figures, conditions: readonly Threshold[]): boolean {
-  return conditions.every(({ isRelative, isMetNear, isMetWithin }) =>
-    isRelative ? isMetNear(figures, own, SLACK) : isMetWithin(figures, MARGIN),
-  );
+/** Conditions with a limit hold on the load itself, those relative to the document with a slack on each probe. */
+function mayMeet(
+  figures: Figures,
+  own: Figures,
+  { conditions, isFirst }: { readonly conditions: readonly Threshold[]; readonly isFirst: boolean },
+): boolean {
+  return conditions.every(({ figure, isRelative, isMetNear, isMetWithin }) => {
+    if (!isRelative) return !isFirst || isMetWithin(figures, MARGIN);
+    const slack = SLACK + SLACK_SHARE * Math.abs(readFigure(figure, own) ?? 0);
+    return isMetNear(figures, own, slack);
+  });
 }
 
 function meanFigures(figures: readonly Figures[]): Figures {
   const [first] = figures;
   if (first === undefined) throw new Error('a mean needs figures');
-  const mean = (read: (one: Figures) => number): number =>
-    figures.reduce((sum, one) => sum + read(one), 0) / figures.length;
+  const mean = (read: (one: Figures) => number): number => meanOf(figures, read);
   return {
     thetaU: mean(({ thetaU }) => thetaU),
     thetaO: mean(({ thetaO }) => thetaO),
@@ -195,8 +219,8 @@ function meanFigures(figures: readonly Figures[]): Figures {
   };
 }
 
-function meanHours(figures: readonly Figures[]): number {
-  return figures.reduce((sum, { podHours }) => sum + podHours, 0) / figures.length;
+function meanOf(figures: readonly Figures[], read: (one: Figures, number: number) => number): number {
+  return figures.reduce((sum, one, number) => sum + read(one, number), 0) / figures.length;
 }
 
 function whyNone(own: Figures | undefined, conditions: readonly Threshold[]): string {

@@ -16,7 +16,10 @@ export interface TunedSettings {
   readonly downPercent: number | null;
   /** Largest factor of a scale-up; null: the limit of the document. */
   readonly upFactor: number | null;
+  readonly minReplicas: number;
 }
+
+const MAX_WINDOW_SECONDS = 3600;
 
 const KEY_OF_TYPE: Readonly<Record<MetricSpec['type'], string>> = {
   Resource: 'resource',
@@ -28,7 +31,7 @@ const KEY_OF_TYPE: Readonly<Record<MetricSpec['type'], string>> = {
 
 /** The settings of the document. */
 export function presentSettings({ spec }: Scaler, metric: MetricSpec): TunedSettings {
-  const { behavior, tolerance, downscaleStabilizationSeconds } = spec;
+  const { behavior, tolerance, downscaleStabilizationSeconds, minReplicas } = spec;
   return {
     target: metric.target.type === 'Utilization' ? metric.target.percent : 1,
     downSeconds: behavior?.scaleDown.stabilizationWindowSeconds ?? downscaleStabilizationSeconds,
@@ -37,6 +40,7 @@ export function presentSettings({ spec }: Scaler, metric: MetricSpec): TunedSett
     downTolerance: behavior?.scaleDown.tolerance ?? tolerance,
     downPercent: null,
     upFactor: null,
+    minReplicas,
   };
 }
 
@@ -55,20 +59,13 @@ export function changedFields(
     if (isChanged) changes.push({ field, value });
   };
   if (settings.target !== present.target) changes.push(targetField(metric, metricIndex, settings.target));
-  change(
-    settings.downSeconds !== present.downSeconds,
-    // A document without `behavior` keeps its other limits, which `behavior` would replace.
-    spec.behavior === null
-      ? 'downscaleStabilizationSeconds'
-      : 'behavior.scaleDown.stabilizationWindowSeconds',
-    settings.downSeconds,
-  );
   changes.push(...toleranceFields(scaler, settings, present));
   change(
     settings.upSeconds !== present.upSeconds,
     'behavior.scaleUp.stabilizationWindowSeconds',
     settings.upSeconds,
   );
+  change(settings.minReplicas !== present.minReplicas, 'minReplicas', settings.minReplicas);
   const { downPercent, upFactor } = settings;
   if (downPercent !== null)
     change(true, 'behavior.scaleDown.policies', [{ type: 'Percent', value: downPercent, periodSeconds: 60 }]);
@@ -81,7 +78,33 @@ export function changedFields(
       { type: 'Percent', value: percent, periodSeconds: 15 },
     ]);
   }
-  return changes;
+  return [...changes, ...windowFields(scaler, settings, changes)];
+}
+
+/** The number of settings that differ; a tolerance for both directions counts once. */
+export function countChanges(settings: TunedSettings, present: TunedSettings): number {
+  const { upTolerance, downTolerance, ...others } = settings;
+  const isUpChanged = upTolerance !== present.upTolerance;
+  const isDownChanged = downTolerance !== present.downTolerance;
+  const tolerances = isUpChanged && isDownChanged && upTolerance !== downTolerance ? 2 : 1;
+  const before = new Map<string, unknown>(Object.entries(present));
+  const changed = Object.entries(others).filter(([key, value]) => value !== before.get(key)).length;
+  return changed + (isUpChanged || isDownChanged ? tolerances : 0);
+}
+
+function windowFields(
+  { spec }: Scaler,
+  { downSeconds }: TunedSettings,
+  changes: readonly Assignment[],
+): readonly Assignment[] {
+  const field = 'behavior.scaleDown.stabilizationWindowSeconds';
+  const present = spec.behavior?.scaleDown.stabilizationWindowSeconds ?? spec.downscaleStabilizationSeconds;
+  if (spec.behavior === null && changes.some((change) => change.field.startsWith('behavior.')))
+    // Without `behavior`, a recommendation that is exactly as old as the window still counts.
+    return [{ field, value: Math.min(MAX_WINDOW_SECONDS, downSeconds + spec.syncPeriodSeconds) }];
+  if (downSeconds === present) return [];
+  // A document without `behavior` keeps its other limits, which `behavior` would replace.
+  return [{ field: spec.behavior === null ? 'downscaleStabilizationSeconds' : field, value: downSeconds }];
 }
 
 function toleranceFields(

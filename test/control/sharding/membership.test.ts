@@ -83,7 +83,7 @@ describe('the members', () => {
     await world.pass(10);
     const duringCycles = [b.served.length, a.flushed.length];
     finish();
-    await Promise.all(cycles);
+    for (const cycle of cycles) await cycle;
     await world.passUntil(() => b.served.length === STATE_BUCKETS / 2, 5);
 
     expect(duringCycles).toEqual([0, 0]);
