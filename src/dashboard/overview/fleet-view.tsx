@@ -88,8 +88,8 @@ function NoScalers(): VNode {
   return (
     <EmptyView title="No scalers yet">
       <p>
-        There is no scaler document. Add one to the directory that promscaler reads, or create a Scaler object:
-        the scaler appears here within seconds.
+        There is no scaler document. Add one to the directory that promscaler reads, or create a Scaler
+        object: the scaler appears here within seconds.
       </p>
     </EmptyView>
   );
