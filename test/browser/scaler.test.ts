@@ -230,6 +230,7 @@ describe('the page of a scaler', () => {
     const { page, read } = await open(HEALTHY);
     await page.getByText('Values as a table').click();
     const table = page.getByRole('table', { name: /Replicas and metrics over time/ });
+    await table.waitFor();
     const first = await table.locator('tbody tr').first().locator('td').allInnerTexts();
     const history = read('/history') as HistoryAnswer;
     expect(first.slice(1, 6)).toEqual(
