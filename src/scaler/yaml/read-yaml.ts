@@ -20,7 +20,6 @@ import { internalErrorMessage } from '../problems/internal-error.js';
 import type { Problem } from '../problems/problem.js';
 import { unplacedProblem } from '../problems/unplaced-problem.js';
 import { offsetInText } from './scalar-offset.js';
-import { readSimpleYaml } from './simple-yaml.js';
 import { MAX_TOKENS, findYamlLimit } from './yaml-limits.js';
 
 const MEBIBYTE = 1024 * 1024;
@@ -67,55 +66,12 @@ export function* eachYamlDocument(
   file: string | null,
   bounds: YamlBounds = DOCUMENT_BOUNDS,
 ): Generator<LocatedDocument> {
-  const simple = readSimple(text, file, bounds);
-  if (simple === null) yield* eachWholeDocument(text, file, bounds);
-  else yield simple;
-}
-
-/** Text below this length exceeds no limit: a token or a level has at least one character. */
-const MAX_SIMPLE_LENGTH = 4096;
-const MAX_CHARACTER_BYTES = 3;
-
-/** Null: not of the common form, or with a problem. */
-function readSimple(text: string, file: string | null, bounds: YamlBounds): LocatedDocument | null {
-  const isShort =
-    text.length <= MAX_SIMPLE_LENGTH &&
-    text.length * MAX_CHARACTER_BYTES <= bounds.bytes &&
-    2 * text.length < bounds.tokens;
-  const simple = isShort ? readSimpleYaml(text) : null;
-  if (simple === null) return null;
-  let whole: LocatedDocument | undefined;
-  const place: LocatedDocument['place'] = (found) => {
-    const { path, at, offset } = found;
-    const start = at === 'key' || offset !== null ? null : simple.offsetOf(path);
-    if (start !== null)
-      return problemAt({ text, file, lines: countLines(text) }, { ...found, offset: start });
-    whole ??= eachWholeDocument(text, file, bounds).next().value ?? undefined;
-    return whole === undefined ? unplacedProblem(found, file) : whole.place(found);
-  };
-  return { value: simple.value, problems: [], place };
-}
-
-/** Reads with the parser of the package, which accepts all of YAML. */
-export function* eachWholeDocument(
-  text: string,
-  file: string | null,
-  bounds: YamlBounds = DOCUMENT_BOUNDS,
-): Generator<LocatedDocument, undefined> {
   const source: Source = { text, file, lines: new LineCounter() };
   try {
     yield* readSource(source, bounds);
   } catch (cause) {
     yield refused(source, 'internal-error', internalErrorMessage(cause), null);
   }
-  return undefined;
-}
-
-function countLines(text: string): LineCounter {
-  const lines = new LineCounter();
-  lines.addNewLine(0);
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines.addNewLine(at + 1);
-  return lines;
 }
 
 function* readSource(source: Source, bounds: YamlBounds): Generator<LocatedDocument> {
@@ -128,7 +84,10 @@ function* readSource(source: Source, bounds: YamlBounds): Generator<LocatedDocum
   }
   const limit = findYamlLimit(text, bounds.tokens);
   if (limit !== null) {
-    yield refused({ ...source, lines: countLines(text) }, limit.code, limit.message, limit.offset);
+    source.lines.addNewLine(0);
+    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1))
+      source.lines.addNewLine(at + 1);
+    yield refused(source, limit.code, limit.message, limit.offset);
     return;
   }
   let count = 0;
