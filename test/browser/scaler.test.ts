@@ -54,11 +54,21 @@ async function open(story: Story, viewer: Viewer = {}): Promise<Opened> {
   const opened = await openPage(browser, `${started.url}#/scalers/shop/web`, viewer);
   watched = opened;
   await opened.page.locator('.chart-slider canvas').waitFor();
+  await changesAreDrawn(opened.page);
   const read = (path: string): unknown => {
     const url = new URL(`scalers/shop/web${path}`, 'http://fake');
     return others[url.pathname.slice(1)]?.(url);
   };
   return { page: opened.page, service: started, watched: opened, read };
+}
+
+/** Nothing in the document says so: the chart draws them. */
+async function changesAreDrawn(page: Page): Promise<void> {
+  await page.waitForFunction(() =>
+    performance.getEntriesByType('resource').some(({ name }) => name.includes('changes=true')),
+  );
+  // Time for a frame.
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 50)));
 }
 
 const stories = new Map<Story, Others>();
