@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { recommend } from '../../src/backtest/compare/recommend.js';
 import { runJobsHere } from '../../src/backtest/compare/run-jobs.js';
@@ -18,13 +18,12 @@ import { parseTrace } from '../../src/backtest/load/parse-trace.js';
 import type { Scaler } from '../../src/scaler/spec.js';
 import { addSeconds, instantFromMs } from '../../src/units/time.js';
 import { scalerOf } from '../support/builders.js';
+import { writeMarkedSection } from './marked-section.js';
 
 const START = instantFromMs(Date.UTC(2026, 0, 5));
 const MEAN_PODS = 10;
 /** Above what any of the loads needs. */
 const MAX_REPLICAS = 1000;
-const BEGIN = '<!-- elasticity:begin -->';
-const END = '<!-- elasticity:end -->';
 const HEADER = `## Elasticity
 
 The second half of each load, as simulated by \`promscaler backtest\`: the mean load needs ${MEAN_PODS} pods, a pod starts in
@@ -60,15 +59,7 @@ export async function benchElasticity(folder: string | undefined, page: string |
     for (const row of rows.slice(before)) console.log(row);
   }
   if (page === undefined) return;
-  const text = existsSync(page) ? readFileSync(page, 'utf8') : '# Benchmarks\n';
-  const table = `${BEGIN}\n${HEADER}\n${rows.join('\n')}\n${END}`;
-  const from = text.indexOf(BEGIN);
-  const to = text.indexOf(END);
-  const next =
-    from < 0 || to < from
-      ? `${text.trimEnd()}\n\n${table}\n`
-      : text.slice(0, from) + table + text.slice(to + END.length);
-  writeFileSync(page, next);
+  writeMarkedSection(page, 'elasticity', [HEADER, ...rows]);
 }
 
 interface Named {

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { writeMarkedSection } from '../marked-section.js';
 import { describeMachine, print } from '../report.js';
 import { startHistoryServer } from './history-server.js';
 
@@ -28,8 +28,6 @@ spec:
 const SWEEP = ['averageUtilization=40,50,60,70,80', 'downscaleStabilizationSeconds=60,120,300,600'].flatMap(
   (one) => ['--sweep', one],
 );
-const BEGIN = '<!-- backtest:begin -->';
-const FINISH = '<!-- backtest:end -->';
 const END = '2026-01-31T00:00:00Z';
 
 interface Case {
@@ -155,12 +153,5 @@ function writePage(file: string, rows: readonly string[], machine: string): void
     '| --- | --- | --- | --- | --- |',
     ...rows,
   ];
-  const section = `${BEGIN}\n${lines.join('\n')}\n${FINISH}`;
-  const page = existsSync(file) ? readFileSync(file, 'utf8') : '# Benchmarks\n';
-  const [from, to] = [page.indexOf(BEGIN), page.indexOf(FINISH)];
-  const isNew = from < 0 || to < from;
-  const next = isNew
-    ? `${page.trimEnd()}\n\n${section}\n`
-    : page.slice(0, from) + section + page.slice(to + FINISH.length);
-  writeFileSync(file, next);
+  writeMarkedSection(file, 'backtest', lines);
 }

@@ -1,8 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeMarkedSection } from '../marked-section.js';
 import type { BrowserFigures } from './measure.js';
-
-const BEGIN = '<!-- browser:begin -->\n';
-const END = '<!-- browser:end -->\n';
 
 const ROWS: readonly (readonly [string, (figures: BrowserFigures) => string])[] = [
   ['first rows painted after the start of the navigation', ({ firstRowsMs }) => `${firstRowsMs} ms`],
@@ -31,12 +28,5 @@ export function writeSection(file: string, results: readonly BrowserFigures[], m
     `| --- |${' ---: |'.repeat(heads.length)}`,
     ...ROWS.map(([name, format]) => `| ${name} | ${results.map(format).join(' | ')} |`),
   ];
-  const text = readFileSync(file, 'utf8');
-  const whole = `${BEGIN}${section.join('\n')}\n${END}`;
-  const [start, end] = [text.indexOf(BEGIN), text.indexOf(END)];
-  const next =
-    start === -1 || end === -1
-      ? `${text.trimEnd()}\n\n${whole}`
-      : text.slice(0, start) + whole + text.slice(end + END.length);
-  writeFileSync(file, next);
+  writeMarkedSection(file, 'browser', section);
 }

@@ -1,8 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeMarkedSection } from '../marked-section.js';
 import type { Figure } from './figure.js';
-
-const BEGIN = '<!-- server:begin -->\n';
-const END = '<!-- server:end -->\n';
 
 interface Run {
   readonly machine: string;
@@ -26,12 +23,5 @@ export function writeSection(file: string, figures: readonly Figure[], { machine
       ({ what, figure, block, promised }) => `| ${what.trim()} | ${figure} | ${block} | ${promised} |`,
     ),
   ];
-  const text = readFileSync(file, 'utf8');
-  const whole = `${BEGIN}${section.join('\n')}\n${END}`;
-  const [start, end] = [text.indexOf(BEGIN), text.indexOf(END)];
-  const next =
-    start === -1 || end === -1
-      ? `${text.trimEnd()}\n\n${whole}`
-      : text.slice(0, start) + whole + text.slice(end + END.length);
-  writeFileSync(file, next);
+  writeMarkedSection(file, 'server', section);
 }

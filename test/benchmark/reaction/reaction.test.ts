@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ReactionFigures } from './measure.js';
 import { createSteppingCounter } from './stepping-counter.js';
-import { tableOf, withSection } from './write-section.js';
+import { tableOf } from './write-section.js';
 
 const figures: ReactionFigures = {
   syncPeriodSeconds: 15,
@@ -29,16 +29,5 @@ describe('the table', () => {
       '| PATCH for the whole step: minimum, median, maximum | 3.0 s, 6.0 s, 11.0 s |',
       '| scrape interval + rate window + sync period | 20 s |',
     ]);
-  });
-});
-
-describe('the section of the page', () => {
-  it('is appended to a page without it, and replaced on one with it; the rest stays', () => {
-    const first = withSection('# Benchmarks\n\nother\n', 'old\n');
-
-    expect(first).toBe('# Benchmarks\n\nother\n\n<!-- reaction:begin -->\nold\n<!-- reaction:end -->\n');
-    expect(withSection(`${first}\nafter\n`, 'new\n')).toBe(
-      '# Benchmarks\n\nother\n\n<!-- reaction:begin -->\nnew\n<!-- reaction:end -->\n\nafter\n',
-    );
   });
 });

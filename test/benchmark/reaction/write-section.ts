@@ -1,10 +1,7 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeMarkedSection } from '../marked-section.js';
 import { median } from '../report.js';
 import type { ReactionFigures } from './measure.js';
 import { floorSeconds, RATE_WINDOW_SECONDS, SCALERS, SCRAPE_SECONDS } from './plan.js';
-
-const BEGIN = '<!-- reaction:begin -->';
-const END = '<!-- reaction:end -->';
 
 /** Returns the lines of a Markdown table, a column for each sync period. */
 export function tableOf(results: readonly ReactionFigures[]): readonly string[] {
@@ -34,18 +31,9 @@ function spread(seconds: readonly number[]): string {
   return figures.map((figure) => `${figure.toFixed(1)} s`).join(', ');
 }
 
-/** Replaces the section between its markers, or appends it; creates the page if there is none. */
+/** Replaces the section of this benchmark, or appends it. */
 export function writeSection(file: string, results: readonly ReactionFigures[], machine: string): void {
-  const page = existsSync(file) ? readFileSync(file, 'utf8') : '# Benchmarks\n';
-  writeFileSync(file, withSection(page, sectionOf(results, machine)));
-}
-
-/** Returns the page with this section between its markers. */
-export function withSection(page: string, section: string): string {
-  const marked = `${BEGIN}\n${section}${END}\n`;
-  const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)];
-  if (from === -1 || to === -1) return `${page.trimEnd()}\n\n${marked}`;
-  return `${page.slice(0, from)}${marked}${page.slice(to + END.length).replace(/^\n/, '')}`;
+  writeMarkedSection(file, 'reaction', [sectionOf(results, machine)]);
 }
 
 function sectionOf(results: readonly ReactionFigures[], machine: string): string {
@@ -62,6 +50,5 @@ a change. The first PATCH may come before the rate window has passed, for a part
 
 ${tableOf(results).join('\n')}
 
-Rates of queries and CPU time are for all ${SCALERS} scalers together, with a query of its own for each.
-`;
+Rates of queries and CPU time are for all ${SCALERS} scalers together, with a query of its own for each.`;
 }

@@ -1,13 +1,9 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeMarkedSection } from '../marked-section.js';
 import { describeMachine } from '../report.js';
 import { growthOf, ROWS } from './rows.js';
 import type { SizeFigures } from './run-size.js';
 
-const TITLE = '# Benchmarks\n';
-const BEGIN = '<!-- scale:begin -->\n';
-const END = '<!-- scale:end -->\n';
-
-/** Writes the section of this benchmark in `docs/benchmarks.md`, between its markers or below the title. */
+/** Writes the section of this benchmark in `docs/benchmarks.md`. */
 export function writePage(
   file: string,
   results: readonly SizeFigures[],
@@ -53,12 +49,5 @@ export function writePage(
     ...rows,
     ...(faults.length === 0 ? [] : ['', 'This run is not valid:', '', ...faults]),
   ];
-  const page = existsSync(file) ? readFileSync(file, 'utf8') : TITLE;
-  writeFileSync(file, withSection(page, `${BEGIN}${lines.join('\n')}\n${END}`));
-}
-
-function withSection(page: string, section: string): string {
-  const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)];
-  if (from < 0 || to < 0) return page.replace(TITLE, `${TITLE}\n${section}`);
-  return `${page.slice(0, from)}${section}${page.slice(to + END.length)}`;
+  writeMarkedSection(file, 'scale', lines);
 }
