@@ -1,5 +1,4 @@
 import { countOf } from '../units/count-of.js';
-import { formatSeconds } from '../units/format-seconds.js';
 import { formatInstant, secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import type { MetricSpec } from '../scaler/spec.js';
@@ -53,7 +52,7 @@ function answerText({ spec, sample, result }: ExplainedMetric, snapshot: Snapsho
 }
 
 function ageText(at: Instant, now: Instant): string {
-  return `${formatSeconds(secondsBetween(at, now))} old`;
+  return `${Math.max(0, Math.floor(secondsBetween(at, now)))} s old`;
 }
 
 function extentOf(sample: Exclude<Sample, { form: 'error' }>): readonly string[] {

@@ -3,6 +3,7 @@ import type { ServiceStatus } from '../data/answers.js';
 import { formatCount } from '../format/numbers.js';
 import { Icon } from '../ui/icon.jsx';
 import { scalerLink } from '../ui/links.js';
+import { OUTCOME_NAMES } from '../ui/outcome-names.js';
 import { Section } from '../ui/section.jsx';
 import { Table } from '../ui/table.jsx';
 import { Time } from '../ui/time.jsx';
@@ -14,25 +15,11 @@ interface ChangesProps {
 
 const COLUMNS = [{ title: 'Time' }, { title: 'Scaler' }, { title: 'Replicas' }, { title: 'Result' }];
 
-type OutcomeKind = ServiceStatus['lastOutcomes'][number]['outcome']['kind'];
-
-/** For an outcome without a message. */
-const RESULTS: Readonly<Record<OutcomeKind, string>> = {
-  none: 'No change',
-  patched: 'Changed',
-  replaced: 'Replaced by another client',
-  'dry-run': 'Dry run',
-  paused: 'Paused',
-  held: 'Held',
-  conflict: 'Conflict',
-  failed: 'Failed',
-};
-
 export function Changes({ status: { lastOutcomes }, nowMs }: ChangesProps): VNode {
   return (
     <Section title="Last changes" isWide>
       {lastOutcomes.length === 0 ? (
-        <p class="muted">No replicas were changed since the start of the process.</p>
+        <p class="muted">No replica count has changed since promscaler started.</p>
       ) : (
         <Table
           caption="Last changes"
@@ -50,7 +37,7 @@ export function Changes({ status: { lastOutcomes }, nowMs }: ChangesProps): VNod
                 {formatCount(from)} <Icon name="right" />
                 <span class="visually-hidden">to</span> {formatCount(to)}
               </span>,
-              message === '' ? RESULTS[kind] : <bdi>{message}</bdi>,
+              message === '' ? OUTCOME_NAMES[kind] : <bdi>{message}</bdi>,
             ],
           }))}
         />

@@ -24,13 +24,9 @@ const COLUMNS = [
 
 export function DataSources({ status: { dataSources }, nowMs }: HealthPartProps): VNode {
   return (
-    <Section
-      title="Data sources"
-      isWide
-      aside={<span class="hint">Counts since the start of the process</span>}
-    >
+    <Section title="Data sources" isWide aside={<span class="hint">Counts since promscaler started</span>}>
       {dataSources.length === 0 ? (
-        <p class="muted">No scaler uses one.</p>
+        <p class="muted">No scaler uses a data source.</p>
       ) : (
         <Table
           caption="Data sources"
@@ -39,7 +35,7 @@ export function DataSources({ status: { dataSources }, nowMs }: HealthPartProps)
             key: source.name,
             cells: [
               <bdi class="health-name">{source.name}</bdi>,
-              <Reachability isReachable={source.isReachable} />,
+              <Reachability isReachable={source.isReachable} unknown="Not queried yet" />,
               formatLatency(source.latencySeconds),
               formatCount(source.queries),
               formatCount(source.errors),
@@ -53,9 +49,14 @@ export function DataSources({ status: { dataSources }, nowMs }: HealthPartProps)
   );
 }
 
-/** null: not asked yet. */
-export function Reachability({ isReachable }: { readonly isReachable: boolean | null }): VNode {
-  if (isReachable === null) return <Badge tone="quiet" icon="unknown" text="Not asked yet" />;
+interface ReachabilityProps {
+  readonly isReachable: boolean | null;
+  /** Text for null. */
+  readonly unknown?: string;
+}
+
+export function Reachability({ isReachable, unknown = 'Unknown' }: ReachabilityProps): VNode {
+  if (isReachable === null) return <Badge tone="quiet" icon="unknown" text={unknown} />;
   return isReachable ? (
     <Badge tone="good" icon="ok" text="Reachable" />
   ) : (

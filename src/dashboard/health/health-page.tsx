@@ -3,9 +3,9 @@ import type { ServiceStatus } from '../data/answers.js';
 import type { Api } from '../data/api.js';
 import { serviceRequest } from '../data/requests.js';
 import { useAnswer } from '../data/use-answer.js';
-import { formatDistance, formatLocal, parseTime } from '../format/times.js';
+import { formatDistance, parseTime } from '../format/times.js';
 import { PageHeading } from '../ui/page-heading.jsx';
-import { Notice, PartMissing, Waiting } from '../ui/states.jsx';
+import { Outdated, PartMissing, Waiting } from '../ui/states.jsx';
 import { useNow } from '../ui/use-now.js';
 import { usePart } from '../ui/use-part.js';
 
@@ -26,17 +26,12 @@ export function HealthPage({ api }: { readonly api: Api }): VNode {
         {hasFailed ? <PartMissing /> : <Waiting error={value === null ? error : null} onRetry={refresh} />}
       </>
     );
-  const atMs = parseTime(value.at);
   return (
     <>
       <PageHeading title="Health">
         <p class="muted">{introduction(value, nowMs)}</p>
       </PageHeading>
-      {error === null ? null : (
-        <Notice>
-          Outdated{atMs === null ? '' : `, as of ${formatLocal(atMs, nowMs)}`}: {error.message}.
-        </Notice>
-      )}
+      <Outdated error={error} at={value.at} nowMs={nowMs} />
       <part.HealthContent status={value} nowMs={nowMs} />
     </>
   );

@@ -12,7 +12,7 @@ interface ProblemsProps {
 export function Problems({ status: { problems } }: ProblemsProps): VNode | null {
   if (problems.length === 0) return null;
   return (
-    <Section title="Problems of documents" isWide>
+    <Section title="Problems in scaler documents" isWide>
       <ul class="health-problems">
         {problems.map(({ severity, code, message, file, line, excerpt }, index) => (
           <li key={`${index} ${code}`}>

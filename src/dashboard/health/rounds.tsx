@@ -17,7 +17,7 @@ export function Rounds({ status: { rounds }, nowMs }: HealthPartProps): VNode {
   const { last, periodSeconds, missed } = rounds;
   return (
     <Section title="Rounds">
-      {last === null ? <p class="muted">This replica has decided nothing yet.</p> : null}
+      {last === null ? <p class="muted">This replica has made no decision yet.</p> : null}
       <Facts
         facts={[
           ...(last === null
@@ -28,8 +28,8 @@ export function Rounds({ status: { rounds }, nowMs }: HealthPartProps): VNode {
                 { name: 'Lateness', value: formatLatency(last.latenessSeconds) },
                 { name: 'Scalers', value: formatCount(last.scalers) },
               ]),
-          { name: 'Period', value: formatDuration(periodSeconds) },
-          { name: 'Rounds left out', value: formatCount(missed) },
+          { name: 'Sync period', value: formatDuration(periodSeconds) },
+          { name: 'Missed rounds', value: formatCount(missed) },
         ]}
       />
     </Section>

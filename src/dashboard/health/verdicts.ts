@@ -58,7 +58,7 @@ function ofRounds({ rounds: { last, periodSeconds } }: ServiceStatus, nowMs: num
   // The answer itself can be as old as the time between two of them.
   if (ageSeconds > 3 * periodSeconds + 30) return { tone: 'bad', text: 'Overdue' };
   if (last.latenessSeconds > periodSeconds * LATE_SHARE) return { tone: 'warn', text: 'Late' };
-  if (last.seconds > periodSeconds) return { tone: 'warn', text: 'Longer than the period' };
+  if (last.seconds > periodSeconds) return { tone: 'warn', text: 'Longer than the sync period' };
   return { tone: 'good', text: 'On time' };
 }
 

@@ -2,9 +2,9 @@ import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { Clock } from '../../units/clock.js';
 import { plural } from '../format/numbers.js';
-import { formatLocal, parseTime } from '../format/times.js';
+import { parseTime } from '../format/times.js';
 import { HEALTH_LINK } from '../ui/links.js';
-import { EmptyView, Notice } from '../ui/states.jsx';
+import { EmptyView, Notice, Outdated } from '../ui/states.jsx';
 import { useNow } from '../ui/use-now.js';
 import { FilterBar } from './filter-bar.jsx';
 import type { Fleet } from './merge-overview.js';
@@ -57,15 +57,10 @@ function Notices({
   error,
   nowMs,
 }: OverviewState & { readonly fleet: Fleet; readonly nowMs: number }): VNode {
-  const atMs = parseTime(facts.at);
   const unreachable = facts.unreachable ?? [];
   return (
     <>
-      {error === null ? null : (
-        <Notice>
-          Outdated{atMs === null ? '' : `, as of ${formatLocal(atMs, nowMs)}`}: {error.message}.
-        </Notice>
-      )}
+      <Outdated error={error} at={facts.at} nowMs={nowMs} />
       {unreachable.length === 0 ? null : (
         <Notice>
           Scalers are missing: {plural(unreachable.length, 'replica')} of promscaler did not answer (
@@ -73,11 +68,11 @@ function Notices({
         </Notice>
       )}
       {facts.leader || unreachable.length > 0 ? null : (
-        <Notice>Another replica of promscaler decides. These rows are what this one last knew.</Notice>
+        <Notice>This replica of promscaler is not the leader: the rows show what it last knew.</Notice>
       )}
       {facts.problems === 0 ? null : (
         <Notice>
-          {plural(facts.problems, 'problem')} in the scaler documents. <a href={HEALTH_LINK}>Show</a>
+          {plural(facts.problems, 'problem')} in the scaler documents. <a href={HEALTH_LINK}>Show problems</a>
         </Notice>
       )}
     </>

@@ -1,7 +1,6 @@
 import type { OverviewRow } from '../data/answers.js';
 import { formatCount } from '../format/numbers.js';
 import { LIMIT_NAMES } from '../ui/limit-names.js';
-import { STATE_LOOKS } from '../ui/scaler-states.js';
 
 /** Returns what the line of replicas shows, for those who do not see it. */
 export function sparklineLabel({ replicas }: OverviewRow): string {
@@ -18,9 +17,10 @@ export function replicasText({ current, desired }: Pick<OverviewRow, 'current' |
   return `${formatCount(current)} to ${formatCount(desired)}`;
 }
 
-/** What holds a scaler back now, and since when or until when. */
+/** What holds a scaler back now, and until when. */
 export interface RowReason {
-  readonly title: string;
+  /** Null: the state next to it says it. */
+  readonly title: string | null;
   readonly text: string;
   readonly until: string | null;
 }
@@ -32,7 +32,7 @@ export function reasonOf({ states, message, limit }: OverviewRow): RowReason | n
   if (limit !== null && !isTrouble)
     return { title: LIMIT_NAMES[limit.limit], text: limit.reason, until: limit.until };
   if (message === null || first === undefined) return null;
-  return { title: STATE_LOOKS[first].text, text: message, until: null };
+  return { title: null, text: message, until: null };
 }
 
 /** Returns a value with three digits, or all of its integer part: a row has no room for more. */

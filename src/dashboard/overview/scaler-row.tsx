@@ -174,16 +174,18 @@ function ReasonCell({ row, nowMs }: { readonly row: OverviewRow; readonly nowMs:
     );
   return (
     <div role="cell" class="cell-reason" title={reason.text}>
-      <span class="reason-title">
-        {reason.title}
-        {reason.until === null ? null : (
-          <span class="muted">
-            {' until '}
-            <Time at={reason.until} nowMs={nowMs} />
-          </span>
-        )}
-      </span>
-      <span class="muted clipped">
+      {reason.title === null ? null : (
+        <span class="reason-title">
+          {reason.title}
+          {reason.until === null ? null : (
+            <span class="muted">
+              {' until '}
+              <Time at={reason.until} nowMs={nowMs} />
+            </span>
+          )}
+        </span>
+      )}
+      <span class={reason.title === null ? 'muted two-lines' : 'muted clipped'}>
         <bdi>{reason.text}</bdi>
       </span>
     </div>

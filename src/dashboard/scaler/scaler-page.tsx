@@ -3,7 +3,7 @@ import type { Api } from '../data/api.js';
 import { scalerRequest } from '../data/requests.js';
 import { useAnswer } from '../data/use-answer.js';
 import { PageHeading } from '../ui/page-heading.jsx';
-import { Notice, PartMissing, Waiting } from '../ui/states.jsx';
+import { Outdated, PartMissing, Waiting } from '../ui/states.jsx';
 import { usePart } from '../ui/use-part.js';
 
 export interface ScalerPageProps {
@@ -30,7 +30,7 @@ export function ScalerPage({ namespace, name, api }: ScalerPageProps): VNode {
         <Waiting error={value === null ? error : null} onRetry={refresh} />
       ) : (
         <>
-          {error === null ? null : <Notice>This is outdated: {error.message}</Notice>}
+          <Outdated error={error} at={value.at} nowMs={api.clock.now()} />
           <part.ScalerContent api={api} detail={value} />
         </>
       )}

@@ -4,6 +4,7 @@ import { formatCount } from '../format/numbers.js';
 import { formatDuration, parseTime } from '../format/times.js';
 import { Icon } from '../ui/icon.jsx';
 import type { IconName } from '../ui/icon.jsx';
+import { LIMIT_NAMES } from '../ui/limit-names.js';
 import { Time } from '../ui/time.jsx';
 import { Sentence } from './text/sentence.jsx';
 import { judge } from './model/verdict.js';
@@ -70,11 +71,12 @@ function Facts({ detail, nowMs }: VerdictCardProps): VNode {
       <div>
         <dt>Replicas</dt>
         <dd>
-          <b>{formatCount(currentReplicas)}</b> of {formatCount(minReplicas)} to {formatCount(maxReplicas)}
+          <b>{formatCount(currentReplicas)}</b>, bounds {formatCount(minReplicas)} to{' '}
+          {formatCount(maxReplicas)}
         </dd>
       </div>
       <div>
-        <dt>Decided</dt>
+        <dt>Last decision</dt>
         <dd>
           <Time at={at} nowMs={nowMs} show="distance" />
         </dd>
@@ -114,7 +116,8 @@ function Until({
     <div>
       <dt>Limited until</dt>
       <dd>
-        <Time at={last.until} nowMs={nowMs} />, in {formatDuration((last.ms - nowMs) / 1000)} ({last.limit})
+        <Time at={last.until} nowMs={nowMs} />, in {formatDuration((last.ms - nowMs) / 1000)} (
+        {LIMIT_NAMES[last.limit]})
       </dd>
     </div>
   );

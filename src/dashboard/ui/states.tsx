@@ -1,6 +1,8 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { ApiError } from '../data/api-error.js';
+import { formatLocal, parseTime } from '../format/times.js';
 import { Icon } from './icon.jsx';
+import { OVERVIEW_LINK } from './links.js';
 
 interface WaitingProps {
   readonly error: ApiError | null;
@@ -15,12 +17,16 @@ export function Waiting({ error, onRetry }: WaitingProps): VNode {
         <p class="loading">Loading…</p>
       </div>
     );
-  return <ErrorView title={titleOf(error)} message={error.message} onRetry={onRetry} />;
+  return (
+    <ErrorView title={titleOf(error)} message={error.message} onRetry={onRetry}>
+      {error.kind === 'not-found' ? <a href={OVERVIEW_LINK}>All scalers</a> : null}
+    </ErrorView>
+  );
 }
 
 function titleOf({ kind }: ApiError): string {
   if (kind === 'not-found') return 'Not found';
-  if (kind === 'unauthorized') return 'A token is necessary';
+  if (kind === 'unauthorized') return 'A token is required';
   if (kind === 'forbidden') return 'Not allowed';
   return 'No data';
 }
@@ -29,9 +35,11 @@ interface ErrorViewProps {
   readonly title: string;
   readonly message: string;
   readonly onRetry?: () => void;
+  /** Where else to go. */
+  readonly children?: ComponentChildren;
 }
 
-export function ErrorView({ title, message, onRetry }: ErrorViewProps): VNode {
+export function ErrorView({ title, message, onRetry, children }: ErrorViewProps): VNode {
   return (
     <div class="state-view" role="alert">
       <h2>
@@ -44,6 +52,7 @@ export function ErrorView({ title, message, onRetry }: ErrorViewProps): VNode {
           Try again
         </button>
       )}
+      {children}
     </div>
   );
 }
@@ -77,5 +86,23 @@ export function Notice({ children }: { readonly children: ComponentChildren }): 
       <Icon name="warning" />
       <div>{children}</div>
     </div>
+  );
+}
+
+interface OutdatedProps {
+  readonly error: ApiError | null;
+  /** RFC 3339: when the content was true. */
+  readonly at: string;
+  readonly nowMs: number;
+}
+
+/** Above content that could not be read again; nothing if it could. */
+export function Outdated({ error, at, nowMs }: OutdatedProps): VNode | null {
+  if (error === null) return null;
+  const atMs = parseTime(at);
+  return (
+    <Notice>
+      Outdated{atMs === null ? '' : `, as of ${formatLocal(atMs, nowMs)}`}: {error.message}.
+    </Notice>
   );
 }

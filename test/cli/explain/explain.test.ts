@@ -30,7 +30,7 @@ decided at 2026-01-01T00:00:00Z: cpu is at 83 % of the requests, target 60 %: 4 
 Metrics
   cpu (Resource): 83 % of the requests, target 60 % - proposes 6
     query   the resource query of source default for cpu
-    answer  value, 15s old, over 120 s, of 4 pods
+    answer  value, 15 s old, over 120 s, of 4 pods
     pods    4 ready
     count   83 % / 60 % = 1.3833, ceil(1.3833 x 4 ready pods) = 6
 
@@ -108,7 +108,7 @@ Last scale-up: none; last scale-down: none
     );
 
     expect(text).toContain('query   sum by (queue) ( messages ), series with queue=checkout\n');
-    expect(text).toContain('answer  partial (a warning: can scale up but not down), 0s old, 2 series\n');
+    expect(text).toContain('answer  partial (a warning: can scale up but not down), 0 s old, 2 series\n');
     expect(text).toContain('count   ceil(60 / 30) = 2\n');
     expect(text).toContain('1. untrusted_metric  2 -> 4  queue: a warning\n');
   });

@@ -44,7 +44,7 @@ describe('verdictsOf', () => {
     ['7.5 s late of 15 s', { ...round, latenessSeconds: 7.5 }, 'good: On time'],
     ['7.6 s late of 15 s', { ...round, latenessSeconds: 7.6 }, 'warn: Late'],
     ['as long as the period', { ...round, seconds: 15 }, 'good: On time'],
-    ['longer than the period', { ...round, seconds: 15.1 }, 'warn: Longer than the period'],
+    ['longer than the period', { ...round, seconds: 15.1 }, 'warn: Longer than the sync period'],
     ['75 s ago', { ...round, at: after(-75) }, 'good: On time'],
     ['76 s ago', { ...round, at: after(-76) }, 'bad: Overdue'],
     ['not run', null, 'quiet: None yet'],

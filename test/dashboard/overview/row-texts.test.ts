@@ -18,9 +18,9 @@ describe('reasonOf', () => {
     });
   });
 
-  it('names a failure before a limit', () => {
+  it('has the message of a failure instead of a limit, without the state that is next to it', () => {
     expect(reasonOf(rowOf({ states: ['failing', 'held'], message: 'no series', limit: LIMIT }))).toEqual({
-      title: 'Failing',
+      title: null,
       text: 'no series',
       until: null,
     });

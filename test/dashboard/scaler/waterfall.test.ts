@@ -12,7 +12,7 @@ describe('buildWaterfall', () => {
   test('from the largest proposal through the limits to the result', () => {
     expect(rowsOf(decision(), DONE)).toEqual([
       ['Largest proposal', 0, 9],
-      ['max_replicas', 9, 6],
+      ['Maximum replicas', 9, 6],
       ['Result', 0, 6],
     ]);
     const { rows, current, top } = buildWaterfall(decision(), DONE);
@@ -27,7 +27,11 @@ describe('buildWaterfall', () => {
       { limit: 'max_replicas', from: 8, to: 6, reason: 'c', until: null },
     ] as const;
     const rows = rowsOf(decision({ recommendedReplicas: 2, metrics: [metric('cpu', 2)], limits }), DONE);
-    expect(rows.slice(1, 4)).toEqual(limits.map(({ limit, from, to }) => [limit, from, to]));
+    expect(rows.slice(1, 4)).toEqual([
+      ['Stabilization', 2, 7],
+      ['Scaling policy', 7, 8],
+      ['Maximum replicas', 8, 6],
+    ]);
   });
 
   test('several metrics with the largest proposal are named, at most three', () => {
@@ -45,7 +49,7 @@ describe('buildWaterfall', () => {
     });
     expect(rowsOf(asleep, null)).toEqual([
       ['Largest proposal', 0, 1],
-      ['activation', 1, 0],
+      ['Activation', 1, 0],
       ['Result', 0, 0],
     ]);
     expect(buildWaterfall(asleep, null).top).toBe(1);
@@ -62,7 +66,7 @@ describe('buildWaterfall', () => {
     });
     expect(rowsOf(short, null)).toEqual([
       ['Current', 0, 1],
-      ['min_replicas', 1, 3],
+      ['Minimum replicas', 1, 3],
       ['Result', 0, 3],
     ]);
   });
@@ -84,7 +88,7 @@ describe('buildWaterfall', () => {
     const outcome = { kind: 'dry-run', from: 4, to: 6, message: 'spec.dryRun is true' } as const;
     expect(buildWaterfall(decision(), outcome).rows.at(-1)).toEqual({
       kind: 'step',
-      label: 'dry-run',
+      label: 'Dry run',
       from: 6,
       to: 4,
       reason: 'spec.dryRun is true',
@@ -94,8 +98,8 @@ describe('buildWaterfall', () => {
 
   test('a pause with its own count, and a server that sets another one, are the last step', () => {
     const byPause = { kind: 'patched', from: 4, to: 3, message: 'paused by annotation, kept at 3' } as const;
-    expect(rowsOf(decision(), byPause).at(-1)).toEqual(['patched', 6, 3]);
+    expect(rowsOf(decision(), byPause).at(-1)).toEqual(['Changed', 6, 3]);
     const replaced = { kind: 'replaced', from: 4, to: 5, message: 'requested 6' } as const;
-    expect(rowsOf(decision(), replaced).at(-1)).toEqual(['replaced', 6, 5]);
+    expect(rowsOf(decision(), replaced).at(-1)).toEqual(['Replaced by another client', 6, 5]);
   });
 });

@@ -102,7 +102,14 @@ function axisWidth(values: readonly string[] | null): number {
 }
 
 /** Returns a reader of design tokens, with their value in the theme in effect. */
+/** A canvas needs the color of the current theme, which only a property of a color resolves. */
 function tokensOf(element: HTMLElement): (name: string) => string {
-  const style = getComputedStyle(element);
-  return (name) => style.getPropertyValue(name).trim();
+  return (name) => {
+    const probe = document.createElement('span');
+    probe.style.color = `var(${name})`;
+    element.append(probe);
+    const { color } = getComputedStyle(probe);
+    probe.remove();
+    return color;
+  };
 }

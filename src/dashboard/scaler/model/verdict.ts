@@ -101,13 +101,13 @@ function whyNoValue({ metrics }: PastDecision): string {
 
 /** In words of the guide, for people who do not know the names of the API. */
 export const LIMIT_WORDS: Readonly<Record<LimitStep['limit'], string>> = {
-  untrusted_metric: 'a metric without a full value',
+  untrusted_metric: 'an incomplete metric',
   stabilization: 'the stabilization window',
-  recovery_hold: 'the hold after a failure',
-  downscale_confirmation: 'the downscale confirmation',
+  recovery_hold: 'the recovery hold',
+  downscale_confirmation: 'the scale-down confirmation',
   policy: 'a scaling policy',
   scale_up_limit: 'the scale-up limit',
-  step_limit: 'the limit of a step',
+  step_limit: 'the step limit',
   min_replicas: 'the minimum',
   max_replicas: 'the maximum',
   forbidden_window: 'a forbidden window',

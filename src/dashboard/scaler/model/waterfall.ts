@@ -1,3 +1,5 @@
+import { LIMIT_NAMES } from '../../ui/limit-names.js';
+import { OUTCOME_NAMES } from '../../ui/outcome-names.js';
 import type { LimitStep, Outcome, PastDecision } from './answers.js';
 
 /**
@@ -53,7 +55,7 @@ function startRows(decision: PastDecision): readonly WaterfallRow[] {
   if (largest.replicas === recommended) return [start];
   const step: WaterfallRow = {
     kind: 'step',
-    label: 'activation',
+    label: 'Activation',
     from: largest.replicas,
     to: recommended,
     reason: `${recommended} recommended`,
@@ -75,7 +77,7 @@ function largestProposal({
 }
 
 function limitRow({ limit, from, to, reason, until }: LimitStep): WaterfallRow {
-  return { kind: 'step', label: limit, from, to, reason, until };
+  return { kind: 'step', label: LIMIT_NAMES[limit], from, to, reason, until };
 }
 
 /** What happened instead of the result: a pause with its own count, a dry run, a refused or lost PATCH. */
@@ -85,9 +87,11 @@ function outcomeRows(
 ): readonly WaterfallRow[] {
   if (kind === 'none') return [];
   if (kind === 'patched' || kind === 'replaced') {
-    return to === null || to === desired ? [] : [step(kind, { from: desired, to, reason: message })];
+    return to === null || to === desired
+      ? []
+      : [step(OUTCOME_NAMES[kind], { from: desired, to, reason: message })];
   }
-  return [step(kind, { from: desired, to: from ?? current, reason: message })];
+  return [step(OUTCOME_NAMES[kind], { from: desired, to: from ?? current, reason: message })];
 }
 
 function step(

@@ -32,7 +32,7 @@ export function ConditionsSection({ api, detail, nowMs }: ConditionsSectionProps
           key: condition.type,
           cells: [
             <ConditionBadge condition={condition} />,
-            condition.reason,
+            <span class="condition-reason">{condition.reason}</span>,
             <Sentence text={condition.message} nowMs={nowMs} />,
             <Time at={condition.lastTransitionTime} nowMs={nowMs} show="distance" />,
           ],
@@ -56,7 +56,7 @@ function Transitions({ api, detail, nowMs }: ConditionsSectionProps): VNode {
     .flatMap(([type, list]) => list.map((transition) => ({ type, ...transition })))
     .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
     .slice(0, MOST_TRANSITIONS);
-  if (all.length === 0) return <p class="hint">None is known yet.</p>;
+  if (all.length === 0) return <p class="hint">No transition is known yet.</p>;
   return (
     <Table
       caption="Transitions of the conditions, newest first"

@@ -4,7 +4,7 @@ import type { ScalerDetail } from '../../data/answers.js';
 import { Section } from '../../ui/section.jsx';
 import { listEffectiveFields } from '../model/effective-fields.js';
 
-/** The document: what is written, and what is in effect by default. */
+/** The document: the fields that are set, and the defaults of the others. */
 export function DocumentSection({ document }: { readonly document: ScalerDetail['document'] }): VNode {
   const [isRaw, setIsRaw] = useState(false);
   return (
@@ -34,13 +34,13 @@ function Fields({ document }: { readonly document: ScalerDetail['document'] }): 
   return (
     <div class="document-fields">
       <div>
-        <h3>Written</h3>
+        <h3>Set</h3>
         <p class="hint">In the document, or in the defaults of the service config</p>
         <FieldList fields={written} />
       </div>
       <div>
         <h3>Defaults</h3>
-        <p class="hint">In effect, because nothing else is written</p>
+        <p class="hint">In effect because the fields are unset</p>
         <FieldList fields={defaults} />
       </div>
     </div>

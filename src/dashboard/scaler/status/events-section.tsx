@@ -34,7 +34,7 @@ export function EventsSection({ api, detail, nowMs }: EventsSectionProps): VNode
         <>
           {error === null ? null : <Notice>{error.message}</Notice>}
           {value.items.length === 0 ? (
-            <p class="hint">promscaler has written none since it started.</p>
+            <p class="hint">promscaler has written no Events since it started.</p>
           ) : (
             <Table
               caption="Events, newest first"

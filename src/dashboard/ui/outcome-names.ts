@@ -1,0 +1,15 @@
+import type { ServiceStatus } from '../data/answers.js';
+
+type OutcomeKind = ServiceStatus['lastOutcomes'][number]['outcome']['kind'];
+
+/** What became of a decision. */
+export const OUTCOME_NAMES: Readonly<Record<OutcomeKind, string>> = {
+  none: 'No change',
+  patched: 'Changed',
+  replaced: 'Replaced by another client',
+  'dry-run': 'Dry run',
+  paused: 'Paused',
+  held: 'Held',
+  conflict: 'Conflict',
+  failed: 'Failed',
+};
