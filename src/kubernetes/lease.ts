@@ -25,8 +25,12 @@ export interface SeenLease {
 export interface LeaseClient {
   readonly name: string;
   readonly read: (signal: AbortSignal) => Promise<SeenLease | null>;
-  /** Throws `conflict` if the Lease exists. */
-  readonly create: (spec: LeaseSpec, signal: AbortSignal) => Promise<SeenLease>;
+  /** Throws `conflict` if the Lease exists. `annotations`: default none. */
+  readonly create: (
+    spec: LeaseSpec,
+    signal: AbortSignal,
+    annotations?: Readonly<Record<string, string>>,
+  ) => Promise<SeenLease>;
   /** Throws `conflict` if the Lease has changed since `seen`. */
   readonly update: (seen: SeenLease, spec: LeaseSpec, signal: AbortSignal) => Promise<SeenLease>;
 }
@@ -66,8 +70,9 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
         throw error;
       }
     },
-    create: (spec, signal) => {
-      const body = { ...LEASE_HEAD, metadata: { name, namespace }, spec: withoutNulls(spec) };
+    create: (spec, signal, annotations = {}) => {
+      const metadata = { name, namespace, annotations };
+      const body = { ...LEASE_HEAD, metadata, spec: withoutNulls(spec) };
       return send(
         { method: 'POST', path: collection, verb: 'create', doing: `creating ${what}`, body },
         signal,

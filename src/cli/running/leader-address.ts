@@ -24,10 +24,13 @@ export function withLeaderAddress(
     known = readLeader(annotationsOf(seen)[ANNOTATION] ?? '');
     return seen;
   };
-  const claimed = (seen: SeenLease, { holderIdentity }: LeaseSpec): SeenLease => {
+  /** Of a Lease with this spec: empty if it is not held by this replica. */
+  const ownAnnotations = ({ holderIdentity }: LeaseSpec): Readonly<Record<string, string>> => {
     const own = address();
-    if (holderIdentity !== identity || own === null) return seen;
-    const annotations = { ...annotationsOf(seen), [ANNOTATION]: `${identity} ${own}` };
+    return holderIdentity === identity && own !== null ? { [ANNOTATION]: `${identity} ${own}` } : {};
+  };
+  const claimed = (seen: SeenLease, spec: LeaseSpec): SeenLease => {
+    const annotations = { ...annotationsOf(seen), ...ownAnnotations(spec) };
     return {
       ...seen,
       object: { ...seen.object, metadata: { ...objectIn(seen.object, 'metadata'), annotations } },
@@ -40,8 +43,7 @@ export function withLeaderAddress(
         const seen = await client.read(signal);
         return seen === null ? null : note(seen);
       },
-      // The first renewal adds the address.
-      create: async (spec, signal) => note(await client.create(spec, signal)),
+      create: async (spec, signal) => note(await client.create(spec, signal, ownAnnotations(spec))),
       update: async (seen, spec, signal) => note(await client.update(claimed(seen, spec), spec, signal)),
     },
     addressOf: (wanted) => (known?.identity === wanted ? known.address : null),

@@ -25,7 +25,7 @@ function leaseClient(first: SeenLease): { readonly client: LeaseClient; readonly
   const client: LeaseClient = {
     name: 'monitoring/promscaler',
     read: () => Promise.resolve(lease),
-    create: () => Promise.resolve(lease),
+    create: (spec, _signal, annotations = {}) => Promise.resolve((lease = { ...seen(annotations), spec })),
     update: (next) => Promise.resolve((lease = next)),
   };
   return { client, lease: () => lease };
@@ -49,6 +49,22 @@ describe('the address of the leader', () => {
       null,
       null,
     ]);
+  });
+
+  it('is in a Lease from its creation', async () => {
+    const { client, lease } = leaseClient(seen({}));
+    const own = withLeaderAddress(client, { identity: 'a', address: () => 'http://10.0.0.1:8080' });
+    const early = withLeaderAddress(client, { identity: 'b', address: () => null });
+
+    await own.client.create(specOf('a'), SIGNAL);
+
+    expect(lease().object['metadata']).toMatchObject({
+      annotations: { [ANNOTATION]: 'a http://10.0.0.1:8080' },
+    });
+    expect(own.addressOf('a')).toBe('http://10.0.0.1:8080');
+    await early.client.create(specOf('b'), SIGNAL);
+    expect(lease().object['metadata']).toMatchObject({ annotations: {} });
+    expect(early.addressOf('b')).toBeNull();
   });
 
   it('is not written by a replica without an address', async () => {
