@@ -30,7 +30,7 @@ export function demoStateMaps(namespace: string): readonly {
 
 export interface DemoWorkload extends WorkloadOptions {
   readonly load: Curve;
-  /** Requests per second before the load starts, which fit the initial replicas. */
+  /** Requests or messages per second before the load starts, to which the initial replicas suit. */
   readonly atRest: number;
 }
 
@@ -78,7 +78,8 @@ export function demoWorkloads(speed: number, trace: Curve | null): readonly Demo
       replicas: 1,
       behavior: { timing, requestsPerSecondPerPod: 4, queue: 'mails' },
       load: faster(MAIL_BURSTS, speed),
-      atRest: 2,
+      // More than one pod serves: with an empty queue, the worker would open with a held scale-down.
+      atRest: 5,
     },
   ];
 }

@@ -24,6 +24,8 @@ const NAMESPACES = 50;
 const PERIOD_SECONDS = 15;
 const START = '2026-01-01T01:00:00Z';
 export const WIDE_METRICS = 100;
+/** Index of the scaler whose pages are measured, `team-07/web-00007`. */
+export const WITH_HISTORY = 7;
 
 export function createFleet(size: number): Fleet {
   const base = snapshotOf();

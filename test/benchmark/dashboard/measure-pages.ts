@@ -8,6 +8,8 @@ const ALL = '/api/v1/overview';
 const FAST = 'below 200 ms';
 const OF_ONE = '/api/v1/scalers/team-07/web-00007';
 const REST_MS = 700;
+/** Of the 60 that each of many scalers keeps, the older ones are five minutes apart. */
+const LEAST_POINTS = 37;
 
 /** Measures the pages one by one, while nothing else happens. */
 export async function measurePages(server: BenchServer, scalers: number): Promise<readonly Figure[]> {
@@ -18,7 +20,7 @@ export async function measurePages(server: BenchServer, scalers: number): Promis
     await server.order({ type: 'reset' });
     const got = await get(`${server.url}${path}`);
     const { longestBlockMs, cpuMs } = await server.figures();
-    const size = `${(got.bytes / 1000).toFixed(0)} kB`;
+    const size = `${(got.bytes / 1000).toFixed(got.bytes < 10_000 ? 1 : 0)} kB`;
     const block = `${milliseconds(longestBlockMs)}, CPU ${milliseconds(cpuMs)}, ${size}`;
     figures.push({ what, figure: milliseconds(got.ms), block, promised });
     return got;
@@ -40,14 +42,22 @@ export async function measurePages(server: BenchServer, scalers: number): Promis
   await measure('service, again', '/api/v1/service', FAST);
   await measure('one scaler', OF_ONE);
   await measure('its decisions', `${OF_ONE}/decisions`);
-  await measure('its history', `${OF_ONE}/history`);
+  const history = await measure('its history', `${OF_ONE}/history`);
+  if (pointsIn(history) < LEAST_POINTS) throw new Error(`the history has ${pointsIn(history)} points`);
   await measure('history of 100 metrics over days', '/api/v1/scalers/shop/wide/history?source=prometheus');
   await measure('/metrics', '/metrics');
   return figures;
 }
 
 function overviewIn({ body }: Got): { readonly revision: string; readonly rows: number } {
-  const text = body[0] === 0x1f ? gunzipSync(body) : body;
-  const { revision, rows } = JSON.parse(text.toString()) as { revision: string; rows: readonly unknown[] };
+  const { revision, rows } = JSON.parse(textOf(body)) as { revision: string; rows: readonly unknown[] };
   return { revision, rows: rows.length };
+}
+
+function pointsIn({ body }: Got): number {
+  return (JSON.parse(textOf(body)) as { at: readonly unknown[] }).at.length;
+}
+
+function textOf(body: Buffer): string {
+  return (body[0] === 0x1f ? gunzipSync(body) : body).toString();
 }

@@ -11,13 +11,15 @@ import { createRecorder } from '../../../src/telemetry/recorder.js';
 import { createRecords } from '../../../src/telemetry/records.js';
 import { createServiceHealth } from '../../../src/telemetry/service-health.js';
 import { SILENT_LOG } from '../../../src/units/log.js';
-import { createFleet } from './fleet.js';
+import { WITH_HISTORY, createFleet } from './fleet.js';
 import { watchLoop } from './loop-blocks.js';
 import type { Order, Reply } from './orders.js';
 
 /** The HTTP server of the service with the records of a fleet, in a process of its own. Its parent orders rounds. */
 const [size = '10000', prometheusUrl = ''] = process.argv.slice(2);
 const ROUNDS_BEFORE = 6;
+/** Rounds of two hours, for the history of one scaler. */
+const HISTORY_ROUNDS = 480;
 /** As in the service: about 5 ms of work. */
 const DECISIONS_AT_ONCE = 32;
 const AFTER_GC_MS = 200;
@@ -72,6 +74,13 @@ const app = createApp({
 });
 let round = 0;
 
+for (let past = -HISTORY_ROUNDS; past <= 0; past += 1) {
+  const record = fleet.recordOf(WITH_HISTORY, past);
+  // Equal points would be merged.
+  const desiredReplicas = past % 2 === 0 ? 10 : 11;
+  const decision = record.decision === null ? null : { ...record.decision, desiredReplicas };
+  records.chartPoints.add({ ...record, decision });
+}
 for (let before = 0; before < ROUNDS_BEFORE; before += 1) await runRound();
 const server = await startServer({ app, port: 0, host: '127.0.0.1', clock });
 const blocks = watchLoop();
