@@ -25,8 +25,10 @@ interface KubernetesObservation {
 }
 
 export interface Metrics {
-  /** Returns the text exposition: series of scalers, then the registry. Rejects when `signal` is aborted. */
-  readonly render: (signal?: AbortSignal) => Promise<Buffer>;
+  /**
+   * Returns the text exposition in parts: series of scalers, then the registry. Rejects when `signal` is aborted.
+   */
+  readonly render: (signal?: AbortSignal) => Promise<readonly Buffer[]>;
   readonly contentType: string;
   readonly observeSync: (seconds: number) => void;
   readonly observeLateness: (seconds: number) => void;
@@ -120,31 +122,46 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
   };
 }
 
+/** From this size on, a part ends: to join or send the 16 MB of 10,000 scalers at once would block the event loop. */
+const PART_BYTES = 256 * 1024;
+
 /** Writes the page in pieces: 10,000 scalers (180,000 lines) must not block rounds and probes. */
 async function render(
   registry: Registry,
   { ledger, clock, detail = 'full' }: MetricsOptions,
   signal: AbortSignal | undefined,
-): Promise<Buffer> {
-  const pieces: Buffer[] = [];
+): Promise<readonly Buffer[]> {
+  const parts: Buffer[] = [];
+  let pieces: Buffer[] = [];
+  let bytes = 0;
+  const endPart = (): void => {
+    parts.push(Buffer.concat(pieces, bytes));
+    [pieces, bytes] = [[], 0];
+  };
+  const add = (text: string): void => {
+    const piece = Buffer.from(text);
+    pieces.push(piece);
+    bytes += piece.length;
+    if (bytes >= PART_BYTES) endPart();
+  };
   const takeTurn = takeTurns(clock);
   const nextTurn = async (): Promise<void> => {
     await takeTurn();
     signal?.throwIfAborted();
   };
   for (const piece of writeScalerMetrics(ledger, detail)) {
-    pieces.push(Buffer.from(piece));
+    add(piece);
     await nextTurn();
   }
   let isFirst = true;
   for (const { name } of registry.getMetricsAsArray()) {
     const text = await registry.getSingleMetricAsString(name);
-    pieces.push(Buffer.from(`${isFirst ? '' : '\n'}${text}\n`));
+    add(`${isFirst ? '' : '\n'}${text}\n`);
     isFirst = false;
     await nextTurn();
   }
-  // Encoding a single string of 16 MB would block the event loop for 100 ms.
-  return Buffer.concat(pieces);
+  endPart();
+  return parts;
 }
 
 type ServiceMetrics = ReturnType<typeof createServiceMetrics>;

@@ -17,7 +17,7 @@ export function partsOf(
   return {
     healthProblems: () => [],
     waitingFor: () => [],
-    metrics: { contentType: 'text/plain', render: () => Promise.resolve(Buffer.from('')) },
+    metrics: { contentType: 'text/plain', render: () => Promise.resolve([]) },
     clock: promptly(clock),
     longHistory: {
       find: (key) => ledger.get(key)?.scaler ?? null,

@@ -214,7 +214,7 @@ describe('startServer', () => {
   it('ends a hanging request after the grace period of 1,000 ms', async () => {
     const graces: number[] = [];
     const arrived = new EventEmitter();
-    const render = (): Promise<Buffer> => {
+    const render = (): Promise<readonly Buffer[]> => {
       arrived.emit('request');
       return new Promise(() => undefined);
     };
@@ -236,7 +236,7 @@ function parts(overrides: Partial<AppParts> = {}): AppParts {
   const contentType = 'text/plain; version=0.0.4; charset=utf-8';
   return partsOf(
     {},
-    { metrics: { contentType, render: () => Promise.resolve(Buffer.from('up 1\n')) }, ...overrides },
+    { metrics: { contentType, render: () => Promise.resolve([Buffer.from('up 1\n')]) }, ...overrides },
   );
 }
 

@@ -26,7 +26,7 @@ describe('createMetrics', () => {
   it('exposes every row of the table with help and type before any cycle', async () => {
     const { metrics } = build();
 
-    const text = String(await metrics.render());
+    const text = String(Buffer.concat([...(await metrics.render())]));
 
     for (const { name, help, type } of METRIC_TABLE) {
       expect(text).toContain(`# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`);
@@ -106,12 +106,27 @@ describe('createMetrics', () => {
     );
   });
 
+  it('renders the page of 2,000 scalers in parts of at most 512 KiB, each but the last at least 256 KiB', async () => {
+    const ledger = createLedger();
+    for (let index = 0; index < 2000; index += 1) ledger.add(record({ scaler: scaler(`web-${index}`) }));
+
+    const parts = await metricsOf(ledger).render();
+
+    const sizes = parts.map(({ length }) => length);
+    expect(sizes.length).toBeGreaterThan(5);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(512 * 1024);
+    expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThanOrEqual(256 * 1024);
+    expect(String(Buffer.concat([...parts]))).toContain(
+      'promscaler_dry_run{namespace="shop",scaler="web-1999"} 0\n',
+    );
+  });
+
   it('leaves out 5 metrics of scalers in a summary, with help and type, and no others', async () => {
     const ledger = createLedger();
     ledger.add(record({ decision: decision({ limits: [limitStep({ until: at(300) })] }) }));
     const full = await lines(metricsOf(ledger), /shop/);
     const left = await lines(metricsOf(ledger, { detail: 'summary' }), /./);
-    const page = String(await metricsOf(ledger, { detail: 'summary' }).render());
+    const page = String(Buffer.concat([...(await metricsOf(ledger, { detail: 'summary' }).render())]));
 
     const omitted =
       /^promscaler_(metric_(value|target|proposal_replicas)|pods|held_until_timestamp_seconds)\{/;
@@ -157,7 +172,7 @@ describe('createMetrics', () => {
     const ledger = createLedger();
     ledger.add(record({ pause: { by: 'annotation', until: null, replicas: null, facts: [], ...of } }));
 
-    const page = String(await metricsOf(ledger).render());
+    const page = String(Buffer.concat([...(await metricsOf(ledger).render())]));
 
     expect(page).toContain('promscaler_paused{namespace="shop",scaler="web"} 1');
     expect(page.includes('promscaler_scale_up_paused{namespace="shop",scaler="web"} 1')).toBe(isPaused);
@@ -167,11 +182,13 @@ describe('createMetrics', () => {
     const ledger = createLedger();
     const series = 'promscaler_conflicting_writer{namespace="shop",scaler="web"} 1';
     ledger.add(record({ conflictingWriter: { managers: ['kubectl'], since: '', message: '' } }));
-    expect(String(await metricsOf(ledger).render())).toContain(series);
+    expect(String(Buffer.concat([...(await metricsOf(ledger).render())]))).toContain(series);
 
     ledger.add(record());
 
-    expect(String(await metricsOf(ledger).render())).not.toContain('promscaler_conflicting_writer{');
+    expect(String(Buffer.concat([...(await metricsOf(ledger).render())]))).not.toContain(
+      'promscaler_conflicting_writer{',
+    );
   });
 
   it('drops limit and condition of the previous cycle', async () => {
@@ -259,7 +276,7 @@ describe('createMetrics', () => {
 
     for (const one of [...records, ...records]) recorder.record(one);
 
-    const text = String(await metrics.render());
+    const text = String(Buffer.concat([...(await metrics.render())]));
     expect(text.match(/^promscaler_current_replicas\{/gm)).toHaveLength(1000);
   });
 });
@@ -290,6 +307,6 @@ function build(): { readonly ledger: Ledger; readonly metrics: Metrics } {
 }
 
 async function lines(metrics: Metrics, pattern: RegExp): Promise<readonly string[]> {
-  const text = String(await metrics.render());
+  const text = String(Buffer.concat([...(await metrics.render())]));
   return text.split('\n').filter((line) => line !== '' && !line.startsWith('#') && pattern.test(line));
 }

@@ -30,7 +30,7 @@ it('promtool check metrics reports nothing for a page with the process, 2 scaler
   metrics.observeLateness(0.1);
 
   const checked = spawnSync(promtool, ['check', 'metrics'], {
-    input: await metrics.render(),
+    input: Buffer.concat([...(await metrics.render())]),
     encoding: 'utf8',
   });
 

@@ -1,3 +1,4 @@
+import { Readable, pipeline } from 'node:stream';
 import type { NextFunction, RequestHandler, Response } from 'express';
 import { sleep } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
@@ -6,8 +7,8 @@ import type { PageTurns } from './page-turns.js';
 
 export interface SharedPageOptions {
   readonly contentType: string;
-  /** Rejects when `signal` is aborted because all clients have disconnected. */
-  readonly render: (signal: AbortSignal) => Promise<Buffer>;
+  /** Returns the parts of the page. Rejects when `signal` is aborted because all clients have disconnected. */
+  readonly render: (signal: AbortSignal) => Promise<readonly Buffer[]>;
   readonly clock: Clock;
   readonly queue: PageTurns['queue'];
   /** Clients that may wait for one rendering; default 64. */
@@ -25,12 +26,17 @@ const MOST_WAITING = 64;
 export function createSharedPage(options: SharedPageOptions): RequestHandler {
   const { contentType, render, clock, queue, mostWaiting = MOST_WAITING } = options;
   const waiting = new Map<Response, NextFunction>();
-  let kept: { readonly body: Buffer; readonly untilMs: number } | null = null;
+  let kept: { readonly parts: readonly Buffer[]; readonly untilMs: number } | null = null;
   let restUntilMs = -Infinity;
   let rendering: AbortController | null = null;
 
-  const send = (response: Response, body: Buffer): void => {
-    queue(response, () => void response.set('Content-Type', contentType).send(body));
+  const send = (response: Response, parts: readonly Buffer[]): void => {
+    queue(response, () => {
+      const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+      response.set({ 'Content-Type': contentType, 'Content-Length': String(bytes) });
+      // Waits for the client between two parts. A client that leaves needs no answer.
+      pipeline(Readable.from(parts), response, () => undefined);
+    });
   };
 
   const renderOnce = async (signal: AbortSignal): Promise<void> => {
@@ -38,9 +44,9 @@ export function createSharedPage(options: SharedPageOptions): RequestHandler {
     if (restMs > 0) await sleep(clock, restMs, signal);
     if (signal.aborted) return;
     restUntilMs = clock.monotonicMs() + KEPT_MS;
-    const body = await render(signal);
-    kept = { body, untilMs: clock.monotonicMs() + KEPT_MS };
-    for (const response of waiting.keys()) send(response, body);
+    const parts = await render(signal);
+    kept = { parts, untilMs: clock.monotonicMs() + KEPT_MS };
+    for (const response of waiting.keys()) send(response, parts);
     waiting.clear();
   };
 
@@ -62,7 +68,7 @@ export function createSharedPage(options: SharedPageOptions): RequestHandler {
 
   return (_request, response, next) => {
     if (kept !== null && clock.monotonicMs() < kept.untilMs) {
-      send(response, kept.body);
+      send(response, kept.parts);
       return;
     }
     kept = null;

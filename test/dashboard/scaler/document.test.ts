@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
 import { explainCommand, snapshotFileName } from '../../../src/dashboard/scaler/model/commands.js';
 import { listEffectiveFields } from '../../../src/dashboard/scaler/model/effective-fields.js';
@@ -45,6 +46,28 @@ describe('commands', () => {
     const name = { namespace: 'a', name: "b'; rm -rf ~ #" };
     expect(explainCommand(name, null)).toBe(String.raw`promscaler explain 'a/b'\''; rm -rf ~ #'`);
     expect(snapshotFileName({ namespace: '..', name: '/etc/<x>' }, 'now')).toBe('..--etc--x--now.json');
+  });
+
+  test.each([
+    '$(id)',
+    '`id`',
+    'a b',
+    `a"b`,
+    "a'b'",
+    'a\\b',
+    'a\nb',
+    '~',
+    '*',
+    '!x',
+    '$HOME',
+    '; id',
+    '&& id',
+    '> x',
+  ])('a shell passes a/%j on as it is, and its file has a plain name', (name) => {
+    const words = explainCommand({ namespace: 'a', name }, null).slice('promscaler explain '.length);
+
+    expect(execFileSync('sh', ['-c', `printf %s ${words}`], { encoding: 'utf8' })).toBe(`a/${name}`);
+    expect(snapshotFileName({ namespace: 'a', name }, 'now')).toMatch(/^[\w.-]+$/);
   });
 });
 

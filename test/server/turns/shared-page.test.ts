@@ -24,6 +24,22 @@ describe('createSharedPage', () => {
     expect(renderings).toHaveLength(1);
   });
 
+  it('sends all parts with the length of the whole, and only the length for HEAD', async () => {
+    const { url, renderings } = await start();
+    const parts = Array.from({ length: 20 }, (_, index) => `${index}`.repeat(100_000));
+
+    const answer = fetch(url);
+    await eventually(() => renderings.length === 1);
+    renderings[0]?.finish(...parts);
+    const whole = await answer;
+    const head = await fetch(url, { method: 'HEAD' });
+
+    const lengths = [whole, head].map(({ headers }) => headers.get('content-length'));
+    expect(lengths).toEqual(['3000000', '3000000']);
+    expect((await whole.text()) === parts.join('')).toBe(true);
+    expect(await head.text()).toBe('');
+  });
+
   it('keeps the page for 999 ms, and renders it again after 1,000', async () => {
     const { get, clock, renderings } = await start();
     const first = get();
@@ -111,7 +127,7 @@ describe('createSharedPage', () => {
 
 interface Rendering {
   readonly signal: AbortSignal;
-  readonly finish: (text: string) => void;
+  readonly finish: (...parts: readonly string[]) => void;
   readonly fail: () => void;
 }
 
@@ -125,12 +141,12 @@ async function start(mostWaiting?: number): Promise<{
 }> {
   const clock = new ManualClock();
   const renderings: Rendering[] = [];
-  const render = (signal: AbortSignal): Promise<Buffer> =>
+  const render = (signal: AbortSignal): Promise<readonly Buffer[]> =>
     new Promise((resolve, reject) => {
       signal.addEventListener('abort', () => reject(new Error('aborted')));
       renderings.push({
         signal,
-        finish: (text) => resolve(Buffer.from(text)),
+        finish: (...parts) => resolve(parts.map((part) => Buffer.from(part))),
         fail: () => reject(new Error('broken')),
       });
     });
