@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { explainLines } from '../../src/cli/explain/explain-lines.js';
+import { LIMIT_NAMES } from '../../src/dashboard/ui/limit-names.js';
 import type { DecisionList, HistoryAnswer, ScalerDetail } from '../../src/dashboard/data/answers.js';
 import { decide } from '../../src/decision/decide.js';
 import { parseSnapshot } from '../../src/decision/snapshot/parse-snapshot.js';
@@ -99,7 +100,7 @@ describe('the page of a scaler', () => {
   test('answers first why the count is what it is', async () => {
     const { page, read, watched } = await open(AT_MAXIMUM);
     const card = page.getByRole('region', { name: 'The last decision' });
-    expect(await card.getByRole('heading').innerText()).toBe('Stays at 5, not 10: the maximum');
+    expect(await card.getByRole('heading').innerText()).toBe('Stays at 5, not 10: maximum replicas');
     const { reason } = read('') as ScalerDetail;
     expect(await card.innerText()).toContain(reason);
     expect(watched.faults).toEqual([]);
@@ -118,7 +119,10 @@ describe('the page of a scaler', () => {
     const rows = labels.map((label, index) => ({ label, number: numbers[index] }));
     expect(rows).toEqual([
       { label: 'Largest proposal', number: String(decision.recommendedReplicas) },
-      ...decision.limits.map(({ limit, from, to }) => ({ label: limit, number: `${from} → ${to}` })),
+      ...decision.limits.map(({ limit, from, to }) => ({
+        label: LIMIT_NAMES[limit],
+        number: `${from} → ${to}`,
+      })),
       { label: 'Result', number: String(decision.desiredReplicas) },
     ]);
     expect(decision.limits.length).toBeGreaterThan(0);
@@ -265,7 +269,7 @@ describe('the page of a scaler', () => {
       reason: null,
       limits: [],
     });
-    await page.getByRole('heading', { name: 'Stays at 5, not 10: the maximum' }).waitFor();
+    await page.getByRole('heading', { name: 'Stays at 5, not 10: maximum replicas' }).waitFor();
   });
 
   test('the snapshot is downloaded as the API has it, and the command names the moment', async () => {

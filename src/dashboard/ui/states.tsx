@@ -2,7 +2,6 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { ApiError } from '../data/api-error.js';
 import { formatLocal, parseTime } from '../format/times.js';
 import { Icon } from './icon.jsx';
-import { OVERVIEW_LINK } from './links.js';
 
 interface WaitingProps {
   readonly error: ApiError | null;
@@ -17,11 +16,7 @@ export function Waiting({ error, onRetry }: WaitingProps): VNode {
         <p class="loading">Loading…</p>
       </div>
     );
-  return (
-    <ErrorView title={titleOf(error)} message={error.message} onRetry={onRetry}>
-      {error.kind === 'not-found' ? <a href={OVERVIEW_LINK}>All scalers</a> : null}
-    </ErrorView>
-  );
+  return <ErrorView title={titleOf(error)} message={error.message} onRetry={onRetry} />;
 }
 
 function titleOf({ kind }: ApiError): string {
@@ -35,11 +30,9 @@ interface ErrorViewProps {
   readonly title: string;
   readonly message: string;
   readonly onRetry?: () => void;
-  /** Where else to go. */
-  readonly children?: ComponentChildren;
 }
 
-export function ErrorView({ title, message, onRetry, children }: ErrorViewProps): VNode {
+export function ErrorView({ title, message, onRetry }: ErrorViewProps): VNode {
   return (
     <div class="state-view" role="alert">
       <h2>
@@ -52,7 +45,6 @@ export function ErrorView({ title, message, onRetry, children }: ErrorViewProps)
           Try again
         </button>
       )}
-      {children}
     </div>
   );
 }

@@ -13,7 +13,7 @@ function titleOf(given: Parameters<typeof decision>[0], outcome: Parameters<type
 describe('judge', () => {
   test('a change, with the limit that made it smaller', () => {
     expect(titleOf({}, { kind: 'patched', from: 4, to: 6, message: '' })).toEqual([
-      'Scaled up from 4 to 6, not 9: the maximum',
+      'Scaled up from 4 to 6, not 9: maximum replicas',
       'moving',
     ]);
     expect(
@@ -31,7 +31,7 @@ describe('judge', () => {
     ]);
     const limits = [{ limit: 'stabilization', from: 2, to: 4, reason: 'x', until: null }] as const;
     expect(titleOf({ ...stays, recommendedReplicas: 2, limits }, none(4))).toEqual([
-      'Stays at 4, not 2: the stabilization window',
+      'Stays at 4, not 2: stabilization',
       'held',
     ]);
   });

@@ -105,11 +105,7 @@ function axisWidth(values: readonly string[] | null): number {
 /** A canvas needs the color of the current theme, which only a property of a color resolves. */
 function tokensOf(element: HTMLElement): (name: string) => string {
   return (name) => {
-    const probe = document.createElement('span');
-    probe.style.color = `var(${name})`;
-    element.append(probe);
-    const { color } = getComputedStyle(probe);
-    probe.remove();
-    return color;
+    element.style.color = `var(${name})`;
+    return getComputedStyle(element).color;
   };
 }

@@ -1,4 +1,5 @@
-import type { LimitStep, Outcome, PastDecision } from './answers.js';
+import { LIMIT_NAMES } from '../../ui/limit-names.js';
+import type { Outcome, PastDecision } from './answers.js';
 
 /** `tone`: never the only sign; the title says it as well. */
 export interface Verdict {
@@ -72,7 +73,7 @@ function judgeCarriedOut(decision: PastDecision, outcome: Outcome): Pick<Verdict
   const to = outcome.to ?? decision.desiredReplicas;
   const { recommendedReplicas: recommended, limits } = decision;
   const limit = limits.findLast((step) => step.to === decision.desiredReplicas) ?? limits.at(-1);
-  const because = limit === undefined ? '' : `: ${LIMIT_WORDS[limit.limit]}`;
+  const because = limit === undefined ? '' : `: ${LIMIT_NAMES[limit.limit].toLowerCase()}`;
   const isLimited = recommended !== null && recommended !== to && limit !== undefined;
   const instead = isLimited ? `, not ${recommended}${because}` : '';
   if (from !== to)
@@ -98,17 +99,3 @@ function whyNoValue({ metrics }: PastDecision): string {
   if (failing.length === metrics.length && metrics.length > 1) return 'no metric has a value';
   return failing.length === 1 ? `${only.name} has no value` : `${failing.length} metrics have no value`;
 }
-
-/** In words of the guide, for people who do not know the names of the API. */
-export const LIMIT_WORDS: Readonly<Record<LimitStep['limit'], string>> = {
-  untrusted_metric: 'an incomplete metric',
-  stabilization: 'the stabilization window',
-  recovery_hold: 'the recovery hold',
-  downscale_confirmation: 'the scale-down confirmation',
-  policy: 'a scaling policy',
-  scale_up_limit: 'the scale-up limit',
-  step_limit: 'the step limit',
-  min_replicas: 'the minimum',
-  max_replicas: 'the maximum',
-  forbidden_window: 'a forbidden window',
-};

@@ -1,0 +1,29 @@
+import type { VNode } from 'preact';
+import { Badge } from '../../ui/badge.jsx';
+import type { Tone } from '../../ui/badge.jsx';
+import type { IconName } from '../../ui/icon.jsx';
+import type { Condition } from '../model/answers.js';
+
+/** The status in which a condition is nothing to worry about. */
+const GOOD: Readonly<Record<Condition['type'], Condition['status']>> = {
+  AbleToScale: 'True',
+  ScalingActive: 'True',
+  ScalingLimited: 'False',
+  Held: 'False',
+  TargetReached: 'True',
+  MetricsUnique: 'True',
+};
+
+const LOOKS = {
+  good: { tone: 'good', icon: 'ok' },
+  warn: { tone: 'warn', icon: 'warning' },
+  bad: { tone: 'bad', icon: 'error' },
+  unknown: { tone: 'quiet', icon: 'unknown' },
+} as const satisfies Readonly<Record<string, { readonly tone: Tone; readonly icon: IconName }>>;
+
+export function ConditionBadge({ condition: { type, status } }: { readonly condition: Condition }): VNode {
+  const isGood = GOOD[type] === status;
+  const isSevere = type === 'AbleToScale' || type === 'ScalingActive';
+  const look = status === 'Unknown' ? LOOKS.unknown : isGood ? LOOKS.good : isSevere ? LOOKS.bad : LOOKS.warn;
+  return <Badge {...look} text={`${type} ${status}`} />;
+}
