@@ -303,7 +303,7 @@ describe('a history', () => {
     [['--from', timeOf(END)], 2, 'must be before --to'],
     [['--from', '1h', '--step', '1d'], 2, '--from to --to is 1h, must be at least 10 steps of 86400 s'],
     [['--from', '299s'], 2, 'is 4m59s, must be at least 10 steps of 30 s'],
-    [['--trace', 'x.csv'], 2, 'are sources of load: choose one'],
+    [['--trace', 'x.csv'], 2, '--trace is the source of load: remove --prometheus'],
   ])('rejects %j with exit code %d', async (more, code, text) => {
     const server = await serve(() => null);
 

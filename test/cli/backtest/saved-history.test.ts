@@ -97,9 +97,13 @@ describe('a saved history', () => {
     [
       ['--history', 'history.json', '--from', '1h'],
       2,
-      '--history has its own times: remove --prometheus, --from',
+      '--history has its own times: remove --from',
     ],
-    [['--history', 'history.json', '--trace', 'day.csv'], 2, 'are sources of load: choose one'],
+    [
+      ['--history', 'history.json', '--trace', 'day.csv'],
+      2,
+      '--trace is the source of load: remove --history',
+    ],
   ])('rejects %j with exit code %d', async (args, code, text) => {
     const { stderr, exitCode } = await backtest(...args);
 
@@ -116,7 +120,9 @@ describe('a saved history', () => {
     await late.close();
     expect([exitCode, stderr]).toEqual([
       1,
-      expect.stringContaining('writing the history to none/history.json: '),
+      expect.stringContaining(
+        '--save-history: writing none/history.json: there is no directory none. Create it first',
+      ),
     ]);
   });
 

@@ -10,6 +10,7 @@ import { parseQuantity, milliToNumber } from '../../../units/quantity.js';
 import { addSeconds, formatInstant } from '../../../units/time.js';
 import { withPrometheusUrl } from '../../doctor/data-sources/with-prometheus-url.js';
 import { formatSeconds } from '../../output/format-values.js';
+import { openOutputFile } from '../../output/output-file.js';
 import { CommandError, type CommandIo } from '../../process/io.js';
 import { describeAssumptions, usesCpu } from '../scene/describe-assumptions.js';
 import type { Scene } from '../scene/scene.js';
@@ -50,6 +51,9 @@ export async function openHistory(
   io: CommandIo,
 ): Promise<Scene> {
   const request = options.request === undefined ? null : parseRequest(options.request);
+  const { saveHistory } = options;
+  const saved =
+    saveHistory === undefined ? null : await openOutputFile('--save-history', saveHistory, io.cwd);
   const file = options.history === undefined ? null : await readSavedHistory(options.history, io);
   const { sources, range } =
     file === null ? await openServersOf(options, variants, given.config, io) : openFile(file, io);
@@ -63,8 +67,7 @@ export async function openHistory(
   } finally {
     await sources.close();
   }
-  if (options.saveHistory !== undefined)
-    await writeHistory(options.saveHistory, sources.saved(range), io.cwd);
+  if (saved !== null) await writeHistory(saved, sources.saved(range));
   for (const warning of recorded.warnings) io.stderr.write(`promscaler: warning: ${warning}\n`);
   const { scrapeIntervalSeconds, resourceWindowSeconds } = recorded.source;
   const assumptions = { ...given.assumptions, scrapeIntervalSeconds, resourceWindowSeconds };
