@@ -16,7 +16,7 @@ import { type OutputFile, openOutputFile } from '../output/output-file.js';
 import type { BacktestOptions } from './backtest-options.js';
 import { checkFiles, checkOptions } from './check-options.js';
 import { checkDemand, checkRounds } from './scene/check-rounds.js';
-import { describeAssumptions } from './scene/describe-assumptions.js';
+import { describeAssumptions, unscoredLines } from './scene/describe-assumptions.js';
 import { openHistory } from './history/history-scene.js';
 import {
   parseCount,
@@ -181,6 +181,7 @@ async function openScene(
   const lines = [
     ...describeAssumptions(known, variants),
     'nothing is known of the time before the first line: windows are empty at the start',
+    ...unscoredLines(scoring.demand),
   ];
   return { world, scoring, assumptions: known, more: [], lines };
 }

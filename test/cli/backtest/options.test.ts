@@ -86,6 +86,18 @@ describe('the options of a back-test', () => {
   });
 });
 
+describe('--sweep', () => {
+  it.each([
+    ['metrics[0].resource.target.averageUtilization=5e1', 0, ''],
+    ['metrics[1].resource.target.averageUtilization=50', 1, 'the document has no such item'],
+    [`averageUtilization=${'1,'.repeat(200)}`, 2, `--sweep "averageUtilization=${'1,'.repeat(20)}1...": `],
+  ])('%j ends with exit code %d', async (sweep, code, message) => {
+    const { exitCode, stderr } = await backtest(...ON_TRACE, '--sweep', sweep);
+
+    expect([exitCode, stderr]).toEqual([code, expect.stringContaining(message)]);
+  });
+});
+
 describe('an interrupted back-test', () => {
   it.each([['--sweep', 'averageUtilization=50,60'], ['--recommend', 'theta_U<=1'], []])(
     'ends with exit code 1: %j',
