@@ -34,7 +34,7 @@ export function writePage(
     '[the README of the benchmark](../test/benchmark/README.md#scale) explains each figure.',
     '',
     `- Machine: ${describeMachine({ promscaler: run.version })}`,
-    `- Date: ${new Date().toISOString().slice(0, 10)}`,
+    `- Date: ${distinct(results.map(({ machine }) => machine.date))}`,
     '- Columns: scalers x pods of each',
     '- Scalers: half with CPU utilization, a quarter with a Pods query of their own, a quarter with `selector` on a query',
     '  of their namespace; 100 scalers in a namespace, a sync period of 15 s',
@@ -46,8 +46,14 @@ export function writePage(
     `| --- |${heads.map(() => ' --- |').join('')}`,
     `| measured rounds | ${rounds.join(' | ')} |`,
     `| a round of 15 s takes, in real time | ${clocks.join(' | ')} |`,
+    `| Node.js | ${results.map(({ machine }) => machine.node).join(' | ')} |`,
+    `| load of the machine before the start | ${results.map(({ machine }) => machine.load.toFixed(1)).join(' | ')} |`,
     ...rows,
     ...(faults.length === 0 ? [] : ['', 'This run is not valid:', '', ...faults]),
   ];
   writeMarkedSection(file, 'scale', lines);
+}
+
+function distinct(values: readonly string[]): string {
+  return Array.from(new Set(values)).toSorted().join(', ');
 }
