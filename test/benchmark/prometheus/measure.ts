@@ -65,8 +65,7 @@ interface ServiceFigures {
 }
 
 const ALONE_SCRAPES = 4;
-const RATES_TIMEOUT_MS = 180_000;
-const POLL_MS = 3000;
+const RATES_TIMEOUT_MS = 300_000;
 const LOGGED_ROUNDS = 2;
 
 /** Measures a Prometheus that scrapes the world: alone, and then while the built CLI queries it in real time. */
@@ -113,12 +112,13 @@ async function waitForRates(url: string, { size, signal, report }: MeasureOption
   const count = `count(rate(container_cpu_usage_seconds_total{container="app"}[${WINDOW_SECONDS}s]))`;
   const startMs = performance.now();
   for (;;) {
-    const found = await valueOf(url, count);
+    // A busy machine may take too long for the query.
+    const found = await valueOf(url, count).catch(() => 0);
     report(`Prometheus has the rates of ${found} of ${pods} pods`);
     if (found === pods) return;
     if (performance.now() - startMs > RATES_TIMEOUT_MS)
       throw new Error(`only ${found} of ${pods} pods have rates`);
-    await pause(POLL_MS, signal);
+    await pause(SCRAPE_SECONDS * 1000, signal);
   }
 }
 

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { printMachine } from '../report.js';
+import { describeMachine } from '../report.js';
 import { printSize, printTable } from './print.js';
 import { runSize } from './run-size.js';
 import { readFigures, saveFigures } from './saved-figures.js';
@@ -58,7 +58,8 @@ export async function benchScale(
       write: { type: 'boolean', default: false },
     },
   });
-  printMachine({ promscaler: version });
+  const machine = describeMachine({ promscaler: version });
+  console.log(machine);
   const target = values['cpu-prof'] ?? values['alloc-prof'];
   const directory = target === undefined ? null : resolve(target);
   if (directory !== null) mkdirSync(directory, { recursive: true });
@@ -84,5 +85,5 @@ export async function benchScale(
   if (results.length > 1) printTable(results);
   if (!values.write) return;
   const all = values.save === undefined ? results : readFigures(values.save);
-  writePage(PAGE, all, { version, heapLimit: values['heap-limit'] });
+  writePage(PAGE, all, { machine, heapLimit: values['heap-limit'] });
 }

@@ -1,5 +1,4 @@
 import { writeMarkedSection } from '../marked-section.js';
-import { describeMachine } from '../report.js';
 import { growthOf, ROWS } from './rows.js';
 import type { SizeFigures } from './run-size.js';
 
@@ -7,7 +6,7 @@ import type { SizeFigures } from './run-size.js';
 export function writePage(
   file: string,
   results: readonly SizeFigures[],
-  run: { readonly version: string; readonly heapLimit: string },
+  run: { readonly machine: string; readonly heapLimit: string },
 ): void {
   const [smallest] = results;
   if (smallest === undefined) return;
@@ -33,7 +32,7 @@ export function writePage(
     'What promscaler costs at different sizes. `npm run bench -- scale --write` measures it and writes this section;',
     '[the README of the benchmark](../test/benchmark/README.md#scale) explains each figure.',
     '',
-    `- Machine: ${describeMachine({ promscaler: run.version })}`,
+    `- Machine: ${run.machine}`,
     `- Date: ${distinct(results.map(({ machine }) => machine.date))}`,
     '- Columns: scalers x pods of each',
     '- Scalers: half with CPU utilization, a quarter with a Pods query of their own, a quarter with `selector` on a query',
