@@ -17,6 +17,9 @@ export function tableOf(figures: PrometheusFigures): readonly string[] {
   /** The rounds are due every 15 s, but end earlier or later. */
   const perRound = (value: number, { seconds: span }: { readonly seconds: number } = cost): number =>
     (value * PERIOD_SECONDS) / span;
+  const aloneCpuSeconds = perRound(alone.cost.cpuSeconds, alone.cost);
+  const roundCpuSeconds = perRound(cost.cpuSeconds);
+  const queryCpuSeconds = (roundCpuSeconds - aloneCpuSeconds) / perRound(cost.queries);
   const row = (name: string, without: string, withService: string): string =>
     `| ${[name, without, withService].join(' | ')} |`;
   const logged = kinds.reduce((sum, { engineSeconds }) => sum + engineSeconds, 0);
@@ -30,11 +33,8 @@ export function tableOf(figures: PrometheusFigures): readonly string[] {
       count(Math.round(alone.cost.appendedSamples / alone.cost.seconds)),
       count(Math.round(cost.appendedSamples / cost.seconds)),
     ),
-    row(
-      'CPU of Prometheus per 15 s',
-      seconds(perRound(alone.cost.cpuSeconds, alone.cost)),
-      seconds(perRound(cost.cpuSeconds)),
-    ),
+    row('CPU of Prometheus per 15 s', seconds(aloneCpuSeconds), seconds(roundCpuSeconds)),
+    row('... for a query, without the scrapes', '', milliseconds(queryCpuSeconds)),
     row(
       'RSS of Prometheus, the highest reading',
       megabytes(alone.residentBytes),
@@ -97,7 +97,8 @@ export function writeSection(file: string, figures: PrometheusFigures, machine: 
     `- Scalers: ${count(size.scalers)} with ${size.pods} pods each, as in [Scale](#scale)`,
     `- Series: four or five of each pod, scraped every ${SCRAPE_SECONDS} s; the queries have a window of ${WINDOW_SECONDS} s`,
     '',
-    'The time in the query engine is wall time. The second table is from the query log of two rounds after the measured ones.',
+    'The time in the query engine is wall time. The second table is from the query log of two rounds after the measured',
+    'ones.',
     '',
     ...tableOf(figures),
   ]);
