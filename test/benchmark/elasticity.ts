@@ -7,7 +7,7 @@ import {
   type Assumptions,
   DEMAND_STEP_SECONDS,
   type Result,
-  runOn,
+  runAllOn,
   scoringOf,
   traceWorld,
 } from '../../src/backtest/compare/variant.js';
@@ -113,6 +113,7 @@ async function rowsOf(name: string, load: Load): Promise<readonly string[]> {
   const halfOf = (start: typeof middle, end: typeof middle) => ({
     assumptions,
     scoring: scoringOf(load, assumptions, { start, end }),
+    runJobs: runJobsHere,
   });
   const second = halfOf(middle, load.end);
   const defaults = [
@@ -128,7 +129,7 @@ async function rowsOf(name: string, load: Load): Promise<readonly string[]> {
   const picked = change === null ? results[0] : results[1];
   const text = change?.map(assignmentText).join(' ');
   return [
-    ...defaults.map((variant) => rowOf(name, variant.name, runOn(world, variant, second))),
+    ...(await runAllOn(world, defaults, second)).map((result) => rowOf(name, result.name, result)),
     ...(picked === undefined ? [] : [rowOf(name, `recommended: ${text ?? 'keep'}`, picked)]),
   ];
 }
