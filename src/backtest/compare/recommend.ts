@@ -74,7 +74,7 @@ function whyNotConfirmed(
 /** Less than this is no reason to change a document. */
 const LEAST_NOTABLE_PERCENT = 1;
 
-function describeCost(figures: Figures, current: Figures): string {
+export function describeCost(figures: Figures, current: Figures): string {
   const saved = 100 * (1 - figures.podHours / current.podHours);
   const percent = Math.abs(saved).toFixed(1);
   if (saved > 0 && saved < LEAST_NOTABLE_PERCENT)
