@@ -70,13 +70,11 @@ function open(
     method: method.toUpperCase(),
     headers: headersFor(address, headers, config.data),
     agent: isHttps ? httpsAgent : httpAgent,
-    // Otherwise Node.js looks for the name in the headers of each request, also without TLS.
-    ...(isHttps ? {} : NO_SERVER_NAME),
+    // Unset, Node.js looks for it in the headers of each request, also without TLS.
+    servername: isHttps ? undefined : '',
   };
   return isHttps ? requestHttps(options, onResponse) : requestHttp(options, onResponse);
 }
-
-const NO_SERVER_NAME = { servername: '' };
 
 /** All queries by POST have the same few URLs. */
 const addresses = new Map<string, Address>();
