@@ -99,13 +99,21 @@ function finish(
     result: settled.result,
     isHeld: settled.hold !== null,
   });
-  const record = buildRecord(input, { ...cycle, lastScales: lastScales(remembered) });
-  const memory = afterPause(remembered, circumstances.pause !== null);
+  const record = buildRecord(input, {
+    settled,
+    circumstances,
+    capacity: cycle.capacity,
+    lastScales: lastScales(remembered),
+    seconds: cycle.seconds,
+  });
+  const memory = afterRecord(remembered, record);
   return { memory: save(input, ports, memory), record, target: circumstances.target };
 }
 
-function afterPause(memory: Memory, isPaused: boolean): Memory {
-  return isPaused === (memory.wasPaused ?? false) ? memory : { ...memory, wasPaused: isPaused };
+function afterRecord(memory: Memory, { pause, conditions }: CycleRecord): Memory {
+  const isPaused = pause !== null;
+  const isSame = isPaused === (memory.wasPaused ?? false) && conditions === memory.conditions;
+  return isSame ? memory : { ...memory, wasPaused: isPaused, conditions };
 }
 
 /** Stores a changed state at the end of the cycle. The intent of a change was stored before its PATCH. */

@@ -71,11 +71,16 @@ function describe({ spec }: JudgedMetric): string {
   return `${spec.type} metric ${spec.identity}`;
 }
 
-/**
- * Returns `AbleToScale` and `ScalingLimited` of a decision that went through the limits. Source: algorithm.md, step 6.
- */
-export function limitConditions(context: LimitContext, limited: LimitedCount): readonly Condition[] {
-  return [ableToScale(context, limited), scalingLimited(context, limited)];
+/** Returns the conditions of a decision that went through the limits. Source: algorithm.md, step 6. */
+export function limitedConditions(
+  context: LimitContext,
+  limited: LimitedCount,
+  pick: Pick,
+): readonly Condition[] {
+  const active = scalingActive(pick, false);
+  // As in nearly every decision: both conditions depend on the steps only.
+  if (limited.steps.length === 0) return [READY_FOR_NEW_SCALE, WITHIN_RANGE, active];
+  return [ableToScale(context, limited), scalingLimited(context, limited), active];
 }
 
 function ableToScale(context: LimitContext, limited: LimitedCount): Condition {
