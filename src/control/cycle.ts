@@ -60,7 +60,8 @@ function settleObserved(
   { observation, degraded }: { readonly observation: Observation; readonly degraded: string | null },
 ): Awaitable<CycleOutput> {
   const { scaler, now, readings } = input;
-  const observeSeconds = (ports.clock.monotonicMs() - readings.sinceMs) / 1000;
+  const settleMs = ports.clock.monotonicMs();
+  const observeSeconds = (settleMs - readings.sinceMs) / 1000;
   const pause = readPause(scaler.spec, observation.target?.annotations ?? {}, now);
   const isDryRun = ports.dryRun || scaler.spec.dryRun;
   if ('failure' in observation) {
@@ -68,7 +69,6 @@ function settleObserved(
     return { memory: input.memory, record, target: observation.target };
   }
   const { target, otherScaler, snapshot } = observation;
-  const settleMs = ports.clock.monotonicMs();
   const circumstances = { target, otherScaler, pause, degraded, isDryRun };
   const settling = settle(input, ports, { snapshot, memory: observation.memory, circumstances });
   const end = (settled: Settled): CycleOutput => {

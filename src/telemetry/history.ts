@@ -1,4 +1,10 @@
-import type { Condition, Decision, LimitStep, MetricResult, PastDecision } from '../decision/result/decision.js';
+import type {
+  Condition,
+  Decision,
+  LimitStep,
+  MetricResult,
+  PastDecision,
+} from '../decision/result/decision.js';
 import type { Instant } from '../units/time.js';
 import type { CycleRecord, Outcome } from './cycle-record.js';
 import { rescaleDirection } from './cycle-record.js';

@@ -73,8 +73,8 @@ export function createLedger(limits: LedgerLimits = {}): Ledger {
     add: (record) => {
       const key = scalerKey(record.scaler);
       const before = statuses.get(key) ?? null;
-      const after = new Status(key, before, record, room());
-      statuses.set(key, after);
+      const after = new Status(before?.key ?? key, before, record, room());
+      statuses.set(after.key, after);
       return { before, after };
     },
     remove: (key) => void statuses.delete(key),
