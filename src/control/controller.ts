@@ -85,6 +85,7 @@ export function createController(ports: ControllerPorts): Controller {
   let startMs = 0;
 
   const createEntry = (scaler: Scaler): Entry => ({
+    key: scalerKey(scaler),
     scaler,
     memory: freshMemory(ports.clock.now(), null),
     clockSetBy: wallClock.setBySeconds(),
@@ -180,7 +181,7 @@ export function createController(ports: ControllerPorts): Controller {
 
   const runEntry = (cycle: DueCycle, readings: Readings): void => {
     const { entry, scaler, round, answers, signal } = cycle;
-    const key = scalerKey(scaler);
+    const { key } = entry;
     // The scaler was removed, or another term has begun, while the cycle waited.
     if (entries.get(key) !== entry) {
       endCycle(cycle);
@@ -209,10 +210,10 @@ export function createController(ports: ControllerPorts): Controller {
   };
 
   const keepOutput = (cycle: DueCycle, output: CycleOutput): void => {
-    const { entry, scaler } = cycle;
+    const { entry } = cycle;
+    const { key } = entry;
     entry.memory = output.memory;
     // The scaler was removed during this cycle, which has just recorded it again.
-    const key = scalerKey(scaler);
     if (!entries.has(key)) ports.onRemoved(key);
     endCycle(cycle);
   };

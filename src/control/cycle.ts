@@ -60,7 +60,8 @@ function settleObserved(
   { observation, degraded }: { readonly observation: Observation; readonly degraded: string | null },
 ): Awaitable<CycleOutput> {
   const { scaler, now, readings } = input;
-  const observeSeconds = (ports.clock.monotonicMs() - readings.sinceMs) / 1000;
+  const settleMs = ports.clock.monotonicMs();
+  const observeSeconds = (settleMs - readings.sinceMs) / 1000;
   const pause = readPause(scaler.spec, observation.target?.annotations ?? {}, now);
   const isDryRun = ports.dryRun || scaler.spec.dryRun;
   if ('failure' in observation) {
@@ -68,7 +69,6 @@ function settleObserved(
     return { memory: input.memory, record, target: observation.target };
   }
   const { target, otherScaler, snapshot } = observation;
-  const settleMs = ports.clock.monotonicMs();
   const circumstances = { target, otherScaler, pause, degraded, isDryRun };
   const settling = settle(input, ports, { snapshot, memory: observation.memory, circumstances });
   const end = (settled: Settled): CycleOutput => {
@@ -99,13 +99,21 @@ function finish(
     result: settled.result,
     isHeld: settled.hold !== null,
   });
-  const record = buildRecord(input, { ...cycle, lastScales: lastScales(remembered) });
-  const memory = afterPause(remembered, circumstances.pause !== null);
+  const record = buildRecord(input, {
+    settled,
+    circumstances,
+    capacity: cycle.capacity,
+    lastScales: lastScales(remembered),
+    seconds: cycle.seconds,
+  });
+  const memory = afterRecord(remembered, record);
   return { memory: save(input, ports, memory), record, target: circumstances.target };
 }
 
-function afterPause(memory: Memory, isPaused: boolean): Memory {
-  return isPaused === (memory.wasPaused ?? false) ? memory : { ...memory, wasPaused: isPaused };
+function afterRecord(memory: Memory, { pause, conditions }: CycleRecord): Memory {
+  const isPaused = pause !== null;
+  const isSame = isPaused === (memory.wasPaused ?? false) && conditions === memory.conditions;
+  return isSame ? memory : { ...memory, wasPaused: isPaused, conditions };
 }
 
 /** Stores a changed state at the end of the cycle. The intent of a change was stored before its PATCH. */

@@ -7,6 +7,8 @@ import { targetKey } from './observe/shared-targets.js';
 
 /** A scaler of the controller. */
 export interface Entry {
+  /** `NAMESPACE/NAME`. Kept, because a string that is built for each look-up is hashed for each. */
+  readonly key: string;
   scaler: Scaler;
   memory: Memory;
   /** Total seconds by which the wall clock had been set when the memory was last updated. */

@@ -39,15 +39,26 @@ function validMetric(message: string): Condition {
   return { type: 'ScalingActive', status: 'True', reason: 'ValidMetricFound', message };
 }
 
-/** A document is frozen, so the condition of its metric is built once. */
-const calculated = new WeakMap<JudgedMetric['spec'], Condition>();
-
 function calculatedFrom(winner: JudgedMetric): Condition {
-  const known = calculated.get(winner.spec);
-  if (known !== undefined) return known;
-  const condition = validMetric(`the replica count was calculated from ${describe(winner)}`);
-  calculated.set(winner.spec, condition);
-  return condition;
+  return calculated(winner).active;
+}
+
+/** The condition of a metric that determines the count, and all conditions if no limit changes that count. */
+interface Calculated {
+  readonly active: Condition;
+  readonly unlimited: readonly Condition[];
+}
+
+const known = new WeakMap<JudgedMetric['spec'], Calculated>();
+
+/** A document is frozen, so the conditions of its metrics are built once. */
+function calculated(winner: JudgedMetric): Calculated {
+  const before = known.get(winner.spec);
+  if (before !== undefined) return before;
+  const active = validMetric(`the replica count was calculated from ${describe(winner)}`);
+  const built = { active, unlimited: [READY_FOR_NEW_SCALE, WITHIN_RANGE, active] };
+  known.set(winner.spec, built);
+  return built;
 }
 
 const FAILED_REASON: Readonly<Record<MetricType, string>> = {
@@ -71,11 +82,22 @@ function describe({ spec }: JudgedMetric): string {
   return `${spec.type} metric ${spec.identity}`;
 }
 
-/**
- * Returns `AbleToScale` and `ScalingLimited` of a decision that went through the limits. Source: algorithm.md, step 6.
- */
-export function limitConditions(context: LimitContext, limited: LimitedCount): readonly Condition[] {
-  return [ableToScale(context, limited), scalingLimited(context, limited)];
+/** Returns the conditions of a decision that went through the limits. Source: algorithm.md, step 6. */
+export function limitedConditions(
+  context: LimitContext,
+  limited: LimitedCount,
+  pick: Pick,
+): readonly Condition[] {
+  const active = scalingActive(pick, false);
+  // As in nearly every decision.
+  if (limited.steps.length === 0) return unlimitedConditions(pick, active);
+  return [ableToScale(context, limited), scalingLimited(context, limited), active];
+}
+
+/** Without a step, the other two conditions are always these. */
+function unlimitedConditions({ winner }: Pick, active: Condition): readonly Condition[] {
+  const usual = winner === null ? null : calculated(winner);
+  return usual?.active === active ? usual.unlimited : [READY_FOR_NEW_SCALE, WITHIN_RANGE, active];
 }
 
 function ableToScale(context: LimitContext, limited: LimitedCount): Condition {

@@ -1,6 +1,6 @@
 import { activate, readActivation, withoutPodMetrics } from './activation.js';
 import type { Activation } from './activation.js';
-import { ABLE_TO_GET_SCALE, limitConditions, scalingActive } from './conditions.js';
+import { ABLE_TO_GET_SCALE, limitedConditions, scalingActive } from './conditions.js';
 import type { Condition, Decision, LimitStep } from './result/decision.js';
 import { explainCount } from './explain.js';
 import { buildNextState, seedRecommendations } from './next-state.js';
@@ -134,7 +134,7 @@ function decideWithinLimits(
     recommended,
     metrics,
     steps: limited.steps,
-    conditions: limitConditions(context, limited).concat(scalingActive(pick, false)),
+    conditions: limitedConditions(context, limited, pick),
     reason: explainCount(context, { desired, steps: limited.steps, winner: pick.winner, note, snapshot }),
     state: buildNextState(snapshot, { desired, recommended, metrics, activation }),
   });

@@ -6,6 +6,7 @@ import { nextDownscaleProposals } from './limits/downscale-confirmation.js';
 import { stepWindowSeconds } from './limits/step-limit.js';
 import { failingKey } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
+import { recommendationAt } from './recommendation.js';
 import type { Recommendation, Snapshot, State } from './snapshot/snapshot.js';
 
 /** The longest period of the default policies of the HPA, which apply to a document without `behavior`. */
@@ -35,15 +36,16 @@ export function buildNextState(snapshot: Snapshot, outcome: Outcome): State {
   const { now, state, scaler, target } = snapshot;
   const change = outcome.desired - target.specReplicas;
   const seeded = seedRecommendations(snapshot);
-  const recommended = outcome.recommended === null ? null : { at: now, replicas: outcome.recommended };
+  const recommended = outcome.recommended === null ? null : recommendationAt(now, outcome.recommended);
   const event = change === 0 ? null : { at: now, change };
   return {
-    ...state,
     lastScaleUp: change > 0 ? now : state.lastScaleUp,
     lastScaleDown: change < 0 ? now : state.lastScaleDown,
     recommendations: recent(seeded, recommended, addSeconds(now, -longestWindowSeconds(scaler.spec))),
     scaleEvents: recent(state.scaleEvents, event, addSeconds(now, -longestPeriodSeconds(scaler.spec))),
     downscaleProposals: downscaleProposals(snapshot, outcome),
+    holdScaleDownUntil: state.holdScaleDownUntil,
+    holdReason: state.holdReason,
     failingSince: failingSince(snapshot, outcome.metrics),
     zeroedBySelf: zeroedBySelf(snapshot, outcome),
     inactiveSince:
@@ -90,17 +92,33 @@ function failingSince(
 
 const NONE_FAILING: State['failingSince'] = new Map();
 
-/** Returns the entries from `start` on, and the added one; null: none is added. */
+/** Returns the entries from `start` on, and the added one, which is later; null: none is added. */
 function recent<T extends { readonly at: Instant }>(
   entries: readonly T[],
   added: T | null,
   start: Instant,
 ): readonly T[] {
-  // `concat` and `slice` return lists without room to grow, which the memory of each scaler would keep.
-  const all = added === null ? entries : entries.concat(added);
-  const first = all.findIndex(({ at }) => at >= start);
-  const kept = first === -1 ? [] : first === 0 ? all : all.slice(first);
-  return kept.every(({ at }) => at >= start) ? kept : kept.filter(({ at }) => at >= start);
+  let old = 0;
+  for (const { at } of entries) {
+    if (at >= start) break;
+    old += 1;
+  }
+  if (!entries.every(({ at }, index) => index < old || at >= start)) {
+    const kept = entries.filter(({ at }) => at >= start);
+    return added === null ? kept : kept.concat(added);
+  }
+  if (added === null) return old === 0 ? entries : entries.slice(old);
+  // `concat` returns a list without room to grow, which the memory of each scaler would keep.
+  return old === 0 ? entries.concat(added) : movedOn(entries, old, added);
+}
+
+/** Drops the first entries, at least one, and adds one. Allocates only the list that the memory of the scaler keeps. */
+function movedOn<T>(entries: readonly T[], dropped: number, added: T): readonly T[] {
+  const moved = entries.slice(dropped - 1);
+  let place = 0;
+  for (let index = dropped; index < entries.length; index += 1) moved[place++] = entries[index] ?? added;
+  moved[place] = added;
+  return moved;
 }
 
 function longestWindowSeconds({ behavior, downscaleStabilizationSeconds }: ScalerSpec): number {

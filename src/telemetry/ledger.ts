@@ -1,33 +1,16 @@
-import type {
-  Condition,
-  ConditionType,
-  Decision,
-  LimitStep,
-  MetricResult,
-  PastDecision,
-} from '../decision/result/decision.js';
+import type { Condition, ConditionType, Decision } from '../decision/result/decision.js';
 import { scalerKey } from '../scaler/spec.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
 import { type Agreement, agreementAfter } from './agreement.js';
-import type { CycleRecord, Direction, Outcome } from './cycle-record.js';
+import type { CycleRecord, Direction } from './cycle-record.js';
 import { rescaleDirection } from './cycle-record.js';
+import { entriesOf, runAfter } from './history.js';
+import type { HistoryEntry, LastOfRun, Run } from './history.js';
 
 /** `lastTransition`: last change of the status. */
 export interface TimedCondition extends Condition {
   readonly lastTransition: Instant;
-}
-
-/** One or more consecutive cycles with the same result. Values are from the last one. */
-export interface HistoryEntry {
-  readonly firstAt: Instant;
-  readonly lastAt: Instant;
-  /** Number of cycles, at least 1. */
-  readonly count: number;
-  /** Without `state`, which only the newest record has. */
-  readonly decision: PastDecision | null;
-  readonly outcome: Outcome;
-  readonly conditions: readonly Condition[];
 }
 
 export interface ScalerStatus {
@@ -45,7 +28,9 @@ export interface ScalerStatus {
   readonly lastRescale: Readonly<Record<Direction, Instant | null>>;
   /** Null: no cycle was compared with an HPA. */
   readonly agreement: Agreement | null;
-  /** Newest first. */
+  /** Number of consecutive cycles with the result of `record`, at least 1. */
+  readonly count: number;
+  /** Newest first. Built by each access. */
   readonly history: readonly HistoryEntry[];
 }
 
@@ -81,15 +66,15 @@ const CONDITION_ORDER: readonly ConditionType[] = [
 
 export function createLedger(limits: LedgerLimits = {}): Ledger {
   const { perScaler = 100, total = 50_000 } = limits;
-  const statuses = new Map<string, ScalerStatus>();
+  const statuses = new Map<string, Status>();
   const room = (): number =>
     Math.min(perScaler, Math.max(MIN_PER_SCALER, Math.floor(total / Math.max(1, statuses.size))));
   return {
     add: (record) => {
       const key = scalerKey(record.scaler);
       const before = statuses.get(key) ?? null;
-      const after = nextStatus(before, record, room());
-      statuses.set(key, after);
+      const after = new Status(before?.key ?? key, before, record, room());
+      statuses.set(after.key, after);
       return { before, after };
     },
     remove: (key) => void statuses.delete(key),
@@ -98,20 +83,42 @@ export function createLedger(limits: LedgerLimits = {}): Ledger {
   };
 }
 
-function nextStatus(before: ScalerStatus | null, record: CycleRecord, room: number): ScalerStatus {
-  const direction = rescaleDirection(record.outcome);
-  const rescales = before?.rescales ?? { up: 0, down: 0 };
-  return {
-    key: scalerKey(record.scaler),
-    scaler: record.scaler,
-    record,
-    conditions: mergeConditions(before?.conditions ?? [], record),
-    metricErrors: metricErrorsAfter(before, record),
-    rescales: direction === null ? rescales : { ...rescales, [direction]: rescales[direction] + 1 },
-    lastRescale: lastRescaleOf(before, record),
-    agreement: agreementAfter(before, record),
-    history: addToHistory(before?.history ?? [], record, room),
-  };
+/** The ledger keeps one for each scaler, and makes it anew in each cycle: hence a class, whose `history` costs nothing. */
+class Status implements ScalerStatus, LastOfRun {
+  readonly key: string;
+  readonly scaler: Scaler;
+  readonly record: CycleRecord;
+  readonly conditions: readonly TimedCondition[];
+  readonly metricErrors: ReadonlyMap<string, string | null>;
+  readonly rescales: ScalerStatus['rescales'];
+  readonly lastRescale: ScalerStatus['lastRescale'];
+  readonly agreement: Agreement | null;
+  readonly run: Run;
+  readonly count: number;
+
+  constructor(key: string, before: Status | null, record: CycleRecord, room: number) {
+    this.key = key;
+    this.scaler = record.scaler;
+    this.record = record;
+    this.conditions = before === null ? mergeConditions([], record) : conditionsAfter(before, record);
+    this.metricErrors = metricErrorsAfter(before, record);
+    this.rescales = rescalesAfter(before?.rescales ?? NO_RESCALES, record);
+    this.lastRescale = lastRescaleOf(before, record);
+    this.agreement = agreementAfter(before, record);
+    this.run = runAfter(before, record, room);
+    this.count = this.run === before?.run ? before.count + 1 : 1;
+  }
+
+  get history(): readonly HistoryEntry[] {
+    return entriesOf(this);
+  }
+}
+
+const NO_RESCALES: ScalerStatus['rescales'] = { up: 0, down: 0 };
+
+function rescalesAfter(before: ScalerStatus['rescales'], { outcome }: CycleRecord): ScalerStatus['rescales'] {
+  const direction = rescaleDirection(outcome);
+  return direction === null ? before : { ...before, [direction]: before[direction] + 1 };
 }
 
 /** The state of the snapshot is not used: after a restart, its times may be assumptions. */
@@ -159,6 +166,13 @@ function nameOf(spec: MetricSpec): string {
   return name;
 }
 
+/** The loop keeps the list of a record as long as no condition changes, as in most cycles. */
+function conditionsAfter(before: ScalerStatus, record: CycleRecord): readonly TimedCondition[] {
+  return before.record.conditions === record.conditions
+    ? before.conditions
+    : mergeConditions(before.conditions, record);
+}
+
 /**
  * As in Kubernetes, the transition time changes with the status, not with reason or message. Returns `before` if
  * nothing has changed, which saves memory and garbage collection.
@@ -175,7 +189,6 @@ function mergeConditions(before: readonly TimedCondition[], record: CycleRecord)
   return merged;
 }
 
-/** Whether a cycle has changed no condition, as most cycles. */
 function areStanding(before: readonly TimedCondition[], after: readonly Condition[]): boolean {
   for (const condition of after) {
     const old = conditionOf(before, condition.type);
@@ -201,80 +214,4 @@ function timed(condition: Condition, old: TimedCondition | undefined, at: Instan
   const { status } = condition;
   if (old !== undefined && isSameCondition(old, condition)) return old;
   return { ...condition, lastTransition: old?.status === status ? old.lastTransition : at };
-}
-
-function addToHistory(
-  history: readonly HistoryEntry[],
-  record: CycleRecord,
-  room: number,
-): readonly HistoryEntry[] {
-  const entry: HistoryEntry = {
-    firstAt: record.at,
-    lastAt: record.at,
-    count: 1,
-    decision: record.decision === null ? null : withoutState(record.decision),
-    outcome: record.outcome,
-    conditions: record.conditions,
-  };
-  const [newest] = history;
-  if (newest !== undefined && isSame(newest, entry))
-    return history.with(0, { ...entry, firstAt: newest.firstAt, count: newest.count + 1 });
-  return [entry, ...history.slice(0, room - 1)];
-}
-
-function withoutState(decision: Decision): PastDecision {
-  return {
-    currentReplicas: decision.currentReplicas,
-    desiredReplicas: decision.desiredReplicas,
-    action: decision.action,
-    reason: decision.reason,
-    recommendedReplicas: decision.recommendedReplicas,
-    minReplicas: decision.minReplicas,
-    maxReplicas: decision.maxReplicas,
-    metrics: decision.metrics,
-    limits: decision.limits,
-    conditions: decision.conditions,
-  };
-}
-
-/** A change of replicas is always a separate entry. For metrics, only failures are compared, not values. */
-function isSame(a: HistoryEntry, b: HistoryEntry): boolean {
-  return (
-    rescaleDirection(b.outcome) === null &&
-    a.outcome.kind === b.outcome.kind &&
-    haveSame(a.conditions, b.conditions, isSameState) &&
-    areSameDecision(a.decision, b.decision)
-  );
-}
-
-function areSameDecision(a: HistoryEntry['decision'], b: HistoryEntry['decision']): boolean {
-  if (a === null || b === null) return a === b;
-  return (
-    a.currentReplicas === b.currentReplicas &&
-    a.desiredReplicas === b.desiredReplicas &&
-    haveSame(a.limits, b.limits, isSameLimit) &&
-    haveSame(a.metrics, b.metrics, isSameFailure)
-  );
-}
-
-function isSameState(x: Condition, y: Condition): boolean {
-  return x === y || (x.type === y.type && x.status === y.status && x.reason === y.reason);
-}
-
-function isSameLimit(x: LimitStep, y: LimitStep): boolean {
-  return x.limit === y.limit;
-}
-
-function isSameFailure(x: MetricResult, y: MetricResult): boolean {
-  return x.name === y.name && (x.error === null) === (y.error === null);
-}
-
-function haveSame<T>(a: readonly T[], b: readonly T[], isEqual: (x: T, y: T) => boolean): boolean {
-  if (a.length !== b.length) return false;
-  let index = 0;
-  for (const x of a) {
-    const y = b[index++];
-    if (y === undefined || !isEqual(x, y)) return false;
-  }
-  return true;
 }

@@ -140,9 +140,9 @@ class TypedRing implements PointRing {
   }
 
   #resize(next: number): void {
-    const count = Math.min(this.#size, next);
-    const kept = Array.from({ length: count }, (_, index) => this.get(this.#size - count + index));
-    [this.#capacity, this.#start, this.#size] = [next, 0, 0];
+    const before = this.#columns;
+    const kept = Math.min(this.#size, next);
+    const places = Array.from({ length: kept }, (_, index) => this.#slot(this.#size - kept + index));
     const numbers = next * this.#countsPerPoint;
     const buffer = new ArrayBuffer(next * bytesPerPoint(this.#countsPerPoint, this.#valuesPerPoint));
     this.#columns = {
@@ -150,8 +150,22 @@ class TypedRing implements PointRing {
       counts: new Int32Array(buffer, 8 * next, numbers),
       values: new Float32Array(buffer, 8 * next + 4 * numbers, next * this.#valuesPerPoint),
     };
-    for (const point of kept) if (point !== null) this.#write(this.#size++, point);
+    copyRows(before.times, this.#columns.times, { places, width: 1 });
+    copyRows(before.counts, this.#columns.counts, { places, width: this.#countsPerPoint });
+    copyRows(before.values, this.#columns.values, { places, width: this.#valuesPerPoint });
+    [this.#capacity, this.#start, this.#size] = [next, 0, kept];
   }
+}
+
+/** Copies numbers, not points: the rings of all scalers grow in the same rounds. */
+function copyRows(
+  from: Float64Array | Float32Array | Int32Array,
+  to: Float64Array | Float32Array | Int32Array,
+  { places, width }: { readonly places: readonly number[]; readonly width: number },
+): void {
+  for (const [row, place] of places.entries())
+    for (let column = 0; column < width; column += 1)
+      to[row * width + column] = from[place * width + column] ?? 0;
 }
 
 /** 4 bytes hold 7 digits; further digits are noise, as in 0.10000000149011612. */

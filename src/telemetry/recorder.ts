@@ -39,7 +39,7 @@ export function createRecorder(parts: {
       const change = ledger.add(record);
       const { before, after } = change;
       // The ledger has the newest snapshot. It is archived when a different result follows.
-      if (before !== null && before.record.snapshot !== null && after.history[0]?.count === 1)
+      if (before !== null && before.record.snapshot !== null && after.count === 1)
         archive.keep(after.key, before.record.snapshot);
       chartPoints.add(record);
       const { observe, decide, act } = record.seconds;

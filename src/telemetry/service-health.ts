@@ -76,11 +76,8 @@ export function createServiceHealth(clock: Clock, sources: readonly string[]): S
   const latencies = new Map(sources.map((name) => [name, { now: NO_MEAN, last: NO_MEAN }]));
   const apiServer = createTally();
   /** Scalers with other periods have rounds of their own at about the same time. */
-  const rounds = new Map<
-    Instant,
-    { readonly startMs: number; readonly latenessSeconds: number; scalers: number }
-  >();
-  let last: RoundHealth['last'] = null;
+  const rounds = new Map<Instant, RunningRound>();
+  let last: RunningRound | null = null;
   let missed = 0;
 
   return {
@@ -96,10 +93,13 @@ export function createServiceHealth(clock: Clock, sources: readonly string[]): S
     },
     startRound: (round) => {
       missed += round.missed;
+      const startMs = clock.monotonicMs();
       rounds.set(round.at, {
-        startMs: clock.monotonicMs(),
+        at: round.at,
+        startMs,
         latenessSeconds: round.latenessSeconds,
         scalers: 0,
+        endMs: startMs,
       });
       const [oldest] = rounds.keys();
       if (oldest !== undefined && rounds.size > MAX_ROUNDS) rounds.delete(oldest);
@@ -113,8 +113,8 @@ export function createServiceHealth(clock: Clock, sources: readonly string[]): S
       if (round === undefined) return;
       round.scalers += 1;
       if (last !== null && last.at > at) return;
-      const { startMs, latenessSeconds, scalers } = round;
-      last = { at, seconds: (clock.monotonicMs() - startMs) / 1000, latenessSeconds, scalers };
+      round.endMs = clock.monotonicMs();
+      last = round;
     },
     sources: () =>
       new Map(
@@ -126,8 +126,21 @@ export function createServiceHealth(clock: Clock, sources: readonly string[]): S
         }),
       ),
     apiServer: () => apiServer.read(),
-    rounds: () => ({ last, missed }),
+    rounds: () => ({ last: last === null ? null : viewRound(last), missed }),
   };
+}
+
+interface RunningRound {
+  readonly at: Instant;
+  readonly startMs: number;
+  readonly latenessSeconds: number;
+  /** Finished cycles, and when the last one ended. */
+  scalers: number;
+  endMs: number;
+}
+
+function viewRound({ at, startMs, endMs, latenessSeconds, scalers }: RunningRound): RoundHealth['last'] {
+  return { at, seconds: (endMs - startMs) / 1000, latenessSeconds, scalers };
 }
 
 interface Mean {

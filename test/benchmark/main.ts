@@ -5,6 +5,7 @@ import { benchDashboard, DASHBOARD_USAGE } from './dashboard/main.js';
 import { benchDecide } from './decide.js';
 import { benchElasticity } from './elasticity.js';
 import { benchFlood } from './flood.js';
+import { benchPrometheus, PROMETHEUS_USAGE } from './prometheus/main.js';
 import { benchReaction, REACTION_USAGE } from './reaction/main.js';
 import { benchScale, SCALE_USAGE } from './scale/main.js';
 import { benchShares, SHARES_USAGE } from './shares/main.js';
@@ -25,6 +26,8 @@ npm run bench -- elasticity [--traces DIRECTORY] [--write]
 ${BACKTEST_USAGE}
 
 ${SCALE_USAGE}
+
+${PROMETHEUS_USAGE}
 
 ${REACTION_USAGE}
 
@@ -55,7 +58,9 @@ else
   });
 
 async function runSection(): Promise<void> {
-  if (given[0] === 'scale') await benchScale(given.slice(1), readVersion(), stop.signal);
+  if (given[0] === 'scale' && given.includes('--prometheus'))
+    await benchPrometheus(given.slice(1), readVersion(), stop.signal);
+  else if (given[0] === 'scale') await benchScale(given.slice(1), readVersion(), stop.signal);
   else if (given[0] === 'reaction') await benchReaction(given.slice(1), readVersion(), stop.signal);
   else if (given[0] === 'shares') await benchShares(given.slice(1), readVersion(), stop.signal);
   else if (given[0] === 'backtest') await benchBacktest(given.slice(1), readVersion());

@@ -206,7 +206,9 @@ describe('a cycle whose target was recreated', () => {
     const { record, memory } = await world.cycle();
 
     expect(record.outcome.kind).toBe('conflict');
-    expect(memory).toEqual({ ...freshMemory(at(0), null), isRestored: true, isUnsaved: true });
+    const { conditions } = record;
+    const fresh = { ...freshMemory(at(0), null), isRestored: true, isUnsaved: true };
+    expect(memory).toEqual({ ...fresh, conditions, wasPaused: false });
     const next = await world.nextCycle();
     expect(next.record.decision).toMatchObject({ action: 'none', recommendedReplicas: 3 });
     expect(next.memory.uid).toBe('uid-2');

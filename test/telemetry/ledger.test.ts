@@ -109,6 +109,19 @@ describe('createLedger', () => {
     ]);
   });
 
+  it('keeps its list of conditions with the list of the record, and with an equal one', () => {
+    const ledger = createLedger();
+    const first = record();
+
+    const { conditions } = ledger.add(first).after;
+
+    expect(ledger.add({ ...first, at: at(15) }).after.conditions).toBe(conditions);
+    expect(ledger.add({ ...first, conditions: [condition()] }).after.conditions).toBe(conditions);
+    expect(ledger.add({ ...first, conditions: [condition({ reason: 'Other' })] }).after.conditions).toEqual([
+      { ...condition({ reason: 'Other' }), lastTransition: first.at },
+    ]);
+  });
+
   it('counts a change that was patched or replaced, but none that was blocked or failed', () => {
     const ledger = createLedger();
 

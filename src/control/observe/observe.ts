@@ -12,7 +12,7 @@ import { keepList } from './keep-list.js';
 import { afterRead, afterOwnWrite } from '../memory/conflicting-writer.js';
 import { findOtherScaler } from './shared-targets.js';
 import type { AnsweredCycle, CycleInput, CyclePorts } from '../ports/ports.js';
-import { forNewTarget } from '../memory/memory.js';
+import { copyMemory, forNewTarget } from '../memory/memory.js';
 import { isUnderWay, resolveChange } from '../memory/unresolved-change.js';
 import type { Memory } from '../memory/memory.js';
 
@@ -100,13 +100,11 @@ function observeTarget(
   const otherScaler = findOtherScaler(scaler, others);
   const shortfall = shortfallOf(memory.shortfall, target, { pods, now });
   const capacity = targetReached(target, shortfall, { pods, now });
-  return {
-    snapshot,
-    target,
-    memory: { ...memory, holds: metrics.holds, shortfall, pods },
-    otherScaler,
-    capacity,
-  };
+  const observed = copyMemory(memory);
+  observed.holds = metrics.holds;
+  observed.shortfall = shortfall;
+  observed.pods = pods;
+  return { snapshot, target, memory: observed, otherScaler, capacity };
 }
 
 /** Most scalers have no hold, and their state stays the same object. */

@@ -6,6 +6,7 @@ import type { CycleRecord, Outcome, Pause, Shadow } from '../../telemetry/cycle-
 import type { ScaleResult } from '../change/change-replicas.js';
 import { changeReason, orderText } from './change-reason.js';
 import { conflictingWriterOf } from '../memory/conflicting-writer.js';
+import { keepList } from '../observe/keep-list.js';
 import { nameOtherScaler } from '../observe/shared-targets.js';
 import {
   cannotReadTarget,
@@ -24,7 +25,7 @@ import type { Hold } from '../change/why-held.js';
 
 /** Returns the record of a cycle that read its target. */
 export function buildRecord(
-  { scaler, now, answers }: CycleInput,
+  { scaler, memory: before, now, answers }: CycleInput,
   {
     settled,
     circumstances,
@@ -51,8 +52,7 @@ export function buildRecord(
     decision,
     outcome: outcomeOf(settled, pause),
     reason: changeReason(decision, { order, pause, wasPaused: memory.wasPaused ?? false }),
-    // `concat` leaves no room to grow, which the record of each scaler would keep.
-    conditions: decided.concat(heldCondition(held), capacity, unique),
+    conditions: keepList(before.conditions, decided.concat(heldCondition(held), capacity, unique)),
     pause,
     dryRun: isDryRun,
     conflictingWriter: conflictingWriterOf(memory.writer, now) ?? undefined,

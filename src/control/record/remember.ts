@@ -4,7 +4,7 @@ import { latest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { ScaleResult } from '../change/change-replicas.js';
 import { afterOwnWrite } from '../memory/conflicting-writer.js';
-import { forNewTarget } from '../memory/memory.js';
+import { copyMemory, forNewTarget } from '../memory/memory.js';
 import { withChange, withoutChange } from '../memory/state-after-change.js';
 import type { Memory } from '../memory/memory.js';
 
@@ -34,7 +34,10 @@ export function rememberCycle(memory: Memory, cycle: FinishedCycle): Memory {
   if (result?.kind !== 'patched') {
     // A held order does not set `zeroedBySelf`, even if the target is already at 0.
     const isInForce = decision.action === 'none' && !isHeld;
-    return { ...memory, override, state: isInForce ? decision.state : unchanged() };
+    const next = copyMemory(memory);
+    next.override = override;
+    next.state = isInForce ? decision.state : unchanged();
+    return next;
   }
   // An accepted PATCH excludes an earlier unresolved one: both had the same resourceVersion.
   const writer = afterOwnWrite(memory.writer, result.replicas);

@@ -29,10 +29,9 @@ export function reportCycle(
   ports: CycleReportPorts,
 ): void {
   const { record, target } = output;
-  const key = scalerKey(record.scaler);
   if (isCanceled && !SENT.has(record.outcome.kind)) return;
   try {
-    const { before } = ports.recorder.record(record);
+    const { before, after } = ports.recorder.record(record);
     if (target !== null) {
       const standing =
         before === null
@@ -42,13 +41,13 @@ export function reportCycle(
               outcome: before.record.outcome,
               conflictingWriter: before.record.conflictingWriter,
             };
-      for (const event of kubernetesEvents(standing, record)) ports.recordEvent(target, event, key);
+      for (const event of kubernetesEvents(standing, record)) ports.recordEvent(target, event, after.key);
     }
     ports.onCycle?.(output);
   } catch (error) {
-    ports.log.error('failed to record cycle', { scaler: key, error });
+    ports.log.error('failed to record cycle', { scaler: scalerKey(record.scaler), error });
   }
   // The term may end during a cycle. A standby logs the result, but must not expose a scaler that the leader
   // exposes.
-  if (!ports.isLeading()) ports.recorder.remove(key);
+  if (!ports.isLeading()) ports.recorder.remove(scalerKey(record.scaler));
 }

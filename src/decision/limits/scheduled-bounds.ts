@@ -62,6 +62,7 @@ export function highestCeiling(
   now: Instant,
   lastScaleUp: Instant | null,
 ): number {
+  if (schedules.length === 0) return maxReplicas;
   return schedules
     .filter((schedule) => (schedule.maxReplicas ?? 0) > maxReplicas && wasOnSince(schedule, lastScaleUp, now))
     .reduce((highest, schedule) => Math.max(highest, schedule.maxReplicas ?? 0), maxReplicas);

@@ -1,4 +1,5 @@
 import type { CurrentValue } from '../result/decision.js';
+import { NamedParts } from '../samples/named-values.js';
 import type { ContainersSample, PodsSample } from '../snapshot/snapshot.js';
 import type { PodMetric, Proposal, ProposalContext } from './context.js';
 import { ceilCount } from './count.js';
@@ -47,14 +48,16 @@ function usageOfAll(
   if (sampled.size !== ready.length) return null;
   let sum = 0;
   for (const pod of ready) {
-    const usage =
-      sample.form === 'pods'
-        ? exactMilli(sample.pods.get(pod))
-        : usageOfContainers(sample.containers.get(pod), metric);
+    const usage = sample.form === 'pods' ? exactMilli(sample.pods.get(pod)) : usageOf(pod, sample, metric);
     if (usage === null) return null;
     sum += usage;
   }
   return isExact(sum) ? sum : null;
+}
+
+function usageOf(pod: string, { containers }: ContainersSample, metric: PodMetric): number | null {
+  if (!(containers instanceof NamedParts)) return usageOfContainers(containers.get(pod), metric);
+  return containers.sum(pod, metric.type === 'ContainerResource' ? metric.container : null, exactMilli);
 }
 
 function usageOfContainers(

@@ -125,6 +125,28 @@ export class NamedParts implements ReadonlyMap<string, ReadonlyMap<string, numbe
     return this.#parts.pods.values();
   }
 
+  /**
+   * Returns the sum of what `read` returns for the values of a pod, or of one container of it; null if there is none, or
+   * `read` returns null. `get` would build a map for each pod in each round.
+   */
+  sum(
+    pod: string,
+    container: string | null,
+    read: (value: number | undefined) => number | null,
+  ): number | null {
+    const index = this.#indexOf(pod);
+    if (index === -1) return null;
+    const { containers, starts } = this.#parts;
+    let sum: number | null = null;
+    for (let at = starts[index] ?? 0; at < (starts[index + 1] ?? 0); at += 1) {
+      if (container !== null && containers[at] !== container) continue;
+      const value = read(this.#values[at]);
+      if (value === null) return null;
+      sum = (sum ?? 0) + value;
+    }
+    return sum;
+  }
+
   *values(): Generator<ReadonlyMap<string, number>, undefined> {
     for (let index = 0; index < this.size; index += 1) yield this.#partOf(index);
     return undefined;

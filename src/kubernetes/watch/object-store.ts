@@ -13,13 +13,24 @@ export interface ObjectStore<T extends WatchedObject> {
 }
 
 export function createObjectStore<T extends WatchedObject>(): ObjectStore<T> {
-  let objects = new Map<string, T>();
+  // Two maps, because each cycle looks up an object: a joined key would be built and hashed each time.
+  let namespaces = new Map<string, Map<string, T>>();
+  const put = (into: Map<string, Map<string, T>>, object: T): void => {
+    const objects = into.get(object.namespace) ?? new Map<string, T>();
+    into.set(object.namespace, objects.set(object.name, object));
+  };
   return {
-    get: (namespace, name) => objects.get(`${namespace}/${name}`),
+    get: (namespace, name) => namespaces.get(namespace)?.get(name),
     replace: (all) => {
-      objects = new Map(all.map((object) => [`${object.namespace}/${object.name}`, object]));
+      const next = new Map<string, Map<string, T>>();
+      for (const object of all) put(next, object);
+      namespaces = next;
     },
-    put: (object) => void objects.set(`${object.namespace}/${object.name}`, object),
-    remove: (namespace, name) => void objects.delete(`${namespace}/${name}`),
+    put: (object) => put(namespaces, object),
+    remove: (namespace, name) => {
+      const objects = namespaces.get(namespace);
+      objects?.delete(name);
+      if (objects?.size === 0) namespaces.delete(namespace);
+    },
   };
 }

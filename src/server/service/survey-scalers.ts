@@ -6,7 +6,7 @@ import type { Instant } from '../../units/time.js';
 import type { Viewer } from '../access/viewer.js';
 import { conflict } from '../overview/scaler-states.js';
 
-/** What all scalers together tell about the service. */
+/** What all scalers together show about the service. */
 export interface Survey {
   /** That the viewer sees. */
   readonly scalers: number;
@@ -80,14 +80,14 @@ interface Newest {
 
 /** Keeps a multiple of what is needed, and sorts only when it is full. */
 function createNewest(): Newest {
-  let found: readonly LastOutcome[] = [];
+  let found: LastOutcome[] = [];
   let leastAt = -Infinity;
   return {
     add: ({ scaler: { namespace, name }, history }) => {
       for (const { lastAt: at, outcome } of history) {
         if (at < leastAt) break;
         if (rescaleDirection(outcome) === null) continue;
-        found = [...found, { namespace, name, at, outcome }];
+        found.push({ namespace, name, at, outcome });
         if (found.length < 2 * MOST_OUTCOMES) continue;
         found = newest(found);
         leastAt = found.at(-1)?.at ?? leastAt;
@@ -97,6 +97,6 @@ function createNewest(): Newest {
   };
 }
 
-function newest(outcomes: readonly LastOutcome[]): readonly LastOutcome[] {
+function newest(outcomes: readonly LastOutcome[]): LastOutcome[] {
   return [...outcomes].sort((a, b) => b.at - a.at).slice(0, MOST_OUTCOMES);
 }

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { printMachine } from '../report.js';
+import { describeMachine } from '../report.js';
 import { printSize, printTable } from './print.js';
 import { runSize } from './run-size.js';
 import { readFigures, saveFigures } from './saved-figures.js';
@@ -15,8 +15,8 @@ export const SCALE_USAGE = `npm run bench -- scale [OPTION...]
   --pods N        of each scaler, default 10
   --rounds N      measured rounds, default 50
   --warmup N      rounds before, default 3
-  --clock R       let the clock of service and cluster run R times as fast after the start, default 5: a round of 15 s
-                  takes 3 s; 1: real time
+  --clock R       let the clock of service and cluster run R times as fast after the start; 1: real time. Default: 5 up
+                  to 1,000 scalers (a round of 15 s takes 3 s), 3 up to 5,000, 2 above
   --heap-limit N  MiB of heap of the service, default 768: three quarters of 1 GiB, the memory limit of the
                   Helm chart
   --cpu-prof DIR  write CPU profiles of the start and of the measured rounds
@@ -30,6 +30,12 @@ export const SCALE_USAGE = `npm run bench -- scale [OPTION...]
 const PAGE = fileURLToPath(new URL('../../../../docs/benchmarks.md', import.meta.url));
 const SIZES = [100, 1000, 5000, 10_000];
 
+/** A round must end before the next one begins. */
+function clockOf(scalers: number): number {
+  if (scalers > 5000) return 2;
+  return scalers > 1000 ? 3 : 5;
+}
+
 export async function benchScale(
   args: readonly string[],
   version: string,
@@ -42,7 +48,7 @@ export async function benchScale(
       pods: { type: 'string', default: '10' },
       rounds: { type: 'string', default: '50' },
       warmup: { type: 'string', default: '3' },
-      clock: { type: 'string', default: '5' },
+      clock: { type: 'string' },
       'cpu-prof': { type: 'string' },
       'alloc-prof': { type: 'string' },
       'heap-limit': { type: 'string', default: '768' },
@@ -52,13 +58,14 @@ export async function benchScale(
       write: { type: 'boolean', default: false },
     },
   });
-  printMachine({ promscaler: version });
+  const machine = describeMachine({ promscaler: version });
+  console.log(machine);
   const target = values['cpu-prof'] ?? values['alloc-prof'];
   const directory = target === undefined ? null : resolve(target);
   if (directory !== null) mkdirSync(directory, { recursive: true });
-  const clock = Number(values.clock);
   const results: SizeFigures[] = [];
   for (const scalers of values.scalers === undefined ? SIZES : [Number(values.scalers)]) {
+    const clock = values.clock === undefined ? clockOf(scalers) : Number(values.clock);
     const figures = await runSize({
       size: { scalers, pods: Number(values.pods) },
       rounds: Number(values.rounds),
@@ -78,5 +85,5 @@ export async function benchScale(
   if (results.length > 1) printTable(results);
   if (!values.write) return;
   const all = values.save === undefined ? results : readFigures(values.save);
-  writePage(PAGE, all, { version, heapLimit: values['heap-limit'] });
+  writePage(PAGE, all, { machine, heapLimit: values['heap-limit'] });
 }

@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../../src/cli/demo/programs/free-port.js';
 import { countOf, readPage, sumOf } from '../exposition.js';
@@ -33,6 +33,7 @@ export interface RunOptions {
 /** What one size costs. */
 export interface SizeFigures {
   readonly size: WorldSize;
+  readonly machine: MachineFigures;
   readonly start: StartFigures;
   readonly rounds: PaceFigures;
   readonly roundCpuSeconds: number;
@@ -47,7 +48,17 @@ export interface SizeFigures {
   readonly faults: readonly string[];
 }
 
-interface StartFigures extends StartTimes {
+/** Before the start. */
+interface MachineFigures {
+  /** YYYY-MM-DD */
+  readonly date: string;
+  /** Mean of the last minute. */
+  readonly load: number;
+  /** That of this process, which the service has, too. */
+  readonly node: string;
+}
+
+export interface StartFigures extends StartTimes {
   readonly peakBytes: number;
   readonly lists: number;
   /** Until then. */
@@ -78,6 +89,11 @@ const MOUNTED_MS = 4000;
 /** Runs one size with a new cluster and a new service. */
 export async function runSize(options: RunOptions): Promise<SizeFigures> {
   const { size, signal } = options;
+  const machine = {
+    date: new Date().toISOString().slice(0, 10),
+    load: loadavg()[0] ?? NaN,
+    node: process.version,
+  };
   const folder = await mkdtemp(join(tmpdir(), 'promscaler-scale-'));
   try {
     // The kubelet mounts ConfigMaps some seconds before a container starts; files that are newer are read twice.
@@ -100,7 +116,7 @@ export async function runSize(options: RunOptions): Promise<SizeFigures> {
         signal,
       });
       try {
-        return await measure(options, service, world);
+        return { ...(await measure(options, service, world)), machine };
       } finally {
         await service.stop();
       }
@@ -116,7 +132,7 @@ async function measure(
   options: RunOptions,
   service: PacedService,
   world: RunningWorld,
-): Promise<SizeFigures> {
+): Promise<Omit<SizeFigures, 'machine'>> {
   const { size, rounds, profileDirectory, profileKind, heapFile } = options;
   const profileAs = (name: string): string =>
     join(profileDirectory ?? '', `scale-${size.scalers}-${name}.${profileKind}profile`);
@@ -154,8 +170,8 @@ async function measure(
   };
 }
 
-async function measureStart(
-  { size, report }: RunOptions,
+export async function measureStart(
+  { size, report }: Pick<RunOptions, 'size' | 'report'>,
   service: PacedService,
   world: RunningWorld,
 ): Promise<StartFigures> {
@@ -237,7 +253,7 @@ function trafficBetween(before: WorldTraffic, after: WorldTraffic, rounds: numbe
 }
 
 /** Figures of a service that does not do its work would be good ones. */
-function faultsOf(seen: {
+export function faultsOf(seen: {
   readonly text: string;
   readonly start: StartFigures;
   readonly size: WorldSize;

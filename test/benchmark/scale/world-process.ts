@@ -1,4 +1,6 @@
 import { createApiServer } from './api-server.js';
+import { createExporterPages } from './exporter-pages.js';
+import { createExporterServer } from './exporter-server.js';
 import { createMetricsServer } from './metrics-server.js';
 import { listen } from './traffic.js';
 import type { Traffic } from './traffic.js';
@@ -8,7 +10,7 @@ import type { ClockRate } from './world-clock.js';
 import { createWorld } from './world.js';
 
 /**
- * API server and metrics server in a process of their own, so that their CPU time and memory are not the service's.
+ * API server, metrics server and exporter in a process of their own, so that their CPU time and memory are not the service's.
  * Ends with its parent.
  */
 export type WorldRequest =
@@ -17,7 +19,14 @@ export type WorldRequest =
   | { readonly type: 'traffic' };
 
 export type WorldReply =
-  | { readonly type: 'started'; readonly kubernetesUrl: string; readonly prometheusUrl: string }
+  | {
+      readonly type: 'started';
+      readonly kubernetesUrl: string;
+      readonly prometheusUrl: string;
+      /** Of the pages `/pages/0` and so on, for a real Prometheus. */
+      readonly exporterUrl: string;
+      readonly exporterPages: number;
+    }
   | { readonly type: 'traffic'; readonly api: Traffic; readonly metrics: Traffic; readonly pods: number };
 
 const TICK_MS = 100;
@@ -33,6 +42,7 @@ async function start(size: WorldSize): Promise<void> {
   const world = createWorld(size, clock);
   const api = createApiServer(world, clock);
   const metrics = createMetricsServer(world, clock);
+  const pages = createExporterPages(world, clock);
   setInterval(clock.tick, TICK_MS);
   const reply = (message: WorldReply): void => void process.send?.(message);
   process.on('message', (message: WorldRequest) => {
@@ -54,5 +64,7 @@ async function start(size: WorldSize): Promise<void> {
     }
   });
   const kubernetesUrl = await listen(api.server);
-  reply({ type: 'started', kubernetesUrl, prometheusUrl: await listen(metrics.server) });
+  const prometheusUrl = await listen(metrics.server);
+  const exporterUrl = await listen(createExporterServer(pages));
+  reply({ type: 'started', kubernetesUrl, prometheusUrl, exporterUrl, exporterPages: pages.count });
 }

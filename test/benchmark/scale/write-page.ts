@@ -1,5 +1,4 @@
 import { writeMarkedSection } from '../marked-section.js';
-import { describeMachine } from '../report.js';
 import { growthOf, ROWS } from './rows.js';
 import type { SizeFigures } from './run-size.js';
 
@@ -7,7 +6,7 @@ import type { SizeFigures } from './run-size.js';
 export function writePage(
   file: string,
   results: readonly SizeFigures[],
-  run: { readonly version: string; readonly heapLimit: string },
+  run: { readonly machine: string; readonly heapLimit: string },
 ): void {
   const [smallest] = results;
   if (smallest === undefined) return;
@@ -33,8 +32,8 @@ export function writePage(
     'What promscaler costs at different sizes. `npm run bench -- scale --write` measures it and writes this section;',
     '[the README of the benchmark](../test/benchmark/README.md#scale) explains each figure.',
     '',
-    `- Machine: ${describeMachine({ promscaler: run.version })}`,
-    `- Date: ${new Date().toISOString().slice(0, 10)}`,
+    `- Machine: ${run.machine}`,
+    `- Date: ${distinct(results.map(({ machine }) => machine.date))}`,
     '- Columns: scalers x pods of each',
     '- Scalers: half with CPU utilization, a quarter with a Pods query of their own, a quarter with `selector` on a query',
     '  of their namespace; 100 scalers in a namespace, a sync period of 15 s',
@@ -46,8 +45,14 @@ export function writePage(
     `| --- |${heads.map(() => ' --- |').join('')}`,
     `| measured rounds | ${rounds.join(' | ')} |`,
     `| a round of 15 s takes, in real time | ${clocks.join(' | ')} |`,
+    `| Node.js | ${results.map(({ machine }) => machine.node).join(' | ')} |`,
+    `| load of the machine before the start | ${results.map(({ machine }) => machine.load.toFixed(1)).join(' | ')} |`,
     ...rows,
     ...(faults.length === 0 ? [] : ['', 'This run is not valid:', '', ...faults]),
   ];
   writeMarkedSection(file, 'scale', lines);
+}
+
+function distinct(values: readonly string[]): string {
+  return Array.from(new Set(values)).toSorted().join(', ');
 }

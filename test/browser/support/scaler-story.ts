@@ -58,8 +58,7 @@ export function tellStory(story: Story): Readonly<Record<string, FakeAnswer>> {
     const made = decideRound(story, scaler, { index, now, state, replicas });
     const change = records.ledger.add(made.record);
     const before = change.before?.record.snapshot ?? null;
-    if (before !== null && change.after.history[0]?.count === 1)
-      records.archive.keep(change.after.key, before);
+    if (before !== null && change.after.count === 1) records.archive.keep(change.after.key, before);
     records.chartPoints.add(made.record);
     state = made.state;
     replicas = made.replicas;

@@ -4,6 +4,7 @@ import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { eventually } from '../../support/manual-clock.js';
+import { until } from '../../support/until.js';
 import { folderOf, runCli } from '../fake-io.js';
 import type { Ran } from '../fake-io.js';
 
@@ -90,14 +91,6 @@ function detailsOf(replicas: readonly Replica[]): Promise<readonly { readonly st
   return Promise.all(
     replicas.flatMap((replica) => NAMES.map((name) => replica.page(`/api/v1/scalers/shop/${name}`))),
   );
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const endMs = Date.now() + 30_000;
-  while (!(await condition())) {
-    if (Date.now() > endMs) throw new Error('it did not come about');
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
 }
 
 describe('run, with sharding.enabled', () => {

@@ -4,6 +4,7 @@ import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { eventually } from '../../support/manual-clock.js';
+import { until } from '../../support/until.js';
 import { folderOf, runCli } from '../fake-io.js';
 import type { Ran } from '../fake-io.js';
 
@@ -66,14 +67,6 @@ leaderElection: { enabled: true, leaseDurationSeconds: 4, renewDeadlineSeconds: 
 async function read(replica: Replica, path: string): Promise<{ status: number; body: unknown }> {
   const response = await fetch(`${replica.url()}${path}`);
   return { status: response.status, body: await response.json() };
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const endMs = Date.now() + 30_000;
-  while (!(await condition())) {
-    if (Date.now() > endMs) throw new Error('it did not come about');
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
 }
 
 describe('a standby', () => {

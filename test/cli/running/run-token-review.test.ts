@@ -3,6 +3,7 @@ import '../../../src/cli/running/run-service.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
+import { until } from '../../support/until.js';
 import { folderOf, runCli } from '../fake-io.js';
 import type { Ran } from '../fake-io.js';
 
@@ -73,14 +74,6 @@ async function read(token: string | null, path: string): Promise<{ status: numbe
     return { status: response.status, text: await response.text() };
   } catch {
     return { status: 0, text: '' };
-  }
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const endMs = Date.now() + 15_000;
-  while (!(await condition())) {
-    if (Date.now() > endMs) throw new Error(`it did not come about: ${written.stderr}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 

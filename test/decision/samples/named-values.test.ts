@@ -53,3 +53,23 @@ describe.each([3, 32, 33, 500])('%d named values', (count) => {
     expect([view.size, [...view.keys()], [...view.values()].length]).toEqual([count, all, count]);
   });
 });
+
+describe('the sum of the values of a pod', () => {
+  const parts = { pods: ['web-0', 'web-1'], starts: [0, 2, 3], containers: ['app', 'proxy', 'app'] };
+  const view = new NamedParts(parts, [1, 2, 4]);
+  const double = (value: number | undefined): number => 2 * (value ?? NaN);
+
+  it.each<[string, string | null, number | null]>([
+    ['web-0', null, 6],
+    ['web-0', 'proxy', 4],
+    ['web-1', null, 8],
+    ['web-1', 'proxy', null],
+    ['web-2', null, null],
+  ])('of %s, container %s, is %s', (pod, container, sum) => {
+    expect(view.sum(pod, container, double)).toBe(sum);
+  });
+
+  it('is null if one of them cannot be read', () => {
+    expect(view.sum('web-0', null, (value) => (value === 2 ? null : 1))).toBeNull();
+  });
+});

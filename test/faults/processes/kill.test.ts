@@ -78,7 +78,11 @@ async function killAt(
   const service = dead.restart();
   const workload = { namespace, name: 'web', first: FIRST };
   const changes = (): ReturnType<typeof acceptedPatches> => acceptedPatches(stand.simulator, workload);
-  await waitFor(() => changes().length >= 2, { what: `two changes in ${namespace}` });
+  const haveTwo = (): boolean => {
+    if (service.hasEnded()) throw new Error(`the successor in ${namespace} ended:\n${service.output()}`);
+    return changes().length >= 2;
+  };
+  await waitFor(haveTwo, { what: `two changes in ${namespace}` });
   await service.end('SIGKILL');
   const windows = { upSeconds: WINDOW_SECONDS, downSeconds: 0 };
   return {

@@ -28,6 +28,7 @@ export interface PrometheusOptions {
 
 /** A ready Prometheus on 127.0.0.1. */
 export interface RunningPrometheus {
+  readonly pid: number;
   readonly url: string;
   readonly port: number;
   readonly folder: string;
@@ -77,6 +78,7 @@ async function startOnce(options: PrometheusOptions, port: number): Promise<Runn
     throw error;
   }
   return {
+    pid: child.pid,
     url,
     port,
     folder,

@@ -1,0 +1,125 @@
+import type {
+  Condition,
+  Decision,
+  LimitStep,
+  MetricResult,
+  PastDecision,
+} from '../decision/result/decision.js';
+import type { Instant } from '../units/time.js';
+import type { CycleRecord, Outcome } from './cycle-record.js';
+import { rescaleDirection } from './cycle-record.js';
+
+/** One or more consecutive cycles with the same result. Values are from the last one. */
+export interface HistoryEntry {
+  readonly firstAt: Instant;
+  readonly lastAt: Instant;
+  /** Number of cycles, at least 1. */
+  readonly count: number;
+  /** Without `state`, which only the newest record has. */
+  readonly decision: PastDecision | null;
+  readonly outcome: Outcome;
+  readonly conditions: readonly Condition[];
+}
+
+/** What stays the same while cycles have the same result. */
+export interface Run {
+  readonly firstAt: Instant;
+  /** The entries before, newest first. */
+  readonly ended: readonly HistoryEntry[];
+}
+
+/** The last cycle of a run so far. Its entry is built when it is read: most are replaced by those of the next cycle. */
+export interface LastOfRun {
+  readonly run: Run;
+  /** Number of cycles, at least 1. */
+  readonly count: number;
+  readonly record: CycleRecord;
+}
+
+/** Returns the run of a cycle: that of the last one if both have the same result. `room`: entries, at least 1. */
+export function runAfter(last: LastOfRun | null, record: CycleRecord, room: number): Run {
+  if (last === null) return { firstAt: record.at, ended: NO_ENTRIES };
+  if (isSameResult(last.record, record)) return last.run;
+  const { ended } = last.run;
+  return {
+    firstAt: record.at,
+    ended: room === 1 ? NO_ENTRIES : [entryOf(last)].concat(ended.slice(0, room - 2)),
+  };
+}
+
+const NO_ENTRIES: readonly HistoryEntry[] = [];
+
+/** Returns all entries, newest first. */
+export function entriesOf(last: LastOfRun): readonly HistoryEntry[] {
+  return [entryOf(last), ...last.run.ended];
+}
+
+function entryOf({ run, count, record }: LastOfRun): HistoryEntry {
+  const { at, decision, outcome, conditions } = record;
+  return {
+    firstAt: run.firstAt,
+    lastAt: at,
+    count,
+    decision: decision === null ? null : withoutState(decision),
+    outcome,
+    conditions,
+  };
+}
+
+function withoutState(decision: Decision): PastDecision {
+  return {
+    currentReplicas: decision.currentReplicas,
+    desiredReplicas: decision.desiredReplicas,
+    action: decision.action,
+    reason: decision.reason,
+    recommendedReplicas: decision.recommendedReplicas,
+    minReplicas: decision.minReplicas,
+    maxReplicas: decision.maxReplicas,
+    metrics: decision.metrics,
+    limits: decision.limits,
+    conditions: decision.conditions,
+  };
+}
+
+/** A change of replicas is always a separate entry. For metrics, only failures are compared, not values. */
+function isSameResult(a: CycleRecord, b: CycleRecord): boolean {
+  return (
+    rescaleDirection(b.outcome) === null &&
+    a.outcome.kind === b.outcome.kind &&
+    haveSame(a.conditions, b.conditions, isSameState) &&
+    isSameDecision(a.decision, b.decision)
+  );
+}
+
+function isSameDecision(a: Decision | null, b: Decision | null): boolean {
+  if (a === null || b === null) return a === b;
+  return (
+    a.currentReplicas === b.currentReplicas &&
+    a.desiredReplicas === b.desiredReplicas &&
+    haveSame(a.limits, b.limits, isSameLimit) &&
+    haveSame(a.metrics, b.metrics, isSameFailure)
+  );
+}
+
+function isSameState(x: Condition, y: Condition): boolean {
+  return x === y || (x.type === y.type && x.status === y.status && x.reason === y.reason);
+}
+
+function isSameLimit(x: LimitStep, y: LimitStep): boolean {
+  return x.limit === y.limit;
+}
+
+function isSameFailure(x: MetricResult, y: MetricResult): boolean {
+  return x.name === y.name && (x.error === null) === (y.error === null);
+}
+
+function haveSame<T>(a: readonly T[], b: readonly T[], isEqual: (x: T, y: T) => boolean): boolean {
+  if (a === b) return true;
+  if (a.length !== b.length) return false;
+  let index = 0;
+  for (const x of a) {
+    const y = b[index++];
+    if (y === undefined || !isEqual(x, y)) return false;
+  }
+  return true;
+}
