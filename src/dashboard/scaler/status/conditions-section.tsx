@@ -1,7 +1,5 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ScalerDetail } from '../../data/answers.js';
-import type { Api } from '../../data/api.js';
 import { Section } from '../../ui/section.jsx';
 import { PartMissing } from '../../ui/states.jsx';
 import { Table } from '../../ui/table.jsx';
@@ -9,14 +7,9 @@ import { Time } from '../../ui/time.jsx';
 import { usePart } from '../../ui/use-part.js';
 import { Sentence } from '../text/sentence.jsx';
 import { ConditionBadge } from './condition-badge.jsx';
+import type { ConditionsProps } from './transitions.jsx';
 
-export interface ConditionsSectionProps {
-  readonly api: Api;
-  readonly detail: ScalerDetail;
-  readonly nowMs: number;
-}
-
-export function ConditionsSection({ api, detail, nowMs }: ConditionsSectionProps): VNode {
+export function ConditionsSection({ api, detail, nowMs }: ConditionsProps): VNode {
   const [isOpen, setIsOpen] = useState(false);
   const { part, hasFailed } = usePart(loadTransitions, isOpen);
   return (

@@ -1,4 +1,6 @@
 import type { VNode } from 'preact';
+import type { ScalerDetail } from '../../data/answers.js';
+import type { Api } from '../../data/api.js';
 import { decisionsRequest } from '../../data/requests.js';
 import { useAnswer } from '../../data/use-answer.js';
 import { Waiting } from '../../ui/states.jsx';
@@ -7,11 +9,16 @@ import { Time } from '../../ui/time.jsx';
 import { listTransitions } from '../model/transitions.js';
 import { Sentence } from '../text/sentence.jsx';
 import { ConditionBadge } from './condition-badge.jsx';
-import type { ConditionsSectionProps } from './conditions-section.jsx';
+
+export interface ConditionsProps {
+  readonly api: Api;
+  readonly detail: ScalerDetail;
+  readonly nowMs: number;
+}
 
 const MOST_TRANSITIONS = 50;
 
-export function Transitions({ api, detail, nowMs }: ConditionsSectionProps): VNode {
+export function Transitions({ api, detail, nowMs }: ConditionsProps): VNode {
   const request = decisionsRequest(detail.namespace, detail.name, { limit: 100 });
   const { value, error, refresh } = useAnswer(api, request);
   if (value === null) return <Waiting error={error} onRetry={refresh} />;
