@@ -1,5 +1,9 @@
-/** The values of a series, one per interval. Null: the query returns nothing then. */
-export type Series = readonly (number | null)[];
+/** The values of a series, one per interval. They are not stored, because a short text can name millions of them. */
+export interface Series {
+  readonly length: number;
+  /** Null: the query returns nothing then, also after the last value. */
+  readonly at: (index: number) => number | null;
+}
 
 /** Ten weeks at one value per minute. */
 export const MAX_VALUES = 100_000;
@@ -11,22 +15,43 @@ const GAP = /^(?:_|stale)(?:x(\d{1,9}))?$/;
 
 /**
  * Parses the notation of promtool: `1 2.5`, `0+10x3` (0 10 20 30), `50-5x2` (50 45 40), `7x2` (7 7 7), `_` and `_x3`
- * (no sample), `stale`. Returns `offset` and message of the first error. Nothing longer than `MAX_VALUES` is built.
+ * (no sample), `stale`. Returns `offset` and message of the first error, at the latest above `MAX_VALUES`.
  */
 export function parseSeries(
   text: string,
 ): { readonly values: Series } | { readonly error: string; readonly offset: number } {
-  const values: (number | null)[] = [];
+  const terms: (Term & { readonly end: number })[] = [];
+  let length = 0;
   for (const { 0: term, index: offset } of text.matchAll(/\S+/g)) {
     const parsed = parseTerm(term);
     if (typeof parsed === 'string') return { error: parsed, offset };
-    const { first, step, count } = parsed;
-    if (values.length + count > MAX_VALUES) return { error: `has more than ${MAX_VALUES} values`, offset };
-    for (let index = 0; index < count; index += 1)
-      // A sum of steps would add up the errors of rounding.
-      values.push(first === null ? null : Number((first + index * step).toPrecision(15)));
+    length += parsed.count;
+    if (length > MAX_VALUES) return { error: `has more than ${MAX_VALUES} values`, offset };
+    terms.push({ ...parsed, end: length });
   }
-  return values.length === 0 ? { error: 'has no value', offset: 0 } : { values };
+  if (length === 0) return { error: 'has no value', offset: 0 };
+  return {
+    values: {
+      length,
+      at: (index) => {
+        const term = termAt(terms, index);
+        if (term === undefined || term.first === null) return null;
+        // A sum of steps would add up the errors of rounding.
+        return Number((term.first + (index - term.end + term.count) * term.step).toPrecision(15));
+      },
+    },
+  };
+}
+
+/** Undefined: after the last one. */
+function termAt<T extends { readonly end: number }>(terms: readonly T[], index: number): T | undefined {
+  let [low, high] = [0, terms.length];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if ((terms[middle]?.end ?? 0) > index) high = middle;
+    else low = middle + 1;
+  }
+  return terms[low];
 }
 
 interface Term {

@@ -13,9 +13,10 @@ import { MAX_PODS } from './test-schema.js';
 
 /**
  * Runs a test with the `decide` that scales the cluster: one round at the start and one per sync period, each carried
- * out before the next, unless the test says otherwise. Pause and dry run of the document are ignored.
+ * out before the next, unless the test says otherwise. Pause and dry run of the document are ignored. Awaits `pause`
+ * before each round, because many rounds of many pods take minutes; if it rejects, so does the result.
  */
-export function runDocumentTest(test: DocumentTest): TestResult {
+export async function runDocumentTest(test: DocumentTest, pause: () => Promise<void>): Promise<TestResult> {
   const { scaler, start, inputs } = test;
   const fleet = createFleet({
     replicas: test.replicas,
@@ -27,6 +28,7 @@ export function runDocumentTest(test: DocumentTest): TestResult {
   const lastRound = test.expectations.at(-1)?.roundSeconds ?? 0;
   let state: State = EMPTY_STATE;
   for (let seconds = 0; seconds <= lastRound; seconds += scaler.spec.syncPeriodSeconds) {
+    await pause();
     const now = addSeconds(start, seconds);
     fleet.advanceTo(now);
     const pods = fleet.pods();

@@ -12,7 +12,7 @@ export function sampleOf(
   { index, now, pods }: { readonly index: number; readonly now: Instant; readonly pods: readonly Pod[] },
 ): Sample {
   if (metric.type === 'Object' || metric.type === 'External') {
-    const values = inputs.map((input) => input.values[index] ?? null).filter((value) => value !== null);
+    const values = inputs.map((input) => input.values.at(index)).filter((value) => value !== null);
     if (values.length === 0) return NO_SERIES;
     return { form: 'values', at: now, values, partial: null };
   }
@@ -44,12 +44,12 @@ function valuesByPod(
   const ready = pods.filter((pod) => pod.ready === true);
   const values = new Map<string, number>();
   for (const input of inputs) {
-    const value = input.values[index] ?? null;
+    const value = input.values.at(index);
     if (value === null || input.pod !== null) continue;
     for (const { name } of ready) values.set(name, input.isShared ? value / ready.length : value);
   }
   for (const { pod, values: own } of inputs) {
-    const value = own[index] ?? null;
+    const value = own.at(index);
     if (pod === null || !pods.some(({ name }) => name === pod)) continue;
     if (value === null) values.delete(pod);
     else values.set(pod, value);

@@ -13,7 +13,19 @@ describe('parseSeries', () => {
     ['NaN Inf -Inf', [NaN, Infinity, -Infinity]],
     ['  1\n  2  ', [1, 2]],
   ])('reads %j', (text, values) => {
-    expect(parseSeries(text)).toEqual({ values });
+    const parsed = parseSeries(text);
+
+    if ('error' in parsed) throw new Error(parsed.error);
+    const { length, at } = parsed.values;
+    expect(Array.from({ length }, (_, index) => at(index))).toEqual(values);
+  });
+
+  it('has no value after the last one, and stores none: 100,000 values are two terms', () => {
+    const parsed = parseSeries('0+1x99998 7');
+
+    if ('error' in parsed) throw new Error(parsed.error);
+    const { at } = parsed.values;
+    expect([99_998, 99_999, 100_000].map((index) => at(index))).toEqual([99_998, 7, null]);
   });
 
   it.each([

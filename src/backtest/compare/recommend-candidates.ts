@@ -21,7 +21,10 @@ interface Bounds {
   readonly maxReplicas: number;
 }
 
-/** The first candidates: changes of one field, and of the target together with the tolerance. */
+/**
+ * The first candidates: changes of one field, and of the target together with the tolerance, or with the stabilization
+ * of scale-downs: a lower target may pay for a shorter one, and a longer one for a higher target.
+ */
 export function firstSettings(present: TunedSettings, bounds: Bounds): readonly TunedSettings[] {
   const targets =
     bounds.metric.target.type === 'Utilization'
@@ -30,8 +33,18 @@ export function firstSettings(present: TunedSettings, bounds: Bounds): readonly 
   const pairs = [present.target, ...targets].flatMap((target) =>
     [null, ...TOLERANCES].map((tolerance) => ({ ...present, target, ...bothTolerances(tolerance) })),
   );
-  const windows = DOWN_SECONDS.map((downSeconds) => ({ ...present, downSeconds }));
+  const windows = [present.target, ...targets].flatMap((target) =>
+    DOWN_SECONDS.map((downSeconds) => ({ ...present, target, downSeconds })),
+  );
   return unique([...pairs, ...windows, ...neighbours(present, bounds)], present);
+}
+
+/** A smaller tolerance of scale-downs removes pods that the band keeps, and never delays a scale-up. */
+export function carefulSettings(present: TunedSettings): readonly TunedSettings[] {
+  return DOWN_TOLERANCES.filter((tolerance) => tolerance < present.downTolerance).map((downTolerance) => ({
+    ...present,
+    downTolerance,
+  }));
 }
 
 /** Settings that differ from these in one respect. */

@@ -71,9 +71,15 @@ function whyNotConfirmed(
   return failed === undefined || isAsGood ? null : `does not meet ${failed.text}`;
 }
 
-function describeCost(figures: Figures, current: Figures): string {
-  const percent = (100 * Math.abs(1 - figures.podHours / current.podHours)).toFixed(1);
-  return figures.podHours < current.podHours
+/** Less than this is no reason to change a document. */
+const LEAST_NOTABLE_PERCENT = 1;
+
+export function describeCost(figures: Figures, current: Figures): string {
+  const saved = 100 * (1 - figures.podHours / current.podHours);
+  const percent = Math.abs(saved).toFixed(1);
+  if (saved > 0 && saved < LEAST_NOTABLE_PERCENT)
+    return `hardly fewer pod-hours (${saved.toFixed(2)} %): on its own no reason to change the document`;
+  return saved > 0
     ? `${percent} % fewer pod-hours`
     : `${percent} % more pod-hours, and meets the condition, which the document misses`;
 }

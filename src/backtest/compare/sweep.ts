@@ -27,7 +27,7 @@ export function parseSweep(text: string): Sweep | string {
 
 function plainValue(text: string): string | number | boolean {
   if (text === 'true' || text === 'false') return text === 'true';
-  return /^-?\d{1,15}(?:\.\d{1,15})?$/.test(text) ? Number(text) : text;
+  return /^-?\d{1,15}(?:\.\d{1,15})?(?:[eE][+-]?\d{1,2})?$/.test(text) ? Number(text) : text;
 }
 
 /** Returns one variant per combination of values, in the order of the sweeps; or why there are none. */
@@ -77,6 +77,7 @@ export function changedVariant(
   for (const { field, value } of assignments) {
     const path = findField(spec, field);
     if (typeof path === 'string') return { error: path };
+    if (!reaches(spec, path)) return { error: `${field}: the document has no such item` };
     spec = withValue(spec, path, value) as PlainObject;
   }
   const name = assignments.map(assignmentText).join(' ');
@@ -140,6 +141,14 @@ function pathText(path: Path): string {
     (text, step) => (typeof step === 'number' ? `${text}[${step}]` : `${text}.${step}`),
     'spec',
   );
+}
+
+/** False: an index of the path is after the end of its list. */
+function reaches(value: unknown, [step, ...rest]: Path): boolean {
+  if (step === undefined) return true;
+  if (Array.isArray(value))
+    return typeof step === 'number' && step < value.length && reaches(value[step], rest);
+  return reaches(isPlainObject(value) ? value[String(step)] : undefined, rest);
 }
 
 function withValue(value: unknown, path: Path, leaf: unknown): unknown {

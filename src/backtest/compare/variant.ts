@@ -5,10 +5,9 @@ import { idealFollower, staticFleet } from '../figures/baselines.js';
 import { demandOf } from '../figures/demand.js';
 import { figuresOf } from '../figures/figures.js';
 import type { Figures, Scoring } from '../figures/figures.js';
-import { runVariant } from '../simulation/run-variant.js';
 import type { MetricModel } from '../simulation/metric-model.js';
 import { podOrderOf } from '../simulation/fleet.js';
-import type { OnRound, Run, Setting } from '../simulation/run-variant.js';
+import type { Run, Setting } from '../simulation/run-variant.js';
 import type { Job, RunJobs } from './run-jobs.js';
 import { traceModels, traceRequests } from '../simulation/trace-models.js';
 
@@ -72,15 +71,6 @@ export function traceWorld(load: Load, assumptions: Assumptions): World {
 interface Surroundings {
   readonly scoring: Scoring;
   readonly assumptions: Assumptions;
-}
-
-/** Runs a document in this thread. */
-export function runOn(world: World, variant: Variant, given: Surroundings, onRound?: OnRound): Result {
-  const { name } = variant;
-  const job = jobOf(world, variant, given);
-  return 'error' in job
-    ? { name, run: null, figures: null, error: job.error }
-    : resultOf(name, runVariant(job.scaler, job.setting, onRound), given.scoring);
 }
 
 /** Runs documents, possibly at the same time. */

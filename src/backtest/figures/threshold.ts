@@ -37,6 +37,8 @@ export interface Threshold {
   readonly isMetWithin: (figures: Figures, margin: number) => boolean;
   /** Whether a relative condition is met if the figure may be worse by `slack`. */
   readonly isMetNear: (figures: Figures, document: Figures, slack: number) => boolean;
+  /** How much worse a figure is than that of the document; negative: better. NaN if it is missing. */
+  readonly excess: (figures: Figures, document: Figures) => number;
 }
 
 const CONDITION = /^([A-Za-z_]{1,20})(<=|>=|<|>)(\d{1,15}(?:\.\d{1,15})?|document)$/;
@@ -69,6 +71,7 @@ export function parseThreshold(
       isRelative ? document !== undefined && isMetNear(figures, document, 0) : isMetWithin(figures, 1),
     isMetWithin,
     isMetNear,
+    excess: (figures, document) => (isUpper ? 1 : -1) * (READ[name](figures) - READ[name](document)),
   };
 }
 

@@ -104,10 +104,14 @@ export function describeGaps({ start, stepSeconds, values }: Column): string | n
   if (missing === 0) return null;
   if (missing === values.length) return undefined;
   const timeAt = (index: number): string => formatInstant(instantFromMs(start + index * stepSeconds * 1000));
+  const percent = (steps: number): string => ((100 * steps) / values.length).toFixed(1);
   const firstKnown = values.findIndex((value) => !Number.isNaN(value));
-  const share = ((100 * missing) / values.length).toFixed(1);
-  if (firstKnown > 0 && missing >= firstKnown && firstKnown * 2 > missing)
-    return `no values before ${timeAt(firstKnown)}: older than the retention of the server, or than the metric; ${share} % of the time is excluded`;
-  const firstGap = values.findIndex((value) => Number.isNaN(value));
-  return `no values at ${timeAt(firstGap)} and at other times, ${share} % of the time: gaps are not filled and not scored`;
+  const early = `no values before ${timeAt(firstKnown)}: older than the retention of the server, or than the metric; ${percent(firstKnown)} % of the time is excluded`;
+  const later = missing - firstKnown;
+  // At the begin, a step may be missing because of the times of scrapes.
+  if (firstKnown > 1 && later === 0) return early;
+  const firstGap = values.findIndex((value, index) => index > firstKnown && Number.isNaN(value));
+  const gap = later === 0 ? timeAt(0) : `${timeAt(firstGap)} and at other times`;
+  const gaps = `no values at ${gap}, ${percent(firstKnown > 1 ? later : missing)} % of the time: gaps are not filled and not scored`;
+  return firstKnown > 1 ? `${early}; ${gaps}` : gaps;
 }

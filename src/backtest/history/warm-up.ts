@@ -10,13 +10,17 @@ export function knownWarmUpSeconds(
     warmUpSeconds,
   }: { readonly start: Instant; readonly stepSeconds: number; readonly warmUpSeconds: number },
 ): number {
-  const { times, values } = observed.data;
-  const time = times[values.findIndex((value) => !Number.isNaN(value))];
-  if (time === undefined) return 0;
-  // A value stands for half a step before and after it.
-  const known = addSeconds(instantFromMs(time), stepSeconds / 2);
-  if (known >= start) return 0;
+  const known = knownSince(observed, stepSeconds);
+  if (known === null || known >= start) return 0;
   const begin = addSeconds(start, -warmUpSeconds);
   // Values are at multiples of the step.
   return known < addSeconds(begin, stepSeconds) ? warmUpSeconds : secondsBetween(known, start);
+}
+
+/** Returns the time of the first value, or null. */
+export function knownSince(observed: Load, stepSeconds: number): Instant | null {
+  const { times, values } = observed.data;
+  const time = times[values.findIndex((value) => !Number.isNaN(value))];
+  // A value stands for half a step before and after it.
+  return time === undefined ? null : addSeconds(instantFromMs(time), stepSeconds / 2);
 }

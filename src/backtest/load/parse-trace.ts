@@ -19,6 +19,11 @@ export interface Trace {
 /** A year at steps of 6 s. */
 const MAX_ROWS = 5_000_000;
 const MAX_DAYS = 400;
+/** One step of the demand. */
+const LEAST_SECONDS = 15;
+/** Far above any load in bytes per second. */
+const MAX_VALUE = 1e15;
+const LINES_OF_A_PART = 10_000;
 const MAX_PROBLEMS = 10;
 /** A longer step is a gap. */
 const MAX_STEPS = 2;
@@ -30,27 +35,45 @@ const NUMBER = /^[+-]?(?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:[eE][+-]?\d{1,3})
  * `NaN` is a gap, and so is the part of a step after twice the usual length, which is the median of all steps. The
  * first line is at `start`; null: at the default time, with a warning if the times look like Unix times.
  */
-export function parseTrace(text: string, givenStart: Instant | null): Trace {
+export function parseTrace(text: string, start: Instant | null): Trace {
+  const parts = parseTraceInParts(text, start);
+  for (;;) {
+    const { done, value } = parts.next();
+    if (done === true) return value;
+  }
+}
+
+/** Like `parseTrace`; yields between parts of less than a second, because a long trace takes several. */
+export function* parseTraceInParts(text: string, givenStart: Instant | null): Generator<undefined, Trace> {
   const start = givenStart ?? DEFAULT_START;
-  const rows = readRows(text);
+  const rows = yield* readRows(text);
   const [first] = rows.seconds;
   if (rows.problems.length > 0) return { load: null, problems: rows.problems };
   if (first === undefined) return failed(null, `no line after the header ${HEADER}`);
   if (rows.seconds.length < 2) return failed(2, 'a trace needs at least 2 lines with values');
   if (rows.values.every(Number.isNaN)) return failed(null, 'no line has a value');
+  yield;
   const stepMs = medianStep(rows.seconds) * 1000;
+  yield;
   const days = ((rows.seconds.at(-1) ?? first) - first + stepMs / 1000) / 86_400;
   if (days > MAX_DAYS)
     return failed(
       rows.lines.at(-1) ?? null,
       `the trace has ${Math.ceil(days)} days, must have at most ${MAX_DAYS}`,
     );
+  if (days * 86_400 < LEAST_SECONDS)
+    return failed(
+      rows.lines.at(-1) ?? null,
+      `the trace has ${days * 86_400} s, must have at least ${LEAST_SECONDS} s`,
+    );
   const split = splitGaps(rows, { startMs: start - first * 1000, stepMs });
   const [last = start] = split.times.slice(-1);
   const end = instantFromMs(Math.round(last + stepMs));
+  yield;
   const load = createLoad(Float64Array.from(split.times), Float64Array.from(split.values), end);
   const moved =
     givenStart === null && first >= LEAST_UNIX_SECONDS ? [movedTimes(first, rows.lines[0] ?? 1)] : [];
+  yield;
   return { load, problems: [...moved, ...describeSteps(rows, stepMs / 1000)] };
 }
 
@@ -71,12 +94,13 @@ interface Rows {
   readonly problems: TraceProblem[];
 }
 
-function readRows(text: string): Rows {
+function* readRows(text: string): Generator<undefined, Rows> {
   const rows: Rows = { seconds: [], values: [], lines: [], problems: [] };
   let number = 0;
   let isHeaderRead = false;
   for (const raw of linesOf(text)) {
     number += 1;
+    if (number % LINES_OF_A_PART === 0) yield;
     const line = (number === 1 ? raw.replace(/^\uFEFF/, '') : raw).trim();
     if (line === '' || line.startsWith('#')) continue;
     if (!isHeaderRead) {
@@ -112,8 +136,9 @@ function addRow(rows: Rows, line: string, number: number): string | null {
   const seconds = Number(time);
   const amount = isGap ? NaN : Number(value);
   if (amount < 0) return `value is ${value}, must not be negative`;
+  if (amount > MAX_VALUE) return `value is ${value}, must be at most ${MAX_VALUE}`;
   if (!Number.isFinite(seconds) || Math.abs(seconds) > MAX_SECONDS)
-    return `t_seconds is ${time}, must be at most ${MAX_SECONDS}`;
+    return `t_seconds is ${time}, must be ${seconds < 0 ? `at least -${MAX_SECONDS}` : `at most ${MAX_SECONDS}`}`;
   const before = rows.seconds.at(-1);
   if (before !== undefined && seconds <= before)
     return `t_seconds is ${time}, must be greater than ${before} of line ${rows.lines.at(-1) ?? 0}`;
@@ -127,8 +152,8 @@ function addRow(rows: Rows, line: string, number: number): string | null {
 const MAX_SECONDS = 3_155_760_000;
 
 function medianStep(seconds: readonly number[]): number {
-  const steps = seconds.slice(1).map((time, index) => time - (seconds[index] ?? time));
-  return steps.sort((a, b) => a - b)[Math.floor(steps.length / 2)] ?? 1;
+  const steps = Float64Array.from(seconds.slice(1), (time, index) => time - (seconds[index] ?? time));
+  return steps.sort()[Math.floor(steps.length / 2)] ?? 1;
 }
 
 function splitGaps(
@@ -174,7 +199,10 @@ function describeSteps({ seconds, lines, values }: Rows, step: number): readonly
 }
 
 function indexesOf(seconds: readonly number[], matches: (length: number) => boolean): readonly number[] {
-  return seconds.flatMap((_, index) => (index > 0 && matches(length(seconds, index)) ? [index] : []));
+  const found: number[] = [];
+  for (let index = 1; index < seconds.length; index += 1)
+    if (matches(length(seconds, index))) found.push(index);
+  return found;
 }
 
 /** The length of the step that ends at this row. */

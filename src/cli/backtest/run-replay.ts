@@ -1,6 +1,7 @@
 import { replayLine } from '../../recording/replay-line.js';
 import type { RecordLine } from '../../recording/record-line.js';
 import type { Difference } from '../../recording/compare-decisions.js';
+import { printable } from '../../scaler/problems/format-problem.js';
 import { formatInstant } from '../../units/time.js';
 import { readRecord } from '../input/read-record.js';
 import { alignColumns } from '../output/format-values.js';
@@ -62,11 +63,12 @@ export async function runReplay(files: readonly string[], format: Format, io: Co
       else addLine(totals, place, line);
     }
   }
+  // JSON escapes control characters itself.
   io.stdout.write(
-    format === 'json' ? `${JSON.stringify(toJson(totals), null, 2)}\n` : textOf(totals, format),
+    format === 'json' ? `${JSON.stringify(toJson(totals), null, 2)}\n` : printable(textOf(totals, format)),
   );
   for (const { file, line, error } of totals.problems)
-    io.stderr.write(`${file}:${line}: error: the line ${error}\n`);
+    io.stderr.write(`${file}:${line}: error: the line ${printable(error)}\n`);
   return totals.different > 0 || totals.unread > 0 ? 1 : 0;
 }
 

@@ -13,6 +13,7 @@ import type { Range } from '../backtest/history/fetch-series.js';
 import { type HistorySources, openServers } from '../backtest/history/history-sources.js';
 import { readHistory } from '../backtest/history/read-history.js';
 import { writeHistory } from '../backtest/history/saved-history.js';
+import { openOutputFile } from '../output/output-file.js';
 import { CommandError, type CommandIo } from '../process/io.js';
 import { RATE_SECONDS, SCRAPE_SECONDS } from './documents.js';
 
@@ -63,7 +64,7 @@ export async function keepHistory(
     if (texts.size === 0) return null;
     await mkdir(directory, { recursive: true });
     const historyFile = join(directory, 'history.json');
-    await writeHistory(historyFile, sources.saved(range), directory);
+    await writeHistory(await openOutputFile('--keep', historyFile, directory), sources.saved(range));
     for (const [name, text] of texts) await writeFile(documentFile(directory, name), text);
     const files = [...texts.keys()].map((name) => [name, documentFile(directory, name)] as const);
     return { historyFile, documents: new Map(files) };

@@ -1,5 +1,6 @@
 import type { RecordLine } from '../../recording/record-line.js';
 import { formatInstant } from '../../units/time.js';
+import { printable } from '../../scaler/problems/format-problem.js';
 import type { Instant } from '../../units/time.js';
 import { readRecord } from '../input/read-record.js';
 import { listSome } from '../output/list-some.js';
@@ -44,7 +45,7 @@ export async function explainFile(request: FileRequest, io: CommandIo): Promise<
     message,
   }));
   const lines = explainLines({ snapshot, decision, status: { ...status, conditions }, now: snapshot.now });
-  return `${[...lines, ...notes(line, decision.desiredReplicas)].join('\n')}\n`;
+  return printable(`${[...lines, ...notes(line, decision.desiredReplicas)].join('\n')}\n`);
 }
 
 async function findLine(
@@ -72,7 +73,7 @@ async function findLine(
   }
   if (scalers.size > 1)
     throw new CommandError(
-      `${file} has several scalers (${listSome([...scalers])}); choose one: explain ${[...scalers][0] ?? ''} --file ${file}`,
+      `${file} has several scalers (${printable(listSome([...scalers]))}); choose one: explain ${printable([...scalers][0] ?? '')} --file ${file}`,
     );
   if (found !== null) return found;
   if (first !== null && at !== null)

@@ -2,15 +2,17 @@ import { dirname, isAbsolute, join } from 'node:path';
 import type { DocumentTest, TestResult } from '../../document-tests/document-test.js';
 import { readTestFile } from '../../document-tests/read-tests.js';
 import { runDocumentTest } from '../../document-tests/run-document-test.js';
+import { printable } from '../../scaler/problems/format-problem.js';
 import { countErrors } from '../../scaler/problems/problem.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { readDocuments, refuseDuplicates } from '../../scaler/read/read-scalers.js';
 import type { ReadOptions } from '../../scaler/read/read-scalers.js';
 import type { Scaler } from '../../scaler/spec.js';
+import { takeTurns } from '../../units/clock.js';
 import { type InputFile, readInputFiles, unreadable } from '../input/read-files.js';
 import { readOptionsOf, readServiceInput } from '../input/service-config.js';
 import { readOutputFormat } from '../output/output-format.js';
-import type { CommandIo, ExitCode } from '../process/io.js';
+import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
 import { TEST_FORMATS, writeResults } from './write-results.js';
 
 interface TestOptions {
@@ -27,10 +29,27 @@ export async function runTest(options: TestOptions, io: CommandIo): Promise<Exit
     service === null || service.config !== null
       ? await readAllTests(options.paths, readOptionsOf(service?.config ?? null), io)
       : NO_TESTS;
-  const results = tests.map(runDocumentTest);
+  const results = await runTests(tests, io);
   const allProblems = [...(service?.problems ?? []), ...problems];
   writeResults({ results, problems: allProblems }, format, io);
   return countErrors(allProblems) > 0 || results.some(hasFailed) ? 1 : 0;
+}
+
+/** Throws `CommandError` if the command is interrupted. */
+async function runTests(
+  tests: readonly DocumentTest[],
+  { clock, signal }: CommandIo,
+): Promise<readonly TestResult[]> {
+  const takeTurn = takeTurns(clock);
+  const results: TestResult[] = [];
+  for (const test of tests) {
+    const pause = async (): Promise<void> => {
+      await takeTurn();
+      if (signal.aborted) throw new CommandError(`interrupted in ${printable(`${test.file}: ${test.name}`)}`);
+    };
+    results.push(await runDocumentTest(test, pause));
+  }
+  return results;
 }
 
 interface Tests {

@@ -58,7 +58,7 @@ export function createConnection(
     };
   };
 
-  return async (isForced = false) => {
+  const read = async (isForced: boolean): Promise<Connection> => {
     const passwordText =
       password === null ? null : await mustRead(password, 'basicAuth.passwordFile', isForced);
     const tokenText = token === null ? null : await mustRead(token, 'bearerTokenFile', isForced);
@@ -75,6 +75,10 @@ export function createConnection(
       };
     return current.connection;
   };
+
+  const hasFiles = password !== null || token !== null || config.tls !== null;
+  let lasting: Promise<Connection> | null = null;
+  return (isForced = false) => (hasFiles ? read(isForced) : (lasting ??= read(false)));
 }
 
 function withAuthorization(

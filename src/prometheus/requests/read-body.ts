@@ -4,7 +4,7 @@ import { type AnswerLimits, DEFAULT_LIMITS, sayBytes } from '../answers/answer-l
 
 export class TooLargeError extends Error {}
 
-interface BodyBounds {
+export interface BodyBounds {
   /** Bytes of all answers that are being received. */
   readonly unread?: { bytes: number };
   readonly limits?: AnswerLimits;
@@ -13,51 +13,77 @@ interface BodyBounds {
 /** The JSON of a larger answer is counted as it arrives, even if the caller checks the bounds of small ones. */
 const MAX_UNCHECKED_BYTES = 4 * 1024 * 1024;
 
-/** Counts the body as it arrives. Throws `TooLargeError` if it exceeds a bound. */
-export function readBody(
-  stream: Readable,
+/** A body in pieces. Its bytes count as unread until `end` or `drop`, one of which must be called. */
+interface CountedBody {
+  /** Returns why the body must not be read further; null: it may. */
+  readonly add: (piece: Buffer) => string | null;
+  readonly end: () => Buffer;
+  readonly drop: () => void;
+}
+
+/** `checksBounds`: whether the caller checks the JSON of a small body, with `whyTooLarge`. */
+export function createCountedBody(
   { unread = { bytes: 0 }, limits = DEFAULT_LIMITS }: BodyBounds,
-  checksBounds = false,
-): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = [];
-    const meter = createJsonMeter(limits.json);
-    let bytes = 0;
-    let counted = 0;
-    let hasJson = false;
-    let isSettled = false;
-    const settle = (error: Error | null): void => {
-      isSettled = true;
-      unread.bytes -= bytes;
-      bytes = 0;
-      if (error === null) resolve(joined(pieces));
-      else reject(error);
-    };
-    const whyTooLarge = (piece: Buffer): string | null => {
+  checksBounds: boolean,
+): CountedBody {
+  const pieces: Buffer[] = [];
+  let meter: ReturnType<typeof createJsonMeter> | null = null;
+  let bytes = 0;
+  let counted = 0;
+  let hasJson: boolean | null = null;
+  const drop = (): void => {
+    unread.bytes -= bytes;
+    bytes = 0;
+  };
+  return {
+    add: (piece) => {
+      pieces.push(piece);
+      bytes += piece.length;
+      unread.bytes += piece.length;
       if (bytes > limits.answerBytes)
         return `the answer is larger than maxAnswerBytes (${sayBytes(limits.answerBytes)})`;
       if (unread.bytes > limits.unreadBytes)
         return `the answers being received exceed ${sayBytes(limits.unreadBytes)} in total, 3 times maxAnswerBytes`;
-      if (pieces.length === 1) hasJson = isJson(piece);
-      if (!hasJson || (checksBounds && bytes <= MAX_UNCHECKED_BYTES)) return null;
+      if (checksBounds && bytes <= MAX_UNCHECKED_BYTES) return null;
+      hasJson ??= isJson(pieces[0] ?? piece);
+      if (!hasJson) return null;
+      meter ??= createJsonMeter(limits.json);
       for (; counted < pieces.length; counted += 1) {
         const excess = meter.add(pieces[counted] ?? piece);
         if (excess !== null) return sayExcess(excess, limits);
       }
       return null;
+    },
+    end: () => {
+      drop();
+      return joined(pieces);
+    },
+    drop,
+  };
+}
+
+/** Counts the body as it arrives. Throws `TooLargeError` if it exceeds a bound. */
+export function readBody(stream: Readable, bounds: BodyBounds, checksBounds = false): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const body = createCountedBody(bounds, checksBounds);
+    let isSettled = false;
+    const fail = (error: Error): void => {
+      isSettled = true;
+      body.drop();
+      reject(error);
     };
     stream.on('data', (piece: Buffer) => {
-      pieces.push(piece);
-      bytes += piece.length;
-      unread.bytes += piece.length;
-      const message = whyTooLarge(piece);
+      const message = body.add(piece);
       if (message !== null) stream.destroy(new TooLargeError(message));
     });
-    stream.on('end', () => settle(null));
-    stream.on('error', settle);
+    stream.on('end', () => {
+      isSettled = true;
+      resolve(body.end());
+    });
+    stream.on('error', fail);
     stream.on('close', () => {
       // An error takes longer to create than the rest of this function.
-      if (!isSettled) settle(new Error('the stream ended early'));
+      if (!isSettled) fail(new Error('the stream ended early'));
     });
   });
 }

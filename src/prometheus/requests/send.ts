@@ -1,6 +1,5 @@
-import type { Agent as HttpAgent } from 'node:http';
+import type { Agent as HttpAgent, IncomingMessage } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
-import type { Readable } from 'node:stream';
 import { AxiosError, AxiosHeaders, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios';
 import { DeadlineError } from '../../units/clock.js';
 import { type StopSignal, withAbortSignal } from '../../units/light-deadline.js';
@@ -9,9 +8,11 @@ import type { FailureReason } from '../answers/answer.js';
 import type { AnswerLimits } from '../answers/answer-limits.js';
 import type { HttpAnswer } from '../answers/classify-answer.js';
 import { CredentialError } from './credential-files.js';
+import { errorCode } from './error-code.js';
 import { httpAdapter } from './http-adapter.js';
 import type { OutgoingRequest, SignedHeaders, SignIn } from './authentication.js';
-import { readBody, TooLargeError } from './read-body.js';
+import { TooLargeError } from './read-body.js';
+import { readResponse } from './read-response.js';
 
 export interface Connection {
   readonly httpAgent: HttpAgent;
@@ -44,22 +45,24 @@ export interface Request {
 
 /** A complete HTTP answer with any status, or why there is none. Contains no secrets. */
 export type SendResult =
-  | (HttpAnswer & {
-      readonly kind: 'answered';
-      readonly retryAfterSeconds: number | null;
-      /** Target of a redirect, which is not followed; null: no redirect. */
-      readonly location: string | null;
-      /** Whether a response header contains the host name, as in VictoriaMetrics. */
-      readonly hasServerHostname: boolean;
-      /** The body as it was sent. */
-      readonly bytes?: Buffer;
-    })
+  | Answered
   | {
       readonly kind: 'failed';
       readonly reason: FailureReason;
       readonly message: string;
       readonly code?: string | null;
     };
+
+interface Answered extends HttpAnswer {
+  readonly kind: 'answered';
+  readonly retryAfterSeconds: number | null;
+  /** Target of a redirect, which is not followed; null: no redirect. */
+  readonly location: string | null;
+  /** Whether a response header contains the host name, as in VictoriaMetrics. */
+  readonly hasServerHostname: boolean;
+  /** The body as it was sent. */
+  readonly bytes?: Buffer;
+}
 
 /**
  * Sends a request to a data source, and again if it was rejected with a token that has been renewed since. Only http
@@ -103,7 +106,7 @@ async function exchange(
   const { connection, signal } = request;
   // Without the axios instance, which merges its defaults, copies headers and runs transforms: a quarter of the CPU time
   // of a query.
-  const response: AxiosResponse<Readable> = await httpAdapter({
+  const response: AxiosResponse<IncomingMessage> = await httpAdapter({
     method,
     url,
     data: body,
@@ -113,22 +116,35 @@ async function exchange(
     httpsAgent: connection.httpsAgent,
   } satisfies InternalAxiosRequestConfig<string | null>);
   const bytes = withoutSecrets(
-    await readBody(response.data, connection, request.checksBounds),
+    await readResponse(response.data, connection, request.checksBounds),
     signed.secrets,
   );
-  let text: string | null = null;
-  return {
-    kind: 'answered',
-    status: response.status,
-    contentType: textOrNull(response.headers['content-type']),
-    bytes,
-    get body(): string {
-      return (text ??= bytes.toString('utf8'));
-    },
-    retryAfterSeconds: secondsOrNull(response.headers['retry-after']),
-    location: textOrNull(response.headers['location']),
-    hasServerHostname: textOrNull(response.headers['x-server-hostname']) !== null,
-  };
+  return new Received(response, bytes);
+}
+
+/** A class, because an object with a getter of its own takes 2 KB. */
+class Received implements Answered {
+  readonly kind = 'answered';
+  readonly status: number;
+  readonly contentType: string | null;
+  readonly retryAfterSeconds: number | null;
+  readonly location: string | null;
+  readonly hasServerHostname: boolean;
+  readonly bytes: Buffer;
+  #text: string | null = null;
+
+  constructor({ status, headers }: AxiosResponse<IncomingMessage>, bytes: Buffer) {
+    this.status = status;
+    this.contentType = textOrNull(headers['content-type']);
+    this.retryAfterSeconds = secondsOrNull(headers['retry-after']);
+    this.location = textOrNull(headers['location']);
+    this.hasServerHostname = textOrNull(headers['x-server-hostname']) !== null;
+    this.bytes = bytes;
+  }
+
+  get body(): string {
+    return (this.#text ??= this.bytes.toString('utf8'));
+  }
 }
 
 /** A server may quote the request in its error message. */
@@ -195,8 +211,8 @@ function explain(error: unknown, signal: StopSignal): SendResult {
 /** An error that is no AxiosError occurred while the body was read. */
 function codeOf(error: unknown): string | undefined {
   if (error instanceof AxiosError) return error.code;
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return code === 'ECONNRESET' ? 'ECONNABORTED' : typeof code === 'string' ? code : undefined;
+  const code = errorCode(error);
+  return code === 'ECONNRESET' ? 'ECONNABORTED' : code;
 }
 
 const CONNECTION_WORDS: Readonly<Record<string, string>> = {

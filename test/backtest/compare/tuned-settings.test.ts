@@ -5,7 +5,8 @@ import {
   countChanges,
   presentSettings,
 } from '../../../src/backtest/compare/tuned-settings.js';
-import { type Assumptions, runOn, scoringOf, traceWorld } from '../../../src/backtest/compare/variant.js';
+import { runJobsHere } from '../../../src/backtest/compare/run-jobs.js';
+import { type Assumptions, runAllOn, scoringOf, traceWorld } from '../../../src/backtest/compare/variant.js';
 import { createLoad } from '../../../src/backtest/load/load.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { addSeconds, instantFromMs } from '../../../src/units/time.js';
@@ -80,7 +81,7 @@ describe('changedFields', () => {
 });
 
 describe('a window of 315 s of behavior', () => {
-  it('decides as 300 s without behavior, on a load that goes up and down for six hours', () => {
+  it('decides as 300 s without behavior, on a load that goes up and down for six hours', async () => {
     const times = Float64Array.from({ length: 360 }, (_, minute) => START + minute * 60_000);
     const values = Float64Array.from(
       times,
@@ -96,18 +97,21 @@ describe('a window of 315 s of behavior', () => {
       initialReplicas: null,
       pricePerPodHour: null,
     };
-    const given = { scoring: scoringOf(load, assumptions), assumptions };
+    const given = { scoring: scoringOf(load, assumptions), assumptions, runJobs: runJobsHere };
     const document = scaler();
     const field = 'behavior.scaleDown.stabilizationWindowSeconds';
-    const replicasOf = (one: Scaler): unknown =>
-      runOn(traceWorld(load, assumptions), { name: '', scaler: one }, given).run?.replicas;
-    const withWindow = (value: number): unknown => {
+    const withWindow = (value: number): Scaler => {
       const variant = changedVariant(document, [{ field, value }]);
-      return 'error' in variant ? variant : replicasOf(variant.scaler);
+      if ('error' in variant) throw new Error(variant.error);
+      return variant.scaler;
     };
+    const variants = [document, withWindow(315), withWindow(300)].map((one) => ({ name: '', scaler: one }));
 
-    expect(withWindow(315)).toEqual(replicasOf(document));
-    expect(withWindow(300)).not.toEqual(replicasOf(document));
+    const results = await runAllOn(traceWorld(load, assumptions), variants, given);
+
+    const [own, longer, same] = results.map(({ run }) => run?.replicas);
+    expect(longer).toEqual(own);
+    expect(same).not.toEqual(own);
   });
 });
 

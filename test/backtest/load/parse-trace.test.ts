@@ -101,6 +101,10 @@ describe('a load trace', () => {
     ['t_seconds,value\n0,1\n15,-1', 3, 'value is -1, must not be negative'],
     ['t_seconds,value\n0,1\n0,2', 3, 't_seconds is 0, must be greater than 0 of line 2'],
     ['t_seconds,value\n15,1\n0,2', 3, 't_seconds is 0, must be greater than 15 of line 2'],
+    ['t_seconds,value\n0,1\n15,1.1e15', 3, 'value is 1.1e15, must be at most 1000000000000000'],
+    ['t_seconds,value\n0,1\n15,1e309', 3, 'value is 1e309, must be at most 1000000000000000'],
+    ['t_seconds,value\n0,1\n7,2', 3, 'the trace has 14 s, must have at least 15 s'],
+    ['t_seconds,value\n-1e10,1\n15,2', 2, 't_seconds is -1e10, must be at least -3155760000'],
     ['t_seconds,value\n0,1\n1e300,2', 3, 't_seconds is 1e300, must be at most 3155760000'],
     [
       't_seconds,value\n0,1\n15,\u001b[31m',

@@ -34,6 +34,7 @@ function newCache(): string {
 }
 
 interface JsonReport {
+  readonly from: string;
   readonly assumptions: readonly string[];
   readonly variants: readonly {
     readonly changes: readonly { readonly to: number }[];
@@ -185,6 +186,63 @@ describe('a history', () => {
     expect(podHours).toBeLessThan(1.6 * 6);
   });
 
+  it('that begins an hour after --from is scored from its begin, and says so', async () => {
+    const begin = END - 3600;
+    const server = await serve((request) => ({
+      status: 200,
+      body: matrixOf(request, (second) => second >= begin),
+    }));
+
+    const ran = await run(server);
+
+    const { from, assumptions, variants } = reportOf(ran);
+    expect(ran.stderr).toMatch(
+      /^promscaler: warning: metric cpu: no values before 2023-11-14T21:13:30Z: older than the retention of the server, or than the metric; 50\.\d % of the time is excluded\n$/,
+    );
+    expect(from).toBe('2023-11-14T21:13:30Z');
+    expect(assumptions).toContain(
+      'the history has nothing from 2023-11-14T20:13:20Z to 2023-11-14T21:13:30Z, which is not scored',
+    );
+    expect(variants[0]?.figures['pod_hours']).toBeLessThan(6);
+  });
+
+  it('that begins late is halved where it begins: --recommend has a first half', async () => {
+    const server = await serve((request) => ({
+      status: 200,
+      body: matrixOf(request, (second) => second >= END - 3000),
+    }));
+
+    const { stdout } = await run(server, ['--recommend', 'theta_U<=1']);
+
+    expect(stdout).not.toContain('first half is unknown');
+    expect((JSON.parse(stdout) as { recommendation: unknown }).recommendation).toBeDefined();
+  });
+
+  it('with a late begin and a gap names both', async () => {
+    const isKnown = (second: number): boolean =>
+      second > END - 5400 && (second < END - 2700 || second > END - 1800);
+    const server = await serve((request) => ({ status: 200, body: matrixOf(request, isKnown) }));
+
+    const { stderr } = await run(server);
+
+    expect(stderr).toMatch(
+      /no values before \S+: .* 2\d\.\d % of the time is excluded; no values at \S+ and at/,
+    );
+  });
+
+  it('of a server that refuses the shortest part says what to raise', async () => {
+    const server = await serve(() =>
+      failure(422, 'execution', 'query processing would load too many samples'),
+    );
+
+    const { stderr, exitCode } = await run(server);
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(
+      'too many samples. Raise the limit of the server for range queries: it refuses the shortest part\n',
+    );
+  });
+
   it.each([
     ['a query that is invalid', failure(400, 'bad_data', 'parse error'), 'HTTP 400 bad_data: parse error'],
     ['a redirect', { status: 302, body: '' }, 'HTTP 302: redirects are not followed'],
@@ -236,7 +294,7 @@ describe('a history', () => {
       'decisions begin 3m50s before --from, and count from --from on; the history has nothing before that, and windows are up to 5m',
     ]);
     expect(await linesOf((second) => second >= from)).toEqual([
-      'the history has nothing before --from: windows (up to 5m) are empty at --from',
+      'the history has nothing before its start: windows (up to 5m) are empty there',
     ]);
     expect(await linesOf(() => true, '--initial-replicas', '2')).toEqual([
       'windows are empty at --from (--initial-replicas)',
@@ -250,7 +308,7 @@ describe('a history', () => {
 
     expect([exitCode, stderr]).toEqual([
       1,
-      'promscaler: metric cpu: no values from the data source between --from and --to; check the query with doctor\n',
+      'promscaler: metric cpu: no values from the data source between --from and --to: the time is before the retention of the server, or the query returns nothing. Set a later --from, or check the query with doctor\n',
     ]);
   });
 
@@ -303,7 +361,7 @@ describe('a history', () => {
     [['--from', timeOf(END)], 2, 'must be before --to'],
     [['--from', '1h', '--step', '1d'], 2, '--from to --to is 1h, must be at least 10 steps of 86400 s'],
     [['--from', '299s'], 2, 'is 4m59s, must be at least 10 steps of 30 s'],
-    [['--trace', 'x.csv'], 2, 'are sources of load: choose one'],
+    [['--trace', 'x.csv'], 2, '--trace is the source of load: remove --prometheus'],
   ])('rejects %j with exit code %d', async (more, code, text) => {
     const server = await serve(() => null);
 

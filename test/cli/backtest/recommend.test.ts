@@ -156,7 +156,7 @@ describe('backtest --recommend', () => {
 
     expect([exitCode, stderr]).toEqual([
       2,
-      'promscaler: --recommend is about one document: remove --against and --sweep\n',
+      'promscaler: --recommend is about one document: remove --against\n',
     ]);
   });
 });

@@ -97,7 +97,11 @@ describe('backtest --replay', () => {
   });
 
   it.each([
-    [['--replay', 'record.ndjson', '--scaler', 'x'], 2, 'either --scaler or --replay'],
+    [
+      ['--replay', 'record.ndjson', '--scaler', 'x'],
+      2,
+      '--replay decides again on recorded snapshots, without a load: remove --scaler',
+    ],
     [['--replay', 'missing.ndjson'], 1, 'reading missing.ndjson: no such file'],
     [['--replay', '-'], 1, '- is empty'],
     [['--capacity', '1', '--trace', 'x'], 2, 'backtest needs --scaler or --replay'],

@@ -94,12 +94,12 @@ describe('a saved history', () => {
     [['--history', 'long.json'], 1, 'long.json has too long a time'],
     [['--history', 'answer.json'], 1, 'answer.json has an invalid answer'],
     [['--history', 'absent.json'], 1, '--history: reading absent.json: '],
+    [['--history', 'history.json', '--from', '1h'], 2, '--history has its own times: remove --from'],
     [
-      ['--history', 'history.json', '--from', '1h'],
+      ['--history', 'history.json', '--trace', 'day.csv'],
       2,
-      '--history has its own times: remove --prometheus, --from',
+      '--trace is the source of load: remove --history',
     ],
-    [['--history', 'history.json', '--trace', 'day.csv'], 2, 'are sources of load: choose one'],
   ])('rejects %j with exit code %d', async (args, code, text) => {
     const { stderr, exitCode } = await backtest(...args);
 
@@ -116,7 +116,9 @@ describe('a saved history', () => {
     await late.close();
     expect([exitCode, stderr]).toEqual([
       1,
-      expect.stringContaining('writing the history to none/history.json: '),
+      expect.stringContaining(
+        '--save-history: writing none/history.json: there is no directory none. Create it first',
+      ),
     ]);
   });
 

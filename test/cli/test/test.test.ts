@@ -41,6 +41,21 @@ describe('test', () => {
     });
   });
 
+  it('ends with exit code 1 if it is interrupted, and names the test', async () => {
+    const cwd = folderOf({ 'web.yaml': DOCUMENT, 'web.test.yaml': PASSING.replace('at: 0s', 'at: 400h') });
+    // Another event of the process, such as a signal, gets its turn while the test runs.
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 0);
+
+    const ran = await runCli(['test', 'web.test.yaml'], { cwd, signal: controller.signal });
+
+    expect(ran).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: 'promscaler: interrupted in web.test.yaml: it\n',
+    });
+  });
+
   it('shows what was expected, what was decided, why, and in which round', async () => {
     const { exitCode, stdout } = await run(
       `${RISE}\nexpect:\n  - { at: 70s, replicas: 5, limits: [policy], conditions: { ScalingLimited: TooManyReplicas } }`,

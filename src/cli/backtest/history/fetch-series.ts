@@ -104,7 +104,7 @@ async function fetchChunk(
   const halves = isRefusal(answer) ? halvesOf(chunk, stepSeconds) : null;
   if (halves === null)
     throw new CommandError(
-      `the history of ${what} from ${formatInstant(chunk.start)} to ${formatInstant(chunk.end)} cannot be read: ${answer.message}`,
+      `the history of ${what} from ${formatInstant(chunk.start)} to ${formatInstant(chunk.end)} cannot be read: ${answer.message}${whatToDo(answer)}`,
     );
   const [first, second] = halves;
   return [
@@ -113,7 +113,16 @@ async function fetchChunk(
   ];
 }
 
-function isRefusal({ reason, message }: Extract<RangeAnswer, { readonly class: 'failed' }>): boolean {
+type Failed = Extract<RangeAnswer, { readonly class: 'failed' }>;
+
+function whatToDo(answer: Failed): string {
+  if (answer.reason === 'connection') return '. Check the URL of --prometheus or --config';
+  return isRefusal(answer)
+    ? '. Raise the limit of the server for range queries: it refuses the shortest part'
+    : '';
+}
+
+function isRefusal({ reason, message }: Failed): boolean {
   return REFUSALS.has(reason) || (reason === 'bad_query' && RANGE_REFUSAL.test(message));
 }
 

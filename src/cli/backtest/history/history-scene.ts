@@ -1,17 +1,19 @@
 import { RAN } from '../../../backtest/history/recorded-run.js';
 import { historyWorld, isMemory } from '../../../backtest/history/history-models.js';
 import { longestWindowSeconds } from '../../../backtest/history/longest-window.js';
-import { knownWarmUpSeconds } from '../../../backtest/history/warm-up.js';
-import { countAt } from '../../../backtest/simulation/count-steps.js';
+import { knownSince, knownWarmUpSeconds } from '../../../backtest/history/warm-up.js';
+import { countAt, countsSince } from '../../../backtest/simulation/count-steps.js';
 import { type Assumptions, resultOf, scoringOf, type Variant } from '../../../backtest/compare/variant.js';
 import type { ServiceConfig } from '../../../config/resolve-service-config.js';
 import { resolveServiceConfig } from '../../../config/resolve-service-config.js';
 import { parseQuantity, milliToNumber } from '../../../units/quantity.js';
-import { addSeconds, formatInstant } from '../../../units/time.js';
+import type { Run } from '../../../backtest/simulation/run-variant.js';
+import { addSeconds, formatInstant, type Instant, latest } from '../../../units/time.js';
 import { withPrometheusUrl } from '../../doctor/data-sources/with-prometheus-url.js';
 import { formatSeconds } from '../../output/format-values.js';
+import { openOutputFile } from '../../output/output-file.js';
 import { CommandError, type CommandIo } from '../../process/io.js';
-import { describeAssumptions, usesCpu } from '../scene/describe-assumptions.js';
+import { describeAssumptions, unscoredLines, usesCpu } from '../scene/describe-assumptions.js';
 import type { Scene } from '../scene/scene.js';
 import type { Range } from './fetch-series.js';
 import { type HistorySources, openSaved, openServers } from './history-sources.js';
@@ -50,6 +52,9 @@ export async function openHistory(
   io: CommandIo,
 ): Promise<Scene> {
   const request = options.request === undefined ? null : parseRequest(options.request);
+  const { saveHistory } = options;
+  const saved =
+    saveHistory === undefined ? null : await openOutputFile('--save-history', saveHistory, io.cwd);
   const file = options.history === undefined ? null : await readSavedHistory(options.history, io);
   const { sources, range } =
     file === null ? await openServersOf(options, variants, given.config, io) : openFile(file, io);
@@ -63,8 +68,7 @@ export async function openHistory(
   } finally {
     await sources.close();
   }
-  if (options.saveHistory !== undefined)
-    await writeHistory(options.saveHistory, sources.saved(range), io.cwd);
+  if (saved !== null) await writeHistory(saved, sources.saved(range));
   for (const warning of recorded.warnings) io.stderr.write(`promscaler: warning: ${warning}\n`);
   const { scrapeIntervalSeconds, resourceWindowSeconds } = recorded.source;
   const assumptions = { ...given.assumptions, scrapeIntervalSeconds, resourceWindowSeconds };
@@ -100,12 +104,18 @@ function openFile(file: SavedHistory, io: CommandIo): Opened {
   return { sources: openSaved(file, io), range: { start, end, stepSeconds, warmUpSeconds } };
 }
 
+/** The time before the first value is no part of the scene: nothing is known of it. */
 function sceneOf(
   recorded: RecordedHistory,
   variants: readonly Variant[],
-  { given, range }: { readonly given: Parameters<typeof openHistory>[2]; readonly range: Range },
+  { given, range: asked }: { readonly given: Parameters<typeof openHistory>[2]; readonly range: Range },
 ): Scene {
-  const { load, loadMetric, ran, history } = recorded;
+  const { load, loadMetric, history } = recorded;
+  const range = {
+    ...asked,
+    start: latest(asked.start, knownSince(load.observed, asked.stepSeconds) ?? asked.start),
+  };
+  const ran = recorded.ran === null ? null : runSince(recorded.ran, range.start);
   const capacity = given.assumptions.capacity ?? load.saturation;
   if (capacity === null)
     throw new CommandError(
@@ -130,10 +140,15 @@ function sceneOf(
     assumptions,
     more: ran === null ? [] : [resultOf(RAN, ran, scoring)],
     lines: [
-      ...historyLines(recorded, variants, { given, range, warmUpSeconds }),
+      ...historyLines(recorded, variants, { given, range, askedFrom: asked.start, warmUpSeconds }),
       ...describeAssumptions(assumptions, variants),
+      ...unscoredLines(scoring.demand),
     ],
   };
+}
+
+function runSince(run: Run, start: Instant): Run {
+  return { ...run, start, replicas: countsSince(run.replicas, start), ready: countsSince(run.ready, start) };
 }
 
 function historyLines(
@@ -142,10 +157,12 @@ function historyLines(
   {
     given,
     range,
+    askedFrom,
     warmUpSeconds,
   }: {
     readonly given: Parameters<typeof openHistory>[2];
     readonly range: Range;
+    readonly askedFrom: Instant;
     readonly warmUpSeconds: number;
   },
 ): readonly string[] {
@@ -157,6 +174,11 @@ function historyLines(
   const measured = cpuLimit === null ? 'the cpu request' : 'the cpu limit';
   return [
     `the load is the total of metric ${loadMetric.identity} from ${formatInstant(start)} to ${formatInstant(end)}, every ${stepSeconds} s (--from, --to, --step)`,
+    ...(start > askedFrom
+      ? [
+          `the history has nothing from ${formatInstant(askedFrom)} to ${formatInstant(start)}, which is not scored`,
+        ]
+      : []),
     ...(cpuRequest === null || !usesCpu(variants)
       ? []
       : [`a pod requests ${round(cpuRequest)} cores (--request)`]),
@@ -185,7 +207,7 @@ function warmUpLine(
   const longest = Math.max(...variants.map(({ scaler }) => longestWindowSeconds(scaler)));
   if (hasInitialReplicas) return 'windows are empty at --from (--initial-replicas)';
   if (warmUpSeconds === 0)
-    return `the history has nothing before --from: windows (up to ${formatSeconds(longest)}) are empty at --from`;
+    return `the history has nothing before its start: windows (up to ${formatSeconds(longest)}) are empty there`;
   const begin = `decisions begin ${formatSeconds(warmUpSeconds)} before --from, and count from --from on`;
   return warmUpSeconds < longest
     ? `${begin}; the history has nothing before that, and windows are up to ${formatSeconds(longest)}`

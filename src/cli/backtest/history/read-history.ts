@@ -93,7 +93,7 @@ export async function readHistory(
   const load = known.get(keyOf(scaler, loadMetric));
   if (load === undefined)
     throw new CommandError(
-      `metric ${loadMetric.identity}: no values from the data source between --from and --to; check the query with doctor`,
+      `metric ${loadMetric.identity}: no values from the data source between --from and --to: the time is before the retention of the server, or the query returns nothing. Set a later --from, or check the query with doctor`,
     );
   return {
     ...facts,

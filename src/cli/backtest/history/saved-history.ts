@@ -1,4 +1,3 @@
-import { rename, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { describeReadError } from '../../../config/describe-read-error.js';
 import { readBoundedText } from '../../../files/read-bounded.js';
@@ -6,6 +5,7 @@ import type { RangeAnswer, RangeSeries } from '../../../prometheus/answers/class
 import type { RangeClient } from '../../../prometheus/client/range-client.js';
 import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
 import { formatInstant, type Instant, parseInstant, secondsBetween } from '../../../units/time.js';
+import type { OutputFile } from '../../output/output-file.js';
 import { CommandError, type CommandIo } from '../../process/io.js';
 import { MAX_POINTS } from './fetch-series.js';
 import { isSeriesList } from './history-cache.js';
@@ -52,24 +52,11 @@ export function savedSource({
   return { scrapeIntervalSeconds, resourceWindowSeconds, resourceQueries, resourceWindows, onceQueries };
 }
 
-/** Writes the file at once: a reader never sees half of it. Throws `CommandError`. */
-export async function writeHistory(path: string, history: SavedHistory, cwd: string): Promise<void> {
+/** Throws `CommandError`. */
+export async function writeHistory(file: OutputFile, history: SavedHistory): Promise<void> {
   const { start, end, ...rest } = history;
-  const text = JSON.stringify({
-    format: FORMAT,
-    from: formatInstant(start),
-    to: formatInstant(end),
-    ...rest,
-  });
-  const file = resolve(cwd, path);
-  const partial = `${file}.partial`;
-  try {
-    await writeFile(partial, text);
-    await rename(partial, file);
-  } catch (error) {
-    await rm(partial, { force: true }).catch(() => undefined);
-    throw new CommandError(`writing the history to ${path}: ${describeReadError(error)}`);
-  }
+  const times = { from: formatInstant(start), to: formatInstant(end) };
+  await file.write(JSON.stringify({ format: FORMAT, ...times, ...rest }));
 }
 
 /** Reads a file that `writeHistory` wrote. Throws `CommandError`. */

@@ -1,22 +1,18 @@
 import { createHash } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describeReadError } from '../../../config/describe-read-error.js';
 import type { PageData } from '../../../backtest/report/page-data.js';
+import type { OutputFile } from '../../output/output-file.js';
 import { CommandError } from '../../process/io.js';
 
 /** Built by Vite from `src/report-page`. */
 const BUILT = '../../../report-page/';
 
 /** Writes a page that needs no other file and no network. Throws `CommandError`. */
-export async function writeHtml(path: string, data: PageData, cwd: string): Promise<void> {
+export async function writeHtml(file: OutputFile, data: PageData): Promise<void> {
   const [script, style] = await Promise.all(['report.js', 'report.css'].map(readBuilt));
-  try {
-    await writeFile(resolve(cwd, path), pageText(data, { script: script ?? '', style: style ?? '' }));
-  } catch (error) {
-    throw new CommandError(`--html: writing ${path}: ${describeReadError(error)}`);
-  }
+  await file.write(pageText(data, { script: script ?? '', style: style ?? '' }));
 }
 
 async function readBuilt(name: string): Promise<string> {

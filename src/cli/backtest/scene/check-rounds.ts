@@ -1,5 +1,6 @@
 import type { Variant } from '../../../backtest/compare/variant.js';
 import type { Demand } from '../../../backtest/figures/demand.js';
+import type { Scoring } from '../../../backtest/figures/figures.js';
 import { secondsBetween } from '../../../units/time.js';
 import { formatSeconds } from '../../output/format-values.js';
 import { CommandError } from '../../process/io.js';
@@ -18,4 +19,16 @@ export function checkRounds(variants: readonly Variant[], { start, end }: Demand
         `${name}: ${formatSeconds(seconds)} of a decision every ${syncPeriodSeconds} s are ${rounds} decisions, must be at most ${MAX_ROUNDS}: choose a shorter time`,
       );
   }
+}
+
+/** Fifty times the pods that are simulated. */
+const MAX_DEMAND = 1_000_000;
+
+/** Throws `CommandError` for a load that no fleet carries, most often because of another unit. */
+export function checkDemand({ demand, capacity }: Scoring): void {
+  const most = demand.pods.reduce((highest, pods) => (pods > highest ? pods : highest), 0);
+  if (most > MAX_DEMAND)
+    throw new CommandError(
+      `the load needs ${most} pods of a capacity of ${capacity} each, must be at most ${MAX_DEMAND}: check the unit of --capacity`,
+    );
 }

@@ -1,3 +1,4 @@
+import type { Demand } from '../../../backtest/figures/demand.js';
 import type { Assumptions, Variant } from '../../../backtest/compare/variant.js';
 
 /** Whether a document has a metric of cpu. */
@@ -18,8 +19,8 @@ export function describeAssumptions(
   const { scrapeIntervalSeconds, resourceWindowSeconds } = assumptions;
   const isOfCpu = usesCpu(variants);
   return [
-    `one pod carries a load of ${capacity} (--capacity); load above that, on the mean of 15 s, is lost, not queued`,
-    `a pod is ready ${podStartSeconds} s after it was created (--pod-start)`,
+    `one pod carries a load of ${round(capacity)} (--capacity); load above that, on the mean of 15 s, is lost, not queued`,
+    `a pod is ready ${round(podStartSeconds)} s after it was created (--pod-start)`,
     ...(isOfCpu
       ? [
           `a pod at its capacity uses ${usageAtCapacityPercent} % of its cpu request, and never more (--usage-at-capacity)`,
@@ -34,4 +35,17 @@ export function describeAssumptions(
     'demand is the load of each 15 s divided by the capacity, rounded up, at least 1',
     'pauses, dry run, recovery holds and failures are not simulated',
   ];
+}
+
+/** Says how much of the time has no load, in percent. */
+export function unscoredLines({ pods }: Demand): readonly string[] {
+  const unknown = pods.reduce((count, needed) => count + (Number.isNaN(needed) ? 1 : 0), 0);
+  // The last half of a window always lacks values.
+  if (100 * unknown < pods.length) return [];
+  const percent = Number(((100 * unknown) / pods.length).toPrecision(2));
+  return [`the load is unknown for ${percent} % of this time, which is not scored`];
+}
+
+function round(value: number): number {
+  return Number(value.toPrecision(4));
 }

@@ -31,7 +31,7 @@ export function parseTime(option: string, text: string): Instant {
 export function parseSweeps(texts: readonly string[]): readonly Sweep[] {
   return texts.map((text) => {
     const sweep = parseSweep(text);
-    if (typeof sweep === 'string') throw new CommandError(`--sweep ${JSON.stringify(text)}: ${sweep}`, 2);
+    if (typeof sweep === 'string') throw new CommandError(`--sweep ${shorten(text)}: ${sweep}`, 2);
     return sweep;
   });
 }
@@ -42,12 +42,17 @@ export function parseThresholds(
 ): readonly Threshold[] {
   return texts.map((text) => {
     const threshold = parseThreshold(text, { allowsDocument: option === '--recommend' });
-    if (typeof threshold === 'string')
-      throw new CommandError(`${option} ${JSON.stringify(text)}: ${threshold}`, 2);
+    if (typeof threshold === 'string') throw new CommandError(`${option} ${shorten(text)}: ${threshold}`, 2);
     return threshold;
   });
 }
 
+const LONGEST_TEXT = 60;
+
+function shorten(text: string): string {
+  return JSON.stringify(text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}...` : text);
+}
+
 function invalid(option: string, text: string, rule: string): CommandError {
-  return new CommandError(`${option} is ${JSON.stringify(text)}, must be ${rule}`, 2);
+  return new CommandError(`${option} is ${shorten(text)}, must be ${rule}`, 2);
 }

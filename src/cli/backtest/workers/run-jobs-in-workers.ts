@@ -3,6 +3,7 @@ import { type Job, type JobResult, roundsOf, type RunJobs } from '../../../backt
 import type { Load, LoadData } from '../../../backtest/load/load.js';
 import { packSetting, shareLoad } from '../../../backtest/simulation/portable-setting.js';
 import { onAbort } from '../../../units/abort.js';
+import { type Clock, takeTurns } from '../../../units/clock.js';
 import type { Progress } from '../../output/progress.js';
 import type { JobRequest } from './job-worker.js';
 import { readMachineLimits, threadsFor } from './machine-limits.js';
@@ -13,16 +14,16 @@ export interface WorkerPool {
   readonly close: () => void;
 }
 
-/** One to three seconds: below it, starting workers saves little. */
-const FEWEST_ROUNDS = 100_000;
+/** Up to a second: below it, starting workers saves little. */
+const FEWEST_ROUNDS = 40_000;
 
 /**
  * Runs jobs in worker threads, one for each processor as far as memory allows, or in this thread if they are few and
- * short. A worker that fails
- * is the error of its job. An abort of the signal ends all workers.
+ * short. A worker that fails is the error of its job. An abort of the signal ends all workers.
  */
 export function createWorkerPool({
   signal,
+  clock,
   progress = null,
   traces = null,
   parallel = null,
@@ -30,6 +31,7 @@ export function createWorkerPool({
   entry = new URL('./job-worker.js', import.meta.url),
 }: {
   readonly signal: AbortSignal;
+  readonly clock: Clock;
   /** Of the jobs in worker threads. */
   readonly progress?: Progress | null;
   /** Filled with a trace of each run. */
@@ -43,6 +45,7 @@ export function createWorkerPool({
   const shared: LoadData[] = [];
   const idle: JobThread[] = [];
   const all = new Set<JobThread>();
+  const takeTurn = takeTurns(clock);
 
   const numberOf = (load: Load): number => {
     const known = numbers.get(load);
@@ -65,7 +68,7 @@ export function createWorkerPool({
 
   return {
     runJobs: async (jobs) => {
-      const rounds = jobs.reduce((sum, job) => sum + roundsOf(job), 0);
+      const rounds = jobs.reduce((sum, job) => sum + roundsOf(job) * weightOf(job), 0);
       const width = Math.min(parallel ?? threadsFor(readMachineLimits(), pointsOf(jobs)), jobs.length);
       const results: JobResult[] = [];
       const charactersOf = (index: number): number | null => traces?.charactersOf(index, jobs.length) ?? null;
@@ -75,7 +78,11 @@ export function createWorkerPool({
       };
       // A single long job, too: an interrupt reaches this thread only while it is free.
       if (rounds < fewestRounds) {
-        for (const [index, job] of jobs.entries()) keep(index, job, runTracedJob(job, charactersOf(index)));
+        for (const [index, job] of jobs.entries()) {
+          await takeTurn();
+          const isEnded = signal.aborted;
+          keep(index, job, isEnded ? withoutTrace('interrupted') : runTracedJob(job, charactersOf(index)));
+        }
         return results;
       }
       progress?.add(jobs.length);
@@ -96,6 +103,13 @@ export function createWorkerPool({
       idle.length = 0;
     },
   };
+}
+
+/** A round visits each pod, which counts above this number. */
+const PODS_OF_A_ROUND = 200;
+
+function weightOf({ scaler: { spec }, setting: { initialReplicas } }: Job): number {
+  return Math.max(1, Math.max(spec.maxReplicas, initialReplicas) / PODS_OF_A_ROUND);
 }
 
 /** Of all loads of the jobs. */

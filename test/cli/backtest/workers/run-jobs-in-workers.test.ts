@@ -5,6 +5,7 @@ import {
   type WorkerPool,
 } from '../../../../src/cli/backtest/workers/run-jobs-in-workers.js';
 import type { RunTrace } from '../../../../src/cli/backtest/html/trace-run.js';
+import { SYSTEM_CLOCK } from '../../../../src/cli/system-clock.js';
 import { createTraces } from '../../../../src/cli/backtest/workers/traces.js';
 import { type Job, runJobsHere } from '../../../../src/backtest/compare/run-jobs.js';
 import { createLoad } from '../../../../src/backtest/load/load.js';
@@ -51,6 +52,7 @@ afterEach(() => {
 function poolOf(more: Partial<Parameters<typeof createWorkerPool>[0]> = {}): WorkerPool {
   const pool = createWorkerPool({
     signal: new AbortController().signal,
+    clock: SYSTEM_CLOCK,
     parallel: 2,
     fewestRounds: 0,
     entry: ENTRY,
