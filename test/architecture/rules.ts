@@ -53,6 +53,7 @@ export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
     'prometheus/requests/http-adapter.ts',
     'prometheus/requests/http-client.ts',
     'kubernetes/requests/transport.ts',
+    'kubernetes/requests/http-client.ts',
     'notifications/post.ts',
     'cli/',
   ],

@@ -207,15 +207,16 @@ describe('the Deployment', () => {
       valueFrom: { fieldRef: { fieldPath } },
     });
     const pod = [field('POD_NAME', 'metadata.name'), field('POD_NAMESPACE', 'metadata.namespace')];
-    const heap = (value: number): unknown => ({
+    const heap = (old: number, young: number): unknown => ({
       name: 'NODE_OPTIONS',
-      value: `--max-old-space-size=${value}`,
+      value: `--max-old-space-size=${old} --max-semi-space-size=${young}`,
     });
     const limit = (memory: string): Values => ({ resources: { limits: { memory } } });
 
-    expect(envOf({})).toEqual([...pod, heap(768)]);
-    expect(envOf(limit('500Mi'))).toEqual([...pod, heap(375)]);
-    expect(envOf(limit('2Gi'))).toEqual([...pod, heap(1536)]);
+    expect(envOf({})).toEqual([...pod, heap(768, 8)]);
+    expect(envOf(limit('500Mi'))).toEqual([...pod, heap(375, 8)]);
+    expect(envOf(limit('2047Mi'))).toEqual([...pod, heap(1535, 8)]);
+    expect(envOf(limit('2Gi'))).toEqual([...pod, heap(1536, 16)]);
     expect(envOf(limit('1e9'))).toEqual(pod);
     expect(envOf({ resources: null })).toEqual(pod);
     const own = { name: 'NODE_OPTIONS', value: '--max-old-space-size=100' };

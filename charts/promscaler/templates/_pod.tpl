@@ -127,10 +127,11 @@ env:
       fieldRef:
         fieldPath: status.podIP
   {{- end }}
-  {{- with include "promscaler.heapMebibytes" . }}
-  # Three quarters of the memory limit: the rest is for memory outside the heap.
+  {{- with include "promscaler.memoryMebibytes" . }}
+  # The heap gets three quarters of the memory limit: the rest is for memory outside the heap. With the semi-space of
+  # Node.js 24, 1,000 scalers take 90 MB more.
   - name: NODE_OPTIONS
-    value: --max-old-space-size={{ . }}
+    value: --max-old-space-size={{ div (mul . 3) 4 }} --max-semi-space-size={{ ternary 16 8 (ge (int .) 2048) }}
   {{- end }}
   {{- with .Values.extraEnv }}
   {{- toYaml . | nindent 2 }}
@@ -178,8 +179,8 @@ volumeMounts:
   {{- end }}
 {{- end -}}
 
-{{/* Empty without a limit in Mi or Gi, or if the values set NODE_OPTIONS. */}}
-{{- define "promscaler.heapMebibytes" -}}
+{{/* The memory limit. Empty without a limit in Mi or Gi, or if the values set NODE_OPTIONS. */}}
+{{- define "promscaler.memoryMebibytes" -}}
 {{- $isSet := false -}}
 {{- range .Values.extraEnv -}}
   {{- if eq .name "NODE_OPTIONS" -}}{{- $isSet = true -}}{{- end -}}
@@ -187,6 +188,6 @@ volumeMounts:
 {{- $limit := toString (default "" (default dict (default dict .Values.resources).limits).memory) -}}
 {{- if and (not $isSet) (regexMatch "^[1-9][0-9]*[MG]i$" $limit) -}}
   {{- $number := regexFind "^[0-9]+" $limit | int -}}
-  {{- div (mul $number (ternary 1024 1 (hasSuffix "Gi" $limit)) 3) 4 -}}
+  {{- mul $number (ternary 1024 1 (hasSuffix "Gi" $limit)) -}}
 {{- end -}}
 {{- end -}}

@@ -1,11 +1,12 @@
 import { IncomingMessage } from 'node:http';
-import axios, { type AxiosRequestConfig, type AxiosResponse } from 'axios';
+import type { AxiosRequestConfig, AxiosResponse } from 'axios';
 import { sleep, withDeadline, type Clock } from '../../units/clock.js';
 import { sendWithRenewal } from '../../units/send-with-renewal.js';
 import type { Connection } from '../access/connection.js';
 import { errorFacts } from '../api/error-facts.js';
 import type { JsonObject } from '../api/json.js';
 import { createAgentSource, createLaneBudgets, type AgentSource, type Lane } from './lanes.js';
+import { client, takeBody } from './http-client.js';
 import { parseAnswer } from './parse-answer.js';
 import type { JsonFields } from './prune-json.js';
 import { rateLimitMs } from './rate-limit.js';
@@ -85,16 +86,6 @@ const MAX_ANSWER_BYTES: Readonly<Record<Lane, number>> = {
   status: 4 * 1024 * 1024,
   reviews: 64 * 1024,
 };
-
-const client = axios.create({
-  // No proxy from the environment and no redirects, because both would send the token to another host.
-  proxy: false,
-  maxRedirects: 0,
-  maxBodyLength: 4 * 1024 * 1024,
-  validateStatus: () => true,
-  transformRequest: [(body: unknown) => body],
-  transformResponse: [(body: unknown) => body],
-});
 
 export function createTransport(options: TransportOptions): Transport {
   const { clock } = options;
@@ -266,7 +257,7 @@ function queryText(query: Readonly<Record<string, string>> | undefined): string 
 
 function readAnswer(request: KubernetesRequest, exchange: Exchange): JsonObject {
   const { response } = exchange;
-  const body = Buffer.isBuffer(response.data) ? response.data : Buffer.alloc(0);
+  const body = takeBody(response);
   if (response.status < 200 || response.status > 299) throw refusal(request, exchange, body.toString('utf8'));
   return parseAnswer(request, response.status, body);
 }

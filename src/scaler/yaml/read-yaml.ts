@@ -186,6 +186,7 @@ function keyProblems(document: Document, source: Source): readonly Problem[] {
 }
 
 function aliasProblems(document: Document, source: Source): readonly Problem[] {
+  if (!source.text.includes('*')) return [];
   const problems: Problem[] = [];
   visit(document, {
     Alias: (_, alias: Alias) => {

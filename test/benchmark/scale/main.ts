@@ -23,11 +23,14 @@ export const SCALE_USAGE = `npm run bench -- scale [OPTION...]
   --alloc-prof DIR  write what is allocated at the start and in the measured rounds instead, without what lives shortly
   --save DIR      write the figures of each size to a file in this directory
   --write         write docs/benchmarks.md from the figures of this run and those in the directory of --save
-  --node-flag F   a further flag of Node.js for the service, repeatable
+  --node-flag F   a further flag of Node.js for the service, repeatable; default: --max-semi-space-size=8, as in the
+                  Helm chart
   --heap          write a heap snapshot after the last round, into the directory of --cpu-prof or the current one`;
 
 /** In the checkout: this file runs from a directory for compiled benchmarks. */
 const PAGE = fileURLToPath(new URL('../../../../docs/benchmarks.md', import.meta.url));
+/** What the Helm chart sets for a memory limit below 2 GiB. */
+const CHART_SEMI_SPACE = '--max-semi-space-size=8';
 const SIZES = [100, 1000, 5000, 10_000];
 
 /** A round must end before the next one begins. */
@@ -74,7 +77,7 @@ export async function benchScale(
       profileDirectory: directory,
       profileKind: values['cpu-prof'] === undefined ? 'heap' : 'cpu',
       heapFile: values.heap ? resolve(directory ?? '.', `scale-${scalers}.heapsnapshot`) : null,
-      nodeFlags: [`--max-old-space-size=${values['heap-limit']}`, ...values['node-flag']],
+      nodeFlags: [`--max-old-space-size=${values['heap-limit']}`, CHART_SEMI_SPACE, ...values['node-flag']],
       report: (line) => process.stderr.write(`${line}\n`),
       signal,
     });
