@@ -83,7 +83,7 @@ export function createLedger(limits: LedgerLimits = {}): Ledger {
   };
 }
 
-/** The ledger keeps one for each scaler, and makes it anew in each cycle: hence a class, whose `history` costs nothing. */
+/** A class, because each cycle creates one: a getter of a class costs nothing until it is read. */
 class Status implements ScalerStatus, LastOfRun {
   readonly key: string;
   readonly scaler: Scaler;

@@ -3,7 +3,7 @@ import type { Labels, Series } from './series.js';
 /** The labels of the series of an answer. Two answers with the same layout have the same labels in the same order. */
 export interface SeriesLayout {
   readonly count: number;
-  /** Read anew with each call. */
+  /** Each call reads them again. */
   readonly readLabels: () => readonly Labels[];
 }
 

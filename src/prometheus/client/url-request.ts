@@ -31,7 +31,7 @@ export function createRequest(
 ): (call: Call) => Promise<CallResult> {
   let isPostRefused = false;
 
-  /** A string that is put together anew for each query would be hashed anew, too. */
+  /** A string that is joined again for each query would be hashed again, too. */
   const urls = new Map<string, string>();
   const urlOf = (path: string): string => {
     let known = urls.get(path);

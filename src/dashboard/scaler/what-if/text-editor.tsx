@@ -14,7 +14,7 @@ export function TextEditor({ document, snapshot, onChange }: TextEditorProps): V
   const id = useId();
   const [edited, setEdited] = useState<{ readonly text: string; readonly document: unknown } | null>(null);
   const [problems, setProblems] = useState<readonly string[]>([]);
-  // The form has changed the document: its text is written anew.
+  // The form has changed the document: its text is written again.
   const text = edited !== null && edited.document === document ? edited.text : writeDocumentText(document);
   const edit = (next: string): void => {
     const read = readDocumentText(next, snapshot.scaler);
