@@ -44,7 +44,11 @@ describe('the overview of 3 scalers', () => {
 
   it('finds while the viewer types, and writes the search into the address', async () => {
     const { page, service } = await stage.open({ overview: () => overviewOf(THREE) });
-    await page.keyboard.press('/');
+    await rowsOnPage(page, ['etl', 'cart', 'web']);
+    await until(async () => {
+      await page.keyboard.press('/');
+      return (await page.locator('input[type=search]:focus').count()) === 1;
+    }, 'the search to have the focus');
     await page.keyboard.type('shop CA');
 
     await rowsOnPage(page, ['cart']);

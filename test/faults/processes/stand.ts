@@ -65,6 +65,10 @@ export interface Stand {
 export const SHORT_LEASE =
   'leaderElection: { enabled: true, leaseDurationSeconds: 3, renewDeadlineSeconds: 2, retryPeriodSeconds: 1 }\n';
 
+/** Below those that the system gives to sockets without a port: nothing takes one while its process is restarted. */
+const LOWEST_PORT = 15_000;
+const PORTS = 15_000;
+
 /** Starts cluster and source, without an installation. */
 export async function startStand(): Promise<Stand> {
   const simulator = await startSimulator({ clock: SYSTEM_CLOCK, requestLogSize: 100_000 });
@@ -75,7 +79,7 @@ export async function startStand(): Promise<Stand> {
   const start = async (namespace: string, options: ReplicaOptions, head: string): Promise<ProxiedReplica> => {
     const api = await Proxy.start(simulator.url);
     closing.push(() => api.close());
-    const port = await freePort();
+    const port = await freePort(LOWEST_PORT + Math.floor(Math.random() * PORTS));
     const configFile = join(folder, namespace, `service-${port}.yaml`);
     const text = `${head}kubernetes: { url: '${api.url}', namespaces: [${namespace}] }\nserver: { port: ${port} }\n`;
     await writeFile(configFile, text + (options.config ?? ''));
