@@ -1,8 +1,7 @@
 import type { Answer } from './answers/answer.js';
 import { answerLimits } from './answers/answer-limits.js';
 import { resourceQuery } from './resource-queries.js';
-import { columnsOf, type SeriesColumns } from './answers/series-columns.js';
-import type { SeriesLayout } from './answers/series-layout.js';
+import { columnsOf } from './answers/series-columns.js';
 import type { SourceConfig } from './data-source/source-config.js';
 
 /**
@@ -20,6 +19,8 @@ export interface ResourceBatches {
 /** Share of `maxSeries` that a query aims for, to leave room for growth between two rounds. */
 const AIMED_SHARE = 0.75;
 const LEAST_AIMED_SERIES = 1000;
+/** A query is kept until it exceeds its aim by this factor: 90 % of `maxSeries`. */
+const KEPT_EXCESS = 1.2;
 
 /** Assumed until the first answer: 10 pods with 2 containers. 100,000 pods in one query would cost the first round. */
 const SERIES_PER_SCALER = 20;
@@ -36,22 +37,42 @@ export function createResourceBatches(source: SourceConfig, resource: string): R
   const seriesOf = new Map<string, number>();
   let aimedSeries = AIMED_SHARE * answerLimits(source).series;
 
-  const pack = (scalers: ReadonlyMap<string, number>): readonly (readonly string[])[] => {
-    const packs: string[][] = [];
+  let packs: readonly (readonly string[])[] = [];
+
+  const expectedOf = (namespace: string, scalers: number): number =>
+    seriesOf.get(namespace) ?? SERIES_PER_SCALER * scalers;
+
+  const packAnew = (scalers: ReadonlyMap<string, number>): readonly (readonly string[])[] => {
+    const fresh: string[][] = [];
     let series = Infinity;
     let length = 0;
     for (const [namespace, count] of [...scalers].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-      const expected = seriesOf.get(namespace) ?? SERIES_PER_SCALER * count;
+      const expected = expectedOf(namespace, count);
       const isFull = series + expected > aimedSeries || length + namespace.length + 1 > MAX_PATTERN_LENGTH;
       if (isFull) {
-        packs.push([]);
+        fresh.push([]);
         series = 0;
         length = 0;
       }
-      packs.at(-1)?.push(namespace);
+      fresh.at(-1)?.push(namespace);
       series += expected;
       length += namespace.length + 1;
     }
+    return fresh;
+  };
+
+  const areUsable = (scalers: ReadonlyMap<string, number>): boolean =>
+    sum(packs.map(({ length }) => length)) === scalers.size &&
+    packs.every((namespaces) => {
+      if (!namespaces.every((namespace) => scalers.has(namespace))) return false;
+      const expected = sum(namespaces.map((each) => expectedOf(each, scalers.get(each) ?? 0)));
+      return namespaces.length === 1 || expected <= KEPT_EXCESS * aimedSeries;
+    });
+
+  /** The queries of the last round, unless fewer are enough: the labels of the answer to a new query must all be read. */
+  const pack = (scalers: ReadonlyMap<string, number>): readonly (readonly string[])[] => {
+    const fresh = packAnew(scalers);
+    if (fresh.length < packs.length || !areUsable(scalers)) packs = fresh;
     return packs;
   };
 
@@ -61,8 +82,8 @@ export function createResourceBatches(source: SourceConfig, resource: string): R
       if (expected > 0) aimedSeries = Math.max(LEAST_AIMED_SERIES, Math.min(aimedSeries, expected / 2));
     }
     if (answer.class !== 'value' && answer.class !== 'partial') return;
-    const counts = seriesByNamespace(columnsOf(answer));
-    for (const namespace of namespaces) seriesOf.set(namespace, counts.get(namespace) ?? 0);
+    const known = columnsOf(answer).layout.podIndex().namespaces;
+    for (const namespace of namespaces) seriesOf.set(namespace, known.get(namespace)?.count ?? 0);
   };
 
   const askPack: Ask = (namespaces, askQuery) => {
@@ -112,27 +133,8 @@ type Ask = (
 /** Only this label distinguishes pods with the same name in two namespaces. */
 function refuseWithoutNamespace(answer: Answer, resource: string): Answer {
   if (answer.class !== 'value' && answer.class !== 'partial') return answer;
-  if (!seriesByNamespace(columnsOf(answer)).has(null)) return answer;
+  if (!columnsOf(answer).layout.podIndex().namespaces.has(null)) return answer;
   return { class: 'invalid', message: `the resource query of "${resource}" must keep the label "namespace"` };
-}
-
-/** The number of series of each namespace; null: without that label. */
-type Counts = ReadonlyMap<string | null, number>;
-
-const countsOf = new WeakMap<SeriesLayout, Counts>();
-
-/** Counted once for all answers with the same labels. */
-function seriesByNamespace(columns: SeriesColumns): Counts {
-  const known = countsOf.get(columns.layout);
-  if (known !== undefined) return known;
-  const counts = new Map<string | null, number>();
-  for (const [namespace, pods] of columns.byPod()) {
-    let count = 0;
-    for (const { length } of pods.values()) count += length;
-    counts.set(namespace, count);
-  }
-  countsOf.set(columns.layout, counts);
-  return counts;
 }
 
 function sum(numbers: readonly number[]): number {

@@ -11,7 +11,7 @@ import type {
 } from '../scaler/spec.js';
 import { addSeconds, type Instant } from '../units/time.js';
 import type { Answer } from './answers/answer.js';
-import { pickRows, type PickedRows } from './pick-rows.js';
+import { type PickedSeries, pickSeries, valuesAt } from './pick-series.js';
 import { resourceWindowSeconds } from './resource-queries.js';
 import { columnsOf, type SeriesColumns } from './answers/series-columns.js';
 import { selectRows } from './answers/series-index.js';
@@ -92,7 +92,7 @@ function containersSample(
 ): Sample {
   const { source } = context;
   const columns = columnsOf(answer);
-  const picked = pickRows(metric, columns, context);
+  const picked = pickSeries(metric, columns, context);
   if (picked.isPodMissing) return errorSample('invalid', 'a series has no label "pod"');
   const values = valuesAt(picked, columns);
   const counted = countContainers(picked, values);
@@ -114,7 +114,7 @@ function containersSample(
 
 /** Returns the usage of each container without NaN, or why it is unknown. */
 function countContainers(
-  { parts, isDistinct }: PickedRows,
+  { parts, isDistinct }: PickedSeries,
   values: readonly number[],
 ): ReadonlyMap<string, ReadonlyMap<string, number>> | ErrorSample {
   if (isDistinct && !values.some(Number.isNaN)) return new NamedParts(parts, values);
@@ -138,14 +138,11 @@ function countContainers(
   return containers;
 }
 
-function valuesAt({ rows, isWhole }: PickedRows, { values }: SeriesColumns): readonly number[] {
-  return isWhole ? values : rows.map((row) => values[row] ?? NaN);
-}
-
 function podsSample(metric: PodsMetric, answer: Answered, context: SampleContext): SampleResult {
   const columns = columnsOf(answer);
-  const picked = pickRows(metric, columns, context);
-  if (picked.selected === 0) return withoutDrops(noneSelected(answer, columns));
+  const picked = pickSeries(metric, columns, context);
+  const selected = picked.selected ?? columns.layout.count;
+  if (selected === 0) return withoutDrops(noneSelected(answer, columns));
   if (picked.isPodMissing) {
     return withoutDrops(
       errorSample('invalid', 'a series has no label "pod": a Pods query needs one series for each pod'),
@@ -160,7 +157,7 @@ function podsSample(metric: PodsMetric, answer: Answered, context: SampleContext
     );
   }
   const values = valuesAt(picked, columns);
-  const droppedSeries = picked.selected - values.length;
+  const droppedSeries = selected - values.length;
   if (values.length === 0)
     return { sample: errorSample('missing', 'no series of a listed pod'), droppedSeries };
   const verdict = judgeValues(values);

@@ -1,6 +1,7 @@
+import { LayoutChanges } from './layout-changes.js';
 import { EXACT_DIGITS, MOST_DIGITS, nearestNumber } from './nearest-number.js';
 import { parseSampleValue } from './sample-value.js';
-import { SentLayout } from './series-layout.js';
+import type { SentLayout } from './series-layout.js';
 
 /** An instant vector in columns, and the rest of the answer. */
 export interface VectorReading {
@@ -68,20 +69,17 @@ export function readVector(
 
 class VectorReader {
   readonly #body: Buffer;
-  readonly #known: SentLayout | null;
+  readonly #changes: LayoutChanges;
   readonly #bounds: VectorBounds;
   readonly #values: number[];
-  /** Where the labels of the series start and end in the body, from the first one that differs from `known`. */
-  readonly #spans: number[] = [];
   #at = 0;
-  #items = 0;
   #seconds = Infinity;
   #timeFrom = 0;
   #timeTo = 0;
 
   constructor(body: Buffer, known: SentLayout | null, bounds: VectorBounds) {
     this.#body = body;
-    this.#known = known;
+    this.#changes = new LayoutChanges(body, known);
     this.#bounds = bounds;
     // One allocation of the size that the last answer had.
     this.#values = known === null ? [] : new Array<number>(known.count);
@@ -92,12 +90,10 @@ class VectorReader {
     if (!hasPlainHead && !this.#skip(NOT_PARTIAL_HEAD)) return null;
     const body = this.#body;
     const values = this.#values;
-    let isKnown = this.#known !== null;
     let row = 0;
     do {
       if (row >= this.#bounds.series || !this.#skip(ROW_HEAD)) return null;
-      isKnown = isKnown && this.#skipKnownLabels(row);
-      if (!isKnown && !this.#readLabels()) return null;
+      if (!this.#skipKnownLabels() && !this.#readLabels()) return null;
       if (!this.#skip(PAIR_HEAD) || !this.#readTime() || !this.#readValue(row)) return null;
       row += 1;
     } while (body[this.#at++] === COMMA);
@@ -105,7 +101,7 @@ class VectorReader {
     const rest = this.#readRest(hasPlainHead);
     if (rest === undefined) return null;
     values.length = row;
-    const layout = this.#layout(row);
+    const layout = this.#changes.layout();
     if (ITEMS_AROUND + row * ITEMS_OF_ROW + layout.items > this.#bounds.items) return null;
     return { layout, values, seconds: this.#seconds, rest };
   }
@@ -118,16 +114,10 @@ class VectorReader {
     return true;
   }
 
-  #skipKnownLabels(row: number): boolean {
-    const known = this.#known;
-    if (known === null || row >= known.count) return false;
-    const { bytes, ends } = known;
-    const body = this.#body;
-    const end = ends[row] ?? 0;
-    let at = this.#at;
-    for (let index = row === 0 ? 0 : (ends[row - 1] ?? 0) + 1; index < end; index += 1)
-      if (bytes[index] !== body[at++]) return false;
-    this.#at = at;
+  #skipKnownLabels(): boolean {
+    const end = this.#changes.skip(this.#at);
+    if (end === -1) return false;
+    this.#at = end;
     return true;
   }
 
@@ -135,6 +125,7 @@ class VectorReader {
   #readLabels(): boolean {
     const body = this.#body;
     const from = this.#at;
+    let items = 0;
     if (body[this.#at++] !== OPEN_BRACE) return false;
     if (body[this.#at] === CLOSE_BRACE) this.#at += 1;
     else {
@@ -145,12 +136,12 @@ class VectorReader {
         const value = this.#skipString();
         if (value === null) return false;
         isEscaped ||= name || value;
-        this.#items += 1;
+        items += 1;
       } while (body[this.#at++] === COMMA);
       if (body[this.#at - 1] !== CLOSE_BRACE) return false;
       if (isEscaped && !isJson(body.toString('utf8', from, this.#at))) return false;
     }
-    this.#spans.push(from, this.#at);
+    this.#changes.add(from, this.#at, items);
     return true;
   }
 
@@ -252,30 +243,6 @@ class VectorReader {
     const rest = parseObject(head + body.toString('utf8', this.#at));
     // A second member of one of these names would replace the first one.
     return rest?.['data'] === 0 && rest['status'] === 'success' ? rest : undefined;
-  }
-
-  #layout(count: number): SentLayout {
-    const known = this.#known;
-    const spans = this.#spans;
-    const kept = count - spans.length / 2;
-    if (known?.count === count && spans.length === 0) return known;
-    const keptBytes = known === null || kept === 0 ? 0 : (known.ends[kept - 1] ?? 0) + 1;
-    let size = keptBytes;
-    for (let index = 0; index < spans.length; index += 2)
-      size += (spans[index + 1] ?? 0) - (spans[index] ?? 0) + 1;
-    const bytes = Buffer.allocUnsafe(size);
-    const ends = new Int32Array(count);
-    if (known !== null && kept > 0) {
-      known.bytes.copy(bytes, 0, 0, keptBytes);
-      ends.set(known.ends.subarray(0, kept));
-    }
-    let to = keptBytes;
-    for (let index = 0; index < spans.length; index += 2) {
-      to += this.#body.copy(bytes, to, spans[index], spans[index + 1]);
-      ends[kept + index / 2] = to;
-      bytes[to++] = COMMA;
-    }
-    return new SentLayout(bytes, ends, this.#items + (kept === 0 ? 0 : (known?.items ?? 0)));
   }
 }
 

@@ -1,9 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
 import { columnAnswer } from '../../src/prometheus/answers/column-answer.js';
 import { readVector } from '../../src/prometheus/answers/read-vector.js';
 import type { SentLayout } from '../../src/prometheus/answers/series-layout.js';
 import { toSample } from '../../src/prometheus/samples.js';
+import type { Sample } from '../../src/decision/snapshot/snapshot.js';
+import type { Series } from '../../src/prometheus/answers/series.js';
+import type { MetricSpec, PodsMetric } from '../../src/scaler/spec.js';
 import { aPod, aSource, cpuMetric, T0 } from '../support/builders.js';
 import { vectorBody } from './fakes.js';
 
@@ -82,3 +86,80 @@ describe('the rows of a scaler, round by round', () => {
     expect(usageOf(answer({ a: 1 }), [a])).toEqual({ a: 1 });
   });
 });
+
+const PODS_METRIC: PodsMetric = {
+  type: 'Pods',
+  name: 'rps',
+  identity: 'rps',
+  source: 'default',
+  target: { type: 'AverageValue', milli: 1000n },
+  query: 'rps',
+  selector: [],
+};
+const METRICS: readonly MetricSpec[] = [
+  cpuMetric,
+  { ...cpuMetric, type: 'ContainerResource', container: 'app' },
+  PODS_METRIC,
+  { ...PODS_METRIC, selector: [{ key: 'container', operator: 'In', values: ['app'] }] },
+];
+
+const series = fc.record({
+  labels: fc.record(
+    {
+      namespace: fc.constantFrom('shop', 'shop', 'pay'),
+      pod: fc.constantFrom('a', 'b', 'c', 'd'),
+      container: fc.constantFrom('app', 'proxy'),
+    },
+    { requiredKeys: ['pod'] },
+  ),
+  value: fc.constantFrom(1, 2, 3, NaN),
+});
+const round = fc.record({
+  at: fc.nat(50),
+  removed: fc.nat(3),
+  added: fc.array(series, { maxLength: 3 }),
+  pods: fc.subarray(['a', 'b', 'c', 'd']),
+});
+
+describe('a sample', () => {
+  it('is the same whether anything is known of earlier rounds or not', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...METRICS), fc.array(round, { maxLength: 8 }), (metric, rounds) => {
+        const kept = { ...metric };
+        let all: readonly Series[] = Array.from({ length: 30 }, (_, pod) => ({
+          labels: { namespace: 'large', pod: `p${pod}`, container: 'app' },
+          value: 1,
+        }));
+        let known: SentLayout | null = null;
+        for (const { at, removed, added, pods } of rounds) {
+          all = all.toSpliced(at, removed, ...added);
+          const body = Buffer.from(vectorBody(all));
+          const reading = readVector(body, known, { series: 100, items: 10_000 });
+          const plain = readVector(body, null, { series: 100, items: 10_000 });
+          if (reading === null || plain === null) return;
+          known = reading.layout;
+          const context = {
+            namespace: 'shop',
+            pods: pods.map((pod) => aPod(pod)),
+            now: T0,
+            source: aSource(),
+          };
+          const { sample, droppedSeries } = toSample(kept, columnAnswer(reading, null), context);
+          const expected = toSample({ ...metric }, columnAnswer(plain, null), context);
+
+          expect({ sample: plainOf(sample), droppedSeries }).toEqual({
+            ...expected,
+            sample: plainOf(expected.sample),
+          });
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+function plainOf(sample: Sample): unknown {
+  if (sample.form === 'containers')
+    return { ...sample, containers: Array.from(sample.containers, ([pod, all]) => [pod, [...all]]) };
+  return sample.form === 'pods' ? { ...sample, pods: [...sample.pods] } : sample;
+}

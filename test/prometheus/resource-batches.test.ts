@@ -1,0 +1,80 @@
+import { describe, expect, it } from '@jest/globals';
+import { createResourceBatches } from '../../src/prometheus/resource-batches.js';
+import type { Answer } from '../../src/prometheus/answers/answer.js';
+import { aSource } from '../support/builders.js';
+import { values } from './fakes.js';
+
+/* Queries that change from round to round cost more than a few series too many: all labels of their answers are new. */
+
+const SCALERS = new Map([
+  ['a', 1],
+  ['b', 1],
+  ['c', 1],
+]);
+
+/** Rounds of namespaces with these numbers of series; returns the namespaces of each query. */
+function start(maxSeries: number, scalers = SCALERS) {
+  const batches = createResourceBatches(
+    aSource({ maxSeries, resourceQueries: { cpu: '$namespaces' } }),
+    'cpu',
+  );
+  return async (series: Readonly<Record<string, number>>, due = scalers): Promise<readonly string[]> => {
+    const asked: string[] = [];
+    const askQuery = (query: string): Promise<Answer> => {
+      asked.push(query.slice(1, -1));
+      const all = query
+        .slice(1, -1)
+        .split('|')
+        .flatMap((namespace) =>
+          Array.from({ length: series[namespace] ?? 0 }, (_, pod) => ({
+            labels: { namespace, pod: `web-${pod}`, container: 'app' },
+            value: 1,
+          })),
+        );
+      return Promise.resolve(values(all));
+    };
+    const answerOf = batches.ask(due, askQuery);
+    await Promise.all(Array.from(due.keys(), answerOf));
+    return asked;
+  };
+}
+
+describe('the queries of a resource', () => {
+  it('stay the same until one exceeds 90 % of maxSeries', async () => {
+    const round = start(100);
+
+    await expect(round({ a: 30, b: 30, c: 30 })).resolves.toEqual(['a|b|c']);
+    await expect(round({ a: 30, b: 30, c: 30 })).resolves.toEqual(['a|b|c']);
+    await expect(round({ a: 30, b: 30, c: 31 })).resolves.toEqual(['a|b|c']);
+    await expect(round({ a: 30, b: 30, c: 30 })).resolves.toEqual(['a|b', 'c']);
+    await expect(round({ a: 50, b: 40, c: 30 })).resolves.toEqual(['a|b', 'c']);
+    await expect(round({ a: 50, b: 41, c: 30 })).resolves.toEqual(['a|b', 'c']);
+    await expect(round({ a: 50, b: 41, c: 30 })).resolves.toEqual(['a', 'b|c']);
+  });
+
+  it('become fewer as soon as fewer have room below 75 %', async () => {
+    const round = start(40);
+
+    await expect(round({ a: 11, b: 10, c: 10 })).resolves.toEqual(['a', 'b', 'c']);
+    await expect(round({ a: 10, b: 10, c: 10 })).resolves.toEqual(['a|b', 'c']);
+    await expect(round({ a: 10, b: 10, c: 10 })).resolves.toEqual(['a|b|c']);
+  });
+
+  it('are those of the namespaces of each round', async () => {
+    const round = start(100);
+    const series = { a: 1, b: 1, c: 1, d: 1 };
+
+    await expect(round(series)).resolves.toEqual(['a|b|c']);
+    await expect(round(series, new Map([['a', 1]]))).resolves.toEqual(['a']);
+    await expect(
+      round(
+        series,
+        new Map([
+          ['a', 1],
+          ['d', 1],
+        ]),
+      ),
+    ).resolves.toEqual(['a|d']);
+    await expect(round(series, new Map([['d', 1]]))).resolves.toEqual(['d']);
+  });
+});
