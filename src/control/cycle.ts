@@ -1,6 +1,5 @@
 import type { Condition } from '../decision/result/decision.js';
 import type { StateReading } from '../kubernetes/state/state-store.js';
-import { scalerKey } from '../scaler/spec.js';
 import type { CycleRecord } from '../telemetry/cycle-record.js';
 import type { Awaitable } from '../units/awaitable.js';
 import { buildRecord, buildUnreadRecord } from './record/build-record.js';
@@ -22,7 +21,7 @@ import type { Settled } from './change/settle.js';
 export async function runCycle(given: CycleInput, ports: CyclePorts): Promise<CycleOutput> {
   const { scaler, answers } = given;
   const sinceMs = ports.clock.monotonicMs();
-  const results = await answers.of(scalerKey(scaler));
+  const results = await answers.of(scaler);
   const ages = await readAges(answeringSources(scaler.spec.metrics, results), answers);
   return runAnsweredCycle({ ...given, readings: { results, ages, sinceMs } }, ports);
 }

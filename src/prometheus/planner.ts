@@ -1,3 +1,4 @@
+import { type Scaler, scalerKey } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
 import { type TurnedWork, workInTurns } from '../units/turned-work.js';
 import type { Answer } from './answers/answer.js';
@@ -23,18 +24,18 @@ export interface RoundAnswers {
    * Returns the answers for a due scaler, in the order of `spec.metrics`. Waits only for the queries of that scaler.
    * Rejects only for a scaler that is not due.
    */
-  readonly of: (scalerKey: string) => Promise<readonly Answer[]>;
+  readonly of: (scaler: Scaler) => Promise<readonly Answer[]>;
   /**
    * Returns the answer to the query that ranks the pods of a due scaler; null if its document has no such query. The
    * query is sent after the metrics of the round, and only the caller waits for it. Unset: the source ranks no pods.
    * Never rejects.
    */
-  readonly ranking?: (scalerKey: string) => Promise<Answer | null>;
+  readonly ranking?: (scaler: Scaler) => Promise<Answer | null>;
   /**
    * Returns which metrics of a due scaler count duplicate series, as sentences, by the last check; null: no check has
    * found any. Unset: the source does not check.
    */
-  readonly duplicates?: (scalerKey: string) => readonly string[] | null;
+  readonly duplicates?: (scaler: Scaler) => readonly string[] | null;
   /** Returns the age of a source's data, read after this call. Never rejects. */
   readonly ageOf: (source: string) => Promise<SourceAge>;
 }
@@ -117,24 +118,28 @@ function roundAnswers(
   const periodSeconds = due.reduce((longest, one) => Math.max(longest, one.periodSeconds), 0);
   const ageOptions = { periodSeconds, signal, round };
   return {
-    of: async (key) => {
+    of: async (scaler) => {
       const { needs, answerOf } = starting.result()?.value ?? (await starting.finished);
-      const { scaler, metrics } = mustGet(needs, key);
+      const { metrics } = neededBy(scaler, needs);
       const [need] = metrics;
       // `Promise.all` of one promise takes several times as long as the promise.
       if (need !== undefined && metrics.length === 1) return [await answerOf(need, scaler.namespace)];
       return Promise.all(metrics.map((each) => answerOf(each, scaler.namespace)));
     },
-    ranking: async (key) => {
+    ranking: async (scaler) => {
       const { needs, answerOf } = starting.result()?.value ?? (await starting.finished);
-      const needed = needs.get(key);
-      return needed === undefined || needed.ranking === null
-        ? null
-        : answerOf(needed.ranking, needed.scaler.namespace);
+      const ranking = needs.get(scaler)?.ranking ?? null;
+      return ranking === null ? null : answerOf(ranking, scaler.namespace);
     },
-    duplicates: (key) => describeDuplicates(mustGet(starting.finish().needs, key), known),
+    duplicates: (scaler) => describeDuplicates(neededBy(scaler, starting.finish().needs), known),
     ageOf: (source) => known.get(source)?.ages.read(ageOptions) ?? Promise.resolve(UNKNOWN_AGE),
   };
+}
+
+function neededBy(scaler: Scaler, needs: ReadonlyMap<Scaler, NeededScaler>): NeededScaler {
+  const needed = needs.get(scaler);
+  if (needed === undefined) throw new Error(`${scalerKey(scaler)} is not part of this round`);
+  return needed;
 }
 
 function describeDuplicates(

@@ -1,4 +1,4 @@
-import { type Scaler, scalerKey } from '../scaler/spec.js';
+import type { Scaler } from '../scaler/spec.js';
 import type { SourceConfig } from './data-source/source-config.js';
 import { querySuspect, resourceSuspect, type Suspect } from './duplicate-watch.js';
 import {
@@ -16,8 +16,8 @@ import { type MetricNeed, metricNeeds, rankingNeed } from './scaler-queries.js';
 /** What a round needs to know about its due scalers. The same in each round with the same scalers. */
 export interface PreparedRound {
   readonly due: readonly DueScaler[];
-  /** By `NAMESPACE/NAME`. */
-  readonly needs: ReadonlyMap<string, NeededScaler>;
+  /** By the scaler of `due`: 10,000 names would be joined and hashed in each round. */
+  readonly needs: ReadonlyMap<Scaler, NeededScaler>;
   readonly queries: readonly (readonly [string, PlannedQuery])[];
   readonly rankings: readonly (readonly [string, PlannedQuery])[];
   readonly resources: readonly (readonly [string, PlannedResource])[];
@@ -66,10 +66,10 @@ export function createRoundPreparation(sources: ReadonlyMap<string, SourceConfig
       const kept = keptByPeriod.get(longestPeriod(due));
       if (kept !== undefined && areSame(kept.due, due)) return kept;
       const planner = createRoundPlanner();
-      const needs = new Map<string, NeededScaler>();
+      const needs = new Map<Scaler, NeededScaler>();
       for (const { scaler, periodSeconds } of due) {
         const needed = { scaler, periodSeconds, ...needsFor(scaler) };
-        needs.set(scalerKey(scaler), needed);
+        needs.set(scaler, needed);
         planner.add(needed);
         yield;
       }
@@ -82,7 +82,7 @@ export function createRoundPreparation(sources: ReadonlyMap<string, SourceConfig
 
 function* preparedRound(
   due: readonly DueScaler[],
-  needs: ReadonlyMap<string, NeededScaler>,
+  needs: ReadonlyMap<Scaler, NeededScaler>,
   plan: RoundPlan,
 ): Generator<void, PreparedRound, void> {
   const queries = [...plan.queries];
@@ -104,7 +104,7 @@ function* preparedRound(
 }
 
 function* suspectsBySource(
-  needs: ReadonlyMap<string, NeededScaler>,
+  needs: ReadonlyMap<Scaler, NeededScaler>,
   plan: RoundPlan,
 ): Generator<void, ReadonlyMap<string, readonly Suspect[]>, void> {
   const bySource = new Map<string, Map<string, Suspect>>();

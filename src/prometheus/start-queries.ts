@@ -1,3 +1,4 @@
+import type { Scaler } from '../scaler/spec.js';
 import type { Answer } from './answers/answer.js';
 import { type DuplicateWatch, resourceSuspect } from './duplicate-watch.js';
 import { applyChecks, type MetricChecks } from './metric-checks.js';
@@ -33,8 +34,8 @@ export interface RoundOrder {
 
 /** The running queries of a round. */
 export interface StartedQueries {
-  /** By `NAMESPACE/NAME`. */
-  readonly needs: ReadonlyMap<string, NeededScaler>;
+  /** By the scaler that is due. */
+  readonly needs: ReadonlyMap<Scaler, NeededScaler>;
   /** Resolves with the answer to the query of a need, for one of the scalers. */
   readonly answerOf: (need: MetricNeed, namespace: string) => Promise<Answer>;
 }

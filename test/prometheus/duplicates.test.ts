@@ -98,16 +98,15 @@ async function found(
     },
     { namespace },
   );
-  const key = `${namespace}/web`;
   const round = metrics.startRound([{ scaler, periodSeconds: 15 }], new AbortController().signal);
-  const answers = await round.of(key);
+  const answers = await round.of(scaler);
   const valuesOf = (index: number): readonly number[] => {
     const answer = answers[index];
     return answer?.class === 'value' ? answer.series.map(({ value }) => Math.round(value * 100) / 100) : [];
   };
   const again = metrics.startRound([], new AbortController().signal);
   await again.ageOf('default');
-  return { cores: valuesOf(0), bytes: valuesOf(1), reported: round.duplicates?.(key) ?? null, times };
+  return { cores: valuesOf(0), bytes: valuesOf(1), reported: round.duplicates?.(scaler) ?? null, times };
 }
 
 describe.each(['Prometheus', 'VictoriaMetrics'])('duplicate series in the data of %s', (engine) => {
@@ -179,13 +178,13 @@ describe.each(['Prometheus', 'VictoriaMetrics'])('duplicate series in the data o
     const { signal } = new AbortController();
     const start = (): RoundAnswers => metrics.startRound([{ scaler, periodSeconds: 15 }], signal);
     // The first round detects the flavor of the server.
-    await start().of('shop/web');
+    await start().of(scaler);
     const round = start();
-    await round.of('shop/web');
-    for (let turn = 0; turn < 100 && round.duplicates?.('shop/web') == null; turn += 1)
+    await round.of(scaler);
+    for (let turn = 0; turn < 100 && round.duplicates?.(scaler) == null; turn += 1)
       await new Promise((resolve) => setTimeout(resolve, isTwice ? 20 : 2));
 
-    expect(round.duplicates?.('shop/web') ?? null).toEqual(
+    expect(round.duplicates?.(scaler) ?? null).toEqual(
       isTwice
         ? [
             'metric "rps": each series of the query has 2 copies, by prometheus_replica p0, p1: counted 2 times',

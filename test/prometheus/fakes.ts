@@ -2,15 +2,24 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import type { AddressInfo } from 'node:net';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import type { Answer, Series } from '../../src/prometheus/answers/answer.js';
+import type { RoundAnswers } from '../../src/prometheus/planner.js';
+import type { DueScaler } from '../../src/prometheus/round-plan.js';
+import { scalerKey } from '../../src/scaler/spec.js';
 import type { Clock } from '../../src/units/clock.js';
 import type { Instant } from '../../src/units/time.js';
-import { T0 } from '../support/builders.js';
+import { aScaler, T0 } from '../support/builders.js';
 
 /** Real timers, for real sockets. */
 export const realClock: Clock = { ...SYSTEM_CLOCK, random: () => 0.5 };
 
 export function values(series: readonly Series[], evaluatedAt: Instant = T0): Answer {
   return { class: 'value', series, evaluatedAt };
+}
+
+/** The answers of a round, by `NAMESPACE/NAME`. */
+export function answersByKey(due: readonly DueScaler[], { of, ageOf }: RoundAnswers) {
+  const scalers = new Map(due.map(({ scaler }) => [scalerKey(scaler), scaler]));
+  return { ageOf, of: (key: string) => of(scalers.get(key) ?? aScaler([], '', key)) };
 }
 
 /** A Prometheus API body with a vector. */

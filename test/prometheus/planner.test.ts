@@ -12,7 +12,7 @@ import type { MetricSpec } from '../../src/scaler/spec.js';
 import type { Clock } from '../../src/units/clock.js';
 import { aScaler, aSource, at, cpuMetric, externalMetric, T0 } from '../support/builders.js';
 import { ManualClock } from '../support/manual-clock.js';
-import { realClock, values } from './fakes.js';
+import { answersByKey, realClock, values } from './fakes.js';
 
 type Respond = (query: string, options: QueryOptions) => Answer | Promise<Answer>;
 
@@ -50,7 +50,7 @@ function setUp(respond: Respond, overrides: Partial<SourceConfig> = {}, clock: C
     createClient: () => client,
   });
   const start = (...scalers: readonly DueScaler[]) =>
-    metrics.startRound(scalers, new AbortController().signal);
+    answersByKey(scalers, metrics.startRound(scalers, new AbortController().signal));
   return { start, asked, deadlinesMs, reports, startTimeCount: () => startTimes };
 }
 

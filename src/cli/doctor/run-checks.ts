@@ -207,7 +207,7 @@ async function checkScaler(
       why: `the time limit of ${WHOLE_MS / 1000} s was exceeded; check this scaler only: promscaler doctor ${key}`,
     });
   const [answers, facts] = await Promise.all([
-    round.of(key),
+    round.of(scaler),
     cluster === null ? null : readClusterFacts(cluster, scaler),
   ]);
   return runAll(SCALER_CHECKS, {

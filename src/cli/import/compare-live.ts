@@ -9,7 +9,7 @@ import type { Answer } from '../../prometheus/answers/answer.js';
 import { createPrometheusClient } from '../../prometheus/client/client.js';
 import { createMetricSource } from '../../prometheus/planner.js';
 import { readScalers } from '../../scaler/read/read-scalers.js';
-import { type Scaler, scalerKey } from '../../scaler/spec.js';
+import type { Scaler } from '../../scaler/spec.js';
 import type { CycleRecord } from '../../telemetry/cycle-record.js';
 import { decideOnce } from '../doctor/checks/decision.js';
 import type { ClusterContext } from '../doctor/context/context.js';
@@ -62,7 +62,7 @@ export async function compareLive(
       lines[index] =
         typeof read === 'string'
           ? notCompared(object, read)
-          : await compareOne(object, read, { context: opened.context, answers: round.of(scalerKey(read)) });
+          : await compareOne(object, read, { context: opened.context, answers: round.of(read) });
     }
   };
   try {

@@ -1,6 +1,5 @@
 import type { Decision } from '../../decision/result/decision.js';
 import type { OtherScaler } from '../../kubernetes/api/types.js';
-import { scalerKey } from '../../scaler/spec.js';
 import { noChange } from '../../telemetry/cycle-record.js';
 import type { CycleRecord, Outcome, Pause, Shadow } from '../../telemetry/cycle-record.js';
 import type { ScaleResult } from '../change/change-replicas.js';
@@ -44,7 +43,7 @@ export function buildRecord(
   const { pause, degraded, isDryRun, otherScaler } = circumstances;
   const held = { hold, pause, override: overrideOf(order, result), degraded: whyDegraded(degraded, result) };
   const decided = conditionsOf(decision, result);
-  const unique = uniqueConditions(answers.duplicates?.(scalerKey(scaler)) ?? null);
+  const unique = uniqueConditions(answers.duplicates?.(scaler) ?? null);
   return {
     scaler,
     at: now,

@@ -1,7 +1,6 @@
 import type { Answer } from '../../prometheus/answers/answer.js';
 import type { RoundAnswers } from '../../prometheus/planner.js';
 import type { SourceAge } from '../../prometheus/source-age.js';
-import { scalerKey } from '../../scaler/spec.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Clock } from '../../units/clock.js';
 import { answeringSources, readAges } from '../observe/readings.js';
@@ -78,7 +77,7 @@ export function createArrivals<C extends Waiting>(
   };
 
   return (cycle) => {
-    void cycle.answers.of(scalerKey(cycle.scaler)).then(
+    void cycle.answers.of(cycle.scaler).then(
       (results) => arrive(cycle, results),
       (error: unknown) => fail(cycle, error),
     );

@@ -10,7 +10,6 @@ import { type RunningPrometheus, startPrometheus } from '../../../src/cli/demo/p
 import { createMetricSource } from '../../../src/prometheus/planner.js';
 import { type PodRanking, rankPods } from '../../../src/prometheus/pod-ranking.js';
 import { readScalers } from '../../../src/scaler/read/read-scalers.js';
-import { scalerKey } from '../../../src/scaler/spec.js';
 import { aPod, aSource } from '../../support/builders.js';
 
 jest.setTimeout(240_000);
@@ -71,7 +70,7 @@ async function ask(): Promise<PodRanking> {
   });
   for (let tries = 0; tries < 100; tries += 1) {
     const round = source.startRound([{ scaler, periodSeconds: 15 }], new AbortController().signal);
-    const answer = (await round.ranking?.(scalerKey(scaler))) ?? null;
+    const answer = (await round.ranking?.(scaler)) ?? null;
     if (answer?.class === 'value') return rankPods(answer, 'shop', OURS);
     if (answer?.class !== 'missing') throw new Error(JSON.stringify(answer));
     await new Promise((resolve) => setTimeout(resolve, 100));
