@@ -22,9 +22,12 @@ import {
 export interface RoundAnswers {
   /**
    * Returns the answers for a due scaler, in the order of `spec.metrics`. Waits only for the queries of that scaler.
-   * Rejects only for a scaler that is not due.
+   * Rejects only for a scaler that is not due. Once all queries are sent, scalers with the same answer get the same
+   * promise.
    */
   readonly of: (scaler: Scaler) => Promise<readonly Answer[]>;
+  /** Settles when all queries are sent; null: they are. Unset: null. */
+  readonly sending?: () => Promise<unknown> | null;
   /**
    * Returns the answer to the query that ranks the pods of a due scaler; null if its document has no such query. The
    * query is sent after the metrics of the round, and only the caller waits for it. Unset: the source ranks no pods.
@@ -117,15 +120,37 @@ function roundAnswers(
 ): RoundAnswers {
   const periodSeconds = due.reduce((longest, one) => Math.max(longest, one.periodSeconds), 0);
   const ageOptions = { periodSeconds, signal, round };
+  const lists = new Map<Promise<Answer>, Promise<readonly Answer[]>>();
+  const listOf = (answer: Promise<Answer>): Promise<readonly Answer[]> => {
+    let list = lists.get(answer);
+    if (list === undefined) lists.set(answer, (list = answer.then((one) => [one])));
+    return list;
+  };
+  const answersOf = (scaler: Scaler, { needs, answerOf }: StartedQueries): Promise<readonly Answer[]> => {
+    const needed = needs.get(scaler);
+    if (needed === undefined) return Promise.reject(notInRound(scaler));
+    const { metrics } = needed;
+    const [need] = metrics;
+    return need !== undefined && metrics.length === 1
+      ? listOf(answerOf(need, scaler.namespace))
+      : Promise.all(metrics.map((each) => answerOf(each, scaler.namespace)));
+  };
+  /** Null also after an error, with which `finished` rejects. */
+  const started = (): StartedQueries | null => {
+    try {
+      return starting.result()?.value ?? null;
+    } catch {
+      return null;
+    }
+  };
   return {
-    of: async (scaler) => {
-      const { needs, answerOf } = starting.result()?.value ?? (await starting.finished);
-      const { metrics } = neededBy(scaler, needs);
-      const [need] = metrics;
-      // `Promise.all` of one promise takes several times as long as the promise.
-      if (need !== undefined && metrics.length === 1) return [await answerOf(need, scaler.namespace)];
-      return Promise.all(metrics.map((each) => answerOf(each, scaler.namespace)));
+    of: (scaler) => {
+      const queries = started();
+      return queries === null
+        ? starting.finished.then((sent) => answersOf(scaler, sent))
+        : answersOf(scaler, queries);
     },
+    sending: () => (started() === null ? starting.finished : null),
     ranking: async (scaler) => {
       const { needs, answerOf } = starting.result()?.value ?? (await starting.finished);
       const ranking = needs.get(scaler)?.ranking ?? null;
@@ -138,8 +163,12 @@ function roundAnswers(
 
 function neededBy(scaler: Scaler, needs: ReadonlyMap<Scaler, NeededScaler>): NeededScaler {
   const needed = needs.get(scaler);
-  if (needed === undefined) throw new Error(`${scalerKey(scaler)} is not part of this round`);
+  if (needed === undefined) throw notInRound(scaler);
   return needed;
+}
+
+function notInRound(scaler: Scaler): Error {
+  return new Error(`${scalerKey(scaler)} is not part of this round`);
 }
 
 function describeDuplicates(

@@ -45,17 +45,18 @@ export function toSamples(
   },
 ): { readonly samples: readonly Sample[]; readonly droppedSeries: number } {
   const { pods, now, sources } = context;
-  const results = scaler.spec.metrics.map((metric, index) => {
-    const answer = answers[index];
+  const samples: Sample[] = [];
+  let droppedSeries = 0;
+  for (const metric of scaler.spec.metrics) {
+    const answer = answers[samples.length];
     if (answer === undefined)
-      throw new Error(`no answer for metric ${index} of ${scaler.namespace}/${scaler.name}`);
+      throw new Error(`no answer for metric ${samples.length} of ${scaler.namespace}/${scaler.name}`);
     const source = sources.get(metric.source) ?? null;
-    return toSample(metric, answer, { namespace: scaler.namespace, pods, now, source });
-  });
-  return {
-    samples: results.map(({ sample }) => sample),
-    droppedSeries: results.reduce((sum, { droppedSeries }) => sum + droppedSeries, 0),
-  };
+    const result = toSample(metric, answer, { namespace: scaler.namespace, pods, now, source });
+    samples.push(result.sample);
+    droppedSeries += result.droppedSeries;
+  }
+  return { samples, droppedSeries };
 }
 
 /**

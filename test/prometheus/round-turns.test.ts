@@ -73,6 +73,20 @@ describe('a round that takes many turns', () => {
     expect((await answer)[0]?.class).toBe('value');
   });
 
+  it('says until when its queries are being sent, and then has one promise for an answer', async () => {
+    const { start, runTurns } = setUp(0.5);
+    const round = start();
+    const [one] = due;
+    if (one === undefined) throw new Error('no scaler');
+    const sending = round.sending?.() ?? null;
+    expect(sending).not.toBeNull();
+    await runTurns();
+    await sending;
+
+    expect(round.sending?.()).toBeNull();
+    expect(round.of(one.scaler)).toBe(round.of(one.scaler));
+  });
+
   it('tells of no duplicates while its queries are not sent, instead of an error', () => {
     const { start } = setUp(0.5);
 

@@ -27,6 +27,12 @@ interface Group<C> {
   readonly arrived: Arrived<C>[];
 }
 
+/** Cycles of a round whose queries are being sent. */
+interface Held<C> {
+  readonly answers: RoundAnswers;
+  readonly cycles: C[];
+}
+
 interface Ready<C> extends Arrived<C> {
   readonly ages: ReadonlyMap<string, SourceAge>;
 }
@@ -48,6 +54,9 @@ export function createArrivals<C extends Waiting>(
 ): (cycle: C) => void {
   const { atOnce, run, fail } = ports;
   let open: Group<C> | null = null;
+  let held: Held<C> | null = null;
+  /** The cycles that wait for the same promise, so that 50 scalers with the same answer need no 50 promises. */
+  const waiting = new Map<Promise<readonly Answer[]>, C[]>();
 
   const admit = createAdmission<Ready<C>>(clock, {
     atOnce,
@@ -76,10 +85,44 @@ export function createArrivals<C extends Waiting>(
     for (const name of answeringSources(cycle.scaler.spec.metrics, results)) group.sources.add(name);
   };
 
-  return (cycle) => {
-    void cycle.answers.of(cycle.scaler).then(
-      (results) => arrive(cycle, results),
-      (error: unknown) => fail(cycle, error),
+  const wait = (cycle: C): void => {
+    const answer = cycle.answers.of(cycle.scaler);
+    const others = waiting.get(answer);
+    if (others !== undefined) {
+      others.push(cycle);
+      return;
+    }
+    const cycles = [cycle];
+    waiting.set(answer, cycles);
+    answer.then(
+      (results) => {
+        waiting.delete(answer);
+        for (const each of cycles) arrive(each, results);
+      },
+      (error: unknown) => {
+        waiting.delete(answer);
+        for (const each of cycles) fail(each, error);
+      },
     );
+  };
+
+  /** Until the queries are sent, each scaler would wait for a promise of its own. */
+  const hold = (cycle: C, sending: Promise<unknown>): void => {
+    if (held?.answers === cycle.answers) {
+      held.cycles.push(cycle);
+      return;
+    }
+    const { cycles } = (held = { answers: cycle.answers, cycles: [cycle] });
+    const release = (): void => {
+      if (held?.cycles === cycles) held = null;
+      for (const each of cycles) wait(each);
+    };
+    sending.then(release, release);
+  };
+
+  return (cycle) => {
+    const sending = cycle.answers.sending?.() ?? null;
+    if (sending === null) wait(cycle);
+    else hold(cycle, sending);
   };
 }

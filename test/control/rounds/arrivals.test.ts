@@ -150,4 +150,48 @@ describe('cycles that wait for their answers', () => {
     expect(failed).toEqual([[lost, fault]]);
     expect(ran).toHaveLength(1);
   });
+
+  it('that share a promise run together, and fail together', async () => {
+    const { wait, ran, failed } = start();
+    const answer = Promise.resolve([FAILED]);
+    const shared = { ...answersBehind(Promise.resolve()).answers, of: () => answer };
+    const cycles = [wait(shared), wait(shared)];
+    const lost = new Error('lost');
+    const rejected = Promise.reject(lost);
+    const others = { ...shared, of: () => rejected };
+    const unanswered = [wait(others), wait(others)];
+    await settle();
+
+    expect(ran.map(([cycle]) => cycle)).toEqual(cycles);
+    expect(failed).toEqual(unanswered.map((cycle) => [cycle, lost]));
+  });
+
+  it.each([
+    ['are', () => Promise.resolve()],
+    ['cannot be', () => Promise.reject(new Error('not sent'))],
+  ])('ask for their answers once the queries of their round %s sent', async (_, sent) => {
+    const { wait, ran } = start();
+    const { opened, open } = gate();
+    const { answers } = answersBehind(Promise.resolve());
+    const asked: string[] = [];
+    const sending = opened.then(sent);
+    const held = (name: string): RoundAnswers => ({
+      ...answers,
+      of: (scaler) => {
+        asked.push(name);
+        return answers.of(scaler);
+      },
+      sending: () => sending,
+    });
+    const [first, second] = [held('first'), held('second')];
+    const cycles = [wait(first), wait(first), wait(second), wait(first)];
+    await settle();
+    expect(asked).toEqual([]);
+
+    open();
+    await settle();
+
+    expect(asked).toEqual(['first', 'first', 'second', 'first']);
+    expect(ran.map(([cycle]) => cycle)).toEqual(cycles);
+  });
 });
