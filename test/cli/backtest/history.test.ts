@@ -9,18 +9,9 @@ import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { startServer, type FakeServer, type RecordedRequest } from '../../prometheus/fakes.js';
 import { remoteWrite, type WrittenSeries } from '../../support/remote-write.js';
 import { folderOf, type Ran, runCli } from '../fake-io.js';
+import { scalerYaml } from '../scaler-yaml.js';
 
-const DOCUMENT = `apiVersion: promscaler.dev/v1
-kind: Scaler
-metadata: { name: web, namespace: shop }
-spec:
-  scaleTargetRef: { name: web }
-  maxReplicas: 20
-  metrics:
-    - type: Resource
-      resource: { name: cpu, target: { type: Utilization, averageUtilization: 70 } }
-`;
-const cwd = folderOf({ 'web.yaml': DOCUMENT });
+const cwd = folderOf({ 'web.yaml': scalerYaml() });
 
 const cleanups: (() => Promise<void>)[] = [];
 afterAll(async () => {
