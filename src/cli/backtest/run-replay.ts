@@ -68,7 +68,7 @@ export async function runReplay(files: readonly string[], format: Format, io: Co
   };
   for (const file of files) await addFile(totals, file, io);
   if (totals.emptyFiles === files.length) throw new EmptyRecordError(files);
-  // JSON escapes control characters itself.
+  // JSON escapes ESC and the like itself.
   io.stdout.write(
     format === 'json' ? `${JSON.stringify(toJson(totals), null, 2)}\n` : printable(textOf(totals, format)),
   );

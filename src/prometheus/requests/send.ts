@@ -122,7 +122,7 @@ async function exchange(
   return new Received(response, bytes);
 }
 
-/** A class, because an object with a getter of its own takes 2 KB. */
+/** A class, because an object with its own getter takes 2 KB. */
 class Received implements Answered {
   readonly kind = 'answered';
   readonly status: number;

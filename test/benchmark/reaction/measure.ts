@@ -18,7 +18,7 @@ import {
   type StepsOrder,
 } from './plan.js';
 
-/** The API server and the exporter, in a process of their own. */
+/** The API server and the exporter, in their own process. */
 export interface LoadProcess {
   readonly url: string;
   readonly exporterUrl: string;
