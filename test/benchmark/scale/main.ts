@@ -23,14 +23,14 @@ export const SCALE_USAGE = `npm run bench -- scale [OPTION...]
   --alloc-prof DIR  write what is allocated at the start and in the measured rounds instead, without what lives shortly
   --save DIR      write the figures of each size to a file in this directory
   --write         write docs/benchmarks.md from the figures of this run and those in the directory of --save
-  --node-flag F   a further flag of Node.js for the service, repeatable; default: --max-semi-space-size=8, as in the
+  --node-flag F   a further flag of Node.js for the service, repeatable; default: --max-semi-space-size=16, as in the
                   Helm chart
   --heap          write a heap snapshot after the last round, into the directory of --cpu-prof or the current one`;
 
 /** In the checkout: this file runs from a directory for compiled benchmarks. */
 const PAGE = fileURLToPath(new URL('../../../../docs/benchmarks.md', import.meta.url));
-/** What the Helm chart sets for a memory limit below 2 GiB. */
-const CHART_SEMI_SPACE = '--max-semi-space-size=8';
+/** What the Helm chart sets for a memory limit of 1 GiB and more. */
+const CHART_SEMI_SPACE = '--max-semi-space-size=16';
 const SIZES = [100, 1000, 5000, 10_000];
 
 /** A round must end before the next one begins. */
