@@ -35,16 +35,16 @@ export default class PlainContextEnvironment extends TestEnvironment {
   async setup() {
     await super.setup();
     this.#variables = { ...this.global.process.env };
-    asyncHooks.AsyncLocalStorage = SerialStorage;
+    useStorage(SerialStorage);
   }
 
   /** The runner has been loaded when its first event arrives; the tests and what they import get Node's own class. */
   handleTestEvent({ name }) {
-    if (name === 'setup') asyncHooks.AsyncLocalStorage = AsyncLocalStorage;
+    if (name === 'setup') useStorage(AsyncLocalStorage);
   }
 
   async teardown() {
-    asyncHooks.AsyncLocalStorage = AsyncLocalStorage;
+    useStorage(AsyncLocalStorage);
     if (!this.isShared) return super.teardown();
     const { env } = this.global.process;
     for (const name of Object.keys(env)) delete env[name];
@@ -54,6 +54,11 @@ export default class PlainContextEnvironment extends TestEnvironment {
 }
 
 const { AsyncLocalStorage } = asyncHooks;
+
+function useStorage(value) {
+  // From Node 24 on, it has only a getter.
+  Object.defineProperty(asyncHooks, 'AsyncLocalStorage', { value, configurable: true, enumerable: true });
+}
 
 /** An `AsyncLocalStorage` for a runner that runs one test at a time: it has no `it.concurrent`. */
 class SerialStorage {

@@ -29,6 +29,7 @@ import { homeDirectory } from '../input/home-directory.js';
 import type { CommandIo, ExitCode, FaultListener } from '../process/io.js';
 import { CommandError } from '../process/io.js';
 import { type ClusterOptions, connectionSettings, withCluster } from '../reach/cluster-options.js';
+import { allowHeapGrowth } from './heap-growth.js';
 import { ownObjects } from './own-objects.js';
 import { pluginRunner } from '../reach/run-plugin.js';
 import { createService } from './service.js';
@@ -49,6 +50,7 @@ interface RunOptions {
 export async function runService(options: RunOptions, io: CommandIo): Promise<ExitCode> {
   const config = withCluster(await loadConfig(options.configFile, io), options.cluster ?? {});
   const { clock } = io;
+  allowHeapGrowth(0);
   const log = createLog({ stream: io.stderr, ...config.log, clock });
   io.onFault?.(logFault(log));
   const read = { defaults: config.defaults, service: serviceFacts(config) };
@@ -200,6 +202,7 @@ function applyDocuments(
   },
 ): void {
   const { service, log, before, rejection } = given;
+  allowHeapGrowth(scalers.length);
   service.setScalers(scalers, problems, verdicts);
   if (!changed) return;
   const logged = new Set((before?.problems ?? []).map((problem) => JSON.stringify(problem)));

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { CHART_FLAGS } from '../chart-flags.js';
+import { SEMI_SPACE_FLAG } from '../chart-flags.js';
 import { describeMachine } from '../report.js';
 import { readRunOptions, RUN_OPTIONS } from '../run-options.js';
 import { printSize, printTable } from './print.js';
@@ -25,7 +25,7 @@ export const SCALE_USAGE = `npm run bench -- scale [OPTION...]
   --alloc-prof DIR  write what is allocated at the start and in the measured rounds instead, without what lives shortly
   --save DIR      write the figures of each size to a file in this directory
   --write         write docs/benchmarks.md from the figures of this run and those in the directory of --save
-  --node-flag F   a further flag of Node.js for the service, repeatable, besides ${CHART_FLAGS} of the
+  --node-flag F   a further flag of Node.js for the service, repeatable, besides ${SEMI_SPACE_FLAG} of the
                   Helm chart
   --heap          write a heap snapshot after the last round, into the directory of --cpu-prof or the current one`;
 
