@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { folderOf, runCli } from '../fake-io.js';
-import { scalerYaml } from '../scaler-yaml.js';
+import { scalerYaml } from '../../support/scaler-yaml.js';
 
 const HPA = `apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler

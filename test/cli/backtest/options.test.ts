@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { folderOf, runCli } from '../fake-io.js';
-import { scalerYaml } from '../scaler-yaml.js';
+import { scalerYaml } from '../../support/scaler-yaml.js';
 
 const TRACE = `t_seconds,value\n${Array.from({ length: 30 }, (_, minute) => `${minute * 60},70`).join('\n')}\n`;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { folderOf, runCli, type Ran } from '../fake-io.js';
-import { cpuMetric, scalerYaml } from '../scaler-yaml.js';
+import { cpuMetric, scalerYaml } from '../../support/scaler-yaml.js';
 
 const document = (target: number, spec: { readonly tolerance?: number } = {}): string =>
   scalerYaml({ maxReplicas: 40, ...spec, metrics: [cpuMetric(target)] });

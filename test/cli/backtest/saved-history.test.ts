@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startServer, type FakeServer } from '../../prometheus/fakes.js';
 import { folderOf, type Ran, runCli } from '../fake-io.js';
-import { scalerYaml } from '../scaler-yaml.js';
+import { scalerYaml } from '../../support/scaler-yaml.js';
 
 const documentOf = (query: string): string =>
   scalerYaml({ metrics: [`external: { query: '${query}', target: { averageValue: 1 } }`] });

@@ -6,7 +6,7 @@ import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { eventually } from '../../support/manual-clock.js';
 import { runCli } from '../fake-io.js';
-import { EXTERNAL_METRIC, scalerYaml } from '../scaler-yaml.js';
+import { EXTERNAL_METRIC, scalerYaml } from '../../support/scaler-yaml.js';
 import { type StartedRun, startRun } from './start-run.js';
 
 let simulator: Simulator;

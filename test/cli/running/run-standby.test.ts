@@ -4,7 +4,7 @@ import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { eventually } from '../../support/manual-clock.js';
 import { until } from '../../support/until.js';
-import { EXTERNAL_METRIC, scalerYaml } from '../scaler-yaml.js';
+import { EXTERNAL_METRIC, scalerYaml } from '../../support/scaler-yaml.js';
 import { type StartedRun, startRun } from './start-run.js';
 
 jest.setTimeout(60_000);

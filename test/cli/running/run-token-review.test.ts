@@ -3,7 +3,7 @@ import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { until } from '../../support/until.js';
-import { EXTERNAL_METRIC, scalerYaml } from '../scaler-yaml.js';
+import { EXTERNAL_METRIC, scalerYaml } from '../../support/scaler-yaml.js';
 import { type StartedRun, startRun } from './start-run.js';
 
 jest.setTimeout(60_000);

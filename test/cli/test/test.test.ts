@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { folderOf, runCli } from '../fake-io.js';
 import type { Ran } from '../fake-io.js';
-import { cpuMetric, scalerYaml } from '../scaler-yaml.js';
+import { cpuMetric, scalerYaml } from '../../support/scaler-yaml.js';
 
 const DOCUMENT = scalerYaml({
   metrics: [
