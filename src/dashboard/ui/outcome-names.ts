@@ -6,7 +6,7 @@ type OutcomeKind = ServiceStatus['lastOutcomes'][number]['outcome']['kind'];
 export const OUTCOME_NAMES: Readonly<Record<OutcomeKind, string>> = {
   none: 'No change',
   patched: 'Changed',
-  replaced: 'Replaced by another client',
+  replaced: 'Replaced',
   'dry-run': 'Dry run',
   paused: 'Paused',
   held: 'Held',
