@@ -124,7 +124,7 @@ function headersFor(
     : [...known.list, String(Buffer.byteLength(data))];
 }
 
-/** With these, Node.js sends other headers of its own. */
+/** With these, Node.js itself sends other headers. */
 const OWN_HEADERS = /^(?:host|content-length|transfer-encoding|connection|expect|trailer)$/i;
 
 function listOf(
