@@ -1,5 +1,4 @@
 import type { Scaler } from '../scaler/spec.js';
-import { scalerKey } from '../scaler/spec.js';
 import type { RoundAnswers } from '../prometheus/planner.js';
 import { onAbort } from '../units/abort.js';
 import type { Awaitable } from '../units/awaitable.js';
@@ -85,10 +84,11 @@ export function createController(ports: ControllerPorts): Controller {
   let startMs = 0;
 
   const createEntry = (scaler: Scaler): Entry => ({
-    key: scalerKey(scaler),
+    key: scaler.key,
     scaler,
     memory: freshMemory(ports.clock.now(), null),
     clockSetBy: wallClock.setBySeconds(),
+    isCurrent: true,
     isRunning: false,
     isNew: true,
   });
@@ -181,9 +181,8 @@ export function createController(ports: ControllerPorts): Controller {
 
   const runEntry = (cycle: DueCycle, readings: Readings): void => {
     const { entry, scaler, round, answers, signal } = cycle;
-    const { key } = entry;
     // The scaler was removed, or another term has begun, while the cycle waited.
-    if (entries.get(key) !== entry) {
+    if (!entry.isCurrent) {
       endCycle(cycle);
       return;
     }
@@ -194,9 +193,9 @@ export function createController(ports: ControllerPorts): Controller {
         now: round.at,
         answers,
         readings,
-        sharesTargetWith: shared.get(key) ?? null,
+        sharesTargetWith: shared.get(entry.key) ?? null,
         // After a scaler is removed or its document changes, its running cycle must not patch.
-        isCurrent: () => entries.get(key) === entry && entry.scaler === scaler,
+        isCurrent: () => entry.isCurrent && entry.scaler === scaler,
         signal,
       });
       if (output instanceof Promise)
@@ -211,10 +210,9 @@ export function createController(ports: ControllerPorts): Controller {
 
   const keepOutput = (cycle: DueCycle, output: CycleOutput): void => {
     const { entry } = cycle;
-    const { key } = entry;
     entry.memory = output.memory;
     // The scaler was removed during this cycle, which has just recorded it again.
-    if (!entries.has(key)) ports.onRemoved(key);
+    if (!entry.isCurrent && !entries.has(entry.key)) ports.onRemoved(entry.key);
     endCycle(cycle);
   };
 
@@ -236,9 +234,10 @@ export function createController(ports: ControllerPorts): Controller {
 
   return {
     setScalers: (scalers, all = scalers) => {
-      const keys = new Set(scalers.map(scalerKey));
-      for (const key of entries.keys()) {
+      const keys = new Set(scalers.map(({ key }) => key));
+      for (const [key, entry] of entries) {
         if (keys.has(key)) continue;
+        entry.isCurrent = false;
         entries.delete(key);
         ports.onRemoved(key);
       }
@@ -250,7 +249,10 @@ export function createController(ports: ControllerPorts): Controller {
     },
     run: async (signal) => {
       await waitForSync(ports, signal);
-      for (const [key, entry] of entries) entries.set(key, entryForNewTerm(entry));
+      for (const [key, entry] of entries) {
+        entries.set(key, entryForNewTerm(entry));
+        entry.isCurrent = false;
+      }
       running = signal;
       startMs = ports.clock.monotonicMs();
       startLoops();

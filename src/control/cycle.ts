@@ -70,26 +70,36 @@ function settleObserved(
   const { target, otherScaler, snapshot } = observation;
   const circumstances = { target, otherScaler, pause, degraded, isDryRun };
   const settling = settle(input, ports, { snapshot, memory: observation.memory, circumstances });
-  const end = (settled: Settled): CycleOutput => {
-    const { decideSeconds } = settled;
-    const actSeconds = (ports.clock.monotonicMs() - settleMs) / 1000 - decideSeconds;
-    const seconds = { observe: observeSeconds, decide: decideSeconds, act: actSeconds };
-    return finish(input, ports, { settled, circumstances, capacity: observation.capacity, seconds });
-  };
-  return settling instanceof Promise ? settling.then(end) : end(settling);
+  const begun = { circumstances, capacity: observation.capacity, observeSeconds, settleMs };
+  return settling instanceof Promise
+    ? finishLater(input, ports, { settling, begun })
+    : finish(input, ports, { settled: settling, begun });
+}
+
+interface BegunCycle {
+  readonly circumstances: Circumstances;
+  readonly capacity: Condition;
+  readonly observeSeconds: number;
+  /** Monotonic time after it. */
+  readonly settleMs: number;
+}
+
+async function finishLater(
+  input: CycleInput,
+  ports: CyclePorts,
+  { settling, begun }: { readonly settling: Promise<Settled>; readonly begun: BegunCycle },
+): Promise<CycleOutput> {
+  return finish(input, ports, { settled: await settling, begun });
 }
 
 function finish(
   input: CycleInput,
   ports: CyclePorts,
-  cycle: {
-    readonly settled: Settled;
-    readonly circumstances: Circumstances;
-    readonly capacity: Condition;
-    readonly seconds: CycleRecord['seconds'];
-  },
+  { settled, begun }: { readonly settled: Settled; readonly begun: BegunCycle },
 ): CycleOutput {
-  const { settled, circumstances } = cycle;
+  const { circumstances, capacity, observeSeconds, settleMs } = begun;
+  const { decideSeconds } = settled;
+  const actSeconds = (ports.clock.monotonicMs() - settleMs) / 1000 - decideSeconds;
   const remembered = rememberCycle(settled.memory, {
     now: input.now,
     endedAt: ports.clock.now(),
@@ -101,9 +111,9 @@ function finish(
   const record = buildRecord(input, {
     settled,
     circumstances,
-    capacity: cycle.capacity,
+    capacity,
     lastScales: lastScales(remembered),
-    seconds: cycle.seconds,
+    seconds: { observe: observeSeconds, decide: decideSeconds, act: actSeconds },
   });
   const memory = afterRecord(remembered, record);
   return { memory: save(input, ports, memory), record, target: circumstances.target };

@@ -1,5 +1,4 @@
 import type { Scaler } from '../scaler/spec.js';
-import { scalerKey } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
 import { shiftMemory } from './memory/clock-jump.js';
 import type { Memory } from './memory/memory.js';
@@ -7,12 +6,14 @@ import { targetKey } from './observe/shared-targets.js';
 
 /** A scaler of the controller. */
 export interface Entry {
-  /** `NAMESPACE/NAME`. Kept, because a string that is built for each look-up is hashed for each. */
+  /** `key` of the scaler: the same string as long as the entry exists. */
   readonly key: string;
   scaler: Scaler;
   memory: Memory;
   /** Total seconds by which the wall clock had been set when the memory was last updated. */
   clockSetBy: number;
+  /** Whether the controller still has this entry, and no other one with its key. */
+  isCurrent: boolean;
   /** Whether a cycle runs, or waits for its answers. */
   isRunning: boolean;
   /** Whether no cycle has run with this document yet. */
@@ -25,7 +26,7 @@ export function keepOrAdd(
   scaler: Scaler,
   createEntry: (scaler: Scaler) => Entry,
 ): void {
-  const key = scalerKey(scaler);
+  const { key } = scaler;
   const old = entries.get(key);
   // Nearly every document of a reload is an old one.
   if (old?.scaler === scaler) return;
@@ -36,7 +37,10 @@ export function keepOrAdd(
   if (isSameTarget) {
     old.isNew = true;
     old.scaler = scaler;
-  } else entries.set(key, createEntry(scaler));
+    return;
+  }
+  if (old !== undefined) old.isCurrent = false;
+  entries.set(key, createEntry(scaler));
 }
 
 /** Shifts the times in memory if the wall clock was set. */

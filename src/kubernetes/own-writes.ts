@@ -13,22 +13,45 @@ interface OwnWrites {
 /** After this time, a watched version that cannot be compared counts as current. */
 const INCOMPARABLE_MS = 60_000;
 
+interface Write {
+  readonly group: string;
+  readonly kind: string;
+  readonly resourceVersion: string;
+  readonly atMs: number;
+}
+
 /** Source: reliability.md, K13. */
 export function createOwnWrites(clock: Clock): OwnWrites {
-  const writes = new Map<string, { readonly resourceVersion: string; readonly atMs: number }>();
-  const keyOf = (namespace: string, ref: TargetRef): string =>
-    `${groupOf(ref)}/${ref.kind}/${namespace}/${ref.name}`;
+  // By namespace and name: each cycle asks, and nearly all names have no write. A joined key would be built for each.
+  const namespaces = new Map<string, Map<string, readonly Write[]>>();
+  const isOf = (ref: TargetRef, { group, kind }: Write): boolean =>
+    group === groupOf(ref) && kind === ref.kind;
+  /** Replaces the write to a target; null: removes it. */
+  const replace = (namespace: string, ref: TargetRef, write: Write | null): void => {
+    const named = namespaces.get(namespace) ?? new Map<string, readonly Write[]>();
+    const others = (named.get(ref.name) ?? []).filter((one) => !isOf(ref, one));
+    const next = write === null ? others : [...others, write];
+    if (next.length === 0) named.delete(ref.name);
+    else named.set(ref.name, next);
+    namespaces.set(namespace, named);
+  };
   return {
     remember: (namespace, ref, resourceVersion) =>
-      void writes.set(keyOf(namespace, ref), { resourceVersion, atMs: clock.monotonicMs() }),
+      replace(namespace, ref, {
+        group: groupOf(ref),
+        kind: ref.kind,
+        resourceVersion,
+        atMs: clock.monotonicMs(),
+      }),
     isAheadOf: (namespace, ref, watchedVersion) => {
-      if (writes.size === 0) return false;
-      const key = keyOf(namespace, ref);
-      const write = writes.get(key);
+      const write = namespaces
+        .get(namespace)
+        ?.get(ref.name)
+        ?.find((one) => isOf(ref, one));
       if (write === undefined) return false;
       const order = compareResourceVersions(watchedVersion, write.resourceVersion);
       const isBehind = order === null ? clock.monotonicMs() - write.atMs < INCOMPARABLE_MS : order < 0;
-      if (!isBehind) writes.delete(key);
+      if (!isBehind) replace(namespace, ref, null);
       return isBehind;
     },
   };

@@ -190,6 +190,8 @@ export interface ScalerSpec {
 }
 
 export interface Scaler {
+  /** `NAMESPACE/NAME`. Kept, because a string that is built for each look-up is hashed for each. */
+  readonly key: string;
   readonly namespace: string;
   readonly name: string;
   /** The document as written, with `defaults` of the service config merged in, as plain JSON. */
@@ -205,7 +207,7 @@ interface ScalerDocument {
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
-/** Returns `NAMESPACE/NAME`. */
+/** Returns `NAMESPACE/NAME`, the `key` of a scaler. */
 export function scalerKey(scaler: { readonly namespace: string; readonly name: string }): string {
   return `${scaler.namespace}/${scaler.name}`;
 }

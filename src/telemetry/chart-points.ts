@@ -1,4 +1,3 @@
-import { scalerKey } from '../scaler/spec.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { instantFromMs } from '../units/time.js';
 import type { Instant } from '../units/time.js';
@@ -99,9 +98,10 @@ export function createChartPoints(limits: PointLimits = {}): ChartPoints {
   };
   return {
     add: (record) => {
-      const key = scalerKey(record.scaler);
-      const series = continueSeries(all.get(key) ?? null, record.scaler);
-      all.set(key, series);
+      const { key } = record.scaler;
+      const before = all.get(key) ?? null;
+      const series = continueSeries(before, record.scaler);
+      if (series !== before) all.set(key, series);
       const room = roomFor(series);
       const point = fillPoint(next, record, series.metrics);
       addFine(series, point, room.fine);

@@ -1,6 +1,5 @@
 import type { Condition, ConditionType, Decision } from '../decision/result/decision.js';
-import { scalerKey } from '../scaler/spec.js';
-import type { MetricSpec, Scaler } from '../scaler/spec.js';
+import type { Scaler } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
 import { type Agreement, agreementAfter } from './agreement.js';
 import type { CycleRecord, Direction } from './cycle-record.js';
@@ -71,7 +70,7 @@ export function createLedger(limits: LedgerLimits = {}): Ledger {
     Math.min(perScaler, Math.max(MIN_PER_SCALER, Math.floor(total / Math.max(1, statuses.size))));
   return {
     add: (record) => {
-      const key = scalerKey(record.scaler);
+      const { key } = record.scaler;
       const before = statuses.get(key) ?? null;
       const after = new Status(before?.key ?? key, before, record, room());
       statuses.set(after.key, after);
@@ -139,32 +138,21 @@ function metricErrorsAfter(before: ScalerStatus | null, record: CycleRecord): Sc
   const results = record.decision?.metrics ?? [];
   if (results.length === 0) return known;
   const { metrics } = record.scaler.spec;
-  if (before?.scaler === record.scaler && haveErrors(metrics, results, known)) return known;
-  return new Map(metrics.map((spec, index) => [nameOf(spec), results[index]?.error ?? null]));
+  const last = before?.scaler === record.scaler ? before.record.decision : null;
+  // As in most cycles. Those results are in `known`.
+  if (haveSameErrors(last?.metrics ?? [], results)) return known;
+  return new Map(
+    metrics.map(({ type, identity }, index) => [`${type}/${identity}`, results[index]?.error ?? null]),
+  );
 }
 
-function haveErrors(
-  metrics: readonly MetricSpec[],
-  results: Decision['metrics'],
-  known: ScalerStatus['metricErrors'],
-): boolean {
-  if (known.size !== metrics.length) return false;
-  let index = 0;
-  for (const spec of metrics) if (known.get(nameOf(spec)) !== (results[index++]?.error ?? null)) return false;
+function haveSameErrors(a: Decision['metrics'], b: Decision['metrics']): boolean {
+  if (a.length !== b.length) return false;
+  for (let index = 0; index < a.length; index += 1) if (a[index]?.error !== b[index]?.error) return false;
   return true;
 }
 
 const NO_ERRORS: ScalerStatus['metricErrors'] = new Map();
-
-const names = new WeakMap<MetricSpec, string>();
-
-function nameOf(spec: MetricSpec): string {
-  const known = names.get(spec);
-  if (known !== undefined) return known;
-  const name = `${spec.type}/${spec.identity}`;
-  names.set(spec, name);
-  return name;
-}
 
 /** The loop keeps the list of a record as long as no condition changes, as in most cycles. */
 function conditionsAfter(before: ScalerStatus, record: CycleRecord): readonly TimedCondition[] {

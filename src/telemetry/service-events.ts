@@ -24,7 +24,7 @@ export function eventsOfCycle(before: ScalerStatus | null, after: ScalerStatus):
 const NO_EVENTS: readonly ServiceEvent[] = [];
 
 /** As most cycles: nothing changed, and no condition, error or writer is new. Lists of the ledger are kept then. */
-function isQuiet(before: ScalerStatus | null, after: ScalerStatus): boolean {
+export function isQuiet(before: ScalerStatus | null, after: ScalerStatus): boolean {
   return (
     before !== null &&
     after.record.outcome.kind === 'none' &&

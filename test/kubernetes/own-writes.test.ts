@@ -57,4 +57,25 @@ describe('createOwnWrites', () => {
 
     expect(writes.isAheadOf('shop', WEB, '10')).toBe(true);
   });
+
+  it('keeps the writes to targets of another kind or group with the same name', () => {
+    const writes = createOwnWrites(new ManualClock());
+    const set = { ...WEB, kind: 'StatefulSet' };
+    const rollout = { ...WEB, apiVersion: 'argoproj.io/v1alpha1' };
+    writes.remember('shop', WEB, '11');
+    writes.remember('shop', set, '21');
+    writes.remember('shop', rollout, '31');
+    writes.remember('shop', WEB, '12');
+
+    expect(writes.isAheadOf('shop', WEB, '12')).toBe(false);
+    expect([writes.isAheadOf('shop', set, '20'), writes.isAheadOf('shop', rollout, '30')]).toEqual([
+      true,
+      true,
+    ]);
+    expect(writes.isAheadOf('shop', rollout, '31')).toBe(false);
+    expect([writes.isAheadOf('shop', set, '20'), writes.isAheadOf('shop', rollout, '30')]).toEqual([
+      true,
+      false,
+    ]);
+  });
 });

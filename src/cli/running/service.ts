@@ -9,7 +9,7 @@ import { runTerm } from '../../control/run-term.js';
 import { createDeletionCosts } from '../../control/deletion-costs/deletion-costs.js';
 import type { Round } from '../../control/rounds/rounds.js';
 import { metricObserver } from '../../control/observe/observe-metrics.js';
-import type { AnsweredCycle, CycleOutput } from '../../control/ports/ports.js';
+import type { AnsweredCycle, CycleOutput, CyclePorts } from '../../control/ports/ports.js';
 import { createCluster } from '../../kubernetes/cluster.js';
 import { bucketOf } from '../../kubernetes/state/state-key.js';
 import type { RequestReport, Transport } from '../../kubernetes/requests/transport.js';
@@ -26,6 +26,7 @@ import { createRecorder } from '../../telemetry/recorder.js';
 import { createRecords } from '../../telemetry/records.js';
 import { createServiceHealth, type ServiceHealth } from '../../telemetry/service-health.js';
 import { onAbort } from '../../units/abort.js';
+import type { Awaitable } from '../../units/awaitable.js';
 import type { Clock } from '../../units/clock.js';
 import { createCustomResources } from './custom-resources.js';
 import { openHttp, type HttpOptions } from './open-http.js';
@@ -181,6 +182,15 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     health.endCycle(input.now);
     return output;
   };
+  const cyclePorts = { clock, cluster, observeMetrics, dryRun, state, deletionCosts, takeTurn: turns.take };
+  /** By bucket: one object for its scalers, instead of one for each cycle. */
+  const portsOf = new Map<number, CyclePorts>();
+  const runOwnCycle = (input: AnsweredCycle, bucket: number): Awaitable<CycleOutput> => {
+    const ports = portsOf.get(bucket) ?? { ...cyclePorts, leadership: shards.leadershipOf(bucket) };
+    portsOf.set(bucket, ports);
+    const output = runAnsweredCycle(input, ports);
+    return output instanceof Promise ? output.then((known) => report(input, known)) : report(input, output);
+  };
   const controller = createController({
     clock,
     isSynced: cluster.isSynced,
@@ -189,21 +199,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     startRound: source.startRound,
     runCycle: (input) => {
       const bucket = bucketOf(input.scaler);
-      return shards.track(bucket, () => {
-        const output = runAnsweredCycle(input, {
-          clock,
-          cluster,
-          observeMetrics,
-          dryRun,
-          leadership: shards.leadershipOf(bucket),
-          state,
-          deletionCosts,
-          takeTurn: turns.take,
-        });
-        return output instanceof Promise
-          ? output.then((known) => report(input, known))
-          : report(input, output);
-      });
+      return shards.track(bucket, () => runOwnCycle(input, bucket));
     },
     onRound: observeRound(metrics, health),
     onFault: (scaler, error) =>

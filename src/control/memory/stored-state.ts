@@ -21,13 +21,14 @@ export function storedStateOf(
 }
 
 export function isStateChanged(before: Memory, after: Memory, spec: ScalerSpec): boolean {
-  const fields = ['lastScaleUp', 'lastScaleDown', 'zeroedBySelf'] as const satisfies readonly (keyof State)[];
   return (
     (before.uid !== null && before.uid !== after.uid) ||
     before.unresolved !== after.unresolved ||
     hasNewEvent(before.state, after.state) ||
     !haveSameTimes(storedFailingSince(before.state, spec), storedFailingSince(after.state, spec)) ||
-    fields.some((field) => before.state[field] !== after.state[field])
+    before.state.lastScaleUp !== after.state.lastScaleUp ||
+    before.state.lastScaleDown !== after.state.lastScaleDown ||
+    before.state.zeroedBySelf !== after.state.zeroedBySelf
   );
 }
 

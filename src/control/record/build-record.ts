@@ -5,7 +5,6 @@ import type { CycleRecord, Outcome, Pause, Shadow } from '../../telemetry/cycle-
 import type { ScaleResult } from '../change/change-replicas.js';
 import { changeReason, orderText } from './change-reason.js';
 import { conflictingWriterOf } from '../memory/conflicting-writer.js';
-import { keepList } from '../observe/keep-list.js';
 import { nameOtherScaler } from '../observe/shared-targets.js';
 import {
   cannotReadTarget,
@@ -44,6 +43,7 @@ export function buildRecord(
   const held = { hold, pause, override: overrideOf(order, result), degraded: whyDegraded(degraded, result) };
   const decided = conditionsOf(decision, result);
   const unique = uniqueConditions(answers.duplicates?.(scaler) ?? null);
+  const added = [heldCondition(held), capacity, ...unique];
   return {
     scaler,
     at: now,
@@ -51,7 +51,7 @@ export function buildRecord(
     decision,
     outcome: outcomeOf(settled, pause),
     reason: changeReason(decision, { order, pause, wasPaused: memory.wasPaused ?? false }),
-    conditions: keepList(before.conditions, decided.concat(heldCondition(held), capacity, unique)),
+    conditions: keepJoined(before.conditions, decided, added),
     pause,
     dryRun: isDryRun,
     conflictingWriter: conflictingWriterOf(memory.writer, now) ?? undefined,
@@ -138,6 +138,19 @@ function outcomeOf({ decision, order, hold, result }: Settled, pause: Pause | nu
     default:
       return result satisfies never;
   }
+}
+
+/** Returns the list of the last cycle if it consists of both lists. As `keepList`, but nearly always builds no list. */
+function keepJoined<T>(
+  before: readonly T[] | undefined,
+  first: readonly T[],
+  last: readonly T[],
+): readonly T[] {
+  const isSame =
+    before?.length === first.length + last.length &&
+    first.every((one, index) => one === before[index]) &&
+    last.every((one, index) => one === before[first.length + index]);
+  return isSame ? before : [...first, ...last];
 }
 
 function conditionsOf(decision: Decision, result: ScaleResult | null): Decision['conditions'] {

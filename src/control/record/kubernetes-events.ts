@@ -17,24 +17,11 @@ type Standing = Pick<CycleRecord, 'conditions' | 'outcome' | 'conflictingWriter'
  * failure, fallback or pause begins, and once when a fallback or pause ends.
  */
 export function kubernetesEvents(before: Standing | null, record: CycleRecord): readonly TargetEvent[] {
-  if (isQuiet(before, record)) return NO_EVENTS;
   return [
     ...rescaleEvents(before?.outcome ?? null, record),
     ...conditionEvents(before?.conditions ?? [], record.conditions),
     ...writerEvents(before, record),
   ];
-}
-
-const NO_EVENTS: readonly TargetEvent[] = [];
-
-/** As most cycles: nothing was to change, and no condition or writer is new. */
-function isQuiet(before: Standing | null, { outcome, conditions, conflictingWriter }: CycleRecord): boolean {
-  if (outcome.kind !== 'none' || conflictingWriter !== undefined || before === null) return false;
-  for (const { type, status, reason } of conditions) {
-    const old = conditionOf(before.conditions, type);
-    if (old?.status !== status || old.reason !== reason) return false;
-  }
-  return true;
 }
 
 function rescaleEvents(

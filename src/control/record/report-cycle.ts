@@ -1,7 +1,7 @@
 import type { ScaleTarget, TargetEvent } from '../../kubernetes/api/types.js';
-import { scalerKey } from '../../scaler/spec.js';
 import type { OutcomeKind } from '../../telemetry/cycle-record.js';
 import type { Recorder } from '../../telemetry/recorder.js';
+import { isQuiet } from '../../telemetry/service-events.js';
 import type { Log } from '../../units/log.js';
 import type { CycleOutput } from '../ports/ports.js';
 import { kubernetesEvents } from './kubernetes-events.js';
@@ -32,7 +32,7 @@ export function reportCycle(
   if (isCanceled && !SENT.has(record.outcome.kind)) return;
   try {
     const { before, after } = ports.recorder.record(record);
-    if (target !== null) {
+    if (target !== null && !isQuiet(before, after)) {
       const standing =
         before === null
           ? null
@@ -45,9 +45,9 @@ export function reportCycle(
     }
     ports.onCycle?.(output);
   } catch (error) {
-    ports.log.error('failed to record cycle', { scaler: scalerKey(record.scaler), error });
+    ports.log.error('failed to record cycle', { scaler: record.scaler.key, error });
   }
   // The term may end during a cycle. A standby logs the result, but must not expose a scaler that the leader
   // exposes.
-  if (!ports.isLeading()) ports.recorder.remove(scalerKey(record.scaler));
+  if (!ports.isLeading()) ports.recorder.remove(record.scaler.key);
 }

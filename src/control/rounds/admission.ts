@@ -14,13 +14,14 @@ export function createAdmission<T>(
   clock: Clock,
   { atOnce, work }: { readonly atOnce: number; readonly work: (item: T) => void },
 ): Admission<T> {
-  const waiting: T[] = [];
+  /** In parts of `atOnce`, and the last of at most as many: to take items off a long list would move the others. */
+  const waiting: T[][] = [];
   let admitted = 0;
   let lastMs = -Infinity;
 
   const admitNext = (): void => {
     lastMs = clock.monotonicMs();
-    const next = waiting.splice(0, atOnce);
+    const next = waiting.shift() ?? [];
     admitted = next.length;
     if (waiting.length > 0) clock.after(0, admitNext);
     for (const item of next) work(item);
@@ -36,6 +37,8 @@ export function createAdmission<T>(
       return;
     }
     if (waiting.length === 0) clock.after(0, admitNext);
-    waiting.push(item);
+    const last = waiting.at(-1);
+    if (last === undefined || last.length === atOnce) waiting.push([item]);
+    else last.push(item);
   };
 }

@@ -86,10 +86,12 @@ export const UNREAD: BucketState<never> = {
 export function isReadDue(
   { known, failure, isStale }: BucketState<BucketWrite>,
   key: string | null,
-  nowMs: number,
+  nowMs: () => number,
 ): boolean {
-  if (failure !== null) return nowMs - failure.atMs >= RETRY_UNUSABLE_MS;
+  if (failure !== null) return nowMs() - failure.atMs >= RETRY_UNUSABLE_MS;
   if (known === null || isStale) return true;
   const entry = key === null ? undefined : known.entries.get(key);
-  return entry !== undefined && 'problem' in entry.content && nowMs - known.readMs >= RETRY_UNUSABLE_ENTRY_MS;
+  return (
+    entry !== undefined && 'problem' in entry.content && nowMs() - known.readMs >= RETRY_UNUSABLE_ENTRY_MS
+  );
 }

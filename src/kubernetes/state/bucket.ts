@@ -89,7 +89,7 @@ export function createStateBucket(options: BucketOptions): StateBucket {
 
   /** Also waits for a read in progress, which is about to replace the known state. */
   const settle = (key: string | null = null): Promise<void> | null =>
-    reading !== null || isReadDue(state, key, clock.monotonicMs()) ? readOnce() : null;
+    reading !== null || isReadDue(state, key, clock.monotonicMs) ? readOnce() : null;
 
   const queue = createWriteQueue(clock, {
     writeBatch: async (writes) => {

@@ -110,13 +110,18 @@ export function createStateStore(options: StateStoreOptions): StateStore {
       isSpent: isOrphaned,
     }),
   );
-  const ofScaler = (
-    scaler: ScalerName,
-  ): { readonly key: string; readonly bucket: StateBucket; readonly epoch: () => string } | null => {
+  /** Built once per document: each cycle reads, and a key that is built for each look-up is hashed for each. */
+  const places = new WeakMap<ScalerName, Place>();
+  const placeOf = (scaler: ScalerName): Place | null => {
+    const known = places.get(scaler);
+    if (known !== undefined) return known;
     const index = bucketOf(scaler);
     const bucket = buckets[index];
     const key = entryKey(scaler);
-    return key === null || bucket === undefined ? null : { key, bucket, epoch: leadershipOf(index).epoch };
+    if (key === null || bucket === undefined) return null;
+    const place = { key, bucket, epoch: () => leadershipOf(index).epoch() };
+    places.set(scaler, place);
+    return place;
   };
   const all = async (work: (bucket: StateBucket) => Promise<void>): Promise<void> => {
     await Promise.all(buckets.map(work));
@@ -129,20 +134,20 @@ export function createStateStore(options: StateStoreOptions): StateStore {
     flush: () => all((bucket) => bucket.flush()),
     flushBucket: async (index) => buckets[index]?.flush(),
     read: (scaler) => {
-      const place = ofScaler(scaler);
+      const place = placeOf(scaler);
       if (place === null) return { kind: 'unusable', text: null, message: tooLong(scaler) };
       const { bucket, key } = place;
       const settling = bucket.settle(key);
       return settling === null ? readingOf(bucket, key) : settling.then(() => readingOf(bucket, key));
     },
     put: async ({ scaler, base, state }) => {
-      const place = ofScaler(scaler);
+      const place = placeOf(scaler);
       if (place === null) return { kind: 'failed', message: tooLong(scaler) };
       const text = writeEntry(place.epoch(), state);
       return place.bucket.put({ key: place.key, base, text });
     },
     putLater: ({ scaler, base, state }) => {
-      const place = ofScaler(scaler);
+      const place = placeOf(scaler);
       if (place === null) return;
       place.bucket.putLater({ key: place.key, base, text: writeEntry(place.epoch(), state) });
     },
@@ -150,6 +155,13 @@ export function createStateStore(options: StateStoreOptions): StateStore {
       knownKeys = new Set(scalers.map(entryKey).filter((key) => key !== null));
     },
   };
+}
+
+/** Where the state of a scaler is stored. */
+interface Place {
+  readonly key: string;
+  readonly bucket: StateBucket;
+  readonly epoch: () => string;
 }
 
 const OFF: StateReading = { kind: 'off', text: null };

@@ -4,7 +4,7 @@ import type { Problem } from '../problems/problem.js';
 import { unplacedProblem } from '../problems/unplaced-problem.js';
 import { resolveSpec } from '../resolve/resolve-spec.js';
 import type { DocumentInput } from '../schema/document-schema.js';
-import type { Scaler } from '../spec.js';
+import { scalerKey, type Scaler } from '../spec.js';
 
 interface ParsedScaler {
   /** Frozen. Null if there is a problem of class `shape`. */
@@ -28,5 +28,11 @@ export function parseScaler(value: unknown): ParsedScaler {
 /** The document must be valid. The result is frozen. */
 export function buildScaler(document: DocumentInput): Scaler {
   const { name, namespace } = document.metadata;
-  return deepFreeze({ namespace, name, document, spec: resolveSpec(document.spec) });
+  return deepFreeze({
+    key: scalerKey({ namespace, name }),
+    namespace,
+    name,
+    document,
+    spec: resolveSpec(document.spec),
+  });
 }

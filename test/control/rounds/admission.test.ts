@@ -48,6 +48,21 @@ describe('createAdmission', () => {
     ]);
   });
 
+  it('fills the last turn with later callers', () => {
+    const { call, turns, admitted } = start(3);
+    call(8);
+    call(2);
+    const lengths = [admitted.length];
+    for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) {
+      turn();
+      lengths.push(admitted.length);
+    }
+    expect([lengths, admitted]).toEqual([
+      [3, 6, 9, 10],
+      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+    ]);
+  });
+
   it('does not let a later caller go before those that wait', () => {
     const { call, turns, admitted } = start(1);
     call(3);

@@ -155,7 +155,7 @@ describe('a write', () => {
 
     expect(first.effects).toMatchObject([answerOf({ kind: 'refused' })]);
     expect(first.state.failure).toBeNull();
-    expect(isReadDue(first.state, null, 3)).toBe(true);
+    expect(isReadDue(first.state, null, () => 3)).toBe(true);
     expect(second.effects).toMatchObject([{ type: 'log' }, answerOf({ kind: 'failed' })]);
     expect(second.state.failure).not.toBeNull();
   });
@@ -184,8 +184,11 @@ describe('a read', () => {
 
     expect(first.effects).toMatchObject([{ type: 'log', level: 'warn', facts: { key: 'shop.web' } }]);
     expect(again.effects).toEqual([]);
-    expect([59_999, 60_000].map((nowMs) => isReadDue(first.state, 'shop.web', nowMs))).toEqual([false, true]);
-    expect(isReadDue(first.state, 'shop.other', 60_000)).toBe(false);
+    expect([59_999, 60_000].map((nowMs) => isReadDue(first.state, 'shop.web', () => nowMs))).toEqual([
+      false,
+      true,
+    ]);
+    expect(isReadDue(first.state, 'shop.other', () => 60_000)).toBe(false);
   });
 
   it('that failed is due again after 10 s, and logs only its first failure and its recovery', () => {
@@ -193,7 +196,7 @@ describe('a read', () => {
     const { state, effects } = run([failed]);
 
     expect(effects).toMatchObject([{ type: 'log', level: 'warn', facts: { problem: 'no answer' } }]);
-    expect([9999, 10_000].map((nowMs) => isReadDue(state, null, nowMs))).toEqual([false, true]);
+    expect([9999, 10_000].map((nowMs) => isReadDue(state, null, () => nowMs))).toEqual([false, true]);
     expect(transition(state, failed, contextAt(10_000)).effects).toEqual([]);
     expect(transition(state, read(), contextAt(10_000))).toMatchObject({
       state: { failure: null },
