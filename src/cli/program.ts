@@ -7,6 +7,7 @@ import { addQueryCommands } from './command-line/query-commands.js';
 import { addServiceCommands } from './command-line/service-commands.js';
 import type { CommandIo, ExitCode } from './process/io.js';
 import { CommandError } from './process/io.js';
+import { printable } from '../scaler/problems/format-problem.js';
 import { addPauseCommands } from './command-line/pause-commands.js';
 import { VERSION } from './version/version.js';
 
@@ -37,7 +38,8 @@ function reportFailure(error: unknown, io: CommandIo): ExitCode {
   // commander has already printed the message. It reports help and version as errors with exit code 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof CommandError) {
-    io.stderr.write(`promscaler: ${error.message}\n`);
+    // It may quote a document, a record or the answer of a server.
+    io.stderr.write(`promscaler: ${printable(error.message)}\n`);
     return error.exitCode;
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);

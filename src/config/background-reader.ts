@@ -4,6 +4,7 @@ import { type ReadDocument, failedDocument } from '../scaler/read/read-scalers.j
 import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
 import { onAbort } from '../units/abort.js';
 import type { Clock } from '../units/clock.js';
+import { errorCode } from '../units/error-code.js';
 import { type DocumentReader, isSmall, readerOfThisThread } from './document-reader.js';
 import type { WorkerAnswer, WorkerRequest } from './reading-worker.js';
 
@@ -70,9 +71,13 @@ class ReadingError extends Error {
 }
 
 function abortedDocument(file: string, cause: unknown): ReadDocument {
-  const isMemory = cause instanceof Error && 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY';
-  if (!isMemory && !(cause instanceof ReadingError)) return failedDocument(null, file, cause);
-  const why = isMemory ? `it takes more than ${MEMORY_MIB} MiB of memory` : cause.message;
+  const why =
+    errorCode(cause) === 'ERR_WORKER_OUT_OF_MEMORY'
+      ? `it takes more than ${MEMORY_MIB} MiB of memory`
+      : cause instanceof ReadingError
+        ? cause.message
+        : null;
+  if (why === null) return failedDocument(null, file, cause);
   const message = `reading ${file}: ${why}; documents that were not read stay unchanged`;
   const problem = unplacedProblem({ code: 'yaml-size', message }, file);
   return { key: null, scaler: null, problems: [problem], file, place: null, nameLine: null };

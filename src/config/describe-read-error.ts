@@ -1,6 +1,7 @@
+import { errorCode } from '../units/error-code.js';
+
 export function describeReadError(error: unknown): string {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
-  switch (code) {
+  switch (errorCode(error)) {
     case 'ABORT_ERR':
       return 'interrupted';
     case 'ERR_ENCODING_INVALID_ENCODED_DATA':

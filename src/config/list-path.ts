@@ -2,6 +2,7 @@ import type { Dirent, Stats } from 'node:fs';
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
+import { errorCode } from '../units/error-code.js';
 import { describeReadError } from './describe-read-error.js';
 
 /** A file with a document extension, or an entry that could not be inspected. */
@@ -118,7 +119,7 @@ async function listSubdirectory(
   try {
     await listDirectory(directory, listing);
   } catch (error) {
-    if (codeOf(error) !== 'EACCES') throw error;
+    if (errorCode(error) !== 'EACCES') throw error;
     const { name, path, directoryDev } = directory;
     listing.files.push({ name, path, directoryDev, stats: null, error: describeReadError(error) });
   }
@@ -131,7 +132,7 @@ async function inspect(path: string): Promise<Stats | string> {
   } catch (error) {
     // If the entry is gone, lstat throws and the directory is listed again. Otherwise it is a broken link.
     const entry = await lstat(path);
-    return codeOf(error) === 'ENOENT' && entry.isSymbolicLink()
+    return errorCode(error) === 'ENOENT' && entry.isSymbolicLink()
       ? 'the symbolic link leads to nothing'
       : describeReadError(error);
   }
@@ -142,7 +143,7 @@ export async function resolveData(directory: string): Promise<string> {
   try {
     return await realpath(join(directory, DATA_LINK));
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return realpath(directory);
+    if (errorCode(error) === 'ENOENT') return realpath(directory);
     throw error;
   }
 }
@@ -160,8 +161,4 @@ export async function inBatches<T, R>(
     results.push(...(await Promise.all(items.slice(from, from + ENTRIES_AT_ONCE).map(work))));
   }
   return results;
-}
-
-export function codeOf(error: unknown): unknown {
-  return typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
 }

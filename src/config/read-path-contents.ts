@@ -4,8 +4,9 @@ import { dirname } from 'node:path';
 import { readBounded } from '../files/read-bounded.js';
 import { MAX_FILE_BYTES } from '../scaler/yaml/read-yaml.js';
 import type { Clock } from '../units/clock.js';
+import { errorCode } from '../units/error-code.js';
 import { describeReadError } from './describe-read-error.js';
-import { type FoundFile, codeOf, inBatches, listPath, resolveData } from './list-path.js';
+import { type FoundFile, inBatches, listPath, resolveData } from './list-path.js';
 
 interface ReadFile {
   /** Name for messages: as in the config, or within a directory of the config. */
@@ -51,8 +52,8 @@ export async function readPathContents(
       return { path, files: await withinDeadline(clock, readPath(path, name, clock)), error: null };
     } catch (failure) {
       error = whyPathFailed(failure, path);
-      isAbsent = codeOf(failure) === 'ENOENT' && placeOf(failure) === path;
-      if (codeOf(failure) !== 'ENOENT' && !(failure instanceof SwappedError)) break;
+      isAbsent = errorCode(failure) === 'ENOENT' && placeOf(failure) === path;
+      if (errorCode(failure) !== 'ENOENT' && !(failure instanceof SwappedError)) break;
     }
   }
   return { path, files: [], error, ...(isAbsent ? { isAbsent } : {}) };
@@ -122,7 +123,7 @@ async function readOne(
     const text = UTF_8.decode(bytes);
     return { name, text, error: null, isOwnMount: isMountPoint({ dev }, { dev: directoryDev }) };
   } catch (cause) {
-    if (codeOf(cause) === 'ENOENT') throw cause;
+    if (errorCode(cause) === 'ENOENT') throw cause;
     return { name, text: null, error: describeReadError(cause), isOwnMount: false };
   }
 }

@@ -4,7 +4,7 @@ import type { ReceiverInput } from './notification-schema.js';
 import type { ServiceInput } from './service-schema.js';
 import { checkTls } from './tls-rules.js';
 
-/** Each has a queue and a connection of its own. */
+/** Each has its own queue and connection. */
 const MAX_RECEIVERS = 10;
 
 export function checkReceivers(
@@ -31,7 +31,7 @@ function checkReceiver(
   const findings: Finding[] = [];
   const report = (message: string): void =>
     void findings.push({ ...finding('wrong-settings', path, `${formatPath(path)} ${message}`), at: 'key' });
-  // An invalid URL is a problem of its own.
+  // An invalid URL is another problem.
   const isKnown = !isBroken([...path, 'url']) && !isBroken([...path, 'urlFile']);
   if (isKnown && (url === undefined) === (urlFile === undefined)) report('must have one of url and urlFile');
   if (format === 'slack' && url !== undefined)

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
+import { errorCode } from '../units/error-code.js';
 import { FileError } from './file-error.js';
 
 /** A file of lines with a bounded size. Older lines are in PATH.1, still older ones in PATH.2 and so on. */
@@ -87,8 +88,7 @@ async function isDone(work: Promise<void>): Promise<boolean> {
     await work;
     return true;
   } catch (error) {
-    if (typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT')
-      return false;
+    if (errorCode(error) === 'ENOENT') return false;
     throw error;
   }
 }

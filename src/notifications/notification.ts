@@ -33,7 +33,7 @@ export type Notification = Rescale | Failure;
 const MAX_TEXT_LENGTH = 1024;
 
 /**
- * Returns the notification of a service event; null: nobody is notified of a reload or a held change. A change that
+ * Returns the notification of a service event; null: a reload or a held change has none. A change that
  * failed is reported as the condition AbleToScale, which also reports its end.
  */
 export function notificationOf({ id, event }: NumberedEvent): Notification | null {

@@ -76,7 +76,7 @@ export function createReceiver(config: ReceiverConfig, clock: Clock): Receiver {
       httpAgent,
       httpsAgent: await httpsAgent(),
     });
-    // An error of a body that nobody reads must not end the process.
+    // An error of a body that is not read must not end the process.
     response.data.on('error', () => undefined);
     response.data.destroy();
     return judge(response.status, response.headers['retry-after']);

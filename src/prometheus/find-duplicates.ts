@@ -1,8 +1,8 @@
 import { addsUp, groupedBy } from '../promql/adds-up.js';
 import { stringLiteral } from '../promql/quoting.js';
 import { type VectorSelector, vectorSelectors } from '../promql/vector-selectors.js';
-import type { Answer, Series } from './answers/answer.js';
-import { labelOf } from './answers/series-index.js';
+import type { Answer } from './answers/answer.js';
+import { labelOf, type Series } from './answers/series.js';
 
 export interface Duplicates {
   /** The highest number of series for one container, or for one series of the query. */

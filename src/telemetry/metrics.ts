@@ -71,11 +71,14 @@ interface MetricsOptions {
 export function createRegistry(options: { readonly process: boolean }): Registry {
   const registry = new Registry();
   if (options.process) {
-    collectDefaultMetrics({ register: registry });
+    collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_RESOLUTION_MS });
     for (const name of MISNAMED_GAUGES) registry.removeSingleMetric(name);
   }
   return registry;
 }
+
+/** Each reading wakes the process. At 10 ms, the default, they take 1 % of a processor; at 20 ms, half of it. */
+const LAG_RESOLUTION_MS = 20;
 
 /** These gauges of prom-client have the suffix `_total`, which promtool rejects. */
 const MISNAMED_GAUGES = [

@@ -3,6 +3,7 @@ import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { startChild } from '../../src/cli/demo/programs/child-process.js';
 import { readPage, sumOf } from './exposition.js';
 import { pause } from './pause.js';
+import { statusOf } from './status-of.js';
 import { allWorkloads } from './workloads.js';
 
 /** A service in its process, and the time from the start of the process to its decisions. */
@@ -68,16 +69,5 @@ export async function startService(options: {
   } catch (error) {
     await child.stop();
     throw error;
-  }
-}
-
-/** Returns null while nothing listens. */
-async function statusOf(url: string): Promise<number | null> {
-  try {
-    const response = await fetch(url);
-    await response.arrayBuffer();
-    return response.status;
-  } catch {
-    return null;
   }
 }

@@ -7,22 +7,14 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { CLI } from '../e2e/service-process.js';
+import { cpuMetric, scalerYaml } from '../support/scaler-yaml.js';
 import { findBarriers, launchBrowser, openPage, overflowOf, type Watched } from './support/browser.js';
 
 const run = promisify(execFile);
 
 const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)<script>.yaml';
 
-const DOCUMENT = `apiVersion: promscaler.dev/v1
-kind: Scaler
-metadata: { name: web, namespace: shop }
-spec:
-  scaleTargetRef: { name: web }
-  minReplicas: 2
-  maxReplicas: 20
-  metrics:
-    - resource: { name: cpu, target: { averageUtilization: 60 } }
-`;
+const DOCUMENT = scalerYaml({ minReplicas: 2, metrics: [cpuMetric(60)] });
 
 /** Two hours that rise from 20 to 200 and fall again, in steps of a minute. */
 const TRACE = [

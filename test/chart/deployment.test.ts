@@ -213,9 +213,9 @@ describe('the Deployment', () => {
     });
     const limit = (memory: string): Values => ({ resources: { limits: { memory } } });
 
-    expect(envOf({})).toEqual([...pod, heap(768, 8)]);
+    expect(envOf({})).toEqual([...pod, heap(768, 16)]);
     expect(envOf(limit('500Mi'))).toEqual([...pod, heap(375, 8)]);
-    expect(envOf(limit('2047Mi'))).toEqual([...pod, heap(1535, 8)]);
+    expect(envOf(limit('1023Mi'))).toEqual([...pod, heap(767, 8)]);
     expect(envOf(limit('2Gi'))).toEqual([...pod, heap(1536, 16)]);
     expect(envOf(limit('1e9'))).toEqual(pod);
     expect(envOf({ resources: null })).toEqual(pod);

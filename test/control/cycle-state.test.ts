@@ -5,6 +5,7 @@ import { SILENT_LOG } from '../../src/units/log.js';
 import { readEntry, writeEntry } from '../../src/kubernetes/state/state-entry.js';
 import type { StoredState } from '../../src/kubernetes/state/state-entry.js';
 import { createStateStore } from '../../src/kubernetes/state/state-store.js';
+import { stateOf } from '../kubernetes/state/state-rig.js';
 import { failure } from './fake-cluster.js';
 import { FakeStateMaps } from './fake-state-maps.js';
 import { at, World } from './world.js';
@@ -28,16 +29,7 @@ function storedWorld(spec: Readonly<Record<string, unknown>> = {}): { world: Wor
 }
 
 function entryOf(over: Partial<StoredState> = {}, epoch = '1/other'): string {
-  return writeEntry(epoch, {
-    uid: 'uid-1',
-    lastScaleUp: null,
-    lastScaleDown: null,
-    scaleEvents: [],
-    zeroedBySelf: false,
-    failingSince: new Map(),
-    intent: null,
-    ...over,
-  });
+  return writeEntry(epoch, stateOf(over));
 }
 
 function stored(maps: FakeStateMaps): StoredState {

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import type { Answer, Series } from '../../src/prometheus/answers/answer.js';
+import type { Answer } from '../../src/prometheus/answers/answer.js';
+import type { Series } from '../../src/prometheus/answers/series.js';
 import type { RoundAnswers } from '../../src/prometheus/planner.js';
 import type { DueScaler } from '../../src/prometheus/round-plan.js';
 import { scalerKey } from '../../src/scaler/spec.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Answer, Series } from '../../src/prometheus/answers/answer.js';
+import type { Answer } from '../../src/prometheus/answers/answer.js';
+import type { Series } from '../../src/prometheus/answers/series.js';
 import { applyChecks, type MetricChecks } from '../../src/prometheus/metric-checks.js';
 import { sampleOutcome } from '../../src/prometheus/recovery-hold.js';
 import { toSample } from '../../src/prometheus/samples.js';

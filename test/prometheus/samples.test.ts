@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Answer, Series } from '../../src/prometheus/answers/answer.js';
+import type { Answer } from '../../src/prometheus/answers/answer.js';
+import type { Series } from '../../src/prometheus/answers/series.js';
 import type { Sample } from '../../src/decision/snapshot/snapshot.js';
 import { toSample, toSamples } from '../../src/prometheus/samples.js';
 import type { LabelSelector, MetricSpec, PodsMetric } from '../../src/scaler/spec.js';

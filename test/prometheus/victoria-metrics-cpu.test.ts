@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { resolveServiceConfig } from '../../src/config/resolve-service-config.js';
-import { findPrometheus } from '../../src/cli/demo/programs/find-prometheus.js';
-import { type RunningPrometheus, startPrometheus } from '../../src/cli/demo/programs/prometheus-server.js';
 import { resourceQuery } from '../../src/prometheus/resource-queries.js';
-import { remoteWrite, type WrittenSeries } from '../support/remote-write.js';
-import { askAt, type RunningVictoriaMetrics, startVictoriaMetrics } from '../support/victoria-metrics.js';
+import { type FilledServer, startFilled } from '../support/filled-server.js';
+import type { WrittenSeries } from '../support/remote-write.js';
+import { askAt } from '../support/victoria-metrics.js';
 
 /** Downloading the programs on a fresh machine counts toward the first test. */
 const START_MS = 240_000;
@@ -90,29 +88,19 @@ function cpuQueryOf(flavor: 'prometheus' | 'victoriametrics'): string {
 
 describe('the default cpu query', () => {
   const now = Math.floor(Date.now() / 1000);
-  let victoria: RunningVictoriaMetrics;
-  let prometheus: RunningPrometheus;
+  let victoria: FilledServer;
+  let prometheus: FilledServer;
 
   beforeAll(async () => {
-    const [env, clock] = [process.env, SYSTEM_CLOCK];
-    const args = ['--web.enable-remote-write-receiver'];
-    victoria = await startVictoriaMetrics();
-    prometheus = await startPrometheus({
-      binary: await findPrometheus({ env, clock }),
-      config: '',
-      env,
-      clock,
-      args,
-    });
     const series = Object.entries(PODS).flatMap(([pod, runs]) =>
       runs.map((run, index) => seriesOf(pod, run, now, index)),
     );
-    await Promise.all([victoria, prometheus].map(({ url }) => remoteWrite(url, series)));
-    await victoria.flush();
+    victoria = await startFilled('VictoriaMetrics', series);
+    prometheus = await startFilled('Prometheus', series);
   }, START_MS);
 
   afterAll(async () => {
-    await Promise.all([victoria.kill(), prometheus.stop()]);
+    await Promise.all([victoria.stop(), prometheus.stop()]);
   });
 
   async function coresOn(

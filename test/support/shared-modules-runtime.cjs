@@ -17,6 +17,8 @@ module.exports = class SharedModulesRuntime extends Runtime {
     // In watch mode a changed source makes a new resolver.
     if (resolverOfLibrary !== resolver) library = new Runtime(config, environment, resolver, ...rest);
     resolverOfLibrary = resolver;
+    // From Node 24.9 on, Jest would load the whole graph of a test file at once, and past the library.
+    for (const { esmLoader } of [this, library]) esmLoader.resolution.hasDistinctAsyncResolver = () => true;
     this.transformCache.sourceMaps = library.transformCache.sourceMaps;
     const isShared = (path) =>
       path.startsWith(config.rootDir + sep + 'src' + sep) || path.includes(`${sep}node_modules${sep}`);

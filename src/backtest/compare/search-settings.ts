@@ -46,7 +46,7 @@ export async function findSettings(
   const missed = conditions.find(({ isMetBy }) => !isMetBy(first.whole, first.whole));
   const isMissed = missed !== undefined;
   const search: Search = { scaler, index, present, conditions, probes, own, isMissed };
-  // A schedule has a minReplicas of its own.
+  // A schedule has its own minReplicas.
   const mayRaiseMinimum = isMissed && scaler.spec.schedules.length === 0;
   const bounds = { metric, mayRaiseMinimum, maxReplicas: scaler.spec.maxReplicas };
   let best = await bestOf(search, firstSettings(present, bounds), null);

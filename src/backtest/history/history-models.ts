@@ -8,7 +8,7 @@ import { CONTAINER } from '../simulation/take-sample.js';
 import { firstRoundAt } from './round-phase.js';
 import type { World } from '../compare/variant.js';
 
-/** What the history tells about one metric. */
+/** What the history says about one metric. */
 export interface MetricHistory {
   /** The total over all pods; for memory, the mean per pod. Moved back by half of the window. */
   readonly load: Load;

@@ -57,7 +57,7 @@ export function observedOfColumn(column: Column): Load {
   };
 }
 
-/** A value stands for the time around it: half a step before and after. A negative value is unknown. */
+/** A value counts for the time around it: half a step before and after. A negative value is unknown. */
 function movedBack({ start, stepSeconds, values }: Column, seconds: number): Load {
   const first = addSeconds(start, -seconds - stepSeconds / 2);
   const times = Float64Array.from(values, (_, index) => first + index * stepSeconds * 1000);

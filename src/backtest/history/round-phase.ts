@@ -2,7 +2,7 @@ import { addSeconds, type Instant, instantFromMs } from '../../units/time.js';
 import type { CountStep } from '../simulation/count-steps.js';
 
 /**
- * Returns when the first round after `start` was, as far as the recorded changes tell: they follow rounds, which are one
+ * Returns when the first round after `start` was, as far as the recorded changes show: they follow rounds, which are one
  * period apart. Without a change: one period after `start`.
  */
 export function firstRoundAt(changes: readonly CountStep[], start: Instant, periodSeconds: number): Instant {

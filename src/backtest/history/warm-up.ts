@@ -21,6 +21,6 @@ export function knownWarmUpSeconds(
 export function knownSince(observed: Load, stepSeconds: number): Instant | null {
   const { times, values } = observed.data;
   const time = times[values.findIndex((value) => !Number.isNaN(value))];
-  // A value stands for half a step before and after it.
+  // A value counts for half a step before and after it.
   return time === undefined ? null : addSeconds(instantFromMs(time), stepSeconds / 2);
 }

@@ -48,7 +48,7 @@ function modelOf(
     case 'Resource':
     case 'ContainerResource': {
       if (metric.name !== 'cpu')
-        return `a load trace does not tell the usage of ${metric.name}; use --prometheus, or a document without this metric`;
+        return `a load trace does not contain the usage of ${metric.name}; use --prometheus, or a document without this metric`;
       // The usage of a Resource metric is compared with the requests of all containers.
       const coresAtCapacity = (usageAtCapacityPercent / 100) * (metric.type === 'Resource' ? containers : 1);
       const unitsPerLoad = coresAtCapacity / capacity;

@@ -1,6 +1,6 @@
 import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { secondsBetween, parseInstant } from '../../units/time.js';
-import { formatSeconds } from '../output/format-values.js';
+import { formatSeconds } from '../../units/format-seconds.js';
 import type { ServiceClient } from '../reach/service-client.js';
 import type { ScalerName } from '../reach/service-pages.js';
 

@@ -3,8 +3,8 @@ import type { RecordLine } from '../../recording/record-line.js';
 import type { Difference } from '../../recording/compare-decisions.js';
 import { printable } from '../../scaler/problems/format-problem.js';
 import { formatInstant } from '../../units/time.js';
-import { readRecord } from '../input/read-record.js';
-import { alignColumns } from '../output/format-values.js';
+import { EmptyRecordError, readRecord } from '../input/read-record.js';
+import { alignColumns } from '../output/align-columns.js';
 import type { CommandIo, ExitCode } from '../process/io.js';
 import { VERSION } from '../version/version.js';
 import type { Format } from './write-report.js';
@@ -15,6 +15,14 @@ const MAX_LISTED = 100;
 interface Place {
   readonly file: string;
   readonly line: number;
+}
+
+interface RecordProblem {
+  readonly file: string;
+  /** Null: the whole file. */
+  readonly line: number | null;
+  /** A sentence without subject. */
+  readonly error: string;
 }
 
 interface ListedDifference extends Place, Difference {
@@ -28,7 +36,7 @@ interface Totals {
   readonly scalers: Set<string>;
   readonly versions: Set<string>;
   readonly differences: ListedDifference[];
-  readonly problems: (Place & { readonly error: string })[];
+  readonly problems: RecordProblem[];
   from: string | null;
   to: string | null;
   decisions: number;
@@ -36,11 +44,12 @@ interface Totals {
   different: number;
   wording: number;
   unread: number;
+  emptyFiles: number;
 }
 
 /**
  * Runs `backtest --replay`: decides on each recorded snapshot again. Returns 1 if a decision differs, or if a line
- * cannot be read.
+ * cannot be read, or if a file is empty. Throws `CommandError` if a file cannot be read, or if all are empty.
  */
 export async function runReplay(files: readonly string[], format: Format, io: CommandIo): Promise<ExitCode> {
   const totals: Totals = {
@@ -55,24 +64,36 @@ export async function runReplay(files: readonly string[], format: Format, io: Co
     different: 0,
     wording: 0,
     unread: 0,
+    emptyFiles: 0,
   };
-  for (const file of files) {
-    for await (const { number, line } of readRecord(file, io)) {
-      const place = { file, line: number };
-      if ('error' in line) addProblem(totals, place, line.error);
-      else addLine(totals, place, line);
-    }
-  }
-  // JSON escapes control characters itself.
+  for (const file of files) await addFile(totals, file, io);
+  if (totals.emptyFiles === files.length) throw new EmptyRecordError(files);
+  // JSON escapes ESC and the like itself.
   io.stdout.write(
     format === 'json' ? `${JSON.stringify(toJson(totals), null, 2)}\n` : printable(textOf(totals, format)),
   );
-  for (const { file, line, error } of totals.problems)
-    io.stderr.write(`${file}:${line}: error: the line ${printable(error)}\n`);
-  return totals.different > 0 || totals.unread > 0 ? 1 : 0;
+  for (const { file, line, error } of totals.problems) {
+    const [place, subject] = line === null ? [file, 'file'] : [`${file}:${line}`, 'line'];
+    io.stderr.write(printable(`${place}: error: the ${subject} ${error}\n`));
+  }
+  return totals.different + totals.unread + totals.emptyFiles > 0 ? 1 : 0;
 }
 
-function addProblem(totals: Totals, place: Place, error: string): void {
+async function addFile(totals: Totals, file: string, io: CommandIo): Promise<void> {
+  try {
+    for await (const { number, line } of readRecord(file, io)) {
+      const place = { file, line: number };
+      if ('error' in line) addUnread(totals, place, line.error);
+      else addLine(totals, place, line);
+    }
+  } catch (error) {
+    if (!(error instanceof EmptyRecordError)) throw error;
+    totals.emptyFiles += 1;
+    totals.problems.push({ file, line: null, error: 'is empty, must be a decision record' });
+  }
+}
+
+function addUnread(totals: Totals, place: Place, error: string): void {
   totals.unread += 1;
   if (totals.problems.length < MAX_LISTED) totals.problems.push({ ...place, error });
 }
@@ -81,7 +102,7 @@ function addLine(totals: Totals, place: Place, line: RecordLine): void {
   const at = formatInstant(line.at);
   const replayed = replayLine(line, VERSION);
   if (replayed.kind === 'invalid') {
-    addProblem(totals, place, `has a snapshot that this version rejects: ${replayed.error}`);
+    addUnread(totals, place, `has a snapshot that this version rejects: ${replayed.error}`);
     return;
   }
   totals.scalers.add(line.scaler);
@@ -116,7 +137,7 @@ function toJson({ scalers, versions, differences, problems, ...counts }: Totals)
 }
 
 function textOf(totals: Totals, format: Format): string {
-  const { scalers, decisions, from, to, different, wording, withoutDecision, unread } = totals;
+  const { scalers, decisions, from, to, different, wording, withoutDecision, unread, emptyFiles } = totals;
   const period = from === null || to === null ? '' : `, from ${from} to ${to}`;
   const lines = [
     `${count(decisions, 'decision')} of ${count(scalers.size, 'scaler')}${period}`,
@@ -127,6 +148,7 @@ function textOf(totals: Totals, format: Format): string {
       ? []
       : [`${count(withoutDecision, 'line')} without a decision: the target could not be read`]),
     ...(unread === 0 ? [] : [`${count(unread, 'line')} not replayed; see the errors`]),
+    ...(emptyFiles === 0 ? [] : [`${count(emptyFiles, 'file')} without a line; see the errors`]),
   ];
   const table = differenceRows(totals);
   const cut =

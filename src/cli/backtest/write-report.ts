@@ -1,7 +1,7 @@
 import { chartLines } from '../../backtest/report/chart.js';
 import { type Report, reportToJson } from '../../backtest/report/report.js';
 import type { CommandIo } from '../process/io.js';
-import { alignColumns } from '../output/format-values.js';
+import { alignColumns } from '../output/align-columns.js';
 import { noteLines, recommendationLines, tableRows } from './text/report-lines.js';
 
 export const FORMATS = ['text', 'json', 'markdown'] as const;

@@ -1,4 +1,5 @@
 import { onAbort } from '../../units/abort.js';
+import { errorCode } from '../../units/error-code.js';
 import type { CommandIo, ExitCode } from '../process/io.js';
 import { CommandError } from '../process/io.js';
 import { reachService } from '../reach/find-service.js';
@@ -49,8 +50,7 @@ async function listen<T>(start: () => Promise<T>, port: number): Promise<T> {
   try {
     return await start();
   } catch (error) {
-    const why =
-      typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : String(error);
+    const why = errorCode(error) ?? String(error);
     throw new CommandError(`listening on 127.0.0.1, port ${port}: ${why}. Choose another port with --port`);
   }
 }

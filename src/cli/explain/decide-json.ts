@@ -4,10 +4,11 @@ import { SnapshotError, parseSnapshot } from '../../decision/snapshot/parse-snap
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
 import { CommandError } from '../process/io.js';
 
-/** Throws `CommandError` if the snapshot is invalid. */
+/** Throws `CommandError` if the snapshot is invalid. `called`: the snapshot in the message. */
 export function decideJson(
   json: unknown,
   isFromService: boolean,
+  called = 'the snapshot',
 ): { readonly snapshot: Snapshot; readonly decision: Decision } {
   try {
     const snapshot = parseSnapshot(json);
@@ -15,6 +16,6 @@ export function decideJson(
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error;
     const hint = isFromService ? '. The service may be newer than this command' : '';
-    throw new CommandError(`the snapshot is invalid: ${error.message}${hint}`);
+    throw new CommandError(`${called} is invalid: ${error.message}${hint}`);
   }
 }

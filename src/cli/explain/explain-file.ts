@@ -26,10 +26,11 @@ interface FileRequest {
 /** Explains the last decision of a decision record, or the last one at or before `at`. */
 export async function explainFile(request: FileRequest, io: CommandIo): Promise<string> {
   const at = request.at === undefined ? null : parsePastTime(request.at, io.clock.now());
-  const line = await findLine(request, at, io);
+  const { line, number, lines } = await findLine(request, at, io);
   if (line.snapshot === null)
     throw new CommandError(`${line.scaler} has no decision at ${formatInstant(line.at)}: ${whyUnread(line)}`);
-  const { snapshot, decision } = decideJson(line.snapshot, true);
+  const called = lines > 1 ? `the snapshot in line ${number} of ${request.file}` : 'the snapshot';
+  const { snapshot, decision } = decideJson(line.snapshot, true, called);
   if (request.format !== 'text')
     return writeStructured(request.format, {
       at: formatInstant(line.at),
@@ -44,24 +45,38 @@ export async function explainFile(request: FileRequest, io: CommandIo): Promise<
     reason,
     message,
   }));
-  const lines = explainLines({ snapshot, decision, status: { ...status, conditions }, now: snapshot.now });
-  return printable(`${[...lines, ...notes(line, decision.desiredReplicas)].join('\n')}\n`);
+  const explained = explainLines({
+    snapshot,
+    decision,
+    status: { ...status, conditions },
+    now: snapshot.now,
+  });
+  return printable(`${[...explained, ...notes(line, decision.desiredReplicas)].join('\n')}\n`);
+}
+
+interface FoundLine {
+  readonly line: RecordLine;
+  readonly number: number;
+  /** Of the file, without empty ones. */
+  readonly lines: number;
 }
 
 async function findLine(
   { file, scaler, namespace }: FileRequest,
   at: Instant | null,
   io: CommandIo,
-): Promise<RecordLine> {
+): Promise<FoundLine> {
   const wanted =
     scaler !== undefined && namespace !== undefined && !scaler.includes('/')
       ? `${namespace}/${scaler}`
       : scaler;
   const scalers = new Set<string>();
-  let found: RecordLine | null = null;
+  let found: Omit<FoundLine, 'lines'> | null = null;
+  let lines = 0;
   let unread: string | null = null;
   let first: Instant | null = null;
   for await (const { number, line } of readRecord(file, io)) {
+    lines += 1;
     if ('error' in line) {
       unread ??= `${file}:${number}: the line ${line.error}`;
       continue;
@@ -69,13 +84,14 @@ async function findLine(
     if (wanted !== undefined && line.scaler !== wanted && line.scaler.split('/')[1] !== wanted) continue;
     scalers.add(line.scaler);
     first ??= line.at;
-    if ((at === null || line.at <= at) && (found === null || line.at >= found.at)) found = line;
+    if ((at === null || line.at <= at) && (found === null || line.at >= found.line.at))
+      found = { line, number };
   }
   if (scalers.size > 1)
     throw new CommandError(
-      `${file} has several scalers (${printable(listSome([...scalers]))}); choose one: explain ${printable([...scalers][0] ?? '')} --file ${file}`,
+      `${file} has several scalers (${listSome([...scalers])}); choose one: explain ${[...scalers][0] ?? ''} --file ${file}`,
     );
-  if (found !== null) return found;
+  if (found !== null) return { ...found, lines };
   if (first !== null && at !== null)
     throw new CommandError(
       `no decision at ${formatInstant(at)}: the first one of ${file} is from ${formatInstant(first)}`,

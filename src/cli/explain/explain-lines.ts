@@ -5,7 +5,8 @@ import type { Instant } from '../../units/time.js';
 import type { Explanation, ExplainedStatus, ReportedCondition } from './explanation.js';
 import { holdLines, limitLines } from './limit-lines.js';
 import { metricLines } from './metric-lines.js';
-import { alignColumns, formatSeconds } from '../output/format-values.js';
+import { alignColumns } from '../output/align-columns.js';
+import { formatSeconds } from '../../units/format-seconds.js';
 
 export function explainLines(explanation: Explanation): readonly string[] {
   return [

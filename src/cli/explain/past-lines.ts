@@ -2,7 +2,7 @@ import { type JsonObject, countIn, listIn, objectIn, objectsIn, textIn } from '.
 import { formatInstant, parseInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { PastScaler } from '../reach/service-pages.js';
-import { alignColumns } from '../output/format-values.js';
+import { alignColumns } from '../output/align-columns.js';
 import { formatAmount } from '../../units/format-amount.js';
 
 /** Returns the period of the decision in effect at `at`, its number of repetitions, and the metric values at `at`. */

@@ -3,6 +3,7 @@ import { describeReadError } from '../../config/describe-read-error.js';
 import { readLines } from '../../files/read-lines.js';
 import { parseRecordLine } from '../../recording/record-line.js';
 import type { RecordLine } from '../../recording/record-line.js';
+import { listSome } from '../output/list-some.js';
 import { CommandError, type CommandIo } from '../process/io.js';
 
 /** Above the largest snapshot: 15,000 pods with two containers and two metrics. */
@@ -13,7 +14,20 @@ interface NumberedLine {
   readonly line: RecordLine | { readonly error: string };
 }
 
-/** Yields the lines of a decision record. `-`: standard input. Throws `CommandError` if it cannot be read. */
+/** The files have no line. */
+export class EmptyRecordError extends CommandError {
+  override name = 'EmptyRecordError';
+
+  constructor(files: readonly string[]) {
+    const are = files.length === 1 ? 'is' : 'are';
+    super(`${listSome(files)} ${are} empty, must be a decision record (record.path of the service config)`);
+  }
+}
+
+/**
+ * Yields the lines of a decision record. `-`: standard input. Throws `CommandError` if it cannot be read, and
+ * `EmptyRecordError` if it is empty.
+ */
 export async function* readRecord(file: string, io: CommandIo): AsyncGenerator<NumberedLine> {
   let lines = 0;
   try {
@@ -29,8 +43,7 @@ export async function* readRecord(file: string, io: CommandIo): AsyncGenerator<N
     if (error instanceof CommandError) throw error;
     throw new CommandError(`reading ${file}: ${describeReadError(error)}`);
   }
-  if (lines === 0)
-    throw new CommandError(`${file} is empty, must be a decision record (record.path of the service config)`);
+  if (lines === 0) throw new EmptyRecordError([file]);
 }
 
 function linesOf(text: string): readonly { readonly number: number; readonly text: string }[] {

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { TargetRef } from '../../scaler/spec.js';
+import { errorCode } from '../../units/error-code.js';
 import type { CommandIo, ExitCode } from '../process/io.js';
 import { CommandError } from '../process/io.js';
 import { checkCluster } from './check-cluster.js';
@@ -60,8 +61,7 @@ async function writeOutput(text: string, file: string | undefined, io: CommandIo
   try {
     await writeFile(resolve(io.cwd, file), text, { flag: 'wx' });
   } catch (error) {
-    const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
-    throw new CommandError(`writing ${file}: ${WRITE_FAILURES[String(code)] ?? String(error)}`);
+    throw new CommandError(`writing ${file}: ${WRITE_FAILURES[errorCode(error) ?? ''] ?? String(error)}`);
   }
   io.stdout.write(`${file} created. Next: promscaler validate ${file}\n`);
 }

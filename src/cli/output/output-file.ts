@@ -1,8 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { access, chmod, constants, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { access, constants, realpath, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { describeReadError } from '../../config/describe-read-error.js';
 import { FileError } from '../../files/file-error.js';
+import { replaceFile, tryReplacement } from '../../files/replace-file.js';
+import { errorCode } from '../../units/error-code.js';
 import { CommandError } from '../process/io.js';
 
 /** A file that a command writes when its work is done. */
@@ -31,7 +32,9 @@ export async function openOutputFile(option: string, path: string, cwd: string):
   const target = await attempt(() => findTarget(resolve(cwd, path), dirname(path)));
   return {
     write: (text) =>
-      attempt(() => (target.isReplaced ? replace(target, text) : writeFile(target.path, text))),
+      attempt(() =>
+        target.isReplaced ? replaceFile(target.path, text, target.mode) : writeFile(target.path, text),
+      ),
   };
 }
 
@@ -48,7 +51,7 @@ async function findTarget(named: string, directory: string): Promise<Target> {
   const path = await realpath(named).catch(() => named);
   const found = await stat(path).catch(nullIfMissing);
   if (found === null) {
-    await tryDirectory(path).catch((error: unknown) => {
+    await tryReplacement(path).catch((error: unknown) => {
       throw isCode(error, MISSING)
         ? new FileError(`there is no directory ${directory}. Create it first`)
         : error;
@@ -59,7 +62,7 @@ async function findTarget(named: string, directory: string): Promise<Target> {
   await access(path, constants.W_OK);
   const mode = found.mode & 0o777;
   if (!found.isFile()) return { path, mode, isReplaced: false };
-  const isReplaced = await tryDirectory(path).then(
+  const isReplaced = await tryReplacement(path).then(
     () => true,
     (error: unknown) => {
       if (isCode(error, ['EACCES', 'EPERM', 'EROFS'])) return false;
@@ -67,31 +70,6 @@ async function findTarget(named: string, directory: string): Promise<Target> {
     },
   );
   return { path, mode, isReplaced };
-}
-
-/** `access` does not know about quotas and mounted volumes. */
-async function tryDirectory(path: string): Promise<void> {
-  const partial = partialOf(path);
-  await writeFile(partial, '', { flag: 'wx' });
-  await rm(partial, { force: true });
-}
-
-async function replace({ path, mode }: Target, text: string): Promise<void> {
-  const partial = partialOf(path);
-  try {
-    await writeFile(partial, text, { flag: 'wx' });
-    if (mode !== null) await chmod(partial, mode);
-    await rename(partial, path);
-  } catch (error) {
-    await rm(partial, { force: true }).catch(() => undefined);
-    // A file that a container mounts cannot be replaced.
-    if (!isCode(error, ['EBUSY'])) throw error;
-    await writeFile(path, text);
-  }
-}
-
-function partialOf(path: string): string {
-  return `${path}.${randomUUID().slice(0, 8)}.partial`;
 }
 
 const MISSING = ['ENOENT', 'ENOTDIR'];
@@ -102,11 +80,5 @@ function nullIfMissing(error: unknown): null {
 }
 
 function isCode(error: unknown, codes: readonly string[]): boolean {
-  return (
-    typeof error === 'object' &&
-    error !== null &&
-    'code' in error &&
-    typeof error.code === 'string' &&
-    codes.includes(error.code)
-  );
+  return codes.includes(errorCode(error) ?? '');
 }

@@ -1,7 +1,7 @@
 import { nameTarget } from '../../kubernetes/targets.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import { formatSeconds } from '../output/format-values.js';
+import { formatSeconds } from '../../units/format-seconds.js';
 import type { CommandIo, ExitCode } from '../process/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import type { ScalerName } from '../reach/service-pages.js';

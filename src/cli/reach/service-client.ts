@@ -4,7 +4,7 @@ import { ANSWER_DEADLINE_MS, reachService } from './find-service.js';
 import type { ReachOptions, ReachedService } from './find-service.js';
 import { nearestKeys } from '../input/nearest-keys.js';
 import { workloadHint } from './scaler-name.js';
-import { countOf } from '../output/format-values.js';
+import { countOf } from '../../units/count-of.js';
 import type { CommandIo } from '../process/io.js';
 import { CommandError } from '../process/io.js';
 import { LIST_PAGE, isMissing, NO_SUCH_PAGE, readOneCycle, readPast } from './service-pages.js';

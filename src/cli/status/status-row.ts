@@ -2,7 +2,7 @@ import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kub
 import { secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { instantIn } from '../explain/read-status.js';
-import { formatSeconds } from '../output/format-values.js';
+import { formatSeconds } from '../../units/format-seconds.js';
 import { formatAmount } from '../../units/format-amount.js';
 
 export interface StatusRow {

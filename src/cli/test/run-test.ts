@@ -2,7 +2,6 @@ import { dirname, isAbsolute, join } from 'node:path';
 import type { DocumentTest, TestResult } from '../../document-tests/document-test.js';
 import { readTestFile } from '../../document-tests/read-tests.js';
 import { runDocumentTest } from '../../document-tests/run-document-test.js';
-import { printable } from '../../scaler/problems/format-problem.js';
 import { countErrors } from '../../scaler/problems/problem.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { readDocuments, refuseDuplicates } from '../../scaler/read/read-scalers.js';
@@ -45,7 +44,7 @@ async function runTests(
   for (const test of tests) {
     const pause = async (): Promise<void> => {
       await takeTurn();
-      if (signal.aborted) throw new CommandError(`interrupted in ${printable(`${test.file}: ${test.name}`)}`);
+      if (signal.aborted) throw new CommandError(`interrupted in ${test.file}: ${test.name}`);
     };
     results.push(await runDocumentTest(test, pause));
   }

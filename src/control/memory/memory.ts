@@ -73,7 +73,7 @@ export function freshMemory(now: Instant, uid: string | null): Memory {
 
 /**
  * Returns a copy, whose fields its maker sets before anything else sees it. Two are made in each cycle, and V8 needs ten
- * times as long for a spread of so many fields.
+ * times as long for a spread of all fields.
  */
 export function copyMemory(memory: Memory): { -readonly [field in keyof Memory]: Memory[field] } {
   const copy: { [field in keyof Required<Memory>]: Memory[field] } = {

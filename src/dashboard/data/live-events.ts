@@ -9,7 +9,7 @@ import type { StreamMessage } from './event-parser.js';
 import { readBody } from './read-body.js';
 import type { Session } from './session.js';
 
-/** The event stream of the service. It reconnects by itself, and receives what it has missed or a `gap`. */
+/** The event stream of the service. It reconnects automatically, and receives what it has missed or a `gap`. */
 export interface LiveEvents {
   /** Returns a function that unsubscribes. The stream is open from the first subscription on. */
   readonly subscribe: (listener: (event: LiveEvent) => void) => () => void;

@@ -6,7 +6,7 @@ import { keepFresh } from './keep-fresh.js';
 import type { Freshness, Refresher } from './keep-fresh.js';
 import type { ApiRequest } from './requests.js';
 
-/** An answer of the API and what became of the last request. */
+/** An answer of the API and the result of the last request. */
 export interface Loaded<T> {
   /** The last answer; null: none yet, or the request is another one. */
   readonly value: T | null;

@@ -3,7 +3,7 @@ import type { ScalerDetail } from '../data/answers.js';
 import { formatCount } from '../format/numbers.js';
 import { formatDuration, parseTime } from '../format/times.js';
 import { Icon } from '../ui/icon.jsx';
-import type { IconName } from '../ui/icon.jsx';
+import type { IconName } from '../ui/icon-paths.js';
 import { LIMIT_NAMES } from '../ui/limit-names.js';
 import { Time } from '../ui/time.jsx';
 import { Sentence } from './text/sentence.jsx';

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import type { Cell } from '../data/cell.js';
 import { useCell } from '../data/use-cell.js';
 import { Icon } from '../ui/icon.jsx';
-import type { IconName } from '../ui/icon.jsx';
+import type { IconName } from '../ui/icon-paths.js';
 import type { Theme } from './theme.js';
 
 const NEXT: Readonly<Record<Theme, Theme>> = { system: 'light', light: 'dark', dark: 'system' };

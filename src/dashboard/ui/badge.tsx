@@ -3,8 +3,6 @@ import { Icon } from './icon.jsx';
 import type { IconName } from './icon-paths.js';
 import type { Tone } from './tone.js';
 
-export type { Tone };
-
 interface BadgeProps {
   readonly tone: Tone;
   readonly icon: IconName;

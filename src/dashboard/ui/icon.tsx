@@ -2,8 +2,6 @@ import type { VNode } from 'preact';
 import { ICON_PATHS } from './icon-paths.js';
 import type { IconName } from './icon-paths.js';
 
-export type { IconName };
-
 /** A picture next to a text that says the same. */
 export function Icon({ name }: { readonly name: IconName }): VNode {
   return (

@@ -2,11 +2,11 @@ import type { ServiceStatus } from '../data/answers.js';
 
 type OutcomeKind = ServiceStatus['lastOutcomes'][number]['outcome']['kind'];
 
-/** What became of a decision. */
+/** The result of a decision. */
 export const OUTCOME_NAMES: Readonly<Record<OutcomeKind, string>> = {
   none: 'No change',
   patched: 'Changed',
-  replaced: 'Replaced by another client',
+  replaced: 'Replaced',
   'dry-run': 'Dry run',
   paused: 'Paused',
   held: 'Held',

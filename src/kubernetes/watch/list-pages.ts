@@ -123,7 +123,7 @@ function createPageSource<T>(
     // At most one page ahead, so that a slow consumer does not fill the memory.
     if (ahead !== null || token === null || tokens.has(token)) return;
     const page = send(token);
-    // Whoever awaits it handles its failure; nobody does after the failure of another page.
+    // The caller that awaits it handles its failure; after the failure of another page, none does.
     page.catch(() => undefined);
     ahead = { token, page };
   };

@@ -2,8 +2,6 @@ import type { Instant } from '../../units/time.js';
 import type { Series } from './series.js';
 import type { SeriesColumns } from './series-columns.js';
 
-export type { Series } from './series.js';
-
 /** Why a query failed; the `reason` of `promscaler_query_errors_total`. */
 export const FAILURE_REASONS = [
   'timeout',

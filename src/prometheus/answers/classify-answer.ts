@@ -1,5 +1,6 @@
 import { type Instant, instantFromSeconds } from '../../units/time.js';
-import type { Answer, FailureReason, Series } from './answer.js';
+import type { Answer, FailureReason } from './answer.js';
+import type { Series } from './series.js';
 import { DEFAULT_LIMITS } from './answer-limits.js';
 import { quote, sayValue } from './quote.js';
 import { LATEST_SECONDS } from './read-vector.js';

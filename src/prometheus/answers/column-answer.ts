@@ -1,5 +1,6 @@
 import { instantFromSeconds } from '../../units/time.js';
-import type { Answer, Series } from './answer.js';
+import type { Answer } from './answer.js';
+import type { Series } from './series.js';
 import type { VectorReading } from './read-vector.js';
 import { SeriesColumns } from './series-columns.js';
 
@@ -9,23 +10,14 @@ import { SeriesColumns } from './series-columns.js';
  */
 export function columnAnswer({ layout, values, seconds }: VectorReading, why: string | null): Answer {
   const columns = new SeriesColumns(layout, values);
-  const evaluatedAt = instantFromSeconds(seconds);
-  if (why === null)
-    return {
-      class: 'value',
-      evaluatedAt,
-      columns,
-      get series(): readonly Series[] {
-        return columns.series;
-      },
-    };
-  return {
-    class: 'partial',
-    evaluatedAt,
+  const vector = {
+    evaluatedAt: instantFromSeconds(seconds),
     columns,
-    why,
     get series(): readonly Series[] {
       return columns.series;
     },
   };
+  return why === null
+    ? Object.assign(vector, { class: 'value' } as const)
+    : Object.assign(vector, { class: 'partial', why } as const);
 }

@@ -3,8 +3,6 @@ import type { LabelRequirement, LabelSelector } from '../../scaler/spec.js';
 import { labelIn, type Series } from './series.js';
 import { columnsOf, type SeriesColumns } from './series-columns.js';
 
-export { labelOf } from './series.js';
-
 /** Returns the series that meet all requirements, or the same array if there are no requirements. */
 export function selectSeries(series: readonly Series[], selector: LabelSelector): readonly Series[] {
   const rows = selectRows(columnsOf({ series }), selector);

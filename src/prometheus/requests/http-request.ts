@@ -106,7 +106,7 @@ function headersFor(
   return known.list === null ? headers : [...known.list, String(Buffer.byteLength(body))];
 }
 
-/** With these, Node.js sends other headers of its own. */
+/** With these, Node.js itself sends other headers. */
 const OWN_HEADERS = /^(?:host|content-length|transfer-encoding|connection|expect|trailer)$/i;
 
 function listOf(headers: HttpRequest['headers'], { hostHeader, auth }: Address): readonly string[] | null {

@@ -8,8 +8,8 @@ import {
   gunzipSync,
   inflateSync,
 } from 'node:zlib';
+import { errorCode } from '../../units/error-code.js';
 import { DEFAULT_LIMITS } from '../answers/answer-limits.js';
-import { errorCode } from './error-code.js';
 import { type BodyBounds, createCountedBody, readBody, TooLargeError } from './read-body.js';
 
 interface UnpackOptions {

@@ -2,13 +2,13 @@ import type { Agent as HttpAgent, IncomingMessage } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
 import { AxiosError, AxiosHeaders } from 'axios';
 import { DeadlineError } from '../../units/clock.js';
+import { errorCode } from '../../units/error-code.js';
 import { type StopSignal, withAbortSignal } from '../../units/light-deadline.js';
 import { sendWithRenewal } from '../../units/send-with-renewal.js';
 import type { FailureReason } from '../answers/answer.js';
 import type { AnswerLimits } from '../answers/answer-limits.js';
 import type { HttpAnswer } from '../answers/classify-answer.js';
 import { CredentialError } from './credential-files.js';
-import { errorCode } from './error-code.js';
 import { type HttpRequest, sendHttp } from './http-request.js';
 import type { OutgoingRequest, SignedHeaders, SignIn } from './authentication.js';
 import { TooLargeError } from './read-body.js';
@@ -119,7 +119,7 @@ async function exchange(
   }
 }
 
-/** A class, because an object with a getter of its own takes 2 KB. */
+/** A class, because an object with its own getter takes 2 KB. */
 class Received implements Answered {
   readonly kind = 'answered';
   readonly status: number;

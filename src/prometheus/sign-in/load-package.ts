@@ -1,3 +1,4 @@
+import { errorCode } from '../../units/error-code.js';
 import { CredentialError } from '../requests/credential-files.js';
 
 /**
@@ -8,7 +9,7 @@ export async function loadPackage<T>(name: string, load: () => Promise<T>): Prom
   try {
     return await load();
   } catch (error) {
-    const code: unknown = error instanceof Error && 'code' in error ? error.code : null;
+    const code = errorCode(error);
     if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') throw error;
     throw new CredentialError(`the package ${name} is not installed: install the optional dependencies`);
   }

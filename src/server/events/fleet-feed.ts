@@ -44,7 +44,7 @@ export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
   const ownHash = replicaHash(fleet.identity);
   const relays = new Map<string, { readonly hash: string; readonly relay: Relay }>();
   const listeners = new Set<(event: StreamedEvent) => void>();
-  /** Clients that were told where they are. */
+  /** Clients that know their position in the stream. */
   let begun = 0;
   let lastGapMs = -Infinity;
   let cancelGap: (() => void) | null = null;

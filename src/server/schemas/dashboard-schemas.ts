@@ -25,7 +25,7 @@ export const overviewRowSchema = z
     min: count.nullable(),
     max: count.nullable(),
     states: z.array(scalerState).describe('The most urgent first.'),
-    message: z.string().nullable().describe('Why the first of the states is there.'),
+    message: z.string().nullable().describe('Why the scaler has the first of the states.'),
     metric: z
       .object({
         name: z.string(),
@@ -104,7 +104,7 @@ export const serviceStatusSchema = z
       last: z
         .object({ at: time, seconds: z.number(), latenessSeconds: z.number(), scalers: count.nullable() })
         .nullable(),
-      missed: count.describe('Rounds left out since the start of the process.'),
+      missed: count.describe('Rounds skipped since the start of the process.'),
     }),
     problems: z.array(
       z.object({

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { errorCode } from '../../units/error-code.js';
 
 /** A file of the dashboard, as it is sent. */
 export interface SiteFile {
@@ -53,6 +54,6 @@ async function readSiteFile(path: string, isImmutable: boolean): Promise<SiteFil
 }
 
 function isMissingFile(error: unknown): boolean {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return false;
-  return error.code === 'ENOENT' || error.code === 'ENOTDIR';
+  const code = errorCode(error);
+  return code === 'ENOENT' || code === 'ENOTDIR';
 }

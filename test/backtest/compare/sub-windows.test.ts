@@ -5,22 +5,13 @@ import {
   meanWithoutSmallest,
   subWindows,
 } from '../../../src/backtest/compare/sub-windows.js';
-import { type Assumptions, runAllOn, scoringOf, traceWorld } from '../../../src/backtest/compare/variant.js';
+import { runAllOn, scoringOf, traceWorld } from '../../../src/backtest/compare/variant.js';
 import { createLoad, type Load } from '../../../src/backtest/load/load.js';
 import { addSeconds, instantFromMs, secondsBetween } from '../../../src/units/time.js';
 import { scalerOf } from '../../support/builders.js';
+import { ASSUMPTIONS } from './assumptions.js';
 
 const START = instantFromMs(Date.UTC(2026, 0, 5));
-
-const assumptions: Assumptions = {
-  capacity: 10,
-  podStartSeconds: 30,
-  scrapeIntervalSeconds: 15,
-  resourceWindowSeconds: 60,
-  usageAtCapacityPercent: 100,
-  initialReplicas: null,
-  pricePerPodHour: null,
-};
 
 /** A value per minute. */
 function loadOf(values: readonly number[], seconds = values.length * 60): Load {
@@ -29,7 +20,7 @@ function loadOf(values: readonly number[], seconds = values.length * 60): Load {
 }
 
 const lengths = (seconds: number): readonly number[] =>
-  subWindows(scoringOf(loadOf([10], seconds), assumptions), assumptions).map(({ demand }) =>
+  subWindows(scoringOf(loadOf([10], seconds), ASSUMPTIONS), ASSUMPTIONS).map(({ demand }) =>
     secondsBetween(demand.start, demand.end),
   );
 
@@ -54,13 +45,13 @@ describe('figuresByWindow', () => {
 
   it('splits what the whole has: theta_U is its mean, pod-hours and changes are its sum', async () => {
     const load = loadOf(Array.from({ length: 120 }, (_, minute) => (minute % 30 < 15 ? 30 : 150)));
-    const scoring = scoringOf(load, assumptions);
-    const given = { scoring, assumptions, runJobs: runJobsHere };
+    const scoring = scoringOf(load, ASSUMPTIONS);
+    const given = { scoring, assumptions: ASSUMPTIONS, runJobs: runJobsHere };
 
-    const [result] = await runAllOn(traceWorld(load, assumptions), [{ name: '', scaler }], given);
+    const [result] = await runAllOn(traceWorld(load, ASSUMPTIONS), [{ name: '', scaler }], given);
 
     if (result?.run === undefined || result.run === null) throw new Error('it did not run');
-    const windows = figuresByWindow(result.run, subWindows(scoring, assumptions));
+    const windows = figuresByWindow(result.run, subWindows(scoring, ASSUMPTIONS));
     const sum = (read: (one: NonNullable<(typeof windows)[number]>) => number): number =>
       windows.reduce((total, one) => total + (one === null ? NaN : read(one)), 0);
     expect(windows).toHaveLength(12);
@@ -73,13 +64,13 @@ describe('figuresByWindow', () => {
 
   it('has no figures for a window in which the load is unknown', async () => {
     const load = loadOf(Array.from({ length: 24 }, (_, minute) => (minute < 2 ? NaN : 30)));
-    const scoring = scoringOf(load, assumptions);
-    const given = { scoring, assumptions, runJobs: runJobsHere };
+    const scoring = scoringOf(load, ASSUMPTIONS);
+    const given = { scoring, assumptions: ASSUMPTIONS, runJobs: runJobsHere };
 
-    const [result] = await runAllOn(traceWorld(load, assumptions), [{ name: '', scaler }], given);
+    const [result] = await runAllOn(traceWorld(load, ASSUMPTIONS), [{ name: '', scaler }], given);
 
     if (result?.run === undefined || result.run === null) throw new Error('it did not run');
-    const windows = figuresByWindow(result.run, subWindows(scoring, assumptions));
+    const windows = figuresByWindow(result.run, subWindows(scoring, ASSUMPTIONS));
     expect(windows.map((one) => one === null)).toEqual([true, ...Array.from({ length: 11 }, () => false)]);
   });
 });

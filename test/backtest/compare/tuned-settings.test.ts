@@ -6,11 +6,12 @@ import {
   presentSettings,
 } from '../../../src/backtest/compare/tuned-settings.js';
 import { runJobsHere } from '../../../src/backtest/compare/run-jobs.js';
-import { type Assumptions, runAllOn, scoringOf, traceWorld } from '../../../src/backtest/compare/variant.js';
+import { runAllOn, scoringOf, traceWorld } from '../../../src/backtest/compare/variant.js';
 import { createLoad } from '../../../src/backtest/load/load.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { addSeconds, instantFromMs } from '../../../src/units/time.js';
 import { scalerOf } from '../../support/builders.js';
+import { ASSUMPTIONS } from './assumptions.js';
 
 const START = instantFromMs(Date.UTC(2026, 0, 5));
 
@@ -88,16 +89,7 @@ describe('a window of 315 s of behavior', () => {
       (_, minute) => 100 + 60 * Math.sin(minute / 4) + ((minute * 37) % 23),
     );
     const load = createLoad(times, values, addSeconds(START, 360 * 60));
-    const assumptions: Assumptions = {
-      capacity: 10,
-      podStartSeconds: 30,
-      scrapeIntervalSeconds: 15,
-      resourceWindowSeconds: 60,
-      usageAtCapacityPercent: 100,
-      initialReplicas: null,
-      pricePerPodHour: null,
-    };
-    const given = { scoring: scoringOf(load, assumptions), assumptions, runJobs: runJobsHere };
+    const given = { scoring: scoringOf(load, ASSUMPTIONS), assumptions: ASSUMPTIONS, runJobs: runJobsHere };
     const document = scaler();
     const field = 'behavior.scaleDown.stabilizationWindowSeconds';
     const withWindow = (value: number): Scaler => {
@@ -107,7 +99,7 @@ describe('a window of 315 s of behavior', () => {
     };
     const variants = [document, withWindow(315), withWindow(300)].map((one) => ({ name: '', scaler: one }));
 
-    const results = await runAllOn(traceWorld(load, assumptions), variants, given);
+    const results = await runAllOn(traceWorld(load, ASSUMPTIONS), variants, given);
 
     const [own, longer, same] = results.map(({ run }) => run?.replicas);
     expect(longer).toEqual(own);

@@ -129,7 +129,7 @@ describe('a document on a load trace', () => {
     expect(roundsByLimit.get('max_replicas')).toBe(40);
   });
 
-  test('refuses a metric that a trace does not tell', () => {
+  test('rejects a metric that a trace does not contain', () => {
     const memory = {
       type: 'Resource',
       resource: { name: 'memory', target: { type: 'Utilization', averageUtilization: 70 } },
@@ -144,7 +144,7 @@ describe('a document on a load trace', () => {
       }),
     ).toEqual({
       error:
-        'metric memory: a load trace does not tell the usage of memory; use --prometheus, or a document without this metric',
+        'metric memory: a load trace does not contain the usage of memory; use --prometheus, or a document without this metric',
     });
   });
 });

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { writeMarkedSection } from '../marked-section.js';
 import { describeMachine, print } from '../report.js';
+import { scalerYaml } from '../../support/scaler-yaml.js';
 import { startHistoryServer } from './history-server.js';
 
 export const BACKTEST_USAGE = `npm run bench -- backtest [--write]
@@ -14,16 +15,7 @@ export const BACKTEST_USAGE = `npm run bench -- backtest [--write]
 
 const CLI = fileURLToPath(new URL('../../../../dist/cli/main.js', import.meta.url));
 const PEAK_MEMORY = new URL('./peak-memory.js', import.meta.url).href;
-const DOCUMENT = `apiVersion: promscaler.dev/v1
-kind: Scaler
-metadata: { name: web, namespace: shop }
-spec:
-  scaleTargetRef: { name: web }
-  minReplicas: 2
-  maxReplicas: 60
-  metrics:
-    - resource: { name: cpu, target: { averageUtilization: 70 } }
-`;
+const DOCUMENT = scalerYaml({ minReplicas: 2, maxReplicas: 60 });
 /** With the document itself, which has 70 and 300, 20 variants. */
 const SWEEP = ['averageUtilization=40,50,60,70,80', 'downscaleStabilizationSeconds=60,120,300,600'].flatMap(
   (one) => ['--sweep', one],

@@ -58,7 +58,7 @@ export interface Got {
   readonly body: Buffer;
 }
 
-/** Reads a page as a browser does, compressed where the server compresses, over a connection of its own. */
+/** Reads a page as a browser does, compressed where the server compresses, over its own connection. */
 export async function get(url: string): Promise<Got> {
   const startMs = performance.now();
   const response = await open(url, { 'accept-encoding': 'gzip' });

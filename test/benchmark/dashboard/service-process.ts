@@ -15,7 +15,7 @@ import { WITH_HISTORY, createFleet } from './fleet.js';
 import { watchLoop } from './loop-blocks.js';
 import type { Order, Reply } from './orders.js';
 
-/** The HTTP server of the service with the records of a fleet, in a process of its own. Its parent orders rounds. */
+/** The HTTP server of the service with the records of a fleet, in its own process. Its parent orders rounds. */
 const [size = '10000', prometheusUrl = ''] = process.argv.slice(2);
 const ROUNDS_BEFORE = 6;
 /** Rounds of two hours, for the history of one scaler. */

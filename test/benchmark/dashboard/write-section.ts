@@ -11,7 +11,7 @@ export function writeSection(file: string, figures: readonly Figure[], { machine
   const section = [
     '## Pages and event streams',
     '',
-    `The HTTP server with the records of ${scalers.toLocaleString('en-US')} scalers, in a process of its own. Pages are read one by one, compressed`,
+    `The HTTP server with the records of ${scalers.toLocaleString('en-US')} scalers, in its own process. Pages are read one by one, compressed`,
     'where the server compresses. `npm run bench -- dashboard --write` measures it and writes this section.',
     '',
     `- Machine: ${machine}`,

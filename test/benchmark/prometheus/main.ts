@@ -8,6 +8,7 @@ import { startPrometheus } from '../../../src/cli/demo/programs/prometheus-serve
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { describeMachine } from '../report.js';
 import { versionOf } from '../rounds.js';
+import { readRunOptions, RUN_OPTIONS } from '../run-options.js';
 import { writeDocuments } from '../scale/documents.js';
 import { startWorld } from '../scale/world-client.js';
 import { prometheusConfig } from './config.js';
@@ -36,20 +37,17 @@ export async function benchPrometheus(
   const { values } = parseArgs({
     args: [...args],
     options: {
+      ...RUN_OPTIONS,
       prometheus: { type: 'boolean' },
       scalers: { type: 'string', default: '10000' },
-      pods: { type: 'string', default: '10' },
       rounds: { type: 'string', default: '20' },
-      warmup: { type: 'string', default: '3' },
-      'heap-limit': { type: 'string', default: '768' },
       write: { type: 'boolean', default: false },
     },
   });
+  const { pods, ...run } = readRunOptions(values);
   const options = {
-    size: { scalers: Number(values.scalers), pods: Number(values.pods) },
-    rounds: Number(values.rounds),
-    warmupRounds: Number(values.warmup),
-    nodeFlags: [`--max-old-space-size=${values['heap-limit']}`],
+    ...run,
+    size: { scalers: Number(values.scalers), pods },
     report: (line: string) => void process.stderr.write(`${line}\n`),
     signal,
   };

@@ -96,7 +96,15 @@ export async function measurePrometheus(options: MeasureOptions, stage: Stage): 
     const text = await readPage(`${service.url}/metrics`);
     const { pace, queries } = figures.service;
     const faults = [
-      ...faultsOf({ text, start, size, rounds: options.rounds, figures: pace, log: service.log() }),
+      ...faultsOf({
+        text,
+        start,
+        size,
+        rounds: options.rounds,
+        figures: pace,
+        log: service.log(),
+        startMayFail: true,
+      }),
       ...faultsOfCounts(queries, figures.rounds.cost),
       ...(await faultsOfScrapes(prometheus.url, world.exporterPages)),
     ];

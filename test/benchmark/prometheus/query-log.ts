@@ -13,7 +13,7 @@ interface LogLine {
   readonly stats: { readonly timings: { readonly evalTotalTime: number } };
 }
 
-/** `log`: the query log of Prometheus, a JSON object a line. A line that is not complete yet is left out. */
+/** `log`: the query log of Prometheus, a JSON object per line. A line that is not complete yet is ignored. */
 export function costOfKinds(log: string): readonly KindCost[] {
   const costs = new Map<QueryKind, { queries: number; engineSeconds: number }>();
   for (const line of log.slice(0, log.lastIndexOf('\n') + 1).split('\n')) {

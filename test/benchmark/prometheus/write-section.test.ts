@@ -15,7 +15,7 @@ const FIGURES: PrometheusFigures = {
     cpuSeconds: 1,
     peakBytes: 1,
     lists: 1,
-    queryErrors: 0,
+    queryErrors: 6,
     bytes: 1,
   },
   // One second more than two rounds of 15 s.
@@ -63,6 +63,10 @@ describe('the table of a real Prometheus', () => {
     // 1 s more for 30 queries in 15 s.
     expect(lines).toContain('| ... for a query, without the scrapes |  | 33 ms |');
     expect(lines).toContain('| RSS of Prometheus, the highest reading | 200 MB | 300 MB |');
+  });
+
+  it('has queries that failed at the start, which make no run invalid', () => {
+    expect(lines).toContain('| queries that failed until then |  | 6 |');
   });
 
   it('has queries per round and their time', () => {

@@ -61,6 +61,7 @@ export function tableOf(figures: PrometheusFigures): readonly string[] {
       '',
       `${seconds(start.firstSeconds)}, ${seconds(start.lastSeconds)}`,
     ),
+    row('queries that failed until then', '', count(start.queryErrors)),
     '',
     '| query | queries | time in the query engine per query | share of the time |',
     '| --- | ---: | ---: | ---: |',

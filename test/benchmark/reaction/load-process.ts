@@ -17,7 +17,7 @@ import {
 } from './plan.js';
 
 /**
- * Runs the API server and an exporter whose load steps, in a process of their own. Sends its addresses, answers each
+ * Runs the API server and an exporter whose load steps, in their own process. Sends its addresses, answers each
  * order with its steps, and ends with its parent.
  */
 process.on('disconnect', () => process.exit());

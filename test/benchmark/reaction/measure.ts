@@ -6,6 +6,7 @@ import { freePort } from '../../../src/cli/demo/programs/free-port.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { readPage, sumOf } from '../exposition.js';
 import { pause } from '../pause.js';
+import { statusOf } from '../status-of.js';
 import {
   MAX_REPLICAS,
   NAMES,
@@ -18,7 +19,7 @@ import {
   type StepsOrder,
 } from './plan.js';
 
-/** The API server and the exporter, in a process of their own. */
+/** The API server and the exporter, in their own process. */
 export interface LoadProcess {
   readonly url: string;
   readonly exporterUrl: string;
@@ -107,17 +108,6 @@ async function untilDecided(url: string, signal: AbortSignal): Promise<void> {
     if (statuses.every((status) => status === 200)) return;
     if (performance.now() - startMs > LONGEST_START_MS) throw new Error('the service has not decided');
     await pause(100, signal);
-  }
-}
-
-/** Returns null while nothing listens. */
-async function statusOf(url: string): Promise<number | null> {
-  try {
-    const response = await fetch(url);
-    await response.arrayBuffer();
-    return response.status;
-  } catch {
-    return null;
   }
 }
 

@@ -50,5 +50,5 @@ a change. The first PATCH may come before the rate window has passed, for a part
 
 ${tableOf(results).join('\n')}
 
-Rates of queries and CPU time are for all ${SCALERS} scalers together, with a query of its own for each.`;
+Rates of queries and CPU time are for all ${SCALERS} scalers together, with one query for each.`;
 }

@@ -2,7 +2,9 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { SEMI_SPACE_FLAG } from '../chart-flags.js';
 import { describeMachine } from '../report.js';
+import { readRunOptions, RUN_OPTIONS } from '../run-options.js';
 import { printSize, printTable } from './print.js';
 import { runSize } from './run-size.js';
 import { readFigures, saveFigures } from './saved-figures.js';
@@ -23,14 +25,12 @@ export const SCALE_USAGE = `npm run bench -- scale [OPTION...]
   --alloc-prof DIR  write what is allocated at the start and in the measured rounds instead, without what lives shortly
   --save DIR      write the figures of each size to a file in this directory
   --write         write docs/benchmarks.md from the figures of this run and those in the directory of --save
-  --node-flag F   a further flag of Node.js for the service, repeatable; default: --max-semi-space-size=8, as in the
+  --node-flag F   a further flag of Node.js for the service, repeatable, besides ${SEMI_SPACE_FLAG} of the
                   Helm chart
   --heap          write a heap snapshot after the last round, into the directory of --cpu-prof or the current one`;
 
 /** In the checkout: this file runs from a directory for compiled benchmarks. */
 const PAGE = fileURLToPath(new URL('../../../../docs/benchmarks.md', import.meta.url));
-/** What the Helm chart sets for a memory limit below 2 GiB. */
-const CHART_SEMI_SPACE = '--max-semi-space-size=8';
 const SIZES = [100, 1000, 5000, 10_000];
 
 /** A round must end before the next one begins. */
@@ -47,14 +47,11 @@ export async function benchScale(
   const { values } = parseArgs({
     args: [...args],
     options: {
+      ...RUN_OPTIONS,
       scalers: { type: 'string' },
-      pods: { type: 'string', default: '10' },
-      rounds: { type: 'string', default: '50' },
-      warmup: { type: 'string', default: '3' },
       clock: { type: 'string' },
       'cpu-prof': { type: 'string' },
       'alloc-prof': { type: 'string' },
-      'heap-limit': { type: 'string', default: '768' },
       heap: { type: 'boolean', default: false },
       'node-flag': { type: 'string', multiple: true, default: [] },
       save: { type: 'string' },
@@ -66,22 +63,22 @@ export async function benchScale(
   const target = values['cpu-prof'] ?? values['alloc-prof'];
   const directory = target === undefined ? null : resolve(target);
   if (directory !== null) mkdirSync(directory, { recursive: true });
+  const { pods, nodeFlags, ...run } = readRunOptions(values);
   const results: SizeFigures[] = [];
   for (const scalers of values.scalers === undefined ? SIZES : [Number(values.scalers)]) {
     const clock = values.clock === undefined ? clockOf(scalers) : Number(values.clock);
     const figures = await runSize({
-      size: { scalers, pods: Number(values.pods) },
-      rounds: Number(values.rounds),
-      warmupRounds: Number(values.warmup),
+      ...run,
+      size: { scalers, pods },
       clock,
       profileDirectory: directory,
       profileKind: values['cpu-prof'] === undefined ? 'heap' : 'cpu',
       heapFile: values.heap ? resolve(directory ?? '.', `scale-${scalers}.heapsnapshot`) : null,
-      nodeFlags: [`--max-old-space-size=${values['heap-limit']}`, CHART_SEMI_SPACE, ...values['node-flag']],
+      nodeFlags: [...nodeFlags, ...values['node-flag']],
       report: (line) => process.stderr.write(`${line}\n`),
       signal,
     });
-    printSize(figures, { rounds: Number(values.rounds), clock });
+    printSize(figures, { rounds: run.rounds, clock });
     results.push(figures);
     if (values.save !== undefined) saveFigures(values.save, figures);
   }

@@ -11,7 +11,7 @@ import type { PaceFigures, PaceOrder, PaceReport, ProfileKind } from './pace.js'
  * Loaded before the service (`--import`), into its process: notes when rounds and cycles happen and what they cost, and
  * lets the clock run faster when its parent says so.
  */
-const DELAY_RESOLUTION_MS = 10;
+const DELAY_RESOLUTION_MS = 20;
 
 // The worker that reads documents has its own timers.
 if (isMainThread && process.send !== undefined) await begin();

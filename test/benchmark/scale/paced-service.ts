@@ -39,7 +39,10 @@ export function startPacedService(options: {
   const child = spawn(
     process.execPath,
     [...paceFlags(scalers, profilesStart), ...nodeFlags, CLI, 'run', '--config', configFile],
-    { stdio: ['ignore', log, log, 'ipc'], env: { ...process.env, POD_NAMESPACE: 'promscaler' } },
+    {
+      stdio: ['ignore', log, log, 'ipc'],
+      env: { ...process.env, MALLOC_ARENA_MAX: '2', POD_NAMESPACE: 'promscaler' },
+    },
   );
   closeSync(log);
   const reports = new EventEmitter();

@@ -10,7 +10,7 @@ import type { ClockRate } from './world-clock.js';
 import { createWorld } from './world.js';
 
 /**
- * API server, metrics server and exporter in a process of their own, so that their CPU time and memory are not the service's.
+ * API server, metrics server and exporter in their own process, so that their CPU time and memory are not the service's.
  * Ends with its parent.
  */
 export type WorldRequest =

@@ -1,16 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { folderOf, runCli } from '../fake-io.js';
-
-const DOCUMENT = `apiVersion: promscaler.dev/v1
-kind: Scaler
-metadata: { name: web, namespace: shop }
-spec:
-  scaleTargetRef: { name: web }
-  maxReplicas: 20
-  metrics:
-    - type: Resource
-      resource: { name: cpu, target: { type: Utilization, averageUtilization: 70 } }
-`;
+import { scalerYaml } from '../../support/scaler-yaml.js';
 
 const HPA = `apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
@@ -27,14 +17,13 @@ spec:
 const TRACE = `t_seconds,value\n${Array.from({ length: 30 }, (_, minute) => `${minute * 60},70`).join('\n')}\n`;
 
 const cwd = folderOf({
-  'web.yaml': DOCUMENT,
-  'two.yaml': `${DOCUMENT}---\n${DOCUMENT.replace('name: web, namespace', 'name: api, namespace')}`,
+  'web.yaml': scalerYaml(),
+  'two.yaml': `${scalerYaml()}---\n${scalerYaml({ name: 'api' })}`,
   'hpa.yaml': HPA,
   'day.csv': TRACE,
-  'queue.yaml': DOCUMENT.replace(
-    /- type: Resource\n.*\n/,
-    '- external: { query: sum(queue), target: { averageValue: 7 } }\n',
-  ),
+  'queue.yaml': scalerYaml({
+    metrics: ['external: { query: sum(queue), target: { averageValue: 7 } }'],
+  }),
   'custom-hpa.yaml': HPA.replace(
     / +- type: Resource\n.*\n/,
     (cpu) =>

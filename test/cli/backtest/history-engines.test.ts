@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { findPrometheus } from '../../../src/cli/demo/programs/find-prometheus.js';
-import { type RunningPrometheus, startPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';
-import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
-import { remoteWrite, type WrittenSeries } from '../../support/remote-write.js';
-import { type RunningVictoriaMetrics, startVictoriaMetrics } from '../../support/victoria-metrics.js';
+import { type FilledServer, type ServerName, startFilled } from '../../support/filled-server.js';
+import type { WrittenSeries } from '../../support/remote-write.js';
+import { scalerYaml } from '../../support/scaler-yaml.js';
 import { folderOf, type Ran, runCli } from '../fake-io.js';
 
 /** Downloading the programs on a fresh machine counts toward the first test. */
@@ -12,32 +10,19 @@ const now = Math.floor(Date.now() / 1000);
 const SECONDS = Array.from({ length: 150 }, (_, index) => now - 2700 + index * 15);
 const PODS = ['a', 'b', 'c', 'd'].map((letter) => `web-5d4f8b7c9-bcd4${letter}`);
 
-const documentOf = (metric: string): string => `apiVersion: promscaler.dev/v1
-kind: Scaler
-metadata: { name: web, namespace: NAMESPACE }
-spec:
-  scaleTargetRef: { name: web }
-  maxReplicas: 20
-  metrics:
-    - ${metric}
-`;
-const CPU = documentOf('resource: { name: cpu, target: { averageUtilization: 70 } }');
-const SUM = documentOf(
-  'external: { query: "sum(rate(requests_total{namespace=\\"$namespace\\"}[1m]))", target: { averageValue: 10 } }',
-);
-const ONCE = SUM.replace(/sum\(rate\(.*\[1m\]\)\)/, (query) =>
-  query.replace('sum(', 'sum(max by (pod) (').concat(')'),
-);
+const SUM = 'sum(rate(requests_total{namespace="$namespace"}[1m]))';
+const ONCE = SUM.replace('sum(', 'sum(max by (pod) (').concat(')');
+const metricOf = (query: string): string => `external: { query: '${query}', target: { averageValue: 10 } }`;
 
-const cwd = folderOf({
-  ...Object.fromEntries(
+const cwd = folderOf(
+  Object.fromEntries(
     ['single', 'pair', 'restart', 'started'].flatMap((namespace) => [
-      [`cpu-${namespace}.yaml`, CPU.replace('NAMESPACE', namespace)],
-      [`sum-${namespace}.yaml`, SUM.replace('NAMESPACE', namespace)],
-      [`once-${namespace}.yaml`, ONCE.replace('NAMESPACE', namespace)],
+      [`cpu-${namespace}.yaml`, scalerYaml({ namespace })],
+      [`sum-${namespace}.yaml`, scalerYaml({ namespace, metrics: [metricOf(SUM)] })],
+      [`once-${namespace}.yaml`, scalerYaml({ namespace, metrics: [metricOf(ONCE)] })],
     ]),
   ),
-});
+);
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -123,25 +108,14 @@ const SERIES = [
   ...workload('started', [{}]).filter(({ labels }) => !labels['__name__']?.startsWith('kube_pod_')),
 ];
 
-describe.each(['Prometheus', 'VictoriaMetrics'])('the history of %s', (engine) => {
-  let server: RunningPrometheus | RunningVictoriaMetrics;
+describe.each<ServerName>(['Prometheus', 'VictoriaMetrics'])('the history of %s', (engine) => {
+  let server: FilledServer;
 
   beforeAll(async () => {
-    const [env, clock] = [process.env, SYSTEM_CLOCK];
-    if (engine === 'VictoriaMetrics') {
-      const running = await startVictoriaMetrics();
-      server = running;
-      await remoteWrite(running.url, SERIES);
-      await running.flush();
-      return;
-    }
-    const binary = await findPrometheus({ env, clock });
-    const args = ['--web.enable-remote-write-receiver'];
-    server = await startPrometheus({ binary, config: '', env, clock, args });
-    await remoteWrite(server.url, SERIES);
+    server = await startFilled(engine, SERIES);
   }, START_MS);
 
-  afterAll(() => ('stop' in server ? server.stop() : server.kill()));
+  afterAll(() => server.stop());
 
   const timeOf = (second: number): string => new Date(second * 1000).toISOString();
   const run = (document: string, ...more: readonly string[]): Promise<Ran> =>
@@ -216,7 +190,7 @@ describe.each(['Prometheus', 'VictoriaMetrics'])('the history of %s', (engine) =
     const document = ['backtest', '--scaler', 'cpu-pair.yaml', '--capacity', '0.1'];
     const online = [...document, '--prometheus', server.url, ...times];
     const first = await runCli([...online, '--save-history', 'pair.json'], { cwd, env });
-    await ('stop' in server ? server.stop() : server.kill());
+    await server.stop();
 
     const again = await runCli(online, { cwd, env });
     const saved = await runCli([...document, '--history', 'pair.json', '-o', 'json'], { cwd });

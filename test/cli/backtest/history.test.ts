@@ -3,24 +3,13 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { findPrometheus } from '../../../src/cli/demo/programs/find-prometheus.js';
-import { startPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';
-import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { startServer, type FakeServer, type RecordedRequest } from '../../prometheus/fakes.js';
-import { remoteWrite, type WrittenSeries } from '../../support/remote-write.js';
+import { startFilled } from '../../support/filled-server.js';
+import type { WrittenSeries } from '../../support/remote-write.js';
 import { folderOf, type Ran, runCli } from '../fake-io.js';
+import { scalerYaml } from '../../support/scaler-yaml.js';
 
-const DOCUMENT = `apiVersion: promscaler.dev/v1
-kind: Scaler
-metadata: { name: web, namespace: shop }
-spec:
-  scaleTargetRef: { name: web }
-  maxReplicas: 20
-  metrics:
-    - type: Resource
-      resource: { name: cpu, target: { type: Utilization, averageUtilization: 70 } }
-`;
-const cwd = folderOf({ 'web.yaml': DOCUMENT });
+const cwd = folderOf({ 'web.yaml': scalerYaml() });
 
 const cleanups: (() => Promise<void>)[] = [];
 afterAll(async () => {
@@ -80,10 +69,7 @@ describe('the history of a real Prometheus', () => {
   ];
 
   it('gives the load of the target, its requests, the start of its pods and what really ran; and is kept', async () => {
-    const [env, clock] = [process.env, SYSTEM_CLOCK];
-    const binary = await findPrometheus({ env, clock });
-    const args = ['--web.enable-remote-write-receiver'];
-    const server = await startPrometheus({ binary, config: '', env, clock, args });
+    const server = await startFilled('Prometheus', all);
     const run = (): Promise<Ran> =>
       runCli(
         [
@@ -96,7 +82,6 @@ describe('the history of a real Prometheus', () => {
     const cache = newCache();
     let first: Ran;
     try {
-      await remoteWrite(server.url, all);
       first = await run();
     } finally {
       await server.stop();

@@ -2,19 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { folderOf, runCli } from '../fake-io.js';
+import { scalerYaml } from '../../support/scaler-yaml.js';
 
-const DOCUMENT = `apiVersion: promscaler.dev/v1
-kind: Scaler
-metadata: { name: web, namespace: shop }
-spec:
-  scaleTargetRef: { name: web }
-  maxReplicas: 20
-  metrics:
-    - resource: { name: cpu, target: { averageUtilization: 70 } }
-`;
 const TRACE = `t_seconds,value\n${Array.from({ length: 30 }, (_, minute) => `${minute * 60},70`).join('\n')}\n`;
 
-const cwd = folderOf({ 'web.yaml': DOCUMENT, 'day.csv': TRACE, 'record.ndjson': '{}' });
+const cwd = folderOf({ 'web.yaml': scalerYaml(), 'day.csv': TRACE, 'record.ndjson': '{}' });
 const ON_TRACE = ['--scaler', 'web.yaml', '--trace', 'day.csv', '--capacity', '10'];
 
 const backtest = (...args: readonly string[]): ReturnType<typeof runCli> =>

@@ -1,16 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { folderOf, runCli, type Ran } from '../fake-io.js';
+import { cpuMetric, scalerYaml } from '../../support/scaler-yaml.js';
 
-const document = (target: number): string => `apiVersion: promscaler.dev/v1
-kind: Scaler
-metadata: { name: web, namespace: shop }
-spec:
-  scaleTargetRef: { name: web }
-  maxReplicas: 40
-  metrics:
-    - type: Resource
-      resource: { name: cpu, target: { type: Utilization, averageUtilization: ${target} } }
-`;
+const document = (target: number, spec: { readonly tolerance?: number } = {}): string =>
+  scalerYaml({ maxReplicas: 40, ...spec, metrics: [cpuMetric(target)] });
 
 /** One hour of one value per minute. */
 const trace = (valueAt: (minute: number) => number): string =>
@@ -20,7 +13,7 @@ const cwd = folderOf({
   'low.yaml': document(40),
   'high.yaml': document(95),
   // At 100 % of its capacity, a pod is at 100 % of its request: above 120 % it never is.
-  'lazy.yaml': document(92).replace('spec:', 'spec:\n  tolerance: 0.2'),
+  'lazy.yaml': document(92, { tolerance: 0.2 }),
   'rise.csv': trace((minute) => 50 + 2 * (minute % 30)),
   'steady.csv': trace(() => 100),
   'turns.csv': trace((minute) => (minute < 34 ? 100 : minute % 4 < 2 ? 10 : 200)),

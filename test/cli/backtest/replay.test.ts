@@ -25,6 +25,13 @@ function lineOf(percent: number, second: number, version = VERSION): string {
 const RISE = lineOf(90, 0);
 const STAY = lineOf(60, 15);
 
+/** What would color a terminal. */
+const RED = '\u001b[31m';
+/** What some terminals read as ESC [. */
+const C1 = '\u009b';
+// eslint-disable-next-line no-control-regex -- these characters must be absent
+const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/;
+
 function run(lines: readonly string[], ...argv: readonly string[]): Promise<Ran> {
   return runCli(argv, { cwd: folderOf({ 'record.ndjson': `${lines.join('\n')}\n` }) });
 }
@@ -87,6 +94,55 @@ describe('backtest --replay', () => {
     expect(stderr).toContain('record.ndjson:2: error: the line is not JSON');
   });
 
+  it('names an empty file, and replays the two others', async () => {
+    const cwd = folderOf({ 'a.ndjson': `${RISE}\n`, 'none.ndjson': ' \n', 'b.ndjson': `${STAY}\n` });
+    const files = ['a', 'none', 'b'].flatMap((name) => ['--replay', `${name}.ndjson`]);
+
+    const text = await runCli(['backtest', ...files], { cwd });
+    const json = await runCli(['backtest', ...files, '-o', 'json'], { cwd });
+
+    expect([text.exitCode, text.stderr]).toEqual([
+      1,
+      'none.ndjson: error: the file is empty, must be a decision record\n',
+    ]);
+    expect(text.stdout).toContain('2 decisions of 1 scaler');
+    expect(text.stdout).toContain('no difference\n1 file without a line; see the errors\n');
+    expect([json.exitCode, JSON.parse(json.stdout)]).toMatchObject([
+      1,
+      { emptyFiles: 1, problems: [{ file: 'none.ndjson', line: null }] },
+    ]);
+  });
+
+  it('fails without a report if both files are empty', async () => {
+    const cwd = folderOf({ 'a.ndjson': '', 'b.ndjson': '\n' });
+
+    const { exitCode, stdout, stderr } = await runCli(
+      ['backtest', '--replay', 'a.ndjson', '--replay', 'b.ndjson'],
+      { cwd },
+    );
+
+    expect([exitCode, stdout, stderr]).toEqual([
+      1,
+      '',
+      expect.stringContaining('a.ndjson, b.ndjson are empty, must be a decision record'),
+    ]);
+  });
+
+  it.each(['text', 'markdown'])('replaces control characters of the record (%s)', async (format) => {
+    const other = lineOf(90, 0, `0.0.9${RED}`)
+      .replace('"shop/web"', JSON.stringify(`shop/web${RED}`))
+      .replace('"desiredReplicas":6', `"desiredReplicas":"${C1}9"`);
+    const invalid = RISE.replace('"snapshot":{', `"snapshot":{"${C1}a":1,`);
+
+    const { stdout, stderr } = await replay([other, invalid], '-o', format);
+
+    expect(stdout).toContain('shop/web\ufffd[31m');
+    expect(stdout).toContain('recorded by 0.0.9\ufffd[31m');
+    expect(stdout).toContain('"\ufffd9"');
+    expect(stderr).toContain('\ufffda');
+    expect(stdout + stderr).not.toMatch(CONTROL);
+  });
+
   it('does not say that nothing differs if no line could be read', async () => {
     const { exitCode, stdout } = await run(['{"format":2}'], 'backtest', '--replay', 'record.ndjson');
 
@@ -135,6 +191,35 @@ describe('explain --file', () => {
     const { stdout } = await run([other], 'explain', 'web', '--file', 'record.ndjson');
 
     expect(stdout).toContain(`Note: version 0.0.9 decided on 9, this version (${VERSION}) decides on 6`);
+  });
+
+  it('replaces control characters of the record', async () => {
+    const text = RISE.replace('"reason":"', JSON.stringify(RED).replace('"', '"reason":"').slice(0, -1));
+    const invalid = RISE.replace('"snapshot":{', `"snapshot":{"${C1}a":1,`);
+    const several = [RISE, RISE.replace('"shop/web"', JSON.stringify(`shop/${RED}api`))];
+    const unread = RISE.replace(/"decision":.*$/, '"conditions":[MESSAGE],"snapshot":null}').replace(
+      'MESSAGE',
+      JSON.stringify({ type: 'ScalingActive', status: 'False', reason: 'x', message: `no ${RED}` }),
+    );
+
+    const explained = await Promise.all(
+      [[text], [invalid], several, [unread]].map((lines) => run(lines, 'explain', '--file', 'record.ndjson')),
+    );
+
+    const printed = explained.map(({ stdout, stderr }) => stdout + stderr);
+    expect(printed).toEqual(printed.map(() => expect.stringContaining('\ufffd')));
+    expect(printed.join('')).not.toMatch(CONTROL);
+  });
+
+  it.each([
+    [[STAY], 'promscaler: the snapshot is invalid'],
+    [[RISE, '', STAY], 'promscaler: the snapshot in line 3 of record.ndjson is invalid'],
+  ])('names the line of an invalid snapshot if there are several', async (lines, message) => {
+    const last = lines.map((line) => line.replace(/"snapshot":\{(?=.*00:00:15)/, '"snapshot":{"a":1,'));
+
+    const { exitCode, stderr } = await run(last, 'explain', '--file', 'record.ndjson');
+
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(message)]);
   });
 
   it('asks for a scaler if the file has several', async () => {

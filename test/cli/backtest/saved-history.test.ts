@@ -3,16 +3,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startServer, type FakeServer } from '../../prometheus/fakes.js';
 import { folderOf, type Ran, runCli } from '../fake-io.js';
+import { scalerYaml } from '../../support/scaler-yaml.js';
 
-const documentOf = (query: string): string => `apiVersion: promscaler.dev/v1
-kind: Scaler
-metadata: { name: web, namespace: shop }
-spec:
-  scaleTargetRef: { name: web }
-  maxReplicas: 20
-  metrics:
-    - external: { query: '${query}', target: { averageValue: 1 } }
-`;
+const documentOf = (query: string): string =>
+  scalerYaml({ metrics: [`external: { query: '${query}', target: { averageValue: 1 } }`] });
 
 const END = '2026-01-05T12:00:00Z';
 

@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { findPrometheus } from '../../../src/cli/demo/programs/find-prometheus.js';
-import { type RunningPrometheus, startPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';
 import { openLongHistory } from '../../../src/cli/running/long-history/open-long-history.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { createRangeClient } from '../../../src/prometheus/client/range-client.js';
 import { instantFromSeconds } from '../../../src/units/time.js';
 import { aSource } from '../../support/builders.js';
-import { remoteWrite, type WrittenSeries } from '../../support/remote-write.js';
-import { type RunningVictoriaMetrics, startVictoriaMetrics } from '../../support/victoria-metrics.js';
+import { type FilledServer, type ServerName, startFilled } from '../../support/filled-server.js';
+import type { WrittenSeries } from '../../support/remote-write.js';
 import { CPU, scaler } from '../../telemetry/record-builder.js';
 
 /** Downloading the programs on a fresh machine counts toward the first test. */
@@ -65,25 +63,14 @@ const SERIES = [
   ...exposed('a', [-300, 1500], { current_replicas: 99, metric_value: 99 }, 'other'),
 ];
 
-describe.each(['Prometheus', 'VictoriaMetrics'])('the history from %s', (engine) => {
-  let server: RunningPrometheus | RunningVictoriaMetrics;
+describe.each<ServerName>(['Prometheus', 'VictoriaMetrics'])('the history from %s', (engine) => {
+  let server: FilledServer;
 
   beforeAll(async () => {
-    const [env, clock] = [process.env, SYSTEM_CLOCK];
-    if (engine === 'VictoriaMetrics') {
-      const running = await startVictoriaMetrics();
-      server = running;
-      await remoteWrite(running.url, SERIES);
-      await running.flush();
-      return;
-    }
-    const args = ['--web.enable-remote-write-receiver'];
-    const binary = await findPrometheus({ env, clock });
-    server = await startPrometheus({ binary, config: '', env, clock, args });
-    await remoteWrite(server.url, SERIES);
+    server = await startFilled(engine, SERIES);
   }, START_MS);
 
-  afterAll(() => ('kill' in server ? server.kill() : server.stop()));
+  afterAll(() => server.stop());
 
   const read = (name: string) => {
     const flavor = engine === 'VictoriaMetrics' ? 'victoriametrics' : 'prometheus';

@@ -1,13 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-// Loaded here, because the command line loads it on demand, which would count toward the first test.
-import '../../../src/cli/running/run-service.js';
 import { ownNamespace } from '../../../src/cli/running/own-objects.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { eventually } from '../../support/manual-clock.js';
-import { folderOf, runCli } from '../fake-io.js';
-import type { Ran } from '../fake-io.js';
+import { type StartedRun, startRun } from './start-run.js';
 
 const IN_CLUSTER = {
   KUBERNETES_SERVICE_HOST: '10.0.0.1',
@@ -23,31 +20,10 @@ beforeEach(async () => {
 
 afterEach(() => simulator.close());
 
-interface Running {
-  readonly written: { readonly stdout: string; readonly stderr: string };
-  readonly ended: Promise<Ran>;
-  readonly stop: () => Promise<Ran>;
-  readonly url: () => string;
-}
-
 /** Starts `run` without documents, by default on the simulated cluster. */
-function start(config = '', env: Readonly<Record<string, string>> = {}, url = simulator.url): Running {
-  const cwd = folderOf({
-    'promscaler.yaml': `kubernetes: { url: '${url}' }\nserver: { port: 0 }\n${config}`,
-    'scalers/none.yaml': '',
-  });
-  const written = { stdout: '', stderr: '' };
-  const stop = new AbortController();
-  const ended = runCli(['run', '--config', 'promscaler.yaml'], { cwd, env, signal: stop.signal, written });
-  return {
-    written,
-    ended,
-    stop: () => {
-      stop.abort();
-      return ended;
-    },
-    url: () => /"url":"(http:[^"]+)"/.exec(written.stderr)?.[1] ?? '',
-  };
+function start(config = '', env: Readonly<Record<string, string>> = {}, url = simulator.url): StartedRun {
+  const own = `kubernetes: { url: '${url}' }\nserver: { port: 0 }\n${config}`;
+  return startRun({ 'promscaler.yaml': own, 'scalers/none.yaml': '' }, env);
 }
 
 const leaseRequests = (): readonly string[] =>

@@ -1,12 +1,10 @@
 import { platform } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-// Loaded here, because the command line loads it on demand, which would count toward the first test.
-import '../../../src/cli/running/run-service.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { eventually } from '../../support/manual-clock.js';
-import { folderOf, runCli } from '../fake-io.js';
+import { startRun } from './start-run.js';
 
 const IN_CLUSTER = { KUBERNETES_SERVICE_HOST: '10.0.0.1', POD_NAMESPACE: 'monitoring' };
 /** Linux has all of 127.0.0.0/8 on its loopback. */
@@ -23,12 +21,9 @@ afterEach(() => simulator.close());
 /** Returns the addresses of the two that `run` answers on. */
 async function addressesOf(host: string, env: Readonly<Record<string, string>>): Promise<readonly string[]> {
   const config = `kubernetes: { url: '${simulator.url}' }\nserver: { port: 0${host} }\nleaderElection: { enabled: false }\n`;
-  const cwd = folderOf({ 'promscaler.yaml': config, 'scalers/none.yaml': '' });
-  const written = { stdout: '', stderr: '' };
-  const stop = new AbortController();
-  const ended = runCli(['run', '--config', 'promscaler.yaml'], { cwd, env, signal: stop.signal, written });
+  const run = startRun({ 'promscaler.yaml': config, 'scalers/none.yaml': '' }, env);
   try {
-    const port = (): string | undefined => /"url":"http:[^"]+:(\d+)"/.exec(written.stderr)?.[1];
+    const port = (): string | undefined => /"url":"http:[^"]+:(\d+)"/.exec(run.written.stderr)?.[1];
     await eventually(() => port() !== undefined, 'listening');
     const answers = await Promise.all(
       ['127.0.0.1', OTHER_ADDRESS].map(async (address) => {
@@ -41,8 +36,7 @@ async function addressesOf(host: string, env: Readonly<Record<string, string>>):
     );
     return answers.flat();
   } finally {
-    stop.abort();
-    await ended;
+    await run.stop();
   }
 }
 

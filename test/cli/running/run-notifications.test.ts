@@ -1,12 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-// Loaded here, because the command line loads it on demand, which would count toward the first test.
-import '../../../src/cli/running/run-service.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { type FakeServer, startServer } from '../../prometheus/fakes.js';
 import { eventually } from '../../support/manual-clock.js';
-import { folderOf, runCli } from '../fake-io.js';
+import { startRun } from './start-run.js';
 
 const SECRET = 't0ken';
 const DOCUMENT = `apiVersion: promscaler.dev/v1
@@ -38,22 +36,17 @@ notifications:
   hook: { urlFile: url }
   dead: { url: '${receiver.url}/dead' }
 `;
-    const cwd = folderOf({
+    const run = startRun({
       'promscaler.yaml': config,
       url: `${receiver.url}/${SECRET}\n`,
       'scalers/web.yaml': DOCUMENT,
     });
-    const written = { stdout: '', stderr: '' };
-    const stop = new AbortController();
-    const ended = runCli(['run', '--config', 'promscaler.yaml'], { cwd, signal: stop.signal, written });
     const posts = (path: string): FakeServer['requests'] =>
       receiver.requests.filter(({ url }) => url === path);
     await eventually(() => posts(`/${SECRET}`).length > 0 && posts('/dead').length > 0, 'the requests');
-    await eventually(() => written.stderr.includes('failed to send notifications'), 'the log line');
-    const [, url = ''] = /"url":"(http:[^"]+)"/.exec(written.stderr) ?? [];
-    const page = await (await fetch(`${url}/metrics`)).text();
-    stop.abort();
-    await ended;
+    await eventually(() => run.written.stderr.includes('failed to send notifications'), 'the log line');
+    const page = await (await fetch(`${run.url()}/metrics`)).text();
+    await run.stop();
 
     const body = decodeURIComponent(
       String(posts(`/${SECRET}`)[0]?.form)
@@ -72,7 +65,7 @@ notifications:
     expect(page).toContain('promscaler_notifications_sent_total{receiver="hook"} 1');
     expect(page).toContain('promscaler_notifications_failed_total{receiver="dead"} 1');
     expect(page).toContain('promscaler_notifications_dropped_total{receiver="dead"} 0');
-    expect(`${written.stderr}${page}`).not.toContain(SECRET);
-    expect(`${written.stderr}${page}`).not.toContain('/dead');
+    expect(`${run.written.stderr}${page}`).not.toContain(SECRET);
+    expect(`${run.written.stderr}${page}`).not.toContain('/dead');
   });
 });

@@ -1,25 +1,13 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-// Loaded here, because the command line loads it on demand, which would count toward the first test.
-import '../../../src/cli/running/run-service.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { eventually } from '../../support/manual-clock.js';
-import { folderOf, runCli } from '../fake-io.js';
-
-const DOCUMENT = `
-apiVersion: promscaler.dev/v1
-kind: Scaler
-metadata: { name: web, namespace: shop }
-spec:
-  scaleTargetRef: { name: web }
-  maxReplicas: 5
-  syncPeriodSeconds: 1
-  metrics:
-    - { type: External, external: { metric: { name: m }, query: sum(m), target: { type: Value, value: 1 } } }
-`;
+import { runCli } from '../fake-io.js';
+import { EXTERNAL_METRIC, scalerYaml } from '../../support/scaler-yaml.js';
+import { type StartedRun, startRun } from './start-run.js';
 
 let simulator: Simulator;
 
@@ -33,32 +21,16 @@ beforeEach(async () => {
 
 afterEach(() => simulator.close());
 
-interface Running {
-  readonly cwd: string;
-  readonly written: { readonly stderr: string };
-  readonly stop: () => Promise<unknown>;
-}
-
 /** Runs the service, without a Prometheus: 7 replicas are above maxReplicas. */
-function start(record: string): Running {
+function start(record: string): StartedRun {
   const config = `
 kubernetes: { url: '${simulator.url}' }
 prometheus: { default: { urls: ['http://127.0.0.1:9'] } }
 server: { port: 0 }
 record: ${record}
 `;
-  const cwd = folderOf({ 'promscaler.yaml': config, 'scalers/web.yaml': DOCUMENT, 'record/.keep': '' });
-  const written = { stdout: '', stderr: '' };
-  const stop = new AbortController();
-  const ended = runCli(['run', '--config', 'promscaler.yaml'], { cwd, signal: stop.signal, written });
-  return {
-    cwd,
-    written,
-    stop: () => {
-      stop.abort();
-      return ended;
-    },
-  };
+  const document = scalerYaml({ maxReplicas: 5, syncPeriodSeconds: 1, metrics: [EXTERNAL_METRIC] });
+  return startRun({ 'promscaler.yaml': config, 'scalers/web.yaml': document, 'record/.keep': '' });
 }
 
 describe('the decision record of a running service', () => {

@@ -1,33 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import '../../../src/cli/running/run-service.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { eventually } from '../../support/manual-clock.js';
 import { until } from '../../support/until.js';
-import { folderOf, runCli } from '../fake-io.js';
-import type { Ran } from '../fake-io.js';
+import { EXTERNAL_METRIC, scalerYaml } from '../../support/scaler-yaml.js';
+import { type StartedRun, startRun } from './start-run.js';
 
 jest.setTimeout(60_000);
 
 const NAMES = ['api', 'cart', 'web', 'worker'];
-const DOCUMENTS = NAMES.map(
-  (name) => `
-apiVersion: promscaler.dev/v1
-kind: Scaler
-metadata: { name: ${name}, namespace: shop }
-spec:
-  scaleTargetRef: { name: ${name} }
-  minReplicas: 1
-  maxReplicas: 5
-  metrics:
-    - { type: External, external: { metric: { name: m }, query: sum(m), target: { type: Value, value: 1 } } }
-`,
-).join('---');
+const DOCUMENTS = NAMES.map((name) =>
+  scalerYaml({ name, minReplicas: 1, maxReplicas: 5, metrics: [EXTERNAL_METRIC] }),
+).join('---\n');
 
-interface Replica {
-  readonly written: { readonly stdout: string; readonly stderr: string };
-  readonly stop: () => Promise<Ran>;
+interface Replica extends StartedRun {
   readonly page: (path: string) => Promise<{ readonly status: number; readonly body: unknown }>;
 }
 
@@ -40,30 +27,20 @@ beforeEach(async () => {
 afterEach(() => simulator.close());
 
 function start(name: string): Replica {
-  const cwd = folderOf({
-    'promscaler.yaml': `
+  const config = `
 kubernetes: { url: '${simulator.url}' }
 prometheus: { default: { urls: ['http://127.0.0.1:9'] } }
 server: { port: 0 }
 sharding: { enabled: true }
 leaderElection: { leaseDurationSeconds: 4, renewDeadlineSeconds: 3, retryPeriodSeconds: 1 }
-`,
-    'scalers/all.yaml': DOCUMENTS,
-  });
-  const written = { stdout: '', stderr: '' };
-  const stop = new AbortController();
+`;
   const env = { POD_NAMESPACE: 'monitoring', POD_NAME: name };
-  const ended = runCli(['run', '--config', 'promscaler.yaml'], { cwd, env, signal: stop.signal, written });
-  const url = (): string => /"url":"(http:[^"]+)"/.exec(written.stderr)?.[1] ?? 'http://127.0.0.1:9';
+  const run = startRun({ 'promscaler.yaml': config, 'scalers/all.yaml': DOCUMENTS }, env);
   return {
-    written,
-    stop: () => {
-      stop.abort();
-      return ended;
-    },
+    ...run,
     page: async (path) => {
       try {
-        const answer = await fetch(`${url()}${path}`);
+        const answer = await fetch(`${run.url()}${path}`);
         return { status: answer.status, body: await answer.json() };
       } catch {
         return { status: 0, body: null };

@@ -1,31 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import '../../../src/cli/running/run-service.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { eventually } from '../../support/manual-clock.js';
 import { until } from '../../support/until.js';
-import { folderOf, runCli } from '../fake-io.js';
-import type { Ran } from '../fake-io.js';
+import { EXTERNAL_METRIC, scalerYaml } from '../../support/scaler-yaml.js';
+import { type StartedRun, startRun } from './start-run.js';
 
 jest.setTimeout(60_000);
-
-const DOCUMENT = `
-apiVersion: promscaler.dev/v1
-kind: Scaler
-metadata: { name: web, namespace: shop }
-spec:
-  scaleTargetRef: { name: web }
-  maxReplicas: 5
-  metrics:
-    - { type: External, external: { metric: { name: m }, query: sum(m), target: { type: Value, value: 1 } } }
-`;
-
-interface Replica {
-  readonly stderr: () => string;
-  readonly url: () => string;
-  readonly stop: () => Promise<Ran>;
-}
 
 let simulator: Simulator;
 
@@ -39,32 +21,20 @@ beforeEach(async () => {
 
 afterEach(() => simulator.close());
 
-function start(name: string): Replica {
-  const cwd = folderOf({
-    'promscaler.yaml': `
+function start(name: string): StartedRun {
+  const config = `
 kubernetes: { url: '${simulator.url}' }
 prometheus: { default: { urls: ['http://127.0.0.1:9'] } }
 server: { port: 0 }
 defaults: { syncPeriodSeconds: 1 }
 leaderElection: { enabled: true, leaseDurationSeconds: 4, renewDeadlineSeconds: 3, retryPeriodSeconds: 1 }
-`,
-    'scalers/web.yaml': DOCUMENT,
-  });
-  const written = { stdout: '', stderr: '' };
-  const stop = new AbortController();
+`;
+  const document = scalerYaml({ maxReplicas: 5, metrics: [EXTERNAL_METRIC] });
   const env = { POD_NAMESPACE: 'monitoring', POD_NAME: name, POD_IP: '127.0.0.1' };
-  const ended = runCli(['run', '--config', 'promscaler.yaml'], { cwd, env, signal: stop.signal, written });
-  return {
-    stderr: () => written.stderr,
-    url: () => /"url":"(http:[^"]+)"/.exec(written.stderr)?.[1] ?? 'http://127.0.0.1:9',
-    stop: () => {
-      stop.abort();
-      return ended;
-    },
-  };
+  return startRun({ 'promscaler.yaml': config, 'scalers/web.yaml': document }, env);
 }
 
-async function read(replica: Replica, path: string): Promise<{ status: number; body: unknown }> {
+async function read(replica: StartedRun, path: string): Promise<{ status: number; body: unknown }> {
   const response = await fetch(`${replica.url()}${path}`);
   return { status: response.status, body: await response.json() };
 }
@@ -72,9 +42,9 @@ async function read(replica: Replica, path: string): Promise<{ status: number; b
 describe('a standby', () => {
   it('answers with the scalers, decisions and events of the leader', async () => {
     const leader = start('promscaler-0');
-    await eventually(() => leader.stderr().includes('"leading"'), 'a leader');
+    await eventually(() => leader.written.stderr.includes('"leading"'), 'a leader');
     const standby = start('promscaler-1');
-    await eventually(() => standby.stderr().includes('"listening"'), 'the standby');
+    await eventually(() => standby.written.stderr.includes('"listening"'), 'the standby');
 
     const hasRow = { leader: true, unreachable: [], items: [{ namespace: 'shop', name: 'web' }] };
     await until(async () => {

@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import '../../../src/cli/running/run-service.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { until } from '../../support/until.js';
-import { folderOf, runCli } from '../fake-io.js';
-import type { Ran } from '../fake-io.js';
+import { EXTERNAL_METRIC, scalerYaml } from '../../support/scaler-yaml.js';
+import { type StartedRun, startRun } from './start-run.js';
 
 jest.setTimeout(60_000);
 
@@ -21,9 +20,7 @@ const RBAC = {
 const NAMESPACES = ['shop', 'pay'];
 
 let simulator: Simulator;
-let stop: AbortController;
-let ended: Promise<Ran>;
-let written: { readonly stdout: string; readonly stderr: string };
+let run: StartedRun;
 
 beforeEach(async () => {
   simulator = await startSimulator({
@@ -31,19 +28,10 @@ beforeEach(async () => {
     rbac: RBAC,
     workloads: NAMESPACES.map((namespace) => ({ namespace, name: 'web', replicas: 3 })),
   });
-  const documents = NAMESPACES.map(
-    (namespace) => `
-apiVersion: promscaler.dev/v1
-kind: Scaler
-metadata: { name: web, namespace: ${namespace} }
-spec:
-  scaleTargetRef: { name: web }
-  maxReplicas: 5
-  metrics:
-    - { type: External, external: { metric: { name: m }, query: sum(m), target: { type: Value, value: 1 } } }
-`,
+  const documents = NAMESPACES.map((namespace) =>
+    scalerYaml({ namespace, maxReplicas: 5, metrics: [EXTERNAL_METRIC] }),
   );
-  const cwd = folderOf({
+  run = startRun({
     'promscaler.yaml': `
 kubernetes: { kubeconfig: kubeconfig }
 prometheus: { default: { urls: ['http://127.0.0.1:9'] } }
@@ -51,26 +39,20 @@ server: { port: 0, auth: { tokenReview: true } }
 defaults: { syncPeriodSeconds: 1 }
 `,
     kubeconfig: simulator.kubeconfig({ token: 'service', isForKubectl: true }),
-    'scalers/all.yaml': documents.join('---'),
+    'scalers/all.yaml': documents.join('---\n'),
   });
-  stop = new AbortController();
-  written = { stdout: '', stderr: '' };
-  ended = runCli(['run', '--config', 'promscaler.yaml'], { cwd, signal: stop.signal, written });
   await until(async () => (await read('eve', '/api/v1/scalers')).text.split('"name":"web"').length > 2);
 });
 
 afterEach(async () => {
-  stop.abort();
-  await ended;
+  await run.stop();
   await simulator.close();
 });
-
-const urlOf = (): string => /"url":"(http:[^"]+)"/.exec(written.stderr)?.[1] ?? 'http://127.0.0.1:9';
 
 async function read(token: string | null, path: string): Promise<{ status: number; text: string }> {
   const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` };
   try {
-    const response = await fetch(`${urlOf()}${path}`, { headers });
+    const response = await fetch(`${run.url()}${path}`, { headers });
     return { status: response.status, text: await response.text() };
   } catch {
     return { status: 0, text: '' };
@@ -100,10 +82,11 @@ describe('run, with server.auth.tokenReview', () => {
   });
 
   it('sends each user the events of that namespace only', async () => {
+    const end = new AbortController();
     const streams = await Promise.all(
       ['ann', 'bob'].map(async (token) => {
         const headers = { authorization: `Bearer ${token}` };
-        const { body } = await fetch(`${urlOf()}/api/v1/events`, { headers, signal: stop.signal });
+        const { body } = await fetch(`${run.url()}/api/v1/events`, { headers, signal: end.signal });
         const chunks: ReadableStream<Uint8Array> | null = body;
         return chunks?.getReader();
       }),
@@ -117,6 +100,7 @@ describe('run, with server.auth.tokenReview', () => {
         return text;
       }),
     );
+    end.abort();
 
     expect(texts.map((text) => [text.includes('"shop"'), text.includes('"pay"')])).toEqual([
       [true, false],

@@ -1,18 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { folderOf, runCli } from '../fake-io.js';
 import type { Ran } from '../fake-io.js';
+import { cpuMetric, scalerYaml } from '../../support/scaler-yaml.js';
 
-const DOCUMENT = `apiVersion: promscaler.dev/v1
-kind: Scaler
-metadata: { name: web, namespace: shop }
-spec:
-  scaleTargetRef: { name: web }
-  maxReplicas: 20
-  metrics:
-    - resource: { name: cpu, target: { averageUtilization: 50 } }
-    - external: { metric: { name: queue }, query: sum(q), target: { value: 30 } }
-    - pods: { metric: { name: rps }, query: sum by (pod) (r), target: { averageValue: 10 } }
-`;
+const DOCUMENT = scalerYaml({
+  metrics: [
+    cpuMetric(50),
+    'external: { metric: { name: queue }, query: sum(q), target: { value: 30 } }',
+    'pods: { metric: { name: rps }, query: sum by (pod) (r), target: { averageValue: 10 } }',
+  ],
+});
 
 /** Runs a file with one test of this body. */
 function run(body: string, ...more: readonly string[]): Promise<Ran> {

@@ -7,6 +7,7 @@ import { restoreMemory } from '../../../src/control/memory/restore-memory.js';
 import { EMPTY_STATE } from '../../../src/decision/snapshot/snapshot.js';
 import type { StoredEntry } from '../../../src/kubernetes/state/state-entry.js';
 import type { StateReading } from '../../../src/kubernetes/state/state-store.js';
+import { stateOf } from '../../kubernetes/state/state-rig.js';
 import { at, buildScaler, settledMemory } from '../world.js';
 
 const PLAIN = buildScaler().spec;
@@ -24,17 +25,7 @@ const INTENT = {
 };
 
 function entry(over: Partial<StoredEntry> = {}): StoredEntry {
-  return {
-    epoch: '2/b',
-    uid: 'uid-1',
-    lastScaleUp: null,
-    lastScaleDown: null,
-    scaleEvents: [],
-    zeroedBySelf: false,
-    failingSince: new Map(),
-    intent: null,
-    ...over,
-  };
+  return { epoch: '2/b', ...stateOf(), ...over };
 }
 
 function read(over: Partial<StoredEntry> = {}, isOwn = false): StateReading {

@@ -12,7 +12,7 @@ interface Meant {
   readonly when: readonly string[];
   /** Simulated hours that it needs; default: those of the hunt. */
   readonly hours?: number;
-  /** Replicas that divide the scalers; left out: those of the seed. */
+  /** Replicas that divide the scalers; unset: those of the seed. */
   readonly shards?: number;
 }
 

@@ -1,4 +1,5 @@
-import type { Answer, Series } from '../../../src/prometheus/answers/answer.js';
+import type { Answer } from '../../../src/prometheus/answers/answer.js';
+import type { Series } from '../../../src/prometheus/answers/series.js';
 import type { PrometheusClient } from '../../../src/prometheus/client/client.js';
 import { addSeconds, instantFromMs, type Instant } from '../../../src/units/time.js';
 import type { AnswerClass, LogRecord, QueryRecord } from './log.js';

@@ -8,6 +8,7 @@ import {
 } from '../../../src/kubernetes/state/state-entry.js';
 import type { Intent, StoredEntry, StoredState } from '../../../src/kubernetes/state/state-entry.js';
 import { at } from '../../control/world.js';
+import { stateOf } from './state-rig.js';
 
 const INTENT: Intent = {
   epoch: '3/pod-a',
@@ -19,30 +20,17 @@ const INTENT: Intent = {
   at: at(30),
 };
 
-function state(over: Partial<StoredState> = {}): StoredState {
-  return {
-    uid: 'uid-1',
-    lastScaleUp: null,
-    lastScaleDown: null,
-    scaleEvents: [],
-    zeroedBySelf: false,
-    failingSince: new Map(),
-    intent: null,
-    ...over,
-  };
-}
-
 function entry(over: Partial<StoredEntry> = {}): StoredEntry {
-  return { epoch: '3/pod-a', ...state(), ...over };
+  return { epoch: '3/pod-a', ...stateOf(), ...over };
 }
 
 describe('writeEntry', () => {
   it('omits unset values', () => {
-    expect(writeEntry('3/pod-a', state())).toBe('{"v":1,"epoch":"3/pod-a","uid":"uid-1"}');
+    expect(writeEntry('3/pod-a', stateOf())).toBe('{"v":1,"epoch":"3/pod-a","uid":"uid-1"}');
   });
 
   it('writes every field in 300 bytes, and it is read back unchanged', () => {
-    const full = state({
+    const full = stateOf({
       lastScaleUp: at(0),
       lastScaleDown: at(-60.25),
       scaleEvents: [
@@ -70,22 +58,22 @@ describe('writeEntry', () => {
       ['Resource/cpu', at(0)],
     ]);
 
-    const text = writeEntry('1/a', state({ failingSince }));
+    const text = writeEntry('1/a', stateOf({ failingSince }));
 
     expect(text).toBe(
       '{"v":1,"epoch":"1/a","uid":"uid-1","failingSince":' +
         '{"External/queue depth":"2025-12-31T23:59:29.500Z","Resource/cpu":"2026-01-01T00:00:00Z"}}',
     );
-    expect(readEntry(text)).toEqual({ epoch: '1/a', ...state({ failingSince }) });
+    expect(readEntry(text)).toEqual({ epoch: '1/a', ...stateOf({ failingSince }) });
   });
 
   it('omits those times if the entry would be longer than 4096 bytes, and keeps the rest', () => {
     const metric = (length: number) => new Map([['x'.repeat(length), at(0)]]);
     const room =
-      MAX_ENTRY_BYTES - Buffer.byteLength(writeEntry('1/a', state({ failingSince: metric(1) }))) + 1;
+      MAX_ENTRY_BYTES - Buffer.byteLength(writeEntry('1/a', stateOf({ failingSince: metric(1) }))) + 1;
 
-    const fits = writeEntry('1/a', state({ failingSince: metric(room) }));
-    const longer = writeEntry('1/a', state({ failingSince: metric(room + 1), lastScaleUp: at(0) }));
+    const fits = writeEntry('1/a', stateOf({ failingSince: metric(room) }));
+    const longer = writeEntry('1/a', stateOf({ failingSince: metric(room + 1), lastScaleUp: at(0) }));
 
     expect(Buffer.byteLength(fits)).toBe(MAX_ENTRY_BYTES);
     expect(readEntry(longer)).toMatchObject({ failingSince: new Map(), lastScaleUp: at(0) });
@@ -94,13 +82,13 @@ describe('writeEntry', () => {
   it('keeps an intent without a generation', () => {
     const intent = { ...INTENT, generation: null };
 
-    expect(readEntry(writeEntry('1/a', state({ intent })))).toMatchObject({ intent });
+    expect(readEntry(writeEntry('1/a', stateOf({ intent })))).toMatchObject({ intent });
   });
 
   it('keeps 64 events unchanged', () => {
     const scaleEvents = Array.from({ length: 64 }, (_, index) => ({ at: at(index), change: 1 }));
 
-    expect(readEntry(writeEntry('1/a', state({ scaleEvents })))).toMatchObject({ scaleEvents });
+    expect(readEntry(writeEntry('1/a', stateOf({ scaleEvents })))).toMatchObject({ scaleEvents });
   });
 
   it.each([65, 100, 1800])(
@@ -111,7 +99,7 @@ describe('writeEntry', () => {
         change: index % 3 === 0 ? -1 : 1,
       }));
 
-      const text = writeEntry('1/a', state({ scaleEvents, intent: INTENT }));
+      const text = writeEntry('1/a', stateOf({ scaleEvents, intent: INTENT }));
       const read = readEntry(text);
 
       expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_ENTRY_BYTES);

@@ -1,7 +1,8 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { readBoundedText } from '../../../files/read-bounded.js';
+import { replaceFile } from '../../../files/replace-file.js';
 import type { Clock } from '../../../units/clock.js';
 import type { RangeSeries } from '../../../prometheus/answers/classify-range.js';
 
@@ -59,13 +60,11 @@ export function createHistoryCache(directory: string, clock: Clock, mostBytes = 
     write: async (key, series) => {
       const text = JSON.stringify(series);
       if (text.length > MAX_FILE_BYTES) return;
-      const partial = join(directory, `.${randomUUID()}.partial`);
       try {
         await mkdir(directory, { recursive: true, mode: 0o700 });
-        await writeFile(partial, text, { mode: 0o600 });
-        await rename(partial, pathOf(key));
+        await replaceFile(pathOf(key), text, 0o600);
       } catch {
-        await rm(partial, { force: true }).catch(() => undefined);
+        return;
       }
     },
     prune: async () => {

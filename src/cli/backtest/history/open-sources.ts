@@ -8,7 +8,7 @@ const RECOGNITION_MS = 5000;
 
 /**
  * Opens the data sources with these names. A server without a configured flavor is recognized as in the service,
- * because VictoriaMetrics has a cpu query of its own. Names that the config does not have are left out.
+ * because VictoriaMetrics has its own cpu query. Names that the config does not have are ignored.
  */
 export async function openSources(
   configs: Readonly<Record<string, SourceConfig>>,

@@ -8,7 +8,7 @@ import {
   parseInstant,
   secondsBetween,
 } from '../../../units/time.js';
-import { formatSeconds } from '../../output/format-values.js';
+import { formatSeconds } from '../../../units/format-seconds.js';
 import { CommandError } from '../../process/io.js';
 import { parseSeconds } from '../scene/parse-options.js';
 import { MAX_POINTS, type Range } from './fetch-series.js';

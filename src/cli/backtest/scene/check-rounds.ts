@@ -2,7 +2,7 @@ import type { Variant } from '../../../backtest/compare/variant.js';
 import type { Demand } from '../../../backtest/figures/demand.js';
 import type { Scoring } from '../../../backtest/figures/figures.js';
 import { secondsBetween } from '../../../units/time.js';
-import { formatSeconds } from '../../output/format-values.js';
+import { formatSeconds } from '../../../units/format-seconds.js';
 import { CommandError } from '../../process/io.js';
 
 /** 30 days of a sync period of 1 s; some minutes. */

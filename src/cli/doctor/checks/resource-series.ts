@@ -1,5 +1,5 @@
 import { isByNamespace, namespacesPattern, resourceQuery } from '../../../prometheus/resource-queries.js';
-import { labelOf } from '../../../prometheus/answers/series-index.js';
+import { labelOf } from '../../../prometheus/answers/series.js';
 import { vectorSelectors } from '../../../promql/vector-selectors.js';
 import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { type SourceContext, sourceSubject } from '../context/context.js';

@@ -1,5 +1,4 @@
-import { labelOf } from '../../../prometheus/answers/series-index.js';
-import type { Series } from '../../../prometheus/answers/answer.js';
+import { labelOf, type Series } from '../../../prometheus/answers/series.js';
 import type { SourceContext } from '../context/context.js';
 import {
   type LabelScheme,

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { Badge } from '../../ui/badge.jsx';
-import type { Tone } from '../../ui/badge.jsx';
-import type { IconName } from '../../ui/icon.jsx';
+import type { Tone } from '../../ui/tone.js';
+import type { IconName } from '../../ui/icon-paths.js';
 import type { Condition } from '../model/answers.js';
 
 /** The status in which a condition is nothing to worry about. */

@@ -1,6 +1,3 @@
-export { countOf } from '../../units/count-of.js';
-export { formatSeconds } from '../../units/format-seconds.js';
-
 /** Pads columns to their widest cell, separated by two spaces, without trailing spaces. */
 export function alignColumns(rows: readonly (readonly string[])[]): readonly string[] {
   const widths: number[] = [];
