@@ -1,7 +1,7 @@
 import type { Clock } from '../units/clock.js';
-import { createSemaphore } from '../units/semaphore.js';
 import { secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
+import { createWorkQueue } from '../units/work-queue.js';
 import type { Answer, FailureReason } from './answers/answer.js';
 import { createBreaker } from './client/breaker.js';
 import type { PrometheusClient } from './client/client.js';
@@ -33,6 +33,14 @@ interface QueryOrder extends AskOptions {
   readonly round: number;
 }
 
+/** A query without a slot. */
+interface WaitingQuery {
+  readonly query: string;
+  readonly order: QueryOrder;
+  readonly deadlineMs: number;
+  readonly resolve: (answer: Answer) => void;
+}
+
 export interface QueryQueue {
   /** Returns the answer. Equal queries that run at the same time share it. Never throws. */
   readonly ask: (query: string, options: QueryOrder) => Promise<Answer>;
@@ -54,24 +62,11 @@ export function createQueryQueue(options: {
 }): QueryQueue {
   const { config, client, clock, onQuery } = options;
   const underWay = new Map<string, Promise<Answer>>();
-  const slots = createSemaphore(config.maxConcurrentQueries);
   const breaker = createBreaker();
 
-  const askNow = async (query: string, order: QueryOrder): Promise<Answer> => {
-    const deadlineMs = clock.monotonicMs() + order.seconds * 1000;
-    try {
-      return await breaker.run(order.round, () => askInTurn(query, order, deadlineMs));
-    } finally {
-      underWay.delete(query);
-    }
-  };
-
-  const askInTurn = async (
-    query: string,
-    { seconds, signal }: AskOptions,
-    deadlineMs: number,
-  ): Promise<Answer> => {
-    const release = await slots.acquire();
+  /** Never throws. */
+  const askNow = async ({ query, order, deadlineMs }: WaitingQuery): Promise<Answer> => {
+    const { seconds, signal } = order;
     try {
       const startMs = clock.monotonicMs();
       if (signal.aborted) return { class: 'failed', reason: 'canceled', message: 'the query was canceled' };
@@ -92,18 +87,27 @@ export function createQueryQueue(options: {
       });
       return answer;
     } catch {
-      // Without this catch, the unhandled rejection of an internal error would end the service.
+      // Without this catch, an internal error would leave the caller waiting.
       return { class: 'failed', reason: 'bad_answer', message: 'the query failed with an internal error' };
-    } finally {
-      release();
     }
   };
 
+  const slots = createWorkQueue<WaitingQuery>(config.maxConcurrentQueries, async (waiting) => {
+    const answer = await askNow(waiting);
+    underWay.delete(waiting.query);
+    waiting.resolve(answer);
+  });
+
   return {
-    ask: (query, askOptions) => {
+    ask: (query, order) => {
       const known = underWay.get(query);
       if (known !== undefined) return known;
-      const answer = askNow(query, askOptions);
+      const deadlineMs = clock.monotonicMs() + order.seconds * 1000;
+      const answer = breaker.run(
+        order.round,
+        () => new Promise((resolve) => slots.add({ query, order, deadlineMs, resolve })),
+        () => underWay.delete(query),
+      );
       underWay.set(query, answer);
       return answer;
     },

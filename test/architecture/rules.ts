@@ -50,6 +50,7 @@ const TOP = 'cli';
 export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
   axios: [
     'prometheus/requests/send.ts',
+    'prometheus/requests/http-request.ts',
     'prometheus/requests/http-adapter.ts',
     'prometheus/requests/http-client.ts',
     'kubernetes/requests/transport.ts',

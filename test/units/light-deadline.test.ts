@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { DeadlineError } from '../../src/units/clock.js';
 import {
+  LightDeadline,
   LightSignal,
   onStop,
   type StopSignal,
   withAbortSignal,
-  withLightDeadline,
 } from '../../src/units/light-deadline.js';
 import { ManualClock } from '../support/manual-clock.js';
 
@@ -18,38 +18,40 @@ function stateOf({ aborted, reason }: StopSignal): Promise<readonly unknown[]> {
   return Promise.resolve([aborted, reason]);
 }
 
-describe('withLightDeadline', () => {
-  it('returns the result of the work and leaves no timer', async () => {
-    const clock = new ManualClock();
-
-    expect(await withLightDeadline(clock, { ms: 1000 }, () => Promise.resolve(7))).toBe(7);
-    expect(clock.pending).toBe(0);
-  });
-
-  it('stops the work with a DeadlineError after 1000 ms, not after 999', async () => {
-    const clock = new ManualClock();
-    let reason: unknown = 'none';
-    const work = withLightDeadline(clock, { ms: 1000 }, async (signal) => {
-      reason = await stopped(signal);
-    });
-
-    clock.advance(999);
-    await Promise.resolve();
-    expect(reason).toBe('none');
-    clock.advance(1);
-    await work;
-    expect(reason).toEqual(new DeadlineError(1000));
-  });
-
-  it('stops the work with the reason of the parent, also of one that was aborted before', async () => {
+describe('a LightDeadline', () => {
+  it('leaves no timer, and is not aborted, once it has ended', () => {
     const clock = new ManualClock();
     const parent = new AbortController();
-    const work = withLightDeadline(clock, { ms: 1000, parent: parent.signal }, stopped);
+    const deadline = new LightDeadline(clock, { ms: 1000, parent: parent.signal });
+    deadline.end();
     parent.abort('over');
 
-    expect(await work).toBe('over');
-    const after = await withLightDeadline(clock, { ms: 1000, parent: parent.signal }, stateOf);
-    expect(after).toEqual([true, 'over']);
+    expect(clock.pending).toBe(0);
+    expect(deadline.aborted).toBe(false);
+  });
+
+  it('is aborted with a DeadlineError after 1000 ms, not after 999', () => {
+    const clock = new ManualClock();
+    const deadline = new LightDeadline(clock, { ms: 1000 });
+
+    clock.advance(999);
+    expect(deadline.aborted).toBe(false);
+    clock.advance(1);
+    expect(deadline.reason).toEqual(new DeadlineError(1000));
+  });
+
+  it('is aborted with the reason of the parent, also of one that was aborted before', async () => {
+    const clock = new ManualClock();
+    const parent = new AbortController();
+    const deadline = new LightDeadline(clock, { ms: 1000, parent: parent.signal });
+    const stop = stopped(deadline);
+    parent.abort('over');
+
+    expect(await stop).toBe('over');
+    const later = new LightDeadline(clock, { ms: 1000, parent: parent.signal });
+    expect([later.aborted, later.reason]).toEqual([true, 'over']);
+    deadline.end();
+    later.end();
     expect(clock.pending).toBe(0);
   });
 });

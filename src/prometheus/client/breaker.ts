@@ -6,9 +6,9 @@ type Failure = Extract<Answer, { readonly class: 'failed' }>;
 export interface Breaker {
   /**
    * Returns the result of `ask`, or a failure without calling it. `round` increases from round to round. `ask` must
-   * pass its answer to `learn`.
+   * pass its answer to `learn`. `onRefused` is called before the failure without `ask` is returned.
    */
-  readonly run: (round: number, ask: () => Promise<Answer>) => Promise<Answer>;
+  readonly run: (round: number, ask: () => Promise<Answer>, onRefused?: () => void) => Promise<Answer>;
   readonly learn: (answer: Answer) => void;
   /** Whether the source has answered recently. If not, a retry would only add load. */
   readonly mayRetry: () => boolean;
@@ -39,20 +39,26 @@ export function createBreaker(): Breaker {
     return { class: 'failed', reason: last?.reason ?? 'connection', message };
   };
 
-  const runAfter = async (probing: Promise<unknown>, ask: () => Promise<Answer>): Promise<Answer> => {
+  const runAfter = async (
+    probing: Promise<unknown>,
+    ask: () => Promise<Answer>,
+    onRefused?: () => void,
+  ): Promise<Answer> => {
     await probing;
-    return mayAsk() ? ask() : refusal();
+    if (mayAsk()) return ask();
+    onRefused?.();
+    return refusal();
   };
 
   return {
-    run: (round, ask) => {
+    run: (round, ask, onRefused) => {
       if (round > current) {
         current = round;
         isOpen = failuresInARow >= MOST_FAILURES;
         probe = null;
       }
       if (!isOpen) return ask();
-      if (probe !== null) return runAfter(probe, ask);
+      if (probe !== null) return runAfter(probe, ask, onRefused);
       const answer = ask();
       probe = answer;
       return answer;

@@ -41,11 +41,13 @@ export function createPrometheusClient(
   const query: PrometheusClient['query'] = async (text, { timeoutMs, signal, mayRetry = true }) => {
     const deadlineMs = clock.monotonicMs() + timeoutMs;
     const failures: Failure[] = [];
-    const order = inOrder(servers, (server) => server.goesLast());
-    for (const [index, server] of order.entries()) {
+    const order = inOrder(servers, goesLast);
+    let untried = order.length;
+    for (const server of order) {
       const leftMs = deadlineMs - clock.monotonicMs();
       if (leftMs <= 0) break;
-      const answer = await server.query(text, { timeoutMs: leftMs / (order.length - index), signal });
+      const answer = await server.query(text, { timeoutMs: leftMs / untried, signal });
+      untried -= 1;
       if (answer.class !== 'failed' || !isServerFailure(answer.reason)) return answer;
       failures.push(answer);
     }
@@ -64,7 +66,7 @@ export function createPrometheusClient(
     ask: (server: UrlClient, options: QueryOptions) => Promise<T | 'unavailable'>,
   ): Promise<T | 'unavailable'> => {
     const deadlineMs = clock.monotonicMs() + timeoutMs;
-    const order = inOrder(servers, (server) => server.isDoubtful());
+    const order = inOrder(servers, isDoubtful);
     for (const [index, server] of order.entries()) {
       const leftMs = deadlineMs - clock.monotonicMs();
       if (leftMs <= 0) return 'unavailable';
@@ -91,12 +93,15 @@ export function createPrometheusClient(
   return { query, startTime, recognize, fittingConfig: engine.config };
 }
 
+const goesLast = (server: UrlClient): boolean => server.goesLast();
+const isDoubtful = (server: UrlClient): boolean => server.isDoubtful();
+
 function inOrder(
   servers: readonly UrlClient[],
-  goesLast: (server: UrlClient) => boolean,
+  isLast: (server: UrlClient) => boolean,
 ): readonly UrlClient[] {
   if (servers.length === 1) return servers;
-  const last = new Set(servers.filter(goesLast));
+  const last = new Set(servers.filter(isLast));
   return [...servers.filter((server) => !last.has(server)), ...last];
 }
 

@@ -1,4 +1,4 @@
-import { type Clock, sleep, withDeadline } from '../../units/clock.js';
+import { type Clock, sleep } from '../../units/clock.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
 import { createSemaphore } from '../../units/semaphore.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
@@ -42,7 +42,12 @@ export function createRangeClient(config: SourceConfig, clock: Clock, env: Envir
   const slots = createSemaphore(config.maxConcurrentQueries);
   const servers = config.urls.map((url) => ({
     host: URL.canParse(url) ? new URL(url).host : 'the data source',
-    request: createRequest(withoutTrailingSlashes(url), connect, config.bearerTokenFile !== null),
+    request: createRequest({
+      url: withoutTrailingSlashes(url),
+      connect,
+      clock,
+      hasToken: config.bearerTokenFile !== null,
+    }),
   }));
 
   const once = async (range: RangeQuery, options: RangeOptions): Promise<Attempt> => {
@@ -59,9 +64,8 @@ export function createRangeClient(config: SourceConfig, clock: Clock, env: Envir
     range: RangeQuery,
     { timeoutMs: ms, signal: parent }: RangeOptions,
   ): Promise<Attempt> => {
-    const { result, secrets } = await withDeadline(clock, { ms, parent }, (signal) =>
-      request({ path: RANGE_PATH, parameters: { ...parametersOf(range, ms), ...flavor }, signal }),
-    );
+    const parameters = { ...parametersOf(range, ms), ...flavor };
+    const { result, secrets } = await request({ path: RANGE_PATH, parameters, ms, parent });
     const retryAfterSeconds =
       result.kind === 'answered' ? Math.min(result.retryAfterSeconds ?? 0, MAX_RETRY_AFTER_SECONDS) : 0;
     const answer: RangeAnswer =

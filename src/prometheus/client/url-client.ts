@@ -1,5 +1,4 @@
 import type { Clock } from '../../units/clock.js';
-import { withLightDeadline } from '../../units/light-deadline.js';
 import type { Instant } from '../../units/time.js';
 import type { Answer, FailureReason } from '../answers/answer.js';
 import { answerLimits } from '../answers/answer-limits.js';
@@ -73,7 +72,12 @@ export function createUrlClient(
 ): UrlClient {
   const { config, engine, connect, clock } = options;
   const host = URL.canParse(url) ? new URL(url).host : 'the data source';
-  const request = createRequest(withoutTrailingSlashes(url), connect, config.bearerTokenFile !== null);
+  const request = createRequest({
+    url: withoutTrailingSlashes(url),
+    connect,
+    clock,
+    hasToken: config.bearerTokenFile !== null,
+  });
   /** When the next query may try this url first; null: it has not failed. */
   let nextTryMs: number | null = null;
   let silentUntilMs = -Infinity;
@@ -87,9 +91,14 @@ export function createUrlClient(
     const ms = Math.ceil(timeoutMs);
     const memo = memos.of(text);
     const parameters = `${memo.encoded}&timeout=${ms}ms${FLAVOR_FORMS[engine.config().flavor]}`;
-    const { result, secrets } = await withLightDeadline(clock, { ms, parent }, (signal) =>
-      request({ path: QUERY_PATH, parameters, signal, mayCompress: !memo.isSmall, checksBounds: true }),
-    );
+    const { result, secrets } = await request({
+      path: QUERY_PATH,
+      parameters,
+      ms,
+      parent,
+      mayCompress: !memo.isSmall,
+      checksBounds: true,
+    });
     if (result.kind === 'failed' && isServerFailure(result.reason)) {
       nextTryMs = clock.monotonicMs() + DOUBTFUL_MS;
     }
@@ -131,10 +140,8 @@ export function createUrlClient(
     return answer;
   };
 
-  const get: GetPage = async (path, { timeoutMs, signal: parent, accept }) => {
-    const { result } = await withLightDeadline(clock, { ms: timeoutMs, parent }, (signal) =>
-      request({ path, parameters: {}, signal, ...(accept === undefined ? {} : { accept }) }),
-    );
+  const get: GetPage = async (path, { timeoutMs: ms, signal: parent, accept }) => {
+    const { result } = await request({ path, parameters: {}, ms, parent, accept });
     return result;
   };
 

@@ -1,4 +1,5 @@
-import type { StopSignal } from '../../units/light-deadline.js';
+import type { Clock } from '../../units/clock.js';
+import { LightDeadline, type StopSignal } from '../../units/light-deadline.js';
 import { CredentialError } from '../requests/credential-files.js';
 import { type Connection, send, type SendResult } from '../requests/send.js';
 
@@ -11,9 +12,12 @@ const POST_PATHS: ReadonlySet<string> = new Set([QUERY_PATH, RANGE_PATH]);
 export interface Call {
   readonly path: string;
   readonly parameters: Readonly<Record<string, string>> | string;
-  readonly signal: StopSignal;
+  /** Time limit of all attempts. */
+  readonly ms: number;
+  /** Cancels the request. */
+  readonly parent: AbortSignal | undefined;
   /** The media types to accept; default: JSON. */
-  readonly accept?: string;
+  readonly accept?: string | undefined;
   readonly mayCompress?: boolean;
   readonly checksBounds?: boolean;
 }
@@ -24,11 +28,13 @@ export interface CallResult {
 }
 
 /** Sends a request, and again after a 401 if the token has been replaced, or if POST is not allowed. */
-export function createRequest(
-  url: string,
-  connect: (isForced?: boolean) => Promise<Connection>,
-  hasToken: boolean,
-): (call: Call) => Promise<CallResult> {
+export function createRequest(options: {
+  readonly url: string;
+  readonly connect: (isForced?: boolean) => Promise<Connection>;
+  readonly clock: Clock;
+  readonly hasToken: boolean;
+}): (call: Call) => Promise<CallResult> {
+  const { url, connect, clock, hasToken } = options;
   let isPostRefused = false;
 
   /** A string that is joined again for each query would be hashed again, too. */
@@ -39,8 +45,8 @@ export function createRequest(
     return known;
   };
 
-  const sendOn = (call: Call, connection: Connection): Promise<SendResult> => {
-    const { path, parameters, signal, accept, mayCompress, checksBounds } = call;
+  const sendOn = (call: Call, connection: Connection, signal: StopSignal): Promise<SendResult> => {
+    const { path, parameters, accept, mayCompress, checksBounds } = call;
     const method = !POST_PATHS.has(path) || isPostRefused ? 'GET' : 'POST';
     return send({
       method,
@@ -55,23 +61,26 @@ export function createRequest(
   };
 
   return async (call) => {
+    const deadline = new LightDeadline(clock, call);
     try {
       let connection = await connect();
-      let result = await sendOn(call, connection);
+      let result = await sendOn(call, connection, deadline);
       if (hasToken && result.kind === 'answered' && result.status === 401) {
         connection = await connect(true);
-        result = await sendOn(call, connection);
+        result = await sendOn(call, connection, deadline);
       }
       const isRefused = result.kind === 'answered' && (result.status === 405 || result.status === 501);
       if (isRefused && !isPostRefused && POST_PATHS.has(call.path)) {
         isPostRefused = true;
         connection = await connect();
-        result = await sendOn(call, connection);
+        result = await sendOn(call, connection, deadline);
       }
       return { result, secrets: connection.secrets };
     } catch (error) {
       if (!(error instanceof CredentialError)) throw error;
       return { result: { kind: 'failed', reason: 'unauthorized', message: error.message }, secrets: [] };
+    } finally {
+      deadline.end();
     }
   };
 }
