@@ -14,6 +14,7 @@ import {
   metricResult,
   record,
   scaler,
+  scalerIn,
 } from '../telemetry/record-builder.js';
 import { partsOf } from './app-parts.js';
 
@@ -113,7 +114,7 @@ describe('/api/v1/scalers', () => {
 
   it('returns only the requested namespace', async () => {
     ledger.add(record());
-    ledger.add(record({ scaler: { ...scaler('web'), namespace: 'other' } }));
+    ledger.add(record({ scaler: scalerIn('other') }));
 
     expect((await get('/api/v1/scalers?namespace=other')).body.items).toHaveLength(1);
     expect((await get('/api/v1/scalers?namespace=none')).body.items).toEqual([]);

@@ -32,6 +32,11 @@ export function scaler(name = 'web', metrics: readonly MetricSpec[] = [CPU]): Sc
   return aScaler(metrics, 'shop', name);
 }
 
+/** Returns the scaler `web`, or another one, of a namespace. */
+export function scalerIn(namespace: string, name = 'web'): Scaler {
+  return aScaler([CPU], namespace, name);
+}
+
 export function metricResult(overrides: Partial<MetricResult> = {}): MetricResult {
   return {
     name: 'cpu',

@@ -12,7 +12,7 @@ import { createRecords } from '../../../src/telemetry/records.js';
 import type { Records } from '../../../src/telemetry/records.js';
 import { at } from '../../support/builders.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { record, scaler } from '../../telemetry/record-builder.js';
+import { record, scalerIn } from '../../telemetry/record-builder.js';
 import { partsOf, promptly } from '../app-parts.js';
 
 const servers: RunningServer[] = [];
@@ -30,7 +30,7 @@ async function serve(access: AccessControl): Promise<World> {
   const clock = new ManualClock();
   const records = createRecords(clock);
   for (const namespace of ['shop', 'secret'])
-    records.ledger.add(record({ scaler: { ...scaler(`${namespace}-web`), namespace } }));
+    records.ledger.add(record({ scaler: scalerIn(namespace, `${namespace}-web`) }));
   const streams = createEventStreams({ feed: records.feed, clock: promptly(clock) });
   const problem = { code: 'c', severity: 'error', place: null, path: '', sourceLine: null } as const;
   const problems = () => [

@@ -15,7 +15,7 @@ import type { Records } from '../../../src/telemetry/records.js';
 import { at } from '../../support/builders.js';
 import { fastClock } from '../../support/fast-clock.js';
 import { eventually } from '../../support/manual-clock.js';
-import { record, scaler } from '../../telemetry/record-builder.js';
+import { record, scalerIn } from '../../telemetry/record-builder.js';
 import { partsOf } from '../app-parts.js';
 
 interface Replica {
@@ -46,7 +46,7 @@ interface ReplicaOptions {
 async function startReplica({ identity, namespaces, access }: ReplicaOptions): Promise<Replica> {
   const clock = fastClock(20);
   const records = createRecords(SYSTEM_CLOCK);
-  for (const namespace of namespaces) records.ledger.add(record({ scaler: { ...scaler('web'), namespace } }));
+  for (const namespace of namespaces) records.ledger.add(record({ scaler: scalerIn(namespace) }));
   const peers: Peer[] = [];
   const fleet = {
     identity,

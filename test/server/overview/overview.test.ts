@@ -9,7 +9,14 @@ import { createRecords } from '../../../src/telemetry/records.js';
 import type { Records } from '../../../src/telemetry/records.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { at } from '../../support/builders.js';
-import { decision, limitStep, metricResult, record, scaler } from '../../telemetry/record-builder.js';
+import {
+  decision,
+  limitStep,
+  metricResult,
+  record,
+  scaler,
+  scalerIn,
+} from '../../telemetry/record-builder.js';
 import { partsOf } from '../app-parts.js';
 
 let records: Records;
@@ -144,7 +151,7 @@ describe('/api/v1/overview', () => {
 
   it('returns one namespace; a revision of another filter counts as unknown', async () => {
     add(record());
-    add(record({ scaler: { ...scaler('web'), namespace: 'other' } }));
+    add(record({ scaler: scalerIn('other') }));
     const all = await overview();
 
     const one = await overview(`?namespace=other&since=${all.revision}`);

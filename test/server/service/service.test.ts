@@ -9,7 +9,7 @@ import { createRecords } from '../../../src/telemetry/records.js';
 import { createServiceHealth } from '../../../src/telemetry/service-health.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { at } from '../../support/builders.js';
-import { decision, record, scaler } from '../../telemetry/record-builder.js';
+import { decision, record, scaler, scalerIn } from '../../telemetry/record-builder.js';
 import { EMPTY_STATE } from '../../../src/decision/snapshot/snapshot.js';
 import { partsOf } from '../app-parts.js';
 
@@ -141,7 +141,7 @@ describe('the state of the service', () => {
     const outcome = { kind: 'patched', from: 1, to: 2, message: '' } as const;
     const writer = { managers: [], since: '2026-01-01T00:00:00Z', message: 'kubectl' };
     for (const namespace of ['shop', 'secret'])
-      records.ledger.add(record({ scaler: { ...scaler(), namespace }, outcome, conflictingWriter: writer }));
+      records.ledger.add(record({ scaler: scalerIn(namespace), outcome, conflictingWriter: writer }));
     const query = { source: 'default', seconds: 1, reason: 'bad_query', message: 'secret_metric{' };
     health.observeQuery(query);
     health.observeKubernetesRequest({ verb: 'list', resource: 'pods', code: '403' });
