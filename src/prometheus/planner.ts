@@ -1,4 +1,4 @@
-import { type Scaler, scalerKey } from '../scaler/spec.js';
+import type { Scaler } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
 import { type TurnedWork, workInTurns } from '../units/turned-work.js';
 import type { Answer } from './answers/answer.js';
@@ -168,7 +168,7 @@ function neededBy(scaler: Scaler, needs: ReadonlyMap<Scaler, NeededScaler>): Nee
 }
 
 function notInRound(scaler: Scaler): Error {
-  return new Error(`${scalerKey(scaler)} is not part of this round`);
+  return new Error(`${scaler.key} is not part of this round`);
 }
 
 function describeDuplicates(

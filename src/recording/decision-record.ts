@@ -1,4 +1,3 @@
-import { scalerKey } from '../scaler/spec.js';
 import { isHeldBack, isSameOutcome, rescaleDirection } from '../telemetry/cycle-record.js';
 import type { CycleRecord } from '../telemetry/cycle-record.js';
 import { endedWithin, sleep, takeTurns } from '../units/clock.js';
@@ -63,7 +62,7 @@ export function createDecisionRecord(options: DecisionRecordOptions): DecisionRe
     try {
       return Buffer.from(`${formatRecordLine(record, options.version)}\n`);
     } catch (error) {
-      log.error('failed to write decision: internal error', { scaler: scalerKey(record.scaler), error });
+      log.error('failed to write decision: internal error', { scaler: record.scaler.key, error });
       return null;
     }
   };

@@ -1,6 +1,5 @@
 import { decisionToJson, snapshotToJson } from '../decision/result/write-json.js';
 import { isPlainObject } from '../scaler/plain-json.js';
-import { scalerKey } from '../scaler/spec.js';
 import { pauseMessage } from '../telemetry/cycle-record.js';
 import type { CycleRecord, Pause } from '../telemetry/cycle-record.js';
 import { formatInstant, parseInstant } from '../units/time.js';
@@ -29,7 +28,7 @@ export function formatRecordLine(record: CycleRecord, version: string): string {
   return JSON.stringify({
     format: RECORD_FORMAT,
     promscaler: version,
-    scaler: scalerKey(record.scaler),
+    scaler: record.scaler.key,
     at: formatInstant(record.at),
     outcome: record.outcome,
     reason: record.reason ?? null,

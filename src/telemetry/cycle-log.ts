@@ -1,4 +1,3 @@
-import { scalerKey } from '../scaler/spec.js';
 import type { Scaler } from '../scaler/spec.js';
 import { isHeldBack, isSameOutcome, limitsOf, reasonOf, rescaleDirection } from './cycle-record.js';
 import type { CycleRecord } from './cycle-record.js';
@@ -45,7 +44,7 @@ function logOutcome(log: Log, before: ScalerStatus | null, record: CycleRecord):
 function outcomeFacts(record: CycleRecord): Facts {
   const { outcome, decision } = record;
   return {
-    scaler: scalerKey(record.scaler),
+    scaler: record.scaler.key,
     from: outcome.from,
     to: outcome.to,
     ...(decision === null
@@ -57,7 +56,7 @@ function outcomeFacts(record: CycleRecord): Facts {
 
 function logMetrics(log: Log, before: ScalerStatus | null, after: ScalerStatus): void {
   for (const [metric, error] of after.metricErrors) {
-    const facts = { scaler: scalerKey(after.scaler), metric };
+    const facts = { scaler: after.scaler.key, metric };
     const wasFailing = (before?.metricErrors.get(metric) ?? null) !== null;
     if (error !== null && !wasFailing) log.warn('metric has no value', { ...facts, error });
     if (error === null && wasFailing) log.info('metric has a value again', facts);
@@ -68,7 +67,7 @@ function logWriter(log: Log, before: ScalerStatus | null, { scaler, record }: Sc
   const old = before?.record.conflictingWriter;
   const now = record.conflictingWriter;
   if ((now === undefined) === (old === undefined)) return;
-  const facts = { scaler: scalerKey(scaler) };
+  const facts = { scaler: scaler.key };
   if (now !== undefined && old === undefined) {
     log.warn('another writer keeps changing spec.replicas', { ...facts, detail: now.message });
   }
@@ -88,7 +87,7 @@ function logCondition(
   const wasDegraded = before !== undefined && isDegraded(before);
   if (isDegraded(after) === wasDegraded && (!wasDegraded || before.reason === after.reason)) return;
   const facts = {
-    scaler: scalerKey(change.scaler),
+    scaler: change.scaler.key,
     condition: after.type,
     status: after.status,
     reason: after.reason,

@@ -4,7 +4,6 @@ import { recommend } from '../../src/backtest/compare/recommend.js';
 import { runJobsHere } from '../../src/backtest/compare/run-jobs.js';
 import { assignmentText } from '../../src/backtest/compare/sweep.js';
 import {
-  type Assumptions,
   DEMAND_STEP_SECONDS,
   type Result,
   runAllOn,
@@ -17,6 +16,7 @@ import { createLoad, type Load } from '../../src/backtest/load/load.js';
 import { parseTrace } from '../../src/backtest/load/parse-trace.js';
 import type { Scaler } from '../../src/scaler/spec.js';
 import { addSeconds, instantFromMs } from '../../src/units/time.js';
+import { ASSUMPTIONS } from '../backtest/compare/assumptions.js';
 import { scalerOf } from '../support/builders.js';
 import { writeMarkedSection } from './marked-section.js';
 
@@ -107,15 +107,7 @@ const OWN_SHAPES: readonly Named[] = [
 
 async function rowsOf(name: string, load: Load): Promise<readonly string[]> {
   const capacity = meanOf(load) / MEAN_PODS;
-  const assumptions: Assumptions = {
-    capacity,
-    podStartSeconds: 30,
-    scrapeIntervalSeconds: 15,
-    resourceWindowSeconds: 60,
-    usageAtCapacityPercent: 100,
-    initialReplicas: null,
-    pricePerPodHour: null,
-  };
+  const assumptions = { ...ASSUMPTIONS, capacity };
   const middle = addSeconds(load.start, Math.floor((load.end - load.start) / 2000));
   const world = traceWorld(load, assumptions);
   const halfOf = (start: typeof middle, end: typeof middle) => ({

@@ -18,7 +18,7 @@ import type { FollowedTarget } from '../../kubernetes/api/types.js';
 import { FAILURE_REASONS } from '../../prometheus/answers/answer.js';
 import { createMetricSource, type MetricSourceOptions } from '../../prometheus/planner.js';
 import { type Problem, countErrors } from '../../scaler/problems/problem.js';
-import { scalerKey, type Scaler } from '../../scaler/spec.js';
+import type { Scaler } from '../../scaler/spec.js';
 import type { Log } from '../../units/log.js';
 import { createNotifier } from '../../notifications/notifier.js';
 import { createMetrics, createRegistry, type Metrics } from '../../telemetry/metrics.js';
@@ -186,8 +186,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   /** By bucket: one object for its scalers, instead of one for each cycle. */
   const portsOf = new Map<number, CyclePorts>();
   const runOwnCycle = (input: AnsweredCycle, bucket: number): Awaitable<CycleOutput> => {
-    const ports = portsOf.get(bucket) ?? { ...cyclePorts, leadership: shards.leadershipOf(bucket) };
-    portsOf.set(bucket, ports);
+    let ports = portsOf.get(bucket);
+    if (ports === undefined)
+      portsOf.set(bucket, (ports = { ...cyclePorts, leadership: shards.leadershipOf(bucket) }));
     const output = runAnsweredCycle(input, ports);
     return output instanceof Promise ? output.then((known) => report(input, known)) : report(input, output);
   };
@@ -202,8 +203,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       return shards.track(bucket, () => runOwnCycle(input, bucket));
     },
     onRound: observeRound(metrics, health),
-    onFault: (scaler, error) =>
-      log.error('cycle failed: internal error', { scaler: scalerKey(scaler), error }),
+    onFault: (scaler, error) => log.error('cycle failed: internal error', { scaler: scaler.key, error }),
     onClockSet: clockWarnings.wallClockSet,
     onRemoved: recorder.remove,
   });

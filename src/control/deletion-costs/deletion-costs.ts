@@ -3,7 +3,6 @@ import { KubernetesError, type KubernetesErrorKind, type ScaleTarget } from '../
 import type { RoundAnswers } from '../../prometheus/planner.js';
 import { rankPods } from '../../prometheus/pod-ranking.js';
 import type { PodDeletionCost, Scaler } from '../../scaler/spec.js';
-import { scalerKey } from '../../scaler/spec.js';
 import type { Log } from '../../units/log.js';
 import { endedWithin } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
@@ -56,7 +55,7 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
   const inFlight = new Map<string, Promise<void>>();
 
   const logFailure = (scaler: Scaler, kind: string, error: string): void => {
-    const key = scalerKey(scaler);
+    const key = scaler.key;
     if (loggedFailures.get(key) === kind) return;
     loggedFailures.set(key, kind);
     log.warn('failed to set deletion costs; Kubernetes chooses the pods', { scaler: key, error });
@@ -100,9 +99,8 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
     const values = ranking.kind === 'ranked' ? ranking.values : new Map<string, number>();
     const changes = planCosts(pods, { to, values, order });
     const isDone = await write(scaler, changes, signal);
-    if (isDone && ranking.kind !== 'unusable') loggedFailures.delete(scalerKey(scaler));
-    if (changes.length > 0)
-      log.debug('deletion costs set', { scaler: scalerKey(scaler), ...costFacts(changes) });
+    if (isDone && ranking.kind !== 'unusable') loggedFailures.delete(scaler.key);
+    if (changes.length > 0) log.debug('deletion costs set', { scaler: scaler.key, ...costFacts(changes) });
   };
 
   const removeCosts = async (
@@ -111,8 +109,7 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
   ): Promise<void> => {
     const changes = planRemovals(podCosts.list(scaler.namespace, target.selector), from);
     await write(scaler, changes, signal);
-    if (changes.length > 0)
-      log.debug('deletion costs set', { scaler: scalerKey(scaler), ...costFacts(changes) });
+    if (changes.length > 0) log.debug('deletion costs set', { scaler: scaler.key, ...costFacts(changes) });
   };
 
   const logErrors = async (scaler: Scaler, work: () => Promise<void>): Promise<void> => {
@@ -152,7 +149,7 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
       const deletionCost = scaler.spec.podDeletionCost;
       if (deletionCost !== null && !isHeld && to < from) return setInTime(input, change, deletionCost.order);
       if (!hasOwnCosts(podCosts, scaler)) return null;
-      const key = scalerKey(scaler);
+      const key = scaler.key;
       if (inFlight.has(key)) return null;
       inFlight.set(
         key,

@@ -1,6 +1,5 @@
 import type { OtherScaler } from '../../kubernetes/api/types.js';
 import type { Scaler, TargetRef } from '../../scaler/spec.js';
-import { scalerKey } from '../../scaler/spec.js';
 
 /** The key does not depend on the API version. */
 export function targetKey(namespace: string, ref: TargetRef): string {
@@ -21,7 +20,7 @@ export function findSharedTargets(scalers: readonly Scaler[]): ReadonlyMap<strin
   for (const sharing of shared.values()) {
     for (const scaler of sharing) {
       const other = sharing.find((entry) => entry !== scaler);
-      if (other !== undefined) conflicts.set(scalerKey(scaler), `Scaler ${scalerKey(other)}`);
+      if (other !== undefined) conflicts.set(scaler.key, `Scaler ${other.key}`);
     }
   }
   return conflicts;
