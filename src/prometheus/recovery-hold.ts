@@ -116,10 +116,20 @@ export function sampleOutcome(metric: MetricSpec, sample: Sample): SampleOutcome
   return judged.partial === null ? VALUE : { kind: 'broken', why: judged.partial };
 }
 
-/** The holds of a scaler by metric, source and query. A changed query starts a new hold. */
-export type ScalerHolds = ReadonlyMap<string, MetricHold>;
+/** The hold of a metric with its query, which is built and parsed once. */
+export interface HeldMetric {
+  readonly metric: MetricSpec;
+  /** Metric, source and query. Another one starts a new hold. */
+  readonly key: string;
+  /** The largest range of the query. */
+  readonly rangeSeconds: number;
+  readonly hold: MetricHold;
+}
 
-export const NO_HOLDS: ScalerHolds = new Map();
+/** The holds of a scaler in the order of its metrics. */
+export type ScalerHolds = readonly HeldMetric[];
+
+export const NO_HOLDS: ScalerHolds = [];
 
 interface ScalerHoldInput {
   readonly scaler: Scaler;
@@ -140,8 +150,8 @@ interface ScalerHoldResult {
 
 /** Returns the holds of a scaler and the longest of them; null if every metric has returned values for long enough. */
 export function advanceHolds(previous: ScalerHolds, input: ScalerHoldInput): ScalerHoldResult {
-  const { scaler, samples, ages, now } = input;
-  const holds = new Map<string, MetricHold>();
+  const { scaler, samples, ages, now, maxSeconds } = input;
+  const holds: HeldMetric[] = [];
   let holdScaleDownUntil: Instant | null = null;
   let holdReason: string | null = null;
   const { metrics } = scaler.spec;
@@ -152,45 +162,41 @@ export function advanceHolds(previous: ScalerHolds, input: ScalerHoldInput): Sca
     if (metric === undefined) continue;
     if (sample === undefined)
       throw new Error(`no sample for metric ${index} of ${scaler.namespace}/${scaler.name}`);
-    const held = readHeldQuery(metric, input);
+    const held = previous.find((one) => one.metric === metric) ?? holdOfNew(metric, previous, input);
+    const { key, rangeSeconds } = held;
+    const seconds = boundHold(rangeSeconds, scaler.spec.syncPeriodSeconds, maxSeconds);
     const age = ages.get(metric.source);
-    const hold = advanceHold(previous.get(held.key) ?? null, {
+    const hold = advanceHold(held.hold, {
       now,
       outcome: sampleOutcome(metric, sample),
       startTime: age?.startTime ?? null,
       history: age?.history ?? KEPT,
-      holdSeconds: held.seconds,
+      holdSeconds: seconds,
       periodSeconds: scaler.spec.syncPeriodSeconds,
     });
-    holds.set(held.key, hold);
+    holds.push({ metric, key, rangeSeconds, hold });
     if (hold.until <= now || (holdScaleDownUntil !== null && hold.until <= holdScaleDownUntil)) continue;
     holdScaleDownUntil = hold.until;
-    holdReason = `metric "${metric.identity}" must return values for ${held.seconds} s without a gap: ${hold.cause}`;
+    holdReason = `metric "${metric.identity}" must return values for ${seconds} s without a gap: ${hold.cause}`;
   }
   return { holds, holdScaleDownUntil, holdReason };
 }
 
-interface HeldQuery {
-  readonly key: string;
-  readonly seconds: number;
-}
-
-/** A document is frozen, so the query of a metric is built and parsed once. */
-const heldQueries = new WeakMap<MetricSpec, { readonly key: string; readonly rangeSeconds: number }>();
-
-function readHeldQuery(metric: MetricSpec, { scaler, sources, maxSeconds }: ScalerHoldInput): HeldQuery {
-  let known = heldQueries.get(metric);
-  if (known === undefined) {
-    const source = sources.get(metric.source);
-    const query = source === undefined ? '' : (metricQuery(metric, scaler, source) ?? '');
-    known = {
-      key: `${metric.type}/${metric.identity}\n${metric.source}\n${query}`,
-      rangeSeconds: Math.max(largestRangeSeconds(query), windowOf(metric, source)),
-    };
-    heldQueries.set(metric, known);
-  }
-  const seconds = boundHold(known.rangeSeconds, scaler.spec.syncPeriodSeconds, maxSeconds);
-  return { key: known.key, seconds };
+/** Returns the hold of a metric that the last round did not have; `hold` is null if its query is new, too. */
+function holdOfNew(
+  metric: MetricSpec,
+  previous: ScalerHolds,
+  { scaler, sources }: ScalerHoldInput,
+): Omit<HeldMetric, 'hold'> & { readonly hold: MetricHold | null } {
+  const source = sources.get(metric.source);
+  const query = source === undefined ? '' : (metricQuery(metric, scaler, source) ?? '');
+  const key = `${metric.type}/${metric.identity}\n${metric.source}\n${query}`;
+  return {
+    metric,
+    key,
+    rangeSeconds: Math.max(largestRangeSeconds(query), windowOf(metric, source)),
+    hold: previous.find((one) => one.key === key)?.hold ?? null,
+  };
 }
 
 /** Includes the window of a recording rule, which the name of the rule does not show. */

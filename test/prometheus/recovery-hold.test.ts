@@ -351,7 +351,22 @@ describe('advanceHolds', () => {
     const after = advanceHolds(before.holds, input({ scaler, now: at(1000) }));
 
     expect(after.holdScaleDownUntil).toBe(at(1300));
-    expect(after.holds.size).toBe(2);
+    expect(after.holds.map(({ key }) => key)).toEqual([
+      expect.stringContaining('Resource/cpu\n'),
+      'External/queue\ndefault\nrate(queue[5m])',
+    ]);
+  });
+
+  it('continues the holds of an edited document whose queries are the same, in another order', () => {
+    const queue = externalMetric({ query: 'sum(queue)' });
+    const before = advanceHolds(NO_HOLDS, input({ scaler: aScaler([cpuMetric, queue]) }));
+    const edited = aScaler([{ ...queue }, { ...cpuMetric }]);
+
+    const after = advanceHolds(before.holds, input({ scaler: edited, samples: [value, usage], now: at(30) }));
+
+    expect(after.holdScaleDownUntil).toBe(at(300));
+    expect(after.holds.map(({ hold }) => hold.valuesSince)).toEqual([at(0), at(0)]);
+    expect(after.holds.map(({ metric }) => metric)).toEqual(edited.spec.metrics);
   });
 
   it('uses the window of resource queries, and 300 s for those without one', () => {
@@ -370,10 +385,7 @@ describe('advanceHolds', () => {
     const source = aSource({ resourceQueries: { cpu: 'pod:cpu:rate' }, resourceWindows: { cpu } });
     const sources = new Map([['default', source]]);
 
-    const hold = advanceHolds(
-      NO_HOLDS,
-      input({ scaler: aScaler([{ ...cpuMetric }]), samples: [usage], sources }),
-    );
+    const hold = advanceHolds(NO_HOLDS, input({ scaler: aScaler([cpuMetric]), samples: [usage], sources }));
 
     expect(hold.holdScaleDownUntil).toBe(at(seconds));
   });

@@ -97,7 +97,7 @@ function serviceOf(url: string): Service {
     settle: () => {
       const since = addSeconds(realClock.now(), -3600);
       const settled = (hold: MetricHold): MetricHold => ({ ...hold, valuesSince: since });
-      memory = { ...memory, holds: new Map([...memory.holds].map(([key, hold]) => [key, settled(hold)])) };
+      memory = { ...memory, holds: memory.holds.map((held) => ({ ...held, hold: settled(held.hold) })) };
     },
   };
 }

@@ -41,7 +41,7 @@ export function watchWallClock(clock: Clock, onSet: (seconds: number) => void): 
 export function shiftMemory(memory: Memory, seconds: number, now: Instant): Memory {
   const past = (at: Instant): Instant => earliest(addSeconds(at, seconds), now);
   const { unresolved, writer, shortfall, knownScales } = memory;
-  const holds = [...memory.holds].map(([metric, hold]) => [metric, shiftHold(hold, seconds, past)] as const);
+  const holds = memory.holds.map((held) => ({ ...held, hold: shiftHold(held.hold, seconds, past) }));
   return {
     ...memory,
     state: shiftState(memory.state, past),
@@ -49,7 +49,7 @@ export function shiftMemory(memory: Memory, seconds: number, now: Instant): Memo
     ...(knownScales === undefined
       ? {}
       : { knownScales: { up: orNull(knownScales.up, past), down: orNull(knownScales.down, past) } }),
-    holds: new Map(holds),
+    holds,
     unresolved: unresolved === null ? null : { ...unresolved, at: past(unresolved.at) },
     writer: { ...writer, reversals: writer.reversals.map(past), since: orNull(writer.since, past) },
     shortfall: shortfall === null ? null : { ...shortfall, since: past(shortfall.since) },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { shiftMemory, watchWallClock } from '../../../src/control/memory/clock-jump.js';
-import { advanceHold, type MetricHold } from '../../../src/prometheus/recovery-hold.js';
+import { advanceHold, type MetricHold, type ScalerHolds } from '../../../src/prometheus/recovery-hold.js';
+import { cpuMetric } from '../../support/builders.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { ControllerRig } from '../controller-rig.js';
 import { at, buildScaler, settledMemory } from '../world.js';
@@ -81,6 +82,9 @@ describe('watchWallClock', () => {
 });
 
 describe('shiftMemory', () => {
+  const heldAs = (hold: MetricHold): ScalerHolds => [
+    { metric: cpuMetric, key: 'Resource/cpu', rangeSeconds: 120, hold },
+  ];
   const memory = {
     ...settledMemory({
       lastScaleUp: at(-10),
@@ -91,9 +95,7 @@ describe('shiftMemory', () => {
       failingSince: new Map([['Pods/rps', at(-20)]]),
       inactiveSince: at(-30),
     }),
-    holds: new Map([
-      ['Pods/rps', { valuesSince: at(-40), until: at(50), lastAnswerAt: at(-15), cause: 'x' }],
-    ]),
+    holds: heldAs({ valuesSince: at(-40), until: at(50), lastAnswerAt: at(-15), cause: 'x' }),
     shortfall: { since: at(-25), wanted: 7 },
   };
 
@@ -108,9 +110,7 @@ describe('shiftMemory', () => {
         failingSince: new Map([['Pods/rps', at(3580)]]),
         inactiveSince: at(3570),
       },
-      holds: new Map([
-        ['Pods/rps', { valuesSince: at(3560), until: at(3650), lastAnswerAt: at(3585), cause: 'x' }],
-      ]),
+      holds: heldAs({ valuesSince: at(3560), until: at(3650), lastAnswerAt: at(3585), cause: 'x' }),
       shortfall: { since: at(3575), wanted: 7 },
       isUnsaved: true,
     });
@@ -126,8 +126,7 @@ describe('shiftMemory', () => {
         periodSeconds: 15,
       });
     const shifted = (hold: MetricHold, seconds: number, now: number): MetricHold =>
-      [...shiftMemory({ ...memory, holds: new Map([['x', hold]]) }, seconds, at(now)).holds.values()][0] ??
-      hold;
+      shiftMemory({ ...memory, holds: heldAs(hold) }, seconds, at(now)).holds[0]?.hold ?? hold;
 
     const back = advance(shifted(advance(null, 0), -3600, 15 - 3600), 15 - 3600);
     const forth = advance(shifted(back, 3600, 30), 30);

@@ -10,7 +10,7 @@ describe('freshMemory', () => {
       uid: null,
       state: { ...EMPTY_STATE, lastScaleUp: at(7), lastScaleDown: at(7) },
       assumedAt: at(7),
-      holds: new Map(),
+      holds: [],
       unresolved: null,
       isUnannounced: false,
       override: null,
