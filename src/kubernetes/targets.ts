@@ -16,6 +16,8 @@ export interface WatchedTarget extends WatchedObject {
   readonly generation: number | null;
   readonly rollout: Rollout | null;
   readonly owner: string | null;
+  /** The last result of `knownScaleTarget`; null: none. */
+  view: ScaleTarget | null;
 }
 
 /** Other kinds are read by their `/scale`. */
@@ -89,6 +91,7 @@ export function readWatchedTarget(object: JsonObject): WatchedTarget | null {
     generation: countIn(metadata, 'generation'),
     rollout: rolloutOf(spec, objectIn(object, 'status')),
     owner: owner === undefined ? null : textIn(owner, 'name'),
+    view: null,
   };
 }
 
@@ -147,16 +150,12 @@ export function toScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarg
   };
 }
 
-const views = new WeakMap<WatchedTarget, ScaleTarget>();
-
 /** As `toScaleTarget`, but returns the same object until the target changes; null where that throws. */
 export function knownScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarget | null {
-  const known = views.get(watched);
-  if (known?.ref === ref) return known;
+  if (watched.view?.ref === ref) return watched.view;
   if (watched.owner !== null || watched.selector === null || watched.selector.length === 0) return null;
-  const target = toScaleTarget(ref, watched);
-  views.set(watched, target);
-  return target;
+  watched.view = toScaleTarget(ref, watched);
+  return watched.view;
 }
 
 /** Returns a valid selector. Like the HPA, throws for an empty one, which would match every pod in the namespace. */

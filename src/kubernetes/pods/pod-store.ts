@@ -21,8 +21,8 @@ interface NamespacePods {
   readonly byKey: Map<string, Map<string, PodsByName>>;
   /** Names of pods with a cost set by promscaler; nearly always empty. */
   readonly withOwnCost: Set<string>;
-  /** What was selected since the last change: most workloads have the same pods in many rounds. Null: nothing. */
-  selections: WeakMap<LabelSelector, readonly ClusterPod[]> | null;
+  /** What was selected since the last change: most workloads have the same pods in many rounds. */
+  readonly selections: Map<LabelSelector, readonly ClusterPod[]>;
 }
 
 export function createPodStore(): PodStore {
@@ -33,10 +33,10 @@ export function createPodStore(): PodStore {
       pods: new Map(),
       byKey: new Map(),
       withOwnCost: new Set(),
-      selections: null,
+      selections: new Map(),
     };
     into.set(pod.namespace, group);
-    group.selections = null;
+    forgetSelections(group);
     const before = group.pods.get(pod.name);
     if (before !== undefined) unindex(group, before);
     group.pods.set(pod.name, pod);
@@ -68,23 +68,40 @@ export function createPodStore(): PodStore {
       unindex(group, pod);
       group.pods.delete(name);
       group.withOwnCost.delete(name);
-      group.selections = null;
+      forgetSelections(group);
       if (group.pods.size === 0) namespaces.delete(namespace);
     },
     select: (namespace, selector) => {
       const group = namespaces.get(namespace);
       if (group === undefined) return [];
-      const selections = (group.selections ??= new WeakMap<LabelSelector, readonly ClusterPod[]>());
-      let pods = selections.get(selector);
-      if (pods === undefined) {
-        pods = selectWatched(namespace, selector).map(({ pod }) => pod);
-        selections.set(selector, pods);
-      }
+      const known = group.selections.get(selector);
+      if (known !== undefined) return known;
+      const pods = selectWatched(namespace, selector).map(({ pod }) => pod);
+      keepSelection(group, selector, pods);
       return pods;
     },
     selectWatched,
     hasOwnCosts: (namespace) => (namespaces.get(namespace)?.withOwnCost.size ?? 0) > 0,
   };
+}
+
+/** Clearing an empty map would allocate another table for each pod of a list. */
+function forgetSelections({ selections }: NamespacePods): void {
+  if (selections.size > 0) selections.clear();
+}
+
+/**
+ * A target that changes has another selector object, and one that is read by its `/scale` has one for each read. Workloads
+ * with pods are at most as many as the pods: more selections are those of former objects.
+ */
+function keepSelection(
+  { selections, pods: all }: NamespacePods,
+  selector: LabelSelector,
+  pods: readonly ClusterPod[],
+): void {
+  if (pods.length === 0) return;
+  if (selections.size >= all.size) selections.clear();
+  selections.set(selector, pods);
 }
 
 /**

@@ -50,7 +50,10 @@ export interface StateStore {
   readonly flush: () => Promise<void>;
   /** Like `flush`, for one ConfigMap. */
   readonly flushBucket: (bucket: number) => Promise<void>;
-  /** Sets the scalers that exist. Entries of other scalers are removed with a later write, after 24 h. */
+  /**
+   * Sets the scalers that exist. Entries of other scalers are removed with a later write, after 24 h. Reads of others
+   * take longer.
+   */
   readonly setKnown: (scalers: readonly ScalerName[]) => void;
 }
 
@@ -81,11 +84,11 @@ const FORMER_LEADER_MS = 30_000;
  */
 export function createStateStore(options: StateStoreOptions): StateStore {
   const { clock, leadershipOf = () => options.leadership } = options;
-  let knownKeys: ReadonlySet<string> = new Set();
+  let known: KnownPlaces = { keys: new Set(), places: new Map() };
   const absentSinceMs = new Map<string, number>();
 
   const isOrphaned = (key: string, entry: StoredEntry): boolean => {
-    if (knownKeys.has(key)) {
+    if (known.keys.has(key)) {
       absentSinceMs.delete(key);
       return false;
     }
@@ -110,19 +113,15 @@ export function createStateStore(options: StateStoreOptions): StateStore {
       isSpent: isOrphaned,
     }),
   );
-  /** Built once per document: each cycle reads, and a key that is built for each look-up is hashed for each. */
-  const places = new WeakMap<ScalerName, Place>();
-  const placeOf = (scaler: ScalerName): Place | null => {
-    const known = places.get(scaler);
-    if (known !== undefined) return known;
+  const placeAt = (scaler: ScalerName): Place | null => {
     const index = bucketOf(scaler);
     const bucket = buckets[index];
     const key = entryKey(scaler);
     if (key === null || bucket === undefined) return null;
-    const place = { key, bucket, epoch: () => leadershipOf(index).epoch() };
-    places.set(scaler, place);
-    return place;
+    return { key, bucket, index };
   };
+  const placeOf = (scaler: ScalerName): Place | null =>
+    known.places.get(scaler.namespace)?.get(scaler.name) ?? placeAt(scaler);
   const all = async (work: (bucket: StateBucket) => Promise<void>): Promise<void> => {
     await Promise.all(buckets.map(work));
   };
@@ -143,16 +142,17 @@ export function createStateStore(options: StateStoreOptions): StateStore {
     put: async ({ scaler, base, state }) => {
       const place = placeOf(scaler);
       if (place === null) return { kind: 'failed', message: tooLong(scaler) };
-      const text = writeEntry(place.epoch(), state);
+      const text = writeEntry(leadershipOf(place.index).epoch(), state);
       return place.bucket.put({ key: place.key, base, text });
     },
     putLater: ({ scaler, base, state }) => {
       const place = placeOf(scaler);
       if (place === null) return;
-      place.bucket.putLater({ key: place.key, base, text: writeEntry(place.epoch(), state) });
+      const text = writeEntry(leadershipOf(place.index).epoch(), state);
+      place.bucket.putLater({ key: place.key, base, text });
     },
     setKnown: (scalers) => {
-      knownKeys = new Set(scalers.map(entryKey).filter((key) => key !== null));
+      known = knownPlaces(scalers, placeAt);
     },
   };
 }
@@ -161,7 +161,33 @@ export function createStateStore(options: StateStoreOptions): StateStore {
 interface Place {
   readonly key: string;
   readonly bucket: StateBucket;
-  readonly epoch: () => string;
+  /** Of the bucket. */
+  readonly index: number;
+}
+
+/** Each cycle reads: a key that is built for each look-up is hashed for each, so places are looked up by two names. */
+interface KnownPlaces {
+  readonly keys: ReadonlySet<string>;
+  /** By namespace and name. */
+  readonly places: ReadonlyMap<string, ReadonlyMap<string, Place>>;
+}
+
+function knownPlaces(
+  scalers: readonly ScalerName[],
+  placeAt: (scaler: ScalerName) => Place | null,
+): KnownPlaces {
+  const keys = new Set<string>();
+  const places = new Map<string, Map<string, Place>>();
+  for (const scaler of scalers) {
+    const place = placeAt(scaler);
+    if (place === null) continue;
+    keys.add(place.key);
+    const { namespace, name } = scaler;
+    let ofNamespace = places.get(namespace);
+    if (ofNamespace === undefined) places.set(namespace, (ofNamespace = new Map<string, Place>()));
+    ofNamespace.set(name, place);
+  }
+  return { keys, places };
 }
 
 const OFF: StateReading = { kind: 'off', text: null };

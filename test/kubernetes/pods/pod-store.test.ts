@@ -74,6 +74,25 @@ describe('createPodStore', () => {
     expect(names()).toEqual(['c']);
   });
 
+  it('keeps at most as many selections as a namespace has pods, and none without pods', () => {
+    const store = createPodStore();
+    store.replace([pod('a', { app: 'web' }), pod('b', { app: 'web' })]);
+    const selectors = Array.from({ length: 3 }, () => parseSelector('app=web') ?? []);
+    const none = parseSelector('app=none') ?? [];
+    const select = (index: number): unknown => store.select('shop', selectors[index] ?? []);
+    const first = select(0);
+    const second = select(1);
+    const empty = store.select('shop', none);
+
+    expect(store.select('shop', none)).not.toBe(empty);
+    expect(select(0)).toBe(first);
+    expect(select(1)).toBe(second);
+    const third = select(2);
+    expect(select(2)).toBe(third);
+    expect(select(0)).not.toBe(first);
+    expect(select(0)).toEqual(first);
+  });
+
   it('finds for each of 1,000 scalers its own 5 among 5,000 pods of one namespace', () => {
     const store = createPodStore();
     store.replace(
