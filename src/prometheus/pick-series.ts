@@ -1,6 +1,8 @@
 import type { PodParts } from '../decision/samples/named-values.js';
 import type { Pod } from '../decision/snapshot/snapshot.js';
 import type { MetricSpec } from '../scaler/spec.js';
+import { RecentMap } from '../units/recent-map.js';
+import type { Instant } from '../units/time.js';
 import type { NamespaceSeries, PodIndex, PodSeries } from './answers/pod-index.js';
 import { selectRows } from './answers/series-index.js';
 import type { SeriesColumns } from './answers/series-columns.js';
@@ -23,6 +25,7 @@ export interface PickedSeries {
 interface Scope {
   readonly namespace: string;
   readonly pods: readonly Pod[];
+  readonly now: Instant;
 }
 
 /** The series of the namespace, and those without that label. Other series do not count. */
@@ -40,7 +43,9 @@ interface Kept extends Candidates {
   index: PodIndex | null;
 }
 
-const kept = new WeakMap<MetricSpec, Kept>();
+/** Longer than most sync periods, and short enough to free what deleted documents had. */
+const KEEP_SECONDS = 600;
+const kept = new RecentMap<MetricSpec, Kept>(KEEP_SECONDS);
 
 /**
  * Returns the series of the listed pods. In most rounds the pods and their series are those of the last one, although
@@ -48,8 +53,8 @@ const kept = new WeakMap<MetricSpec, Kept>();
  */
 export function pickSeries(metric: MetricSpec, columns: SeriesColumns, scope: Scope): PickedSeries {
   const { layout } = columns;
-  const { namespace, pods } = scope;
-  const last = kept.get(metric);
+  const { namespace, pods, now } = scope;
+  const last = kept.get(metric, now);
   if (last !== undefined && last.namespace === namespace && haveSameNames(last.pods, pods)) {
     last.pods = pods;
     if (last.layout === layout) return last.picked;
@@ -64,7 +69,8 @@ export function pickSeries(metric: MetricSpec, columns: SeriesColumns, scope: Sc
   const candidates = candidatesOf(index, namespace);
   const picked = pickNow(metric, columns, { index, candidates, pods });
   const isIndexKept = picked.selected === null && !picked.wereWhole;
-  kept.set(metric, { ...candidates, namespace, picked, pods, layout, index: isIndexKept ? index : null });
+  const fresh = { ...candidates, namespace, picked, pods, layout, index: isIndexKept ? index : null };
+  kept.set(metric, fresh, now);
   return picked;
 }
 
