@@ -1,6 +1,7 @@
 import { Agent as HttpAgent } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
 import type { Clock } from '../../units/clock.js';
+import { createOwnTurns } from '../../units/own-turns.js';
 import { answerLimits } from '../answers/answer-limits.js';
 import { mustRead } from '../requests/credential-files.js';
 import type { Connection } from '../requests/send.js';
@@ -25,6 +26,7 @@ export function createConnection(
   const httpAgent = new HttpAgent({ keepAlive: true });
   const unread = { bytes: 0 };
   const limits = answerLimits(config);
+  const takeTurn = createOwnTurns(clock);
   const httpsAgent = createTlsAgents(config.tls, clock);
   const signIn = config.signIn === null ? null : createSignIn(config.signIn, clock, env);
   const token = config.bearerTokenFile === null ? null : watchFile(config.bearerTokenFile, clock);
@@ -55,6 +57,7 @@ export function createConnection(
       signIn,
       unread,
       limits,
+      takeTurn,
     };
   };
 

@@ -8,10 +8,15 @@ export interface BodyBounds {
   /** Bytes of all answers that are being received. */
   readonly unread?: { bytes: number };
   readonly limits?: AnswerLimits;
+  /** Resolves in a turn of the event loop for the end of one large body. Default: all end as they arrive. */
+  readonly takeTurn?: () => Promise<void>;
 }
 
 /** The JSON of a larger answer is counted as it arrives, even if the caller checks the bounds of small ones. */
 const MAX_UNCHECKED_BYTES = 4 * 1024 * 1024;
+
+/** What callers do with a larger body takes 1 ms and more, 10 to 40 ms with the series of 15,000 pods. */
+const MOST_BYTES_AT_ONCE = 256 * 1024;
 
 /** A body in pieces. Its bytes count as unread until `end` or `drop`, one of which must be called. */
 interface CountedBody {
@@ -19,6 +24,7 @@ interface CountedBody {
   readonly add: (piece: Buffer) => string | null;
   readonly end: () => Buffer;
   readonly drop: () => void;
+  readonly isLarge: () => boolean;
 }
 
 /** `checksBounds`: whether the caller checks the JSON of a small body, with `whyTooLarge`. */
@@ -59,6 +65,7 @@ export function createCountedBody(
       return joined(pieces);
     },
     drop,
+    isLarge: () => bytes > MOST_BYTES_AT_ONCE,
   };
 }
 
@@ -78,7 +85,9 @@ export function readBody(stream: Readable, bounds: BodyBounds, checksBounds = fa
     });
     stream.on('end', () => {
       isSettled = true;
-      resolve(body.end());
+      const { takeTurn } = bounds;
+      // Until its turn, the body counts as unread.
+      resolve(takeTurn !== undefined && body.isLarge() ? takeTurn().then(body.end) : body.end());
     });
     stream.on('error', fail);
     stream.on('close', () => {

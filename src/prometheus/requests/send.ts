@@ -26,6 +26,8 @@ export interface Connection {
   readonly unread?: { bytes: number };
   /** Default: `DEFAULT_LIMITS`. */
   readonly limits?: AnswerLimits;
+  /** Resolves in a turn of the event loop for the end of one large answer. Default: all end as they arrive. */
+  readonly takeTurn?: () => Promise<void>;
 }
 
 export interface Request {

@@ -21,8 +21,15 @@ afterEach(async () => {
 
 type Respond = Parameters<typeof startServer>[0];
 
-/** Asks a server with the limits of `maxAnswerBytes`. Fails unless all bytes count as read afterwards. */
-async function ask(respond: Respond, maxAnswerBytes = 16 * MIB): Promise<SendResult> {
+/**
+ * Asks a server with the limits of `maxAnswerBytes`. Fails unless all bytes count as read afterwards. `turnOf` is called
+ * with the unread bytes for each turn that is taken.
+ */
+async function ask(
+  respond: Respond,
+  maxAnswerBytes = 16 * MIB,
+  turnOf: (unreadBytes: number) => Promise<void> = () => Promise.resolve(),
+): Promise<SendResult> {
   const server = await startServer(respond);
   const httpAgent = new HttpAgent({ keepAlive: true });
   cleanups.push(server.close);
@@ -39,6 +46,7 @@ async function ask(respond: Respond, maxAnswerBytes = 16 * MIB): Promise<SendRes
       signIn: null,
       unread,
       limits: answerLimits({ maxAnswerBytes, maxSeries: undefined }),
+      takeTurn: () => turnOf(unread.bytes),
     },
     signal: new LightSignal(),
     checksBounds: true,
@@ -70,6 +78,40 @@ function packedTo(length: number): readonly [body: Buffer, content: Buffer] {
   }
   throw new Error(`no body has ${length} bytes`);
 }
+
+describe('the end of an answer', () => {
+  const plain =
+    (body: Buffer): Respond =>
+    (response) =>
+      response.end(body);
+
+  it.each([
+    [256 * KIB, []],
+    [256 * KIB + 1, [256 * KIB + 1]],
+  ])(
+    'of %d bytes waits for a turn of its own if it is large, and counts as unread until then',
+    async (bytes, turns) => {
+      const content = Buffer.alloc(bytes, 'a');
+      for (const respond of [
+        plain(content),
+        packed(gzipSync(content)),
+        packed(gzipSync(content, { level: 0 })),
+      ]) {
+        const unread: number[] = [];
+        const steps: string[] = [];
+        const asked = ask(respond, 16 * MIB, async (unreadBytes) => {
+          unread.push(unreadBytes);
+          await new Promise((resolve) => setImmediate(resolve));
+          steps.push('turn');
+        });
+
+        expect(bytesOf(await asked.finally(() => steps.push('end')))?.equals(content)).toBe(true);
+        expect(unread).toEqual(turns);
+        expect(steps).toEqual([...turns.map(() => 'turn'), 'end']);
+      }
+    },
+  );
+});
 
 describe('a compressed answer', () => {
   it.each([0, 1])(
