@@ -1,6 +1,8 @@
 import type { PodParts } from '../decision/samples/named-values.js';
 import type { Pod } from '../decision/snapshot/snapshot.js';
-import type { MetricSpec } from '../scaler/spec.js';
+import { isByPod } from '../promql/by-pod.js';
+import { podsPattern } from '../promql/pods-pattern.js';
+import type { MetricSpec, TargetRef } from '../scaler/spec.js';
 import { RecentMap } from '../units/recent-map.js';
 import type { Instant } from '../units/time.js';
 import type { NamespaceSeries, PodIndex, PodSeries } from './answers/pod-index.js';
@@ -24,6 +26,7 @@ export interface PickedSeries {
 
 interface Scope {
   readonly namespace: string;
+  readonly workload: TargetRef;
   readonly pods: readonly Pod[];
   readonly now: Instant;
 }
@@ -53,7 +56,7 @@ const kept = new RecentMap<MetricSpec, Kept>(KEEP_SECONDS);
  */
 export function pickSeries(metric: MetricSpec, columns: SeriesColumns, scope: Scope): PickedSeries {
   const { layout } = columns;
-  const { namespace, pods, now } = scope;
+  const { namespace, workload, pods, now } = scope;
   const last = kept.get(metric, now);
   if (last !== undefined && last.namespace === namespace && haveSameNames(last.pods, pods)) {
     last.pods = pods;
@@ -67,7 +70,7 @@ export function pickSeries(metric: MetricSpec, columns: SeriesColumns, scope: Sc
   }
   const index = layout.podIndex();
   const candidates = candidatesOf(index, namespace);
-  const picked = pickNow(metric, columns, { index, candidates, pods });
+  const picked = pickNow(metric, columns, { index, candidates, workload, pods });
   const isIndexKept = picked.selected === null && !picked.wereWhole;
   const fresh = { ...candidates, namespace, picked, pods, layout, index: isIndexKept ? index : null };
   kept.set(metric, fresh, now);
@@ -99,9 +102,10 @@ function areSame(some: Candidates, others: Candidates): boolean {
 function pickNow(
   metric: MetricSpec,
   columns: SeriesColumns,
-  scope: { readonly index: PodIndex; readonly candidates: Candidates; readonly pods: readonly Pod[] },
+  scope: Omit<Scope, 'namespace' | 'now'> & { readonly index: PodIndex; readonly candidates: Candidates },
 ): PickedSeries {
-  const { index, pods } = scope;
+  const { index, workload, pods } = scope;
+  const pattern = metric.type === 'Pods' && isByPod(metric.query) ? wholePattern(workload) : null;
   const container = metric.type === 'ContainerResource' ? metric.container : null;
   const selected = metric.type === 'Pods' ? selectRows(columns, metric.selector) : null;
   const seriesOf = finder(scope.candidates, index, selected);
@@ -112,6 +116,7 @@ function pickNow(
   let isDistinct = true;
   let isInOrder = true;
   for (const { name } of pods) {
+    if (pattern !== null && !pattern.test(name)) continue;
     const start = places.length;
     for (const series of seriesOf(name)) {
       if (container !== null && series.container !== container) continue;
@@ -135,6 +140,14 @@ function pickNow(
     isDistinct,
     wereWhole: isInOrder && places.length === columns.layout.count,
   };
+}
+
+/**
+ * The query may contain several workloads, but only series that a query for this one would return count: a decision must
+ * not depend on other documents.
+ */
+function wholePattern({ kind, name }: TargetRef): RegExp {
+  return new RegExp(`^(?:${podsPattern(kind, name)})$`);
 }
 
 /** A series without `container` is the whole pod. Other series next to it would count its usage twice. */
