@@ -46,9 +46,7 @@ interface Kept extends Candidates {
   index: PodIndex | null;
 }
 
-/** Longer than most sync periods, and short enough to free what deleted documents had. */
-const KEEP_SECONDS = 600;
-const kept = new RecentMap<MetricSpec, Kept>(KEEP_SECONDS);
+const kept = new RecentMap<MetricSpec, Kept>();
 
 /**
  * Returns the series of the listed pods. In most rounds the pods and their series are those of the last one, although

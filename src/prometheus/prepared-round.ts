@@ -5,7 +5,6 @@ import {
   createRoundPlanner,
   type DueScaler,
   type NeededScaler,
-  type Needs,
   type PlannedPods,
   type PlannedQuery,
   type PlannedResource,
@@ -39,25 +38,21 @@ export interface RoundPreparation {
 const KEPT_PERIODS = 4;
 
 export function createRoundPreparation(sources: ReadonlyMap<string, SourceConfig>): RoundPreparation {
-  /** A document is frozen, so its queries are built once. */
-  const needsOf = new WeakMap<Scaler, Needs>();
-  const keptByPeriod = new Map<number, PreparedRound>();
+  const keptByPeriod = new Map<number, KeptRounds>();
 
-  const buildNeeds = (scaler: Scaler): Needs => {
+  /** A document is frozen, so its queries are built once. */
+  const neededFor = (due: DueScaler, { last, before }: Partial<KeptRounds>): NeededScaler => {
+    const { scaler, periodSeconds } = due;
+    const known = last?.needs.get(scaler) ?? before?.needs.get(scaler);
+    if (known?.periodSeconds === periodSeconds) return known;
     const metrics = metricNeeds(scaler, sources);
     const suspects = metrics.map((need, index) => suspectOf(need, scaler, index));
-    return { metrics, ranking: rankingNeed(scaler, sources), suspects };
+    return { scaler, periodSeconds, metrics, ranking: rankingNeed(scaler, sources), suspects };
   };
-  const needsFor = (scaler: Scaler): Needs => {
-    const known = needsOf.get(scaler);
-    if (known !== undefined) return known;
-    const needs = buildNeeds(scaler);
-    needsOf.set(scaler, needs);
-    return needs;
-  };
-  const keep = (round: PreparedRound): void => {
-    keptByPeriod.delete(round.periodSeconds);
-    keptByPeriod.set(round.periodSeconds, round);
+  const keep = (kept: KeptRounds): void => {
+    const { periodSeconds } = kept.last;
+    keptByPeriod.delete(periodSeconds);
+    keptByPeriod.set(periodSeconds, kept);
     const [oldest] = keptByPeriod.keys();
     if (oldest !== undefined && keptByPeriod.size > KEPT_PERIODS) keptByPeriod.delete(oldest);
   };
@@ -65,20 +60,34 @@ export function createRoundPreparation(sources: ReadonlyMap<string, SourceConfig
   return {
     prepare: function* (due) {
       const kept = keptByPeriod.get(longestPeriod(due));
-      if (kept !== undefined && areSame(kept.due, due)) return kept;
+      if (kept !== undefined && areSame(kept.last.due, due)) {
+        keep({ last: kept.last, before: undefined });
+        return kept.last;
+      }
       const planner = createRoundPlanner();
       const needs = new Map<Scaler, NeededScaler>();
-      for (const { scaler, periodSeconds } of due) {
-        const needed = { scaler, periodSeconds, ...needsFor(scaler) };
-        needs.set(scaler, needed);
+      for (const one of due) {
+        const needed = neededFor(one, kept ?? {});
+        needs.set(one.scaler, needed);
         planner.add(needed);
         yield;
       }
       const round = yield* preparedRound(due, needs, planner.plan());
-      keep(round);
+      keep({ last: round, before: kept === undefined ? undefined : largerOf(kept) });
       return round;
     },
   };
+}
+
+/** `before`: the larger one of two that came before; undefined: the last round came twice, or was the first one. */
+interface KeptRounds {
+  readonly last: PreparedRound;
+  readonly before: PreparedRound | undefined;
+}
+
+/** Between two rounds of all scalers, there may be several of new scalers alone. */
+function largerOf({ last, before }: KeptRounds): PreparedRound {
+  return before !== undefined && before.needs.size > last.needs.size ? before : last;
 }
 
 function* preparedRound(

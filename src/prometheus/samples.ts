@@ -10,6 +10,7 @@ import type {
   Scaler,
   TargetRef,
 } from '../scaler/spec.js';
+import { RecentMap } from '../units/recent-map.js';
 import { addSeconds, type Instant } from '../units/time.js';
 import type { Answer } from './answers/answer.js';
 import { type PickedSeries, pickSeries, valuesAt } from './pick-series.js';
@@ -151,7 +152,7 @@ function podsSample(metric: PodsMetric, answer: Answered, context: SampleContext
   return {
     form: 'pods',
     at: answer.evaluatedAt,
-    windowSeconds: windowOf(metric),
+    windowSeconds: windowOf(metric, context.now),
     pods: verdict.partial === null ? new NamedValues(pods, values) : withoutNaN(pods, values),
     partial: whySamplePartial(answer, verdict, context.now),
   };
@@ -166,13 +167,13 @@ function withoutNaN(names: readonly string[], values: readonly number[]): Readon
   return pods;
 }
 
-const windows = new WeakMap<PodsMetric, number>();
+const windows = new RecentMap<PodsMetric, number>();
 
-function windowOf(metric: PodsMetric): number {
-  const known = windows.get(metric);
+function windowOf(metric: PodsMetric, now: Instant): number {
+  const known = windows.get(metric, now);
   if (known !== undefined) return known;
   const seconds = largestWrittenRangeSeconds(metric.query);
-  windows.set(metric, seconds);
+  windows.set(metric, seconds, now);
   return seconds;
 }
 

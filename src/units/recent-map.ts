@@ -1,17 +1,20 @@
 import type { Instant } from './time.js';
 
+/** Longer than most sync periods, and short enough to free what deleted documents had. */
+const KEEP_SECONDS = 600;
+
 /**
  * A map that forgets entries which have not been used for `keepSeconds`, or at most for twice as long, by the time that
  * its users pass. For what is derived from another object and can be derived again. A WeakMap would forget exactly then;
  * but V8 follows its entries while the process stands still: 20,000 of them took 50 ms of each full garbage collection.
  */
-export class RecentMap<K, V extends object> {
+export class RecentMap<K, V extends object | number> {
   readonly #keepMs: number;
   #recent = new Map<K, V>();
   #older = new Map<K, V>();
   #since: Instant | null = null;
 
-  constructor(keepSeconds: number) {
+  constructor(keepSeconds = KEEP_SECONDS) {
     this.#keepMs = keepSeconds * 1000;
   }
 

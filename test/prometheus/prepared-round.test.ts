@@ -102,6 +102,40 @@ describe('createRoundPreparation', () => {
     expect(prepare(dueOf(fleet.slice(0, 2))).round.needs.size).toBe(2);
   });
 
+  it('builds the queries of a document once, also between rounds of new scalers alone', () => {
+    const prepare = prepareWith();
+    const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => aScaler([cpuMetric], 'shop', name));
+    if (a === undefined || b === undefined || c === undefined || d === undefined) throw new Error('none');
+    const neededIn = (...scalers: readonly Scaler[]) => {
+      const { needs } = prepare(scalers.map((scaler) => ({ scaler, periodSeconds: 15 }))).round;
+      return scalers.map((scaler) => needs.get(scaler));
+    };
+    const [ofA, ofB] = neededIn(a, b);
+    neededIn(c);
+    const [ofD] = neededIn(d);
+    const all = neededIn(a, b, d);
+
+    expect(all[0]).toBe(ofA);
+    expect(all[1]).toBe(ofB);
+    expect(all[2]).toBe(ofD);
+  });
+
+  it('forgets the queries of removed documents after two rounds without them', () => {
+    const prepare = prepareWith();
+    const [kept, removed] = [aScaler([cpuMetric], 'shop', 'a'), aScaler([cpuMetric], 'shop', 'b')];
+    const dueOf = (...scalers: readonly Scaler[]) => scalers.map((scaler) => ({ scaler, periodSeconds: 15 }));
+    const first = prepare(dueOf(kept, removed)).round.needs.get(removed);
+    prepare(dueOf(kept));
+    const after1 = prepare(dueOf(kept, removed)).round.needs.get(removed);
+    prepare(dueOf(kept));
+    prepare(dueOf(kept));
+    const after2 = prepare(dueOf(kept, removed)).round.needs.get(removed);
+
+    expect(after1).toBe(first);
+    expect(after2).not.toBe(first);
+    expect(after2).toEqual(first);
+  });
+
   it('keeps the rounds of the last 4 periods', () => {
     const prepare = prepareWith();
     const scaler = aScaler([cpuMetric]);
