@@ -1,8 +1,8 @@
 import { activate, readActivation, withoutPodMetrics } from './activation.js';
 import type { Activation } from './activation.js';
 import { ABLE_TO_GET_SCALE, limitedConditions, scalingActive } from './conditions.js';
-import type { Condition, Decision, LimitStep } from './result/decision.js';
-import { explainCount } from './explain.js';
+import type { Decision, LimitStep } from './result/decision.js';
+import { Decided } from './decided.js';
 import { buildNextState, seedRecommendations } from './next-state.js';
 import type { LimitContext } from './limits/limit.js';
 import { applyLimits } from './limits/limits.js';
@@ -58,7 +58,7 @@ function decideByShortCut(snapshot: Snapshot, { replicas, steps, conditions, rea
     metrics: null,
     activation: null,
   });
-  return assemble(snapshot, {
+  return new Decided(snapshot, {
     desired: replicas,
     recommended: null,
     metrics: [],
@@ -84,7 +84,7 @@ function holdUntrusted(
     reason: why,
     until: null,
   });
-  return assemble(snapshot, {
+  return new Decided(snapshot, {
     desired,
     recommended: pick.replicas,
     metrics,
@@ -131,40 +131,13 @@ function decideWithinLimits(
   };
   const limited = applyLimits(context);
   const desired = limited.replicas;
-  return assemble(snapshot, {
+  return new Decided(snapshot, {
     desired,
     recommended,
     metrics,
     steps: limited.steps,
     conditions: limitedConditions(context, limited, pick),
-    reason: explainCount(context, { desired, steps: limited.steps, winner: pick.winner, note, snapshot }),
+    reason: { recommended, winner: pick.winner, note, snapshot },
     state: buildNextState(snapshot, { desired, recommended, metrics, activation }),
   });
-}
-
-interface Parts {
-  readonly desired: number;
-  readonly recommended: number | null;
-  readonly metrics: readonly JudgedMetric[];
-  readonly steps: readonly LimitStep[];
-  readonly conditions: readonly Condition[];
-  readonly reason: string;
-  readonly state: Decision['state'];
-}
-
-function assemble({ scaler, target }: Snapshot, parts: Parts): Decision {
-  const change = parts.desired - target.specReplicas;
-  return {
-    currentReplicas: target.specReplicas,
-    desiredReplicas: parts.desired,
-    action: change === 0 ? 'none' : change > 0 ? 'scale-up' : 'scale-down',
-    reason: parts.reason,
-    recommendedReplicas: parts.recommended,
-    minReplicas: scaler.spec.minReplicas,
-    maxReplicas: scaler.spec.maxReplicas,
-    metrics: parts.metrics.map(({ result }) => result),
-    limits: parts.steps,
-    conditions: parts.conditions,
-    state: parts.state,
-  };
 }
