@@ -1,3 +1,4 @@
+import { rememberByText } from '../units/remember.js';
 import { formatInstant } from '../units/time.js';
 import type { MetricType } from '../scaler/spec.js';
 import type { Condition, LimitName, LimitStep } from './result/decision.js';
@@ -49,16 +50,22 @@ interface Calculated {
   readonly unlimited: readonly Condition[];
 }
 
-const known = new WeakMap<JudgedMetric['spec'], Calculated>();
+/** By the type and identity of a metric. Shared by all scalers with such a metric, whose records keep them. */
+const CALCULATED: Readonly<Record<MetricType, (identity: string) => Calculated>> = {
+  Resource: rememberByText((identity) => buildCalculated('Resource', identity)),
+  ContainerResource: rememberByText((identity) => buildCalculated('ContainerResource', identity)),
+  Pods: rememberByText((identity) => buildCalculated('Pods', identity)),
+  Object: rememberByText((identity) => buildCalculated('Object', identity)),
+  External: rememberByText((identity) => buildCalculated('External', identity)),
+};
 
-/** A document is frozen, so the conditions of its metrics are built once. */
-function calculated(winner: JudgedMetric): Calculated {
-  const before = known.get(winner.spec);
-  if (before !== undefined) return before;
-  const active = validMetric(`the replica count was calculated from ${describe(winner)}`);
-  const built = { active, unlimited: [READY_FOR_NEW_SCALE, WITHIN_RANGE, active] };
-  known.set(winner.spec, built);
-  return built;
+function buildCalculated(type: MetricType, identity: string): Calculated {
+  const active = validMetric(`the replica count was calculated from ${nameMetric(type, identity)}`);
+  return { active, unlimited: [READY_FOR_NEW_SCALE, WITHIN_RANGE, active] };
+}
+
+function calculated({ spec }: JudgedMetric): Calculated {
+  return CALCULATED[spec.type](spec.identity);
 }
 
 const FAILED_REASON: Readonly<Record<MetricType, string>> = {
@@ -79,7 +86,11 @@ function metricFailed(metric: JudgedMetric): Condition {
 }
 
 function describe({ spec }: JudgedMetric): string {
-  return `${spec.type} metric ${spec.identity}`;
+  return nameMetric(spec.type, spec.identity);
+}
+
+function nameMetric(type: MetricType, identity: string): string {
+  return `${type} metric ${identity}`;
 }
 
 /** Returns the conditions of a decision that went through the limits. Source: algorithm.md, step 6. */

@@ -1,8 +1,8 @@
 import { activate, readActivation, withoutPodMetrics } from './activation.js';
 import type { Activation } from './activation.js';
 import { ABLE_TO_GET_SCALE, limitedConditions, scalingActive } from './conditions.js';
-import type { Condition, Decision, LimitStep } from './result/decision.js';
-import { explainCount } from './explain.js';
+import type { Decision, LimitStep } from './result/decision.js';
+import { Decided } from './decided.js';
 import { buildNextState, seedRecommendations } from './next-state.js';
 import type { LimitContext } from './limits/limit.js';
 import { applyLimits } from './limits/limits.js';
@@ -11,6 +11,7 @@ import { pickProposal } from './proposals/pick.js';
 import type { Pick } from './proposals/pick.js';
 import { proposeAll } from './proposals/propose.js';
 import type { JudgedMetric } from './proposals/propose.js';
+import type { PodFacts } from './proposals/settled-pods.js';
 import { takeShortCut } from './short-cuts.js';
 import type { ShortCut } from './short-cuts.js';
 import { boundsInForce, highestCeiling } from './limits/scheduled-bounds.js';
@@ -21,15 +22,16 @@ import type { Snapshot } from './snapshot/snapshot.js';
  * Decides how many replicas the target should have, and why. Pure: reads no clock, network or file, does not throw for
  * a snapshot that `parseSnapshot` accepts, and returns the same decision for the same snapshot. Ignores dry run, pause
  * and leadership, which only prevent a decision from being carried out. Source: HorizontalPodAutoscaler of Kubernetes
- * 1.37 (horizontal.go, reconcileAutoscaler), with the limits of CHPA.
+ * 1.37 (horizontal.go, reconcileAutoscaler), with the limits of CHPA. `podFacts` saves time if its pods are the list of
+ * the snapshot, and changes no decision.
  */
-export function decide(given: Snapshot): Decision {
+export function decide(given: Snapshot, podFacts?: PodFacts): Decision {
   const bounds = boundsInForce(given.scaler.spec, given.now);
   const snapshot = withBounds(given, bounds);
   const ceiling = highestCeiling(given.scaler.spec, given.now, given.state.lastScaleUp);
   const shortCut = takeShortCut(snapshot, bounds, ceiling);
   if (shortCut !== null) return decideByShortCut(snapshot, shortCut);
-  const metrics = proposeAll(snapshot);
+  const metrics = proposeAll(snapshot, podFacts);
   const activation = readActivation(snapshot);
   const isAsleep = activation !== null && snapshot.target.specReplicas === 0;
   const pick = pickProposal(isAsleep ? withoutPodMetrics(metrics) : metrics);
@@ -56,7 +58,7 @@ function decideByShortCut(snapshot: Snapshot, { replicas, steps, conditions, rea
     metrics: null,
     activation: null,
   });
-  return assemble(snapshot, {
+  return new Decided(snapshot, {
     desired: replicas,
     recommended: null,
     metrics: [],
@@ -82,7 +84,7 @@ function holdUntrusted(
     reason: why,
     until: null,
   });
-  return assemble(snapshot, {
+  return new Decided(snapshot, {
     desired,
     recommended: pick.replicas,
     metrics,
@@ -129,40 +131,13 @@ function decideWithinLimits(
   };
   const limited = applyLimits(context);
   const desired = limited.replicas;
-  return assemble(snapshot, {
+  return new Decided(snapshot, {
     desired,
     recommended,
     metrics,
     steps: limited.steps,
     conditions: limitedConditions(context, limited, pick),
-    reason: explainCount(context, { desired, steps: limited.steps, winner: pick.winner, note, snapshot }),
+    reason: { recommended, winner: pick.winner, note, snapshot },
     state: buildNextState(snapshot, { desired, recommended, metrics, activation }),
   });
-}
-
-interface Parts {
-  readonly desired: number;
-  readonly recommended: number | null;
-  readonly metrics: readonly JudgedMetric[];
-  readonly steps: readonly LimitStep[];
-  readonly conditions: readonly Condition[];
-  readonly reason: string;
-  readonly state: Decision['state'];
-}
-
-function assemble({ scaler, target }: Snapshot, parts: Parts): Decision {
-  const change = parts.desired - target.specReplicas;
-  return {
-    currentReplicas: target.specReplicas,
-    desiredReplicas: parts.desired,
-    action: change === 0 ? 'none' : change > 0 ? 'scale-up' : 'scale-down',
-    reason: parts.reason,
-    recommendedReplicas: parts.recommended,
-    minReplicas: scaler.spec.minReplicas,
-    maxReplicas: scaler.spec.maxReplicas,
-    metrics: parts.metrics.map(({ result }) => result),
-    limits: parts.steps,
-    conditions: parts.conditions,
-    state: parts.state,
-  };
 }

@@ -1,36 +1,38 @@
 import type { MetricSpec } from '../scaler/spec.js';
 import type { Decision, LimitStep } from './result/decision.js';
 import { explainProposal } from './explain-proposal.js';
-import type { LimitContext } from './limits/limit.js';
 import { isBoundOverHold, isHold } from './limits/limits.js';
 import { describeFallback } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import type { Snapshot } from './snapshot/snapshot.js';
 
+/** What the reason of a decision that used metrics is written from, besides the decision. */
+export interface Measured {
+  /** The largest proposal, after activation and before any limit. */
+  readonly recommended: number;
+  /** Null: activation determines the count, no metric has a proposal. */
+  readonly winner: JudgedMetric | null;
+  /** How activation has changed the count. */
+  readonly note: string | null;
+  readonly snapshot: Snapshot;
+}
+
 /** Returns the reason of a decision that used metrics: value, target, and the limits that changed the count. */
 export function explainCount(
-  { current, recommended }: LimitContext,
   {
-    desired,
-    steps,
-    winner,
-    note,
-    snapshot,
-  }: {
-    readonly desired: number;
-    readonly steps: readonly LimitStep[];
-    readonly winner: JudgedMetric | null;
-    readonly note: string | null;
-    readonly snapshot: Snapshot;
-  },
+    currentReplicas: current,
+    desiredReplicas: desired,
+    limits,
+  }: Pick<Decision, 'currentReplicas' | 'desiredReplicas' | 'limits'>,
+  { recommended, winner, note, snapshot }: Measured,
 ): string {
   const measured = winner === null ? '' : `${explainProposal(winner, snapshot)}: `;
   const noted = note === null ? '' : `; ${note}`;
-  const held = explainSteps(steps);
+  const held = explainSteps(limits);
   const wanted = `${recommended} wanted`;
   const outcome = desired === current ? `stays at ${current}` : `${current} -> ${desired}`;
-  const limited = steps.length === 0 && desired === recommended ? '' : `, ${wanted}`;
-  // One string, while a template would keep the tree of its parts: each scaler keeps a reason.
+  const limited = limits.length === 0 && desired === recommended ? '' : `, ${wanted}`;
+  // One string, while a template would keep the tree of its parts: each scaler may keep a reason.
   return [measured, outcome, limited, held === '' ? '' : `, ${held}`, noted].join('');
 }
 

@@ -1,3 +1,4 @@
+import type { Decision } from '../decision/result/decision.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { instantFromMs } from '../units/time.js';
 import type { Instant } from '../units/time.js';
@@ -5,8 +6,7 @@ import type { CycleRecord } from './cycle-record.js';
 import { createPointRing, bytesPerPoint } from './point-ring.js';
 import type { Point, PointRing } from './point-ring.js';
 import { currentValue, targetValue } from './scaler-series.js';
-import { createBucket, joinByStep } from './point-buckets.js';
-import type { Bucket } from './point-buckets.js';
+import { Bucket, joinByStep } from './point-buckets.js';
 import { recentCounts } from './recent-counts.js';
 
 /** Order of `counts` in a point. */
@@ -76,7 +76,16 @@ interface Series {
   readonly fine: PointRing;
   readonly coarse: PointRing;
   scaler: Scaler;
+  /** Targets of the metrics of `scaler`. */
+  targets: readonly number[];
+  /** The step of the last point; null: there is none. */
   bucket: Bucket | null;
+}
+
+/** Points that a ring of each kind keeps. */
+interface Room {
+  readonly fine: number;
+  readonly coarse: number;
 }
 
 interface NextPoint {
@@ -90,8 +99,10 @@ export function createChartPoints(limits: PointLimits = {}): ChartPoints {
   const all = new Map<string, Series>();
   /** Filled for each cycle: rings and buckets keep copies. */
   const next: NextPoint = { at: instantFromMs(0), counts: [], values: [] };
-  const roomFor = ({ metrics }: Series): { readonly fine: number; readonly coarse: number } => {
-    const each = totalBytes / Math.max(1, all.size) / bytesPerPoint(COUNT_COLUMNS.length, 2 * metrics.length);
+  /** By number of metrics, for the present number of scalers. */
+  let rooms: (Room | undefined)[] = [];
+  const roomOf = (metrics: number): Room => {
+    const each = totalBytes / Math.max(1, all.size) / bytesPerPoint(COUNT_COLUMNS.length, 2 * metrics);
     const points = Math.max(MIN_POINTS, Math.min(fine + coarse, each));
     const share = fine / (fine + coarse);
     return { fine: Math.floor(points * share), coarse: Math.floor(points * (1 - share)) };
@@ -102,12 +113,16 @@ export function createChartPoints(limits: PointLimits = {}): ChartPoints {
       const before = all.get(key) ?? null;
       const series = continueSeries(before, record.scaler);
       if (series !== before) all.set(key, series);
-      const room = roomFor(series);
-      const point = fillPoint(next, record, series.metrics);
-      addFine(series, point, room.fine);
+      if (before === null) rooms = [];
+      const room = (rooms[series.metrics.length] ??= roomOf(series.metrics.length));
+      const point = fillPoint(next, record, series);
       addCoarse(series, point, room.coarse);
+      addFine(series, point, room.fine);
     },
-    remove: (key) => void all.delete(key),
+    remove: (key) => {
+      all.delete(key);
+      rooms = [];
+    },
     read: (key, range) => {
       const series = all.get(key);
       return series === undefined ? null : readSeries(series, range);
@@ -128,6 +143,7 @@ function continueSeries(before: Series | null, scaler: Scaler): Series {
   );
   if (before?.identities === identities) {
     before.scaler = scaler;
+    before.targets = metrics.map(targetValue);
     return before;
   }
   const next: Series = {
@@ -136,6 +152,7 @@ function continueSeries(before: Series | null, scaler: Scaler): Series {
     fine: createPointRing(COUNT_COLUMNS.length, 2 * metrics.length),
     coarse: createPointRing(COUNT_COLUMNS.length, 2 * metrics.length),
     scaler,
+    targets: metrics.map(targetValue),
     bucket: null,
   };
   if (before !== null) copyCounts(before, next);
@@ -154,18 +171,26 @@ function copyCounts(before: Series, next: Series): void {
   }
 }
 
-function fillPoint(next: NextPoint, { at, decision }: CycleRecord, metrics: readonly MetricSpec[]): Point {
+function fillPoint(next: NextPoint, { at, decision }: CycleRecord, { metrics, targets }: Series): Point {
   next.at = at;
+  fillCounts(next.counts, decision);
   next.values.length = 2 * metrics.length;
   let index = 0;
-  for (const column of COUNT_COLUMNS) next.counts[index++] = decision?.[column] ?? null;
-  index = 0;
   for (const spec of metrics) {
     next.values[2 * index] = currentValue(spec, decision?.metrics[index]);
-    next.values[2 * index + 1] = targetValue(spec);
+    next.values[2 * index + 1] = targets[index] ?? null;
     index += 1;
   }
   return next;
+}
+
+/** In the order of `COUNT_COLUMNS`. Properties that are named here are read at a fraction of the cost of listed ones. */
+function fillCounts(counts: (number | null)[], decision: Decision | null): void {
+  counts[0] = decision === null ? null : decision.currentReplicas;
+  counts[1] = decision === null ? null : decision.desiredReplicas;
+  counts[2] = decision === null ? null : decision.recommendedReplicas;
+  counts[3] = decision === null ? null : decision.minReplicas;
+  counts[4] = decision === null ? null : decision.maxReplicas;
 }
 
 /** Of consecutive equal points, keeps only the first and the last, which result in the same chart. */
@@ -178,14 +203,21 @@ function addFine({ fine, scaler }: Series, point: Point, room: number): void {
   else fine.push(point, room);
 }
 
+/** Before the point is added to `fine`, whose newest one is then the last of the step that has ended. */
 function addCoarse(series: Series, point: Point, room: number): void {
-  const { bucket } = series;
-  if (bucket?.contains(point.at) === true) {
+  const { bucket, coarse, fine } = series;
+  if (bucket === null) {
+    series.bucket = new Bucket(point, COARSE_SECONDS);
+    return;
+  }
+  if (bucket.contains(point.at)) {
     bucket.add(point);
     return;
   }
-  if (bucket !== null) series.coarse.push(bucket.point(), room);
-  series.bucket = createBucket(point, COARSE_SECONDS);
+  const newest = fine.size() - 1;
+  const at = fine.timeOf(newest);
+  if (at !== null) coarse.push(bucket.point({ at, counts: fine.countsOf(newest) }), room);
+  bucket.restart(point);
 }
 
 function readSeries({ scaler, metrics, fine, coarse }: Series, range: PointRange): ScalerPoints {

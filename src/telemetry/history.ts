@@ -1,12 +1,13 @@
 import type {
   Condition,
   Decision,
+  LimitName,
   LimitStep,
   MetricResult,
   PastDecision,
 } from '../decision/result/decision.js';
 import type { Instant } from '../units/time.js';
-import type { CycleRecord, Outcome } from './cycle-record.js';
+import type { CycleRecord, Outcome, OutcomeKind } from './cycle-record.js';
 import { rescaleDirection } from './cycle-record.js';
 
 /** One or more consecutive cycles with the same result. Values are from the last one. */
@@ -21,9 +22,27 @@ export interface HistoryEntry {
   readonly conditions: readonly Condition[];
 }
 
+/** What the results of two cycles are compared by. Of metrics, only whether they fail, not their values. */
+interface Result {
+  readonly kind: OutcomeKind;
+  readonly conditions: readonly Condition[];
+  /** Null: no decision. */
+  readonly decision: {
+    readonly currentReplicas: number;
+    readonly desiredReplicas: number;
+    readonly limits: readonly LimitName[];
+    readonly metrics: readonly { readonly name: string; readonly isFailing: boolean }[];
+  } | null;
+}
+
 /** What stays the same while cycles have the same result. */
 export interface Run {
   readonly firstAt: Instant;
+  /**
+   * Of the first cycle. A later one is compared with it, not with the record of the last cycle, whose parts are no
+   * longer in the caches of the processor.
+   */
+  readonly result: Result;
   /** The entries before, newest first. */
   readonly ended: readonly HistoryEntry[];
 }
@@ -38,15 +57,33 @@ export interface LastOfRun {
 
 /** Returns the run of a cycle: that of the last one if both have the same result. `room`: entries, at least 1. */
 export function runAfter(last: LastOfRun | null, record: CycleRecord, room: number): Run {
-  if (last === null) return { firstAt: record.at, ended: NO_ENTRIES };
-  if (isSameResult(last.record, record)) return last.run;
+  if (last === null) return { firstAt: record.at, result: resultOf(record), ended: NO_ENTRIES };
+  if (isSameResult(last.run.result, record)) return last.run;
   const { ended } = last.run;
   return {
     firstAt: record.at,
+    result: resultOf(record),
     ended: room === 1 ? NO_ENTRIES : [entryOf(last)].concat(ended.slice(0, room - 2)),
   };
 }
 
+function resultOf({ outcome, conditions, decision }: CycleRecord): Result {
+  const { kind } = outcome;
+  if (decision === null) return { kind, conditions, decision };
+  const { currentReplicas, desiredReplicas, limits, metrics } = decision;
+  return {
+    kind,
+    conditions,
+    decision: {
+      currentReplicas,
+      desiredReplicas,
+      limits: limits.length === 0 ? NO_LIMITS : limits.map(({ limit }) => limit),
+      metrics: metrics.map(({ name, error }) => ({ name, isFailing: error !== null })),
+    },
+  };
+}
+
+const NO_LIMITS: readonly LimitName[] = [];
 const NO_ENTRIES: readonly HistoryEntry[] = [];
 
 /** Returns all entries, newest first. */
@@ -81,17 +118,17 @@ function withoutState(decision: Decision): PastDecision {
   };
 }
 
-/** A change of replicas is always a separate entry. For metrics, only failures are compared, not values. */
-function isSameResult(a: CycleRecord, b: CycleRecord): boolean {
+/** A change of replicas is always a separate entry. */
+function isSameResult(a: Result, b: CycleRecord): boolean {
   return (
     rescaleDirection(b.outcome) === null &&
-    a.outcome.kind === b.outcome.kind &&
-    haveSame(a.conditions, b.conditions, isSameState) &&
+    a.kind === b.outcome.kind &&
+    (a.conditions === b.conditions || haveSame(a.conditions, b.conditions, isSameState)) &&
     isSameDecision(a.decision, b.decision)
   );
 }
 
-function isSameDecision(a: Decision | null, b: Decision | null): boolean {
+function isSameDecision(a: Result['decision'], b: Decision | null): boolean {
   if (a === null || b === null) return a === b;
   return (
     a.currentReplicas === b.currentReplicas &&
@@ -105,16 +142,18 @@ function isSameState(x: Condition, y: Condition): boolean {
   return x === y || (x.type === y.type && x.status === y.status && x.reason === y.reason);
 }
 
-function isSameLimit(x: LimitStep, y: LimitStep): boolean {
-  return x.limit === y.limit;
+function isSameLimit(name: LimitName, { limit }: LimitStep): boolean {
+  return name === limit;
 }
 
-function isSameFailure(x: MetricResult, y: MetricResult): boolean {
-  return x.name === y.name && (x.error === null) === (y.error === null);
+function isSameFailure(
+  { name, isFailing }: { readonly name: string; readonly isFailing: boolean },
+  result: MetricResult,
+): boolean {
+  return name === result.name && isFailing === (result.error !== null);
 }
 
-function haveSame<T>(a: readonly T[], b: readonly T[], isEqual: (x: T, y: T) => boolean): boolean {
-  if (a === b) return true;
+function haveSame<A, B>(a: readonly A[], b: readonly B[], isEqual: (x: A, y: B) => boolean): boolean {
   if (a.length !== b.length) return false;
   let index = 0;
   for (const x of a) {

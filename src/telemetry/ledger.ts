@@ -1,5 +1,5 @@
 import type { Condition, ConditionType, Decision } from '../decision/result/decision.js';
-import type { Scaler } from '../scaler/spec.js';
+import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
 import { type Agreement, agreementAfter } from './agreement.js';
 import type { CycleRecord, Direction } from './cycle-record.js';
@@ -89,6 +89,7 @@ class Status implements ScalerStatus, LastOfRun {
   readonly record: CycleRecord;
   readonly conditions: readonly TimedCondition[];
   readonly metricErrors: ReadonlyMap<string, string | null>;
+  readonly hasErrors: boolean;
   readonly rescales: ScalerStatus['rescales'];
   readonly lastRescale: ScalerStatus['lastRescale'];
   readonly agreement: Agreement | null;
@@ -101,6 +102,8 @@ class Status implements ScalerStatus, LastOfRun {
     this.record = record;
     this.conditions = before === null ? mergeConditions([], record) : conditionsAfter(before, record);
     this.metricErrors = metricErrorsAfter(before, record);
+    this.hasErrors =
+      before?.metricErrors === this.metricErrors ? before.hasErrors : hasError(this.metricErrors);
     this.rescales = rescalesAfter(before?.rescales ?? NO_RESCALES, record);
     this.lastRescale = lastRescaleOf(before, record);
     this.agreement = agreementAfter(before, record);
@@ -133,22 +136,34 @@ function lastRescaleOf(before: ScalerStatus | null, record: CycleRecord): Scaler
  * A short cut or a cycle without a decision queries no metric and keeps the last results. Results are in the order of
  * the document.
  */
-function metricErrorsAfter(before: ScalerStatus | null, record: CycleRecord): ScalerStatus['metricErrors'] {
+function metricErrorsAfter(before: Status | null, record: CycleRecord): ScalerStatus['metricErrors'] {
   const known = before?.metricErrors ?? NO_ERRORS;
   const results = record.decision?.metrics ?? [];
   if (results.length === 0) return known;
   const { metrics } = record.scaler.spec;
-  const last = before?.scaler === record.scaler ? before.record.decision : null;
-  // As in most cycles. Those results are in `known`.
-  if (haveSameErrors(last?.metrics ?? [], results)) return known;
-  return new Map(
-    metrics.map(({ type, identity }, index) => [`${type}/${identity}`, results[index]?.error ?? null]),
-  );
+  const isSameDocument = before?.scaler === record.scaler && known.size === metrics.length;
+  // As in most cycles.
+  if (isSameDocument && !before.hasErrors && !haveErrors(results)) return known;
+  const errors = new Map(metrics.map((metric, index) => [nameOf(metric), results[index]?.error ?? null]));
+  return isSameDocument && haveSameErrors(known, errors) ? known : errors;
 }
 
-function haveSameErrors(a: Decision['metrics'], b: Decision['metrics']): boolean {
-  if (a.length !== b.length) return false;
-  for (let index = 0; index < a.length; index += 1) if (a[index]?.error !== b[index]?.error) return false;
+function nameOf({ type, identity }: MetricSpec): string {
+  return `${type}/${identity}`;
+}
+
+function haveErrors(results: Decision['metrics']): boolean {
+  for (const { error } of results) if (error !== null) return true;
+  return false;
+}
+
+function hasError(errors: ScalerStatus['metricErrors']): boolean {
+  for (const error of errors.values()) if (error !== null) return true;
+  return false;
+}
+
+function haveSameErrors(a: ScalerStatus['metricErrors'], b: ScalerStatus['metricErrors']): boolean {
+  for (const [metric, error] of b) if (a.get(metric) !== error) return false;
   return true;
 }
 

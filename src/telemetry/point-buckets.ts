@@ -1,71 +1,66 @@
 import type { Instant } from '../units/time.js';
 import type { Point } from './point-ring.js';
 
-export interface Bucket {
-  /** Whether an instant is in the step of the first point. */
-  readonly contains: (at: Instant) => boolean;
-  /** Copies what it needs of the point. */
-  readonly add: (point: Point) => void;
-  /** Time and counts of the last point, and for each metric the mean of the known values; null: none is known. */
-  readonly point: () => Point;
-}
-
-/** Steps start at the epoch, so they are the same for all scalers. */
-export function createBucket(first: Point, stepSeconds: number): Bucket {
-  return new StepBucket(first, stepSeconds);
-}
-
-/** A class: each scaler has a bucket, and functions of its own would need more memory than its numbers. */
-class StepBucket implements Bucket {
+/** The means of the values of the points in one step. Steps start at the epoch, so they are the same for all scalers. */
+export class Bucket {
   readonly #stepMs: number;
-  readonly #step: number;
   readonly #sums: number[];
   readonly #known: number[];
-  readonly #counts: (number | null)[];
-  #at: Instant;
+  #step: number;
 
+  /** Of the step of `first`, which is the first point in it. */
   constructor(first: Point, stepSeconds: number) {
     this.#stepMs = 1000 * stepSeconds;
-    this.#step = Math.floor(first.at / this.#stepMs);
     this.#sums = first.values.map(() => 0);
     this.#known = first.values.map(() => 0);
-    this.#counts = first.counts.slice();
-    this.#at = first.at;
+    this.#step = this.#stepOf(first.at);
     this.add(first);
   }
 
-  contains(instant: Instant): boolean {
-    return Math.floor(instant / this.#stepMs) === this.#step;
+  /** Whether an instant is in this step. */
+  contains(at: Instant): boolean {
+    return this.#stepOf(at) === this.#step;
   }
 
-  add(point: Point): void {
-    this.#at = point.at;
-    const [counts, sums, known] = [this.#counts, this.#sums, this.#known];
-    for (let column = 0; column < counts.length; column += 1) counts[column] = point.counts[column] ?? null;
+  /** Adds a point of this step. */
+  add({ values }: Point): void {
+    const [sums, known] = [this.#sums, this.#known];
     for (let column = 0; column < sums.length; column += 1) {
-      const value = point.values[column] ?? null;
+      const value = values[column] ?? null;
       if (value === null) continue;
       sums[column] = (sums[column] ?? 0) + value;
       known[column] = (known[column] ?? 0) + 1;
     }
   }
 
-  point(): Point {
+  /** Returns time and counts of the last point, and for each metric the mean of the known values; null: none is known. */
+  point({ at, counts }: Omit<Point, 'values'>): Point {
     const known = this.#known;
-    return {
-      at: this.#at,
-      counts: this.#counts.slice(),
-      values: this.#sums.map((sum, index) => (known[index] === 0 ? null : sum / (known[index] ?? 1))),
-    };
+    const values = this.#sums.map((sum, index) => (known[index] === 0 ? null : sum / (known[index] ?? 1)));
+    return { at, counts, values };
+  }
+
+  /** Starts with the first point of another step. */
+  restart(first: Point): void {
+    this.#step = this.#stepOf(first.at);
+    this.#sums.fill(0);
+    this.#known.fill(0);
+    this.add(first);
+  }
+
+  #stepOf(at: Instant): number {
+    return Math.floor(at / this.#stepMs);
   }
 }
 
 export function joinByStep(points: readonly Point[], stepSeconds: number): readonly Point[] {
-  const buckets: Bucket[] = [];
+  const steps: { readonly bucket: Bucket; last: Point }[] = [];
   for (const point of points) {
-    const last = buckets.at(-1);
-    if (last?.contains(point.at) === true) last.add(point);
-    else buckets.push(createBucket(point, stepSeconds));
+    const step = steps.at(-1);
+    if (step?.bucket.contains(point.at) === true) {
+      step.bucket.add(point);
+      step.last = point;
+    } else steps.push({ bucket: new Bucket(point, stepSeconds), last: point });
   }
-  return buckets.map((bucket) => bucket.point());
+  return steps.map(({ bucket, last }) => bucket.point(last));
 }

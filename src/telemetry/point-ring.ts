@@ -8,7 +8,7 @@ export interface Point {
   readonly values: readonly (number | null)[];
 }
 
-/** The newest points of a scaler in typed arrays: 8 bytes for the time, 4 for each number. */
+/** The newest points of a scaler in a typed array: 8 bytes for the time, 4 for each number. */
 export interface PointRing {
   /**
    * Adds a copy of a point, whose numbers of counts and values must match this ring. With more than `room` points,
@@ -24,44 +24,60 @@ export interface PointRing {
   readonly timeOf: (index: number) => Instant | null;
   /** One count of the point at `index`; null: unknown, or no such point. Cheaper than `get`. */
   readonly countOf: (index: number, column: number) => number | null;
+  /** Empty: no such point. */
+  readonly countsOf: (index: number) => Point['counts'];
   readonly size: () => number;
 }
 
 export function bytesPerPoint(counts: number, values: number): number {
-  return 8 + 4 * counts + 4 * values;
+  return WORD_BYTES * (TIME_WORDS + counts + values);
 }
 
+const WORD_BYTES = 4;
+const TIME_WORDS = 2;
 const MISSING_COUNT = -1;
 const MIN_CAPACITY = 16;
+
+/** Numbers are stored by their bits, because a ring has one typed array: that of time and values is here. */
+const scratch = new ArrayBuffer(8);
+const words = new Int32Array(scratch);
+const float64 = new Float64Array(scratch);
+const float32 = new Float32Array(scratch);
+
+/** Of a value rounded to 4 bytes; null is stored as NaN. */
+function bitsOf(value: number | null): number {
+  float32[0] = value ?? Number.NaN;
+  return words[0] ?? 0;
+}
+
+function valueOf(bits: number): number | null {
+  words[0] = bits;
+  const value = float32[0] ?? Number.NaN;
+  return Number.isFinite(value) ? rounded(value) : null;
+}
 
 export function createPointRing(countsPerPoint: number, valuesPerPoint: number): PointRing {
   return new TypedRing(countsPerPoint, valuesPerPoint);
 }
 
-interface Columns {
-  readonly times: Float64Array;
-  readonly counts: Int32Array;
-  readonly values: Float32Array;
-}
+const NO_ROWS = new Int32Array(0);
 
-const NO_COLUMNS: Columns = {
-  times: new Float64Array(0),
-  counts: new Int32Array(0),
-  values: new Float32Array(0),
-};
-
-/** A class, and one buffer for all columns: 20,000 rings with functions and buffers of their own need 2 kB more each. */
+/**
+ * A class, and one array with a row for each point: 20,000 rings with functions and columns of their own would need 2 kB
+ * more each, and a cycle would read from three times as many places of the memory.
+ */
 class TypedRing implements PointRing {
-  readonly #countsPerPoint: number;
-  readonly #valuesPerPoint: number;
+  readonly #counts: number;
+  /** Words of a row: time, counts, values. */
+  readonly #width: number;
   #capacity = 0;
   #start = 0;
   #size = 0;
-  #columns = NO_COLUMNS;
+  #rows = NO_ROWS;
 
   constructor(countsPerPoint: number, valuesPerPoint: number) {
-    this.#countsPerPoint = countsPerPoint;
-    this.#valuesPerPoint = valuesPerPoint;
+    this.#counts = countsPerPoint;
+    this.#width = TIME_WORDS + countsPerPoint + valuesPerPoint;
   }
 
   push(point: Point, room: number): void {
@@ -71,51 +87,49 @@ class TypedRing implements PointRing {
       this.#resize(Math.min(wanted, Math.max(MIN_CAPACITY, 2 * this.#capacity)));
     if (this.#size < this.#capacity) this.#size += 1;
     else this.#start = (this.#start + 1) % this.#capacity;
-    this.#write(this.#slot(this.#size - 1), point);
+    this.#write(this.#rowOf(this.#size - 1), point);
   }
 
   moveNewest(at: Instant): void {
-    if (this.#size > 0) this.#columns.times[this.#slot(this.#size - 1)] = at;
+    if (this.#size > 0) this.#writeTime(this.#rowOf(this.#size - 1), at);
   }
 
   get(index: number): Point | null {
     if (!this.#has(index)) return null;
-    const place = this.#slot(index);
-    const { times, counts, values } = this.#columns;
-    const own = <T>(column: ArrayLike<T>, width: number): readonly T[] =>
-      Array.from({ length: width }, (_, at) => column[place * width + at] as T);
-    return {
-      at: instantFromMs(times[place] ?? 0),
-      counts: own(counts, this.#countsPerPoint).map((count) => (count === MISSING_COUNT ? null : count)),
-      values: own(values, this.#valuesPerPoint).map((value) =>
-        Number.isFinite(value) ? rounded(value) : null,
-      ),
-    };
+    const row = this.#rowOf(index);
+    const values = this.#rows.subarray(row + TIME_WORDS + this.#counts, row + this.#width);
+    return { at: this.#timeAt(row), counts: this.countsOf(index), values: Array.from(values, valueOf) };
   }
 
+  /** Values differ more often than counts. */
   isEqual(index: number, point: Point): boolean {
     if (!this.#has(index)) return false;
-    const place = this.#slot(index);
-    const { counts, values } = this.#columns;
-    const [countsPerPoint, valuesPerPoint] = [this.#countsPerPoint, this.#valuesPerPoint];
-    for (let column = 0; column < countsPerPoint; column += 1)
-      if (counts[place * countsPerPoint + column] !== (point.counts[column] ?? MISSING_COUNT)) return false;
-    // Stored values are rounded to 4 bytes. Object.is treats NaN as equal to NaN.
-    for (let column = 0; column < valuesPerPoint; column += 1) {
-      const value = Math.fround(point.values[column] ?? Number.NaN);
-      if (!Object.is(values[place * valuesPerPoint + column], value)) return false;
-    }
+    const rows = this.#rows;
+    const firstCount = this.#rowOf(index) + TIME_WORDS;
+    const firstValue = firstCount + this.#counts;
+    const values = this.#width - TIME_WORDS - this.#counts;
+    for (let column = 0; column < values; column += 1)
+      if (rows[firstValue + column] !== bitsOf(point.values[column] ?? null)) return false;
+    for (let column = 0; column < this.#counts; column += 1)
+      if (rows[firstCount + column] !== (point.counts[column] ?? MISSING_COUNT)) return false;
     return true;
   }
 
   timeOf(index: number): Instant | null {
-    return this.#has(index) ? instantFromMs(this.#columns.times[this.#slot(index)] ?? 0) : null;
+    return this.#has(index) ? this.#timeAt(this.#rowOf(index)) : null;
   }
 
   countOf(index: number, column: number): number | null {
     if (!this.#has(index)) return null;
-    const count = this.#columns.counts[this.#slot(index) * this.#countsPerPoint + column];
+    const count = this.#rows[this.#rowOf(index) + TIME_WORDS + column];
     return count === undefined || count === MISSING_COUNT ? null : count;
+  }
+
+  countsOf(index: number): Point['counts'] {
+    if (!this.#has(index)) return [];
+    const first = this.#rowOf(index) + TIME_WORDS;
+    const counts = this.#rows.subarray(first, first + this.#counts);
+    return Array.from(counts, (count) => (count === MISSING_COUNT ? null : count));
   }
 
   size(): number {
@@ -126,46 +140,46 @@ class TypedRing implements PointRing {
     return index >= 0 && index < this.#size;
   }
 
-  #slot(index: number): number {
-    return (this.#start + index) % this.#capacity;
+  /** The first word of a point. */
+  #rowOf(index: number): number {
+    const place = this.#start + index;
+    return this.#width * (place < this.#capacity ? place : place - this.#capacity);
   }
 
-  #write(place: number, point: Point): void {
-    const { times, counts, values } = this.#columns;
-    times[place] = point.at;
-    for (let column = 0; column < this.#countsPerPoint; column += 1)
-      counts[place * this.#countsPerPoint + column] = point.counts[column] ?? MISSING_COUNT;
-    for (let column = 0; column < this.#valuesPerPoint; column += 1)
-      values[place * this.#valuesPerPoint + column] = point.values[column] ?? Number.NaN;
+  #write(row: number, point: Point): void {
+    this.#writeTime(row, point.at);
+    const rows = this.#rows;
+    const firstValue = row + TIME_WORDS + this.#counts;
+    for (let column = 0; column < this.#counts; column += 1)
+      rows[row + TIME_WORDS + column] = point.counts[column] ?? MISSING_COUNT;
+    for (let column = 0; firstValue + column < row + this.#width; column += 1)
+      rows[firstValue + column] = bitsOf(point.values[column] ?? null);
   }
 
+  #writeTime(row: number, at: Instant): void {
+    float64[0] = at;
+    this.#rows[row] = words[0] ?? 0;
+    this.#rows[row + 1] = words[1] ?? 0;
+  }
+
+  #timeAt(row: number): Instant {
+    words[0] = this.#rows[row] ?? 0;
+    words[1] = this.#rows[row + 1] ?? 0;
+    return instantFromMs(float64[0] ?? 0);
+  }
+
+  /** Copies rows, not points: the rings of all scalers grow in the same rounds. */
   #resize(next: number): void {
-    const before = this.#columns;
+    const width = this.#width;
     const kept = Math.min(this.#size, next);
-    const places = Array.from({ length: kept }, (_, index) => this.#slot(this.#size - kept + index));
-    const numbers = next * this.#countsPerPoint;
-    const buffer = new ArrayBuffer(next * bytesPerPoint(this.#countsPerPoint, this.#valuesPerPoint));
-    this.#columns = {
-      times: new Float64Array(buffer, 0, next),
-      counts: new Int32Array(buffer, 8 * next, numbers),
-      values: new Float32Array(buffer, 8 * next + 4 * numbers, next * this.#valuesPerPoint),
-    };
-    copyRows(before.times, this.#columns.times, { places, width: 1 });
-    copyRows(before.counts, this.#columns.counts, { places, width: this.#countsPerPoint });
-    copyRows(before.values, this.#columns.values, { places, width: this.#valuesPerPoint });
+    const rows = new Int32Array(next * width);
+    for (let index = 0; index < kept; index += 1) {
+      const from = this.#rowOf(this.#size - kept + index);
+      for (let word = 0; word < width; word += 1) rows[index * width + word] = this.#rows[from + word] ?? 0;
+    }
+    this.#rows = rows;
     [this.#capacity, this.#start, this.#size] = [next, 0, kept];
   }
-}
-
-/** Copies numbers, not points: the rings of all scalers grow in the same rounds. */
-function copyRows(
-  from: Float64Array | Float32Array | Int32Array,
-  to: Float64Array | Float32Array | Int32Array,
-  { places, width }: { readonly places: readonly number[]; readonly width: number },
-): void {
-  for (const [row, place] of places.entries())
-    for (let column = 0; column < width; column += 1)
-      to[row * width + column] = from[place * width + column] ?? 0;
 }
 
 /** 4 bytes hold 7 digits; further digits are noise, as in 0.10000000149011612. */

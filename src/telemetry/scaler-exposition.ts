@@ -17,12 +17,13 @@ export function* writeScalerMetrics(
   ledger: Pick<Ledger, 'list'>,
   detail: MetricsDetail,
 ): Generator<string, void> {
+  const labels = new PageLabels();
   for (const key of Object.keys(SCALER_METRICS)) {
     if (!isScalerMetric(key)) continue;
     const row: MetricRow = SCALER_METRICS[key];
     if (detail === 'summary' && !isInSummary(row)) continue;
     yield `# HELP ${row.name} ${row.help}\n# TYPE ${row.name} ${row.type}\n`;
-    const page = createPiece(row.name);
+    const page = createPiece(row.name, labels);
     const write = SCALER_SERIES[key];
     let scalers = 0;
     for (const status of ledger.list()) {
@@ -39,8 +40,25 @@ function isScalerMetric(key: string): key is ScalerMetricKey {
   return Object.hasOwn(SCALER_SERIES, key);
 }
 
+/** The labels of scalers, built once per page, because it has 18 lines per scaler. */
+class PageLabels {
+  readonly #known = new Map<Scaler, string>();
+
+  of(scaler: Scaler): string {
+    const known = this.#known.get(scaler);
+    if (known !== undefined) return known;
+    const { namespace, name } = scaler;
+    const labels = `namespace="${escapeValue(namespace)}",scaler="${escapeValue(name)}"`;
+    this.#known.set(scaler, labels);
+    return labels;
+  }
+}
+
 /** Lines of one metric. */
-function createPiece(name: string): {
+function createPiece(
+  name: string,
+  labels: PageLabels,
+): {
   readonly begin: (scaler: Scaler) => void;
   readonly write: WriteSeries;
   readonly take: () => string;
@@ -49,7 +67,7 @@ function createPiece(name: string): {
   let start = '';
   return {
     begin: (scaler) => {
-      start = `${name}{${ownLabels(scaler)}`;
+      start = `${name}{${labels.of(scaler)}`;
     },
     write: (labels, value) => {
       lines += `${start}${labels}} ${writeValue(value)}\n`;
@@ -60,17 +78,6 @@ function createPiece(name: string): {
       return taken;
     },
   };
-}
-
-const labelsOfScalers = new WeakMap<Scaler, string>();
-
-/** Built once per document, because a page has 18 lines per scaler. */
-function ownLabels(scaler: Scaler): string {
-  const known = labelsOfScalers.get(scaler);
-  if (known !== undefined) return known;
-  const written = `namespace="${escapeValue(scaler.namespace)}",scaler="${escapeValue(scaler.name)}"`;
-  labelsOfScalers.set(scaler, written);
-  return written;
 }
 
 function writeValue(value: number): string {

@@ -1,7 +1,8 @@
 import type { Condition, Decision, MetricResult } from '../decision/result/decision.js';
 import type { Pause } from './cycle-record.js';
-import type { MetricSpec } from '../scaler/spec.js';
+import type { MetricSpec, MetricType } from '../scaler/spec.js';
 import { milliToNumber } from '../units/quantity.js';
+import { rememberByText } from '../units/remember.js';
 import type { ScalerStatus } from './ledger.js';
 import type { SCALER_METRICS } from './metric-table.js';
 
@@ -84,28 +85,28 @@ function writeMetrics(
   }
 }
 
-const metricLabels = new WeakMap<MetricSpec, string>();
-
-/** Built once per document. */
-function labelsOfMetric(spec: MetricSpec): string {
-  const known = metricLabels.get(spec);
-  if (known !== undefined) return known;
-  const labels = `,metric="${escapeValue(spec.identity)}",type="${spec.type}"`;
-  metricLabels.set(spec, labels);
-  return labels;
+function labelsOfMetric({ type, identity }: MetricSpec): string {
+  return METRIC_LABELS[type](identity);
 }
 
-const conditionLabels = new WeakMap<Condition, string>();
+const METRIC_LABELS: Readonly<Record<MetricType, (identity: string) => string>> = {
+  Resource: rememberByText((identity) => metricLabels('Resource', identity)),
+  ContainerResource: rememberByText((identity) => metricLabels('ContainerResource', identity)),
+  Pods: rememberByText((identity) => metricLabels('Pods', identity)),
+  Object: rememberByText((identity) => metricLabels('Object', identity)),
+  External: rememberByText((identity) => metricLabels('External', identity)),
+};
 
-/** Built once per condition, which the ledger keeps until it changes. */
-function labelsOfCondition(condition: Condition): string {
-  const known = conditionLabels.get(condition);
-  if (known !== undefined) return known;
-  const { type, status, reason } = condition;
-  const labels = `,type="${type}",status="${status}",reason="${escapeValue(reason)}"`;
-  conditionLabels.set(condition, labels);
-  return labels;
+function metricLabels(type: MetricType, identity: string): string {
+  return `,metric="${escapeValue(identity)}",type="${type}"`;
 }
+
+/** Reasons are from a closed set. */
+function labelsOfCondition({ type, status, reason }: Condition): string {
+  return `,type="${type}",status="${status}",reason="${escapeReason(reason)}"`;
+}
+
+const escapeReason = rememberByText(escapeValue);
 
 export function escapeValue(text: string): string {
   return /[\\"\n]/.test(text)

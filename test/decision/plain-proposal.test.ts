@@ -5,6 +5,7 @@ import { proposalContext } from '../../src/decision/proposals/context.js';
 import type { PodMetric } from '../../src/decision/proposals/context.js';
 import { plainProposal } from '../../src/decision/proposals/plain-proposal.js';
 import { proposeFromAnyPods } from '../../src/decision/proposals/pod-metrics.js';
+import { PodFacts } from '../../src/decision/proposals/settled-pods.js';
 import { NamedParts, NamedValues } from '../../src/decision/samples/named-values.js';
 import { EMPTY_STATE } from '../../src/decision/snapshot/snapshot.js';
 import type {
@@ -248,18 +249,26 @@ describe('plainProposal', () => {
 
 describe('a sequence of decisions on the same lists of pods', () => {
   it('equals decisions on copies of them, whatever changes in between', () => {
-    const step = fc.record({ world, seconds: fc.integer({ min: -400, max: 400 }), keeps: fc.boolean() });
+    const step = fc.record({
+      world,
+      seconds: fc.integer({ min: -400, max: 400 }),
+      keeps: fc.boolean(),
+      // False: the facts are those of an earlier list.
+      knows: fc.boolean(),
+    });
     fc.assert(
       fc.property(fc.array(step, { minLength: 2, maxLength: 8 }), (steps) => {
         let pods: readonly Pod[] = [];
         let state: State = EMPTY_STATE;
         let now = T0;
-        for (const { world: drawn, seconds, keeps } of steps) {
+        let facts = new PodFacts(pods);
+        for (const { world: drawn, seconds, keeps, knows } of steps) {
           if (!keeps) pods = drawn.pods.map(podOf);
+          if (knows && facts.pods !== pods) facts = new PodFacts(pods);
           now = at((now - T0) / 1000 + seconds);
           const snapshot = { ...snapshotOf(drawn, pods), now, state };
 
-          const decision = decide(snapshot);
+          const decision = decide(snapshot, facts);
 
           expect(decision).toEqual(decide({ ...snapshot, pods: structuredClone(pods) }));
           state = decision.state;

@@ -110,6 +110,19 @@ describe('createChartPoints', () => {
     expect(read?.points[0]).toMatchObject({ counts: [3, 3, 3, 1, 10], values: [null, null, null, null] });
   });
 
+  it('has the target of the document as it was in each cycle', () => {
+    const chartPoints = createChartPoints();
+    const raised = { ...CPU, target: { type: 'Utilization', percent: 70 } } as const;
+
+    chartPoints.add(cycle(0, 55));
+    chartPoints.add({ ...cycle(15, 55), scaler: scaler('web', [raised]) });
+
+    expect(chartPoints.read('shop/web', ALL)?.points.map(({ values }) => values)).toEqual([
+      [55, 60],
+      [55, 70],
+    ]);
+  });
+
   it('forgets a removed scaler', () => {
     const chartPoints = createChartPoints();
     chartPoints.add(cycle(0, 55));

@@ -48,7 +48,7 @@ export function settle(
 ): Settled | Promise<Settled> {
   const { target, pause } = circumstances;
   const startMs = ports.clock.monotonicMs();
-  const decision = decide(snapshot);
+  const decision = decide(snapshot, memory.podFacts);
   const decideSeconds = (ports.clock.monotonicMs() - startMs) / 1000;
   const order = orderOf(decision, { pause, before: memory.state, now: input.now });
   const hold = whyHeld(input, { circumstances, memory, order });

@@ -1,4 +1,5 @@
 import type { Condition } from '../../decision/result/decision.js';
+import type { PodFacts } from '../../decision/proposals/settled-pods.js';
 import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
 import type { State } from '../../decision/snapshot/snapshot.js';
 import type { ClusterPod } from '../../kubernetes/api/types.js';
@@ -28,8 +29,8 @@ export interface Memory {
   readonly writer: WriterWatch;
   /** Null while all desired pods are ready. */
   readonly shortfall: Shortfall | null;
-  /** The pods as last listed: the same list as long as none has changed. Absent: not listed yet. */
-  readonly pods?: readonly ClusterPod[] | undefined;
+  /** Of the pods as last listed: the same as long as none has changed. Absent: not listed yet. */
+  readonly podFacts?: PodFacts<ClusterPod> | undefined;
   /** The conditions of the last record: the same list as long as none has changed. Absent: no record yet. */
   readonly conditions?: readonly Condition[] | undefined;
   /** Whether a pause was in effect in the last cycle; absent: false. */
@@ -87,7 +88,7 @@ export function copyMemory(memory: Memory): { -readonly [field in keyof Memory]:
     override: memory.override,
     writer: memory.writer,
     shortfall: memory.shortfall,
-    pods: memory.pods,
+    podFacts: memory.podFacts,
     conditions: memory.conditions,
     wasPaused: memory.wasPaused,
     isRestored: memory.isRestored,

@@ -1,9 +1,10 @@
 import type { Condition } from '../../decision/result/decision.js';
+import { PodFacts } from '../../decision/proposals/settled-pods.js';
 import type { Snapshot, State } from '../../decision/snapshot/snapshot.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { intendedCounts } from '../../kubernetes/state/state-entry.js';
 import { compareResourceVersions } from '../../kubernetes/api/resource-version.js';
-import type { Cluster, OtherScaler, ScaleTarget } from '../../kubernetes/api/types.js';
+import type { Cluster, ClusterPod, OtherScaler, ScaleTarget } from '../../kubernetes/api/types.js';
 import type { Awaitable } from '../../units/awaitable.js';
 import { addSeconds, latest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
@@ -84,7 +85,8 @@ function observeTarget(
   const { target, others } = seen;
   const known = memoryOf(input.memory, seen, { now, epoch: ports.leadership.epoch() });
   const memory = withWriterCheck(input.memory, known, { target, now });
-  const pods = keepList(input.memory.pods, cluster.listPods(namespace, target.selector));
+  const podFacts = keepFacts(input.memory.podFacts, cluster.listPods(namespace, target.selector));
+  const { pods } = podFacts;
   const metrics = ports.observeMetrics({ scaler, memory, readings, now, pods });
   const stale = whyStale(cluster, namespace);
   const staleUntil = stale === null ? null : addSeconds(now, scaler.spec.syncPeriodSeconds);
@@ -103,8 +105,16 @@ function observeTarget(
   const observed = copyMemory(memory);
   observed.holds = metrics.holds;
   observed.shortfall = shortfall;
-  observed.pods = pods;
+  observed.podFacts = podFacts;
   return { snapshot, target, memory: observed, otherScaler, capacity };
+}
+
+function keepFacts(
+  before: PodFacts<ClusterPod> | undefined,
+  listed: readonly ClusterPod[],
+): PodFacts<ClusterPod> {
+  const pods = keepList(before?.pods, listed);
+  return before?.pods === pods ? before : new PodFacts(pods);
 }
 
 /** Most scalers have no hold, and their state stays the same object. */

@@ -2,6 +2,7 @@ import type { ContainerResourceMetric, PodsMetric, ResourceMetric, ScalerSpec } 
 import type { Instant } from '../../units/time.js';
 import type { CurrentValue, MetricResult, PodGroups } from '../result/decision.js';
 import type { Pod, ReplicaCounts, Snapshot } from '../snapshot/snapshot.js';
+import { PodFacts } from './settled-pods.js';
 import type { Tolerances } from './tolerance.js';
 import { tolerancesOf } from './tolerance.js';
 
@@ -9,6 +10,8 @@ export interface ProposalContext {
   readonly now: Instant;
   readonly target: ReplicaCounts;
   readonly pods: readonly Pod[];
+  /** Of `pods`. */
+  readonly podFacts: PodFacts;
   readonly spec: ScalerSpec;
   readonly tolerances: Tolerances;
 }
@@ -20,12 +23,14 @@ export type Proposal = Omit<MetricResult, 'name' | 'partial' | 'fallback'>;
 
 export const NO_PODS: PodGroups = { ready: [], unready: [], missing: [], ignored: [] };
 
-export function proposalContext(snapshot: Snapshot): ProposalContext {
+export function proposalContext(snapshot: Snapshot, podFacts?: PodFacts): ProposalContext {
+  const { pods } = snapshot;
   const { spec } = snapshot.scaler;
   return {
     now: snapshot.now,
     target: snapshot.target,
-    pods: snapshot.pods,
+    pods,
+    podFacts: podFacts?.pods === pods ? podFacts : new PodFacts(pods),
     spec,
     tolerances: tolerancesOf(spec),
   };

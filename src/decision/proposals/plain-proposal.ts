@@ -1,9 +1,9 @@
 import type { CurrentValue } from '../result/decision.js';
-import { NamedParts } from '../samples/named-values.js';
+import { NamedParts, NamedValues } from '../samples/named-values.js';
 import type { ContainersSample, PodsSample } from '../snapshot/snapshot.js';
 import type { PodMetric, Proposal, ProposalContext } from './context.js';
 import { ceilCount } from './count.js';
-import { hasSettled, settledPods } from './settled-pods.js';
+import { hasSettled } from './settled-pods.js';
 import type { SettledPods } from './settled-pods.js';
 import { isWithinTolerance } from './tolerance.js';
 
@@ -16,7 +16,7 @@ export function plainProposal(
   sample: ContainersSample | PodsSample,
   context: ProposalContext,
 ): Proposal | null {
-  const settled = settledPods(context.pods);
+  const { settled } = context.podFacts;
   if (settled === null || !doAllCount(metric, settled, context)) return null;
   const used = usageOfAll(metric, sample, settled);
   const usage = used === null ? null : usageRatio(metric, used, settled);
@@ -44,20 +44,36 @@ function usageOfAll(
   sample: ContainersSample | PodsSample,
   { groups: { ready } }: SettledPods,
 ): number | null {
-  const sampled = sample.form === 'pods' ? sample.pods : sample.containers;
-  if (sampled.size !== ready.length) return null;
+  const isComplete = (sample.form === 'pods' ? sample.pods : sample.containers).size === ready.length;
+  const sum = isComplete ? sumOf(ready, sample, metric) : null;
+  return sum !== null && isExact(sum) ? sum : null;
+}
+
+function sumOf(
+  names: readonly string[],
+  sample: ContainersSample | PodsSample,
+  metric: PodMetric,
+): number | null {
+  if (sample.form === 'pods') {
+    const { pods } = sample;
+    return pods instanceof NamedValues
+      ? pods.sum(names, exactMilli)
+      : sumEach(names, (name) => exactMilli(pods.get(name)));
+  }
+  const { containers } = sample;
+  return containers instanceof NamedParts
+    ? containers.sum(names, metric.type === 'ContainerResource' ? metric.container : null, exactMilli)
+    : sumEach(names, (name) => usageOfContainers(containers.get(name), metric));
+}
+
+function sumEach(names: readonly string[], usageOf: (name: string) => number | null): number | null {
   let sum = 0;
-  for (const pod of ready) {
-    const usage = sample.form === 'pods' ? exactMilli(sample.pods.get(pod)) : usageOf(pod, sample, metric);
+  for (const name of names) {
+    const usage = usageOf(name);
     if (usage === null) return null;
     sum += usage;
   }
-  return isExact(sum) ? sum : null;
-}
-
-function usageOf(pod: string, { containers }: ContainersSample, metric: PodMetric): number | null {
-  if (!(containers instanceof NamedParts)) return usageOfContainers(containers.get(pod), metric);
-  return containers.sum(pod, metric.type === 'ContainerResource' ? metric.container : null, exactMilli);
+  return sum;
 }
 
 function usageOfContainers(

@@ -7,6 +7,7 @@ import { withFallback } from './fallback.js';
 import { judgeSample } from '../samples/judge-sample.js';
 import type { ValueSample } from '../samples/judge-sample.js';
 import { proposeFromPods } from './pod-metrics.js';
+import type { PodFacts } from './settled-pods.js';
 import { proposeFromTotal } from './total-metrics.js';
 
 export interface JudgedMetric {
@@ -16,8 +17,8 @@ export interface JudgedMetric {
 }
 
 /** Returns one proposal per metric, in the order of the document. An absent sample counts as failed. */
-export function proposeAll(snapshot: Snapshot): readonly JudgedMetric[] {
-  const context = proposalContext(snapshot);
+export function proposeAll(snapshot: Snapshot, podFacts?: PodFacts): readonly JudgedMetric[] {
+  const context = proposalContext(snapshot, podFacts);
   return snapshot.scaler.spec.metrics.map((spec, index) => {
     const sample = judgeSample(spec, snapshot.samples[index] ?? NOT_ASKED);
     const result = resultOf(spec, sample, context);

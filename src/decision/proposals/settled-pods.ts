@@ -6,7 +6,7 @@ import { podRequests } from './pod-requests.js';
 
 /**
  * A list of pods that all run and are ready, which nearly every target has nearly always: each pod with a sample counts,
- * once the youngest of them is old enough. Computed once for a list, and found again as long as the list is the same.
+ * once the youngest of them is old enough.
  */
 export interface SettledPods {
   readonly groups: PodGroups;
@@ -15,15 +15,23 @@ export interface SettledPods {
   readonly requested: (resource: string, container: string | null) => number | null;
 }
 
-const known = new WeakMap<readonly Pod[], SettledPods | null>();
+/**
+ * A list of pods, and what follows from it. Kept with the list from one decision to the next, so that it is computed
+ * once.
+ */
+export class PodFacts<P extends Pod = Pod> {
+  readonly pods: readonly P[];
+  #settled: SettledPods | null | undefined;
 
-/** Null: at least one pod is not running or not ready, or there is none. */
-export function settledPods(pods: readonly Pod[]): SettledPods | null {
-  const before = known.get(pods);
-  if (before !== undefined) return before;
-  const settled = settle(pods);
-  known.set(pods, settled);
-  return settled;
+  constructor(pods: readonly P[]) {
+    this.pods = pods;
+  }
+
+  /** Null: at least one pod is not running or not ready, or there is none. */
+  get settled(): SettledPods | null {
+    if (this.#settled === undefined) this.#settled = settle(this.pods);
+    return this.#settled;
+  }
 }
 
 /** Whether the start of the youngest pod is this long ago. */

@@ -19,8 +19,13 @@ export function snapshotToJson(snapshot: Snapshot): Readonly<Record<string, unkn
 
 /** A past decision has no `state`. */
 export function decisionToJson(decision: Decision | PastDecision): Readonly<Record<string, unknown>> {
+  const { currentReplicas, desiredReplicas, action, reason, ...rest } = decision;
   return {
-    ...decision,
+    currentReplicas,
+    desiredReplicas,
+    action,
+    reason,
+    ...rest,
     metrics: decision.metrics.map(metricToJson),
     limits: decision.limits.map(stepToJson),
     ...('state' in decision ? { state: stateToJson(decision.state) } : {}),

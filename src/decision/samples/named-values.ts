@@ -26,6 +26,18 @@ export class NamedValues implements ReadonlyMap<string, number> {
     return this.#indexOf(name) !== -1;
   }
 
+  /** Returns the sum of what `read` returns for the values of these names; null if one has none, or `read` returns null. */
+  sum(names: readonly string[], read: (value: number | undefined) => number | null): number | null {
+    let sum = 0;
+    for (const name of names) {
+      const index = this.#indexOf(name);
+      const value = index === -1 ? null : read(this.#values[index]);
+      if (value === null) return null;
+      sum += value;
+    }
+    return sum;
+  }
+
   forEach(callback: (value: number, name: string, map: ReadonlyMap<string, number>) => void): void {
     for (const [name, value] of this) callback(value, name, this);
   }
@@ -126,23 +138,29 @@ export class NamedParts implements ReadonlyMap<string, ReadonlyMap<string, numbe
   }
 
   /**
-   * Returns the sum of what `read` returns for the values of a pod, or of one container of it; null if there is none, or
-   * `read` returns null. `get` would build a map for each pod in each round.
+   * Returns the sum of what `read` returns for the values of these pods, or of one container of each; null if a pod has
+   * none, or `read` returns null. `get` would build a map for each pod in each round.
    */
   sum(
-    pod: string,
+    pods: readonly string[],
     container: string | null,
     read: (value: number | undefined) => number | null,
   ): number | null {
-    const index = this.#indexOf(pod);
-    if (index === -1) return null;
     const { containers, starts } = this.#parts;
-    let sum: number | null = null;
-    for (let at = starts[index] ?? 0; at < (starts[index + 1] ?? 0); at += 1) {
-      if (container !== null && containers[at] !== container) continue;
-      const value = read(this.#values[at]);
-      if (value === null) return null;
-      sum = (sum ?? 0) + value;
+    let sum = 0;
+    for (const pod of pods) {
+      const index = this.#indexOf(pod);
+      if (index === -1) return null;
+      const end = starts[index + 1] ?? 0;
+      let hasValue = false;
+      for (let at = starts[index] ?? 0; at < end; at += 1) {
+        if (container !== null && containers[at] !== container) continue;
+        const value = read(this.#values[at]);
+        if (value === null) return null;
+        sum += value;
+        hasValue = true;
+      }
+      if (!hasValue) return null;
     }
     return sum;
   }

@@ -54,22 +54,39 @@ describe.each([3, 32, 33, 500])('%d named values', (count) => {
   });
 });
 
-describe('the sum of the values of a pod', () => {
+describe('the sum of the values of pods', () => {
   const parts = { pods: ['web-0', 'web-1'], starts: [0, 2, 3], containers: ['app', 'proxy', 'app'] };
   const view = new NamedParts(parts, [1, 2, 4]);
   const double = (value: number | undefined): number => 2 * (value ?? NaN);
+  const noTwo = (value: number | undefined): number | null => (value === 2 ? null : 1);
 
-  it.each<[string, string | null, number | null]>([
-    ['web-0', null, 6],
-    ['web-0', 'proxy', 4],
-    ['web-1', null, 8],
-    ['web-1', 'proxy', null],
-    ['web-2', null, null],
-  ])('of %s, container %s, is %s', (pod, container, sum) => {
-    expect(view.sum(pod, container, double)).toBe(sum);
+  it.each<[readonly string[], string | null, number | null]>([
+    [[], null, 0],
+    [['web-0'], null, 6],
+    [['web-0'], 'proxy', 4],
+    [['web-1'], null, 8],
+    [['web-1'], 'proxy', null],
+    [['web-2'], null, null],
+    [['web-0', 'web-1'], null, 14],
+    [['web-1', 'web-0'], 'app', 10],
+    [['web-0', 'web-1'], 'proxy', null],
+    [['web-0', 'web-2'], null, null],
+  ])('of %j, container %s, is %s', (pods, container, sum) => {
+    expect(view.sum(pods, container, double)).toBe(sum);
   });
 
   it('is null if one of them cannot be read', () => {
-    expect(view.sum('web-0', null, (value) => (value === 2 ? null : 1))).toBeNull();
+    expect(view.sum(['web-0'], null, noTwo)).toBeNull();
+    expect(view.sum(['web-1'], null, noTwo)).toBe(1);
+  });
+
+  it.each<[readonly string[], number | null]>([
+    [[], 0],
+    [['b'], 2],
+    [['c', 'a', 'b'], 14],
+    [['a', 'd'], null],
+  ])('with one value each, of %j, is %s', (names, sum) => {
+    expect(new NamedValues(['a', 'b', 'c'], [4, 1, 2]).sum(names, double)).toBe(sum);
+    expect(new NamedValues(['a', 'b', 'c', 'd'], [4, 1, 2, 8], 0, 3).sum(names, double)).toBe(sum);
   });
 });
