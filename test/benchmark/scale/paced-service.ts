@@ -21,7 +21,7 @@ export interface PacedService {
   readonly stop: () => Promise<void>;
 }
 
-const CLI = fileURLToPath(new URL('../../../../dist/cli/main.js', import.meta.url));
+const CLI = fileURLToPath(new URL('../../../../dist/bundle/main.js', import.meta.url));
 
 /** `scalers`: how many documents the config leads to. */
 export function startPacedService(options: {
