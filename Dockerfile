@@ -37,5 +37,5 @@ COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 USER 65532:65532
 EXPOSE 8080
-ENTRYPOINT ["/nodejs/bin/node", "--disable-proto=delete", "/app/dist/cli/main.js"]
+ENTRYPOINT ["/nodejs/bin/node", "--disable-proto=delete", "/app/dist/bundle/main.js"]
 CMD ["run", "--config", "/etc/promscaler/config/promscaler.yaml"]

@@ -50,14 +50,11 @@ describe('the Dockerfile', () => {
     expect(stages).toEqual(['build', 'packages', undefined]);
   });
 
-  it('runs the program of package.json as the user of the chart, without scripts of packages', () => {
-    const { bin } = parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-      bin: { promscaler: string };
-    };
+  it('runs the bundled program as the user of the chart, without scripts of packages', () => {
     const entrypoint: unknown = parse(instructions('ENTRYPOINT')[0]?.join(' ') ?? '');
     const installs = LINES.filter((line) => line.includes('npm '));
 
-    expect(entrypoint).toEqual(['/nodejs/bin/node', '--disable-proto=delete', `/app/${bin.promscaler}`]);
+    expect(entrypoint).toEqual(['/nodejs/bin/node', '--disable-proto=delete', '/app/dist/bundle/main.js']);
     expect(instructions('USER')).toEqual([['65532:65532']]);
     expect(installs).toEqual([
       'RUN npm ci --ignore-scripts',

@@ -41,7 +41,7 @@ describe('the program in the image', () => {
   /** Runs as the user of the image if permitted, who has no home and no entry in the list of users. */
   const command = (...args: readonly string[]): Parameters<typeof spawn> => {
     const user = process.getuid?.() === 0 ? { uid: USER, gid: USER } : {};
-    const node = ['--disable-proto=delete', join(app, 'dist/cli/main.js'), ...args];
+    const node = ['--disable-proto=delete', join(app, 'dist/bundle/main.js'), ...args];
     return [process.execPath, node, { cwd: app, env: { NODE_ENV: 'production' }, ...user }];
   };
   const run = (...args: readonly string[]): { code: number | null; stdout: string; stderr: string } => {
