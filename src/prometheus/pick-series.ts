@@ -1,6 +1,8 @@
 import type { PodParts } from '../decision/samples/named-values.js';
 import type { Pod } from '../decision/snapshot/snapshot.js';
-import type { MetricSpec } from '../scaler/spec.js';
+import { isByPod } from '../promql/by-pod.js';
+import { podsPattern } from '../promql/pods-pattern.js';
+import type { MetricSpec, TargetRef } from '../scaler/spec.js';
 import type { NamespaceSeries, PodIndex, PodSeries } from './answers/pod-index.js';
 import { selectRows } from './answers/series-index.js';
 import type { SeriesColumns } from './answers/series-columns.js';
@@ -22,6 +24,7 @@ export interface PickedSeries {
 
 interface Scope {
   readonly namespace: string;
+  readonly workload: TargetRef;
   readonly pods: readonly Pod[];
 }
 
@@ -48,7 +51,7 @@ const kept = new WeakMap<MetricSpec, Kept>();
  */
 export function pickSeries(metric: MetricSpec, columns: SeriesColumns, scope: Scope): PickedSeries {
   const { layout } = columns;
-  const { namespace, pods } = scope;
+  const { namespace, workload, pods } = scope;
   const last = kept.get(metric);
   if (last !== undefined && last.namespace === namespace && haveSameNames(last.pods, pods)) {
     last.pods = pods;
@@ -62,7 +65,7 @@ export function pickSeries(metric: MetricSpec, columns: SeriesColumns, scope: Sc
   }
   const index = layout.podIndex();
   const candidates = candidatesOf(index, namespace);
-  const picked = pickNow(metric, columns, { index, candidates, pods });
+  const picked = pickNow(metric, columns, { index, candidates, workload, pods });
   const isIndexKept = picked.selected === null && !picked.wereWhole;
   kept.set(metric, { ...candidates, namespace, picked, pods, layout, index: isIndexKept ? index : null });
   return picked;
@@ -93,9 +96,10 @@ function areSame(some: Candidates, others: Candidates): boolean {
 function pickNow(
   metric: MetricSpec,
   columns: SeriesColumns,
-  scope: { readonly index: PodIndex; readonly candidates: Candidates; readonly pods: readonly Pod[] },
+  scope: Omit<Scope, 'namespace'> & { readonly index: PodIndex; readonly candidates: Candidates },
 ): PickedSeries {
-  const { index, pods } = scope;
+  const { index, workload, pods } = scope;
+  const pattern = metric.type === 'Pods' && isByPod(metric.query) ? wholePattern(workload) : null;
   const container = metric.type === 'ContainerResource' ? metric.container : null;
   const selected = metric.type === 'Pods' ? selectRows(columns, metric.selector) : null;
   const seriesOf = finder(scope.candidates, index, selected);
@@ -106,6 +110,7 @@ function pickNow(
   let isDistinct = true;
   let isInOrder = true;
   for (const { name } of pods) {
+    if (pattern !== null && !pattern.test(name)) continue;
     const start = places.length;
     for (const series of seriesOf(name)) {
       if (container !== null && series.container !== container) continue;
@@ -129,6 +134,14 @@ function pickNow(
     isDistinct,
     wereWhole: isInOrder && places.length === columns.layout.count,
   };
+}
+
+/**
+ * The query may contain several workloads, but only series that a query for this one would return count: a decision must
+ * not depend on other documents.
+ */
+function wholePattern({ kind, name }: TargetRef): RegExp {
+  return new RegExp(`^(?:${podsPattern(kind, name)})$`);
 }
 
 /** A series without `container` is the whole pod. Other series next to it would count its usage twice. */

@@ -2,6 +2,7 @@ import type { Scaler } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
 import { type TurnedWork, workInTurns } from '../units/turned-work.js';
 import type { Answer } from './answers/answer.js';
+import { createKnownBatches } from './batches/known-batches.js';
 import { createPrometheusClient, type PrometheusClient } from './client/client.js';
 import type { SourceConfig } from './data-source/source-config.js';
 import { createDuplicateWatch } from './duplicate-watch.js';
@@ -78,6 +79,7 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
       duplicates: seeksDuplicates ? createDuplicateWatch({ config: recognition.config, clock }) : null,
       ages: createSourceAges({ queue, clock }),
       batches: new Map(),
+      podsBatches: createKnownBatches(clock),
       refused: createRefusedQueries(clock),
     });
   }
@@ -90,7 +92,7 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
       // The queries of a round are sent before those of the next one.
       last?.hurry();
       rounds += 1;
-      const order = { known, signal, round: rounds };
+      const order = { known, signal, clock, round: rounds };
       const starting = workInTurns(clock, startDue(due, { preparation, order, onDuplicates }));
       last = starting;
       return roundAnswers(starting, due, order);

@@ -6,20 +6,21 @@ import {
   type DueScaler,
   type NeededScaler,
   type Needs,
+  type PlannedPods,
   type PlannedQuery,
   type PlannedResource,
   type RoundPlan,
   type SuspectOfSource,
 } from './round-plan.js';
-import { type MetricNeed, metricNeeds, rankingNeed } from './scaler-queries.js';
+import { type MetricNeed, metricNeeds, ownQuery, rankingNeed } from './scaler-queries.js';
 
 /** What a round needs to know about its due scalers. The same in each round with the same scalers. */
 export interface PreparedRound {
   readonly due: readonly DueScaler[];
   /** By the scaler of `due`: 10,000 names would be joined and hashed in each round. */
   readonly needs: ReadonlyMap<Scaler, NeededScaler>;
-  readonly queries: readonly (readonly [string, PlannedQuery])[];
-  readonly rankings: readonly (readonly [string, PlannedQuery])[];
+  readonly queries: readonly (readonly [string, PlannedQuery | PlannedPods])[];
+  readonly rankings: readonly (readonly [string, PlannedQuery | PlannedPods])[];
   readonly resources: readonly (readonly [string, PlannedResource])[];
   readonly sourceNames: readonly string[];
   /** Each distinct suspect once, by source. */
@@ -127,7 +128,7 @@ function suspectOf(need: MetricNeed, scaler: Scaler, index: number): SuspectOfSo
   const source = need.source.name;
   if (need.kind === 'resource') return { source, ...resourceSuspect(need.resource, [scaler.namespace]) };
   const type = scaler.spec.metrics[index]?.type;
-  return type === undefined ? null : { source, ...querySuspect(need.query, type) };
+  return type === undefined ? null : { source, ...querySuspect(ownQuery(need), type) };
 }
 
 function longestPeriod(due: readonly DueScaler[]): number {

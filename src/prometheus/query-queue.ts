@@ -31,6 +31,8 @@ export interface AskOptions {
 interface QueryOrder extends AskOptions {
   /** A number that increases from round to round: see `Breaker`. */
   readonly round: number;
+  /** Called before the answer is returned, with the time since the query was sent. Not called if it was not sent. */
+  readonly onSeconds?: (seconds: number) => void;
 }
 
 /** A query without a slot. */
@@ -66,7 +68,7 @@ export function createQueryQueue(options: {
 
   /** Never throws. */
   const askNow = async ({ query, order, deadlineMs }: WaitingQuery): Promise<Answer> => {
-    const { seconds, signal } = order;
+    const { seconds, signal, onSeconds } = order;
     try {
       const startMs = clock.monotonicMs();
       if (signal.aborted) return { class: 'failed', reason: 'canceled', message: 'the query was canceled' };
@@ -77,9 +79,11 @@ export function createQueryQueue(options: {
       const sentAt = clock.now();
       const answer = await client.query(query, { timeoutMs: deadlineMs - startMs, signal, mayRetry });
       breaker.learn(answer);
+      const took = (clock.monotonicMs() - startMs) / 1000;
+      onSeconds?.(took);
       onQuery({
         source: config.name,
-        seconds: (clock.monotonicMs() - startMs) / 1000,
+        seconds: took,
         answerClass: answer.class,
         reason: answer.class === 'failed' ? answer.reason : null,
         message: answer.class === 'failed' ? answer.message : null,

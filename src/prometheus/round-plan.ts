@@ -1,3 +1,4 @@
+import type { PodsPattern } from '../promql/pods-pattern.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Suspect } from './duplicate-watch.js';
 import { queryKey, type MetricNeed } from './scaler-queries.js';
@@ -9,7 +10,7 @@ export interface DueScaler {
   readonly periodSeconds: number;
 }
 
-const LEAST_DEADLINE_SECONDS = 1;
+export const LEAST_DEADLINE_SECONDS = 1;
 
 /**
  * Returns the time limit of a query over all urls of its source: half the period, at most the timeout, at least 1 s.
@@ -21,6 +22,8 @@ export function queryDeadlineSeconds(source: SourceConfig, periodSeconds: number
 export type QueryNeed = Extract<MetricNeed, { readonly kind: 'query' }>;
 
 type ResourceNeed = Extract<MetricNeed, { readonly kind: 'resource' }>;
+
+type PodsNeed = Extract<MetricNeed, { readonly kind: 'pods' }>;
 
 export interface Needs {
   readonly metrics: readonly MetricNeed[];
@@ -50,10 +53,18 @@ export interface PlannedResource {
   seconds: number;
 }
 
+/** A query for the pods of several workloads. */
+export interface PlannedPods extends PlannedQuery {
+  /** By the text of the pattern. */
+  readonly workloads: Map<string, PodsPattern>;
+}
+
+type PlannedQueries = ReadonlyMap<string, PlannedQuery | PlannedPods>;
+
 export interface RoundPlan {
-  readonly queries: ReadonlyMap<string, PlannedQuery>;
+  readonly queries: PlannedQueries;
   /** Ranking queries that no metric uses. */
-  readonly rankings: ReadonlyMap<string, PlannedQuery>;
+  readonly rankings: PlannedQueries;
   readonly resources: ReadonlyMap<string, PlannedResource>;
 }
 
@@ -65,7 +76,7 @@ interface RoundPlanner {
 }
 
 export function createRoundPlanner(): RoundPlanner {
-  const queries = new Map<string, PlannedQuery>();
+  const queries = new Map<string, PlannedQuery | PlannedPods>();
   const resources = new Map<string, PlannedResource>();
   const ranked: NeededScaler[] = [];
   return {
@@ -80,9 +91,11 @@ export function createRoundPlanner(): RoundPlanner {
           planResource(resources, scaler.namespace, { need, seconds });
           continue;
         }
-        planQuery(queries, need.key, { source, query: need.query, periodSeconds, seconds });
+        const planned = { source, query: need.query, periodSeconds, seconds };
+        if (need.kind === 'pods') planPods(queries, need, planned);
+        else planQuery(queries, need.key, planned);
         for (const query of checkQueriesOf(need))
-          planQuery(queries, queryKey(source, query), { source, query, periodSeconds, seconds });
+          planQuery(queries, queryKey(source, query), { ...planned, query });
       }
     },
     plan: () => ({ queries, rankings: planRankings(ranked, queries), resources }),
@@ -104,36 +117,54 @@ function planResource(
   known.seconds = Math.min(known.seconds, seconds);
 }
 
-function planRankings(
-  needed: readonly NeededScaler[],
-  queries: ReadonlyMap<string, PlannedQuery>,
-): ReadonlyMap<string, PlannedQuery> {
-  const rankings = new Map<string, PlannedQuery>();
+function planRankings(needed: readonly NeededScaler[], queries: PlannedQueries): PlannedQueries {
+  const rankings = new Map<string, PlannedQuery | PlannedPods>();
   for (const { periodSeconds, ranking } of needed) {
-    if (ranking?.kind !== 'query' || queries.has(ranking.key)) continue;
-    const { source, query } = ranking;
-    planQuery(rankings, ranking.key, {
-      source,
-      query,
-      periodSeconds,
-      seconds: queryDeadlineSeconds(source, periodSeconds),
-    });
+    if (ranking?.kind !== 'query' && ranking?.kind !== 'pods') continue;
+    const { key, source, query } = ranking;
+    const planned = { source, query, periodSeconds, seconds: queryDeadlineSeconds(source, periodSeconds) };
+    const asked = queries.get(key);
+    if (ranking.kind === 'query') {
+      if (asked === undefined) planQuery(rankings, key, planned);
+    } else if (asked === undefined || !isForPods(asked) || !asked.workloads.has(ranking.pods)) {
+      planPods(rankings, ranking, planned);
+    }
   }
   return rankings;
 }
 
 const NO_QUERIES: readonly string[] = [];
 
-function checkQueriesOf({ checks }: QueryNeed): readonly string[] {
-  if (checks === null) return NO_QUERIES;
+function checkQueriesOf(need: QueryNeed | PodsNeed): readonly string[] {
+  if (need.kind === 'pods' || need.checks === null) return NO_QUERIES;
+  const { checks } = need;
   return [checks.guard, checks.freshness?.query ?? null].filter((one) => one !== null);
 }
 
-function planQuery(queries: Map<string, PlannedQuery>, key: string, planned: PlannedQuery): void {
+export function isForPods(planned: PlannedQuery | PlannedPods | PlannedResource): planned is PlannedPods {
+  return 'workloads' in planned;
+}
+
+function planPods(
+  queries: Map<string, PlannedQuery | PlannedPods>,
+  { key, pods, pattern }: PodsNeed,
+  planned: PlannedQuery,
+): void {
+  const known = planQuery(queries, key, { ...planned, workloads: new Map<string, PodsPattern>() });
+  if (isForPods(known)) known.workloads.set(pods, pattern);
+}
+
+function planQuery(
+  queries: Map<string, PlannedQuery | PlannedPods>,
+  key: string,
+  planned: PlannedQuery | PlannedPods,
+): PlannedQuery | PlannedPods {
   const known = queries.get(key);
-  if (known === undefined) queries.set(key, planned);
-  else {
-    known.periodSeconds = Math.min(known.periodSeconds, planned.periodSeconds);
-    known.seconds = Math.min(known.seconds, planned.seconds);
+  if (known === undefined) {
+    queries.set(key, planned);
+    return planned;
   }
+  known.periodSeconds = Math.min(known.periodSeconds, planned.periodSeconds);
+  known.seconds = Math.min(known.seconds, planned.seconds);
+  return known;
 }

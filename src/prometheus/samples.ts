@@ -8,6 +8,7 @@ import type {
   PodsMetric,
   ResourceMetric,
   Scaler,
+  TargetRef,
 } from '../scaler/spec.js';
 import { addSeconds, type Instant } from '../units/time.js';
 import type { Answer } from './answers/answer.js';
@@ -20,16 +21,11 @@ import type { SourceConfig } from './data-source/source-config.js';
 
 interface SampleContext {
   readonly namespace: string;
+  readonly workload: TargetRef;
   readonly pods: readonly Pod[];
   readonly now: Instant;
   /** The data source that was queried; null if the service config has none with that name. */
   readonly source: SourceConfig | null;
-}
-
-/** `droppedSeries`: the number of series of a Pods metric that belong to other pods. */
-interface SampleResult {
-  readonly sample: Sample;
-  readonly droppedSeries: number;
 }
 
 type Answered = Extract<Answer, { readonly series: unknown }>;
@@ -43,20 +39,17 @@ export function toSamples(
     readonly now: Instant;
     readonly sources: ReadonlyMap<string, SourceConfig>;
   },
-): { readonly samples: readonly Sample[]; readonly droppedSeries: number } {
+): readonly Sample[] {
   const { pods, now, sources } = context;
+  const { namespace, spec } = scaler;
   const samples: Sample[] = [];
-  let droppedSeries = 0;
-  for (const metric of scaler.spec.metrics) {
+  for (const metric of spec.metrics) {
     const answer = answers[samples.length];
-    if (answer === undefined)
-      throw new Error(`no answer for metric ${samples.length} of ${scaler.namespace}/${scaler.name}`);
+    if (answer === undefined) throw new Error(`no answer for metric ${samples.length} of ${scaler.key}`);
     const source = sources.get(metric.source) ?? null;
-    const result = toSample(metric, answer, { namespace: scaler.namespace, pods, now, source });
-    samples.push(result.sample);
-    droppedSeries += result.droppedSeries;
+    samples.push(toSample(metric, answer, { namespace, workload: spec.scaleTargetRef, pods, now, source }));
   }
-  return { samples, droppedSeries };
+  return samples;
 }
 
 /**
@@ -65,22 +58,21 @@ export function toSamples(
  * some NaN, or a server clock that differs by more than 120 s. Source: snapshot.md, `samples[]`; algorithm.md, section
  * 2.
  */
-export function toSample(metric: MetricSpec, answer: Answer, context: SampleContext): SampleResult {
+export function toSample(metric: MetricSpec, answer: Answer, context: SampleContext): Sample {
   if (answer.class === 'failed' || answer.class === 'invalid' || answer.class === 'missing') {
-    return withoutDrops(errorSample(answer.class, answer.message));
+    return errorSample(answer.class, answer.message);
   }
   // Not `missing`, which `onMissing: zero` reads as 0: the server has reported that data is absent.
-  if (columnsOf(answer).layout.count === 0)
-    return withoutDrops(errorSample('invalid', partialOf(answer) ?? 'no series'));
+  if (columnsOf(answer).layout.count === 0) return errorSample('invalid', partialOf(answer) ?? 'no series');
   switch (metric.type) {
     case 'Resource':
     case 'ContainerResource':
-      return withoutDrops(containersSample(metric, answer, context));
+      return containersSample(metric, answer, context);
     case 'Pods':
       return podsSample(metric, answer, context);
     case 'Object':
     case 'External':
-      return withoutDrops(valuesSample(metric, answer, context));
+      return valuesSample(metric, answer, context);
     default:
       return metric satisfies never;
   }
@@ -139,38 +131,30 @@ function countContainers(
   return containers;
 }
 
-function podsSample(metric: PodsMetric, answer: Answered, context: SampleContext): SampleResult {
+function podsSample(metric: PodsMetric, answer: Answered, context: SampleContext): Sample {
   const columns = columnsOf(answer);
   const picked = pickSeries(metric, columns, context);
-  const selected = picked.selected ?? columns.layout.count;
-  if (selected === 0) return withoutDrops(noneSelected(answer, columns));
+  if (picked.selected === 0) return noneSelected(answer, columns);
   if (picked.isPodMissing) {
-    return withoutDrops(
-      errorSample('invalid', 'a series has no label "pod": a Pods query needs one series for each pod'),
-    );
+    return errorSample('invalid', 'a series has no label "pod": a Pods query needs one series for each pod');
   }
   const { pods, starts } = picked.parts;
   if (!picked.isDistinct) {
     const index = pods.findIndex((_, at) => (starts[at + 1] ?? 0) - (starts[at] ?? 0) > 1);
     const count = (starts[index + 1] ?? 0) - (starts[index] ?? 0);
-    return withoutDrops(
-      errorSample('invalid', `${count} series for pod "${pods[index] ?? ''}": aggregate by (pod)`),
-    );
+    return errorSample('invalid', `${count} series for pod "${pods[index] ?? ''}": aggregate by (pod)`);
   }
   const values = valuesAt(picked, columns);
-  const droppedSeries = selected - values.length;
-  if (values.length === 0)
-    return { sample: errorSample('missing', 'no series of a listed pod'), droppedSeries };
+  if (values.length === 0) return errorSample('missing', 'no series of a listed pod');
   const verdict = judgeValues(values);
-  if (verdict.error !== null) return { sample: verdict.error, droppedSeries };
-  const sample: Sample = {
+  if (verdict.error !== null) return verdict.error;
+  return {
     form: 'pods',
     at: answer.evaluatedAt,
     windowSeconds: windowOf(metric),
     pods: verdict.partial === null ? new NamedValues(pods, values) : withoutNaN(pods, values),
     partial: whySamplePartial(answer, verdict, context.now),
   };
-  return { sample, droppedSeries };
 }
 
 function withoutNaN(names: readonly string[], values: readonly number[]): ReadonlyMap<string, number> {
@@ -217,8 +201,4 @@ function noneSelected(answer: Answered, { layout }: SeriesColumns): ErrorSample 
   const message = `none of ${layout.count} series matches metric.selector`;
   const why = partialOf(answer);
   return why === null ? errorSample('missing', message) : errorSample('invalid', `${message}, and ${why}`);
-}
-
-function withoutDrops(sample: Sample): SampleResult {
-  return { sample, droppedSeries: 0 };
 }

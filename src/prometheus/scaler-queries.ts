@@ -1,5 +1,6 @@
 import { isReadAsZero } from '../decision/samples/sample-rules.js';
-import { podsPattern } from '../promql/pods-pattern.js';
+import { isByPod } from '../promql/by-pod.js';
+import { patternText, type PodsPattern, podsPattern, podsPatternOf } from '../promql/pods-pattern.js';
 import { substitute } from '../promql/variables.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import type { Answer } from './answers/answer.js';
@@ -23,6 +24,17 @@ export type MetricNeed =
       readonly source: SourceConfig;
       readonly resource: string;
     }
+  /** A query that evaluates each pod on its own, sent for several workloads at once. */
+  | {
+      readonly kind: 'pods';
+      readonly key: string;
+      readonly source: SourceConfig;
+      /** All variables but `$pods` have values. */
+      readonly query: string;
+      readonly pattern: PodsPattern;
+      /** The text of the pattern. */
+      readonly pods: string;
+    }
   | { readonly kind: 'refused'; readonly answer: Answer };
 
 /** In the order of `spec.metrics`. Variables are replaced. */
@@ -42,6 +54,7 @@ export function rankingNeed(scaler: Scaler, sources: ReadonlyMap<string, SourceC
   if (podDeletionCost === null || dryRun) return null;
   const source = sourceFor(scaler, podDeletionCost.source, sources);
   if ('kind' in source) return source;
+  if (isByPod(podDeletionCost.query)) return podsNeed(podDeletionCost.query, scaler, source);
   const query = substitute(podDeletionCost.query, variablesOf(scaler));
   return { kind: 'query', key: queryKey(source, query), source, query, checks: null };
 }
@@ -97,10 +110,35 @@ function needOf(metric: MetricSpec, scaler: Scaler, source: SourceConfig): Metri
   if (isResource && isByNamespace(source, metric.name)) {
     return { kind: 'resource', key: queryKey(source, metric.name), source, resource: metric.name };
   }
+  if (metric.type === 'Pods' && isByPod(metric.query)) return podsNeed(metric.query, scaler, source);
   const query = metricQuery(metric, scaler, source);
   return query === null
     ? refused('bad_query', `data source "${source.name}" has no resource query for "${metric.name}"`)
     : { kind: 'query', key: queryKey(source, query), source, query, checks: metricChecks(metric, scaler) };
+}
+
+/** Only scalers with the same sync period share a query, which would otherwise change from round to round. */
+function podsNeed(
+  written: string,
+  scaler: Scaler,
+  source: SourceConfig,
+): Extract<MetricNeed, { readonly kind: 'pods' }> {
+  const { kind, name } = scaler.spec.scaleTargetRef;
+  const query = substitute(written, { namespace: scaler.namespace, name });
+  const pattern = podsPatternOf(kind, name);
+  return {
+    kind: 'pods',
+    key: `${queryKey(source, query)}\n${scaler.spec.syncPeriodSeconds}`,
+    source,
+    query,
+    pattern,
+    pods: patternText(pattern),
+  };
+}
+
+/** Returns the query of a need for its scaler alone. */
+export function ownQuery(need: Extract<MetricNeed, { readonly kind: 'query' | 'pods' }>): string {
+  return need.kind === 'query' ? need.query : substitute(need.query, { pods: need.pods });
 }
 
 export function queryKey({ name }: SourceConfig, query: string): string {

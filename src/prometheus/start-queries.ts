@@ -1,4 +1,5 @@
 import type { Scaler } from '../scaler/spec.js';
+import type { Clock } from '../units/clock.js';
 import type { Answer } from './answers/answer.js';
 import { type DuplicateWatch, resourceSuspect } from './duplicate-watch.js';
 import { applyChecks, type MetricChecks } from './metric-checks.js';
@@ -6,8 +7,17 @@ import type { PreparedRound } from './prepared-round.js';
 import type { QueryQueue } from './query-queue.js';
 import type { Recognition } from './recognition.js';
 import type { RefusedQueries } from './refused-queries.js';
-import { createResourceBatches, type ResourceBatches } from './resource-batches.js';
-import type { NeededScaler, PlannedQuery, PlannedResource } from './round-plan.js';
+import type { KnownBatches } from './batches/known-batches.js';
+import type { PodsBatches, TimedAnswer } from './batches/pods-batches.js';
+import { createResourceBatches, type ResourceBatches } from './batches/resource-batches.js';
+import {
+  isForPods,
+  LEAST_DEADLINE_SECONDS,
+  type NeededScaler,
+  type PlannedPods,
+  type PlannedQuery,
+  type PlannedResource,
+} from './round-plan.js';
 import { type MetricNeed, queryKey } from './scaler-queries.js';
 import type { SourceAges } from './source-age.js';
 
@@ -22,12 +32,14 @@ export interface KnownSource {
   readonly duplicates: DuplicateWatch | null;
   /** By flavor, resource and query. */
   readonly batches: Map<string, ResourceBatches>;
+  readonly podsBatches: KnownBatches;
   readonly refused: RefusedQueries;
 }
 
 export interface RoundOrder {
   readonly known: ReadonlyMap<string, KnownSource>;
   readonly signal: AbortSignal;
+  readonly clock: Clock;
   /** A number that increases from round to round. */
   readonly round: number;
 }
@@ -42,17 +54,19 @@ export interface StartedQueries {
 
 type ResourceBatch = (namespace: string) => Promise<Answer>;
 
+type PodsBatch = ReturnType<PodsBatches['ask']>;
+
 /** Sends each query of the round. Yields after each of them. */
 export function* startQueries(
   prepared: PreparedRound,
   order: RoundOrder,
 ): Generator<void, StartedQueries, void> {
-  const { known, signal, round } = order;
+  const { known, signal, clock, round } = order;
   const recognizing = new Map<string, Promise<void> | null>();
   for (const name of prepared.sourceNames)
     recognizing.set(name, mustGet(known, name).recognition.begin({ seconds: RECOGNIZE_SECONDS, signal }));
   const byResource = new Map<string, ResourceBatch>();
-  const askResource = ([key, planned]: readonly [string, PlannedResource]): void => {
+  const askResource = (key: string, planned: PlannedResource): void => {
     const { source, resource, namespaces, seconds } = planned;
     const { queue, batches, recognition, duplicates } = mustGet(known, source.name);
     const ask = (query: string): Promise<Answer> => queue.ask(query, { seconds, signal, round });
@@ -72,7 +86,7 @@ export function* startQueries(
     byResource.set(key, oncePerNamespace(begun));
   };
   const byQuery = new Map<string, Promise<Answer>>();
-  const askQuery = ([key, planned]: readonly [string, PlannedQuery]): void => {
+  const askQuery = (key: string, planned: PlannedQuery): void => {
     const { source, query, periodSeconds, seconds } = planned;
     const { queue, refused } = mustGet(known, source.name);
     const waiting = recognizing.get(source.name) ?? null;
@@ -80,10 +94,34 @@ export function* startQueries(
     const asking = waiting === null ? ask : (): Promise<Answer> => waiting.then(ask);
     byQuery.set(key, refused.ask(query, periodSeconds, asking));
   };
+  const byPods = new Map<string, PodsBatch[]>();
+  const askPods = (key: string, planned: PlannedPods): void => {
+    const { source, query, workloads, seconds } = planned;
+    const { queue, refused, podsBatches } = mustGet(known, source.name);
+    const waiting = recognizing.get(source.name) ?? null;
+    const startMs = clock.monotonicMs();
+    const askQuery = async (text: string): Promise<TimedAnswer> => {
+      let took: number | null = null;
+      const ask = (): Promise<Answer> =>
+        queue.ask(text, {
+          seconds: secondsLeft(seconds, clock.monotonicMs() - startMs),
+          signal,
+          round,
+          onSeconds: (each) => (took = each),
+        });
+      const asking = waiting === null ? ask : (): Promise<Answer> => waiting.then(ask);
+      const answer = await refused.ask(text, planned.periodSeconds, asking);
+      return { answer, seconds: took };
+    };
+    const batch = podsBatches.of(key, query).ask(workloads, { askQuery, limit: seconds });
+    byPods.set(key, [...(byPods.get(key) ?? []), batch]);
+  };
   const entries: readonly PlannedEntry[] = [...prepared.resources, ...prepared.queries];
   for (const entry of [...rotate(entries, round), ...rotate(prepared.rankings, round)]) {
-    if (isResource(entry)) askResource(entry);
-    else askQuery(entry);
+    const [key, planned] = entry;
+    if ('resource' in planned) askResource(key, planned);
+    else if (isForPods(planned)) askPods(key, planned);
+    else askQuery(key, planned);
     yield;
   }
   // The queries of a source may change once its server is recognized, so the check waits for that.
@@ -95,6 +133,7 @@ export function* startQueries(
       if (need.kind === 'refused') return Promise.resolve(need.answer);
       const { source } = need;
       if (need.kind === 'resource') return mustGet(byResource, need.key)(namespace);
+      if (need.kind === 'pods') return podsAnswer(mustGet(byPods, need.key), need.pods);
       const answer = mustGet(byQuery, need.key);
       if (need.checks === null) return answer;
       return checkedAnswer(answer, need.checks, (query) => mustGet(byQuery, queryKey(source, query)));
@@ -104,8 +143,18 @@ export function* startQueries(
 
 type PlannedEntry = PreparedRound['queries'][number] | PreparedRound['resources'][number];
 
-function isResource(entry: PlannedEntry): entry is PreparedRound['resources'][number] {
-  return 'resource' in entry[1];
+/** For the queries that follow a rejected one in the same round, with one digit, because it is shown. */
+function secondsLeft(seconds: number, elapsedMs: number): number {
+  return Math.max(LEAST_DEADLINE_SECONDS, Math.ceil((seconds - elapsedMs / 1000) * 10) / 10);
+}
+
+/** The query of a ranking may be that of a metric, for other workloads. */
+function podsAnswer(batches: readonly PodsBatch[], pods: string): Promise<Answer> {
+  for (const batch of batches) {
+    const answer = batch(pods);
+    if (answer !== null) return answer;
+  }
+  throw new Error(`the pods ${pods} are not part of this round`);
 }
 
 /** The scalers of a namespace share the promise of its answer. */

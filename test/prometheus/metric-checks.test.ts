@@ -4,7 +4,7 @@ import type { Series } from '../../src/prometheus/answers/series.js';
 import { applyChecks, type MetricChecks } from '../../src/prometheus/metric-checks.js';
 import { sampleOutcome } from '../../src/prometheus/recovery-hold.js';
 import { toSample } from '../../src/prometheus/samples.js';
-import { aSource, at, externalMetric, T0 } from '../support/builders.js';
+import { aSource, at, externalMetric, T0, WORKLOAD } from '../support/builders.js';
 import { values } from './fakes.js';
 
 const GUARDED: MetricChecks = { guard: 'g', freshness: null, isMissingZero: false };
@@ -73,7 +73,7 @@ describe('a guard', () => {
 describe('onMissing: zero next to a guard', () => {
   const metric = externalMetric({ onMissing: 'zero' });
   const sampleOf = (answer: Answer) =>
-    toSample(metric, answer, { namespace: 'shop', pods: [], now: T0, source: aSource() }).sample;
+    toSample(metric, answer, { namespace: 'shop', workload: WORKLOAD, pods: [], now: T0, source: aSource() });
 
   it('reads no series as 0 if the guard is true, and as no value if it is not', () => {
     const good = sampleOf(guarded(vector(1), missing, true));

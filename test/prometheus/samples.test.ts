@@ -4,7 +4,7 @@ import type { Series } from '../../src/prometheus/answers/series.js';
 import type { Sample } from '../../src/decision/snapshot/snapshot.js';
 import { toSample, toSamples } from '../../src/prometheus/samples.js';
 import type { LabelSelector, MetricSpec, PodsMetric } from '../../src/scaler/spec.js';
-import { aPod, aScaler, aSource, at, cpuMetric, externalMetric, T0 } from '../support/builders.js';
+import { aPod, aScaler, aSource, at, cpuMetric, externalMetric, T0, WORKLOAD } from '../support/builders.js';
 import { values } from './fakes.js';
 
 const memoryMetric: MetricSpec = { ...cpuMetric, name: 'memory', identity: 'memory' };
@@ -16,7 +16,7 @@ const podsMetric: PodsMetric = {
   identity: 'rps',
   source: 'default',
   target: { type: 'AverageValue', milli: 1000n },
-  query: 'sum by (pod) (rate(requests_total{pod=~"$pods"}[1m]))',
+  query: 'sum by (pod) (rate(requests_total[1m]))',
   selector: [],
 };
 
@@ -26,14 +26,15 @@ const one = (value: number, labels: Readonly<Record<string, string>> = {}): Seri
 const usage = (pod: string, container: string, value: number, namespace = 'shop'): Series =>
   one(value, { namespace, pod, container });
 
-function read(metric: MetricSpec, answer: Answer, podNames: readonly string[] = ['a', 'b'], now = T0) {
-  const { sample, ...rest } = toSample(metric, answer, {
+function sampleOf(metric: MetricSpec, answer: Answer, podNames: readonly string[] = ['a', 'b'], now = T0) {
+  const sample = toSample(metric, answer, {
     namespace: 'shop',
+    workload: WORKLOAD,
     pods: podNames.map((name) => aPod(name)),
     now,
     source: aSource(),
   });
-  return { sample: withMaps(sample), ...rest };
+  return withMaps(sample);
 }
 
 /** A sample is compared by its contents. */
@@ -45,8 +46,6 @@ function withMaps(sample: Sample): Sample {
     containers: new Map(Array.from(sample.containers, ([pod, usage]) => [pod, new Map(usage)])),
   };
 }
-
-const sampleOf = (...parameters: Parameters<typeof read>) => read(...parameters).sample;
 
 describe('a sample without an answer', () => {
   it.each([
@@ -161,25 +160,22 @@ describe('a sample of NaN', () => {
 });
 
 describe('a sample of Pods', () => {
-  it('has one value for each listed pod and counts the others', () => {
+  it('has one value for each listed pod', () => {
     const answer = values([
       one(4, { pod: 'a' }),
       one(5, { pod: 'b', namespace: 'shop' }),
       one(6, { pod: 'gone' }),
     ]);
 
-    expect(read(podsMetric, answer)).toEqual({
-      droppedSeries: 1,
-      sample: {
-        form: 'pods',
-        at: T0,
-        windowSeconds: 60,
-        partial: null,
-        pods: new Map([
-          ['a', 4],
-          ['b', 5],
-        ]),
-      },
+    expect(sampleOf(podsMetric, answer)).toEqual({
+      form: 'pods',
+      at: T0,
+      windowSeconds: 60,
+      partial: null,
+      pods: new Map([
+        ['a', 4],
+        ['b', 5],
+      ]),
     });
   });
 
@@ -200,7 +196,7 @@ describe('a sample of Pods', () => {
   });
 
   it('has a window of 0 for a gauge', () => {
-    const gauge = { ...podsMetric, query: 'busy{pod=~"$pods"}' };
+    const gauge = { ...podsMetric, query: 'busy' };
 
     expect(sampleOf(gauge, values([one(1, { pod: 'a' })]))).toMatchObject({ windowSeconds: 0 });
   });
@@ -290,15 +286,14 @@ describe('a partial sample', () => {
 });
 
 describe('toSamples', () => {
-  it('returns one sample per metric in order and adds up the dropped series', () => {
+  it('returns one sample per metric in order', () => {
     const scaler = aScaler([podsMetric, externalMetric()]);
     const answers = [values([one(1, { pod: 'a' }), one(1, { pod: 'x' })]), values([one(3)])];
     const sources = new Map([['default', aSource()]]);
 
     const result = toSamples(scaler, answers, { pods: [aPod('a')], now: T0, sources });
 
-    expect(result.samples.map(({ form }) => form)).toEqual(['pods', 'values']);
-    expect(result.droppedSeries).toBe(1);
+    expect(result.map(({ form }) => form)).toEqual(['pods', 'values']);
   });
 
   it('returns for each of 1,000 scalers its own 5 pods of one answer', () => {
@@ -314,7 +309,7 @@ describe('toSamples', () => {
     }));
 
     const samples = scalers.map(
-      ({ scaler, pods }) => toSamples(scaler, [answer], { pods, now: T0, sources }).samples[0],
+      ({ scaler, pods }) => toSamples(scaler, [answer], { pods, now: T0, sources })[0],
     );
 
     for (const [index, sample] of samples.entries()) {

@@ -3,7 +3,7 @@ import { resolveServiceConfig } from '../../src/config/resolve-service-config.js
 import type { ClusterPod } from '../../src/kubernetes/api/types.js';
 import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
 import { parseScaler } from '../../src/scaler/read/parse-scaler.js';
-import type { ExternalMetric, MetricSpec, Scaler } from '../../src/scaler/spec.js';
+import type { ExternalMetric, MetricSpec, Scaler, TargetRef } from '../../src/scaler/spec.js';
 import { addSeconds, instantFromMs } from '../../src/units/time.js';
 import type { Instant } from '../../src/units/time.js';
 
@@ -13,6 +13,9 @@ export const T0: Instant = instantFromMs(Date.UTC(2026, 0, 1));
 export function at(seconds: number): Instant {
   return addSeconds(T0, seconds);
 }
+
+/** The target of `aScaler()`. */
+export const WORKLOAD: TargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
 
 interface Place {
   readonly name?: string;

@@ -14,7 +14,7 @@ export function metricObserver(settings: {
   const { sources, recoveryHoldMaxSeconds } = settings;
   return ({ scaler, memory, readings, now, pods }) => {
     const { results, ages } = readings;
-    const { samples } = toSamples(scaler, results, { pods, now, sources });
+    const samples = toSamples(scaler, results, { pods, now, sources });
     const { holds, holdScaleDownUntil, holdReason } = advanceHolds(memory.holds, {
       scaler,
       samples,

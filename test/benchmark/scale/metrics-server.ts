@@ -61,7 +61,7 @@ interface QueryAnswer {
 }
 
 const CPU = /^sum by \(namespace, pod, container\).*container_cpu_usage_seconds_total\{namespace=~"([^"]*)"/;
-const OWN = /^sum by \(pod\).*http_requests_total\{namespace="([^"]*)", pod=~"([^"[]*)-\[/;
+const OWN = /^sum by \(pod\).*http_requests_total\{namespace="([^"]*)", pod=~"(?:\(\?:)?([^"[)]*)\)?-\[/;
 const SHARED = /^sum by \(service, pod\).*http_requests_total\{namespace="([^"]*)"\}/;
 /** Questions for series that exist twice: here none does. */
 const CHECK = /^(?:max by|count|topk)/;
@@ -101,8 +101,9 @@ function answerQuery(world: World, clock: WorldClock, query: string): QueryAnswe
   }
   const own = OWN.exec(query);
   if (own !== null) {
-    const deployment = world.deployments.get(own[1] ?? '')?.get(own[2] ?? '');
-    return { kind: 'own', series: deployment === undefined ? [] : write([deployment], 'requests', () => '') };
+    const deployments = world.deployments.get(own[1] ?? '');
+    const asked = (own[2] ?? '').split('|').flatMap((name) => deployments?.get(name) ?? []);
+    return { kind: 'own', series: write(asked, 'requests', () => '') };
   }
   const shared = SHARED.exec(query);
   if (shared !== null) {

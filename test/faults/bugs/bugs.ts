@@ -23,7 +23,7 @@ export const BUGS: readonly Bug[] = [
     edit(
       'prometheus/samples.js',
       `if (answer.class === 'failed' ||`,
-      `if (answer.class === 'missing') return withoutDrops(${ZERO}); if (answer.class === 'failed' ||`,
+      `if (answer.class === 'missing') return ${ZERO}; if (answer.class === 'failed' ||`,
     ),
   ),
   bug(
@@ -32,7 +32,7 @@ export const BUGS: readonly Bug[] = [
     edit(
       'prometheus/samples.js',
       `if (answer.class === 'failed' ||`,
-      `if (answer.class === 'failed') return withoutDrops(${ZERO}); if (answer.class === 'failed' ||`,
+      `if (answer.class === 'failed') return ${ZERO}; if (answer.class === 'failed' ||`,
     ),
   ),
   bug(

@@ -6,7 +6,7 @@ import { parseSnapshot } from '../../../src/decision/snapshot/parse-snapshot.js'
 import type { Sample, Snapshot } from '../../../src/decision/snapshot/snapshot.js';
 import { createPrometheusClient } from '../../../src/prometheus/client/client.js';
 import { toSample } from '../../../src/prometheus/samples.js';
-import { aDocument, aPod, aSource, at, T0 } from '../../support/builders.js';
+import { aDocument, aPod, aSource, at, T0, WORKLOAD } from '../../support/builders.js';
 import { realClock, startServer } from '../fakes.js';
 
 /*
@@ -72,8 +72,8 @@ async function outcome(
   if (spec === undefined) throw new Error('there is no metric');
   const client = createPrometheusClient(aSource({ urls: [url] }), realClock);
   const answer = await client.query('sum(m)', { timeoutMs });
-  const context = { namespace: 'shop', pods: [aPod('a')], now, source: aSource() };
-  const { sample } = toSample(spec, answer, context);
+  const context = { namespace: 'shop', workload: WORKLOAD, pods: [aPod('a')], now, source: aSource() };
+  const sample = toSample(spec, answer, context);
   const { desiredReplicas } = decide({ ...snapshot, pods: [aPod('a')], samples: [sample] });
   return { sample: nameOf(sample), replicas: desiredReplicas, why: whyOf(sample) };
 }

@@ -116,7 +116,8 @@ function judgeSeries(queried: QueriedMetric, answer: Answered): CheckResult {
     return make.skipped(`${who}: the pods cannot be read, so its series cannot be matched to pods`);
   const { source = null, clock = null } = queried.context ?? {};
   const now = clock?.now() ?? answer.evaluatedAt;
-  const { sample } = toSample(metric, answer, { namespace, pods: pods ?? [], now, source });
+  const workload = queried.facts.scaler.spec.scaleTargetRef;
+  const sample = toSample(metric, answer, { namespace, workload, pods: pods ?? [], now, source });
   if (sample.form !== 'error') return judgeCoverage(queried, sample);
   if (sample.kind === 'nan')
     return make.failed(

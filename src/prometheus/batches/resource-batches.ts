@@ -1,8 +1,8 @@
-import type { Answer } from './answers/answer.js';
-import { answerLimits } from './answers/answer-limits.js';
-import { resourceQuery } from './resource-queries.js';
-import { columnsOf } from './answers/series-columns.js';
-import type { SourceConfig } from './data-source/source-config.js';
+import type { Answer } from '../answers/answer.js';
+import { answerLimits } from '../answers/answer-limits.js';
+import { resourceQuery } from '../resource-queries.js';
+import { columnsOf } from '../answers/series-columns.js';
+import type { SourceConfig } from '../data-source/source-config.js';
 
 /**
  * Queries the usage of one resource in many namespaces, with as few queries as the limit of series per answer allows.

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { createResourceBatches } from '../../src/prometheus/resource-batches.js';
-import type { Answer } from '../../src/prometheus/answers/answer.js';
-import { aSource } from '../support/builders.js';
-import { values } from './fakes.js';
+import { createResourceBatches } from '../../../src/prometheus/batches/resource-batches.js';
+import type { Answer } from '../../../src/prometheus/answers/answer.js';
+import { aSource } from '../../support/builders.js';
+import { values } from '../fakes.js';
 
 /* Queries that change from round to round cost more than a few series too many: all labels of their answers are new. */
 

@@ -1,0 +1,110 @@
+import { analyzeQuery } from './analyze.js';
+import type { Expression } from './expressions.js';
+import { parseQuery } from './parse.js';
+import { aggregationParameter, isAggregation, signatureOf } from './signatures.js';
+import { listVariables } from './variables.js';
+
+/** `pods`: the result for the pods of two workloads is the results for each of them together. */
+type Scope = 'pods' | 'constant' | 'other';
+
+type Of<Form extends Expression['form']> = Extract<Expression, { readonly form: Form }>;
+
+/** Functions of all series together, and those that write labels, after which two series may have the same ones. */
+const NOT_BY_POD: ReadonlySet<string> = new Set([
+  'absent',
+  'absent_over_time',
+  'label_join',
+  'label_replace',
+  'scalar',
+]);
+
+/** Bounds of the cache: number of queries, characters per query. */
+const MAX_KEPT = 1000;
+const MAX_KEPT_LENGTH = 10_000;
+const kept = new Map<string, boolean>();
+
+/**
+ * Whether a query with `$pods` evaluates each pod on its own, so that one query for the pods of several workloads
+ * returns the same series as a query for each of them: all its selectors have `pod=~"$pods"`, and each operator and
+ * aggregation keeps pods apart. False in doubt, and for MetricsQL.
+ */
+export function isByPod(query: string): boolean {
+  const known = kept.get(query);
+  if (known !== undefined) return known;
+  const isSo = query.includes('$pods') && readScope(query) === 'pods';
+  if (query.length > MAX_KEPT_LENGTH) return isSo;
+  const oldest = kept.size < MAX_KEPT ? undefined : kept.keys().next().value;
+  if (oldest !== undefined) kept.delete(oldest);
+  kept.set(query, isSo);
+  return isSo;
+}
+
+function readScope(query: string): Scope {
+  const { errorNode, unknownFunctions } = parseQuery(query);
+  const facts = analyzeQuery(query);
+  if (errorNode !== null || unknownFunctions.length > 0) return 'other';
+  if (facts?.type !== 'vector' || facts.problems.length > 0) return 'other';
+  const scopes: Scope[] = [];
+  let selectors = 0;
+  for (const expression of facts.expressions) {
+    if (expression.form === 'selector') selectors += 1;
+    scopes.push(scopeOf(expression, scopes));
+  }
+  // `$pods` anywhere else would have the workload's own value there.
+  const uses = listVariables(query).filter(({ name }) => name === 'pods').length;
+  return uses === selectors ? (scopes.at(-1) ?? 'other') : 'other';
+}
+
+function scopeOf(expression: Expression, scopes: readonly Scope[]): Scope {
+  const operands = expression.operands.map((operand) => scopes[operand] ?? 'other');
+  switch (expression.form) {
+    case 'number':
+    case 'string':
+      return 'constant';
+    case 'selector':
+      return isOfPods(expression) ? 'pods' : 'other';
+    case 'range':
+    case 'subquery':
+    case 'unary':
+    case 'wrapped':
+      return operands[0] ?? 'other';
+    case 'call':
+      return signatureOf(expression.name) === null || NOT_BY_POD.has(expression.name)
+        ? 'other'
+        : onePods(operands);
+    case 'aggregate':
+      return scopeOfAggregate(expression, operands);
+    case 'binary':
+      return scopeOfBinary(expression, operands);
+    default:
+      return expression satisfies never;
+  }
+}
+
+function isOfPods({ matchers }: Of<'selector'>): boolean {
+  const ofPods = matchers.filter(({ value }) => value.includes('$pods'));
+  return (
+    ofPods.length === 1 &&
+    ofPods.every(({ label, operator, value }) => label === 'pod' && operator === '=~' && value === '$pods')
+  );
+}
+
+/** One operand by pod, such as the series of rate(), and constants, such as the bounds of clamp(). */
+function onePods(operands: readonly Scope[]): Scope {
+  const [one = 'other', ...others] = operands.filter((scope) => scope !== 'constant');
+  return others.length === 0 ? one : 'other';
+}
+
+function scopeOfAggregate({ name, grouping }: Of<'aggregate'>, operands: readonly Scope[]): Scope {
+  // count_values() writes a label.
+  if (!isAggregation(name) || aggregationParameter(name) === 'string' || grouping === null) return 'other';
+  const keepsPod = grouping.labels.includes('pod') === (grouping.kind === 'by');
+  return keepsPod ? onePods(operands) : 'other';
+}
+
+function scopeOfBinary({ matching, fillFrom }: Of<'binary'>, operands: readonly Scope[]): Scope {
+  if (operands.every((scope) => scope === 'constant')) return 'constant';
+  if (operands.includes('constant')) return onePods(operands);
+  const comparesPods = matching === null || matching.labels.includes('pod') === (matching.kind === 'on');
+  return comparesPods && fillFrom === null && operands.every((scope) => scope === 'pods') ? 'pods' : 'other';
+}
