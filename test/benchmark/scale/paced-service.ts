@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { paceFlags } from './pace.js';
 import type { PaceFigures, PaceOrder, PaceReport, ProfileKind, StartTimes } from './pace.js';
 
-/** The built CLI in its process, whose clock can run faster. */
+/** The bundled program in its process, whose clock can run faster. */
 export interface PacedService {
   readonly pid: number;
   readonly url: string;
@@ -22,6 +22,9 @@ export interface PacedService {
 }
 
 const CLI = fileURLToPath(new URL('../../../../dist/bundle/main.js', import.meta.url));
+
+/** Of the Dockerfile. */
+const IMAGE_ENV = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' };
 
 /** `scalers`: how many documents the config leads to. */
 export function startPacedService(options: {
@@ -41,7 +44,7 @@ export function startPacedService(options: {
     [...paceFlags(scalers, profilesStart), ...nodeFlags, CLI, 'run', '--config', configFile],
     {
       stdio: ['ignore', log, log, 'ipc'],
-      env: { ...process.env, MALLOC_ARENA_MAX: '2', POD_NAMESPACE: 'promscaler' },
+      env: { ...process.env, ...IMAGE_ENV, POD_NAMESPACE: 'promscaler' },
     },
   );
   closeSync(log);
