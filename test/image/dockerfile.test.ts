@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
+import { IMAGE_ENV, IMAGE_FLAGS } from '../support/image-process.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const DOCKERFILE = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
@@ -54,7 +55,11 @@ describe('the Dockerfile', () => {
     const entrypoint: unknown = parse(instructions('ENTRYPOINT')[0]?.join(' ') ?? '');
     const installs = LINES.filter((line) => line.includes('npm '));
 
-    expect(entrypoint).toEqual(['/nodejs/bin/node', '--disable-proto=delete', '/app/dist/bundle/main.js']);
+    expect(entrypoint).toEqual(['/nodejs/bin/node', ...IMAGE_FLAGS, '/app/dist/bundle/main.js']);
+    expect(instructions('ENV').flat()).toEqual([
+      'NODE_ENV=production',
+      ...Object.entries(IMAGE_ENV).map(([name, value]) => `${name}=${value}`),
+    ]);
     expect(instructions('USER')).toEqual([['65532:65532']]);
     expect(installs).toEqual([
       'RUN npm ci --ignore-scripts',

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { IMAGE_ENV, IMAGE_FLAGS } from '../../support/image-process.js';
 import { paceFlags } from './pace.js';
 import type { PaceFigures, PaceOrder, PaceReport, ProfileKind, StartTimes } from './pace.js';
 
@@ -23,9 +24,6 @@ export interface PacedService {
 
 const CLI = fileURLToPath(new URL('../../../../dist/bundle/main.js', import.meta.url));
 
-/** Of the Dockerfile. */
-const IMAGE_ENV = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' };
-
 /** `scalers`: how many documents the config leads to. */
 export function startPacedService(options: {
   readonly configFile: string;
@@ -41,7 +39,7 @@ export function startPacedService(options: {
   const log = openSync(logFile, 'w');
   const child = spawn(
     process.execPath,
-    [...paceFlags(scalers, profilesStart), ...nodeFlags, CLI, 'run', '--config', configFile],
+    [...paceFlags(scalers, profilesStart), ...IMAGE_FLAGS, ...nodeFlags, CLI, 'run', '--config', configFile],
     {
       stdio: ['ignore', log, log, 'ipc'],
       env: { ...process.env, ...IMAGE_ENV, POD_NAMESPACE: 'promscaler' },
