@@ -7,7 +7,7 @@ import {
   findContainerDuplicates,
   findQueryDuplicates,
 } from './find-duplicates.js';
-import { resourceQuery } from './resource-queries.js';
+import { resourceQuery } from './data-source/resource-queries.js';
 import type { SourceConfig } from './data-source/source-config.js';
 
 /** A query that may count the same thing several times. */

@@ -3,7 +3,7 @@ import type { Sample } from '../decision/snapshot/snapshot.js';
 import { largestRangeSeconds } from '../promql/ranges.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { addSeconds, formatInstant, type Instant, latest, secondsBetween } from '../units/time.js';
-import { resourceWindowSeconds } from './resource-queries.js';
+import { resourceWindowSeconds } from './data-source/resource-queries.js';
 import { metricQuery } from './scaler-queries.js';
 import { type HistoryState, KEPT, longestSilenceSeconds, type SourceAge } from './source-age.js';
 import type { SourceConfig } from './data-source/source-config.js';

@@ -13,7 +13,7 @@ import type {
 import { addSeconds, type Instant } from '../units/time.js';
 import type { Answer } from './answers/answer.js';
 import { type PickedSeries, pickSeries, valuesAt } from './pick-series.js';
-import { resourceWindowSeconds } from './resource-queries.js';
+import { resourceWindowSeconds } from './data-source/resource-queries.js';
 import { columnsOf, type SeriesColumns } from './answers/series-columns.js';
 import { selectRows } from './answers/series-index.js';
 import { partialOf, whySamplePartial } from './answers/why-partial.js';

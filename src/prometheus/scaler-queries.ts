@@ -5,7 +5,7 @@ import { substitute } from '../promql/variables.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import type { Answer } from './answers/answer.js';
 import type { MetricChecks } from './metric-checks.js';
-import { isByNamespace, resourceQuery } from './resource-queries.js';
+import { isByNamespace, resourceQuery } from './data-source/resource-queries.js';
 import type { SourceConfig } from './data-source/source-config.js';
 
 /** `key`: the source and the query or resource. Built once, because 10,000 scalers look it up in each round. */

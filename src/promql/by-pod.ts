@@ -1,7 +1,7 @@
 import { analyzeQuery } from './analyze.js';
 import type { Expression } from './expressions.js';
 import { parseQuery } from './parse.js';
-import { aggregationParameter, isAggregation, signatureOf } from './signatures.js';
+import { signatureOf } from './signatures.js';
 import { listVariables } from './variables.js';
 
 /** `pods`: the result for the pods of two workloads is the results for each of them together. */
@@ -16,6 +16,19 @@ const NOT_BY_POD: ReadonlySet<string> = new Set([
   'label_join',
   'label_replace',
   'scalar',
+]);
+
+/** Aggregations with one value for each group. The others choose among equal series, or write a label. */
+const AGGREGATES: ReadonlySet<string> = new Set([
+  'avg',
+  'count',
+  'group',
+  'max',
+  'min',
+  'quantile',
+  'stddev',
+  'stdvar',
+  'sum',
 ]);
 
 /** Bounds of the cache: number of queries, characters per query. */
@@ -96,8 +109,7 @@ function onePods(operands: readonly Scope[]): Scope {
 }
 
 function scopeOfAggregate({ name, grouping }: Of<'aggregate'>, operands: readonly Scope[]): Scope {
-  // count_values() writes a label.
-  if (!isAggregation(name) || aggregationParameter(name) === 'string' || grouping === null) return 'other';
+  if (!AGGREGATES.has(name) || grouping === null) return 'other';
   const keepsPod = grouping.labels.includes('pod') === (grouping.kind === 'by');
   return keepsPod ? onePods(operands) : 'other';
 }

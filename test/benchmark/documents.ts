@@ -16,9 +16,10 @@ export const SCRAPE_SECONDS = 2;
 export const PERIOD_SECONDS = 4;
 const RATE_SECONDS = 10;
 
-/** Returns the queries of a round: cpu once for all namespaces, the shared query once, the others each. */
-export function distinctQueries({ shared, own }: Variant): number {
-  return 1 + Math.min(shared, 1) + own;
+/** Returns the queries of a round: cpu and the shared query once for all namespaces, the others once for each. */
+export function distinctQueries(variant: Variant): number {
+  const owners = allWorkloads().filter((_, index) => hasOwnQuery(index, variant));
+  return 1 + Math.min(variant.shared, 1) + new Set(owners.map(({ namespace }) => namespace)).size;
 }
 
 /** Returns the number of metrics of all documents of a variant. */
@@ -56,9 +57,8 @@ log: { level: warn }
 }
 
 /** Builds a document; every other one has the shared query, so that all namespaces have it. */
-function documentOf({ namespace, name }: Workload, index: number, { shared, own }: Variant): string {
-  const hasShared = index % 2 === 0 && index / 2 < shared;
-  const hasOwn = index % 100 === 1 && (index - 1) / 100 < own;
+function documentOf({ namespace, name }: Workload, index: number, variant: Variant): string {
+  const hasShared = index % 2 === 0 && index / 2 < variant.shared;
   return `apiVersion: promscaler.dev/v1
 kind: Scaler
 metadata: { name: ${name}, namespace: ${namespace} }
@@ -69,8 +69,12 @@ spec:
   metrics:
     - resource: { name: cpu, target: { averageUtilization: ${CPU_PERCENT} } }
 ${hasShared ? podsMetric('requests', sharedQuery(), `, selector: { matchLabels: { service: ${name} } }`) : ''}${
-    hasOwn ? podsMetric('own-requests', OWN_QUERY, '') : ''
+    hasOwnQuery(index, variant) ? podsMetric('own-requests', OWN_QUERY, '') : ''
   }`;
+}
+
+function hasOwnQuery(index: number, { own }: Variant): boolean {
+  return index % 100 === 1 && (index - 1) / 100 < own;
 }
 
 function podsMetric(name: string, query: string, selector: string): string {

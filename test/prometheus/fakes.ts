@@ -5,7 +5,7 @@ import type { Answer } from '../../src/prometheus/answers/answer.js';
 import type { Series } from '../../src/prometheus/answers/series.js';
 import type { RoundAnswers } from '../../src/prometheus/planner.js';
 import type { DueScaler } from '../../src/prometheus/round-plan.js';
-import { scalerKey } from '../../src/scaler/spec.js';
+import { type Scaler, scalerKey } from '../../src/scaler/spec.js';
 import type { Clock } from '../../src/units/clock.js';
 import type { Instant } from '../../src/units/time.js';
 import { aScaler, T0 } from '../support/builders.js';
@@ -18,9 +18,14 @@ export function values(series: readonly Series[], evaluatedAt: Instant = T0): An
 }
 
 /** The answers of a round, by `NAMESPACE/NAME`. */
-export function answersByKey(due: readonly DueScaler[], { of, ageOf }: RoundAnswers) {
+export function answersByKey(due: readonly DueScaler[], { of, ageOf, ranking }: RoundAnswers) {
   const scalers = new Map(due.map(({ scaler }) => [scalerKey(scaler), scaler]));
-  return { ageOf, of: (key: string) => of(scalers.get(key) ?? aScaler([], '', key)) };
+  const scalerOf = (key: string): Scaler => scalers.get(key) ?? aScaler([], '', key);
+  return {
+    ageOf,
+    of: (key: string) => of(scalerOf(key)),
+    ranking: (key: string) => ranking?.(scalerOf(key)) ?? Promise.resolve(null),
+  };
 }
 
 /** A Prometheus API body with a vector. */

@@ -1,58 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
-import type { PrometheusClient } from '../../src/prometheus/client/client.js';
-import type { QueryOptions } from '../../src/prometheus/requests/request-options.js';
-import { createMetricSource } from '../../src/prometheus/planner.js';
 import { KEPT, UNKNOWN_AGE } from '../../src/prometheus/source-age.js';
-import { type DueScaler, queryDeadlineSeconds } from '../../src/prometheus/round-plan.js';
-import type { QueryReport } from '../../src/prometheus/query-queue.js';
-import { namespacesPattern } from '../../src/prometheus/resource-queries.js';
-import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
+import { queryDeadlineSeconds } from '../../src/prometheus/round-plan.js';
+import { namespacesPattern } from '../../src/prometheus/data-source/resource-queries.js';
 import type { MetricSpec } from '../../src/scaler/spec.js';
-import type { Clock } from '../../src/units/clock.js';
-import { aScaler, aSource, at, cpuMetric, externalMetric, T0 } from '../support/builders.js';
+import { aSource, at, cpuMetric, externalMetric, T0 } from '../support/builders.js';
 import { ManualClock } from '../support/manual-clock.js';
-import { answersByKey, realClock, values } from './fakes.js';
-
-type Respond = (query: string, options: QueryOptions) => Answer | Promise<Answer>;
+import { realClock, values } from './fakes.js';
+import { due, setUp } from './rounds-rig.js';
 
 const memoryMetric: MetricSpec = { ...cpuMetric, name: 'memory', identity: 'memory' };
-const due = (metrics: readonly MetricSpec[], namespace = 'shop', name = 'web'): DueScaler => ({
-  scaler: aScaler(metrics, namespace, name),
-  periodSeconds: 15,
-});
-
-const resourceQueries = {
-  cpu: 'sum by (namespace, pod, container) (rate(cpu_seconds_total{namespace=~"$namespaces"}[$window]))',
-  memory: 'sum by (namespace, pod, container) (memory_bytes{namespace=~"$namespaces"})',
-};
-
-function setUp(respond: Respond, overrides: Partial<SourceConfig> = {}, clock: Clock = realClock) {
-  const asked: string[] = [];
-  const deadlinesMs: number[] = [];
-  const reports: QueryReport[] = [];
-  let startTimes = 0;
-  const client: PrometheusClient = {
-    query: async (query, options) => {
-      asked.push(query);
-      deadlinesMs.push(options.timeoutMs);
-      return respond(query, options);
-    },
-    startTime: () => {
-      startTimes += 1;
-      return Promise.resolve(at(-99));
-    },
-  };
-  const metrics = createMetricSource({
-    sources: new Map([['default', aSource({ resourceQueries, ...overrides })]]),
-    clock,
-    onQuery: (report) => reports.push(report),
-    createClient: () => client,
-  });
-  const start = (...scalers: readonly DueScaler[]) =>
-    answersByKey(scalers, metrics.startRound(scalers, new AbortController().signal));
-  return { start, asked, deadlinesMs, reports, startTimeCount: () => startTimes };
-}
 
 const answerOf = (value: number): Answer => values([{ labels: {}, value }]);
 const usageOf = (query: string, perNamespace = 1): Answer => {

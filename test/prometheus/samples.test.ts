@@ -179,6 +179,22 @@ describe('a sample of Pods', () => {
     });
   });
 
+  it('of a query for several workloads has only the pods that a query for this one would return', () => {
+    const metric = { ...podsMetric, query: 'requests{pod=~"$pods"}' };
+    const own = 'web-6d4cf56db6-x7k2p';
+    const other = 'web-api-6d4cf56db6-x7k2p';
+    const answer = values([one(4, { pod: own }), one(5, { pod: other })]);
+
+    expect(sampleOf(metric, answer, [own, other])).toMatchObject({ pods: new Map([[own, 4]]) });
+    expect(sampleOf(metric, answer, [other])).toMatchObject({ error: 'no series of a listed pod' });
+    expect(sampleOf(podsMetric, answer, [own, other])).toMatchObject({
+      pods: new Map([
+        [own, 4],
+        [other, 5],
+      ]),
+    });
+  });
+
   it('ignores another namespace', () => {
     expect(sampleOf(podsMetric, values([one(4, { pod: 'a', namespace: 'x' })]))).toMatchObject({
       kind: 'missing',

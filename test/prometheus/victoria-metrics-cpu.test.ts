@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { resolveServiceConfig } from '../../src/config/resolve-service-config.js';
-import { resourceQuery } from '../../src/prometheus/resource-queries.js';
+import { resourceQuery } from '../../src/prometheus/data-source/resource-queries.js';
 import { type FilledServer, startFilled } from '../support/filled-server.js';
 import type { WrittenSeries } from '../support/remote-write.js';
 import { askAt } from '../support/victoria-metrics.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { podsPattern } from '../../src/promql/pods-pattern.js';
+import fc from 'fast-check';
+import { joinPatterns, patternText, podsPattern, podsPatternOf } from '../../src/promql/pods-pattern.js';
 import { seededRandom } from '../../src/simulator/model/random.js';
 import { settledPods } from '../../src/simulator/model/workload.js';
 import { instantFromMs } from '../../src/units/time.js';
@@ -117,4 +118,49 @@ describe('podsPattern', () => {
       expect(pods.filter((pod) => matches('Deployment', name, pod))).toEqual(pods);
     },
   );
+});
+
+describe('joinPatterns', () => {
+  const KINDS = ['Deployment', 'ReplicaSet', 'StatefulSet', 'Rollout'];
+  const name = fc.oneof(
+    fc.constantFrom('web', 'web-api', 'web-api-x', 'a.b', 'app-1', 'app-12'),
+    fc.integer({ min: 44, max: 70 }).map(nameOf),
+  );
+  const workload = fc.tuple(fc.constantFrom(...KINDS), name).map(([kind, of]) => podsPatternOf(kind, of));
+  const pod = fc
+    .tuple(
+      name,
+      fc.constantFrom('', '-6d4cf56db6', '-x'),
+      fc.constantFrom('-x7k2p', 'x7k2p', '-0', '-12', '-a'),
+    )
+    .map((parts) => parts.join(''));
+
+  it('matches the pods that one of the patterns matches', () => {
+    fc.assert(
+      fc.property(fc.array(workload, { minLength: 1, maxLength: 6 }), fc.array(pod), (patterns, pods) => {
+        const joined = new RegExp(`^(?:${joinPatterns(patterns)})$`);
+        const each = patterns.map((pattern) => new RegExp(`^(?:${patternText(pattern)})$`));
+
+        for (const one of pods)
+          expect([one, joined.test(one)]).toEqual([one, each.some((some) => some.test(one))]);
+      }),
+    );
+  });
+
+  it.each<[readonly (readonly [string, string])[], string]>([
+    [[['Deployment', 'web']], 'web-[a-z0-9]+-[a-z0-9]{5}'],
+    [
+      [
+        ['Deployment', 'web'],
+        ['StatefulSet', 'db'],
+        ['Deployment', 'api'],
+      ],
+      '(?:api|web)-[a-z0-9]+-[a-z0-9]{5}|db-[0-9]+',
+    ],
+  ])('of %j: %s, in any order', (workloads, expected) => {
+    const patterns = workloads.map(([kind, of]) => podsPatternOf(kind, of));
+
+    expect(joinPatterns(patterns)).toBe(expected);
+    expect(joinPatterns(patterns.toReversed())).toBe(expected);
+  });
 });

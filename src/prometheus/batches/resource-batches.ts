@@ -1,6 +1,6 @@
 import type { Answer } from '../answers/answer.js';
 import { answerLimits } from '../answers/answer-limits.js';
-import { resourceQuery } from '../resource-queries.js';
+import { resourceQuery } from '../data-source/resource-queries.js';
 import { columnsOf } from '../answers/series-columns.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 

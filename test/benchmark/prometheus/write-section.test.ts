@@ -73,7 +73,7 @@ describe('the table of a real Prometheus', () => {
     expect(lines).toContain('| queries per round, as Prometheus counts |  | 31 |');
     expect(lines).toContain('| time in the query engine per query |  | 100 ms |');
     expect(lines).toContain('| time in the queue of the query engine per query |  | 5.00 ms |');
-    expect(lines).toContain('| Pods query of one scaler, with `$pods` | 50 | 30 ms | 75 % |');
+    expect(lines).toContain('| Pods query of a namespace, with `$pods` | 50 | 30 ms | 75 % |');
   });
 
   it('names the faults of a run that is not valid', () => {

@@ -77,7 +77,7 @@ export function tableOf(figures: PrometheusFigures): readonly string[] {
 
 const KINDS: Readonly<Record<PrometheusFigures['kinds'][number]['kind'], string>> = {
   resource: 'CPU utilization, of many namespaces at once',
-  own: 'Pods query of one scaler, with `$pods`',
+  own: 'Pods query of a namespace, with `$pods`',
   shared: 'Pods query of a namespace, with `selector`',
   other: 'others',
 };

@@ -50,7 +50,7 @@ describe('3 steady rounds of 50 scalers with 3 pods each', () => {
     expect(renewals).toBeLessThanOrEqual((ROUNDS * PERIOD_SECONDS) / LEASE_SECONDS + 1);
   });
 
-  it('send each distinct query of the documents once a round, and the resource query once for all', () => {
+  it('send each query of the documents once a round for the scalers of a namespace, and the resource query once for all', () => {
     const { 'query own': own = 0, 'query shared': shared = 0, 'query resource': resource } = first.queries;
 
     expect(own + shared).toBe(ROUNDS * documentQueries(SIZE));

@@ -47,12 +47,10 @@ export function namespacesOf({ scalers }: Pick<WorldSize, 'scalers'>): readonly 
   );
 }
 
-/** Distinct queries of the documents in a round, without the resource query, which is split by its series. */
+/** Queries of the documents in a round, without the resource query, which is split by its series. */
 export function documentQueries(size: Pick<WorldSize, 'scalers'>): number {
-  const workloads = workloadsOf(size);
-  const own = workloads.filter(({ kind }) => kind === 'own').length;
-  const shared = new Set(workloads.filter(({ kind }) => kind === 'shared').map(({ namespace }) => namespace));
-  return own + shared.size;
+  const placed = workloadsOf(size).filter(({ kind }) => kind !== 'cpu');
+  return new Set(placed.map(({ kind, namespace }) => `${kind} ${namespace}`)).size;
 }
 
 /** One workload in 25 has a step of load, up for 10 minutes and down for 10, each at a different time. */

@@ -25,7 +25,7 @@ import { CONTAINER } from '../../../backtest/simulation/take-sample.js';
 import type { CountStep } from '../../../backtest/simulation/count-steps.js';
 import type { Run } from '../../../backtest/simulation/run-variant.js';
 import { isRate } from '../../../promql/ranges.js';
-import { resourceWindowSeconds } from '../../../prometheus/resource-queries.js';
+import { resourceWindowSeconds } from '../../../prometheus/data-source/resource-queries.js';
 import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
 import type { MetricSpec, Scaler } from '../../../scaler/spec.js';
 import { addSeconds } from '../../../units/time.js';

@@ -1,4 +1,4 @@
-import { resourceQuery, takesWindow } from '../../../prometheus/resource-queries.js';
+import { resourceQuery, takesWindow } from '../../../prometheus/data-source/resource-queries.js';
 import { vectorSelectors } from '../../../promql/vector-selectors.js';
 import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { type SourceContext, sourceSubject } from '../context/context.js';

@@ -1,7 +1,7 @@
-import { quoteRegex } from '../promql/quoting.js';
-import { largestWrittenRangeSeconds } from '../promql/ranges.js';
-import { listVariables, substitute } from '../promql/variables.js';
-import type { SourceConfig } from './data-source/source-config.js';
+import { quoteRegex } from '../../promql/quoting.js';
+import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
+import { listVariables, substitute } from '../../promql/variables.js';
+import type { SourceConfig } from './source-config.js';
 
 export function resourceQuery(
   source: SourceConfig,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { resolveServiceConfig } from '../../src/config/resolve-service-config.js';
-import { resourceWindowSeconds, takesWindow } from '../../src/prometheus/resource-queries.js';
-import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
-import type { ServiceInput } from '../../src/config/service-schema.js';
+import { resolveServiceConfig } from '../../../src/config/resolve-service-config.js';
+import { resourceWindowSeconds, takesWindow } from '../../../src/prometheus/data-source/resource-queries.js';
+import type { SourceConfig } from '../../../src/prometheus/data-source/source-config.js';
+import type { ServiceInput } from '../../../src/config/service-schema.js';
 
 type SourceInput = NonNullable<ServiceInput['prometheus']>[string];
 

@@ -1,0 +1,51 @@
+import type { Answer } from '../../src/prometheus/answers/answer.js';
+import type { PrometheusClient } from '../../src/prometheus/client/client.js';
+import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
+import { createMetricSource } from '../../src/prometheus/planner.js';
+import type { QueryReport } from '../../src/prometheus/query-queue.js';
+import type { QueryOptions } from '../../src/prometheus/requests/request-options.js';
+import type { DueScaler } from '../../src/prometheus/round-plan.js';
+import type { MetricSpec } from '../../src/scaler/spec.js';
+import type { Clock } from '../../src/units/clock.js';
+import { aScaler, aSource, at } from '../support/builders.js';
+import { answersByKey, realClock } from './fakes.js';
+
+type Respond = (query: string, options: QueryOptions) => Answer | Promise<Answer>;
+
+export const due = (metrics: readonly MetricSpec[], namespace = 'shop', name = 'web'): DueScaler => ({
+  scaler: aScaler(metrics, namespace, name),
+  periodSeconds: 15,
+});
+
+const resourceQueries = {
+  cpu: 'sum by (namespace, pod, container) (rate(cpu_seconds_total{namespace=~"$namespaces"}[$window]))',
+  memory: 'sum by (namespace, pod, container) (memory_bytes{namespace=~"$namespaces"})',
+};
+
+/** Rounds of a data source that answers with `respond`. */
+export function setUp(respond: Respond, overrides: Partial<SourceConfig> = {}, clock: Clock = realClock) {
+  const asked: string[] = [];
+  const deadlinesMs: number[] = [];
+  const reports: QueryReport[] = [];
+  let startTimes = 0;
+  const client: PrometheusClient = {
+    query: async (query, options) => {
+      asked.push(query);
+      deadlinesMs.push(options.timeoutMs);
+      return respond(query, options);
+    },
+    startTime: () => {
+      startTimes += 1;
+      return Promise.resolve(at(-99));
+    },
+  };
+  const metrics = createMetricSource({
+    sources: new Map([['default', aSource({ resourceQueries, ...overrides })]]),
+    clock,
+    onQuery: (report) => reports.push(report),
+    createClient: () => client,
+  });
+  const start = (...scalers: readonly DueScaler[]) =>
+    answersByKey(scalers, metrics.startRound(scalers, new AbortController().signal));
+  return { start, asked, deadlinesMs, reports, startTimeCount: () => startTimes };
+}
