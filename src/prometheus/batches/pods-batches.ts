@@ -2,6 +2,7 @@ import type { PodsPattern } from '../../promql/pods-pattern.js';
 import { joinPatterns } from '../../promql/pods-pattern.js';
 import { substitute } from '../../promql/variables.js';
 import type { Answer } from '../answers/answer.js';
+import { askInHalves, type WorkloadAnswers } from './ask-in-halves.js';
 import { createBatchSize } from './batch-size.js';
 
 /** The answer to a query, and how long the server took; null: the query was not sent. */
@@ -33,109 +34,89 @@ const MAX_QUERY_LENGTH = 12_000;
 /** Rounds after which a workload whose own query was rejected is queried together with others again. */
 const ALONE_ROUNDS = 40;
 
+/** Rounds in which a query is not split after one in which each of its workloads was rejected. */
+const UNSPLIT_ROUNDS = 4;
+
 interface Batch {
   readonly workloads: readonly string[];
   readonly query: string;
 }
 
 /**
- * Creates the batches of one query, in which all variables but `$pods` have values. If a query is rejected because of
- * its data, such as too many series, it is split until only the workload that causes it gets no answer, and that
- * workload is queried alone from then on.
+ * Creates the batches of one query, in which all variables but `$pods` have values. If a batch is rejected because of
+ * its data, it is split until only the workload that is the cause gets no answer. That workload is queried alone from
+ * then on.
  */
 export function createPodsBatches(query: string): PodsBatches {
   const size = createBatchSize();
   /** Workloads to be queried alone, with the number of rounds since the last rejection. */
   const alone = new Map<string, number>();
+  let unsplitRounds = 0;
   let last: { readonly workloads: ReadonlyMap<string, PodsPattern>; readonly form: string } | null = null;
   let batches: readonly Batch[] = [];
 
-  const batchOf = (workloads: readonly string[], patterns: ReadonlyMap<string, PodsPattern>): Batch => {
-    const asked = workloads.map((workload) => mustFind(patterns, workload));
-    return { workloads, query: substitute(query, { pods: joinPatterns(asked) }) };
+  const textFor = (workloads: readonly string[], patterns: ReadonlyMap<string, PodsPattern>): string => {
+    const pods = joinPatterns(workloads.map((workload) => mustFind(patterns, workload)));
+    return substitute(query, { pods });
   };
 
   const pack = (patterns: ReadonlyMap<string, PodsPattern>): readonly Batch[] => {
     const form = `${size.most()} ${[...alone.keys()].join(' ')}`;
     if (last?.workloads === patterns && last.form === form) return batches;
     last = { workloads: patterns, form };
-    const lists = packsOf(
-      [...patterns.keys()].filter((workload) => !alone.has(workload)),
-      { most: size.most(), room: MAX_QUERY_LENGTH - query.length },
-    );
+    const together = [...patterns.keys()].filter((workload) => !alone.has(workload));
+    const lists = inLists(together, { most: size.most(), room: MAX_QUERY_LENGTH - query.length });
     for (const workload of alone.keys()) lists.push([workload]);
-    batches = lists.map((workloads) => batchOf(workloads, patterns));
+    batches = lists.map((workloads) => ({ workloads, query: textFor(workloads, patterns) }));
     return batches;
   };
 
-  /** Counts the rounds of workloads that are queried alone. */
-  const release = (patterns: ReadonlyMap<string, PodsPattern>): void => {
+  const beginRound = (patterns: ReadonlyMap<string, PodsPattern>): void => {
+    unsplitRounds = Math.max(0, unsplitRounds - 1);
     for (const [workload, rounds] of alone) {
       if (!patterns.has(workload) || rounds >= ALONE_ROUNDS) alone.delete(workload);
       else alone.set(workload, rounds + 1);
     }
   };
 
-  const ask: PodsBatches['ask'] = (patterns, { askQuery, limit }) => {
-    const askOnce = async ({ workloads, query: text }: Batch): Promise<Answer> => {
-      const { answer, seconds } = await askQuery(text);
-      if (seconds !== null) size.learn(workloads.length, { seconds, limit });
-      return answer;
-    };
-    const askBatch = async (batch: Batch): Promise<BatchAnswers> => {
-      const { workloads } = batch;
-      const answer = await askOnce(batch);
-      const [first = ''] = workloads;
-      const isOne = workloads.length === 1;
-      if (isOne && dependsOnData(answer)) alone.set(first, 0);
-      if (isOne || !(dependsOnData(answer) || (isBadQuery(answer) && (await isAccepted(first)))))
-        return { of: () => answer, isCauseFound: isOne && dependsOnData(answer) };
-      return split(batch);
-    };
-    /** Whether the server accepts the query for one workload, so that it rejects the number of them. */
-    const isAccepted = async (workload: string): Promise<boolean> =>
-      !isBadQuery(await askOnce(batchOf([workload], patterns)));
-    const split = async ({ workloads }: Batch): Promise<BatchAnswers> => {
-      const middle = Math.ceil(workloads.length / 2);
-      const some = workloads.slice(0, middle);
-      const [left, right] = await Promise.all([
-        askBatch(batchOf(some, patterns)),
-        askBatch(batchOf(workloads.slice(middle), patterns)),
-      ]);
-      const isCauseFound = left.isCauseFound || right.isCauseFound;
-      if (!isCauseFound) size.lower(workloads.length);
-      const isLeft = new Set(some);
-      return { of: (workload) => (isLeft.has(workload) ? left : right).of(workload), isCauseFound };
-    };
-    release(patterns);
-    const answers = new Map<string, Promise<BatchAnswers>>();
-    for (const batch of pack(patterns)) {
-      const asked = askBatch(batch);
-      for (const workload of batch.workloads) answers.set(workload, asked);
-    }
-    return (workload) => answers.get(workload)?.then(({ of }) => of(workload)) ?? null;
+  const learn = ({ workloads }: Batch, { causes, tooMany }: WorkloadAnswers): void => {
+    if (tooMany !== null) size.lower(tooMany);
+    // Otherwise a server that rejects everything would get a query for each workload.
+    if (workloads.length > 1 && causes.length === workloads.length) unsplitRounds = UNSPLIT_ROUNDS;
+    else for (const workload of causes) alone.set(workload, 0);
   };
-  return { ask };
-}
 
-interface BatchAnswers {
-  readonly of: (workload: string) => Answer;
-  /** Whether a workload was rejected on its own. */
-  readonly isCauseFound: boolean;
-}
-
-/** Whether the data of one workload may be the cause, such as too many series or two series with the same labels. */
-function dependsOnData(answer: Answer): boolean {
-  if (answer.class === 'invalid') return true;
-  return answer.class === 'failed' && (answer.reason === 'execution' || answer.reason === 'too_large');
-}
-
-function isBadQuery(answer: Answer): boolean {
-  return answer.class === 'failed' && answer.reason === 'bad_query';
+  return {
+    ask: (patterns, { askQuery, limit }) => {
+      beginRound(patterns);
+      const maySplit = unsplitRounds === 0;
+      const askBatch = async (batch: Batch): Promise<WorkloadAnswers> => {
+        const ask = async (workloads: readonly string[]): Promise<Answer> => {
+          const text = workloads === batch.workloads ? batch.query : textFor(workloads, patterns);
+          const { answer, seconds } = await askQuery(text);
+          if (seconds !== null) size.learn(workloads.length, { seconds, limit });
+          return answer;
+        };
+        if (maySplit) {
+          const answers = await askInHalves(batch.workloads, ask);
+          learn(batch, answers);
+          return answers;
+        }
+        const answer = await ask(batch.workloads);
+        return { of: () => answer, causes: [], tooMany: null };
+      };
+      const answers = new Map<string, Promise<WorkloadAnswers>>();
+      for (const batch of pack(patterns)) {
+        const asked = askBatch(batch);
+        for (const workload of batch.workloads) answers.set(workload, asked);
+      }
+      return (workload) => answers.get(workload)?.then(({ of }) => of(workload)) ?? null;
+    },
+  };
 }
 
 /** Sorted, so that the same workloads always result in the same queries. */
-function packsOf(
+function inLists(
   workloads: readonly string[],
   { most, room }: { readonly most: number; readonly room: number },
 ): string[][] {
