@@ -1,6 +1,7 @@
 import type { SyntaxNode } from '@lezer/common';
 import { readExpressions } from './expressions.js';
 import { parseQuery } from './parse.js';
+import { splitSegments } from './segments.js';
 
 /** The default `--query.lookback-delta` of Prometheus. */
 const LOOKBACK_SECONDS = 300;
@@ -43,7 +44,8 @@ export function isRate(query: string): boolean {
   return expressions.some((one) => one.form === 'call' && RATES.has(one.name));
 }
 
-function rangesOf(query: string): Ranges {
+function rangesOf(whole: string): Ranges {
+  const query = withoutStrings(whole);
   const { text, tree, errorNode } = parseQuery(query);
   let written = 0;
   let withLookback = errorNode === null ? 0 : LOOKBACK_SECONDS;
@@ -61,6 +63,25 @@ function rangesOf(query: string): Ranges {
     },
   });
   return { written, withLookback: Math.max(written, withLookback) };
+}
+
+/** In UTF-16 code units: the limits of a query do not depend on the strings of a shorter one. */
+const MAX_EMPTIED_LENGTH = 10_000;
+/** An escape may be invalid, and variables are limited. */
+const SPECIAL = /[\\$\n]/;
+
+/**
+ * Empties the strings of a query, which its ranges do not depend on: the queries of thousands of scalers differ only in
+ * their strings, and equal queries are parsed once.
+ */
+function withoutStrings(query: string): string {
+  if (query.length > MAX_EMPTIED_LENGTH) return query;
+  let text = '';
+  for (const { kind, from, to, quote, isClosed } of splitSegments(query)) {
+    const part = query.slice(from, to);
+    text += kind === 'string' && isClosed && !SPECIAL.test(part) ? `${quote}${quote}` : part;
+  }
+  return text;
 }
 
 /** Returns null if only the server knows the duration. */

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
+import { IMAGE_ENV, IMAGE_FLAGS } from '../support/image-process.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const DOCKERFILE = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
@@ -50,14 +51,15 @@ describe('the Dockerfile', () => {
     expect(stages).toEqual(['build', 'packages', undefined]);
   });
 
-  it('runs the program of package.json as the user of the chart, without scripts of packages', () => {
-    const { bin } = parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-      bin: { promscaler: string };
-    };
+  it('runs the bundled program as the user of the chart, without scripts of packages', () => {
     const entrypoint: unknown = parse(instructions('ENTRYPOINT')[0]?.join(' ') ?? '');
     const installs = LINES.filter((line) => line.includes('npm '));
 
-    expect(entrypoint).toEqual(['/nodejs/bin/node', '--disable-proto=delete', `/app/${bin.promscaler}`]);
+    expect(entrypoint).toEqual(['/nodejs/bin/node', ...IMAGE_FLAGS, '/app/dist/bundle/main.js']);
+    expect(instructions('ENV').flat()).toEqual([
+      'NODE_ENV=production',
+      ...Object.entries(IMAGE_ENV).map(([name, value]) => `${name}=${value}`),
+    ]);
     expect(instructions('USER')).toEqual([['65532:65532']]);
     expect(installs).toEqual([
       'RUN npm ci --ignore-scripts',

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { waitFor } from '../e2e/waiting.js';
+import { IMAGE_FLAGS } from '../support/image-process.js';
 import { leftOutOfImage } from './left-out.js';
 import { copyInto, productionPackages, succeed } from './production-packages.js';
 
@@ -41,7 +42,7 @@ describe('the program in the image', () => {
   /** Runs as the user of the image if permitted, who has no home and no entry in the list of users. */
   const command = (...args: readonly string[]): Parameters<typeof spawn> => {
     const user = process.getuid?.() === 0 ? { uid: USER, gid: USER } : {};
-    const node = ['--disable-proto=delete', join(app, 'dist/cli/main.js'), ...args];
+    const node = [...IMAGE_FLAGS, join(app, 'dist/bundle/main.js'), ...args];
     return [process.execPath, node, { cwd: app, env: { NODE_ENV: 'production' }, ...user }];
   };
   const run = (...args: readonly string[]): { code: number | null; stdout: string; stderr: string } => {

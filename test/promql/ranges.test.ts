@@ -25,6 +25,10 @@ describe('largestRangeSeconds', () => {
     ['rate(x[1m]', 300],
     ['rate(x[10m]', 600],
     ['x{a="[1h]"} # [2h]', 300],
+    [`rate(x{a="b]", c='[1h]', d=\`"[2h]\`}[1m]) # "`, 60],
+    ['rate({"x.y", a!~"b"}[1m])', 60],
+    ['rate(x{a="b}[1m])', 300],
+    ['label_replace(rate(x[1m]), "a", "$1", "b", "(.*)\\\\.c")', 60],
   ])('returns the range in %j: %d s', (query, seconds) => {
     expect(largestRangeSeconds(query)).toBe(seconds);
   });

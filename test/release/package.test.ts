@@ -59,7 +59,7 @@ describe('the npm package', () => {
     expect(code).toBe(0);
   });
 
-  it('holds no tests and no sources, but all pages that its README and its documentation link', () => {
+  it('holds no tests, no sources and no bundle, but all pages that its README and its documentation link', () => {
     expect(readdirSync(installed).sort()).toEqual([
       'CHANGELOG.md',
       'CONTRIBUTING.md',
@@ -72,6 +72,7 @@ describe('the npm package', () => {
       'docs',
       'package.json',
     ]);
+    expect(readdirSync(join(installed, 'dist'))).not.toContain('bundle');
     const pages = readdirSync(join(installed, 'docs'), { recursive: true, encoding: 'utf8' });
     const files = [
       'README.md',

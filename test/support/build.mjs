@@ -36,28 +36,31 @@ export async function buildPrograms() {
     if (stale.length > 0) await compile(program, stale);
     removeOthers(program, sources);
   }
-  if (isDashboardStale()) await buildDashboard();
+  if (areBundlesStale()) await buildBundles();
 }
 
 const DASHBOARD = 'dist/dashboard';
 const REPORT_PAGE = 'dist/report-page/report.js';
+const BUNDLE = 'dist/bundle/main.js';
+const BUNDLED = ['dashboard', 'report-page', 'bundle'];
 
 /** The dashboard bundles sources of other directories, too. */
-function isDashboardStale() {
+function areBundlesStale() {
   const sources = readdirSync('src', { recursive: true }).map((path) => join('src', path));
   const inputs = ['package-lock.json', 'vite.config.mjs', ...sources];
-  const built = Math.min(...[join(DASHBOARD, 'index.html'), REPORT_PAGE].map(modifiedMs));
+  const built = Math.min(...[join(DASHBOARD, 'index.html'), REPORT_PAGE, BUNDLE].map(modifiedMs));
   return Math.max(...inputs.map(modifiedMs)) >= built;
 }
 
 /** Jest has set NODE_ENV to `test`, with which Vite bundles more than it delivers. */
-async function buildDashboard() {
+async function buildBundles() {
   const { build } = await import('vite');
   const { NODE_ENV } = process.env;
   process.env.NODE_ENV = 'production';
   try {
     await build();
     await build({ mode: 'report-page' });
+    await build({ mode: 'bundle' });
   } finally {
     process.env.NODE_ENV = NODE_ENV;
   }
@@ -133,7 +136,7 @@ function removeOthers({ root, folder }, sources) {
   const outputs = new Set(sources.map((source) => outputOf(root, source)));
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const path = relative(folder, join(entry.parentPath ?? entry.path, entry.name));
-    if (path.startsWith('dashboard') || path.startsWith('report-page')) continue;
+    if (BUNDLED.some((folder) => path.startsWith(folder))) continue;
     if (entry.isFile() && !outputs.has(path.replace(/\.map$/, ''))) rmSync(join(folder, path));
   }
 }

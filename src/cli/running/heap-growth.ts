@@ -7,6 +7,20 @@ import { setFlagsFromString } from 'node:v8';
  */
 export function allowHeapGrowth(scalers: number): void {
   setFlagsFromString(`--heap-growing-percent=${heapGrowthPercent(scalers)}`);
+  if (scalers >= MANY_SCALERS) setFlagsFromString('--semi-space-growth-factor=2');
+}
+
+const LEAST_SEMI_SPACE = /^--min-semi-space-size=/;
+
+/**
+ * Lets the semi-spaces for new objects keep their first size until there are many scalers, if the flags of Node.js set
+ * it: the image sets 8 MiB. 16 MiB, to which V8 lets them grow in the first seconds, take 20 MB more of RSS and save a
+ * few scalers little CPU time. Without that flag they shrink to 1 MiB at times and must grow again.
+ */
+export function keepSemiSpaces(nodeFlags: readonly string[]): void {
+  // V8 replaces 1 by 2 if it is given as a flag.
+  if (nodeFlags.some((flag) => LEAST_SEMI_SPACE.test(flag)))
+    setFlagsFromString('--semi-space-growth-factor=1');
 }
 
 /** In percent of what survived, 40 to 100: a few scalers save little CPU time, but each percent costs them memory. */
@@ -15,3 +29,4 @@ export function heapGrowthPercent(scalers: number): number {
 }
 
 const SCALERS_PER_PERCENT = 50;
+const MANY_SCALERS = 2000;

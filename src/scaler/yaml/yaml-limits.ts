@@ -26,6 +26,7 @@ const BLANK = /^\s*$/;
  * brackets; a list that is not indented below its key is one level deeper.
  */
 export function findYamlLimit(text: string, mostTokens: number = MAX_TOKENS): YamlLimit | null {
+  if (isWithinLimits(text, mostTokens)) return null;
   const columns: number[] = [];
   let flow = 0;
   let offset = 0;
@@ -61,6 +62,29 @@ export function findYamlLimit(text: string, mostTokens: number = MAX_TOKENS): Ya
     isFirst = newline >= 0 || (isBlank && isFirst) || token === '-' || token === '?';
   }
   return null;
+}
+
+const OPENING = /[{[]/g;
+/** Longer words that contain these characters are other tokens. */
+const BLOCK_INDICATOR = /[-?](?![A-Za-z0-9])/g;
+const INDENTATION = /^[^\S\n]*/gm;
+
+/**
+ * Whether a text is so short and flat that it cannot exceed a limit: most documents are, and splitting them into tokens
+ * takes a sixth of the time to read them. Every token but empty scalars has a character. A level needs a bracket, `-`,
+ * `?`, or an indentation of its own.
+ */
+function isWithinLimits(text: string, mostTokens: number): boolean {
+  if (2 * text.length >= mostTokens) return false;
+  const indicators = countOf(text, OPENING) + countOf(text, BLOCK_INDICATOR);
+  if (indicators >= MAX_DEPTH) return false;
+  let widest = 0;
+  for (const [indentation] of text.matchAll(INDENTATION)) widest = Math.max(widest, indentation.length);
+  return indicators + widest + 1 <= MAX_DEPTH;
+}
+
+function countOf(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0;
 }
 
 function tooDeep(offset: number): YamlLimit {

@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { IMAGE_ENV, IMAGE_FLAGS } from '../../support/image-process.js';
 import { paceFlags } from './pace.js';
 import type { PaceFigures, PaceOrder, PaceReport, ProfileKind, StartTimes } from './pace.js';
 
-/** The built CLI in its process, whose clock can run faster. */
+/** The bundled program in its process, whose clock can run faster. */
 export interface PacedService {
   readonly pid: number;
   readonly url: string;
@@ -21,7 +22,7 @@ export interface PacedService {
   readonly stop: () => Promise<void>;
 }
 
-const CLI = fileURLToPath(new URL('../../../../dist/cli/main.js', import.meta.url));
+const CLI = fileURLToPath(new URL('../../../../dist/bundle/main.js', import.meta.url));
 
 /** `scalers`: how many documents the config leads to. */
 export function startPacedService(options: {
@@ -38,10 +39,10 @@ export function startPacedService(options: {
   const log = openSync(logFile, 'w');
   const child = spawn(
     process.execPath,
-    [...paceFlags(scalers, profilesStart), ...nodeFlags, CLI, 'run', '--config', configFile],
+    [...paceFlags(scalers, profilesStart), ...IMAGE_FLAGS, ...nodeFlags, CLI, 'run', '--config', configFile],
     {
       stdio: ['ignore', log, log, 'ipc'],
-      env: { ...process.env, MALLOC_ARENA_MAX: '2', POD_NAMESPACE: 'promscaler' },
+      env: { ...process.env, ...IMAGE_ENV, POD_NAMESPACE: 'promscaler' },
     },
   );
   closeSync(log);

@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { heapGrowthPercent } from '../../../src/cli/running/heap-growth.js';
+import { IMAGE_FLAGS } from '../../support/image-process.js';
 
 test.each([
   [0, 40],
@@ -18,6 +21,32 @@ test('100 percent needs fewer full collections than the 10 that V8 allows to a p
   expect(grown).toBeGreaterThan(0);
   expect(grown).toBeLessThan(fullCollections(10) / 2);
 });
+
+test.each([
+  [0, 16],
+  [1999, 16],
+  [2000, 32],
+])('with %i scalers in the image, the two semi-spaces have %i MiB', (scalers, mebibytes) => {
+  expect(newSpaceMebibytes(scalers, IMAGE_FLAGS)).toBe(mebibytes);
+});
+
+test('without the flags of the image, the two semi-spaces may grow to 32 MiB', () => {
+  expect(newSpaceMebibytes(0, [])).toBe(32);
+});
+
+function newSpaceMebibytes(scalers: number, nodeFlags: readonly string[]): number {
+  const module = pathToFileURL(resolve('dist/cli/running/heap-growth.js')).href;
+  const program = `
+    import { getHeapSpaceStatistics } from 'node:v8';
+    import { allowHeapGrowth, keepSemiSpaces } from '${module}';
+    keepSemiSpaces(process.execArgv);
+    allowHeapGrowth(${scalers});
+    const kept = [];
+    for (let i = 0; i < 300_000; i += 1) kept[i % 100_000] = new Array(60).fill(0.5);
+    console.log(getHeapSpaceStatistics().find((space) => space.space_name === 'new_space').space_size / 2 ** 20);`;
+  const flags = [...nodeFlags, '--max-semi-space-size=16', '--input-type=module'];
+  return Number(execFileSync(process.execPath, [...flags, '-e', program]));
+}
 
 /** Of a process that keeps 50 MB and replaces them bit by bit. */
 function fullCollections(percent: number): number {

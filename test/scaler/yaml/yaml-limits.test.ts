@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { Lexer } from 'yaml';
 import { readYaml } from '../../../src/scaler/yaml/read-yaml.js';
 import { findYamlLimit } from '../../../src/scaler/yaml/yaml-limits.js';
 
@@ -30,6 +32,88 @@ describe('findYamlLimit', () => {
   it('does not add up unclosed brackets of 65 documents', () => {
     expect(findYamlLimit('--- [\n'.repeat(65))).toBeNull();
     expect(findYamlLimit('['.repeat(65))).toMatchObject({ code: 'too-deep', offset: 64 });
+  });
+});
+
+/** Texts of YAML's indicators, nested deeply by chance. */
+const TEXT = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        '- ',
+        '? ',
+        '-',
+        '?',
+        '[',
+        '{',
+        ']',
+        '}',
+        ', ',
+        'a: ',
+        'b',
+        "'",
+        '"',
+        '|',
+        '>-',
+        '#',
+        '&c ',
+        '!t ',
+      ),
+      fc.constantFrom(
+        '\n',
+        '\r\n',
+        '---\n',
+        '...\n',
+        '\t',
+        '\ufeff',
+        '\u00a0',
+        '%d\n',
+        '*c',
+        '0',
+        'x-y',
+        'a?b',
+      ),
+      fc.integer({ min: 0, max: 30 }).map((width) => `\n${' '.repeat(width)}`),
+      fc.integer({ min: 1, max: 40 }).map((count) => '- '.repeat(count)),
+      fc.integer({ min: 1, max: 40 }).map((count) => '['.repeat(count)),
+    ),
+    { maxLength: 80 },
+  )
+  .map((parts) => parts.join(''));
+
+/** With it, no text is short enough to be accepted without being split into tokens. */
+const COMMENT = `\n#${'x'.repeat(10_000)}`;
+
+describe('a short and flat text', () => {
+  it('is accepted only if its tokens are within the limits, too', () => {
+    fc.assert(
+      fc.property(TEXT, (text) => {
+        expect(findYamlLimit(text)?.code).toBe(findYamlLimit(text + COMMENT)?.code);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('has at most two tokens for each character', () => {
+    fc.assert(
+      fc.property(TEXT, (text) => {
+        const tokens = [...new Lexer().lex(text)].filter(
+          (token) => !['\x02', '\x1f', '\x18'].includes(token),
+        );
+        expect(tokens.length).toBeLessThanOrEqual(2 * text.length);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('has at most 64 levels: brackets, list items and the widest indentation are added up', () => {
+    const nested = (levels: number): string =>
+      Array.from({ length: levels }, (_, level) => `${' '.repeat(level)}a:\n`).join('');
+
+    expect(findYamlLimit(nested(64))).toBeNull();
+    expect(findYamlLimit(nested(65))).toMatchObject({ code: 'too-deep' });
+    expect(findYamlLimit('- '.repeat(63) + 'a')).toBeNull();
+    expect(findYamlLimit('- '.repeat(64) + 'a')).toMatchObject({ code: 'too-deep' });
   });
 });
 
