@@ -1,4 +1,8 @@
-import { isByNamespace, namespacesPattern, resourceQuery } from '../../../prometheus/data-source/resource-queries.js';
+import {
+  isByNamespace,
+  namespacesPattern,
+  resourceQuery,
+} from '../../../prometheus/data-source/resource-queries.js';
 import { labelOf } from '../../../prometheus/answers/series.js';
 import { vectorSelectors } from '../../../promql/vector-selectors.js';
 import { type CheckResult, resultsOf } from '../report/check-result.js';
