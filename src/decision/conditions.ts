@@ -1,4 +1,4 @@
-import { rememberByText } from '../units/remember.js';
+import { rememberByMetric } from '../scaler/remember-by-metric.js';
 import { formatInstant } from '../units/time.js';
 import type { MetricType } from '../scaler/spec.js';
 import type { Condition, LimitName, LimitStep } from './result/decision.js';
@@ -41,7 +41,7 @@ function validMetric(message: string): Condition {
 }
 
 function calculatedFrom(winner: JudgedMetric): Condition {
-  return calculated(winner).active;
+  return calculatedOf(winner.spec).active;
 }
 
 /** The condition of a metric that determines the count, and all conditions if no limit changes that count. */
@@ -50,23 +50,11 @@ interface Calculated {
   readonly unlimited: readonly Condition[];
 }
 
-/** By the type and identity of a metric. Shared by all scalers with such a metric, whose records keep them. */
-const CALCULATED: Readonly<Record<MetricType, (identity: string) => Calculated>> = {
-  Resource: rememberByText((identity) => buildCalculated('Resource', identity)),
-  ContainerResource: rememberByText((identity) => buildCalculated('ContainerResource', identity)),
-  Pods: rememberByText((identity) => buildCalculated('Pods', identity)),
-  Object: rememberByText((identity) => buildCalculated('Object', identity)),
-  External: rememberByText((identity) => buildCalculated('External', identity)),
-};
-
-function buildCalculated(type: MetricType, identity: string): Calculated {
+/** Shared by all scalers with such a metric, whose records keep them. */
+const calculatedOf = rememberByMetric((type, identity): Calculated => {
   const active = validMetric(`the replica count was calculated from ${nameMetric(type, identity)}`);
   return { active, unlimited: [READY_FOR_NEW_SCALE, WITHIN_RANGE, active] };
-}
-
-function calculated({ spec }: JudgedMetric): Calculated {
-  return CALCULATED[spec.type](spec.identity);
-}
+});
 
 const FAILED_REASON: Readonly<Record<MetricType, string>> = {
   Resource: 'FailedGetResourceMetric',
@@ -107,7 +95,7 @@ export function limitedConditions(
 
 /** Without a step, the other two conditions are always these. */
 function unlimitedConditions({ winner }: Pick, active: Condition): readonly Condition[] {
-  const usual = winner === null ? null : calculated(winner);
+  const usual = winner === null ? null : calculatedOf(winner.spec);
   return usual?.active === active ? usual.unlimited : [READY_FOR_NEW_SCALE, WITHIN_RANGE, active];
 }
 

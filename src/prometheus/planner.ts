@@ -1,8 +1,8 @@
 import type { Scaler } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
+import { RecentMap } from '../units/recent-map.js';
 import { type TurnedWork, workInTurns } from '../units/turned-work.js';
 import type { Answer } from './answers/answer.js';
-import { createKnownBatches } from './batches/known-batches.js';
 import { createPrometheusClient, type PrometheusClient } from './client/client.js';
 import type { SourceConfig } from './data-source/source-config.js';
 import { createDuplicateWatch } from './duplicate-watch.js';
@@ -65,6 +65,9 @@ export interface MetricSourceOptions {
   readonly createClient?: (config: SourceConfig, clock: Clock) => PrometheusClient;
 }
 
+/** Longer than the longest sync period. What a deleted document has taught is then forgotten. */
+const KEEP_BATCHES_SECONDS = 7200;
+
 export function createMetricSource(options: MetricSourceOptions): MetricSource {
   const { sources, clock, onQuery, createClient = createPrometheusClient } = options;
   const { onRecognized = () => undefined, onDuplicates = () => undefined, seeksDuplicates = false } = options;
@@ -79,7 +82,7 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
       duplicates: seeksDuplicates ? createDuplicateWatch({ config: recognition.config, clock }) : null,
       ages: createSourceAges({ queue, clock }),
       batches: new Map(),
-      podsBatches: createKnownBatches(clock),
+      podsBatches: new RecentMap(KEEP_BATCHES_SECONDS),
       refused: createRefusedQueries(clock),
     });
   }

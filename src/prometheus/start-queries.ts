@@ -1,5 +1,6 @@
 import type { Scaler } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
+import type { RecentMap } from '../units/recent-map.js';
 import type { Answer } from './answers/answer.js';
 import { type DuplicateWatch, resourceSuspect } from './duplicate-watch.js';
 import { applyChecks, type MetricChecks } from './metric-checks.js';
@@ -7,8 +8,7 @@ import type { PreparedRound } from './prepared-round.js';
 import type { QueryQueue } from './query-queue.js';
 import type { Recognition } from './recognition.js';
 import type { RefusedQueries } from './refused-queries.js';
-import type { KnownBatches } from './batches/known-batches.js';
-import type { PodsBatches, TimedAnswer } from './batches/pods-batches.js';
+import { createPodsBatches, type PodsBatches, type TimedAnswer } from './batches/pods-batches.js';
 import { createResourceBatches, type ResourceBatches } from './batches/resource-batches.js';
 import {
   isForPods,
@@ -18,6 +18,7 @@ import {
   type PlannedQuery,
   type PlannedResource,
 } from './round-plan.js';
+import type { SourceConfig } from './data-source/source-config.js';
 import { type MetricNeed, queryKey } from './scaler-queries.js';
 import type { SourceAges } from './source-age.js';
 
@@ -32,7 +33,8 @@ export interface KnownSource {
   readonly duplicates: DuplicateWatch | null;
   /** By flavor, resource and query. */
   readonly batches: Map<string, ResourceBatches>;
-  readonly podsBatches: KnownBatches;
+  /** By source, query without `$pods`, and sync period. */
+  readonly podsBatches: RecentMap<string, PodsBatches>;
   readonly refused: RefusedQueries;
 }
 
@@ -85,35 +87,39 @@ export function* startQueries(
     const begun = waiting === null ? begin() : waiting.then(begin);
     byResource.set(key, oncePerNamespace(begun));
   };
+  const onceRecognized = ({ name }: SourceConfig, ask: () => Promise<Answer>): (() => Promise<Answer>) => {
+    const recognized = recognizing.get(name) ?? null;
+    return recognized === null ? ask : () => recognized.then(ask);
+  };
   const byQuery = new Map<string, Promise<Answer>>();
   const askQuery = (key: string, planned: PlannedQuery): void => {
     const { source, query, periodSeconds, seconds } = planned;
     const { queue, refused } = mustGet(known, source.name);
-    const waiting = recognizing.get(source.name) ?? null;
-    const ask = (): Promise<Answer> => queue.ask(query, { seconds, signal, round });
-    const asking = waiting === null ? ask : (): Promise<Answer> => waiting.then(ask);
-    byQuery.set(key, refused.ask(query, periodSeconds, asking));
+    const ask = onceRecognized(source, () => queue.ask(query, { seconds, signal, round }));
+    byQuery.set(key, refused.ask(query, periodSeconds, ask));
   };
   const byPods = new Map<string, PodsBatch[]>();
   const askPods = (key: string, planned: PlannedPods): void => {
     const { source, query, workloads, seconds } = planned;
     const { queue, refused, podsBatches } = mustGet(known, source.name);
-    const waiting = recognizing.get(source.name) ?? null;
     const startMs = clock.monotonicMs();
     const askQuery = async (text: string): Promise<TimedAnswer> => {
       let took: number | null = null;
-      const ask = (): Promise<Answer> =>
+      const ask = onceRecognized(source, () =>
         queue.ask(text, {
           seconds: secondsLeft(seconds, clock.monotonicMs() - startMs),
           signal,
           round,
           onSeconds: (each) => (took = each),
-        });
-      const asking = waiting === null ? ask : (): Promise<Answer> => waiting.then(ask);
-      const answer = await refused.ask(text, planned.periodSeconds, asking);
+        }),
+      );
+      const answer = await refused.ask(text, planned.periodSeconds, ask);
       return { answer, seconds: took };
     };
-    const batch = podsBatches.of(key, query).ask(workloads, { askQuery, limit: seconds });
+    const now = clock.now();
+    const batches = podsBatches.get(key, now) ?? createPodsBatches(query);
+    podsBatches.set(key, batches, now);
+    const batch = batches.ask(workloads, { askQuery, limit: seconds });
     byPods.set(key, [...(byPods.get(key) ?? []), batch]);
   };
   const entries: readonly PlannedEntry[] = [...prepared.resources, ...prepared.queries];

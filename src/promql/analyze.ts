@@ -2,6 +2,7 @@ import { type Filler, findFiller } from './absence.js';
 import { type Expression, readExpressions } from './expressions.js';
 import { ANY_LABELS, type LabelSet, mayHave } from './label-sets.js';
 import { findUnmatched, inferLabels } from './labels.js';
+import { rememberByQuery } from './remember-by-query.js';
 import type { ValueType } from './signatures.js';
 import { type TypeProblem, inferTypes } from './types.js';
 
@@ -16,22 +17,8 @@ export interface QueryFacts {
   readonly unmatched: number | null;
 }
 
-/** Bounds of the cache: number of queries, characters per query. */
-const MAX_KEPT = 50;
-const MAX_KEPT_LENGTH = 10_000;
-const kept = new Map<string, QueryFacts | null>();
-
 /** Analyzes a query without a server. Null if it does not parse or exceeds a limit. */
-export function analyzeQuery(query: string): QueryFacts | null {
-  const known = kept.get(query);
-  if (known !== undefined) return known;
-  const facts = analyzeUncached(query);
-  if (query.length > MAX_KEPT_LENGTH) return facts;
-  const oldest = kept.size < MAX_KEPT ? undefined : kept.keys().next().value;
-  if (oldest !== undefined) kept.delete(oldest);
-  kept.set(query, facts);
-  return facts;
-}
+export const analyzeQuery = rememberByQuery(analyzeUncached, 50);
 
 /**
  * Whether no series of the result can have the label, such as `pod` in `sum(x)` and `sum without (pod) (x)`. False if

@@ -1,6 +1,7 @@
 import { analyzeQuery } from './analyze.js';
 import type { Expression } from './expressions.js';
 import { parseQuery } from './parse.js';
+import { rememberByQuery } from './remember-by-query.js';
 import { signatureOf } from './signatures.js';
 import { listVariables } from './variables.js';
 
@@ -31,26 +32,15 @@ const AGGREGATES: ReadonlySet<string> = new Set([
   'sum',
 ]);
 
-/** Bounds of the cache: number of queries, characters per query. */
-const MAX_KEPT = 1000;
-const MAX_KEPT_LENGTH = 10_000;
-const kept = new Map<string, boolean>();
-
 /**
  * Whether a query with `$pods` evaluates each pod on its own, so that one query for the pods of several workloads
  * returns the same series as a query for each of them: all its selectors have `pod=~"$pods"`, and each operator and
  * aggregation keeps pods apart. False in doubt, and for MetricsQL.
  */
-export function isByPod(query: string): boolean {
-  const known = kept.get(query);
-  if (known !== undefined) return known;
-  const isSo = query.includes('$pods') && readScope(query) === 'pods';
-  if (query.length > MAX_KEPT_LENGTH) return isSo;
-  const oldest = kept.size < MAX_KEPT ? undefined : kept.keys().next().value;
-  if (oldest !== undefined) kept.delete(oldest);
-  kept.set(query, isSo);
-  return isSo;
-}
+export const isByPod = rememberByQuery(
+  (query) => query.includes('$pods') && readScope(query) === 'pods',
+  1000,
+);
 
 function readScope(query: string): Scope {
   const { errorNode, unknownFunctions } = parseQuery(query);

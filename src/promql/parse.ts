@@ -1,6 +1,7 @@
 import type { SyntaxNode, Tree } from '@lezer/common';
 import { parser } from '@prometheus-io/lezer-promql';
 import { findQueryLimit, type QueryLimit } from './query-limits.js';
+import { rememberByQuery } from './remember-by-query.js';
 import { splitSegments } from './segments.js';
 import { placeVariables } from './variables.js';
 
@@ -36,25 +37,11 @@ const INHERITED = /(?<![\w:])(?:constructor|__proto__)(?![\w:])/gi;
 const NAME_CHARACTER = /[\w:]/;
 const TOKEN = /[A-Za-z_:][\w:]*|\S/g;
 
-/** Bounds of the cache: number of queries, characters per query. */
-const MAX_KEPT = 200;
-const MAX_KEPT_LENGTH = 10_000;
-const kept = new Map<string, ParsedQuery>();
-
 /**
  * Parses a query that may contain variables and functions of other servers. Never fails. Caches the last 200 queries,
  * because documents share queries, and each query is analyzed for errors, names and ranges.
  */
-export function parseQuery(query: string): ParsedQuery {
-  const known = kept.get(query);
-  if (known !== undefined) return known;
-  const parsed = parseUncached(query);
-  if (query.length > MAX_KEPT_LENGTH) return parsed;
-  const oldest = kept.size < MAX_KEPT ? undefined : kept.keys().next().value;
-  if (oldest !== undefined) kept.delete(oldest);
-  kept.set(query, parsed);
-  return parsed;
-}
+export const parseQuery = rememberByQuery(parseUncached, 200);
 
 function parseUncached(query: string): ParsedQuery {
   const limit = findQueryLimit(query);

@@ -1,7 +1,8 @@
 import type { Condition, Decision, MetricResult } from '../decision/result/decision.js';
 import type { Pause } from './cycle-record.js';
-import type { MetricSpec, MetricType } from '../scaler/spec.js';
 import { milliToNumber } from '../units/quantity.js';
+import { rememberByMetric } from '../scaler/remember-by-metric.js';
+import type { MetricSpec } from '../scaler/spec.js';
 import { rememberByText } from '../units/remember.js';
 import type { ScalerStatus } from './ledger.js';
 import type { SCALER_METRICS } from './metric-table.js';
@@ -85,21 +86,9 @@ function writeMetrics(
   }
 }
 
-function labelsOfMetric({ type, identity }: MetricSpec): string {
-  return METRIC_LABELS[type](identity);
-}
-
-const METRIC_LABELS: Readonly<Record<MetricType, (identity: string) => string>> = {
-  Resource: rememberByText((identity) => metricLabels('Resource', identity)),
-  ContainerResource: rememberByText((identity) => metricLabels('ContainerResource', identity)),
-  Pods: rememberByText((identity) => metricLabels('Pods', identity)),
-  Object: rememberByText((identity) => metricLabels('Object', identity)),
-  External: rememberByText((identity) => metricLabels('External', identity)),
-};
-
-function metricLabels(type: MetricType, identity: string): string {
-  return `,metric="${escapeValue(identity)}",type="${type}"`;
-}
+const labelsOfMetric = rememberByMetric(
+  (type, identity) => `,metric="${escapeValue(identity)}",type="${type}"`,
+);
 
 /** Reasons are from a closed set. */
 function labelsOfCondition({ type, status, reason }: Condition): string {

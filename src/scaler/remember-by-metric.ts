@@ -1,0 +1,21 @@
+import { rememberByText } from '../units/remember.js';
+import type { MetricSpec, MetricType } from './spec.js';
+
+/**
+ * Returns `build`, which depends on the type and identity of a metric alone, with its last results: scalers whose metric
+ * has the same ones share them.
+ */
+export function rememberByMetric<T>(
+  build: (type: MetricType, identity: string) => T,
+): (metric: Pick<MetricSpec, 'type' | 'identity'>) => T {
+  const ofType = (type: MetricType): ((identity: string) => T) =>
+    rememberByText((identity) => build(type, identity));
+  const known: Readonly<Record<MetricType, (identity: string) => T>> = {
+    Resource: ofType('Resource'),
+    ContainerResource: ofType('ContainerResource'),
+    Pods: ofType('Pods'),
+    Object: ofType('Object'),
+    External: ofType('External'),
+  };
+  return ({ type, identity }) => known[type](identity);
+}
