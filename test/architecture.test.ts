@@ -125,7 +125,7 @@ describe('findBreaches', () => {
     [
       'src/prometheus/planner.ts',
       "import axios from 'axios';",
-      'package axios is only for prometheus/requests/send.ts',
+      'package axios is only for http/, prometheus/requests/send.ts',
     ],
     [
       'src/telemetry/ledger.ts',

@@ -2,7 +2,7 @@ import { Agent as HttpAgent } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { AxiosResponse } from 'axios';
 import { CredentialError, mustRead } from '../prometheus/requests/credential-files.js';
-import { httpClient } from '../prometheus/requests/http-client.js';
+import { httpClient } from '../http/http-client.js';
 import { createTlsAgents } from '../prometheus/requests/tls-agents.js';
 import { watchFile } from '../prometheus/requests/watched-file.js';
 import { withoutTrailingSlashes } from '../units/base-url.js';

@@ -6,6 +6,7 @@ import { parseJsonWithin, type JsonBounds } from '../../units/json-bounds.js';
 import { errorFacts } from '../api/error-facts.js';
 import { asObject, countIn, textIn } from '../api/json.js';
 import { KubernetesError, type KubernetesErrorKind } from '../api/types.js';
+import { TooLargeError } from './unpack.js';
 
 const MAX_SERVER_MESSAGE = 500;
 const MAX_RETRY_AFTER_SECONDS = 60;
@@ -68,7 +69,7 @@ export function connectionError(
   // An AggregateError for several addresses has no message.
   const words = redact(clean(message) === '' ? 'no connection' : clean(message), context.secret);
   const known = code === '' || words.includes(code) ? words : `${words} (${code})`;
-  const kind = words.includes('maxContentLength') ? 'bad_answer' : 'connection';
+  const kind = cause instanceof TooLargeError ? 'bad_answer' : 'connection';
   return new KubernetesError(kind, `${doing}: ${known}`, { cause: new Error(known) });
 }
 

@@ -1,9 +1,7 @@
 import { TLSSocket } from 'node:tls';
-import { asObject } from '../api/json.js';
 
-/** Returns the DNS names in the certificate of the server that answered; null if the certificate was not verified. */
-export function serverNames(request: unknown): readonly string[] | null {
-  const socket = asObject(request)?.['socket'];
+/** Returns the DNS names in the certificate of the server behind a socket; null if the certificate was not verified. */
+export function serverNames(socket: unknown): readonly string[] | null {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return null;
   // For example `DNS:kubernetes, DNS:kubernetes.default, IP Address:10.96.0.1`.
   const names = socket.getPeerCertificate().subjectaltname ?? '';

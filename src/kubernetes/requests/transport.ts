@@ -1,19 +1,19 @@
-import { IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { AxiosRequestConfig, AxiosResponse } from 'axios';
+import { httpClient } from '../../http/http-client.js';
 import { sleep, withDeadline, type Clock } from '../../units/clock.js';
 import { sendWithRenewal } from '../../units/send-with-renewal.js';
 import type { Connection } from '../access/connection.js';
 import { errorFacts } from '../api/error-facts.js';
 import type { JsonObject } from '../api/json.js';
 import { createAgentSource, createLaneBudgets, type AgentSource, type Lane } from './lanes.js';
-import { client, takeBody } from './http-client.js';
 import { parseAnswer } from './parse-answer.js';
 import type { JsonFields } from './prune-json.js';
 import { rateLimitMs } from './rate-limit.js';
+import { readBody } from './read-body.js';
 import { serverNames } from './server-names.js';
 import { abortError, connectionError, refusalError } from './request-error.js';
 import { KubernetesError } from '../api/types.js';
-import { unpack } from './unpack.js';
 import { holdStream, readText, type WatchStream } from './watch-stream.js';
 
 export interface KubernetesRequest {
@@ -93,7 +93,7 @@ export function createTransport(options: TransportOptions): Transport {
   const agents = createAgentSource(options.connection);
 
   const attempt = async (request: KubernetesRequest, signal: AbortSignal): Promise<JsonObject> => {
-    const exchange = await send(request, { ...options, agents, signal, responseType: 'arraybuffer' });
+    const exchange = await send(request, { ...options, agents, signal, isStream: false });
     return readAnswer(request, exchange);
   };
 
@@ -114,12 +114,10 @@ export function createTransport(options: TransportOptions): Transport {
 
   const open = async (request: KubernetesRequest, signal: AbortSignal): Promise<IncomingMessage> => {
     await budgets.watch.take(signal);
-    const exchange = await send(request, { ...options, agents, signal, responseType: 'stream' });
-    const body: unknown = exchange.response.data;
-    if (!(body instanceof IncomingMessage))
-      throw new KubernetesError('bad_answer', `${request.doing}: the response is not a stream`);
-    if (exchange.response.status === 200) return body;
-    throw refusal(request, exchange, await readText(body, signal));
+    const exchange = await send(request, { ...options, agents, signal, isStream: true });
+    const { status, data } = exchange.response;
+    if (status === 200) return data;
+    throw refusal(request, exchange, await readText(data, signal));
   };
 
   return {
@@ -138,7 +136,9 @@ export function createTransport(options: TransportOptions): Transport {
 }
 
 interface Exchange {
-  readonly response: AxiosResponse<unknown>;
+  readonly response: AxiosResponse<IncomingMessage>;
+  /** Empty for a stream. */
+  readonly body: Buffer;
   readonly authorization: string | null;
   readonly clock: Clock;
 }
@@ -146,7 +146,7 @@ interface Exchange {
 interface Sending extends TransportOptions {
   readonly agents: AgentSource;
   readonly signal: AbortSignal;
-  readonly responseType: 'arraybuffer' | 'stream';
+  readonly isStream: boolean;
 }
 
 function send(request: KubernetesRequest, sending: Sending): Promise<Exchange> {
@@ -160,7 +160,7 @@ function send(request: KubernetesRequest, sending: Sending): Promise<Exchange> {
       if (response.status !== 401 || signal.aborted) return null;
       const renewed = await read(true);
       if (renewed === used) return null;
-      if (response.data instanceof IncomingMessage) response.data.destroy();
+      response.data.destroy();
       return renewed;
     },
   });
@@ -181,7 +181,7 @@ async function sendOnce(
   sending: Sending,
   authorization: string | null,
 ): Promise<Exchange> {
-  const { clock, signal, onRequest, connection } = sending;
+  const { clock, signal, onRequest, connection, isStream } = sending;
   if (signal.aborted) throw abortError(request.doing, signal);
   const agents = await credentials(request, () => sending.agents.current());
   const startedMs = clock.monotonicMs();
@@ -193,25 +193,20 @@ async function sendOnce(
       seconds: (clock.monotonicMs() - startedMs) / 1000,
     });
   try {
-    const response = await client.request<unknown>({
+    const response = await httpClient.request<IncomingMessage>({
       ...axiosRequest(request, sending, authorization),
       url: `${connection.url}${request.path}${queryText(request.query)}`,
       httpAgent: agents.http[request.lane],
       httpsAgent: agents.https[request.lane],
     });
-    if (request.lane === 'list' && Buffer.isBuffer(response.data))
-      response.data = await unpack(
-        response.data,
-        response.headers['content-encoding'],
-        MAX_ANSWER_BYTES.list,
-      );
-    report(String(response.status));
-    // Reads the certificate only from some responses, because it rarely changes.
-    const names = request.lane === 'list' ? serverNames(response.request) : null;
+    // Reads the certificate only from some responses, because it rarely changes, and before the connection may close.
+    const names = request.lane === 'list' ? serverNames(response.data.socket) : null;
     if (names !== null) sending.onServerNames?.(names);
+    const body = isStream ? NO_BODY : await readBody(response.data, MAX_ANSWER_BYTES[request.lane]);
+    report(String(response.status));
     const date: unknown = response.headers['date'];
     if (typeof date === 'string') sending.onServerDate?.(date);
-    return { response, authorization, clock };
+    return { response, body, authorization, clock };
   } catch (cause) {
     // An AxiosError contains the token in its config and must not leave this function.
     const error = connectionError(request.doing, cause, { signal, secret: authorization });
@@ -222,24 +217,18 @@ async function sendOnce(
 
 function axiosRequest(
   request: KubernetesRequest,
-  { signal, responseType, userAgent, headers }: Sending,
+  { signal, isStream, userAgent, headers }: Sending,
   authorization: string | null,
 ): AxiosRequestConfig {
-  const isStream = responseType === 'stream';
   return {
     method: request.method,
-    responseType,
     signal,
-    // A list is decompressed as a whole: axios does it in steps of 16 KiB, each of which returns to this thread.
-    decompress: !isStream && request.lane !== 'list',
-    maxContentLength: isStream ? -1 : MAX_ANSWER_BYTES[request.lane],
     headers: {
       ...headers,
       Accept: 'application/json',
       'User-Agent': userAgent ?? 'promscaler',
       // A stream comes without compression, so that each event can be read when it arrives.
-      ...(isStream ? { 'Accept-Encoding': 'identity' } : {}),
-      ...(request.lane === 'list' ? { 'Accept-Encoding': 'gzip' } : {}),
+      'Accept-Encoding': isStream ? 'identity' : 'gzip',
       ...(authorization === null ? {} : { Authorization: authorization }),
       ...(request.body === undefined ? {} : { 'Content-Type': contentType(request.method) }),
     },
@@ -255,9 +244,10 @@ function queryText(query: Readonly<Record<string, string>> | undefined): string 
   return query === undefined ? '' : `?${new URLSearchParams(query).toString()}`;
 }
 
+const NO_BODY = Buffer.alloc(0);
+
 function readAnswer(request: KubernetesRequest, exchange: Exchange): JsonObject {
-  const { response } = exchange;
-  const body = takeBody(response);
+  const { response, body } = exchange;
   if (response.status < 200 || response.status > 299) throw refusal(request, exchange, body.toString('utf8'));
   return parseAnswer(request, response.status, body);
 }

@@ -33,7 +33,6 @@ export async function readText(body: IncomingMessage, signal: AbortSignal): Prom
 
 /** `signal` and `close` destroy the connection. */
 export function holdStream(body: IncomingMessage, signal: AbortSignal | undefined): WatchStream {
-  // axios sets a keep-alive of 60 s on every socket, which detects a dead peer too late.
   body.socket.setKeepAlive(true, KEEP_ALIVE_MS);
   const stop = (): void => void body.destroy();
   if (signal?.aborted === true) stop();

@@ -1,6 +1,7 @@
 import type { Agent as HttpAgent, IncomingMessage } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
 import { AxiosError, AxiosHeaders } from 'axios';
+import { type HttpRequest, sendHttp } from '../../http/http-request.js';
 import { DeadlineError } from '../../units/clock.js';
 import { errorCode } from '../../units/error-code.js';
 import { type StopSignal, withAbortSignal } from '../../units/light-deadline.js';
@@ -9,7 +10,6 @@ import type { FailureReason } from '../answers/answer.js';
 import type { AnswerLimits } from '../answers/answer-limits.js';
 import type { HttpAnswer } from '../answers/classify-answer.js';
 import { CredentialError } from './credential-files.js';
-import { type HttpRequest, sendHttp } from './http-request.js';
 import type { OutgoingRequest, SignedHeaders, SignIn } from './authentication.js';
 import { TooLargeError } from './read-body.js';
 import { readResponse } from './read-response.js';

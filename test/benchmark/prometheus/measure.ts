@@ -162,7 +162,7 @@ async function measureRounds(
 ): Promise<Pick<PrometheusFigures, 'rounds' | 'service' | 'series'>> {
   for (let round = 0; round < warmupRounds; round += 1) await service.roundOver();
   const queriesBefore = await ownQueries(service);
-  service.reset();
+  service.reset(false);
   const before = await service.figures();
   const looks = [await lookAt(prometheus)];
   for (let round = 1; round <= rounds; round += 1) {

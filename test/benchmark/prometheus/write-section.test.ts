@@ -43,7 +43,7 @@ const FIGURES: PrometheusFigures = {
       roundSeconds: [1, 3],
       latenessSeconds: [0, 0],
       cycles: 200,
-      loopDelay: { p99Ms: 1, maxMs: 1 },
+      loopDelay: null,
       garbageSeconds: 0,
     },
   },

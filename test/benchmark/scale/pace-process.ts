@@ -33,7 +33,7 @@ async function begin(): Promise<void> {
         report({ type: 'done' });
         return;
       case 'reset':
-        notes.reset();
+        notes.reset(order.watchesDelay);
         return;
       case 'figures':
         report({ type: 'figures', figures: notes.figures() });
@@ -60,7 +60,7 @@ interface Notes {
   /** Begins to note. */
   readonly watch: () => Promise<void>;
   readonly setRate: (rate: number) => void;
-  readonly reset: () => void;
+  readonly reset: (watchesDelay: boolean) => void;
   readonly figures: () => PaceFigures;
 }
 
@@ -70,7 +70,7 @@ function createNotes(
   scalers: number,
 ): Notes {
   const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
-  delay.enable();
+  let watchesDelay = false;
   let garbageMs = 0;
   new PerformanceObserver((list) => {
     for (const { duration } of list.getEntries()) garbageMs += duration;
@@ -121,7 +121,10 @@ function createNotes(
       };
     },
     setRate: (next) => (rate = next),
-    reset: () => {
+    reset: (nextWatchesDelay) => {
+      watchesDelay = nextWatchesDelay;
+      if (watchesDelay) delay.enable();
+      else delay.disable();
       since = { garbageMs, cycles: allCycles };
       lateness = [];
       spans = [];
@@ -137,7 +140,7 @@ function createNotes(
         roundSeconds: spans.map((span) => (span.endMs - span.startMs) / 1000),
         latenessSeconds: lateness,
         cycles: allCycles - since.cycles,
-        loopDelay: { p99Ms: toMs(delay.percentile(99)), maxMs: delay.count === 0 ? 0 : toMs(delay.max) },
+        loopDelay: watchesDelay ? { p99Ms: toMs(delay.percentile(99)), maxMs: toMs(delay.max) } : null,
         garbageSeconds: (garbageMs - since.garbageMs) / 1000,
       };
     },

@@ -21,8 +21,8 @@ export type ProfileKind = 'cpu' | 'heap';
 
 export type PaceOrder =
   | { readonly type: 'set-rate'; readonly rate: ClockRate }
-  /** Forget what was noted. */
-  | { readonly type: 'reset' }
+  /** Forget what was noted. `watchesDelay`: whether to note delays of the event loop from now on, which costs CPU time. */
+  | { readonly type: 'reset'; readonly watchesDelay: boolean }
   | { readonly type: 'figures' }
   | { readonly type: 'start-profile'; readonly kind: ProfileKind }
   | { readonly type: 'stop-profile'; readonly file: string }
@@ -40,8 +40,8 @@ export interface PaceFigures {
   /** Of each round: from the instant it was due to its start. */
   readonly latenessSeconds: readonly number[];
   readonly cycles: number;
-  /** Of timers. */
-  readonly loopDelay: { readonly p99Ms: number; readonly maxMs: number };
+  /** Of timers; null: not watched. */
+  readonly loopDelay: { readonly p99Ms: number; readonly maxMs: number } | null;
   readonly garbageSeconds: number;
 }
 

@@ -13,7 +13,7 @@ export interface PacedService {
   /** Resolves when all scalers have ended their cycles of the next round, or at the round after it. */
   readonly roundOver: () => Promise<StartTimes>;
   readonly figures: () => Promise<PaceFigures>;
-  readonly reset: () => void;
+  readonly reset: (watchesDelay: boolean) => void;
   readonly order: (order: PaceOrder) => Promise<void>;
   /** The highest RSS since the start or the last call. */
   readonly takePeakBytes: () => number;
@@ -73,7 +73,7 @@ export function startPacedService(options: {
       send({ type: 'figures' });
       return (await reply).figures;
     },
-    reset: () => send({ type: 'reset' }),
+    reset: (watchesDelay) => send({ type: 'reset', watchesDelay }),
     order: async (order) => {
       const reply = next('done');
       send(order);

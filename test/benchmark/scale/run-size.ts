@@ -41,7 +41,9 @@ export interface SizeFigures {
   readonly clock: number;
   readonly traffic: TrafficFigures;
   readonly page: PageFigures;
-  /** Rounds in which `/metrics` is read once a second. */
+  /** Rounds in which delays of the event loop are watched, and half as many as the others. */
+  readonly delayRounds: PaceFigures;
+  /** As `delayRounds`, while `/metrics` is read once a second. */
   readonly readRounds: PaceFigures;
   readonly rescales: number;
   /** Of a healthy run: none. */
@@ -145,7 +147,7 @@ async function measure(
   await service.order({ type: 'set-rate', rate });
   for (let round = 0; round < options.warmupRounds; round += 1) await service.roundOver();
   if (profileDirectory !== null) await service.order({ type: 'start-profile', kind: profileKind });
-  service.reset();
+  service.reset(false);
   const before = { figures: await service.figures(), traffic: await world.traffic() };
   for (let round = 1; round <= rounds; round += 1) {
     await service.roundOver();
@@ -153,6 +155,7 @@ async function measure(
   }
   const after = { figures: await service.figures(), traffic: await world.traffic() };
   if (profileDirectory !== null) await service.order({ type: 'stop-profile', file: profileAs('rounds') });
+  const delayRounds = await measureDelays(service, Math.ceil(rounds / 2));
   const { page, text } = await measurePage(service);
   const readRounds = await measureReadRounds(service, options.signal);
   if (heapFile !== null) await service.order({ type: 'heap-snapshot', file: heapFile });
@@ -164,6 +167,7 @@ async function measure(
     roundCpuSeconds: (after.figures.cpuSeconds - before.figures.cpuSeconds) / rounds,
     traffic: trafficBetween(before.traffic, after.traffic, rounds),
     page,
+    delayRounds,
     readRounds,
     rescales: sumOf(text, 'promscaler_rescales_total'),
     faults: faultsOf({ text, start, size, rounds, figures: after.figures, log: service.log() }),
@@ -216,6 +220,15 @@ async function measurePage({
   return { page: { cpuSeconds: cpuSeconds / PAGES, bytes: text.length }, text };
 }
 
+async function measureDelays(
+  { figures, reset, roundOver }: PacedService,
+  rounds: number,
+): Promise<PaceFigures> {
+  reset(true);
+  for (let round = 0; round < rounds; round += 1) await roundOver();
+  return figures();
+}
+
 async function measureReadRounds(
   { url, figures, reset, roundOver }: PacedService,
   signal: AbortSignal,
@@ -227,7 +240,7 @@ async function measureReadRounds(
       await pause(READ_MS, signal);
     }
   })();
-  reset();
+  reset(true);
   for (let round = 0; round < READ_ROUNDS; round += 1) await roundOver();
   ending.abort();
   await reading;

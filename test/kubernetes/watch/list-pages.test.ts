@@ -121,8 +121,7 @@ describe('listAll, requesting ahead', () => {
 describe('listNotOlder', () => {
   it('reads in pages what is too large for one answer', async () => {
     const { transport, queries } = scripted(({ query }) => {
-      if (query?.['limit'] === undefined)
-        throw new KubernetesError('bad_answer', 'maxContentLength exceeded');
+      if (query?.['limit'] === undefined) throw new KubernetesError('bad_answer', 'too large');
       return page(1, '');
     });
 

@@ -8,7 +8,7 @@ import {
 import { type Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { AxiosError } from 'axios';
-import { LightSignal, onStop, type StopSignal } from '../../units/light-deadline.js';
+import { LightSignal, onStop, type StopSignal } from '../units/light-deadline.js';
 
 export interface HttpRequest {
   readonly method: string;
@@ -28,8 +28,8 @@ export interface HttpAgents {
 
 /**
  * Sends a request and returns the response as a stream, which may be compressed. Follows no redirect and uses no proxy.
- * Rejects with an `AxiosError`. Takes a third of the CPU time per query of axios's `http` adapter, which also supports
- * forms, progress, rates and redirects: half a second less for a round of 2,500 queries.
+ * Rejects with an `AxiosError`. Takes half of the CPU time of axios's `http` adapter, which also supports forms, progress,
+ * rates and redirects: 0.6 instead of 1.3 ms for a renewal of the Lease.
  */
 export function sendHttp(order: HttpRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
