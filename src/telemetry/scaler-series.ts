@@ -1,8 +1,8 @@
 import type { Condition, Decision, MetricResult } from '../decision/result/decision.js';
 import type { Pause } from './cycle-record.js';
-import { milliToNumber } from '../units/quantity.js';
 import { rememberByMetric } from '../scaler/remember-by-metric.js';
 import type { MetricSpec } from '../scaler/spec.js';
+import { milliToNumber } from '../units/quantity.js';
 import { rememberByText } from '../units/remember.js';
 import type { ScalerStatus } from './ledger.js';
 import type { SCALER_METRICS } from './metric-table.js';

@@ -6,7 +6,7 @@ export interface LoopLag {
   readonly stop: () => void;
 }
 
-/** Each tick wakes the process, which takes 0.1 ms of CPU. Up to one tick of the time that the process is stopped is not seen. */
+/** Each tick takes 0.1 ms of CPU. Of the time that the process is stopped, up to one tick is not seen. */
 const TICK_MS = 500;
 
 export function watchLoopLag(clock: Clock): LoopLag {

@@ -229,22 +229,18 @@ async function measureDelays(
   return figures();
 }
 
-async function measureReadRounds(
-  { url, figures, reset, roundOver }: PacedService,
-  signal: AbortSignal,
-): Promise<PaceFigures> {
+async function measureReadRounds(service: PacedService, signal: AbortSignal): Promise<PaceFigures> {
   const ending = new AbortController();
   const reading = (async () => {
     while (!ending.signal.aborted) {
-      await readPage(`${url}/metrics`);
+      await readPage(`${service.url}/metrics`);
       await pause(READ_MS, signal);
     }
   })();
-  reset(true);
-  for (let round = 0; round < READ_ROUNDS; round += 1) await roundOver();
+  const figures = await measureDelays(service, READ_ROUNDS);
   ending.abort();
   await reading;
-  return figures();
+  return figures;
 }
 
 function trafficBetween(before: WorldTraffic, after: WorldTraffic, rounds: number): TrafficFigures {
