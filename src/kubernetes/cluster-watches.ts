@@ -1,6 +1,8 @@
 import type { TargetRef } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
 import { createInformers, type Informer, type Informers } from './watch/informers.js';
+import { createHpaStore, type HpaStore } from './hpa-store.js';
+import { HPA_FIELDS, HPA_PLURAL, HPA_ROOT, readWatchedHpa } from './hpa.js';
 import type { Log } from '../units/log.js';
 import { createObjectStore, type ObjectStore } from './watch/object-store.js';
 import { createPodStore, type PodStore } from './pods/pod-store.js';
@@ -11,17 +13,18 @@ import { KubernetesError } from './api/types.js';
 
 type TargetStore = ObjectStore<WatchedTarget>;
 
-/** Watches of pods and of apps/v1 kinds, in the namespaces with scale targets. */
+/** Watches of pods, of apps/v1 kinds and of HPAs, in the namespaces with scale targets. */
 export interface Watches {
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly follow: (targets: readonly { readonly namespace: string; readonly ref: TargetRef }[]) => void;
+  /** Whether pods and targets have been listed. HPAs may be forbidden. */
   readonly isSynced: () => boolean;
   readonly isListing: () => boolean;
-  readonly isClusterWide: () => boolean;
   readonly podsOf: (namespace: string) => Informer<PodStore> | null;
   /** Returns null for a kind that is not watched in the namespace. */
   readonly targetsOf: (namespace: string, plural: string) => Informer<TargetStore> | null;
-  /** Returns the seconds since the last event of the namespace's stalest informer; infinite if there was none. */
+  readonly hpasOf: (namespace: string) => Informer<HpaStore> | null;
+  /** Returns the seconds since the last event of the namespace's stalest pods or targets; infinite if there was none. */
   readonly ageSeconds: (namespace: string) => number;
   /** See `Cluster.problemOf`. */
   readonly problemOf: (namespace: string) => KubernetesError | null;
@@ -67,6 +70,15 @@ export function createWatches(options: WatchesOptions): Watches {
       }),
     ]),
   );
+  const hpas = createInformers({
+    ...options,
+    root: HPA_ROOT,
+    plural: HPA_PLURAL,
+    createStore: createHpaStore,
+    convert: readWatchedHpa,
+    fields: HPA_FIELDS,
+    fixFor: fixForHpas,
+  });
   let isClusterWide = false;
 
   const informersOf = (namespace: string): readonly Informer<unknown>[] =>
@@ -86,7 +98,7 @@ export function createWatches(options: WatchesOptions): Watches {
 
   return {
     run: async (signal) => {
-      await Promise.all([pods, ...targets.values()].map((informers) => informers.run(signal)));
+      await Promise.all([pods, hpas, ...targets.values()].map((informers) => informers.run(signal)));
     },
     follow: (followed) => {
       const known = followed.filter(
@@ -98,17 +110,24 @@ export function createWatches(options: WatchesOptions): Watches {
       const scopes = (of: readonly string[]): readonly (string | null)[] =>
         isClusterWide && of.length > 0 ? [null] : of;
       pods.want(scopes(namespaces));
+      hpas.want(scopes(namespaces));
       for (const [plural, informers] of targets)
         informers.want(scopes(distinct(known.filter(({ ref }) => watchedPlural(ref) === plural))));
     },
     isSynced: () => [pods, ...targets.values()].every((informers) => informers.isSynced()),
     isListing: () => [pods, ...targets.values()].some((informers) => informers.isListing()),
-    isClusterWide: () => isClusterWide,
     podsOf: (namespace) => pods.of(namespace),
     targetsOf: (namespace, plural) => targets.get(plural)?.of(namespace) ?? null,
+    hpasOf: (namespace) => hpas.of(namespace),
     ageSeconds,
     problemOf: (namespace) => problemOf(namespace, informersOf(namespace)),
   };
+}
+
+function fixForHpas({ kind }: KubernetesError): string | null {
+  return kind === 'forbidden'
+    ? 'set the chart value rbac.create: true (list and watch on horizontalpodautoscalers); until then, new HPAs are not detected, or minutes late'
+    : null;
 }
 
 function distinct(targets: readonly { readonly namespace: string }[]): readonly string[] {

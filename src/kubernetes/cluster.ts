@@ -3,9 +3,9 @@ import { onAbort } from '../units/abort.js';
 import { withDeadline, type Clock } from '../units/clock.js';
 import { createDiscovery } from './discovery.js';
 import { createEventRecorder } from './event-recorder.js';
+import type { HpaStore } from './hpa-store.js';
 import type { Informer } from './watch/informers.js';
 import { SILENT_LOG, type Log } from '../units/log.js';
-import { createOtherScalers } from './other-scalers.js';
 import { createOwnWrites } from './own-writes.js';
 import { createPodCosts, type PodCosts } from './pods/pod-costs.js';
 import { getScale, patchScale, type ScaleWithSelector } from './scale.js';
@@ -19,7 +19,13 @@ import {
   type WatchedTarget,
 } from './targets.js';
 import type { Transport } from './requests/transport.js';
-import { KubernetesError, type Cluster, type Scale, type ScaleTarget } from './api/types.js';
+import {
+  KubernetesError,
+  type Cluster,
+  type OtherScaler,
+  type Scale,
+  type ScaleTarget,
+} from './api/types.js';
 import type { WorkloadPlace } from './workload.js';
 import { createWatches, problemOfInformer, type Watches } from './cluster-watches.js';
 
@@ -42,8 +48,6 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
   const log = options.log ?? SILENT_LOG;
   const watches = createWatches({ transport, clock, log, namespaces });
   const discovery = createDiscovery(transport, clock);
-  const { isClusterWide } = watches;
-  const otherScalers = createOtherScalers({ transport, clock, log, isClusterWide });
   const events = createEventRecorder({ transport, clock, log, instance: options.instance ?? 'promscaler' });
   const writes = createOwnWrites(clock);
 
@@ -89,14 +93,11 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
 
   return {
     run: async (signal) => {
-      await Promise.all([watches.run(signal), otherScalers.run(signal)]);
+      await watches.run(signal);
       await events.idle();
       transport.close();
     },
-    follow: (targets) => {
-      watches.follow(targets);
-      otherScalers.compare(targets.filter(({ isDryRun }) => isDryRun));
-    },
+    follow: watches.follow,
     isSynced: watches.isSynced,
     isListing: watches.isListing,
     readTarget: (namespace, ref, signal) => knownTarget(namespace, ref) ?? readTarget(namespace, ref, signal),
@@ -112,10 +113,12 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
       return withoutSelector(scale);
     },
     recordEvent: events.record,
-    listOtherScalers: (namespace) =>
-      isReadable(namespaces, namespace)
-        ? otherScalers.list(namespace)
-        : Promise.reject(notReadable(namespaces, namespace)),
+    listOtherScalers: (namespace, signal) => {
+      checkNamespace(namespaces, namespace);
+      const informer = watches.hpasOf(namespace);
+      if (informer !== null && isSettled(informer)) return informer.store.of(namespace);
+      return firstHpas(informer, { namespace, clock, signal });
+    },
   };
 }
 
@@ -156,17 +159,26 @@ function isUsable({ reflector }: Informer<unknown>): boolean {
   return reflector.isSynced() && reflector.failure() === null;
 }
 
+interface Waiting {
+  readonly doing: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
 /** Waits until the informer has listed. Throws its failure, or `timeout` after 10 s. */
-async function firstList(
-  informer: Informer<unknown>,
-  { doing, clock, signal }: { readonly doing: string; readonly clock: Clock; readonly signal: AbortSignal },
-): Promise<void> {
-  const isSettled = (): boolean => informer.reflector.isSynced() || informer.reflector.failure() !== null;
-  if (!isSettled())
+async function firstList(informer: Informer<unknown>, waiting: Waiting): Promise<void> {
+  await firstAnswer(informer, waiting);
+  const problem = problemOfInformer(informer);
+  if (problem !== null) throw problem;
+}
+
+/** Waits until the informer has listed or failed. Throws `timeout` after 10 s. */
+async function firstAnswer(informer: Informer<unknown>, { doing, clock, signal }: Waiting): Promise<void> {
+  if (!isSettled(informer))
     await withDeadline(clock, { ms: FIRST_LIST_MS, parent: signal }, (deadline) => {
       return new Promise<void>((resolve) => {
         const done = (): void => {
-          if (!isSettled() && !deadline.aborted) return;
+          if (!isSettled(informer) && !deadline.aborted) return;
           forget();
           forgetDeadline();
           resolve();
@@ -175,9 +187,21 @@ async function firstList(
         const forgetDeadline = onAbort(deadline, done);
       });
     });
-  const problem = problemOfInformer(informer);
-  if (problem !== null) throw problem;
-  if (!informer.reflector.isSynced()) throw notListed(doing);
+  if (!isSettled(informer)) throw notListed(doing);
+}
+
+async function firstHpas(
+  informer: Informer<HpaStore> | null,
+  { namespace, clock, signal }: Omit<Waiting, 'doing'> & { readonly namespace: string },
+): Promise<readonly OtherScaler[]> {
+  const doing = `reading HPAs in namespace ${namespace}`;
+  if (informer === null) throw notListed(doing);
+  await firstAnswer(informer, { doing, clock, signal });
+  return informer.store.of(namespace);
+}
+
+function isSettled({ reflector }: Informer<unknown>): boolean {
+  return reflector.isSynced() || reflector.failure() !== null;
 }
 
 function notListed(doing: string): KubernetesError {

@@ -2,10 +2,23 @@ import { countIn, objectIn, objectsIn, textIn, type JsonObject } from './api/jso
 import type { OtherScaler } from './api/types.js';
 import type { Transport } from './requests/transport.js';
 import { listAll, resourceScope } from './watch/list-pages.js';
+import type { JsonFields } from './requests/prune-json.js';
 import type { WatchedObject } from './watch/object-store.js';
 
 export const HPA_ROOT = '/apis/autoscaling/v2';
 export const HPA_PLURAL = 'horizontalpodautoscalers';
+
+/** What `readWatchedHpa` reads. */
+export const HPA_FIELDS: JsonFields = {
+  metadata: { name: true, namespace: true, resourceVersion: true, ownerReferences: true },
+  spec: { scaleTargetRef: true },
+  status: {
+    desiredReplicas: true,
+    lastScaleTime: true,
+    currentMetrics: { type: true },
+    conditions: { type: true, status: true },
+  },
+};
 
 /** If a ScaledObject owns the HPA, `scaler` is the name of the ScaledObject. */
 export interface WatchedHpa extends WatchedObject {

@@ -206,11 +206,7 @@ function printFigures(service: RunningService, figures: Figures, variant: Varian
   const distinct = distinctQueries(variant);
   print('queries a round', `${figures.ownQueries}`, `${distinct}, as many as distinct ones`);
   print('queries a round, as Prometheus counts', `${figures.prometheusQueries}`, `${distinct}`);
-  print(
-    `requests to the API server, ${ROUNDS} rounds`,
-    listRequests(figures.requests),
-    'watches; HPAs once a minute',
-  );
+  print(`requests to the API server, ${ROUNDS} rounds`, listRequests(figures.requests), 'watches');
   print('/metrics, cpu time', `${median(figures.pageCpuSeconds).toFixed(3)} s`, '');
   print('/metrics, to the last byte', `${median(figures.pageSeconds).toFixed(3)} s`, '');
 }

@@ -33,8 +33,11 @@ const USAGE =
 const DIST = new URL('../../../dist/', import.meta.url);
 const COPIES = new URL('../../bugs/', import.meta.url);
 const MOST_SHOWN = 5;
-/** Most objects of a world are short-lived: a larger young generation saves a tenth of the time. */
-const RESOURCES = { maxYoungGenerationSizeMb: 96 };
+/**
+ * Most objects of a world are short-lived: a larger young generation saves a tenth of the time. The log of a day with
+ * three replicas takes 1.5 GB.
+ */
+const RESOURCES = { maxYoungGenerationSizeMb: 96, maxOldGenerationSizeMb: 3072 };
 
 if (isMainThread) {
   const flags = readFlags(process.argv.slice(2));

@@ -84,13 +84,14 @@ describe('scopes', () => {
   it('watches no Deployments if only a StatefulSet is followed', async () => {
     script('n0');
     const path = '/apis/apps/v1/namespaces/n0/statefulsets';
+    const hpas = '/apis/autoscaling/v2/namespaces/n0/horizontalpodautoscalers';
     rig.fake.on('LIST', path, list('6', [])).on('WATCH', path, openWatch());
 
     rig.start([{ namespace: 'n0', ref: { ...WEB, kind: 'StatefulSet' } }]);
     await rig.syncedInTime();
 
     expect(new Set(rig.fake.seen('LIST').map((request) => request.path))).toEqual(
-      new Set(['/api/v1/namespaces/n0/pods', path]),
+      new Set(['/api/v1/namespaces/n0/pods', path, hpas]),
     );
   });
 
@@ -113,7 +114,7 @@ describe('configured namespaces', () => {
     await rig.syncedInTime();
     const error = await failureOf(() => rig.cluster.readTarget('kube-system', WEB, rig.signal));
 
-    expect(rig.fake.seen('LIST')).toHaveLength(42);
+    expect(rig.fake.seen('LIST')).toHaveLength(63);
     expect(error.kind).toBe('forbidden');
     expect(error.message).toContain('reading namespace kube-system: not listed in kubernetes.namespaces');
   });

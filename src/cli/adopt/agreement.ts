@@ -84,7 +84,7 @@ function whyNotCompared(view: JsonObject): string {
   };
   const found = conditions.find(isBad);
   if (found !== undefined) return `${textIn(found, 'reason') ?? ''}: ${textIn(found, 'message') ?? ''}`;
-  return 'the service has not seen desired replicas of the HPA: it lists HPAs once a minute, if it may, and ignores one that has not computed a count (ScalingActive)';
+  return 'the service has not seen desired replicas of the HPA: it watches HPAs, if it may, and ignores one that has not computed a count (ScalingActive)';
 }
 
 /** Returns the report as text. */

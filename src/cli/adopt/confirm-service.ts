@@ -5,7 +5,7 @@ import { type AdoptContext, type ScalerObject, nameScaler, pollFor, workloadOf }
 import { commandFor } from './adopt-options.js';
 import { readRow } from './agreement.js';
 
-/** The service decides for a new generation within seconds, and lists HPAs once a minute. */
+/** The service sees the new generation and the deletion of the HPA at once, and decides within a sync period. */
 const CONFIRM_MS = 90_000;
 
 /** Waits until the service scales the workload. Returns 1 if it does not. */

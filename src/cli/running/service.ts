@@ -196,7 +196,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     clock,
     isSynced: cluster.isSynced,
     isListing: cluster.isListing,
-    follow: (scalers) => cluster.follow(scalers.map((scaler) => targetOf(scaler, dryRun))),
+    follow: (scalers) => cluster.follow(scalers.map(targetOf)),
     startRound: source.startRound,
     runCycle: (input) => {
       const bucket = bucketOf(input.scaler);
@@ -280,8 +280,8 @@ function addressOf(ip: string, port: number): string {
 }
 const LOOPBACK = '127.0.0.1';
 
-function targetOf({ namespace, spec }: Scaler, dryRun: boolean): FollowedTarget {
-  return { namespace, ref: spec.scaleTargetRef, isDryRun: dryRun || spec.dryRun };
+function targetOf({ namespace, spec }: Scaler): FollowedTarget {
+  return { namespace, ref: spec.scaleTargetRef };
 }
 
 function observeRound(metrics: Metrics, health: ServiceHealth): (round: Round) => void {

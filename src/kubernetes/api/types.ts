@@ -61,8 +61,6 @@ export interface OtherScaler {
 export interface FollowedTarget {
   readonly namespace: string;
   readonly ref: TargetRef;
-  /** For a scaler in dry run, HPAs of the same target are watched for comparison. Default: false. */
-  readonly isDryRun?: boolean;
 }
 
 /** The cluster, as the control loop uses it. Methods that send requests throw `KubernetesError`. */
@@ -96,10 +94,7 @@ export interface Cluster {
     signal: AbortSignal,
   ) => Promise<Scale>;
   readonly recordEvent: (target: ScaleTarget, event: TargetEvent) => void;
-  /**
-   * Returns the HPAs of a namespace: as watched for scalers in dry run, otherwise as last listed; empty if they cannot
-   * be listed.
-   */
+  /** Returns the HPAs of a followed namespace, as last seen; none if they cannot be listed, which is no failure. */
   readonly listOtherScalers: (namespace: string, signal: AbortSignal) => Awaitable<readonly OtherScaler[]>;
 }
 

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { joinPieces, readPieces } from '../../http/read-pieces.js';
 import { createJsonMeter } from '../../units/json-bounds.js';
 import { type AnswerLimits, DEFAULT_LIMITS, sayBytes } from '../answers/answer-limits.js';
 
@@ -62,7 +63,7 @@ export function createCountedBody(
     },
     end: () => {
       drop();
-      return joined(pieces);
+      return joinPieces(pieces);
     },
     drop,
     isLarge: () => bytes > MOST_BYTES_AT_ONCE,
@@ -70,36 +71,20 @@ export function createCountedBody(
 }
 
 /** Counts the body as it arrives. Throws `TooLargeError` if it exceeds a bound. */
-export function readBody(stream: Readable, bounds: BodyBounds, checksBounds = false): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const body = createCountedBody(bounds, checksBounds);
-    let isSettled = false;
-    const fail = (error: Error): void => {
-      isSettled = true;
-      body.drop();
-      reject(error);
-    };
-    stream.on('data', (piece: Buffer) => {
+export async function readBody(stream: Readable, bounds: BodyBounds, checksBounds = false): Promise<Buffer> {
+  const body = createCountedBody(bounds, checksBounds);
+  try {
+    await readPieces(stream, (piece) => {
       const message = body.add(piece);
-      if (message !== null) stream.destroy(new TooLargeError(message));
+      return message === null ? null : new TooLargeError(message);
     });
-    stream.on('end', () => {
-      isSettled = true;
-      const { takeTurn } = bounds;
-      // Until its turn, the body counts as unread.
-      resolve(takeTurn !== undefined && body.isLarge() ? takeTurn().then(body.end) : body.end());
-    });
-    stream.on('error', fail);
-    stream.on('close', () => {
-      // An error takes longer to create than the rest of this function.
-      if (!isSettled) fail(new Error('the stream ended early'));
-    });
-  });
-}
-
-function joined(pieces: readonly Buffer[]): Buffer {
-  const [first] = pieces;
-  return first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces);
+  } catch (error) {
+    body.drop();
+    throw error;
+  }
+  // Until its turn, the body counts as unread.
+  if (body.isLarge()) await bounds.takeTurn?.();
+  return body.end();
 }
 
 /** Returns why the JSON of an answer must not be parsed; null: it may. */

@@ -115,7 +115,7 @@ export async function runSize(options: RunOptions): Promise<SizeFigures> {
         scalers: size.scalers,
         nodeFlags: options.nodeFlags,
         profilesStart: options.profileDirectory === null ? null : options.profileKind,
-        signal,
+        signal: AbortSignal.any([signal, world.exited]),
       });
       try {
         return { ...(await measure(options, service, world)), machine };

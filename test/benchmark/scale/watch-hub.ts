@@ -50,10 +50,11 @@ export function createWatchHub(world: World, clock: WorldClock): WatchHub {
         if (isWanted(watcher, event)) send(event.type, event.json);
       watchers.add(watcher);
       let isOpen = true;
-      response.once('close', () => {
+      const stop = (): void => {
         isOpen = false;
         watchers.delete(watcher);
-      });
+      };
+      response.once('close', stop);
       const bookmark = (): void => {
         if (!isOpen) return;
         send('BOOKMARK', `{"metadata":{"resourceVersion":"${world.version()}"}}`);
@@ -61,7 +62,9 @@ export function createWatchHub(world: World, clock: WorldClock): WatchHub {
       };
       clock.after(BOOKMARK_MS, bookmark);
       clock.after(timeoutSeconds * 1000, () => {
-        if (isOpen) response.end();
+        if (!isOpen) return;
+        stop();
+        response.end();
       });
     },
   };

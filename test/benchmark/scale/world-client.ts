@@ -10,6 +10,8 @@ export type WorldTraffic = Extract<WorldReply, { readonly type: 'traffic' }>;
 
 /** API server and metrics server in their process. */
 export interface RunningWorld extends Started {
+  /** Aborts when the process exits. */
+  readonly exited: AbortSignal;
   readonly setRate: (rate: ClockRate) => void;
   readonly traffic: () => Promise<WorldTraffic>;
   readonly stop: () => Promise<void>;
@@ -20,7 +22,8 @@ export async function startWorld(size: WorldSize): Promise<RunningWorld> {
   const ended = once(child, 'exit').then(() => {
     throw new Error('the fake cluster exited unexpectedly');
   });
-  ended.catch(() => undefined);
+  const exiting = new AbortController();
+  ended.catch((error: unknown) => exiting.abort(error));
   const send = (request: WorldRequest): void => void child.send(request);
   const replyOf = async <T extends WorldReply['type']>(
     type: T,
@@ -33,6 +36,7 @@ export async function startWorld(size: WorldSize): Promise<RunningWorld> {
   send({ type: 'start', size });
   return {
     ...(await replyOf('started')),
+    exited: exiting.signal,
     setRate: (rate) => send({ type: 'set-rate', rate }),
     traffic: async () => {
       send({ type: 'traffic' });

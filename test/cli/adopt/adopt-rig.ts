@@ -105,7 +105,6 @@ export class AdoptRig {
       const { stdout } = await this.run('--report', '-o', 'json');
       return stdout !== '' && (JSON.parse(stdout) as { readonly rounds: number }).rounds >= rounds;
     };
-    // Without a dry run, the service lists HPAs once a minute, here in 6 s.
     const until = this.cluster.clock.monotonicMs() + 150_000;
     while (!(await enough()))
       if (this.cluster.clock.monotonicMs() > until)

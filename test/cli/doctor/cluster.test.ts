@@ -103,7 +103,7 @@ const ROLE: readonly Rule[] = [
   { apiGroups: ['apps'], resources: ['deployments'], verbs: ['get', ...READ] },
   { apiGroups: ['apps'], resources: ['deployments/scale'], verbs: ['get', 'patch'] },
   { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create'] },
-  { apiGroups: ['autoscaling'], resources: ['horizontalpodautoscalers'], verbs: ['list'] },
+  { apiGroups: ['autoscaling'], resources: ['horizontalpodautoscalers'], verbs: READ },
 ];
 
 describe('permissions', () => {

@@ -32,6 +32,7 @@ const RULES = {
       { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: ['apps'], resources: ['*'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: ['apps'], resources: ['*/scale'], verbs: ['get', 'patch'] },
+      { apiGroups: ['autoscaling'], resources: ['*'], verbs: ['list', 'watch'] },
     ],
   },
 };

@@ -22,8 +22,8 @@ const noFaultOfOurs: Invariant = {
 
 /** Requests of a process in any 10 s: twice those of a steady process, with room for the first lists of a new one. */
 const API_BUDGETS = [
-  { group: 'list', most: 20 },
-  { group: 'watch', most: 16 },
+  { group: 'list', most: 30 },
+  { group: 'watch', most: 24 },
   { group: 'scale', most: 48 },
   { group: 'events', most: 60 },
 ] as const;
@@ -69,7 +69,8 @@ function crowds(times: readonly number[], most: number, what: string): readonly 
 
 /** Timers of a process at rest: one per loop and watch, and a few guards; 8 with an election. */
 const MOST_TIMERS = 24;
-const MOST_CONNECTIONS = 2;
+/** Of pods, Deployments and HPAs. */
+const MOST_CONNECTIONS = 3;
 
 const bounded: Invariant = {
   id: 'I17',

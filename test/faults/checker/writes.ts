@@ -5,7 +5,9 @@ import { describeWrite, type Found, type Invariant } from './violation.js';
 
 /** A decision may be in flight for this long: two slow requests, and a late 504. */
 const IN_FLIGHT_MS = 30_000;
-const OTHERS_ASKED_MS = 60_000;
+const HPA_SEEN_MS = 5000;
+/** After this time, what was lost by a watch has been listed. */
+const RELISTED_MS = 180_000;
 
 function patches(history: History): readonly ApiRecord[] {
   return history.records.filter(
@@ -108,7 +110,7 @@ const otherAutoscaler: Invariant = {
       const span = spans.find(
         ({ target, startMs, endMs }) =>
           write.scaler.endsWith(`/${target}`) &&
-          write.decidedMs > startMs + OTHERS_ASKED_MS + IN_FLIGHT_MS &&
+          write.decidedMs > startMs + HPA_SEEN_MS &&
           write.atMs < endMs,
       );
       if (span === undefined || isUnreadable(history, span.startMs, write.atMs)) return [];
@@ -118,14 +120,14 @@ const otherAutoscaler: Invariant = {
   },
 };
 
-/** Returns whether HPAs could not be listed: an unreadable HPA cannot be respected. */
+/** Returns whether HPAs could not be listed and watched: an unreadable HPA cannot be respected. */
 function isUnreadable(history: History, fromMs: number, toMs: number): boolean {
   return history.faults.some(
     (fault) =>
       fault.kind === 'api' &&
-      ['all', 'list', 'hpa'].includes(fault.group) &&
+      ['all', 'list', 'watch', 'hpa'].includes(fault.group) &&
       fault.startMs < toMs &&
-      fault.endMs + OTHERS_ASKED_MS + IN_FLIGHT_MS > fromMs,
+      fault.endMs + RELISTED_MS > fromMs,
   );
 }
 

@@ -27,7 +27,7 @@ export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
       ...shared,
       make.warning(
         `HPAs cannot be listed, so an HPA on the same target is not detected: ${others.message}`,
-        'chart value rbac.create: true (list on horizontalpodautoscalers)',
+        'chart value rbac.create: true (list and watch on horizontalpodautoscalers)',
       ),
     ];
   const found = others

@@ -45,14 +45,14 @@ function neededPermissions(
       isRequired: false,
       without: 'no Events are recorded',
     },
-    {
+    ...['list', 'watch'].map((verb) => ({
       ...granted,
-      verb: 'list',
+      verb,
       group: 'autoscaling',
       resource: 'horizontalpodautoscalers',
       isRequired: false,
-      without: 'an HPA on the same target is not detected, and both change the replica count',
-    },
+      without: `an HPA on the same target is not detected${verb === 'watch' ? ' for minutes' : ''}, and both change the replica count`,
+    })),
   ];
 }
 
@@ -66,16 +66,6 @@ const DELETION_COST_PERMISSION: Permission = {
   isRequired: false,
   without: 'podDeletionCost has no effect: Kubernetes chooses the pods that a scale-down deletes',
   fix: 'chart value podDeletionCost.enabled: true',
-};
-
-const COMPARISON_PERMISSION: Permission = {
-  verb: 'watch',
-  group: 'autoscaling',
-  resource: 'horizontalpodautoscalers',
-  subresource: '',
-  isRequired: false,
-  without: 'a dry run is compared with desired replicas of the HPA that are up to a minute old',
-  fix: RBAC_FIX,
 };
 
 function permissionsForKind(group: string, plural: string): readonly Permission[] {
@@ -98,12 +88,7 @@ export async function checkPermissions(context: ClusterContext): Promise<readonl
     context,
   );
   const ranksPods = scalers.some(({ spec }) => spec.podDeletionCost !== null);
-  const compares = context.isDryRun === true || scalers.some(({ spec }) => spec.dryRun);
-  const permissions = [
-    ...neededPermissions(kinds),
-    ...(ranksPods ? [DELETION_COST_PERMISSION] : []),
-    ...(compares ? [COMPARISON_PERMISSION] : []),
-  ];
+  const permissions = [...neededPermissions(kinds), ...(ranksPods ? [DELETION_COST_PERMISSION] : [])];
   const own = config.kubernetes.namespaces;
   const namespaces: readonly (string | null)[] = own.length === 0 ? [null] : own.slice(0, MAX_NAMESPACES);
   const who = await whoAmI(transport, signal);
