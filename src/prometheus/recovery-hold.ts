@@ -150,36 +150,51 @@ interface ScalerHoldResult {
 
 /** Returns the holds of a scaler and the longest of them; null if every metric has returned values for long enough. */
 export function advanceHolds(previous: ScalerHolds, input: ScalerHoldInput): ScalerHoldResult {
-  const { scaler, samples, ages, now, maxSeconds } = input;
-  const holds: HeldMetric[] = [];
-  let holdScaleDownUntil: Instant | null = null;
-  let holdReason: string | null = null;
-  const { metrics } = scaler.spec;
-  // An iterator of entries would make an array for each metric of 10,000 scalers.
-  for (let index = 0; index < metrics.length; index += 1) {
-    const metric = metrics[index];
-    const sample = samples[index];
-    if (metric === undefined) continue;
-    if (sample === undefined)
-      throw new Error(`no sample for metric ${index} of ${scaler.namespace}/${scaler.name}`);
-    const held = previous.find((one) => one.metric === metric) ?? holdOfNew(metric, previous, input);
-    const { key, rangeSeconds } = held;
-    const seconds = boundHold(rangeSeconds, scaler.spec.syncPeriodSeconds, maxSeconds);
-    const age = ages.get(metric.source);
-    const hold = advanceHold(held.hold, {
-      now,
-      outcome: sampleOutcome(metric, sample),
-      startTime: age?.startTime ?? null,
-      history: age?.history ?? KEPT,
-      holdSeconds: seconds,
-      periodSeconds: scaler.spec.syncPeriodSeconds,
-    });
-    holds.push({ metric, key, rangeSeconds, hold });
-    if (hold.until <= now || (holdScaleDownUntil !== null && hold.until <= holdScaleDownUntil)) continue;
-    holdScaleDownUntil = hold.until;
-    holdReason = `metric "${metric.identity}" must return values for ${seconds} s without a gap: ${hold.cause}`;
+  const { scaler, now } = input;
+  // `map` makes an array of the exact size; a first `push` reserves room for 17, for each of 10,000 scalers.
+  const holds = scaler.spec.metrics.map((metric, index) => advanceHeld(metric, index, previous, input));
+  let longest: HeldMetric | null = null;
+  for (const held of holds) {
+    if (held.hold.until > now && (longest === null || held.hold.until > longest.hold.until)) longest = held;
   }
-  return { holds, holdScaleDownUntil, holdReason };
+  if (longest === null) return { holds, holdScaleDownUntil: null, holdReason: null };
+  const { metric, hold } = longest;
+  const seconds = boundedHold(longest, input);
+  return {
+    holds,
+    holdScaleDownUntil: hold.until,
+    holdReason: `metric "${metric.identity}" must return values for ${seconds} s without a gap: ${hold.cause}`,
+  };
+}
+
+function advanceHeld(
+  metric: MetricSpec,
+  index: number,
+  previous: ScalerHolds,
+  input: ScalerHoldInput,
+): HeldMetric {
+  const { scaler, samples, ages, now } = input;
+  const sample = samples[index];
+  if (sample === undefined)
+    throw new Error(`no sample for metric ${index} of ${scaler.namespace}/${scaler.name}`);
+  const held = previous.find((one) => one.metric === metric) ?? holdOfNew(metric, previous, input);
+  const age = ages.get(metric.source);
+  const hold = advanceHold(held.hold, {
+    now,
+    outcome: sampleOutcome(metric, sample),
+    startTime: age?.startTime ?? null,
+    history: age?.history ?? KEPT,
+    holdSeconds: boundedHold(held, input),
+    periodSeconds: scaler.spec.syncPeriodSeconds,
+  });
+  return { metric, key: held.key, rangeSeconds: held.rangeSeconds, hold };
+}
+
+function boundedHold(
+  { rangeSeconds }: Pick<HeldMetric, 'rangeSeconds'>,
+  { scaler, maxSeconds }: ScalerHoldInput,
+): number {
+  return boundHold(rangeSeconds, scaler.spec.syncPeriodSeconds, maxSeconds);
 }
 
 /** Returns the hold of a metric that the last round did not have; `hold` is null if its query is new, too. */
