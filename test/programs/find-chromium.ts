@@ -85,6 +85,9 @@ function option(text: string): readonly string[] {
 
 /** Finds the unpacked libraries and fonts next to it. */
 const START = `#!/bin/sh
+set -e
+# The PATH may lack the tools that this script needs.
+PATH="\${PATH:+$PATH:}/usr/bin:/bin"
 here=$(dirname "$(dirname "$(readlink -f "$0")")")
 libraries=$(find "$here/usr/lib" "$here/lib" -type d -path '*-linux-gnu*' 2>/dev/null | tr '\\n' ':')
 export LD_LIBRARY_PATH="$libraries$here/usr/lib/chromium\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
