@@ -81,8 +81,9 @@ export function formatInstant(instant: Instant): string {
   return new Date(instant).toISOString().replace('.000Z', 'Z');
 }
 
+/** Returns whole milliseconds: a fraction would get lost in JSON, and a stored instant would differ from its original. */
 export function addSeconds(instant: Instant, seconds: number): Instant {
-  return instantFromMs(instant + seconds * 1000);
+  return instantFromMs(Math.round(instant + seconds * 1000));
 }
 
 /** Returns seconds with fractions, negative if `to` is earlier. */

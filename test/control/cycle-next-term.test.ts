@@ -69,7 +69,7 @@ describe('the term after a scale-up whose answer was lost', () => {
 
     const { memory } = await world.cycle();
 
-    expect(memory.state.scaleEvents).toEqual([{ at: at(30), change: 3 }]);
+    expect(memory.state.scaleEvents).toMatchObject([{ at: at(30), change: 3 }]);
   });
 
   it('counts it, too, if another replica has announced a change meanwhile', async () => {
@@ -82,7 +82,7 @@ describe('the term after a scale-up whose answer was lost', () => {
       generation: 1,
       at: at(20),
     };
-    const theirs: StateReading = { ...ENTRY, entry: { ...ENTRY.entry, intent } };
+    const theirs: StateReading = { ...ENTRY, text: 'announced', entry: { ...ENTRY.entry, intent } };
     const world = await termsWith(storeWith(ENTRY, false), storeWith(theirs, true));
 
     const { record, memory } = await world.cycle();

@@ -56,7 +56,7 @@ describe('a PATCH whose answer is lost', () => {
     expect(record.decision?.action).toBe('none');
     expect(memory.unresolved).toBeNull();
     expect(memory.state.lastScaleUp).toBe(at(15));
-    expect(record.snapshot?.state.scaleEvents).toEqual([{ at: at(15), change: 3 }]);
+    expect(record.snapshot?.state.scaleEvents).toMatchObject([{ at: at(15), change: 3 }]);
     expect(world.memory.state.lastScaleUp).toBe(at(15));
     expect(world.cluster.arrived).toHaveLength(1);
   });

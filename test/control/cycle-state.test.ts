@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { freshMemory } from '../../src/control/memory/memory.js';
+import { shiftMemory } from '../../src/control/memory/clock-jump.js';
+import { forNewTerm, freshMemory } from '../../src/control/memory/memory.js';
 import { alwaysLeads } from '../../src/control/election/leadership.js';
 import { SILENT_LOG } from '../../src/units/log.js';
 import { readEntry, writeEntry } from '../../src/kubernetes/state/state-entry.js';
@@ -199,7 +200,7 @@ describe('an intent that another process has stored', () => {
 
     expect(record.outcome.kind).toBe('none');
     expect(memory.state.lastScaleUp).toBe(at(0));
-    expect(memory.state.scaleEvents).toEqual([{ at: at(0), change: 3 }]);
+    expect(memory.state.scaleEvents).toMatchObject([{ at: at(0), change: 3 }]);
   });
 
   it('that is an hour old is dated at most 60 s after it was announced', async () => {
@@ -281,5 +282,33 @@ describe('another client that changes the count during a change', () => {
     expect(memory.state).toMatchObject({ lastScaleUp: at(0), scaleEvents: [] });
     expect(record.decision).toMatchObject({ currentReplicas: 7, desiredReplicas: 7 });
     expect(world.cluster.specReplicas).toBe(7);
+  });
+});
+
+describe('a policy of 10 pods per 600 s after +4 from 20', () => {
+  const policies = [{ type: 'Pods', value: 10, periodSeconds: 600 }];
+  const rule = { stabilizationWindowSeconds: 0, policies };
+
+  it.each([
+    [0, 'nothing'],
+    [60, 'the suspension of its machine'],
+    [-3600, 'a step back of its clock'],
+    [5.0004, 'a step of its clock by a fraction of a millisecond'],
+  ])('lets 10 of the 20 go, not 14, in the term after %d s: %s', async (seconds) => {
+    const behavior = { scaleUp: rule, scaleDown: rule };
+    const { world, maps } = storedWorld({ maxReplicas: 40, behavior });
+    maps.edit(MAP, KEY, entryOf());
+    world.cluster.setReplicas(20);
+    world.load = 240;
+    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 20, to: 24 });
+    await world.state.flush();
+    world.clock.advance(1);
+    world.clock.jump(seconds);
+    const now = world.clock.now();
+    world.memory = forNewTerm(shiftMemory(world.memory, seconds, now), now);
+    await world.state.reload();
+    world.load = 10;
+
+    expect((await world.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 24, to: 10 });
   });
 });

@@ -32,9 +32,14 @@ interface ChangePorts {
 export type ScaleResult =
   /**
    * `replicas`: the count in the response, which an admission webhook may have changed. `unannounced`: why the intent
-   * could not be stored; null: it was stored.
+   * could not be stored; null: it was stored. `intendedAt`: the time of the intent.
    */
-  | { readonly kind: 'patched'; readonly replicas: number; readonly unannounced: string | null }
+  | {
+      readonly kind: 'patched';
+      readonly replicas: number;
+      readonly unannounced: string | null;
+      readonly intendedAt: Instant;
+    }
   /**
    * Another client has changed the count since the decision. `afterConflict`: the change was found after a conflict, so
    * it may also come from an earlier PATCH of this process.
@@ -89,8 +94,10 @@ export async function changeReplicas(
       progress.sent = prepared.intent;
       const precondition = { uid: target.uid, resourceVersion: prepared.intent.resourceVersion };
       const answer = await tryPatch(ports.cluster, target, { ...precondition, replicas: to }, signal);
-      if (typeof answer === 'number')
-        return { kind: 'patched', replicas: answer, unannounced: progress.unannounced };
+      if (typeof answer === 'number') {
+        const { unannounced } = progress;
+        return { kind: 'patched', replicas: answer, unannounced, intendedAt: prepared.intent.at };
+      }
       progress.sent = null;
       if (answer === null) progress.conflicts += 1;
       else await waitForRetry(ports.clock, answer, { endMs, signal });

@@ -1,4 +1,5 @@
 import type { State } from '../../decision/snapshot/snapshot.js';
+import { movedEvent } from '../../kubernetes/state/scale-events.js';
 import type { MetricHold } from '../../prometheus/recovery-hold.js';
 import type { Clock } from '../../units/clock.js';
 import { addSeconds, earliest } from '../../units/time.js';
@@ -67,7 +68,7 @@ function shiftState(state: State, past: Shift): State {
     lastScaleUp: orNull(state.lastScaleUp, past),
     lastScaleDown: orNull(state.lastScaleDown, past),
     recommendations: recommendations?.map((one) => ({ ...one, at: past(one.at) })) ?? null,
-    scaleEvents: state.scaleEvents.map((event) => ({ ...event, at: past(event.at) })),
+    scaleEvents: state.scaleEvents.map((event) => movedEvent(event, past(event.at))),
     downscaleProposals: state.downscaleProposals.map((one) => ({ ...one, at: past(one.at) })),
     failingSince: new Map([...failingSince].map(([metric, since]) => [metric, past(since)])),
     inactiveSince: orNull(state.inactiveSince, past),

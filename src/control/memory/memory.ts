@@ -99,16 +99,25 @@ export function copyMemory(memory: Memory): { -readonly [field in keyof Memory]:
 }
 
 /**
- * Returns the memory at the start of another term of this process. It keeps the last scalings and an unresolved change,
- * to be compared with the state store, and drops everything else.
+ * Returns the memory at the start of another term of this process. It keeps what is stored, to be compared with the
+ * state store, and drops everything else.
  */
 export function forNewTerm(memory: Memory, now: Instant): Memory {
-  const { uid, unresolved, isUnannounced, isUnsaved, assumedAt, knownScales } = memory;
+  const { uid, stored, unresolved, isUnannounced, isUnsaved, assumedAt, knownScales } = memory;
   if (uid === null) return freshMemory(now, null);
-  const { lastScaleUp, lastScaleDown, scaleEvents } = memory.state;
-  const state = { ...EMPTY_STATE, lastScaleUp, lastScaleDown, scaleEvents };
+  const { lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince } = memory.state;
+  const state = { ...EMPTY_STATE, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince };
   const known = knownScales === undefined ? {} : { knownScales };
-  return { ...freshMemory(now, uid), state, assumedAt, ...known, unresolved, isUnannounced, isUnsaved };
+  return {
+    ...freshMemory(now, uid),
+    state,
+    assumedAt,
+    ...known,
+    stored,
+    unresolved,
+    isUnannounced,
+    isUnsaved,
+  };
 }
 
 export function forNewTarget(memory: Memory, now: Instant, uid: string | null): Memory {

@@ -1,5 +1,6 @@
 import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
-import type { ScaleEvent, State } from '../../decision/snapshot/snapshot.js';
+import type { State } from '../../decision/snapshot/snapshot.js';
+import { joinEvents } from '../../kubernetes/state/scale-events.js';
 import type { Intent, StoredEntry } from '../../kubernetes/state/state-entry.js';
 import type { StateReading } from '../../kubernetes/state/state-store.js';
 import type { ScalerSpec } from '../../scaler/spec.js';
@@ -22,6 +23,9 @@ export function restoreMemory(
   reading: StateReading,
   { now, spec }: { readonly now: Instant; readonly spec: ScalerSpec },
 ): Memory {
+  if (!memory.isRestored && memory.uid !== null && reading.text !== null && reading.text === memory.stored)
+    // No other replica has written since the last term: its memory, whose times follow the wall clock, is complete.
+    return { ...memory, isRestored: true };
   if (!memory.isRestored) {
     const first = joinTerms(firstMemory(reading, now), memory);
     return { ...first, isRestored: true, stored: reading.text };
@@ -38,7 +42,8 @@ export function restoreMemory(
 
 /**
  * Merges the stored state with the memory of an earlier term of this process. If the wall clock was set, the times in
- * memory were shifted, the stored times were not.
+ * memory were shifted, the stored times were not. Which metrics fail, and who has set a 0, comes from the entry if there
+ * is one.
  */
 function joinTerms(first: Memory, earlier: Memory): Memory {
   if (earlier.uid === null || (first.uid !== null && first.uid !== earlier.uid)) return first;
@@ -54,10 +59,10 @@ function joinTerms(first: Memory, earlier: Memory): Memory {
     assumedAt: isStillAssumed ? assumedAt : first.assumedAt,
     ...(isStillAssumed ? { knownScales: laterScales(lastScales(first), lastScales(earlier)) } : {}),
     state: {
-      ...first.state,
+      ...(first.uid === null ? state : first.state),
       lastScaleUp,
       lastScaleDown,
-      scaleEvents: unionOf(first.state.scaleEvents, state.scaleEvents),
+      scaleEvents: joinEvents(state.scaleEvents, first.state.scaleEvents),
     },
     unresolved,
     isUnannounced: first.unresolved === null && unresolved !== null && earlier.isUnannounced,
@@ -124,7 +129,7 @@ function mergeEntry(memory: Memory, entry: StoredEntry): Memory {
       ...state,
       lastScaleUp: laterOf(state.lastScaleUp, entry.lastScaleUp),
       lastScaleDown: laterOf(state.lastScaleDown, entry.lastScaleDown),
-      scaleEvents: unionOf(state.scaleEvents, entry.scaleEvents),
+      scaleEvents: joinEvents(state.scaleEvents, entry.scaleEvents),
       zeroedBySelf: state.zeroedBySelf || entry.zeroedBySelf,
       failingSince: failingSinceOf(state, entry),
     },
@@ -137,12 +142,6 @@ function mergeEntry(memory: Memory, entry: StoredEntry): Memory {
 
 function laterScales(a: LastScales, b: LastScales): LastScales {
   return { up: laterOf(a.up, b.up), down: laterOf(a.down, b.down) };
-}
-
-function unionOf(ours: readonly ScaleEvent[], theirs: readonly ScaleEvent[]): readonly ScaleEvent[] {
-  const known = new Set(ours.map(({ at, change }) => `${at} ${change}`));
-  const added = theirs.filter(({ at, change }) => !known.has(`${at} ${change}`));
-  return added.length === 0 ? ours : [...ours, ...added].sort((a, b) => a.at - b.at);
 }
 
 /** Which metrics fail comes from the last decision of this process, and since when from the earliest observation. */

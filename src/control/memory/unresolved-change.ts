@@ -1,3 +1,4 @@
+import { joinEvents, movedEvent } from '../../kubernetes/state/scale-events.js';
 import { intendedCounts } from '../../kubernetes/state/state-entry.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';
 import { addSeconds, secondsBetween } from '../../units/time.js';
@@ -56,7 +57,8 @@ export function resolveChange(memory: Memory, live: LiveScale, now: Instant): Me
   const started = withChange(withIntent(state, unresolved, happenedAt), change, happenedAt);
   const isOurs = intendedCounts(unresolved).includes(live.specReplicas);
   const changes = isOurs ? [change] : widestChanges(unresolved);
-  const scaleEvents = [...state.scaleEvents, ...changes.map((one) => ({ at: happenedAt, change: one }))];
+  const events = changes.map((one) => movedEvent({ at, change: one }, happenedAt));
+  const scaleEvents = joinEvents(state.scaleEvents, events);
   const zeroedBySelf = live.specReplicas === 0 && (isOurs || (isAtFrom && state.zeroedBySelf));
   return { ...memory, unresolved: null, state: { ...started, scaleEvents, zeroedBySelf } };
 }

@@ -1,5 +1,6 @@
 import type { Decision } from '../../decision/result/decision.js';
 import type { Snapshot, State } from '../../decision/snapshot/snapshot.js';
+import { movedEvent } from '../../kubernetes/state/scale-events.js';
 import { latest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { ScaleResult } from '../change/change-replicas.js';
@@ -42,8 +43,9 @@ export function rememberCycle(memory: Memory, cycle: FinishedCycle): Memory {
   // An accepted PATCH excludes an earlier unresolved one: both had the same resourceVersion.
   const writer = afterOwnWrite(memory.writer, result.replicas);
   const settled = { ...memory, override, unresolved: null, writer };
-  if (result.replicas === decision.desiredReplicas) return { ...settled, state: madeAt(cycle) };
-  return { ...settled, state: overridden(unchanged(), cycle, result.replicas) };
+  if (result.replicas === decision.desiredReplicas)
+    return { ...settled, state: madeAt(cycle, result.intendedAt) };
+  return { ...settled, state: overridden(unchanged(), cycle, result) };
 }
 
 export function overrideOf(decision: Decision, result: ScaleResult | null): Memory['override'] {
@@ -52,18 +54,25 @@ export function overrideOf(decision: Decision, result: ScaleResult | null): Memo
 }
 
 /** Dates the change at its response, because the change may have waited for a slot. */
-function madeAt({ now, endedAt, decision, snapshot }: FinishedCycle): State {
+function madeAt({ now, endedAt, decision, snapshot }: FinishedCycle, intendedAt: Instant): State {
   const { state } = decision;
   const change = decision.desiredReplicas - snapshot.target.specReplicas;
   const at = latest(now, endedAt);
-  const scaleEvents = state.scaleEvents.map((event) => (event.at === now ? { ...event, at } : event));
+  const scaleEvents = state.scaleEvents.map((event) =>
+    event.at === now ? movedEvent({ ...event, at: intendedAt }, at) : event,
+  );
   return withChange({ ...state, scaleEvents }, change, at);
 }
 
 /** Windows and policies count the change to the replicas that the admission webhook set. */
-function overridden(state: State, { now, endedAt, decision }: FinishedCycle, replicas: number): State {
+function overridden(
+  state: State,
+  { now, endedAt, decision }: FinishedCycle,
+  { replicas, intendedAt }: Extract<ScaleResult, { kind: 'patched' }>,
+): State {
   const change = replicas - decision.currentReplicas;
   if (change === 0) return state;
   const at = latest(now, endedAt);
-  return withChange({ ...state, scaleEvents: [...state.scaleEvents, { at, change }] }, change, at);
+  const event = movedEvent({ at: intendedAt, change }, at);
+  return withChange({ ...state, scaleEvents: [...state.scaleEvents, event] }, change, at);
 }

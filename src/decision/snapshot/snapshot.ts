@@ -88,6 +88,11 @@ export interface ScaleEvent {
   readonly at: Instant;
   /** +N or -N, never 0. */
   readonly change: number;
+  /**
+   * Other times under which a replica may know this change: that of its intent, and those before a wall clock was set.
+   * They identify the change; no decision reads them. Absent: none.
+   */
+  readonly alsoAt?: readonly Instant[];
 }
 
 /** What earlier decisions store for this one. `Decision.state` is the `state` of the next snapshot. */

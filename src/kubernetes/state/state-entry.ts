@@ -1,8 +1,9 @@
 import * as z from 'zod';
 
-import type { ScaleEvent, State } from '../../decision/snapshot/snapshot.js';
+import type { State } from '../../decision/snapshot/snapshot.js';
 import { addSeconds, formatInstant, parseInstant, secondsBetween, type Instant } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
+import { mergeOldEvents, movedEvent, storedTimesOf } from './scale-events.js';
 
 /** A change of replicas, stored before its PATCH is sent. */
 export interface Intent {
@@ -47,9 +48,8 @@ export interface EntryProblem {
 export const MAX_ENTRY_BYTES = 4096;
 /** How far the clock of another writer may be ahead of the local clock. Source: reliability.md, W14. */
 const CLOCK_SKEW_SECONDS = 60;
-/** Further events are merged, so that an entry stays within 4 KiB. */
-const MAX_EVENTS = 64;
-const SCHEMA_VERSION = 1;
+/** Entries that version 1 can express have version 1, so that an earlier release can read them after a roll-back. */
+const SCHEMA_VERSION = 2;
 
 const instant = z.string().transform((text, context): Instant => {
   const parsed = parseInstant(text);
@@ -59,12 +59,13 @@ const instant = z.string().transform((text, context): Instant => {
 });
 const replicas = z.int().min(0).max(MAX_REPLICAS);
 const entrySchema = z.strictObject({
-  v: z.literal(SCHEMA_VERSION),
+  v: z.int().min(1).max(SCHEMA_VERSION),
   epoch: z.string().min(1),
   uid: z.string().min(1),
   lastScaleUp: instant.optional(),
   lastScaleDown: instant.optional(),
-  scaleEvents: z.array(z.tuple([instant, z.int().refine((change) => change !== 0)])).optional(),
+  /** Version 2 adds other times of the event, see `ScaleEvent.alsoAt`. */
+  scaleEvents: z.array(z.tuple([instant, z.int().refine((change) => change !== 0)], instant)).optional(),
   zeroedBySelf: z.literal(true).optional(),
   failingSince: z.record(z.string().min(1), instant).optional(),
   intent: z
@@ -82,23 +83,41 @@ const entrySchema = z.strictObject({
 
 /**
  * Returns an entry as compact JSON. More than 64 scale events are merged, oldest first. A merged event has the later
- * time of the two, so that rate policies count it for longer rather than shorter. `failingSince` is omitted if it makes
- * the entry longer than 4 KiB: the fallback then starts late, but an entry that cannot be written would block
- * scale-down.
+ * time of the two, so that rate policies count it for longer rather than shorter. An entry that cannot be written would
+ * block scale-down: if it is longer than 4 KiB, `failingSince` is omitted, so that the fallback starts late, and then
+ * the other times of the events.
  */
 export function writeEntry(epoch: string, state: StoredState): string {
-  const text = textOf(epoch, state);
-  if (state.failingSince.size === 0 || Buffer.byteLength(text) <= MAX_ENTRY_BYTES) return text;
-  return textOf(epoch, { ...state, failingSince: new Map() });
+  let text = textOf(epoch, state);
+  for (const shorter of [withoutFailing, withoutOtherTimes]) {
+    if (Buffer.byteLength(text) <= MAX_ENTRY_BYTES) break;
+    text = textOf(epoch, shorter(state));
+  }
+  return text;
+}
+
+function withoutFailing(state: StoredState): StoredState {
+  return { ...state, failingSince: new Map() };
+}
+
+function withoutOtherTimes(state: StoredState): StoredState {
+  return {
+    ...withoutFailing(state),
+    scaleEvents: state.scaleEvents.map(({ at, change }) => ({ at, change })),
+  };
 }
 
 function textOf(epoch: string, state: StoredState): string {
   const { uid, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince, intent } = state;
   const time = (at: Instant | null): string | undefined => (at === null ? undefined : formatInstant(at));
-  const events = mergeOldEvents(scaleEvents).map(({ at, change }) => [formatInstant(at), change]);
+  const events = mergeOldEvents(scaleEvents).map((event) => [
+    formatInstant(event.at),
+    event.change,
+    ...storedTimesOf(event).map(formatInstant),
+  ]);
   const failing = [...failingSince].map(([metric, at]) => [metric, formatInstant(at)] as const);
   return JSON.stringify({
-    v: SCHEMA_VERSION,
+    v: events.some(({ length }) => length > 2) ? SCHEMA_VERSION : 1,
     epoch,
     uid,
     lastScaleUp: time(lastScaleUp),
@@ -118,35 +137,6 @@ function jsonOf(intent: Intent): z.input<typeof entrySchema>['intent'] {
     generation: generation ?? undefined,
     at: formatInstant(at),
   };
-}
-
-/** Merges the oldest events of each direction in pairs, with the later time. */
-function mergeOldEvents(events: readonly ScaleEvent[]): readonly ScaleEvent[] {
-  if (events.length <= MAX_EVENTS) return events;
-  const ups = events.filter(({ change }) => change > 0);
-  const downs = events.filter(({ change }) => change < 0);
-  return [...mergeOldest(ups, MAX_EVENTS / 2), ...mergeOldest(downs, MAX_EVENTS / 2)].sort(
-    (a, b) => a.at - b.at,
-  );
-}
-
-function mergeOldest(events: readonly ScaleEvent[], max: number): readonly ScaleEvent[] {
-  let left = [...events];
-  while (left.length > max) {
-    const surplus = left.length - max;
-    const joined: ScaleEvent[] = [];
-    for (let index = 0; index < left.length; index += 1) {
-      const [first, second] = [left[index], left[index + 1]];
-      if (first === undefined) break;
-      if (second === undefined || index - joined.length >= surplus) joined.push(first);
-      else {
-        joined.push({ at: second.at, change: first.change + second.change });
-        index += 1;
-      }
-    }
-    left = joined;
-  }
-  return left;
 }
 
 /** Returns a problem if the entry is invalid or has a newer schema version. */
@@ -175,7 +165,9 @@ export function readEntry(text: string): StoredEntry | EntryProblem {
     uid,
     lastScaleUp: lastScaleUp ?? null,
     lastScaleDown: lastScaleDown ?? null,
-    scaleEvents: (scaleEvents ?? []).map(([at, change]) => ({ at, change })),
+    scaleEvents: (scaleEvents ?? []).map(([at, change, ...alsoAt]) =>
+      alsoAt.length === 0 ? { at, change } : { at, change, alsoAt },
+    ),
     zeroedBySelf: zeroedBySelf ?? false,
     failingSince: new Map(Object.entries(failingSince ?? {})),
     intent:
@@ -205,7 +197,7 @@ export function clampFuture(entry: StoredEntry, now: Instant): StoredEntry {
     ...entry,
     lastScaleUp: isAhead(lastScaleUp) ? now : lastScaleUp,
     lastScaleDown: isAhead(lastScaleDown) ? now : lastScaleDown,
-    scaleEvents: scaleEvents.map((event) => (isAhead(event.at) ? { ...event, at: now } : event)),
+    scaleEvents: scaleEvents.map((event) => (isAhead(event.at) ? movedEvent(event, now) : event)),
     failingSince: new Map([...failingSince].map(([metric, at]) => [metric, isAhead(at) ? now : at])),
     intent: intent !== null && isAhead(intent.at) ? { ...intent, at: now } : intent,
   };

@@ -160,7 +160,11 @@ describe('a change whose intent cannot be stored', () => {
     const rig = new Rig();
     rig.announce = () => FAILED;
 
-    expect(await rig.change(8)).toEqual({ kind: 'patched', replicas: 8, unannounced: 'the store is away' });
+    expect(await rig.change(8)).toMatchObject({
+      kind: 'patched',
+      replicas: 8,
+      unannounced: 'the store is away',
+    });
   });
 
   it('does not continue if it scales down', async () => {

@@ -32,7 +32,7 @@ describe('changeReplicas from 5 to 8', () => {
 
     const result = await change(cluster);
 
-    expect(result).toEqual({ kind: 'patched', replicas: 8, unannounced: null });
+    expect(result).toMatchObject({ kind: 'patched', replicas: 8, unannounced: null });
     expect(cluster.scaleReads).toBe(1);
     expect(cluster.arrived).toEqual([{ uid: 'uid-1', resourceVersion: '321', replicas: 8 }]);
     expect(cluster.specReplicas).toBe(8);
@@ -85,13 +85,13 @@ describe('changeReplicas from 5 to 8', () => {
     const cluster = new FakeCluster();
     cluster.patchScripts.push((apply) => ({ ...apply(), specReplicas: 6 }));
 
-    expect(await change(cluster)).toEqual({ kind: 'patched', replicas: 6, unannounced: null });
+    expect(await change(cluster)).toMatchObject({ kind: 'patched', replicas: 6, unannounced: null });
   });
 
   it.each([0, 2_147_483_647])('sends %d', async (to) => {
     const cluster = new FakeCluster();
 
-    expect(await change(cluster, to)).toEqual({ kind: 'patched', replicas: to, unannounced: null });
+    expect(await change(cluster, to)).toMatchObject({ kind: 'patched', replicas: to, unannounced: null });
   });
 
   it.each([-1, 7.5, Number.NaN, Number.POSITIVE_INFINITY, 2_147_483_648])(
@@ -122,7 +122,7 @@ describe('changeReplicas from 5 to 8 with conflicts', () => {
   it('succeeds at the third retry, each with a fresh resourceVersion', async () => {
     const cluster = busy(3);
 
-    expect(await change(cluster)).toEqual({ kind: 'patched', replicas: 8, unannounced: null });
+    expect(await change(cluster)).toMatchObject({ kind: 'patched', replicas: 8, unannounced: null });
     expect(cluster.scaleReads).toBe(4);
     expect(cluster.arrived.map(({ resourceVersion }) => resourceVersion)).toEqual([
       '100',
@@ -235,7 +235,7 @@ describe('changeReplicas from 5 to 8 with failures', () => {
         const early = cluster.arrived.length;
         await clock.advanceAndSettle(1);
 
-        expect(await result).toEqual({ kind: 'patched', replicas: 8, unannounced: null });
+        expect(await result).toMatchObject({ kind: 'patched', replicas: 8, unannounced: null });
         expect([early, cluster.arrived.length, cluster.scaleReads]).toEqual([1, 2, 2]);
       },
     );

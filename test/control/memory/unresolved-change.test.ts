@@ -90,7 +90,7 @@ describe('resolveChange', () => {
       ...memory.state,
       lastScaleUp: at(15),
       lastScaleDown: at(15),
-      scaleEvents: [...memory.state.scaleEvents, { at: at(15), change: -2 }],
+      scaleEvents: [...memory.state.scaleEvents, { at: at(15), change: -2, alsoAt: [at(0)] }],
     });
   });
 

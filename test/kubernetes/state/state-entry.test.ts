@@ -131,7 +131,7 @@ describe('readEntry', () => {
   it.each([
     ['', 'not valid JSON'],
     ['{"v":1,"epoch":"1/a","uid":"u', 'not valid JSON'],
-    ['{"v":2,"uid":"u","news":true}', 'its schema version is 2, this version of promscaler supports 1'],
+    ['{"v":3,"uid":"u","news":true}', 'its schema version is 3, this version of promscaler supports 2'],
     ['null', 'entry is invalid'],
     ['{"uid":"u"}', 'v is invalid'],
     ['{"v":"1","epoch":"1/a","uid":"u"}', 'v is invalid'],
@@ -156,6 +156,34 @@ describe('readEntry', () => {
     const read = readEntry(text);
 
     expect('problem' in read ? read.problem : 'none').toContain(problem);
+  });
+});
+
+describe('the schema version', () => {
+  const moved = { at: at(0), change: -2, alsoAt: [at(-3600)] };
+
+  it('is 1 if an earlier release can read the entry, and 2 with the other times of an event', () => {
+    const made = { at: at(0), change: -2, alsoAt: [at(-4.9)] };
+
+    expect(JSON.parse(writeEntry('1/a', stateOf({ scaleEvents: [made] })))).toEqual({
+      v: 1,
+      epoch: '1/a',
+      uid: 'uid-1',
+      scaleEvents: [['2026-01-01T00:00:00Z', -2]],
+    });
+    const text = writeEntry('1/a', stateOf({ scaleEvents: [moved] }));
+    expect(text).toContain('"v":2');
+    expect(readEntry(text)).toMatchObject({ scaleEvents: [moved] });
+  });
+
+  it('is 1 again if 64 events with four other times each would exceed 4 KiB', () => {
+    const alsoAt = [at(-1000), at(-2000), at(-3000), at(-4000)];
+    const scaleEvents = Array.from({ length: 64 }, (_, index) => ({ at: at(index), change: 1, alsoAt }));
+
+    const text = writeEntry('1/a', stateOf({ scaleEvents, failingSince: new Map([['External/a', at(0)]]) }));
+
+    expect(text.length).toBeLessThanOrEqual(MAX_ENTRY_BYTES);
+    expect(readEntry(text)).toMatchObject({ scaleEvents: scaleEvents.map(({ at }) => ({ at, change: 1 })) });
   });
 });
 
@@ -186,7 +214,7 @@ describe('clampFuture', () => {
       lastScaleUp: at(0),
       scaleEvents: [
         { at: at(-5), change: 1 },
-        { at: at(0), change: 2 },
+        { at: at(0), change: 2, alsoAt: [at(61)] },
       ],
       failingSince: new Map([
         ['External/a', at(60)],

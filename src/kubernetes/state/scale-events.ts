@@ -1,0 +1,105 @@
+import type { ScaleEvent } from '../../decision/snapshot/snapshot.js';
+import { secondsBetween, type Instant } from '../../units/time.js';
+
+/** Further events are merged, so that an entry stays within 4 KiB. */
+const MAX_EVENTS = 64;
+/** Of one event. A clock that is set again before the events are stored again needs only the last times. */
+const MAX_OTHER_TIMES = 4;
+/** A PATCH is sent at most this long after its intent. Source: reliability.md, W10. */
+const INTENT_SECONDS = 5;
+
+/** Returns the event at another time. It remains the same event for `joinEvents`. */
+export function movedEvent(event: ScaleEvent, at: Instant): ScaleEvent {
+  return at === event.at ? event : { ...event, at, alsoAt: otherTimes(at, timesOf(event)) };
+}
+
+/**
+ * Returns the events of two replicas, or of the memory and the entry of one, ordered by time. An event that both have
+ * is counted once, also if one of them has moved it because its clock was set, or has found only its intent: a policy
+ * that counts a change twice allows more changes in the opposite direction. Returns `ours` if `theirs` adds nothing.
+ */
+export function joinEvents(
+  ours: readonly ScaleEvent[],
+  theirs: readonly ScaleEvent[],
+): readonly ScaleEvent[] {
+  if (theirs.length === 0 || ours === theirs) return ours;
+  const added = [...theirs];
+  const kept: ScaleEvent[] = [];
+  for (const own of ours) {
+    const index = added.findIndex((other) => isSameEvent(own, other));
+    const [same] = index === -1 ? [] : added.splice(index, 1);
+    if (same !== undefined) kept.push(joinTimes(own, same));
+    else if (!isMerged(own, theirs)) kept.push(own);
+  }
+  const isSame = added.length === 0 && kept.every((event, index) => event === ours[index]);
+  return isSame && kept.length === ours.length ? ours : [...kept, ...added].sort((a, b) => a.at - b.at);
+}
+
+function isSameEvent(a: ScaleEvent, b: ScaleEvent): boolean {
+  if (a.change !== b.change) return false;
+  if (a.alsoAt === undefined && b.alsoAt === undefined) return a.at === b.at;
+  const times = timesOf(b);
+  return timesOf(a).some((at) => times.includes(at));
+}
+
+/** A replica that has moved the event knows more than one that has its earlier time. */
+function joinTimes(own: ScaleEvent, other: ScaleEvent): ScaleEvent {
+  const isMovedByOther = other.alsoAt?.includes(own.at) === true && own.alsoAt?.includes(other.at) !== true;
+  const at = isMovedByOther ? other.at : own.at;
+  const alsoAt = otherTimes(at, [...timesOf(other), ...timesOf(own)]);
+  if (at === own.at && alsoAt.every((time) => own.alsoAt?.includes(time) === true)) return own;
+  return { ...own, at, alsoAt };
+}
+
+/** Whether a full list may contain the event in a merged one. */
+function isMerged(event: ScaleEvent, others: readonly ScaleEvent[]): boolean {
+  if (others.length < MAX_EVENTS / 2) return false;
+  const sameWay = others.filter(({ change }) => change > 0 === event.change > 0);
+  const last = sameWay.at(-1);
+  return last !== undefined && sameWay.length >= MAX_EVENTS / 2 && Math.min(...timesOf(event)) <= last.at;
+}
+
+function timesOf({ at, alsoAt = [] }: ScaleEvent): readonly Instant[] {
+  return [...alsoAt, at];
+}
+
+function otherTimes(at: Instant, times: readonly Instant[]): readonly Instant[] {
+  return [...new Set(times)].filter((time) => time !== at).slice(-MAX_OTHER_TIMES);
+}
+
+/**
+ * Returns the other times that must be stored. The time of an intent less than 5 s earlier is known only to the process
+ * that has made the change.
+ */
+export function storedTimesOf({ at, alsoAt = [] }: ScaleEvent): readonly Instant[] {
+  return alsoAt.filter((time) => time > at || secondsBetween(time, at) >= INTENT_SECONDS);
+}
+
+/** Merges the oldest of more than 64 events, for each direction in pairs, with the later time. */
+export function mergeOldEvents(events: readonly ScaleEvent[]): readonly ScaleEvent[] {
+  if (events.length <= MAX_EVENTS) return events;
+  const ups = events.filter(({ change }) => change > 0);
+  const downs = events.filter(({ change }) => change < 0);
+  return [...mergeOldest(ups, MAX_EVENTS / 2), ...mergeOldest(downs, MAX_EVENTS / 2)].sort(
+    (a, b) => a.at - b.at,
+  );
+}
+
+function mergeOldest(events: readonly ScaleEvent[], max: number): readonly ScaleEvent[] {
+  let left = [...events];
+  while (left.length > max) {
+    const surplus = left.length - max;
+    const joined: ScaleEvent[] = [];
+    for (let index = 0; index < left.length; index += 1) {
+      const [first, second] = [left[index], left[index + 1]];
+      if (first === undefined) break;
+      if (second === undefined || index - joined.length >= surplus) joined.push(first);
+      else {
+        joined.push({ at: second.at, change: first.change + second.change });
+        index += 1;
+      }
+    }
+    left = joined;
+  }
+  return left;
+}
