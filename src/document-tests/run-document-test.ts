@@ -1,4 +1,4 @@
-import { createFleet } from '../backtest/simulation/fleet.js';
+import { createFleet, podOrderOf } from '../backtest/simulation/fleet.js';
 import { containersOf } from '../backtest/simulation/trace-models.js';
 import { decide } from '../decision/decide.js';
 import type { Decision } from '../decision/result/decision.js';
@@ -23,6 +23,7 @@ export async function runDocumentTest(test: DocumentTest, pause: () => Promise<v
     start,
     podStartSeconds: test.podStartSeconds,
     requests: requestsOf(scaler),
+    order: podOrderOf(scaler),
   });
   const failures: Failure[] = [];
   const lastRound = test.expectations.at(-1)?.roundSeconds ?? 0;
@@ -36,7 +37,7 @@ export async function runDocumentTest(test: DocumentTest, pause: () => Promise<v
     const samples = scaler.spec.metrics.map((metric, number) =>
       sampleOf(metric, inputs[number] ?? [], { index, now, pods }),
     );
-    const target = { specReplicas: fleet.replicas(), statusReplicas: fleet.replicas() };
+    const target = { specReplicas: fleet.replicas(), statusReplicas: pods.length };
     const decision = decide({ scaler, now, target, pods, samples, state });
     for (const expectation of test.expectations) {
       const mismatches = expectation.roundSeconds === seconds ? compare(expectation, decision) : [];

@@ -79,5 +79,10 @@ function reverseLoad(load: Load, { start, end }: Period): Load {
     times.push(start + end - to);
     values.push(value ?? NaN);
   });
-  return createLoad(Float64Array.from(times.reverse()), Float64Array.from(values.reverse()), end);
+  return createLoad(
+    Float64Array.from(times.reverse()),
+    Float64Array.from(values.reverse()),
+    end,
+    load.data.isInterpolated,
+  );
 }

@@ -48,7 +48,7 @@ export async function recommend(
   if (why !== null) return answer(`the best change of the first half ${why} on the second half`, results);
   return {
     change: found.change,
-    reason: `on the second half, the change needs ${describeCost(confirmed, current)}`,
+    reason: `on the second half, the change needs ${describeCost(confirmed, current)}${describeMiss(confirmed, current, conditions)}`,
     scoring: second.scoring,
     results,
   };
@@ -69,6 +69,14 @@ function whyNotConfirmed(
     return 'needs no fewer pod-hours';
   const isAsGood = figures.thetaU <= current.thetaU + MAX_WORSE_THETA_U;
   return failed === undefined || isAsGood ? null : `does not meet ${failed.text}`;
+}
+
+/** A change that misses a condition is accepted if its under-provisioning is about that of the document. */
+function describeMiss(figures: Figures, current: Figures, conditions: readonly Threshold[]): string {
+  const missed = conditions.find(({ isMetBy }) => !isMetBy(figures, current));
+  if (missed === undefined) return '';
+  const more = Math.max(0, figures.thetaU - current.thetaU);
+  return `; it does not meet ${missed.text}, with ${more.toFixed(3)} points more theta_U than the document (at most ${MAX_WORSE_THETA_U} are accepted)`;
 }
 
 /** Less than this is no reason to change a document. */

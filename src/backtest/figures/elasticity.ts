@@ -17,41 +17,42 @@ export interface Elasticity {
   readonly deviation: number;
 }
 
-/** One step of a fixed length. Null: the demand is unknown, and the step is excluded. */
+/** One step. All have the same length, but the last one may be shorter. */
 export interface ElasticityStep {
-  /** In pods, at least 1. */
+  /** In pods, at least 1; null: unknown, and the step is excluded. */
   readonly demand: number | null;
   /** In pods; the mean over the step, so that a pod that becomes ready within the step counts for its part of it. */
   readonly supply: number;
+  readonly seconds: number;
 }
 
 /** Returns null if the demand is unknown at every step. */
 export function elasticityOf(steps: Iterable<ElasticityStep>): Elasticity | null {
   const sums = { thetaU: 0, thetaO: 0, tauU: 0, tauO: 0, unstable: 0 };
-  let count = 0;
+  let total = 0;
   let pairs = 0;
   let before: { readonly demand: number; readonly supply: number } | null = null;
-  for (const { demand, supply } of steps) {
+  for (const { demand, supply, seconds } of steps) {
     if (demand === null) {
       before = null;
       continue;
     }
-    count += 1;
-    sums.thetaU += Math.max(demand - supply, 0) / demand;
-    sums.thetaO += Math.max(supply - demand, 0) / demand;
-    if (supply < demand) sums.tauU += 1;
-    if (supply > demand) sums.tauO += 1;
+    total += seconds;
+    sums.thetaU += (seconds * Math.max(demand - supply, 0)) / demand;
+    sums.thetaO += (seconds * Math.max(supply - demand, 0)) / demand;
+    if (supply < demand) sums.tauU += seconds;
+    if (supply > demand) sums.tauO += seconds;
     if (before !== null) {
       pairs += 1;
       if (Math.sign(supply - before.supply) !== Math.sign(demand - before.demand)) sums.unstable += 1;
     }
     before = { demand, supply };
   }
-  if (count === 0) return null;
-  const thetaU = (100 * sums.thetaU) / count;
-  const thetaO = (100 * sums.thetaO) / count;
-  const tauU = (100 * sums.tauU) / count;
-  const tauO = (100 * sums.tauO) / count;
+  if (total === 0) return null;
+  const thetaU = (100 * sums.thetaU) / total;
+  const thetaO = (100 * sums.thetaO) / total;
+  const tauU = (100 * sums.tauU) / total;
+  const tauO = (100 * sums.tauO) / total;
   const instability = pairs === 0 ? 0 : (100 * sums.unstable) / pairs;
   const deviation = [thetaU, thetaO, tauU, tauO, instability].reduce((sum, x) => sum + x ** 5, 0) ** (1 / 5);
   return { thetaU, thetaO, tauU, tauO, instability, deviation };

@@ -53,9 +53,9 @@ export function figuresOf(run: Run, scoring: Scoring): Figures | null {
 
 function* steps(ready: readonly CountStep[], demand: Demand): Iterable<ElasticityStep> {
   let index = 0;
-  for (const supply of stepMeans(ready, demand)) {
+  for (const { mean, seconds } of stepMeans(ready, demand)) {
     const pods = demand.pods[index] ?? NaN;
-    yield { demand: Number.isNaN(pods) ? null : pods, supply };
+    yield { demand: Number.isNaN(pods) ? null : pods, supply: mean, seconds };
     index += 1;
   }
 }
@@ -65,20 +65,20 @@ function costOf(
   { demand, pricePerPodHour }: Scoring,
 ): Pick<Figures, 'averagePods' | 'peakPods' | 'podHours' | 'cost'> {
   let podSeconds = 0;
-  let seconds = 0;
+  let knownSeconds = 0;
   let peakPods = 0;
   let index = 0;
-  for (const mean of stepMeans(replicas, demand)) {
+  for (const { mean, seconds } of stepMeans(replicas, demand)) {
     if (!Number.isNaN(demand.pods[index] ?? NaN)) {
-      podSeconds += mean * demand.stepSeconds;
-      seconds += demand.stepSeconds;
+      podSeconds += mean * seconds;
+      knownSeconds += seconds;
       peakPods = Math.max(peakPods, Math.ceil(mean));
     }
     index += 1;
   }
   const podHours = podSeconds / 3600;
   return {
-    averagePods: podSeconds / seconds,
+    averagePods: podSeconds / knownSeconds,
     peakPods,
     podHours,
     cost: pricePerPodHour === null ? null : podHours * pricePerPodHour,

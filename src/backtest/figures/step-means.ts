@@ -1,7 +1,10 @@
 import type { Instant } from '../../units/time.js';
 import type { CountStep } from '../simulation/count-steps.js';
 
-/** Yields the mean count of each period of `stepSeconds` from `start` to `end`. */
+/**
+ * Yields the mean count of each period of `stepSeconds` from `start` to `end`, and how many seconds the period has: the
+ * last one may be shorter.
+ */
 export function* stepMeans(
   counts: readonly CountStep[],
   {
@@ -9,7 +12,7 @@ export function* stepMeans(
     end,
     stepSeconds,
   }: { readonly start: Instant; readonly end: Instant; readonly stepSeconds: number },
-): Iterable<number> {
+): Iterable<{ readonly mean: number; readonly seconds: number }> {
   let index = 0;
   for (let from: number = start; from < end; from += stepSeconds * 1000) {
     const to = Math.min(from + stepSeconds * 1000, end);
@@ -21,6 +24,6 @@ export function* stepMeans(
       area += (counts[index]?.count ?? 0) * (until - time);
       time = until;
     }
-    yield area / (to - from);
+    yield { mean: area / (to - from), seconds: (to - from) / 1000 };
   }
 }

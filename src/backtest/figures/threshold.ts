@@ -57,6 +57,8 @@ export function parseThreshold(
   const [, name = '', operator = '', limitText = ''] = match;
   if (!isFigure(name)) return `there is no figure ${name}; the figures are ${FIGURE_NAMES.join(', ')}`;
   const isRelative = limitText === 'document';
+  if (isRelative && !operator.endsWith('='))
+    return `has the limit document, which needs <= or >=: the document itself never meets ${name}${operator}document`;
   const isUpper = operator.startsWith('<');
   const isMet = (figures: Figures, limit: number): boolean => compare(READ[name](figures), operator, limit);
   const isMetWithin = (figures: Figures, margin: number): boolean =>

@@ -42,27 +42,15 @@ export function loadOfColumn(column: Column, windowSeconds: number): Load {
 
 /** Returns what the query returned at each time; between two known steps, it is interpolated. */
 export function observedOfColumn(column: Column): Load {
-  const nearest = movedBack(column, 0);
-  const stepMs = column.stepSeconds * 1000;
-  return {
-    ...nearest,
-    at: (time) => {
-      const position = (time - column.start) / stepMs;
-      const before = column.values[Math.floor(position)] ?? NaN;
-      const after = column.values[Math.ceil(position)] ?? NaN;
-      // Also for NaN.
-      if (!(before >= 0 && after >= 0)) return nearest.at(time);
-      return before + (after - before) * (position - Math.floor(position));
-    },
-  };
+  return movedBack(column, 0, true);
 }
 
 /** A value counts for the time around it: half a step before and after. A negative value is unknown. */
-function movedBack({ start, stepSeconds, values }: Column, seconds: number): Load {
+function movedBack({ start, stepSeconds, values }: Column, seconds: number, isInterpolated = false): Load {
   const first = addSeconds(start, -seconds - stepSeconds / 2);
   const times = Float64Array.from(values, (_, index) => first + index * stepSeconds * 1000);
   const known = values.map((value) => (value < 0 ? NaN : value));
-  return createLoad(times, known, addSeconds(first, values.length * stepSeconds));
+  return createLoad(times, known, addSeconds(first, values.length * stepSeconds), isInterpolated);
 }
 
 /** Divides at each step. Unknown where the divisor is unknown or 0. */

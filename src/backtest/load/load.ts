@@ -23,14 +23,25 @@ export interface LoadData {
   readonly times: Float64Array;
   readonly values: Float64Array;
   readonly end: Instant;
+  /**
+   * Whether `at` interpolates between two known values, each at the middle of its step. Otherwise it returns the value
+   * in effect.
+   */
+  readonly isInterpolated: boolean;
 }
 
 type Visit = (from: Instant, to: Instant, value: number | null) => void;
 
 /**
  * `times` are milliseconds, ascending, not empty, and as many as `values`. The last value is in effect until `end`.
+ * `isInterpolated`: see `LoadData`.
  */
-export function createLoad(times: Float64Array, values: Float64Array, end: Instant): Load {
+export function createLoad(
+  times: Float64Array,
+  values: Float64Array,
+  end: Instant,
+  isInterpolated = false,
+): Load {
   const { areas, known } = integrate(times, values, end);
   const timeAt = (index: number): number => (index < times.length ? (times[index] ?? end) : end);
   const valueAt = (index: number): number => values[index] ?? NaN;
@@ -47,14 +58,27 @@ export function createLoad(times: Float64Array, values: Float64Array, end: Insta
       : { area: areaBefore + value * sinceMs, known: knownBefore + sinceMs };
   };
 
-  const at = (time: Instant): number | null => {
+  const middleOf = (index: number): number => (timeAt(index) + timeAt(index + 1)) / 2;
+
+  const inEffectAt = (time: Instant): number | null => {
     const index = time > end ? -1 : lastAtOrBefore(times, time);
     const value = index < 0 ? NaN : valueAt(index);
     return Number.isNaN(value) ? null : value;
   };
 
+  const at = (time: Instant): number | null => {
+    const value = inEffectAt(time);
+    if (!isInterpolated || value === null) return value;
+    const index = lastAtOrBefore(times, time);
+    const middle = middleOf(index);
+    const near = time < middle ? index - 1 : index + 1;
+    const nearValue = valueAt(near);
+    if (Number.isNaN(nearValue)) return value;
+    return value + (nearValue - value) * ((time - middle) / (middleOf(near) - middle));
+  };
+
   return {
-    data: { times, values, end },
+    data: { times, values, end, isInterpolated },
     start: instantFromMs(timeAt(0)),
     end,
     points: times.length,

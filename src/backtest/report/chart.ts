@@ -30,7 +30,10 @@ export function chartLines(
 ): readonly (readonly [string, string])[] {
   const series = [
     { name: 'demand', values: [...demand.pods] },
-    ...runs.map(({ name, run }) => ({ name, values: [...stepMeans(run.replicas, demand)] })),
+    ...runs.map(({ name, run }) => ({
+      name,
+      values: Array.from(stepMeans(run.replicas, demand), ({ mean }) => mean),
+    })),
   ];
   const top = series
     .flatMap(({ values }) => values)

@@ -26,12 +26,12 @@ export function unpackSetting(setting: PortableSetting, loadOf: (number: number)
 }
 
 /** Returns the data of a load in memory that threads share, so that it exists only once. */
-export function shareLoad({ data: { times, values, end } }: Load): LoadData {
-  return { times: shared(times), values: shared(values), end };
+export function shareLoad({ data }: Load): LoadData {
+  return { ...data, times: shared(data.times), values: shared(data.values) };
 }
 
-export function openLoad({ times, values, end }: LoadData): Load {
-  return createLoad(times, values, end);
+export function openLoad({ times, values, end, isInterpolated }: LoadData): Load {
+  return createLoad(times, values, end, isInterpolated);
 }
 
 function shared(column: Float64Array): Float64Array {

@@ -6,6 +6,7 @@ import { type Variant, baselines, runAllOn, scoringOf, traceWorld } from '../../
 import type { Report } from '../../backtest/report/report.js';
 import { DEFAULT_POD_START_SECONDS } from '../../backtest/load/defaults.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
+import { SERVICE_DEFAULTS } from '../../config/service-defaults.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { isDeepStrictEqual } from 'node:util';
 import { readOptionsOf, requireServiceConfig } from '../input/service-config.js';
@@ -35,9 +36,6 @@ import type { Scene } from './scene/scene.js';
 import { createWorkerPool } from './workers/run-jobs-in-workers.js';
 import { createTraces, type Traces } from './workers/traces.js';
 import { type Format, FORMATS, writeReport } from './write-report.js';
-
-const DEFAULT_SCRAPE_SECONDS = 15;
-const DEFAULT_WINDOW_SECONDS = 60;
 
 /**
  * Runs `backtest`: what documents would have done on a load. Returns 1 if a condition of `--fail-if` holds for the first
@@ -179,7 +177,7 @@ async function openScene(
   const scoring = scoringOf(load, known);
   const world = traceWorld(load, known);
   const lines = [
-    ...describeAssumptions(known, variants),
+    ...describeAssumptions(known, variants, { hasConfig: config !== null }),
     'nothing is known of the time before the first line: windows are empty at the start',
     ...unscoredLines(scoring.demand),
   ];
@@ -201,8 +199,8 @@ function readAssumptions(
         ? null
         : parseCount('--initial-replicas', options.initialReplicas),
     pricePerPodHour: options.price === undefined ? null : parsePositive('--price', options.price),
-    scrapeIntervalSeconds: source?.scrapeIntervalSeconds ?? DEFAULT_SCRAPE_SECONDS,
-    resourceWindowSeconds: source?.resourceWindowSeconds ?? DEFAULT_WINDOW_SECONDS,
+    scrapeIntervalSeconds: source?.scrapeIntervalSeconds ?? SERVICE_DEFAULTS.scrapeIntervalSeconds,
+    resourceWindowSeconds: source?.resourceWindowSeconds ?? SERVICE_DEFAULTS.resourceWindowSeconds,
   };
 }
 

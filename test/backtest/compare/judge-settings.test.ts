@@ -41,13 +41,6 @@ describe('isConfirmed', () => {
     expect(isConfirmed({ tried: partly(1.01), own: partly(1) }, relative)).toBe(false);
   });
 
-  it('compares strictly if the condition does', () => {
-    const strict = { conditions: [conditionOf('theta_U<document')], isMissed: false };
-
-    expect(isConfirmed({ tried: own, own }, strict)).toBe(false);
-    expect(isConfirmed({ tried: triedWith(values([], 0.9), values([], 9)), own }, strict)).toBe(true);
-  });
-
   it.each([
     [1.79, true],
     [1.81, false],

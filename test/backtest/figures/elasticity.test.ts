@@ -29,7 +29,11 @@ function stepsOf(
   demand: (time: number) => number | null,
   supply: (time: number) => number,
 ): readonly ElasticityStep[] {
-  return Array.from({ length: 20 }, (_, time) => ({ demand: demand(time), supply: supply(time) }));
+  return Array.from({ length: 20 }, (_, time) => ({
+    demand: demand(time),
+    supply: supply(time),
+    seconds: 1,
+  }));
 }
 
 const demandAt = (time: number): number => valueAt(DEMAND, time);
@@ -66,21 +70,30 @@ describe('elasticity of two known curves', () => {
 
   test('leaves out steps of unknown demand, and the change across them', () => {
     const known = elasticityOf([
-      { demand: 2, supply: 1 },
-      { demand: 2, supply: 2 },
+      { demand: 2, supply: 1, seconds: 15 },
+      { demand: 2, supply: 2, seconds: 15 },
     ]);
     const withGap = elasticityOf([
-      { demand: 2, supply: 1 },
-      { demand: null, supply: 7 },
-      { demand: 2, supply: 2 },
+      { demand: 2, supply: 1, seconds: 15 },
+      { demand: null, supply: 7, seconds: 15 },
+      { demand: 2, supply: 2, seconds: 15 },
     ]);
 
     expect(known).toMatchObject({ thetaU: 25, instability: 100 });
     expect(withGap).toMatchObject({ thetaU: 25, instability: 0 });
   });
 
+  test('counts a last step of 5 s for a third of one of 15 s', () => {
+    const figures = elasticityOf([
+      { demand: 4, supply: 4, seconds: 15 },
+      { demand: 4, supply: 2, seconds: 5 },
+    ]);
+
+    expect(figures).toMatchObject({ thetaU: 12.5, tauU: 25, tauO: 0 });
+  });
+
   test('is null if the demand is never known', () => {
-    expect(elasticityOf([{ demand: null, supply: 3 }])).toBeNull();
+    expect(elasticityOf([{ demand: null, supply: 3, seconds: 15 }])).toBeNull();
     expect(elasticityOf([])).toBeNull();
   });
 });

@@ -16,6 +16,9 @@ spec:
 /** 30 minutes of a load of 70, at one value per minute. */
 const TRACE = `t_seconds,value\n${Array.from({ length: 30 }, (_, minute) => `${minute * 60},70`).join('\n')}\n`;
 
+/** 10 minutes of a load of 70, then 20 minutes of 180. */
+const STEP = `t_seconds,value\n0,70\n600,180\n${Array.from({ length: 20 }, (_, minute) => `${660 + minute * 60},180`).join('\n')}\n`;
+
 const cwd = folderOf({
   'web.yaml': scalerYaml(),
   'two.yaml': `${scalerYaml()}---\n${scalerYaml({ name: 'api' })}`,
@@ -73,7 +76,8 @@ describe('backtest', () => {
     expect(variants.map(({ name }) => name)).toEqual(['web.yaml', 'hpa.yaml']);
     expect(variants[1]?.figures['unserved']).toBeCloseTo(100 * (20 / 70), 10);
     expect(variants[1]?.figures['theta_U']).toBeCloseTo(100 * (2 / 7), 10);
-    expect(variants[1]?.figures['at_maximum']).toBe(100);
+    // The first of 120 rounds has no sample yet: it is 15 s old.
+    expect(variants[1]?.figures['at_maximum']).toBeCloseTo(100 * (119 / 120), 10);
   });
 
   it('runs all combinations of two fields but the present one, and marks those that no other one beats', async () => {
@@ -105,9 +109,41 @@ describe('backtest', () => {
         .stdout;
 
     expect(await run('web.yaml')).toContain(
-      '  cpu is a mean over 60 s (resourceWindowSeconds of --config)\n',
+      '  cpu is a mean over 120 s (the default of resourceWindowSeconds; --config sets it)\n  a sample is 15 s old, half of the scrape interval (the default of scrapeIntervalSeconds; --config sets it)\n',
     );
     expect(await run('queue.yaml')).not.toContain('cpu');
+  });
+
+  it('has the figures of a config with the defaults of the service, and those of its own window with another', async () => {
+    const config = (window: number): string =>
+      `prometheus: { default: { urls: [http://prometheus:9090], scrapeIntervalSeconds: 30, resourceWindowSeconds: ${window} } }\n`;
+    const folder = folderOf({
+      'web.yaml': scalerYaml(),
+      'step.csv': STEP,
+      '120.yaml': config(120),
+      '300.yaml': config(300),
+    });
+    const run = async (...more: readonly string[]): Promise<number | undefined> => {
+      const args = [
+        'backtest',
+        '--scaler',
+        'web.yaml',
+        '--trace',
+        'step.csv',
+        '--capacity',
+        '10',
+        '-o',
+        'json',
+        ...more,
+      ];
+      const { stdout } = await runCli(args, { cwd: folder });
+      return (JSON.parse(stdout) as JsonReport).variants[0]?.figures['theta_U'];
+    };
+
+    const unset = await run();
+
+    expect(unset).toBe(await run('--config', '120.yaml'));
+    expect(await run('--config', '300.yaml')).toBeGreaterThan((unset ?? NaN) + 0.5);
   });
 
   it('says which metric of an HPA has no query, and how to give it', async () => {

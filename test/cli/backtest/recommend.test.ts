@@ -144,6 +144,20 @@ describe('backtest --recommend', () => {
     ]);
   });
 
+  it.each(['theta_U<document', 'pod_hours>document'])(
+    'rejects %s, which the document itself never meets',
+    async (condition) => {
+      const args = ['backtest', '--scaler', 'low.yaml', '--trace', 'steady.csv', '--capacity', '10'];
+
+      const { exitCode, stderr } = await runCli([...args, '--recommend', condition], { cwd });
+
+      expect([exitCode, stderr]).toEqual([
+        2,
+        `promscaler: --recommend "${condition}": has the limit document, which needs <= or >=: the document itself never meets ${condition}\n`,
+      ]);
+    },
+  );
+
   it('is about one document', async () => {
     const { stderr, exitCode } = await run('low.yaml', 'steady.csv', '--against', 'high.yaml');
 

@@ -81,6 +81,27 @@ describe('test', () => {
     expect([closed.exitCode, open.exitCode]).toEqual([0, 0]);
   });
 
+  it.each([
+    ['Deployment', 8],
+    ['StatefulSet', 6],
+  ])(
+    'counts the pods of a %s that are ready after 15 s: %i replicas, because those of a StatefulSet start one after the other',
+    async (kind, replicas) => {
+      const document = scalerYaml({ metrics: [cpuMetric(50)] }).replace(
+        '{ name: web }\n  max',
+        `{ kind: ${kind}, name: web }\n  max`,
+      );
+      const body = 'replicas: 2, podStart: 15s, series: [{ metric: cpu, values: 100x5 }]';
+      const text = `scalers: [web.yaml]\ntests: [{ name: it, ${body}, expect: [{ at: 0s, replicas: 4 }, { at: 15s, recommendedReplicas: ${replicas} }] }]\n`;
+
+      const { stdout } = await runCli(['test', 'web.test.yaml'], {
+        cwd: folderOf({ 'web.yaml': document, 'web.test.yaml': text }),
+      });
+
+      expect(stdout).toBe('ok    web.test.yaml: it\n1 passed, 0 failed\n');
+    },
+  );
+
   it('takes a series of one pod for this pod only', async () => {
     const series = 'series: [{ metric: rps, values: 10x5 }, { metric: rps, pod: pod-1, values: 40x5 }]';
 

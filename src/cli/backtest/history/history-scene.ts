@@ -141,7 +141,7 @@ function sceneOf(
     more: ran === null ? [] : [resultOf(RAN, ran, scoring)],
     lines: [
       ...historyLines(recorded, variants, { given, range, askedFrom: asked.start, warmUpSeconds }),
-      ...describeAssumptions(assumptions, variants),
+      ...describeAssumptions(assumptions, variants, { hasConfig: given.config !== null }),
       ...unscoredLines(scoring.demand),
     ],
   };

@@ -14,10 +14,13 @@ export function usesCpu(variants: readonly Variant[]): boolean {
 export function describeAssumptions(
   assumptions: Assumptions,
   variants: readonly Variant[],
+  { hasConfig }: { readonly hasConfig: boolean },
 ): readonly string[] {
   const { capacity, podStartSeconds, usageAtCapacityPercent, initialReplicas } = assumptions;
   const { scrapeIntervalSeconds, resourceWindowSeconds } = assumptions;
   const isOfCpu = usesCpu(variants);
+  const given = (field: string): string =>
+    hasConfig ? `(${field} of --config)` : `(the default of ${field}; --config sets it)`;
   return [
     `one pod carries a load of ${round(capacity)} (--capacity); load above that, on the mean of 15 s, is lost, not queued`,
     `a pod is ready ${round(podStartSeconds)} s after it was created (--pod-start)`,
@@ -27,8 +30,8 @@ export function describeAssumptions(
         ]
       : []),
     'the load is divided evenly among the ready pods',
-    ...(isOfCpu ? [`cpu is a mean over ${resourceWindowSeconds} s (resourceWindowSeconds of --config)`] : []),
-    `a sample is ${scrapeIntervalSeconds / 2} s old (scrapeIntervalSeconds of --config)`,
+    ...(isOfCpu ? [`cpu is a mean over ${resourceWindowSeconds} s ${given('resourceWindowSeconds')}`] : []),
+    `a sample is ${scrapeIntervalSeconds / 2} s old, half of the scrape interval ${given('scrapeIntervalSeconds')}`,
     initialReplicas === null
       ? 'the first replicas are the first demand (--initial-replicas)'
       : `the first replicas are ${initialReplicas} (--initial-replicas)`,

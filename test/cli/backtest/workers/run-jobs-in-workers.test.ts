@@ -8,6 +8,7 @@ import type { RunTrace } from '../../../../src/cli/backtest/html/trace-run.js';
 import { SYSTEM_CLOCK } from '../../../../src/cli/system-clock.js';
 import { createTraces } from '../../../../src/cli/backtest/workers/traces.js';
 import { type Job, runJobsHere } from '../../../../src/backtest/compare/run-jobs.js';
+import { observedOfColumn } from '../../../../src/backtest/history/matrix-to-load.js';
 import { createLoad } from '../../../../src/backtest/load/load.js';
 import { traceModels, traceRequests } from '../../../../src/backtest/simulation/trace-models.js';
 import { at, scalerOf, T0 } from '../../../support/builders.js';
@@ -74,6 +75,33 @@ describe('jobs in worker threads', () => {
     expect(first).toEqual(here);
     expect(second).toEqual(here.toReversed());
     expect(here.every((one) => 'run' in one && one.run.rounds === 240)).toBe(true);
+  });
+
+  it('have the results of this thread to the last digit on a history, whose values are interpolated', async () => {
+    const values = Float64Array.from({ length: 240 }, (_, step) =>
+      step === 99 ? NaN : 20 + 15 * Math.sin(step / 9),
+    );
+    const load = observedOfColumn({ start: T0, stepSeconds: 15, values });
+    const model = { kind: 'total', load, loadIs: 'mean', windowSeconds: 60 } as const;
+    const metrics = [
+      { external: { metric: { name: 'depth' }, query: 'depth', target: { averageValue: 3 } } },
+    ];
+    const scaler = scalerOf({ scaleTargetRef: { name: 'web' }, maxReplicas: 20, metrics });
+    const jobs = [50, 60, 70].map((target) => ({
+      scaler,
+      setting: { ...jobOf(target, { models: [model] }).setting, firstRoundAt: at(7) },
+    }));
+    const here = createTraces(60_000);
+    const there = createTraces(60_000);
+
+    expect(await poolOf({ traces: there }).runJobs(jobs)).toEqual(
+      await poolOf({ traces: here, fewestRounds: Infinity }).runJobs(jobs),
+    );
+
+    expect(there.of(scaler)?.metrics).toEqual(here.of(scaler)?.metrics);
+    // Half a step after 20 + 15 sin(1/9) and before 20 + 15 sin(2/9), in effect until then.
+    expect(load.at(at(15))).toBe(values[1]);
+    expect(load.at(at(22.5))).toBeCloseTo(((values[1] ?? 0) + (values[2] ?? 0)) / 2, 12);
   });
 
   it('send what the page shows of each run: bands of 1,000 parts, and explanations up to their share', async () => {
