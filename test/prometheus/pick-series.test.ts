@@ -8,8 +8,10 @@ import { toSample } from '../../src/prometheus/samples.js';
 import type { Sample } from '../../src/decision/snapshot/snapshot.js';
 import type { Series } from '../../src/prometheus/answers/series.js';
 import type { MetricSpec, PodsMetric } from '../../src/scaler/spec.js';
-import { aPod, aSource, cpuMetric, T0, WORKLOAD } from '../support/builders.js';
-import { vectorBody } from './fakes.js';
+import { pickSeries } from '../../src/prometheus/pick-series.js';
+import { columnsOf } from '../../src/prometheus/answers/series-columns.js';
+import { aPod, aSource, cpuMetric, scalerOf, T0, WORKLOAD } from '../support/builders.js';
+import { values, vectorBody } from './fakes.js';
 
 /* The rows of a scaler are kept from round to round, and must never be those of other pods or of another answer. */
 
@@ -84,6 +86,26 @@ describe('the rows of a scaler, round by round', () => {
       'two series for pod "a", container "app"',
     );
     expect(usageOf(answer({ a: 1 }), [a])).toEqual({ a: 1 });
+  });
+});
+
+describe('the rows of documents without metrics', () => {
+  it('are found once for each of 3 documents, and are reused in 4 more rounds', () => {
+    const answer = values([{ labels: { namespace: 'shop', pod: 'a', container: 'app' }, value: 1 }]);
+    const namespaces = ['shop', 'pay', 'web'];
+    const metrics = namespaces.flatMap((namespace) =>
+      scalerOf({ scaleTargetRef: { name: 'web' }, maxReplicas: 10 }, { namespace }).spec.metrics.map(
+        (metric) => ({ namespace, metric }),
+      ),
+    );
+    const found = new Set<unknown>();
+    for (let round = 0; round < 5; round += 1)
+      for (const { metric, namespace } of metrics)
+        found.add(
+          pickSeries(metric, columnsOf(answer), { namespace, workload: WORKLOAD, pods: [a], now: T0 }),
+        );
+
+    expect(found.size).toBe(3);
   });
 });
 

@@ -28,14 +28,19 @@ export function identityOf(metric: Loose<MetricInput>): string | null {
   return body === undefined ? null : queriedName(body);
 }
 
-/** The HPA's default for a document without metrics: CPU at 80 % of the requests. */
-export const DEFAULT_METRIC: MetricSpec = {
-  type: 'Resource',
-  name: 'cpu',
-  identity: 'cpu',
-  target: { type: 'Utilization', percent: BUILT_IN.cpuUtilizationPercent },
-  source: BUILT_IN.source,
-};
+/**
+ * Returns the HPA's default for a document without metrics: CPU at 80 % of the requests. A new object for each document,
+ * because what a scaler remembers of a metric has the metric as its key.
+ */
+export function defaultMetric(): MetricSpec {
+  return {
+    type: 'Resource',
+    name: 'cpu',
+    identity: 'cpu',
+    target: { type: 'Utilization', percent: BUILT_IN.cpuUtilizationPercent },
+    source: BUILT_IN.source,
+  };
+}
 
 /** Expands short forms. The input must have passed the schema and `checkMetricForm`. */
 export function resolveMetric(metric: MetricInput): MetricSpec {

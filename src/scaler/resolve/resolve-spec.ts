@@ -1,6 +1,6 @@
 import { milliToNumber, parseQuantity } from '../../units/quantity.js';
 import { BUILT_IN, DEFAULT_POLICIES, PRESETS, type PresetValues } from '../schema/presets.js';
-import { DEFAULT_METRIC, resolveMetric, resolveReference } from './resolve-metric.js';
+import { defaultMetric, resolveMetric, resolveReference } from './resolve-metric.js';
 import { resolveSchedule } from './resolve-schedule.js';
 import type { ScalingRulesInput } from '../schema/behavior-schema.js';
 import type { SpecInput } from '../schema/document-schema.js';
@@ -30,7 +30,7 @@ export function resolveSpec(input: SpecInput): ScalerSpec {
     scaleTargetRef: resolveReference(input.scaleTargetRef),
     minReplicas: input.minReplicas ?? BUILT_IN.minReplicas,
     maxReplicas: input.maxReplicas,
-    metrics: metrics.length === 0 ? [DEFAULT_METRIC] : metrics.map(resolveMetric),
+    metrics: metrics.length === 0 ? [defaultMetric()] : metrics.map(resolveMetric),
     behavior: resolveBehavior(input.behavior, { tolerance, downscaleStabilizationSeconds }),
     tolerance,
     scaleUpLimit: resolveScaleUpLimit(input, values),
