@@ -4,6 +4,7 @@ import { RecentMap } from '../units/recent-map.js';
 import { type TurnedWork, workInTurns } from '../units/turned-work.js';
 import type { Answer } from './answers/answer.js';
 import { createPrometheusClient, type PrometheusClient } from './client/client.js';
+import type { SeriesCounts } from './client/url-client.js';
 import type { SourceConfig } from './data-source/source-config.js';
 import { createDuplicateWatch } from './duplicate-watch.js';
 import { createRoundPreparation, type RoundPreparation } from './prepared-round.js';
@@ -62,6 +63,8 @@ export interface MetricSourceOptions {
   readonly seeksDuplicates?: boolean;
   /** Called after each round with the largest number of copies of any series of a source. */
   readonly onDuplicates?: (source: string, times: number) => void;
+  /** Called after each round with the number of series in the answers of a source since the last call. */
+  readonly onSeries?: (source: string, series: SeriesCounts) => void;
   readonly createClient?: (config: SourceConfig, clock: Clock) => PrometheusClient;
 }
 
@@ -70,16 +73,29 @@ const KEEP_BATCHES_SECONDS = 7200;
 
 export function createMetricSource(options: MetricSourceOptions): MetricSource {
   const { sources, clock, onQuery, createClient = createPrometheusClient } = options;
-  const { onRecognized = () => undefined, onDuplicates = () => undefined, seeksDuplicates = false } = options;
+  const { onRecognized, onDuplicates, onSeries, seeksDuplicates = false } = options;
   const known = new Map<string, KnownSource>();
+  const reports: (() => void)[] = [];
   for (const [name, config] of sources) {
     const client = createClient(config, clock);
     const queue = createQueryQueue({ config, client, clock, onQuery });
-    const recognition = createRecognition({ config, client, onRecognized });
+    const recognition = createRecognition({
+      config,
+      client,
+      onRecognized: onRecognized ?? (() => undefined),
+    });
+    const duplicates = seeksDuplicates ? createDuplicateWatch({ config: recognition.config, clock }) : null;
+    if (duplicates !== null) reports.push(() => onDuplicates?.(name, duplicates.highestCount()));
+    let counted: SeriesCounts = { known: 0, read: 0 };
+    reports.push(() => {
+      const series = { ...(client.series?.() ?? counted) };
+      onSeries?.(name, { known: series.known - counted.known, read: series.read - counted.read });
+      counted = series;
+    });
     known.set(name, {
       queue,
       recognition,
-      duplicates: seeksDuplicates ? createDuplicateWatch({ config: recognition.config, clock }) : null,
+      duplicates,
       ages: createSourceAges({ queue, clock }),
       batches: new Map(),
       podsBatches: new RecentMap(KEEP_BATCHES_SECONDS),
@@ -96,7 +112,7 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
       last?.hurry();
       rounds += 1;
       const order = { known, signal, clock, round: rounds };
-      const starting = workInTurns(clock, startDue(due, { preparation, order, onDuplicates }));
+      const starting = workInTurns(clock, startDue(due, { preparation, order, reports }));
       last = starting;
       return roundAnswers(starting, due, order);
     },
@@ -108,13 +124,12 @@ function* startDue(
   parts: {
     readonly preparation: RoundPreparation;
     readonly order: RoundOrder;
-    readonly onDuplicates: (source: string, times: number) => void;
+    readonly reports: readonly (() => void)[];
   },
 ): Generator<void, StartedQueries, void> {
-  const { preparation, order, onDuplicates } = parts;
+  const { preparation, order, reports } = parts;
   const prepared = yield* preparation.prepare(due);
-  for (const [name, { duplicates }] of order.known)
-    if (duplicates !== null) onDuplicates(name, duplicates.highestCount());
+  for (const report of reports) report();
   return yield* startQueries(prepared, order);
 }
 

@@ -129,6 +129,11 @@ export const SERVICE_METRICS = {
     buckets: REQUEST_SECONDS,
   }),
   queryErrors: counter('promscaler_query_errors_total', 'Queries that failed.', ['source', 'reason']),
+  answerSeries: counter(
+    'promscaler_answer_series_total',
+    'Series in answers, whose labels are known from the last answer to the same query or have to be read.',
+    ['source', 'labels'],
+  ),
   historyQueries: counter(
     'promscaler_history_queries_total',
     'Range queries sent to a data source for charts of the dashboard; no decision depends on them.',

@@ -34,6 +34,8 @@ export interface Metrics {
   readonly observeLateness: (seconds: number) => void;
   readonly countMissedRounds: (rounds: number) => void;
   readonly observeQuery: (query: QueryObservation) => void;
+  /** Series in the answers of a source since the last call. */
+  readonly countSeries: (source: string, series: { readonly known: number; readonly read: number }) => void;
   /** A range query for a chart. `reason`: as for a query. */
   readonly countHistoryQuery: (source: string, reason: string | null) => void;
   readonly observeKubernetesRequest: (request: KubernetesObservation) => void;
@@ -102,6 +104,10 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
       service.queryDuration.observe({ source }, seconds);
       if (reason !== null) service.queryErrors.inc({ source, reason });
       if (clockAheadSeconds !== null) service.sourceClock.set({ source }, clockAheadSeconds);
+    },
+    countSeries: (source, { known, read }) => {
+      service.answerSeries.inc({ source, labels: 'known' }, known);
+      service.answerSeries.inc({ source, labels: 'read' }, read);
     },
     countHistoryQuery: (source, reason) => {
       service.historyQueries.inc({ source });
@@ -186,6 +192,7 @@ function createServiceMetrics(registry: Registry) {
     queries: counter(rest.queries),
     queryDuration: histogram(rest.queryDuration),
     queryErrors: counter(rest.queryErrors),
+    answerSeries: counter(rest.answerSeries),
     historyQueries: counter(rest.historyQueries),
     historyQueryErrors: counter(rest.historyQueryErrors),
     sourceClock: gauge(sourceClock),
@@ -211,6 +218,7 @@ function startAtZero(service: ServiceMetrics, options: MetricsOptions): void {
     service.queries.inc({ source }, 0);
     service.queryDuration.zero({ source });
     for (const reason of options.failureReasons) service.queryErrors.inc({ source, reason }, 0);
+    for (const labels of ['known', 'read']) service.answerSeries.inc({ source, labels }, 0);
     service.historyQueries.inc({ source }, 0);
     for (const reason of options.failureReasons) service.historyQueryErrors.inc({ source, reason }, 0);
   }

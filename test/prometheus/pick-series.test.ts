@@ -11,7 +11,7 @@ import type { MetricSpec, PodsMetric } from '../../src/scaler/spec.js';
 import { pickSeries } from '../../src/prometheus/pick-series.js';
 import { columnsOf } from '../../src/prometheus/answers/series-columns.js';
 import { aPod, aSource, cpuMetric, scalerOf, T0, WORKLOAD } from '../support/builders.js';
-import { values, vectorBody } from './fakes.js';
+import { vectorBody } from './fakes.js';
 
 /* The rows of a scaler are kept from round to round, and must never be those of other pods or of another answer. */
 
@@ -91,7 +91,9 @@ describe('the rows of a scaler, round by round', () => {
 
 describe('the rows of documents without metrics', () => {
   it('are found once for each of 3 documents, and are reused in 4 more rounds', () => {
-    const answer = values([{ labels: { namespace: 'shop', pod: 'a', container: 'app' }, value: 1 }]);
+    const columns = columnsOf({
+      series: [{ labels: { namespace: 'shop', pod: 'a', container: 'app' }, value: 1 }],
+    });
     const namespaces = ['shop', 'pay', 'web'];
     const metrics = namespaces.flatMap((namespace) =>
       scalerOf({ scaleTargetRef: { name: 'web' }, maxReplicas: 10 }, { namespace }).spec.metrics.map(
@@ -101,9 +103,7 @@ describe('the rows of documents without metrics', () => {
     const found = new Set<unknown>();
     for (let round = 0; round < 5; round += 1)
       for (const { metric, namespace } of metrics)
-        found.add(
-          pickSeries(metric, columnsOf(answer), { namespace, workload: WORKLOAD, pods: [a], now: T0 }),
-        );
+        found.add(pickSeries(metric, columns, { namespace, workload: WORKLOAD, pods: [a], now: T0 }));
 
     expect(found.size).toBe(3);
   });

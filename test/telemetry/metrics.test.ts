@@ -44,6 +44,8 @@ describe('createMetrics', () => {
       'promscaler_queries_total{source="default"} 0',
       'promscaler_query_errors_total{source="default",reason="timeout"} 0',
       'promscaler_query_errors_total{source="default",reason="connection"} 0',
+      'promscaler_answer_series_total{source="default",labels="known"} 0',
+      'promscaler_answer_series_total{source="default",labels="read"} 0',
       'promscaler_history_queries_total{source="default"} 0',
       'promscaler_history_query_errors_total{source="default",reason="timeout"} 0',
       'promscaler_history_query_errors_total{source="default",reason="connection"} 0',
@@ -230,6 +232,7 @@ describe('createMetrics', () => {
     metrics.observeLateness(0.2);
     metrics.countMissedRounds(3);
     metrics.setDuplicates('default', 2);
+    for (const read of [2, 1]) metrics.countSeries('default', { known: 10, read });
     for (const reason of [null, 'timeout']) metrics.countHistoryQuery('default', reason);
     metrics.setDuplicates('default', 3);
 
@@ -247,6 +250,8 @@ describe('createMetrics', () => {
       'promscaler_query_duration_seconds_count{source="default"} 2',
       'promscaler_query_errors_total{source="default",reason="timeout"} 1',
       'promscaler_query_errors_total{source="default",reason="connection"} 0',
+      'promscaler_answer_series_total{source="default",labels="known"} 20',
+      'promscaler_answer_series_total{source="default",labels="read"} 3',
       'promscaler_history_queries_total{source="default"} 2',
       'promscaler_history_query_errors_total{source="default",reason="timeout"} 1',
       'promscaler_history_query_errors_total{source="default",reason="connection"} 0',

@@ -122,6 +122,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     },
     seeksDuplicates: true,
     onDuplicates: metrics.setDuplicates,
+    onSeries: metrics.countSeries,
     onRecognized: ({ name, flavor }) =>
       log.warn('flavor of data source is only detected by its responses; set it in the config', {
         source: name,

@@ -7,6 +7,8 @@ const LOOKS_PER_SERIES = 2;
 
 /** Compares the labels of an answer, series by series, with those of the last answer to the same query. */
 export class LayoutChanges {
+  /** Number of series that were added. */
+  added = 0;
   readonly #body: Buffer;
   readonly #known: SentLayout;
   readonly #splices: OpenSplice[] = [];
@@ -44,6 +46,7 @@ export class LayoutChanges {
   add(from: number, to: number, items: number): void {
     const splice = this.#spliceHere();
     splice.added += 1;
+    this.added += 1;
     splice.items += items;
     splice.spans.push(from, to);
   }

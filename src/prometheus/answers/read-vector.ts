@@ -6,6 +6,8 @@ import type { SentLayout } from './series-layout.js';
 /** An instant vector in columns, and the rest of the answer. */
 export interface VectorReading {
   readonly layout: SentLayout;
+  /** Number of series whose labels were not among the known ones. */
+  readonly added: number;
   /** In the order of `layout`. NaN and infinite values are kept. */
   readonly values: readonly number[];
   /** Evaluation time of the oldest value. */
@@ -103,7 +105,7 @@ class VectorReader {
     values.length = row;
     const layout = this.#changes.layout();
     if (ITEMS_AROUND + row * ITEMS_OF_ROW + layout.items > this.#bounds.items) return null;
-    return { layout, values, seconds: this.#seconds, rest };
+    return { layout, added: this.#changes.added, values, seconds: this.#seconds, rest };
   }
 
   #skip(text: Buffer): boolean {

@@ -5,7 +5,7 @@ import { createConnection } from './connection.js';
 import { createEngine } from './engine.js';
 import { isServerFailure } from './breaker.js';
 import type { QueryOptions } from '../requests/request-options.js';
-import { createUrlClient, type UrlClient } from './url-client.js';
+import { createUrlClient, type SeriesCounts, type UrlClient } from './url-client.js';
 import type { Environment } from '../sign-in/environment.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 
@@ -17,6 +17,8 @@ export interface PrometheusClient {
   /** Detects the flavor if the config does not set it. Returns false if no server answered. */
   readonly recognize?: (options: QueryOptions) => Promise<boolean>;
   readonly fittingConfig?: () => SourceConfig;
+  /** Series in the answers of all urls since the start. */
+  readonly series?: () => SeriesCounts;
 }
 
 /** These failures are often short, such as a closed keep-alive connection or a proxy without a backend. */
@@ -90,7 +92,16 @@ export function createPrometheusClient(
     return said !== 'unavailable';
   };
 
-  return { query, startTime, recognize, fittingConfig: engine.config };
+  const series = (): SeriesCounts =>
+    servers.reduce(
+      ({ known, read }, server) => ({
+        known: known + server.series().known,
+        read: read + server.series().read,
+      }),
+      { known: 0, read: 0 },
+    );
+
+  return { query, startTime, recognize, fittingConfig: engine.config, series };
 }
 
 const goesLast = (server: UrlClient): boolean => server.goesLast();

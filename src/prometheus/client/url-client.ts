@@ -14,7 +14,7 @@ import { whyTooLarge } from '../requests/read-body.js';
 import type { Connection, SendResult } from '../requests/send.js';
 import { createStartTimeReader } from './start-time.js';
 import type { Flavor, SourceConfig } from '../data-source/source-config.js';
-import { createQueryMemos, type QueryMemo, SMALL_BYTES } from './query-memos.js';
+import { type QueryMemo, QueryMemos, SMALL_BYTES } from './query-memos.js';
 import { createRequest, QUERY_PATH } from './url-request.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
 
@@ -31,6 +31,13 @@ export interface UrlClient {
    * recovered; for that query this is false. Other queries do not spend half of their time on a failed url.
    */
   readonly goesLast: () => boolean;
+  readonly series: () => SeriesCounts;
+}
+
+/** Series in answers: the labels were known from the last answer to the same query, or had to be read. */
+export interface SeriesCounts {
+  readonly known: number;
+  readonly read: number;
 }
 
 /** Parameters that prevent wrong data: see reliability.md, P3. The tenant of Mimir is a header of the config. */
@@ -81,7 +88,8 @@ export function createUrlClient(
   /** When the next query may try this url first; null: it has not failed. */
   let nextTryMs: number | null = null;
   let silentUntilMs = -Infinity;
-  const memos = createQueryMemos();
+  const memos = new QueryMemos(clock);
+  const series = { known: 0, read: 0 };
   const limits = answerLimits(config);
 
   const query: UrlClient['query'] = async (text, { timeoutMs, signal: parent }) => {
@@ -118,7 +126,8 @@ export function createUrlClient(
 
   const read = (result: Answered, memo: QueryMemo, secrets: readonly string[]): Answer => {
     const { bytes = Buffer.from(result.body) } = result;
-    const reading = isWholeAnswer(result.status)
+    const isWhole = isWholeAnswer(result.status);
+    const reading = isWhole
       ? readVector(bytes, memo.layout, { series: limits.series, items: limits.json.items })
       : null;
     // Only VictoriaMetrics sends further members with an answer that lacks nothing.
@@ -126,10 +135,15 @@ export function createUrlClient(
     if (mayBeOther && engine.config().ifVictoriaMetrics !== null && isVictoriaMetricsAnswer(bytes))
       engine.recognize();
     if (reading === null) {
-      memo.layout = null;
+      // An error says nothing about the series of the next answer.
+      if (isWhole) memo.layout = null;
       const excess = whyTooLarge(bytes, limits);
       if (excess !== null) return { class: 'failed', reason: 'too_large', message: excess };
-    } else memo.layout = reading.layout;
+    } else {
+      memo.layout = reading.layout;
+      series.known += reading.layout.count - reading.added;
+      series.read += reading.added;
+    }
     const answer = redact(
       reading === null
         ? classifyByEngine(result, config.maxSeries)
@@ -160,7 +174,8 @@ export function createUrlClient(
   };
 
   const startTime = createStartTimeReader({ get, engine, clock });
-  return { query, startTime, isVictoriaMetrics, isDoubtful: () => nextTryMs !== null, goesLast };
+  const isDoubtful = (): boolean => nextTryMs !== null;
+  return { query, startTime, isVictoriaMetrics, isDoubtful, goesLast, series: () => series };
 }
 
 function fail(host: string, reason: FailureReason, message: string): Answer {

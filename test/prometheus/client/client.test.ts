@@ -51,6 +51,20 @@ describe('a query', () => {
     expect(Object.fromEntries(request?.form ?? [])).toEqual({ query: 'sum(x{a="&+é"})', timeout });
   });
 
+  it('counts the series whose labels were in the last answer to the same query', async () => {
+    const labels = ['a', 'b', 'c'].map((pod) => ({ labels: { pod }, value: 1 }));
+    const bodies = [vectorBody(labels), vectorBody(labels), 'an error', vectorBody(labels.toSpliced(1, 1))];
+    const server = await serve((response) => {
+      const body = bodies.shift() ?? '';
+      response.writeHead(body === 'an error' ? 500 : 200).end(body);
+    });
+    const client = clientOf({ urls: [server.url] });
+
+    while (bodies.length > 0) await client.query('x', { timeoutMs: 2000, mayRetry: false });
+
+    expect(client.series?.()).toEqual({ known: 5, read: 3 });
+  });
+
   it.each([405, 501])('falls back to GET after %d, permanently', async (status) => {
     const server = await serve((response, { method }) =>
       method === 'POST' ? response.writeHead(status).end() : response.end(BODY),

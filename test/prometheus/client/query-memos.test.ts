@@ -1,42 +1,88 @@
 import { describe, expect, it } from '@jest/globals';
 import { SentLayout } from '../../../src/prometheus/answers/series-layout.js';
-import { createQueryMemos } from '../../../src/prometheus/client/query-memos.js';
+import { QueryMemos } from '../../../src/prometheus/client/query-memos.js';
+import { ManualClock } from '../../support/manual-clock.js';
 
 const MIB = 1024 * 1024;
-const layoutOf = (bytes: number): SentLayout => new SentLayout(Buffer.alloc(bytes), new Int32Array(0), 0);
+const layoutOf = (mib: number): SentLayout => new SentLayout(Buffer.alloc(mib * MIB), new Int32Array(0), 0);
+
+/** Rounds of 15 s: each query is answered with a layout of some MiB unless it has one. Returns which had one. */
+function start() {
+  const clock = new ManualClock();
+  const memos = new QueryMemos(clock);
+  const round = (mib: number, ...queries: readonly string[]): readonly boolean[] => {
+    clock.advance(15_000);
+    return queries.map((query) => {
+      const memo = memos.of(query);
+      const isKnown = memo.layout !== null;
+      memo.layout ??= layoutOf(mib);
+      return isKnown;
+    });
+  };
+  return { clock, memos, round };
+}
 
 describe('what is kept of queries', () => {
   it('is a form for each query', () => {
-    const memos = createQueryMemos();
+    const { memos } = start();
 
     expect(memos.of('sum(x{a="&+é"})').encoded).toBe('query=sum%28x%7Ba%3D%22%26%2B%C3%A9%22%7D%29');
     expect(memos.of('up')).toBe(memos.of('up'));
   });
 
-  it('are labels of at most 64 MiB: further ones are not kept until others are released', () => {
-    const memos = createQueryMemos();
-    const [one, other] = [memos.of('one'), memos.of('other')];
-    const half = layoutOf(32 * MIB);
-    one.layout = half;
-    other.layout = half;
-    expect([one.layout, other.layout]).toEqual([half, half]);
+  it('are labels of at most 64 MiB, always of the same queries if those of all do not fit', () => {
+    const { memos, round } = start();
+    const queries = ['a', 'b', 'c'];
 
-    const more = layoutOf(32 * MIB + 1);
-    other.layout = more;
-    expect(other.layout).toBeNull();
-
-    one.layout = null;
-    other.layout = more;
-    expect(other.layout).toBe(more);
+    round(32, ...queries);
+    for (let index = 0; index < 3; index += 1) expect(round(32, ...queries)).toEqual([true, true, false]);
+    expect(memos.bytes).toBe(64 * MIB);
+    for (let index = 0; index < 2; index += 1) expect(round(32, 'a', 'c')).toEqual([true, false]);
+    expect(round(32, 'a', 'c')).toEqual([true, true]);
   });
 
-  it('is forgotten with the 20,001st query', () => {
-    const memos = createQueryMemos();
-    const first = memos.of('0');
-    for (let query = 1; query < 20_000; query += 1) memos.of(`${query}`);
-    expect(memos.of('0')).toBe(first);
+  it('are labels of 12 MiB of the queries of today, after 10 changes of their text', () => {
+    const { round } = start();
+    for (let text = 0; text < 10; text += 1)
+      for (let index = 0; index < 4; index += 1) round(12, `cpu ${text}`, `memory ${text}`);
+
+    expect(round(12, 'cpu 9', 'memory 9')).toEqual([true, true]);
+  });
+
+  it('are not those of a query that has not been sent for more than 10 minutes', () => {
+    const { clock, memos, round } = start();
+    round(1, 'dead', 'seldom');
+    clock.advance(600_000);
+    const memo = memos.of('seldom');
+    expect(memos.bytes).toBe(2 * MIB);
+
+    clock.advance(1);
+    memos.of('other');
+
+    expect(memos.bytes).toBe(MIB);
+    expect(memos.of('seldom')).toBe(memo);
+  });
+
+  it('are not those of a query that was dropped while it was being answered', () => {
+    const { clock, memos } = start();
+    const late = memos.of('late');
+    clock.advance(600_001);
+    memos.of('other');
+
+    late.layout = layoutOf(1);
+
+    expect([late.layout, memos.bytes]).toEqual([null, 0]);
+  });
+
+  it('are those of the 20,000 queries that were sent last', () => {
+    const { memos } = start();
+    const memo = memos.of('0');
+    const next = memos.of('1');
+    for (let query = 2; query < 20_000; query += 1) memos.of(`${query}`);
+    expect(memos.of('0')).toBe(memo);
 
     memos.of('20000');
-    expect(memos.of('0')).not.toBe(first);
+    expect(memos.of('0')).toBe(memo);
+    expect(memos.of('1')).not.toBe(next);
   });
 });
