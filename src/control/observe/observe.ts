@@ -43,7 +43,7 @@ export function observe(input: AnsweredCycle, ports: CyclePorts): Awaitable<Obse
   try {
     const others = cluster.listOtherScalers(scaler.namespace, signal);
     return others instanceof Promise
-      ? observeLater(input, ports, watched)
+      ? observeLater(input, ports, watched, others)
       : observeTarget(input, ports, { ...readWatched(watched), others });
   } catch (error) {
     return failureOf(error, watched);
@@ -54,6 +54,8 @@ async function observeLater(
   input: AnsweredCycle,
   ports: CyclePorts,
   reading: Awaitable<ScaleTarget>,
+  /** Unset: they are listed after the target has been read. */
+  listing?: Promise<readonly OtherScaler[]>,
 ): Promise<Observation> {
   const { scaler, memory, signal } = input;
   const { cluster } = ports;
@@ -62,7 +64,8 @@ async function observeLater(
     const watched = await reading;
     const read = memory.unresolved === null ? readWatched(watched) : await readLive(input, cluster, watched);
     target = read.target;
-    const others = await cluster.listOtherScalers(scaler.namespace, signal);
+    // A second listing would leave the first one without a caller to reject to.
+    const others = await (listing ?? cluster.listOtherScalers(scaler.namespace, signal));
     return observeTarget(input, ports, { ...read, others });
   } catch (error) {
     return failureOf(error, target);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { KubernetesErrorKind } from '../../../src/kubernetes/api/types.js';
+import type { KubernetesErrorKind, OtherScaler } from '../../../src/kubernetes/api/types.js';
 import { UNKNOWN_AGE } from '../../../src/prometheus/source-age.js';
 import { aPod } from '../../support/builders.js';
 import { failure } from '../fake-cluster.js';
@@ -253,5 +253,36 @@ describe('the snapshot of a cycle', () => {
     };
 
     expect((await world.cycle()).record.snapshot?.pods).toHaveLength(1);
+  });
+});
+
+describe('HPAs that are not listed yet', () => {
+  /** The target is in the cache, as in nearly every cycle. */
+  const watchTarget = async (world: World) => {
+    const { scaler, cluster } = world;
+    const signal = new AbortController().signal;
+    const target = await cluster.readTarget(scaler.namespace, scaler.spec.scaleTargetRef, signal);
+    const listings: Promise<readonly OtherScaler[]>[] = [];
+    const error = failure('timeout', 'reading HPAs in namespace shop: not listed yet');
+    const listOtherScalers = (): Promise<readonly OtherScaler[]> => {
+      const listing = Promise.reject(error);
+      listings.push(listing);
+      return listing;
+    };
+    Object.assign(cluster, { readTarget: () => target, listOtherScalers });
+    return listings;
+  };
+
+  it('are awaited once, and no rejection is left without a handler', async () => {
+    const world = new World();
+    const listings = await watchTarget(world);
+
+    const { record, target } = await world.cycle();
+
+    expect(record.conditions).toMatchObject([
+      { reason: 'FailedGetScale', message: 'reading HPAs in namespace shop: not listed yet' },
+    ]);
+    expect(target).not.toBeNull();
+    expect(listings).toHaveLength(1);
   });
 });
