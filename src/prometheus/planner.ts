@@ -8,9 +8,9 @@ import type { SeriesCounts } from './client/url-client.js';
 import type { SourceConfig } from './data-source/source-config.js';
 import { createDuplicateWatch } from './duplicate-watch.js';
 import { createRoundPreparation, type RoundPreparation } from './prepared-round.js';
-import { createQueryQueue, type QueryReport } from './query-queue.js';
+import { createQueryQueue } from './query-queue.js';
+import type { QueryReport } from './query-report.js';
 import { createRecognition } from './recognition.js';
-import { createRefusedQueries } from './refused-queries.js';
 import type { DueScaler, NeededScaler } from './round-plan.js';
 import { createSourceAges, type SourceAge, UNKNOWN_AGE } from './source-age.js';
 import {
@@ -57,6 +57,8 @@ export interface MetricSourceOptions {
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly clock: Clock;
   readonly onQuery: (report: QueryReport) => void;
+  /** Called with an internal error of a query, which then fails. */
+  readonly onFault?: (error: unknown) => void;
   /** Called once, with a corrected config, if the server of a source is not what its config assumes. */
   readonly onRecognized?: (config: SourceConfig) => void;
   /** Whether to check for duplicate series; default: false. */
@@ -73,12 +75,12 @@ const KEEP_BATCHES_SECONDS = 7200;
 
 export function createMetricSource(options: MetricSourceOptions): MetricSource {
   const { sources, clock, onQuery, createClient = createPrometheusClient } = options;
-  const { onRecognized, onDuplicates, onSeries, seeksDuplicates = false } = options;
+  const { onRecognized, onDuplicates, onSeries, onFault, seeksDuplicates = false } = options;
   const known = new Map<string, KnownSource>();
   const reports: (() => void)[] = [];
   for (const [name, config] of sources) {
     const client = createClient(config, clock);
-    const queue = createQueryQueue({ config, client, clock, onQuery });
+    const queue = createQueryQueue({ config, client, clock, onQuery, onFault });
     const recognition = createRecognition({
       config,
       client,
@@ -99,7 +101,6 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
       ages: createSourceAges({ queue, clock }),
       batches: new Map(),
       podsBatches: new RecentMap(KEEP_BATCHES_SECONDS),
-      refused: createRefusedQueries(clock),
     });
   }
   const preparation = createRoundPreparation(sources);

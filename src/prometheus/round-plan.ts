@@ -1,6 +1,7 @@
 import type { PodsPattern } from '../promql/pods-pattern.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Suspect } from './duplicate-watch.js';
+import type { QueryOwner } from './fair-slots.js';
 import { queryKey, type MetricNeed } from './scaler-queries.js';
 import type { SourceConfig } from './data-source/source-config.js';
 
@@ -10,13 +11,24 @@ export interface DueScaler {
   readonly periodSeconds: number;
 }
 
-export const LEAST_DEADLINE_SECONDS = 1;
+const LEAST_DEADLINE_SECONDS = 1;
 
 /**
  * Returns the time limit of a query over all urls of its source: half the period, at most the timeout, at least 1 s.
  */
 export function queryDeadlineSeconds(source: SourceConfig, periodSeconds: number): number {
   return Math.max(LEAST_DEADLINE_SECONDS, Math.min(source.timeoutSeconds, periodSeconds / 2));
+}
+
+/** The rest of the round is for the age of the source and for the decision. */
+const SHARE_FOR_QUERIES = 0.8;
+
+/** Returns the time from the start of a round in which the answers to its queries must arrive. */
+export function answerWithinSeconds({
+  periodSeconds,
+  seconds,
+}: Pick<PlannedQuery, 'periodSeconds' | 'seconds'>): number {
+  return Math.max(seconds, SHARE_FOR_QUERIES * periodSeconds);
 }
 
 export type QueryNeed = Extract<MetricNeed, { readonly kind: 'query' }>;
@@ -40,6 +52,8 @@ export interface NeededScaler extends DueScaler, Needs {}
 export interface PlannedQuery {
   readonly source: SourceConfig;
   readonly query: string;
+  /** One for each namespace. */
+  readonly owners: QueryOwner[];
   /** The shortest period, and the shortest `seconds`, of all scalers that need the query. */
   periodSeconds: number;
   seconds: number;
@@ -50,6 +64,8 @@ export interface PlannedResource {
   readonly resource: string;
   /** With the number of scalers that need the resource of their pods. */
   readonly namespaces: Map<string, number>;
+  /** The shortest ones, as of a query. */
+  periodSeconds: number;
   seconds: number;
 }
 
@@ -88,14 +104,14 @@ export function createRoundPlanner(): RoundPlanner {
         const { source } = need;
         const seconds = queryDeadlineSeconds(source, periodSeconds);
         if (need.kind === 'resource') {
-          planResource(resources, scaler.namespace, { need, seconds });
+          planResource(resources, scaler.namespace, { need, periodSeconds, seconds });
           continue;
         }
-        const planned = { source, query: need.query, periodSeconds, seconds };
+        const planned = { source, query: need.query, owners: ownersOf(scaler), periodSeconds, seconds };
         if (need.kind === 'pods') planPods(queries, need, planned);
         else planQuery(queries, need.key, planned);
         for (const query of checkQueriesOf(need))
-          planQuery(queries, queryKey(source, query), { ...planned, query });
+          planQuery(queries, queryKey(source, query), { ...planned, query, owners: ownersOf(scaler) });
       }
     },
     plan: () => ({ queries, rankings: planRankings(ranked, queries), resources }),
@@ -105,24 +121,35 @@ export function createRoundPlanner(): RoundPlanner {
 function planResource(
   resources: Map<string, PlannedResource>,
   namespace: string,
-  { need, seconds }: { readonly need: ResourceNeed; readonly seconds: number },
+  {
+    need,
+    periodSeconds,
+    seconds,
+  }: { readonly need: ResourceNeed; readonly periodSeconds: number; readonly seconds: number },
 ): void {
   const known = resources.get(need.key);
   if (known === undefined) {
     const { source, resource } = need;
-    resources.set(need.key, { source, resource, namespaces: new Map([[namespace, 1]]), seconds });
+    const namespaces = new Map([[namespace, 1]]);
+    resources.set(need.key, { source, resource, namespaces, periodSeconds, seconds });
     return;
   }
   known.namespaces.set(namespace, (known.namespaces.get(namespace) ?? 0) + 1);
+  known.periodSeconds = Math.min(known.periodSeconds, periodSeconds);
   known.seconds = Math.min(known.seconds, seconds);
+}
+
+function ownersOf({ namespace, spec }: Scaler): QueryOwner[] {
+  return [{ namespace, scaler: spec.scaleTargetRef.name }];
 }
 
 function planRankings(needed: readonly NeededScaler[], queries: PlannedQueries): PlannedQueries {
   const rankings = new Map<string, PlannedQuery | PlannedPods>();
-  for (const { periodSeconds, ranking } of needed) {
+  for (const { scaler, periodSeconds, ranking } of needed) {
     if (ranking?.kind !== 'query' && ranking?.kind !== 'pods') continue;
     const { key, source, query } = ranking;
-    const planned = { source, query, periodSeconds, seconds: queryDeadlineSeconds(source, periodSeconds) };
+    const seconds = queryDeadlineSeconds(source, periodSeconds);
+    const planned = { source, query, owners: ownersOf(scaler), periodSeconds, seconds };
     const asked = queries.get(key);
     if (ranking.kind === 'query') {
       if (asked === undefined) planQuery(rankings, key, planned);
@@ -164,6 +191,8 @@ function planQuery(
     queries.set(key, planned);
     return planned;
   }
+  for (const owner of planned.owners)
+    if (!known.owners.some(({ namespace }) => namespace === owner.namespace)) known.owners.push(owner);
   known.periodSeconds = Math.min(known.periodSeconds, planned.periodSeconds);
   known.seconds = Math.min(known.seconds, planned.seconds);
   return known;

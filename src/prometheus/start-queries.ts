@@ -7,12 +7,11 @@ import { applyChecks, type MetricChecks } from './metric-checks.js';
 import type { PreparedRound } from './prepared-round.js';
 import type { QueryQueue } from './query-queue.js';
 import type { Recognition } from './recognition.js';
-import type { RefusedQueries } from './refused-queries.js';
 import { createPodsBatches, type PodsBatches, type TimedAnswer } from './batches/pods-batches.js';
 import { createResourceBatches, type ResourceBatches } from './batches/resource-batches.js';
 import {
+  answerWithinSeconds,
   isForPods,
-  LEAST_DEADLINE_SECONDS,
   type NeededScaler,
   type PlannedPods,
   type PlannedQuery,
@@ -35,7 +34,6 @@ export interface KnownSource {
   readonly batches: Map<string, ResourceBatches>;
   /** By source, query without `$pods`, and sync period. */
   readonly podsBatches: RecentMap<string, PodsBatches>;
-  readonly refused: RefusedQueries;
 }
 
 export interface RoundOrder {
@@ -67,11 +65,15 @@ export function* startQueries(
   const recognizing = new Map<string, Promise<void> | null>();
   for (const name of prepared.sourceNames)
     recognizing.set(name, mustGet(known, name).recognition.begin({ seconds: RECOGNIZE_SECONDS, signal }));
+  const startMs = clock.monotonicMs();
+  const untilMsOf = (planned: PlannedQuery | PlannedResource): number =>
+    startMs + answerWithinSeconds(planned) * 1000;
   const byResource = new Map<string, ResourceBatch>();
   const askResource = (key: string, planned: PlannedResource): void => {
     const { source, resource, namespaces, seconds } = planned;
     const { queue, batches, recognition, duplicates } = mustGet(known, source.name);
-    const ask = (query: string): Promise<Answer> => queue.ask(query, { seconds, signal, round });
+    const untilMs = untilMsOf(planned);
+    const ask = (query: string): Promise<Answer> => queue.ask(query, { seconds, signal, round, untilMs });
     const begin = (): ResourceBatch => {
       const recognized = recognition.config();
       const config = duplicates?.adaptConfig(recognized) ?? recognized;
@@ -87,33 +89,27 @@ export function* startQueries(
     const begun = waiting === null ? begin() : waiting.then(begin);
     byResource.set(key, oncePerNamespace(begun));
   };
-  const onceRecognized = ({ name }: SourceConfig, ask: () => Promise<Answer>): (() => Promise<Answer>) => {
-    const recognized = recognizing.get(name) ?? null;
-    return recognized === null ? ask : () => recognized.then(ask);
-  };
+  const onceRecognized = ({ name }: SourceConfig, ask: () => Promise<Answer>): Promise<Answer> =>
+    recognizing.get(name)?.then(ask) ?? ask();
   const byQuery = new Map<string, Promise<Answer>>();
   const askQuery = (key: string, planned: PlannedQuery): void => {
-    const { source, query, periodSeconds, seconds } = planned;
-    const { queue, refused } = mustGet(known, source.name);
-    const ask = onceRecognized(source, () => queue.ask(query, { seconds, signal, round }));
-    byQuery.set(key, refused.ask(query, periodSeconds, ask));
+    const { source, query, owners, periodSeconds, seconds } = planned;
+    const { queue } = mustGet(known, source.name);
+    const order = { seconds, signal, round, untilMs: untilMsOf(planned), owners, periodSeconds };
+    byQuery.set(
+      key,
+      onceRecognized(source, () => queue.ask(query, order)),
+    );
   };
   const byPods = new Map<string, PodsBatch[]>();
   const askPods = (key: string, planned: PlannedPods): void => {
-    const { source, query, workloads, seconds } = planned;
-    const { queue, refused, podsBatches } = mustGet(known, source.name);
-    const startMs = clock.monotonicMs();
+    const { source, query, owners, periodSeconds, workloads, seconds } = planned;
+    const { queue, podsBatches } = mustGet(known, source.name);
+    const order = { seconds, signal, round, untilMs: untilMsOf(planned), owners, periodSeconds };
     const askQuery = async (text: string): Promise<TimedAnswer> => {
       let took: number | null = null;
-      const ask = onceRecognized(source, () =>
-        queue.ask(text, {
-          seconds: secondsLeft(seconds, clock.monotonicMs() - startMs),
-          signal,
-          round,
-          onSeconds: (each) => (took = each),
-        }),
-      );
-      const answer = await refused.ask(text, planned.periodSeconds, ask);
+      const onSeconds = (each: number): void => void (took = each);
+      const answer = await onceRecognized(source, () => queue.ask(text, { ...order, onSeconds }));
       return { answer, seconds: took };
     };
     const now = clock.now();
@@ -148,11 +144,6 @@ export function* startQueries(
 }
 
 type PlannedEntry = PreparedRound['queries'][number] | PreparedRound['resources'][number];
-
-/** For the queries that follow a rejected one in the same round, with one digit, because it is shown. */
-function secondsLeft(seconds: number, elapsedMs: number): number {
-  return Math.max(LEAST_DEADLINE_SECONDS, Math.ceil((seconds - elapsedMs / 1000) * 10) / 10);
-}
 
 /** The query of a ranking may be that of a metric, for other workloads. */
 function podsAnswer(batches: readonly PodsBatch[], pods: string): Promise<Answer> {

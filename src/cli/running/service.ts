@@ -120,6 +120,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       const { source, clockAheadSeconds } = report;
       if (clockAheadSeconds !== null) clockWarnings.sourceClockAhead(source, clockAheadSeconds);
     },
+    onFault: (error) => log.error('query failed: internal error', { error }),
     seeksDuplicates: true,
     onDuplicates: metrics.setDuplicates,
     onSeries: metrics.countSeries,

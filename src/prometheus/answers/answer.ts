@@ -5,6 +5,8 @@ import type { SeriesColumns } from './series-columns.js';
 /** Why a query failed; the `reason` of `promscaler_query_errors_total`. */
 export const FAILURE_REASONS = [
   'timeout',
+  /** The source is overloaded. Says nothing about the query. */
+  'busy',
   'connection',
   'bad_query',
   'execution',
@@ -17,6 +19,21 @@ export const FAILURE_REASONS = [
 ] as const;
 
 export type FailureReason = (typeof FAILURE_REASONS)[number];
+
+const SERVER_REASONS: ReadonlySet<FailureReason> = new Set([
+  'timeout',
+  'busy',
+  'connection',
+  'unauthorized',
+  'rate_limited',
+  'server_error',
+  'bad_answer',
+]);
+
+/** Whether the server, not the query, causes the failure, so that another url or a later attempt may succeed. */
+export function isServerFailure(reason: FailureReason): boolean {
+  return SERVER_REASONS.has(reason);
+}
 
 interface Vector {
   readonly series: readonly Series[];

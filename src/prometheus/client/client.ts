@@ -1,9 +1,8 @@
 import { type Clock, sleep } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
-import type { Answer, FailureReason } from '../answers/answer.js';
+import { type Answer, type FailureReason, isServerFailure } from '../answers/answer.js';
 import { createConnection } from './connection.js';
 import { createEngine } from './engine.js';
-import { isServerFailure } from './breaker.js';
 import type { QueryOptions } from '../requests/request-options.js';
 import { createUrlClient, type SeriesCounts, type UrlClient } from './url-client.js';
 import type { Environment } from '../sign-in/environment.js';

@@ -6,6 +6,8 @@ export interface QueryOptions {
   readonly signal?: AbortSignal | undefined;
   /** False: one attempt only, because the source is known to fail. Default: true. */
   readonly mayRetry?: boolean;
+  /** The only namespace that needs the query. Unset: several, or the service itself. */
+  readonly namespace?: string | undefined;
 }
 
 export type GetPage = (
