@@ -17,10 +17,13 @@ export interface DueStatus {
 
 interface DueStatuses {
   /**
-   * Returns at most `limit` statuses: urgent ones first, then those written longest ago. Yields to the event loop every
-   * 10 ms.
+   * Returns statuses in which clients wait for a change, and others in which only messages or metric values differ:
+   * those written longest ago, at most as many as the limits. Yields to the event loop every 20 ms.
    */
-  readonly next: (limit: number) => Promise<readonly DueStatus[]>;
+  readonly next: (limits: { readonly transitions: number; readonly refreshes: number }) => Promise<{
+    readonly transitions: readonly DueStatus[];
+    readonly refreshes: readonly DueStatus[];
+  }>;
   readonly written: (one: DueStatus, answer: ScalerObject) => void;
   /** Delays the next write of an object, unless the object changes. */
   readonly delay: (key: string, ms: number) => void;
@@ -118,9 +121,19 @@ export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
   };
 
   return {
-    next: async (limit) => {
-      const due = [...(await findDue())].sort(byUrgency).slice(0, limit);
-      return due.flatMap(({ key, object }) => check(key, object, true) ?? []).filter(isDue);
+    next: async (limits) => {
+      const due = await findDue();
+      const oldest = (urgency: CheckedStatus['urgency'], limit: number): readonly CheckedStatus[] =>
+        due
+          .filter((one) => one.urgency === urgency)
+          .sort(byAge)
+          .slice(0, limit)
+          .flatMap(({ key, object }) => check(key, object, true) ?? [])
+          .filter(isDue);
+      return {
+        transitions: oldest('soon', limits.transitions),
+        refreshes: oldest('later', limits.refreshes),
+      };
     },
     written: ({ key, wanted }, answer) => {
       const one = checked.get(key);
@@ -163,7 +176,6 @@ function isLastWrite({ lastWrite, wanted, object }: CheckedStatus): boolean {
   return lastWrite.sent === JSON.stringify(wanted) && lastWrite.stored === JSON.stringify(object.status);
 }
 
-function byUrgency(a: CheckedStatus, b: CheckedStatus): number {
-  if (a.urgency !== b.urgency) return a.urgency === 'soon' ? -1 : 1;
+function byAge(a: CheckedStatus, b: CheckedStatus): number {
   return (a.writtenMs ?? -1) - (b.writtenMs ?? -1);
 }

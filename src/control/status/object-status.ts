@@ -88,8 +88,8 @@ export function statusPatch(stored: JsonObject | null, wanted: ObjectStatus): Js
 /** `soon`: clients wait for these fields (replicas and important conditions). `later`: messages and metric values. */
 export function statusDifference(stored: JsonObject | null, wanted: ObjectStatus): 'none' | 'later' | 'soon' {
   const now = { observedGeneration: countIn(stored, 'observedGeneration'), ...readStored(stored) };
-  if (sortedJson(urgentOf(now)) !== sortedJson(urgentOf(wanted))) return 'soon';
-  return sortedJson(now) === sortedJson({ ...wanted }) ? 'none' : 'later';
+  if (!isSameJson(urgentOf(now), urgentOf(wanted))) return 'soon';
+  return isSameJson(now, wanted) ? 'none' : 'later';
 }
 
 function readStored(stored: JsonObject | null): Omit<ObjectStatus, 'observedGeneration'> {
@@ -116,13 +116,25 @@ function urgentOf({
   return { observedGeneration, currentReplicas, desiredReplicas, lastScaleTime, urgent, generations };
 }
 
-/** Fields and conditions are sorted, because the server may change their order. */
-function sortedJson(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) => {
-    if (Array.isArray(part)) return part.every(isTyped) ? part.toSorted(byType) : (part as unknown);
-    if (typeof part !== 'object' || part === null) return part;
-    return Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)));
-  });
+/** Ignores the order of fields and conditions, which the server may change. */
+function isSameJson(a: unknown, b: unknown): boolean {
+  if (typeof a !== 'object' || a === null || typeof b !== 'object' || b === null) return a === b;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  if (Array.isArray(a) && Array.isArray(b)) {
+    if (a.length !== b.length) return false;
+    const [first, second] =
+      a.every(isTyped) && b.every(isTyped) ? [a.toSorted(byType), b.toSorted(byType)] : [a, b];
+    return first.every((part: unknown, index) => isSameJson(part, second[index]));
+  }
+  const [own, other] = [presentFields(a), new Map(presentFields(b))];
+  return (
+    own.length === other.size &&
+    own.every(([name, part]) => other.has(name) && isSameJson(part, other.get(name)))
+  );
+}
+
+function presentFields(value: object): readonly (readonly [string, unknown])[] {
+  return Object.entries(value).filter(([, part]) => part !== undefined);
 }
 
 function isTyped(value: unknown): value is TimedCondition {

@@ -31,7 +31,10 @@ interface StatusWriterPorts {
 }
 
 const PASS_MS = 2000;
-const MAX_WRITES_PER_PASS = 10;
+/** Metric values and messages: 5 per second, so that fluctuating metrics of many objects do not load the API server. */
+const MAX_REFRESHES_PER_PASS = 10;
+/** Bounds the age of the order: a condition that changes during a pass waits for at most 2 s. */
+const MAX_TRANSITIONS_PER_PASS = 500;
 const FORBIDDEN_MS = 300_000;
 const REJECTED_MS = 300_000;
 /** An internal error must neither end the term nor fill the log. */
@@ -42,6 +45,7 @@ const OUTDATED_MS = 10_000;
 /**
  * Keeps the status of Scaler objects current for one term of the leader, until `signal` is aborted. Sends nothing while
  * nothing changes, and never rejects. A failed write is repeated in the next pass of this process or another one.
+ * Writes changed replicas and conditions before metric values and messages, several at once.
  */
 export async function writeStatuses(ports: StatusWriterPorts, signal: AbortSignal): Promise<void> {
   const { clock } = ports;
@@ -55,17 +59,29 @@ export async function writeStatuses(ports: StatusWriterPorts, signal: AbortSigna
     return known;
   };
   const mayContinue = (): boolean => !signal.aborted && ports.leadership.mayWrite();
+  const window = createRequestWindow(clock);
   const pass = async (): Promise<number> => {
-    for (const one of await due.next(MAX_WRITES_PER_PASS)) {
-      if (!mayContinue()) break;
-      if (due.isDelayed(one.object.namespace)) continue;
+    const { transitions, refreshes } = await due.next({
+      transitions: MAX_TRANSITIONS_PER_PASS,
+      refreshes: MAX_REFRESHES_PER_PASS,
+    });
+    let stoppedForMs = 0;
+    const probed = new Set<string>();
+    /** Of a namespace with a 403, one write of a pass shows whether it is allowed again. */
+    const isPassedOver = ({ object: { namespace } }: DueStatus): boolean =>
+      due.isDelayed(namespace) || (refusals.has(namespace) && probed.has(namespace));
+    const write = async (one: DueStatus): Promise<void> => {
+      const startMs = clock.monotonicMs();
+      probed.add(one.object.namespace);
       try {
         due.written(one, await writeOne(ports, one, signal));
+        window.answered(clock.monotonicMs() - startMs);
         refusals.delete(one.object.namespace);
         // The permission may still be missing in another namespace.
         for (const kind of loggedKinds) if (kind !== 'forbidden') loggedKinds.delete(kind);
       } catch (error) {
-        if (!mayContinue()) break;
+        // Of requests that fail together, the first one decides how long all wait.
+        if (!mayContinue() || stoppedForMs > 0 || due.isDelayed(one.object.namespace)) return;
         const failure = {
           error,
           one,
@@ -74,11 +90,21 @@ export async function writeStatuses(ports: StatusWriterPorts, signal: AbortSigna
           log: ports.log,
           refusals: refusalsOf(one.object.namespace),
         };
-        const waitMs = handleFailure(failure, () => backoff.next());
-        if (waitMs > 0) return waitMs;
+        stoppedForMs = handleFailure(failure, () => backoff.next());
+        if (stoppedForMs > 0) window.overloaded();
       }
+    };
+    const underWay = new Set<Promise<void>>();
+    for (const one of [...transitions, ...refreshes]) {
+      while (underWay.size >= window.size()) await Promise.race(underWay);
+      if (!mayContinue() || stoppedForMs > 0) break;
+      if (isPassedOver(one)) continue;
+      const written = write(one).finally(() => underWay.delete(written));
+      underWay.add(written);
     }
-    return PASS_MS;
+    await Promise.all(underWay);
+    if (stoppedForMs > 0 || !mayContinue()) return stoppedForMs || PASS_MS;
+    return transitions.length < MAX_TRANSITIONS_PER_PASS ? PASS_MS : 0;
   };
   const passOrWait = async (): Promise<number> => {
     try {
@@ -157,4 +183,55 @@ function handleFailure(
       logFailure();
       return nextWaitMs();
   }
+}
+
+/** How many requests may be under way at once. */
+interface RequestWindow {
+  readonly size: () => number;
+  readonly answered: (tookMs: number) => void;
+  /** Call this after a 429, a 5xx or no answer. */
+  readonly overloaded: () => void;
+}
+
+/** As many connections as the lane `status` has. API priority and fairness has 245 seats for service accounts. */
+const MAX_AT_ONCE = 20;
+const FIRST_AT_ONCE = 5;
+const SLOW_ANSWER_MS = 500;
+/** One slow minute of the server counts once a second, not for each of its answers. */
+const SHRINK_INTERVAL_MS = 1000;
+
+/** After an overload, one more at once is tried in this interval. */
+const GROW_INTERVAL_MS = 10_000;
+
+/**
+ * Grows by one for each full window of quick answers. Halves when the server is overloaded, or takes half a second for
+ * an answer: more requests at once would only wait in the queue of the server, ahead of other clients. Then approaches
+ * the last size that worked quickly, and larger ones slowly.
+ */
+function createRequestWindow(clock: Clock): RequestWindow {
+  let size = FIRST_AT_ONCE;
+  let ceiling = MAX_AT_ONCE;
+  let changedAtMs = Number.NEGATIVE_INFINITY;
+  const shrink = (): void => {
+    const nowMs = clock.monotonicMs();
+    if (nowMs - changedAtMs < SHRINK_INTERVAL_MS) return;
+    changedAtMs = nowMs;
+    ceiling = Math.max(1, Math.floor(size) - 1);
+    size = Math.max(1, size / 2);
+  };
+  return {
+    size: () => Math.floor(size),
+    answered: (tookMs) => {
+      if (tookMs > SLOW_ANSWER_MS) {
+        shrink();
+        return;
+      }
+      if (ceiling < MAX_AT_ONCE && clock.monotonicMs() - changedAtMs >= GROW_INTERVAL_MS) {
+        changedAtMs = clock.monotonicMs();
+        ceiling += 1;
+      }
+      size = Math.min(ceiling, size + 1 / size);
+    },
+    overloaded: shrink,
+  };
 }

@@ -30,8 +30,9 @@ const BUDGETS: Readonly<Record<Lane, LaneBudget>> = {
   events: { sockets: 2, perSecond: 20, burst: 40 },
   // Separate from `write`, so that a PATCH of replicas does not wait behind a hundred pod deletion costs.
   costs: { sockets: 10, perSecond: 50, burst: 100 },
-  // The status of Scaler objects is not urgent.
-  status: { sockets: 1, perSecond: 5, burst: 10 },
+  // When a data source fails, the conditions of 10,000 Scaler objects change at once: 40 s. The writer of the status sends
+  // fewer requests at once while the server is slow or rejects them.
+  status: { sockets: 20, perSecond: 250, burst: 100 },
   // Clients of the HTTP API cause these, so they have a limit of their own.
   reviews: { sockets: 4, perSecond: 50, burst: 200 },
 };
