@@ -24,6 +24,8 @@ export interface Discovery {
 
 const DEADLINE_MS = 10_000;
 const REFRESH_MS = 30_000;
+/** More than clusters have. Documents may name kinds that do not exist. */
+const MAX_KINDS = 1000;
 
 interface Entry {
   readonly atMs: number;
@@ -38,11 +40,17 @@ export function createDiscovery(transport: Transport, clock: Clock): Discovery {
     // Not canceled by the signal of the caller, because other callers may wait for the same result.
     const result = findKind(transport, ref);
     const entry = { atMs: clock.monotonicMs(), result };
+    entries.delete(key);
     entries.set(key, entry);
+    const [oldest] = entries.keys();
+    if (entries.size > MAX_KINDS && oldest !== undefined) {
+      entries.delete(oldest);
+      expiring.delete(oldest);
+    }
     result.catch((error: unknown) => {
       const isAnswer = error instanceof KubernetesError && ['not_found', 'invalid'].includes(error.kind);
       if (!isAnswer && entries.get(key) === entry) entries.delete(key);
-      else expiring.add(key);
+      else if (entries.get(key) === entry) expiring.add(key);
     });
     return result;
   };

@@ -26,7 +26,9 @@ export function createHpaStore(): HpaStore {
     },
     put,
     remove: (namespace, name) => {
-      namespaces.get(namespace)?.delete(name);
+      const group = namespaces.get(namespace);
+      group?.delete(name);
+      if (group?.size === 0) namespaces.delete(namespace);
       lists.delete(namespace);
     },
     of: (namespace) => {

@@ -12,6 +12,8 @@ interface OwnWrites {
 
 /** After this time, a watched version that cannot be compared counts as current. */
 const INCOMPARABLE_MS = 60_000;
+/** A watch that is this late has long been restarted (K12). */
+const FORGET_MS = 3_600_000;
 
 interface Write {
   readonly group: string;
@@ -24,6 +26,7 @@ interface Write {
 export function createOwnWrites(clock: Clock): OwnWrites {
   // By namespace and name: each cycle asks, and nearly all names have no write. A joined key would be built for each.
   const namespaces = new Map<string, Map<string, readonly Write[]>>();
+  let cleanedMs = clock.monotonicMs();
   const isOf = (ref: TargetRef, { group, kind }: Write): boolean =>
     group === groupOf(ref) && kind === ref.kind;
   /** Replaces the write to a target; null: removes it. */
@@ -33,16 +36,25 @@ export function createOwnWrites(clock: Clock): OwnWrites {
     const next = write === null ? others : [...others, write];
     if (next.length === 0) named.delete(ref.name);
     else named.set(ref.name, next);
-    namespaces.set(namespace, named);
+    if (named.size === 0) namespaces.delete(namespace);
+    else namespaces.set(namespace, named);
+  };
+  /** Removes writes to targets of removed scalers, which nothing asks for. */
+  const clean = (nowMs: number): void => {
+    if (nowMs - cleanedMs < FORGET_MS) return;
+    cleanedMs = nowMs;
+    for (const [namespace, named] of namespaces) {
+      for (const [name, writes] of named)
+        if (writes.every(({ atMs }) => nowMs - atMs >= FORGET_MS)) named.delete(name);
+      if (named.size === 0) namespaces.delete(namespace);
+    }
   };
   return {
-    remember: (namespace, ref, resourceVersion) =>
-      replace(namespace, ref, {
-        group: groupOf(ref),
-        kind: ref.kind,
-        resourceVersion,
-        atMs: clock.monotonicMs(),
-      }),
+    remember: (namespace, ref, resourceVersion) => {
+      const atMs = clock.monotonicMs();
+      clean(atMs);
+      replace(namespace, ref, { group: groupOf(ref), kind: ref.kind, resourceVersion, atMs });
+    },
     isAheadOf: (namespace, ref, watchedVersion) => {
       const write = namespaces
         .get(namespace)

@@ -28,6 +28,21 @@ describe('compareResourceVersions', () => {
 });
 
 describe('createOwnWrites', () => {
+  it('forgets a write to a target of a removed scaler after an hour, not before', () => {
+    const clock = new ManualClock();
+    const writes = createOwnWrites(clock);
+    writes.remember('shop', WEB, '11');
+
+    clock.advance(3_599_999);
+    writes.remember('other', WEB, '12');
+    expect(writes.isAheadOf('shop', WEB, '10')).toBe(true);
+    clock.advance(3_600_000);
+    writes.remember('other', WEB, '13');
+
+    expect(writes.isAheadOf('shop', WEB, '10')).toBe(false);
+    expect(writes.isAheadOf('other', WEB, '10')).toBe(true);
+  });
+
   it('is ahead of the watch until the watch has the written version', () => {
     const writes = createOwnWrites(new ManualClock());
     writes.remember('shop', WEB, '11');

@@ -146,7 +146,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const shards = openShards(options, {
     transport,
     metrics,
-    isIdle: turns.isIdle,
+    isIdle: () => turns.isIdle() && deletionCosts.isIdle(),
     state: () => state,
     onServed: decideOwn,
     address: () => address,
@@ -165,7 +165,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const deletionCosts = createDeletionCosts({
     clock,
     podCosts: cluster.podCosts,
-    leadership: shards,
+    leadershipOf: (scaler) => shards.leadershipOf(bucketOf(scaler)),
+    track: async (scaler, work) => shards.track(bucketOf(scaler), work),
     log,
     dryRun,
   });

@@ -1,3 +1,4 @@
+import { widestBounds } from '../../decision/limits/scheduled-bounds.js';
 import type { Decision } from '../../decision/result/decision.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';
 import type { ScaleTarget } from '../../kubernetes/api/types.js';
@@ -21,6 +22,8 @@ interface Wanted {
   readonly memory: Memory;
   readonly order: Decision;
   readonly hold: Hold | null;
+  /** Whether a pause sets the count, regardless of the bounds. */
+  readonly isFixed: boolean;
 }
 
 /** Returns null if there is nothing to carry out, as in nearly every cycle: then nothing waits either. */
@@ -64,6 +67,7 @@ async function change(
       target,
       from: order.currentReplicas,
       to: order.desiredReplicas,
+      bounds: wanted.isFixed ? null : widestBounds(scaler.spec),
       pending: memory.unresolved,
       isWanted: isCurrent,
     };

@@ -16,6 +16,8 @@ interface ScaleChange {
   readonly target: ScaleTarget;
   readonly from: number;
   readonly to: number;
+  /** Of the document and its schedules; null: a pause sets the count, which overrides them. */
+  readonly bounds: { readonly minReplicas: number; readonly maxReplicas: number } | null;
   readonly pending: Intent | null;
   /** Checked directly before each PATCH, because the steps before it may take seconds. Default: always true. */
   readonly isWanted?: () => boolean;
@@ -75,15 +77,15 @@ const OUTCOME_UNKNOWN = 'the result of an earlier change is not known yet';
  * read as preconditions. Patches nothing if the live count differs from `from`, if this process is not the leader, more
  * than 5 s after the read, or while an earlier change with another precondition may still be applied. After a conflict,
  * or after a 429 and its `Retry-After`, reads the target and stores the intent again. If the intent cannot be stored, a
- * scale-up continues without it and a scale-down does not. Throws if `to` is not a valid count, which is a defect of
- * promscaler. Source: reliability.md, W3, W4, W10, W11, W12.
+ * scale-up continues without it and a scale-down does not. Throws if `to` is not a valid count or outside of `bounds`,
+ * which is a defect of promscaler. Source: reliability.md, W3, W4, W6, W10, W11, W12.
  */
 export async function changeReplicas(
   ports: ChangePorts,
   change: ScaleChange,
   signal: AbortSignal,
 ): Promise<ScaleResult> {
-  assertCount(change.to);
+  assertCount(change);
   const { target, to } = change;
   const progress: Progress = { sent: null, unannounced: null, conflicts: 0 };
   const endMs = ports.clock.monotonicMs() + RATE_LIMITED_MS;
@@ -91,6 +93,7 @@ export async function changeReplicas(
     while (progress.conflicts <= MAX_RETRIES) {
       const prepared = await prepare(ports, change, { signal, progress });
       if ('kind' in prepared) return prepared;
+      assertCount(change);
       progress.sent = prepared.intent;
       const precondition = { uid: target.uid, resourceVersion: prepared.intent.resourceVersion };
       const answer = await tryPatch(ports.cluster, target, { ...precondition, replicas: to }, signal);
@@ -182,9 +185,10 @@ function tooLate(seconds: number): string {
   return `reading the target and storing the intent took ${seconds.toFixed(1)} s, at most ${INTENT_SECONDS} s are allowed`;
 }
 
-function assertCount(replicas: number): void {
-  if (!Number.isInteger(replicas) || replicas < 0 || replicas > MAX_REPLICAS) {
-    throw new Error(`a replica count must be an integer from 0 to ${MAX_REPLICAS}, not ${replicas}`);
+function assertCount({ to, bounds }: ScaleChange): void {
+  const { minReplicas: min, maxReplicas: max } = bounds ?? { minReplicas: 0, maxReplicas: MAX_REPLICAS };
+  if (!Number.isInteger(to) || to < min || to > max) {
+    throw new Error(`a replica count must be an integer from ${min} to ${max}, not ${to}`);
   }
 }
 

@@ -52,7 +52,8 @@ export function settle(
   const decideSeconds = (ports.clock.monotonicMs() - startMs) / 1000;
   const order = orderOf(decision, { pause, before: memory.state, now: input.now });
   const hold = whyHeld(input, { circumstances, memory, order });
-  const carried = carryOut(input, ports, { target, memory, order, hold });
+  const isFixed = order !== decision;
+  const carried = carryOut(input, ports, { target, memory, order, hold, isFixed });
   const settled = { snapshot, decision, order, hold, result: null, memory, decideSeconds };
   return carried === null
     ? settled

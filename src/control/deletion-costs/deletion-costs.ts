@@ -4,6 +4,7 @@ import type { RoundAnswers } from '../../prometheus/planner.js';
 import { rankPods } from '../../prometheus/pod-ranking.js';
 import type { PodDeletionCost, Scaler } from '../../scaler/spec.js';
 import type { Log } from '../../units/log.js';
+import { RecentMap } from '../../units/recent-map.js';
 import { endedWithin } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import type { Leadership } from '../election/leadership.js';
@@ -16,7 +17,7 @@ export interface DeletionCosts {
    * for. Never throws: failures and delays are only logged.
    */
   readonly update: (input: CostInput, change: CostedChange) => Promise<void> | null;
-  readonly idle: () => Promise<void>;
+  readonly isIdle: () => boolean;
 }
 
 interface CostInput {
@@ -36,7 +37,9 @@ interface CostedChange {
 interface DeletionCostPorts {
   readonly clock: Clock;
   readonly podCosts: PodCosts;
-  readonly leadership: Pick<Leadership, 'mayWrite'>;
+  readonly leadershipOf: (scaler: Scaler) => Pick<Leadership, 'mayWrite'>;
+  /** Runs work that goes on after the cycle. The bucket of the scaler is not released before it ends. */
+  readonly track: (scaler: Scaler, work: () => Promise<void>) => Promise<void>;
   readonly log: Log;
   /** The dry run of the service, for all scalers. */
   readonly dryRun: boolean;
@@ -48,16 +51,26 @@ const COSTS_MS = 1000;
 /** The pod has changed or was deleted, so its cost does not matter. */
 const HARMLESS: ReadonlySet<KubernetesErrorKind> = new Set(['conflict', 'not_found']);
 
+/** `kind` of the last failure; null: the last change succeeded. */
+interface LoggedFailure {
+  readonly kind: string | null;
+}
+
+const LOG_AGAIN_SECONDS = 3600;
+
 /** Keeps no state except logged failures: an annotation marks the pods whose cost promscaler has set. */
 export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
-  const { clock, podCosts, leadership, log } = ports;
-  const loggedFailures = new Map<string, string>();
-  const inFlight = new Map<string, Promise<void>>();
+  const { clock, podCosts, leadershipOf, log } = ports;
+  const loggedFailures = new RecentMap<string, LoggedFailure>(LOG_AGAIN_SECONDS);
+  /** Keys of scalers whose costs are being removed. */
+  const removing = new Set<string>();
+  let running = 0;
 
   const logFailure = (scaler: Scaler, kind: string, error: string): void => {
     const key = scaler.key;
-    if (loggedFailures.get(key) === kind) return;
-    loggedFailures.set(key, kind);
+    const now = clock.now();
+    if (loggedFailures.get(key, now)?.kind === kind) return;
+    loggedFailures.set(key, { kind }, now);
     log.warn('failed to set deletion costs; Kubernetes chooses the pods', { scaler: key, error });
   };
 
@@ -91,7 +104,7 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
     { order, signal }: { readonly order: PodDeletionCost['order']; readonly signal: AbortSignal },
   ): Promise<void> => {
     const answer = (await answers.ranking?.(scaler)) ?? null;
-    if (answer === null || signal.aborted || !leadership.mayWrite()) return;
+    if (answer === null || signal.aborted || !leadershipOf(scaler).mayWrite()) return;
     const pods = podCosts.list(scaler.namespace, target.selector);
     const names = pods.map(({ pod }) => pod.name);
     const ranking = rankPods(answer, scaler.namespace, names);
@@ -99,7 +112,7 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
     const values = ranking.kind === 'ranked' ? ranking.values : new Map<string, number>();
     const changes = planCosts(pods, { to, values, order });
     const isDone = await write(scaler, changes, signal);
-    if (isDone && ranking.kind !== 'unusable') loggedFailures.delete(scaler.key);
+    if (isDone && ranking.kind !== 'unusable') loggedFailures.set(scaler.key, { kind: null }, clock.now());
     if (changes.length > 0) log.debug('deletion costs set', { scaler: scaler.key, ...costFacts(changes) });
   };
 
@@ -112,14 +125,18 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
     if (changes.length > 0) log.debug('deletion costs set', { scaler: scaler.key, ...costFacts(changes) });
   };
 
-  const logErrors = async (scaler: Scaler, work: () => Promise<void>): Promise<void> => {
-    try {
-      await work();
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      logFailure(scaler, error instanceof KubernetesError ? error.kind : 'fault', message);
-    }
-  };
+  const start = (scaler: Scaler, work: () => Promise<void>): Promise<void> =>
+    ports.track(scaler, async () => {
+      running += 1;
+      try {
+        await work();
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error);
+        logFailure(scaler, error instanceof KubernetesError ? error.kind : 'fault', message);
+      } finally {
+        running -= 1;
+      }
+    });
 
   const setInTime = async (
     input: CostInput,
@@ -129,11 +146,9 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
     const { scaler } = input;
     const ending = new AbortController();
     const progress = { isDone: false };
-    const work = logErrors(scaler, () => setCosts(input, change, { order, signal: ending.signal })).then(
-      () => {
-        progress.isDone = true;
-      },
-    );
+    const work = start(scaler, () => setCosts(input, change, { order, signal: ending.signal })).then(() => {
+      progress.isDone = true;
+    });
     await endedWithin(clock, COSTS_MS, work);
     // A cost set after the change of replicas may come too late for the ReplicaSet controller.
     ending.abort();
@@ -145,21 +160,17 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
       const { scaler, signal } = input;
       const { from, to, isHeld } = change;
       if (ports.dryRun || scaler.spec.dryRun || signal.aborted) return null;
-      if (!input.isCurrent() || !leadership.mayWrite()) return null;
+      if (!input.isCurrent() || !leadershipOf(scaler).mayWrite()) return null;
       const deletionCost = scaler.spec.podDeletionCost;
       if (deletionCost !== null && !isHeld && to < from) return setInTime(input, change, deletionCost.order);
       if (!hasOwnCosts(podCosts, scaler)) return null;
       const key = scaler.key;
-      if (inFlight.has(key)) return null;
-      inFlight.set(
-        key,
-        logErrors(scaler, () => removeCosts(input, change)).finally(() => inFlight.delete(key)),
-      );
+      if (removing.has(key)) return null;
+      removing.add(key);
+      void start(scaler, () => removeCosts(input, change).finally(() => removing.delete(key)));
       return null;
     },
-    idle: async () => {
-      await Promise.all([...inFlight.values()]);
-    },
+    isIdle: () => running === 0,
   };
 }
 

@@ -51,6 +51,21 @@ export function boundsInForce(spec: Unscheduled, now: Instant): Bounds {
   return { minReplicas, maxReplicas, floor, ceiling, clippedFloor: wanted > maxReplicas ? wanted : null };
 }
 
+/** Returns the lowest floor and the highest ceiling of the document and its schedules at any time. */
+export function widestBounds({ minReplicas, maxReplicas, schedules }: Unscheduled): {
+  readonly minReplicas: number;
+  readonly maxReplicas: number;
+} {
+  const scheduled = schedules.flatMap((schedule) =>
+    [schedule.minReplicas ?? [], schedule.maxReplicas ?? []].flat(),
+  );
+  const ceilings = schedules.flatMap((schedule) => schedule.maxReplicas ?? []);
+  return {
+    minReplicas: Math.min(minReplicas, ...scheduled),
+    maxReplicas: Math.max(maxReplicas, ...ceilings),
+  };
+}
+
 /**
  * Returns the highest ceiling that may have led to the current count; a count above it is lowered immediately. The
  * ceiling of a schedule counts while it is active, and after that until the next scale-up. If no schedule allowed more

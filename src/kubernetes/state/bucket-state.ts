@@ -12,6 +12,7 @@ export interface BucketState<W extends BucketWrite> {
   /** Whether the last write may have changed the ConfigMap after it was read. */
   readonly isStale: boolean;
   readonly isDoubtful: boolean;
+  /** Last text sent for each key of the ConfigMap, to recognize an own write whose answer was lost. */
   readonly sent: ReadonlyMap<string, string>;
   readonly writing: Writing<W> | null;
 }

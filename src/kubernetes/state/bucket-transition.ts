@@ -66,7 +66,8 @@ function afterRead<W extends BucketWrite>(
       message: 'scaler state is persisted again',
     });
   const known = { resourceVersion, createdAt, entries, readMs: context.nowMs };
-  return { state: { ...state, known, isStale: false, failure: null }, effects };
+  const sent = new Map([...state.sent].filter(([key]) => entries.has(key)));
+  return { state: { ...state, known, sent, isStale: false, failure: null }, effects };
 }
 
 function readKnownEntry<W extends BucketWrite>(
@@ -125,11 +126,21 @@ function afterPatch<W extends BucketWrite>(state: BucketState<W>, resourceVersio
   const { known, writing } = state;
   if (known === null || writing === null) return { state, effects: [] };
   const entries = new Map(known.entries);
-  for (const key of writing.dropped) entries.delete(key);
+  const sent = new Map(state.sent);
+  for (const key of writing.dropped) {
+    entries.delete(key);
+    sent.delete(key);
+  }
   for (const { key, text } of writing.writes)
     entries.set(key, { text, content: readEntry(text), foreignSinceMs: null });
   return {
-    state: { ...state, known: { ...known, resourceVersion, entries }, isDoubtful: false, writing: null },
+    state: {
+      ...state,
+      known: { ...known, resourceVersion, entries },
+      sent,
+      isDoubtful: false,
+      writing: null,
+    },
     effects: writing.writes.map((write) => ({
       type: 'answer',
       write,

@@ -32,6 +32,8 @@ export function createStateBucket(options: BucketOptions): StateBucket {
   const configMap = `${options.namespace}/${options.name}`;
   let state: BucketState<QueuedWrite> = UNREAD;
   let reading: Promise<void> | null = null;
+  /** The batch that is being written. Other reads wait for it: of two answers that overlap, the later may be older. */
+  let writing: Promise<void> | null = null;
 
   const dispatch = async (event: BucketEvent<QueuedWrite>): Promise<void> => {
     const context = { ...options, now: clock.now(), nowMs: clock.monotonicMs() };
@@ -57,7 +59,7 @@ export function createStateBucket(options: BucketOptions): StateBucket {
           return { type: 'patched', resourceVersion };
         }, 'patch-failed');
       case 'read':
-        return readOnce().then(() => dispatch({ type: 'retry' }));
+        return read(false).then(() => dispatch({ type: 'retry' }));
       case 'wait':
         return sleep(clock, effect.ms).then(() => dispatch({ type: 'retry' }));
       default:
@@ -79,13 +81,15 @@ export function createStateBucket(options: BucketOptions): StateBucket {
     await dispatch(event);
   };
 
-  const readOnce = (isReload = false): Promise<void> =>
-    (reading ??= attempt(
-      async () => ({ type: 'read', map: await readStateMap(options), isReload }),
-      'read-failed',
-    ).finally(() => {
+  const read = (isReload: boolean): Promise<void> =>
+    attempt(async () => ({ type: 'read', map: await readStateMap(options), isReload }), 'read-failed');
+
+  const readOnce = (isReload = false): Promise<void> => {
+    const start = (): Promise<void> => read(isReload);
+    return (reading ??= (writing?.then(start) ?? start()).finally(() => {
       reading = null;
     }));
+  };
 
   /** Also waits for a read in progress, which is about to replace the known state. */
   const settle = (key: string | null = null): Promise<void> | null =>
@@ -94,8 +98,13 @@ export function createStateBucket(options: BucketOptions): StateBucket {
   const queue = createWriteQueue(clock, {
     writeBatch: async (writes) => {
       const endMs = clock.monotonicMs() + STATE_WRITE_MS;
-      await settle();
-      await dispatch({ type: 'write', writes, endMs });
+      for (let settling = settle(); settling !== null; settling = settle()) await settling;
+      writing = dispatch({ type: 'write', writes, endMs });
+      try {
+        await writing;
+      } finally {
+        writing = null;
+      }
     },
     onFault: (error) => log.error('failed to write scaler state: internal error', { configMap, error }),
   });
@@ -105,7 +114,7 @@ export function createStateBucket(options: BucketOptions): StateBucket {
     settle,
     reload: async () => {
       // A read that started earlier may miss what the last leader wrote.
-      await reading;
+      while (reading !== null) await reading;
       await readOnce(true);
     },
     problem: () => state.failure?.message ?? null,

@@ -28,7 +28,7 @@ class Rig {
       return Promise.resolve(this.announce());
     };
     const { clock, cluster } = this;
-    const asked = { target, from: 5, to, pending: this.pending };
+    const asked = { target, from: 5, to, bounds: null, pending: this.pending };
     return changeReplicas({ clock, cluster, leadership, announce }, asked, signal);
   }
 }

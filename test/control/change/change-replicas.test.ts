@@ -15,6 +15,7 @@ async function change(
   to = 8,
   isAllowed?: () => boolean,
   clock = new ManualClock(),
+  bounds: { readonly minReplicas: number; readonly maxReplicas: number } | null = null,
 ): Promise<ScaleResult> {
   const { spec, namespace } = buildScaler();
   const { signal } = new AbortController();
@@ -22,7 +23,7 @@ async function change(
   const allowed = isAllowed === undefined ? {} : { isWanted: isAllowed };
   const announce = (): Promise<PutResult> => Promise.resolve({ kind: 'written', stored: null });
   const ports = { clock, cluster, leadership: alwaysLeads('test'), announce };
-  return changeReplicas(ports, { target, from: 5, to, pending: null, ...allowed }, signal);
+  return changeReplicas(ports, { target, from: 5, to, bounds, pending: null, ...allowed }, signal);
 }
 
 describe('changeReplicas from 5 to 8', () => {
@@ -104,6 +105,25 @@ describe('changeReplicas from 5 to 8', () => {
       expect(cluster.arrived).toEqual([]);
     },
   );
+});
+
+describe('changeReplicas with bounds of 2 to 8', () => {
+  const bounds = { minReplicas: 2, maxReplicas: 8 };
+
+  it.each([2, 8])('sends %d', async (to) => {
+    const cluster = new FakeCluster();
+
+    expect(await change(cluster, to, undefined, undefined, bounds)).toMatchObject({ kind: 'patched' });
+    expect(cluster.arrived).toHaveLength(1);
+  });
+
+  it.each([1, 9])('throws on %d and sends no request', async (to) => {
+    const cluster = new FakeCluster();
+    const sent = change(cluster, to, undefined, undefined, bounds);
+
+    await expect(sent).rejects.toThrow(`a replica count must be an integer from 2 to 8, not ${to}`);
+    expect(cluster.arrived).toEqual([]);
+  });
 });
 
 describe('changeReplicas from 5 to 8 with conflicts', () => {

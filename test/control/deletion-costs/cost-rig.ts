@@ -4,6 +4,7 @@ import {
   type DeletionCosts,
 } from '../../../src/control/deletion-costs/deletion-costs.js';
 import { alwaysLeads } from '../../../src/control/election/leadership.js';
+import { createBusyBuckets } from '../../../src/control/sharding/busy-buckets.js';
 import type { Memory } from '../../../src/control/memory/memory.js';
 import { metricObserver } from '../../../src/control/observe/observe-metrics.js';
 import type { CycleInput, CycleOutput } from '../../../src/control/ports/ports.js';
@@ -41,6 +42,7 @@ export class CostRig {
   readonly warnings: { readonly message: string; readonly facts: Facts | undefined }[] = [];
   readonly #stop = new AbortController();
   readonly #cluster: ReturnType<typeof createCluster>;
+  readonly #busy = createBusyBuckets();
   #costs: DeletionCosts;
   #memory: Memory = { ...settledMemory(), uid: null };
 
@@ -117,7 +119,7 @@ export class CostRig {
       },
     );
     this.#memory = output.memory;
-    await this.#costs.idle();
+    await this.#busy.untilAllIdle();
     return output;
   }
 
@@ -184,7 +186,8 @@ export class CostRig {
     return createDeletionCosts({
       clock: this.clock,
       podCosts: this.#cluster.podCosts,
-      leadership: alwaysLeads('test'),
+      leadershipOf: () => alwaysLeads('test'),
+      track: async (_, work) => this.#busy.track(0, work),
       log: {
         error: silent,
         warn: (message, facts) => void this.warnings.push({ message, facts }),

@@ -1,5 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { boundsInForce, highestCeiling } from '../../../src/decision/limits/scheduled-bounds.js';
+import {
+  boundsInForce,
+  highestCeiling,
+  widestBounds,
+} from '../../../src/decision/limits/scheduled-bounds.js';
 import type { Schedule } from '../../../src/schedules/schedule.js';
 import { at, schedule } from '../../schedules/builders.js';
 
@@ -10,6 +14,21 @@ const range = (time: string, ...schedules: Schedule[]): [number, number] => {
   const { minReplicas, maxReplicas } = bounds(time, ...schedules);
   return [minReplicas, maxReplicas];
 };
+
+describe('widestBounds', () => {
+  it.each([
+    [[], [2, 60]],
+    [[schedule({ minReplicas: 10, maxReplicas: null })], [2, 60]],
+    [[schedule({ minReplicas: 1, maxReplicas: 80 })], [1, 80]],
+    // A ceiling of 0 lowers the floor of the document to 0.
+    [[schedule({ minReplicas: null, maxReplicas: 0 })], [0, 60]],
+  ])('of 2 to 60 and the schedules %# are %j', (schedules, [min, max]) => {
+    expect(widestBounds({ minReplicas: 2, maxReplicas: 60, schedules })).toEqual({
+      minReplicas: min,
+      maxReplicas: max,
+    });
+  });
+});
 
 describe('boundsInForce', () => {
   it('are the bounds of the document without a schedule', () => {

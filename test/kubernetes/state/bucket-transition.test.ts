@@ -161,6 +161,27 @@ describe('a write', () => {
   });
 });
 
+describe('texts that were sent', () => {
+  const done = { type: 'patched', resourceVersion: '8' } as const;
+
+  it('are kept to recognize a lost write, until the entry is dropped', () => {
+    const gone = { key: 'shop.gone', base: null, text: TEXT };
+    const written = run([read(), write(WRITE, gone), done]);
+    expect([...written.state.sent.keys()]).toEqual(['shop.web', 'shop.gone']);
+
+    const next = write({ ...WRITE, base: TEXT, text: OTHER_TEXT });
+    const spent = { ...contextAt(5), isSpent: (key: string) => key === 'shop.gone' };
+    const sent = transition(written.state, next, spent);
+    const dropped = transition(sent.state, done, contextAt(6));
+
+    expect([...dropped.state.sent.keys()]).toEqual(['shop.web']);
+  });
+
+  it('are forgotten if another client has removed the entry', () => {
+    expect(run([read(), write(WRITE), done, read()]).state.sent.size).toBe(0);
+  });
+});
+
 describe('a read', () => {
   it('attributes an entry that changed since the last read to another writer, unless it is its own or a known one', () => {
     const foreign = run([read(), read({ 'shop.web': OTHER_TEXT })]);
