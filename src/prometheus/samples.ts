@@ -93,7 +93,7 @@ function containersSample(
   if ('form' in counted) return counted;
   if (values.length === 0) {
     const which = metric.type === 'ContainerResource' ? `container "${metric.container}" of ` : '';
-    return errorSample('missing', `no series of ${which}a listed pod`);
+    return noneSelected(answer, `no series of ${which}a listed pod`);
   }
   const verdict = judgeValues(values);
   if (verdict.error !== null) return verdict.error;
@@ -135,7 +135,7 @@ function countContainers(
 function podsSample(metric: PodsMetric, answer: Answered, context: SampleContext): Sample {
   const columns = columnsOf(answer);
   const picked = pickSeries(metric, columns, context);
-  if (picked.selected === 0) return noneSelected(answer, columns);
+  if (picked.selected === 0) return noneSelected(answer, noMatch(columns));
   if (picked.isPodMissing) {
     return errorSample('invalid', 'a series has no label "pod": a Pods query needs one series for each pod');
   }
@@ -146,7 +146,7 @@ function podsSample(metric: PodsMetric, answer: Answered, context: SampleContext
     return errorSample('invalid', `${count} series for pod "${pods[index] ?? ''}": aggregate by (pod)`);
   }
   const values = valuesAt(picked, columns);
-  if (values.length === 0) return errorSample('missing', 'no series of a listed pod');
+  if (values.length === 0) return noneSelected(answer, 'no series of a listed pod');
   const verdict = judgeValues(values);
   if (verdict.error !== null) return verdict.error;
   return {
@@ -185,7 +185,7 @@ function valuesSample(
   const columns = columnsOf(answer);
   const rows = selectRows(columns, metric.selector);
   const values = rows === null ? columns.values : rows.map((row) => columns.values[row] ?? NaN);
-  if (values.length === 0) return noneSelected(answer, columns);
+  if (values.length === 0) return noneSelected(answer, noMatch(columns));
   const countError = seriesCountError(metric, values.length);
   if (countError !== null) return errorSample('invalid', countError);
   const verdict = judgeValues(values);
@@ -198,8 +198,12 @@ function valuesSample(
   };
 }
 
-function noneSelected(answer: Answered, { layout }: SeriesColumns): ErrorSample {
-  const message = `none of ${layout.count} series matches metric.selector`;
+/** The series may be those that a partial answer lacks. */
+function noneSelected(answer: Answered, message: string): ErrorSample {
   const why = partialOf(answer);
   return why === null ? errorSample('missing', message) : errorSample('invalid', `${message}, and ${why}`);
+}
+
+function noMatch({ layout }: SeriesColumns): string {
+  return `none of ${layout.count} series matches metric.selector`;
 }

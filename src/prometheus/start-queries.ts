@@ -7,7 +7,9 @@ import { applyChecks, type MetricChecks } from './metric-checks.js';
 import type { PreparedRound } from './prepared-round.js';
 import type { QueryQueue } from './query-queue.js';
 import type { Recognition } from './recognition.js';
-import { createPodsBatches, type PodsBatches, type TimedAnswer } from './batches/pods-batches.js';
+import type { TimedAnswer } from './batches/answer-kinds.js';
+import { type SplitBudget, SPLITS_PER_ROUND } from './batches/merged-query.js';
+import { createPodsBatches, type PodsBatches } from './batches/pods-batches.js';
 import { createResourceBatches, type ResourceBatches } from './batches/resource-batches.js';
 import {
   answerWithinSeconds,
@@ -68,19 +70,24 @@ export function* startQueries(
   const startMs = clock.monotonicMs();
   const untilMsOf = (planned: PlannedQuery | PlannedResource): number =>
     startMs + answerWithinSeconds(planned) * 1000;
+  const budgets = new Map<string, SplitBudget>();
+  for (const name of prepared.sourceNames) budgets.set(name, { left: SPLITS_PER_ROUND });
   const byResource = new Map<string, ResourceBatch>();
   const askResource = (key: string, planned: PlannedResource): void => {
     const { source, resource, namespaces, seconds } = planned;
     const { queue, batches, recognition, duplicates } = mustGet(known, source.name);
-    const untilMs = untilMsOf(planned);
-    const ask = (query: string): Promise<Answer> => queue.ask(query, { seconds, signal, round, untilMs });
+    const budget = mustGet(budgets, source.name);
+    const queryOrder = { seconds, signal, round, untilMs: untilMsOf(planned) };
+    const ask = (query: string): Promise<Answer> => queue.ask(query, queryOrder);
+    const askTimed = (query: string): Promise<TimedAnswer> =>
+      timed((onSeconds) => queue.ask(query, { ...queryOrder, onSeconds }));
     const begin = (): ResourceBatch => {
       const recognized = recognition.config();
       const config = duplicates?.adaptConfig(recognized) ?? recognized;
       const form = `${config.flavor}\n${resource}\n${config.resourceQueries[resource] ?? ''}`;
       let batch = batches.get(form);
       if (batch === undefined) batches.set(form, (batch = createResourceBatches(config, resource)));
-      return batch.ask(namespaces, ask);
+      return batch.ask(namespaces, { round, budget, askQuery: askTimed });
     };
     const look = (): Promise<void> | null =>
       duplicates?.firstCheck(resourceSuspect(resource, [...namespaces.keys()]), ask) ?? null;
@@ -106,16 +113,17 @@ export function* startQueries(
     const { source, query, owners, periodSeconds, workloads, seconds } = planned;
     const { queue, podsBatches } = mustGet(known, source.name);
     const order = { seconds, signal, round, untilMs: untilMsOf(planned), owners, periodSeconds };
-    const askQuery = async (text: string): Promise<TimedAnswer> => {
-      let took: number | null = null;
-      const onSeconds = (each: number): void => void (took = each);
-      const answer = await onceRecognized(source, () => queue.ask(text, { ...order, onSeconds }));
-      return { answer, seconds: took };
-    };
+    const askTimed = (text: string): Promise<TimedAnswer> =>
+      timed((onSeconds) => onceRecognized(source, () => queue.ask(text, { ...order, onSeconds })));
     const now = clock.now();
     const batches = podsBatches.get(key, now) ?? createPodsBatches(query);
     podsBatches.set(key, batches, now);
-    const batch = batches.ask(workloads, { askQuery, limit: seconds });
+    const batch = batches.ask(workloads, {
+      round,
+      budget: mustGet(budgets, source.name),
+      askQuery: askTimed,
+      limit: seconds,
+    });
     byPods.set(key, [...(byPods.get(key) ?? []), batch]);
   };
   const entries: readonly PlannedEntry[] = [...prepared.resources, ...prepared.queries];
@@ -144,6 +152,12 @@ export function* startQueries(
 }
 
 type PlannedEntry = PreparedRound['queries'][number] | PreparedRound['resources'][number];
+
+async function timed(ask: (onSeconds: (seconds: number) => void) => Promise<Answer>): Promise<TimedAnswer> {
+  let took: number | null = null;
+  const answer = await ask((seconds) => (took = seconds));
+  return { answer, seconds: took };
+}
 
 /** The query of a ranking may be that of a metric, for other workloads. */
 function podsAnswer(batches: readonly PodsBatch[], pods: string): Promise<Answer> {

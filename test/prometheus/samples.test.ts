@@ -65,6 +65,20 @@ describe('a sample without an answer', () => {
   });
 });
 
+describe('a sample of a partial answer without series of a listed pod', () => {
+  it.each([cpuMetric, podsMetric])('is invalid, as that of an empty partial answer: %j', (metric) => {
+    const series = [usage('other', 'app', 1)];
+    const answer: Answer = { class: 'partial', series, evaluatedAt: T0, why: 'store down' };
+
+    expect(sampleOf(metric, answer)).toEqual({
+      form: 'error',
+      kind: 'invalid',
+      error: 'no series of a listed pod, and store down',
+    });
+    expect(sampleOf(metric, values(series))).toMatchObject({ kind: 'missing' });
+  });
+});
+
 describe('a sample of a resource', () => {
   it('has the usage of listed pods of the namespace, one scrape interval old', () => {
     const answer = values([

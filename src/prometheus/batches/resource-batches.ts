@@ -1,4 +1,6 @@
 import type { Answer } from '../answers/answer.js';
+import type { TimedAnswer } from './answer-kinds.js';
+import { createMergedQuery, type MergedRound } from './merged-query.js';
 import { answerLimits } from '../answers/answer-limits.js';
 import { resourceQuery } from '../data-source/resource-queries.js';
 import { columnsOf } from '../answers/series-columns.js';
@@ -10,9 +12,11 @@ import type { SourceConfig } from '../data-source/source-config.js';
 export interface ResourceBatches {
   /** Returns a function that resolves with the series of a namespace when they have arrived. */
   readonly ask: (
-    /** With the number of scalers in each. */
+    /** With the number of scalers in each. The same map in the next round means the same namespaces. */
     namespaces: ReadonlyMap<string, number>,
-    askQuery: (query: string) => Promise<Answer>,
+    options: Pick<MergedRound, 'round' | 'budget'> & {
+      readonly askQuery: (query: string) => Promise<TimedAnswer>;
+    },
   ) => (namespace: string) => Promise<Answer>;
 }
 
@@ -30,10 +34,10 @@ const MAX_PATTERN_LENGTH = 12_000;
 
 /**
  * Creates the batches for one resource of one source. Learns how many namespaces fit into one query from the number of
- * series of each namespace in the last answer; before that, it assumes a number for each scaler. An answer that is too
- * large is split in halves and queried again.
+ * series of each namespace in the last answer; before that, it assumes a number for each scaler.
  */
 export function createResourceBatches(source: SourceConfig, resource: string): ResourceBatches {
+  const merged = createMergedQuery({ noun: 'namespaces', onTooMany: () => undefined });
   const seriesOf = new Map<string, number>();
   let aimedSeries = AIMED_SHARE * answerLimits(source).series;
 
@@ -42,7 +46,7 @@ export function createResourceBatches(source: SourceConfig, resource: string): R
   const expectedOf = (namespace: string, scalers: number): number =>
     seriesOf.get(namespace) ?? SERIES_PER_SCALER * scalers;
 
-  const packAnew = (scalers: ReadonlyMap<string, number>): readonly (readonly string[])[] => {
+  const packAnew = (scalers: Scalers): readonly (readonly string[])[] => {
     const fresh: string[][] = [];
     let series = Infinity;
     let length = 0;
@@ -61,7 +65,7 @@ export function createResourceBatches(source: SourceConfig, resource: string): R
     return fresh;
   };
 
-  const areUsable = (scalers: ReadonlyMap<string, number>): boolean =>
+  const areUsable = (scalers: Scalers): boolean =>
     sum(packs.map(({ length }) => length)) === scalers.size &&
     packs.every((namespaces) => {
       if (!namespaces.every((namespace) => scalers.has(namespace))) return false;
@@ -70,7 +74,7 @@ export function createResourceBatches(source: SourceConfig, resource: string): R
     });
 
   /** The queries of the last round, unless fewer are enough: the labels of the answer to a new query must all be read. */
-  const pack = (scalers: ReadonlyMap<string, number>): readonly (readonly string[])[] => {
+  const pack = (scalers: Scalers): readonly (readonly string[])[] => {
     const fresh = packAnew(scalers);
     if (fresh.length < packs.length || !areUsable(scalers)) packs = fresh;
     return packs;
@@ -86,55 +90,47 @@ export function createResourceBatches(source: SourceConfig, resource: string): R
     for (const namespace of namespaces) seriesOf.set(namespace, known.get(namespace)?.count ?? 0);
   };
 
-  const askPack: Ask = (namespaces, askQuery) => {
-    const query = resourceQuery(source, resource, namespaces) ?? '';
-    const answer = askQuery(query).then((raw) => {
-      learn(namespaces, raw);
-      return namespaces.length > 1 ? refuseWithoutNamespace(raw, resource) : raw;
-    });
-    const halves = answer.then((whole) => {
-      if (whole.class !== 'failed' || whole.reason !== 'too_large' || namespaces.length === 1) return null;
-      const middle = Math.ceil(namespaces.length / 2);
-      const left = namespaces.slice(0, middle);
-      return {
-        left: new Set(left),
-        askLeft: askPack(left, askQuery),
-        askRight: askPack(namespaces.slice(middle), askQuery),
-      };
-    });
-    return async (namespace) => {
-      const split = await halves;
-      if (split === null) return answer;
-      return split.left.has(namespace) ? split.askLeft(namespace) : split.askRight(namespace);
-    };
+  const askNamespaces = async (
+    namespaces: readonly string[],
+    askQuery: (query: string) => Promise<TimedAnswer>,
+  ): Promise<TimedAnswer> => {
+    const timed = await askQuery(resourceQuery(source, resource, namespaces) ?? '');
+    learn(namespaces, timed.answer);
+    if (namespaces.length === 1 || !lacksNamespace(timed.answer)) return timed;
+    const message = `the resource query of "${resource}" must keep the label "namespace"`;
+    return { answer: { class: 'invalid', message }, seconds: null };
   };
 
   return {
-    ask: (namespaces, askQuery) => {
-      const packOf = new Map<string, (namespace: string) => Promise<Answer>>();
-      for (const one of pack(namespaces)) {
-        const ask = askPack(one, askQuery);
-        for (const namespace of one) packOf.set(namespace, ask);
-      }
+    ask: (scalers, { round, budget, askQuery }) => {
+      const answerOf = merged.ask(scalers, {
+        round,
+        budget,
+        packKey: round,
+        pack: (namespaces, isClean) => {
+          const some =
+            namespaces.length === scalers.size
+              ? scalers
+              : new Map(namespaces.map((each) => [each, scalers.get(each) ?? 0]));
+          return isClean ? pack(some) : packAnew(some);
+        },
+        ask: (namespaces) => askNamespaces(namespaces, askQuery),
+      });
       return (namespace) => {
-        const ask = packOf.get(namespace);
-        if (ask === undefined) throw new Error(`namespace ${namespace} is not part of any query`);
-        return ask(namespace);
+        const answer = answerOf(namespace);
+        if (answer === null) throw new Error(`namespace ${namespace} is not part of any query`);
+        return answer;
       };
     },
   };
 }
 
-type Ask = (
-  namespaces: readonly string[],
-  askQuery: (query: string) => Promise<Answer>,
-) => (namespace: string) => Promise<Answer>;
+type Scalers = ReadonlyMap<string, number>;
 
 /** Only this label distinguishes pods with the same name in two namespaces. */
-function refuseWithoutNamespace(answer: Answer, resource: string): Answer {
-  if (answer.class !== 'value' && answer.class !== 'partial') return answer;
-  if (!columnsOf(answer).layout.podIndex().namespaces.has(null)) return answer;
-  return { class: 'invalid', message: `the resource query of "${resource}" must keep the label "namespace"` };
+function lacksNamespace(answer: Answer): boolean {
+  if (answer.class !== 'value' && answer.class !== 'partial') return false;
+  return columnsOf(answer).layout.podIndex().namespaces.has(null);
 }
 
 function sum(numbers: readonly number[]): number {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createResourceBatches } from '../../../src/prometheus/batches/resource-batches.js';
-import type { Answer } from '../../../src/prometheus/answers/answer.js';
+import type { TimedAnswer } from '../../../src/prometheus/batches/answer-kinds.js';
+import { SPLITS_PER_ROUND } from '../../../src/prometheus/batches/merged-query.js';
 import { aSource } from '../../support/builders.js';
 import { values } from '../fakes.js';
 
@@ -18,9 +19,10 @@ function start(maxSeries: number, scalers = SCALERS) {
     aSource({ maxSeries, resourceQueries: { cpu: '$namespaces' } }),
     'cpu',
   );
+  let round = 0;
   return async (series: Readonly<Record<string, number>>, due = scalers): Promise<readonly string[]> => {
     const asked: string[] = [];
-    const askQuery = (query: string): Promise<Answer> => {
+    const askQuery = (query: string): Promise<TimedAnswer> => {
       asked.push(query.slice(1, -1));
       const all = query
         .slice(1, -1)
@@ -31,9 +33,10 @@ function start(maxSeries: number, scalers = SCALERS) {
             value: 1,
           })),
         );
-      return Promise.resolve(values(all));
+      return Promise.resolve({ answer: values(all), seconds: 0.01 });
     };
-    const answerOf = batches.ask(due, askQuery);
+    round += 1;
+    const answerOf = batches.ask(due, { round, budget: { left: SPLITS_PER_ROUND }, askQuery });
     await Promise.all(Array.from(due.keys(), answerOf));
     return asked;
   };

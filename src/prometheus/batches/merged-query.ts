@@ -1,0 +1,271 @@
+import type { Answer } from '../answers/answer.js';
+import {
+  type AnswerKind,
+  isBadQuery,
+  kindOf,
+  sharedAnswer,
+  SLOW_KINDS,
+  type TimedAnswer,
+  withOwnWords,
+} from './answer-kinds.js';
+
+/** A query for several members (workloads or namespaces), each of which gets the answer that it would get alone. */
+export interface MergedQuery {
+  /** Returns a function that returns the answer for a member; null: it is not one of `members`. */
+  readonly ask: (
+    /** The same map in the next round means the same members. */
+    members: ReadonlyMap<string, unknown>,
+    round: MergedRound,
+  ) => (member: string) => Promise<Answer> | null;
+}
+
+export interface MergedRound {
+  /** Increases from round to round. */
+  readonly round: number;
+  /** Divides members into lists, each of them for one query. `isClean`: those without an unclean answer. */
+  readonly pack: (members: readonly string[], isClean: boolean) => readonly (readonly string[])[];
+  /** The lists of the last round are used again while this is the same. */
+  readonly packKey: unknown;
+  readonly ask: (members: readonly string[]) => Promise<TimedAnswer>;
+  readonly budget: SplitBudget;
+}
+
+/** Queries that the merged queries of a source may send in a round to find the members that are the cause of an answer. */
+export interface SplitBudget {
+  left: number;
+}
+
+export const SPLITS_PER_ROUND = 40;
+
+/** Rounds after its last unclean answer for which a member is not queried together with clean ones. */
+const APART_ROUNDS = 40;
+/** Two halves that are clean although the whole is not are kept apart if that repeats within this number of rounds. */
+const REPEAT_ROUNDS = 4;
+
+/** A member that is not queried together with clean ones. */
+interface Outlier {
+  /** `apart`: clean alone, but not together with others. */
+  readonly kind: AnswerKind | 'apart';
+  /** The members whose query was answered so: this one, or several of which one or more are the cause. */
+  readonly set: readonly string[];
+  /** The answer to the query of this member alone; null: it was not queried alone. */
+  readonly own: Answer | null;
+  /** Round of the last unclean answer, and of the last query of this member alone. */
+  uncleanAt: number;
+  readonly aloneAt: number;
+}
+
+interface Found {
+  readonly of: (member: string) => Answer;
+  readonly isClean: boolean;
+}
+
+/**
+ * Creates a merged query. If its answer is not clean (a value, or no series), it is split in halves within the budget, in
+ * this round and the next ones, until the members are known that cause it. From then on, members with the same kind of
+ * answer share a query. A member is clean again when its own query is; it is retried after 40 rounds.
+ *
+ * `onTooMany`: the query for this number of members exceeds a limit of its size although the queries for its halves do
+ * not.
+ */
+export function createMergedQuery(parts: {
+  /** Of the members, in plural, for messages. */
+  readonly noun: string;
+  readonly onTooMany: (count: number) => void;
+}): MergedQuery {
+  const { noun, onTooMany } = parts;
+  const outliers = new Map<string, Outlier>();
+  /** Changes with the members that are outliers. */
+  let version = 0;
+  let now = 0;
+  let lastRound: number | null = null;
+  /** Rounds in which both halves of an unclean query were clean, for the last and the last but one time. */
+  let unexplained: readonly [number, number] = [-Infinity, -Infinity];
+  let last: { readonly members: unknown; readonly packKey: unknown; readonly version: number } | null = null;
+  let lists: readonly { readonly members: readonly string[]; readonly kind: Outlier['kind'] | 'clean' }[] =
+    [];
+
+  const note = (set: readonly string[], kind: Outlier['kind'], own: Answer | null): void => {
+    version += 1;
+    for (const member of set) outliers.set(member, { kind, set, own, uncleanAt: now, aloneAt: now });
+  };
+  const release = (members: readonly string[]): void => {
+    version += 1;
+    for (const member of members) outliers.delete(member);
+  };
+
+  const examine = async (
+    members: readonly string[],
+    timed: TimedAnswer,
+    round: MergedRound,
+  ): Promise<Found> => {
+    const { answer } = timed;
+    const kind = kindOf(timed);
+    if (kind === 'clean') return { of: () => answer, isClean: true };
+    const whole = { of: () => answer, isClean: false };
+    if (kind === null) return whole;
+    if (members.length === 1) {
+      note(members, kind, answer);
+      return whole;
+    }
+    // A query that is not valid for one member either is not valid at all.
+    if (kind === 'bad_query' && isBadQuery((await round.ask(members.slice(0, 1))).answer)) return whole;
+    if (!SLOW_KINDS.has(kind) && take(round.budget, 2)) return split(members, { kind, answer, round });
+    note(members, kind, null);
+    return { of: () => sharedAnswer(answer, members.length, noun), isClean: false };
+  };
+
+  /** `answer`: to the query of this round for all `members`; null: there was none. */
+  const split = async (
+    members: readonly string[],
+    whole: { readonly kind: AnswerKind; readonly answer: Answer | null; readonly round: MergedRound },
+  ): Promise<Found> => {
+    const { kind, answer, round } = whole;
+    const middle = Math.ceil(members.length / 2);
+    const halves = [members.slice(0, middle), members.slice(middle)] as const;
+    const [left, right] = await Promise.all(
+      halves.map(async (half): Promise<Found> => {
+        const timed = await round.ask(half);
+        if (kindOf(timed) !== null) return examine(half, timed, round);
+        note(half, kind, null);
+        const of = answer === null ? timed.answer : sharedAnswer(answer, members.length, noun);
+        return { of: () => of, isClean: false };
+      }),
+    );
+    if (left === undefined || right === undefined) throw new Error('a query has two halves');
+    if (left.isClean && right.isClean) separate(halves, kind);
+    const inLeft = new Set(halves[0]);
+    return { of: (member) => (inLeft.has(member) ? left : right).of(member), isClean: false };
+  };
+
+  /** An outage that ended between the two queries looks the same, so the halves are kept apart only if it repeats. */
+  const separate = (halves: readonly (readonly string[])[], kind: AnswerKind): void => {
+    if (kind === 'too_large' || kind === 'bad_query') {
+      onTooMany(halves.reduce((count, { length }) => count + length, 0));
+      return;
+    }
+    const [at, before] = unexplained;
+    const previous = at === now ? before : at;
+    unexplained = [now, previous];
+    if (now - previous <= REPEAT_ROUNDS) for (const half of halves) note(half, 'apart', null);
+  };
+
+  /** Asks for members that had an unclean answer of this kind. */
+  const askOutliers = async (
+    members: readonly string[],
+    kind: Outlier['kind'],
+    round: MergedRound,
+  ): Promise<Found> => {
+    const timed = await round.ask(members);
+    const { answer } = timed;
+    const current = kindOf(timed);
+    if (current === null) return { of: () => answer, isClean: false };
+    if (current === 'clean') {
+      // Members of which no one knows whether they were the cause.
+      if (kind !== 'apart') release(members.filter((member) => outliers.get(member)?.own === null));
+      return { of: () => answer, isClean: true };
+    }
+    if (current !== kind) {
+      release(members);
+      return examine(members, timed, round);
+    }
+    if (members.length === 1) {
+      note(members, current, answer);
+      return { of: () => answer, isClean: false };
+    }
+    const of = new Map<string, Answer>();
+    for (const member of members) {
+      const outlier = outliers.get(member);
+      if (outlier === undefined) continue;
+      outlier.uncleanAt = now;
+      const { own, set } = outlier;
+      of.set(member, own === null ? sharedAnswer(answer, set.length, noun) : withOwnWords(answer, own));
+    }
+    return { of: (member) => of.get(member) ?? answer, isClean: false };
+  };
+
+  /** Returns the sets that are queried anew in this round, and takes them out of the outliers. */
+  const takeDue = (members: ReadonlyMap<string, unknown>, { budget }: MergedRound): readonly Outlier[] => {
+    const due = new Set<Outlier>();
+    const sets = new Set<readonly string[]>();
+    let hasSlow = false;
+    for (const [member, outlier] of outliers) {
+      const { kind, own, uncleanAt, aloneAt, set } = outlier;
+      if (now - uncleanAt > APART_ROUNDS) release([member]);
+      if (!members.has(member) || kind === 'apart' || now - uncleanAt > APART_ROUNDS || sets.has(set))
+        continue;
+      if (own !== null && now - aloneAt <= APART_ROUNDS) continue;
+      const isSlow = SLOW_KINDS.has(kind);
+      if ((isSlow && hasSlow) || !take(budget, set.length === 1 ? 1 : 2)) continue;
+      hasSlow ||= isSlow;
+      sets.add(set);
+      due.add({
+        ...outlier,
+        set: set.filter((each) => members.has(each) && outliers.get(each)?.set === set),
+      });
+    }
+    for (const { set } of due) release(set);
+    return [...due];
+  };
+
+  const askDue = async (outlier: Outlier, round: MergedRound): Promise<Found> => {
+    const { set, kind } = outlier;
+    if (set.length > 1 && kind !== 'apart') return split(set, { kind, answer: null, round });
+    const timed = await round.ask(set);
+    if (kindOf(timed) === null) for (const member of set) outliers.set(member, outlier);
+    return examine(set, timed, round);
+  };
+
+  const divide = (
+    members: ReadonlyMap<string, unknown>,
+    { pack, packKey }: MergedRound,
+    due: ReadonlySet<string>,
+  ): typeof lists => {
+    if (due.size === 0 && last?.members === members && last.packKey === packKey && last.version === version)
+      return lists;
+    const groups = new Map<
+      unknown,
+      { readonly kind: Outlier['kind'] | 'clean'; readonly members: string[] }
+    >();
+    groups.set('clean', { kind: 'clean', members: [] });
+    for (const member of members.keys()) {
+      if (due.has(member)) continue;
+      const { kind = 'clean', set } = outliers.get(member) ?? {};
+      const key = kind === 'apart' ? set : kind;
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, { kind, members: [member] });
+      else group.members.push(member);
+    }
+    lists = Array.from(groups.values()).flatMap((group) =>
+      pack(group.members, group.kind === 'clean').map((list) => ({ members: list, kind: group.kind })),
+    );
+    last = due.size === 0 ? { members, packKey, version } : null;
+    return lists;
+  };
+
+  return {
+    ask: (members, round) => {
+      if (round.round !== lastRound) now += 1;
+      lastRound = round.round;
+      const answers = new Map<string, Promise<Found>>();
+      for (const outlier of takeDue(members, round)) {
+        const found = askDue(outlier, round);
+        for (const member of outlier.set) answers.set(member, found);
+      }
+      for (const { members: list, kind } of divide(members, round, new Set(answers.keys()))) {
+        const found =
+          kind === 'clean'
+            ? round.ask(list).then((timed) => examine(list, timed, round))
+            : askOutliers(list, kind, round);
+        for (const member of list) answers.set(member, found);
+      }
+      return (member) => answers.get(member)?.then(({ of }) => of(member)) ?? null;
+    },
+  };
+}
+
+function take(budget: SplitBudget, queries: number): boolean {
+  if (budget.left < queries) return false;
+  budget.left -= queries;
+  return true;
+}
