@@ -58,6 +58,8 @@ export interface ServiceConfig {
     readonly dashboard: boolean;
     /** Null: every client may read everything. */
     readonly auth: AuthConfig | null;
+    /** Null: this replica does not ask others, and answers none. */
+    readonly peerKeyFile: string | null;
   };
   /** Which series of scalers `/metrics` has. */
   readonly metrics: { readonly detail: 'full' | 'summary' };
@@ -102,6 +104,7 @@ export function resolveServiceConfig(input: ServiceInput, file: string | null): 
       allowedHosts: server?.allowedHosts ?? [],
       dashboard: server?.dashboard ?? SERVICE_DEFAULTS.dashboard,
       auth: resolveAuth(server?.auth, resolvePath),
+      peerKeyFile: server?.peerKeyFile === undefined ? null : resolvePath(server.peerKeyFile),
     },
     metrics: { detail: input.metrics?.detail ?? SERVICE_DEFAULTS.metricsDetail },
     state: { enabled: input.state?.enabled ?? null },

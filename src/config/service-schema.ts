@@ -65,6 +65,10 @@ const server = z.strictObject({
     description:
       'Authentication of clients of the API, the pages below /api/v1: one of the two fields. Probes, /metrics and the files of the dashboard are not protected. Default: none, every client may read everything.',
   }),
+  peerKeyFile: filePath.optional().meta({
+    description:
+      'File with a key of at least 32 characters that all replicas share, relative to this file. It encrypts and authenticates what they ask each other, so that each replica answers for all scalers. A file of several lines has several keys: the first one is used, all are accepted. It is read again when it changes. Default: none, replicas do not ask each other.',
+  }),
   dashboard: z.boolean().optional().meta({
     description: 'Whether to serve the dashboard at `/`. It reads the API of the same port.',
     default: SERVICE_DEFAULTS.dashboard,

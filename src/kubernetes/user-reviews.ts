@@ -1,9 +1,10 @@
 import { asObject, objectIn, textIn, type JsonObject } from './api/json.js';
 import type { Transport } from './requests/transport.js';
 
-/** The `user` of a TokenReview, with all groups and extra fields as the API server returned them. */
+/** The `user` of a TokenReview. */
 export interface ReviewedUser {
   readonly username: string;
+  /** `uid`, `groups` and `extra` as the API server returned them: what a SubjectAccessReview needs. */
   readonly fields: JsonObject;
 }
 
@@ -13,6 +14,8 @@ export interface UserReviews {
   readonly userOf: (token: string) => Promise<ReviewedUser | null>;
   /** Whether the user may get scalers of a namespace; null: of all namespaces. */
   readonly mayRead: (user: ReviewedUser, namespace: string | null) => Promise<boolean>;
+  /** Returns a `ReviewedUser` that was written to JSON; null: it is none. */
+  readonly readUser: (json: unknown) => ReviewedUser | null;
 }
 
 const DEADLINE_MS = 5000;
@@ -42,9 +45,11 @@ export function createUserReviews(transport: Pick<Transport, 'request'>): UserRe
       const status = objectIn(review, 'status');
       const user = objectIn(status, 'user');
       const username = textIn(user, 'username');
-      return status?.['authenticated'] === true && user !== null && username !== null && username !== ''
-        ? { username, fields: user }
-        : null;
+      return status?.['authenticated'] === true ? readReviewed(username, user) : null;
+    },
+    readUser: (json) => {
+      const user = asObject(json);
+      return readReviewed(textIn(user, 'username'), objectIn(user, 'fields'));
     },
     mayRead: async ({ username, fields }, namespace) => {
       const resourceAttributes = {
@@ -53,18 +58,22 @@ export function createUserReviews(transport: Pick<Transport, 'request'>): UserRe
         group: 'promscaler.dev',
         resource: 'scalers',
       };
-      const { uid, groups, extra } = fields;
-      const spec = {
-        resourceAttributes,
-        user: username,
-        ...(typeof uid === 'string' ? { uid } : {}),
-        ...(Array.isArray(groups) ? { groups } : {}),
-        ...(asObject(extra) === null ? {} : { extra }),
-      };
+      const spec = { resourceAttributes, user: username, ...fields };
       const doing = `checking permission of ${username} to get scalers in ${namespace === null ? 'all namespaces' : `namespace ${namespace}`}`;
       const review = await create('authorization.k8s.io', 'SubjectAccessReview', spec, doing);
       const status = objectIn(review, 'status');
       return status?.['allowed'] === true && status['denied'] !== true;
     },
   };
+}
+
+function readReviewed(username: string | null, user: JsonObject | null): ReviewedUser | null {
+  if (username === null || username === '' || user === null) return null;
+  const { uid, groups, extra } = user;
+  const fields = {
+    ...(typeof uid === 'string' ? { uid } : {}),
+    ...(Array.isArray(groups) ? { groups: groups as readonly unknown[] } : {}),
+    ...(asObject(extra) === null ? {} : { extra }),
+  };
+  return { username, fields };
 }

@@ -5,6 +5,7 @@ import type { HostCheckOptions } from './allowed-hosts.js';
 import type { EventStreams } from './event-streams.js';
 import { createPeerClient } from './fleet/ask-peer.js';
 import { ofAll, ofOwner } from './fleet/fleet-pages.js';
+import { createPeerCheck } from './fleet/peer-check.js';
 import type { Fleet } from './fleet/fleet.js';
 import { refuseOddRequests, setSafeHeaders } from './hardening.js';
 import { openApiDocument } from './openapi.js';
@@ -71,7 +72,8 @@ export function createApp(parts: AppParts): Express {
   const { inTurn, pages } = createPages(parts);
   const { site = null } = parts;
   const checkHost = createHostCheck(parts.hosts ?? { allowed: [], apiServerNames: () => [] });
-  const checkAccess = createAccessCheck(parts.access ?? null);
+  const { access = null, fleet, clock } = parts;
+  const checkAccess = createPeerCheck({ access, fleet, clock, orElse: createAccessCheck(access) });
   const sitePage = inTurn(showSite(site));
   app.use((request, response, next) => {
     if (site?.has(request.path) !== true) next();
@@ -109,7 +111,7 @@ function createPages({
 } {
   const { inTurn, queue } = createPageTurns({ clock, connections });
   const paced = createPaced(clock);
-  const ask = createPeerClient(clock);
+  const ask = createPeerClient({ keys: () => fleet?.keys() ?? Promise.resolve([]) }, clock);
   const ofScaler = (page: RequestHandler): RequestHandler =>
     fleet === undefined ? inTurn(page) : ofOwner(inTurn(page), { fleet, ask });
   const list = inTurn(listScalers(api));

@@ -1,15 +1,14 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { EventFeed } from '../telemetry/event-feed.js';
 import type { Clock } from '../units/clock.js';
-import { credentialsOf } from './access/credentials.js';
-import { viewerOf } from './access/viewer.js';
+import { identityOf, viewerOf } from './access/viewer.js';
+import type { Identity } from './access/viewer.js';
 import { createChannel } from './events/channel.js';
 import type { Channel } from './events/channel.js';
 import { createFleetFeed } from './events/fleet-feed.js';
 import type { FleetFeed } from './events/fleet-feed.js';
-import type { ForwardedCredentials } from './fleet/ask-peer.js';
-import { isForwarded } from './fleet/fleet-pages.js';
 import type { Fleet } from './fleet/fleet.js';
+import { isForwarded } from './fleet/peer-check.js';
 
 /** Server-sent events of `/api/v1/events`. */
 export interface EventStreams {
@@ -44,7 +43,7 @@ const MOST_FLEET_FEEDS = 32;
 interface Stream {
   readonly place: Place;
   readonly openedMs: number;
-  readonly credentials: ForwardedCredentials;
+  readonly identity: Identity;
 }
 
 /** A channel in use. */
@@ -111,10 +110,10 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
     const feeds = [...places.values()].filter(({ fleetFeed }) => fleetFeed !== null);
     if (!isOwn && feeds.length >= MOST_FLEET_FEEDS && fleet.peers().length > 0) return null;
     const lastId = request.get('Last-Event-ID') ?? null;
-    const own = credentialsOf(request);
-    const credentials = (): ForwardedCredentials =>
-      [...open.values()].findLast(({ place }) => place.key === key)?.credentials ?? own;
-    const fleetFeed = isOwn ? null : createFleetFeed({ own: feed, fleet, clock, lastId, credentials });
+    const own = identityOf(request);
+    const identity = (): Identity =>
+      [...open.values()].findLast(({ place }) => place.key === key)?.identity ?? own;
+    const fleetFeed = isOwn ? null : createFleetFeed({ own: feed, fleet, clock, lastId, identity });
     const channel = createChannel({ source: fleetFeed ?? feed, viewer, clock, send });
     const place = { key, channel, fleetFeed };
     places.set(key, place);
@@ -141,7 +140,7 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
       if (place === null) return void response.end();
       response.flushHeaders();
       response.on('close', () => drop(response));
-      open.set(response, { place, openedMs: clock.monotonicMs(), credentials: credentialsOf(request) });
+      open.set(response, { place, openedMs: clock.monotonicMs(), identity: identityOf(request) });
       startHeartbeat();
       const lastId = request.get('Last-Event-ID') ?? null;
       const begin = (): void => {

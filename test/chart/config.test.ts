@@ -42,7 +42,14 @@ describe('the service config of the chart', () => {
     expect(configOf({})).toEqual({
       ...plain,
       scalers: { paths: ['/etc/promscaler/scalers'], customResources: false },
-      server: { host: null, port: 8080, allowedHosts: ['rel-promscaler.ops'], dashboard: true, auth: null },
+      server: {
+        host: null,
+        port: 8080,
+        allowedHosts: ['rel-promscaler.ops'],
+        dashboard: true,
+        auth: null,
+        peerKeyFile: null,
+      },
     });
   });
 

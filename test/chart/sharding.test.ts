@@ -51,6 +51,36 @@ describe('sharding.enabled', () => {
     expect(listAt(policy, 'spec', 'egress')).toContainEqual({ ports: PORTS, to: [PODS] });
   });
 
+  it('gives the replicas a random key, which they do not read from the API server', () => {
+    const deployment = pick(objects, 'Deployment');
+    const pod = ['spec', 'template', 'spec'] as const;
+    const text = textAt(pick(objects, 'ConfigMap', '-config'), 'data', 'promscaler.yaml');
+    const key = Buffer.from(textAt(pick(objects, 'Secret', '-peers'), 'data', 'key'), 'base64').toString();
+
+    expect(key).toMatch(/^[A-Za-z0-9]{48}$/);
+    expect(parse(text)).toMatchObject({ server: { peerKeyFile: '/etc/promscaler/peers/key' } });
+    expect(listAt(deployment, ...pod, 'volumes')).toContainEqual({
+      name: 'peers',
+      secret: { secretName: 'rel-promscaler-peers', defaultMode: 288, optional: true },
+    });
+    expect(listAt(deployment, ...pod, 'containers', 0, 'volumeMounts')).toContainEqual({
+      name: 'peers',
+      mountPath: '/etc/promscaler/peers',
+      readOnly: true,
+    });
+    expect(JSON.stringify(objects.filter(({ kind }) => String(kind).endsWith('Role')))).not.toContain(
+      'secrets',
+    );
+  });
+
+  it('takes the key from an existing Secret, and then renders no other one', () => {
+    const given = render(helm, { ...SHARDED, peers: { existingSecret: 'peer-key' } });
+    const volumes = listAt(pick(given, 'Deployment'), 'spec', 'template', 'spec', 'volumes');
+
+    expect(given.some(({ kind }) => kind === 'Secret')).toBe(false);
+    expect(JSON.stringify(volumes)).toContain('"secretName":"peer-key"');
+  });
+
   it('gives each pod its address', () => {
     const env = listAt(pick(objects, 'Deployment'), 'spec', 'template', 'spec', 'containers', 0, 'env');
 

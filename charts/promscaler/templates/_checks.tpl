@@ -69,7 +69,7 @@ Finds values that contradict each other, which values.schema.json cannot express
 {{- end -}}
 {{- $volumes := list -}}
 {{- range $values.extraVolumes -}}
-  {{- if or (has .name $volumes) (regexMatch "^(config|scalers|record|(scalers|secret|credentials)-[0-9]+)$" .name) -}}
+  {{- if or (has .name $volumes) (regexMatch "^(config|scalers|record|peers|(scalers|secret|credentials)-[0-9]+)$" .name) -}}
     {{- $problems = append $problems (printf "extraVolumes: the pod already has a volume %s. Choose another name" .name) -}}
   {{- end -}}
   {{- $volumes = append $volumes .name -}}
@@ -78,7 +78,7 @@ Finds values that contradict each other, which values.schema.json cannot express
   {{- if not (has .name $volumes) -}}
     {{- $problems = append $problems (printf "extraVolumeMounts: extraVolumes has no volume %s" .name) -}}
   {{- end -}}
-  {{- if regexMatch "^/etc/promscaler/(config|scalers)(/|$)" .mountPath -}}
+  {{- if regexMatch "^/etc/promscaler/(config|scalers|peers)(/|$)" .mountPath -}}
     {{- $problems = append $problems (printf "extraVolumeMounts: %s would hide files of the chart. Choose another mountPath" .mountPath) -}}
   {{- end -}}
 {{- end -}}

@@ -22,6 +22,9 @@
 {{- else if .Values.auth.bearerTokenFile -}}
   {{- $_ := set $server "auth" (dict "bearerTokenFile" .Values.auth.bearerTokenFile) -}}
 {{- end -}}
+{{- if include "promscaler.hasPeers" . -}}
+  {{- $_ := set $server "peerKeyFile" "/etc/promscaler/peers/key" -}}
+{{- end -}}
 {{- $_ := set $config "server" $server -}}
 {{- /* Inside a cluster both are on unless the config turns them off. */ -}}
 {{- $election := omit .Values.leaderElection "enabled" -}}

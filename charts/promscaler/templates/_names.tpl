@@ -41,6 +41,17 @@ The pod of the test has another name label: with the labels of the selector it w
 {{- kindIs "invalid" .Values.replicaCount | ternary .Values.replicas .Values.replicaCount | int -}}
 {{- end -}}
 
+{{/* Not empty if several replicas run, which ask each other. */}}
+{{- define "promscaler.hasPeers" -}}
+{{- if or .Values.sharding.enabled (gt (int (include "promscaler.replicas" .)) 1) -}}
+true
+{{- end -}}
+{{- end -}}
+
+{{- define "promscaler.peerSecret" -}}
+{{- default (printf "%s-peers" (include "promscaler.fullname" .)) .Values.peers.existingSecret -}}
+{{- end -}}
+
 {{- define "promscaler.serviceAccountName" -}}
 {{- if .Values.serviceAccount.create -}}
 {{- default (include "promscaler.fullname" .) .Values.serviceAccount.name -}}

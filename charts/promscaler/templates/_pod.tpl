@@ -55,6 +55,14 @@ volumes:
       # 0440, readable by the group fsGroup.
       defaultMode: 288
   {{- end }}
+  {{- if include "promscaler.hasPeers" . }}
+  - name: peers
+    secret:
+      secretName: {{ include "promscaler.peerSecret" . | quote }}
+      defaultMode: 288
+      # Without the key replicas only do not ask each other.
+      optional: true
+  {{- end }}
   {{- $own := printf "%s-credentials" (include "promscaler.fullname" .) }}
   {{- range $index, $source := keys (default dict .Values.credentials) | sortAlpha }}
   - name: credentials-{{ $index }}
@@ -120,7 +128,7 @@ env:
     valueFrom:
       fieldRef:
         fieldPath: metadata.namespace
-  {{- if or .Values.sharding.enabled (gt (int (include "promscaler.replicas" .)) 1) }}
+  {{- if include "promscaler.hasPeers" . }}
   # The other replicas ask it for its scalers.
   - name: POD_IP
     valueFrom:
@@ -163,6 +171,11 @@ volumeMounts:
   {{- range $index, $secret := .Values.secrets }}
   - name: secret-{{ $index }}
     mountPath: /etc/promscaler/secrets/{{ $secret }}
+    readOnly: true
+  {{- end }}
+  {{- if include "promscaler.hasPeers" . }}
+  - name: peers
+    mountPath: /etc/promscaler/peers
     readOnly: true
   {{- end }}
   {{- range $index, $source := keys (default dict .Values.credentials) | sortAlpha }}

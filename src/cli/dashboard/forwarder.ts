@@ -3,7 +3,7 @@ import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders, ServerRespons
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { agentOptions } from '../../kubernetes/requests/agent-options.js';
 import type { ReachedService } from '../reach/find-service.js';
-import { TOKEN_HEADER } from '../../server/access/credentials.js';
+import { TOKEN_HEADER } from '../../server/access/access-control.js';
 
 export interface Forwarder {
   /** With a trailing slash: `http://127.0.0.1:41234/`. */

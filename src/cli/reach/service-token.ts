@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { describeReadError } from '../../config/describe-read-error.js';
 import { readBoundedText } from '../../files/read-bounded.js';
-import { TOKEN_HEADER } from '../../server/access/credentials.js';
+import { TOKEN_HEADER } from '../../server/access/access-control.js';
 import type { CommandIo } from '../process/io.js';
 import { CommandError } from '../process/io.js';
 

@@ -7,11 +7,13 @@ import type { Problem } from '../../scaler/problems/problem.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { createApp } from '../../server/app.js';
 import { createEventStreams } from '../../server/event-streams.js';
+import { readPeerKeys } from '../../server/fleet/sealed.js';
 import { startServer } from '../../server/server.js';
 import { readSite } from '../../server/site/read-site.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
 import { createRangeClient, type RangeClient } from '../../prometheus/client/range-client.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
+import { watchFile } from '../../prometheus/requests/watched-file.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import type { Records } from '../../telemetry/records.js';
 import type { ServiceHealth } from '../../telemetry/service-health.js';
@@ -67,7 +69,14 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
   const namespaces = (): readonly string[] => parts.scalers().map(({ namespace }) => namespace);
   const access = openAccess(config.server, { transport: parts.transport, namespaces, clock, log });
   const maxAgeMs = access === null ? undefined : STREAM_MS;
-  const fleet = fleetOf(shards);
+  const { peerKeyFile } = config.server;
+  const keyFile = peerKeyFile === null ? null : watchFile(peerKeyFile, clock);
+  const keys = async (): Promise<readonly Buffer[]> => readPeerKeys((await keyFile?.read()) ?? null);
+  if (config.sharding.enabled && peerKeyFile === null)
+    log.warn('replicas do not ask each other: the API has only the scalers of this one', {
+      set: 'server.peerKeyFile',
+    });
+  const fleet = fleetOf(shards, keys);
   const streams = createEventStreams({ feed: records.feed, clock, maxAgeMs, fleet });
   let connections = 0;
   const app = createApp({

@@ -66,7 +66,7 @@ function electedShards(election: ReturnType<typeof openElection>): Shards {
 }
 
 /** Returns the other replicas, to which the HTTP server forwards requests. */
-export function fleetOf(shards: Shards): Fleet {
+export function fleetOf(shards: Shards, keys: Fleet['keys']): Fleet {
   const ownerOf: Fleet['ownerOf'] = (key) =>
     shards.others().find(({ buckets }) => buckets.includes(bucketOfKey(key))) ?? null;
   return {
@@ -75,6 +75,7 @@ export function fleetOf(shards: Shards): Fleet {
     isOwn: (key) => shards.serves(bucketOfKey(key)) && (shards.isLeading() || ownerOf(key) === null),
     ownerOf,
     peers: shards.others,
+    keys,
   };
 }
 

@@ -1,11 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { RequestHandler } from 'express';
-import { TOKEN_HEADER } from './credentials.js';
-import { admit, SEES_ALL } from './viewer.js';
-import type { Viewer } from './viewer.js';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { admit, ANYBODY, SEES_ALL } from './viewer.js';
+import type { Identity, Viewer } from './viewer.js';
 
 export type Verdict =
-  | { readonly kind: 'admitted'; readonly viewer: Viewer }
+  | { readonly kind: 'admitted'; readonly viewer: Viewer; readonly identity: Identity }
   /** The token is invalid. */
   | { readonly kind: 'refused' }
   /** It cannot be checked now. */
@@ -15,13 +14,21 @@ export type Verdict =
 export interface AccessControl {
   /** `namespace`: the only one that the request is about; null: it is about all. Never rejects. */
   readonly check: (token: string, namespace: string | null) => Promise<Verdict>;
+  /** Decides the same for a client that another replica has authenticated. Never rejects. */
+  readonly checkIdentity: (identity: Identity, namespace: string | null) => Promise<Verdict>;
 }
+
+/**
+ * Carries the same value as `Authorization`. The service proxy of the API server removes `Authorization`, which is for
+ * itself.
+ */
+export const TOKEN_HEADER = 'x-promscaler-authorization';
 
 /** Admits a request with a valid bearer token, and any request if there is no access control. */
 export function createAccessCheck(access: AccessControl | null): RequestHandler {
   return (request, response, next) => {
     if (access === null) {
-      admit(request, SEES_ALL);
+      admit(request, SEES_ALL, ANYBODY);
       next();
       return;
     }
@@ -32,19 +39,28 @@ export function createAccessCheck(access: AccessControl | null): RequestHandler 
     }
     access
       .check(token, namespaceOf(request))
-      .then((verdict) => {
-        if (verdict.kind === 'admitted') {
-          admit(request, verdict.viewer);
-          next();
-        } else if (verdict.kind === 'refused') {
-          response.set('WWW-Authenticate', 'Bearer realm="promscaler", error="invalid_token"');
-          response.status(401).json({ error: 'the bearer token is invalid or expired' });
-        } else {
-          response.set('Retry-After', '2').status(503).json({ error: verdict.message });
-        }
-      })
+      .then((verdict) => applyVerdict(verdict, { request, response, next }))
       .catch(next);
   };
+}
+
+export function applyVerdict(
+  verdict: Verdict,
+  {
+    request,
+    response,
+    next,
+  }: { readonly request: Request; readonly response: Response; readonly next: NextFunction },
+): void {
+  if (verdict.kind === 'admitted') {
+    admit(request, verdict.viewer, verdict.identity);
+    next();
+  } else if (verdict.kind === 'refused') {
+    response.set('WWW-Authenticate', 'Bearer realm="promscaler", error="invalid_token"');
+    response.status(401).json({ error: 'the bearer token is invalid or expired' });
+  } else {
+    response.set('Retry-After', '2').status(503).json({ error: verdict.message });
+  }
 }
 
 const NO_TOKEN = `a bearer token is required: send the header Authorization, or ${TOKEN_HEADER} through the service proxy of the API server`;
@@ -54,7 +70,8 @@ function tokenIn(header: string | readonly string[] | undefined): string | null 
   return /^Bearer +([\w.~+/=-]+) *$/i.exec(header)?.[1] ?? null;
 }
 
-function namespaceOf({
+/** Returns the only namespace that a request is about; null: it is about all. */
+export function namespaceOf({
   params,
   query,
 }: {
@@ -67,6 +84,7 @@ function namespaceOf({
 
 /** Admits the owners of one token, which see everything. `readToken` returns null while the token cannot be read. */
 export function createTokenAccess(readToken: () => Promise<string | null>): AccessControl {
+  const admitted: Verdict = { kind: 'admitted', viewer: SEES_ALL, identity: { kind: 'token holder' } };
   return {
     check: async (token) => {
       const expected = await readToken();
@@ -74,8 +92,9 @@ export function createTokenAccess(readToken: () => Promise<string | null>): Acce
         return { kind: 'unavailable', message: 'the file of server.auth.bearerTokenFile cannot be read' };
       // Digests have the same length, whatever the client sends.
       const isSame = timingSafeEqual(digest(token), digest(expected));
-      return isSame ? { kind: 'admitted', viewer: SEES_ALL } : { kind: 'refused' };
+      return isSame ? admitted : { kind: 'refused' };
     },
+    checkIdentity: ({ kind }) => Promise.resolve(kind === 'token holder' ? admitted : { kind: 'refused' }),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../units/clock.js';
 import { digest } from './access-control.js';
 import type { AccessControl, Verdict } from './access-control.js';
 import { SEES_ALL } from './viewer.js';
-import type { Viewer } from './viewer.js';
+import type { Identity, Viewer } from './viewer.js';
 
 /** The API server. Both functions reject if it does not answer. */
 export interface Reviews<User> {
@@ -11,6 +11,8 @@ export interface Reviews<User> {
   readonly userOf: (token: string) => Promise<User | null>;
   /** Null: all namespaces. */
   readonly mayRead: (user: User, namespace: string | null) => Promise<boolean>;
+  /** Returns the user that was written to JSON by another replica; null: it is none. */
+  readonly readUser: (json: unknown) => User | null;
 }
 
 interface ReviewOptions<User> {
@@ -120,19 +122,36 @@ export function createReviewAccess<User>(options: ReviewOptions<User>): AccessCo
     keep(hash, known);
     const user = await userOf(known, token);
     if (user === null) return { kind: 'refused' };
-    return { kind: 'admitted', viewer: await viewerOf(known, user, namespace) };
+    return admitted(user, await viewerOf(known, user, namespace));
+  };
+
+  /** The other replica has reviewed the token. Only the permissions are reviewed here. */
+  const checkIdentity = async (identity: Identity, namespace: string | null): Promise<Verdict> => {
+    const user = identity.kind === 'user' ? reviews.readUser(identity.user) : null;
+    if (user === null) return { kind: 'refused' };
+    const hash = `user ${digest(JSON.stringify(user)).toString('base64')}`;
+    const known = tokens.get(hash) ?? { user: null, validMs: -Infinity, permissions: new Map() };
+    keep(hash, known);
+    return admitted(user, await viewerOf(known, user, namespace));
+  };
+
+  const settled = async (checking: Promise<Verdict>): Promise<Verdict> => {
+    try {
+      return await checking;
+    } catch (error) {
+      onError(error);
+      return { kind: 'unavailable', message: UNREACHABLE };
+    }
   };
 
   return {
-    check: async (token, namespace) => {
-      try {
-        return await check(token, namespace);
-      } catch (error) {
-        onError(error);
-        return { kind: 'unavailable', message: UNREACHABLE };
-      }
-    },
+    check: (token, namespace) => settled(check(token, namespace)),
+    checkIdentity: (identity, namespace) => settled(checkIdentity(identity, namespace)),
   };
+}
+
+function admitted(user: unknown, viewer: Viewer): Verdict {
+  return { kind: 'admitted', viewer, identity: { kind: 'user', user } };
 }
 
 const TOO_MANY = 'too many unknown tokens are checked: retry later';

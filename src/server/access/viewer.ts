@@ -13,13 +13,34 @@ export interface Viewer {
 export const SEES_ALL: Viewer = { sees: () => true, seesAll: true, scope: '*' };
 const SEES_NOTHING: Viewer = { sees: () => false, seesAll: false, scope: '' };
 
-const viewers = new WeakMap<Request, Viewer>();
+/**
+ * How a client was authenticated, for another replica that decides what it may see. It contains no credentials. `user`:
+ * the user of a token, as JSON that the access control of the other replica understands.
+ */
+export type Identity =
+  | { readonly kind: 'anybody' }
+  | { readonly kind: 'token holder' }
+  | { readonly kind: 'user'; readonly user: unknown };
 
-export function admit(request: Request, viewer: Viewer): void {
-  viewers.set(request, viewer);
+export const ANYBODY: Identity = { kind: 'anybody' };
+
+interface Admission {
+  readonly viewer: Viewer;
+  readonly identity: Identity;
+}
+
+const admissions = new WeakMap<Request, Admission>();
+
+export function admit(request: Request, viewer: Viewer, identity: Identity): void {
+  admissions.set(request, { viewer, identity });
 }
 
 /** A request that was never admitted sees nothing. */
 export function viewerOf(request: Request): Viewer {
-  return viewers.get(request) ?? SEES_NOTHING;
+  return admissions.get(request)?.viewer ?? SEES_NOTHING;
+}
+
+/** A request that was never admitted has no more permissions than anybody. */
+export function identityOf(request: Request): Identity {
+  return admissions.get(request)?.identity ?? ANYBODY;
 }

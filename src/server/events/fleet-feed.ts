@@ -1,7 +1,7 @@
 import type { EventFeed } from '../../telemetry/event-feed.js';
 import { sleep } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
-import type { ForwardedCredentials } from '../fleet/ask-peer.js';
+import type { Identity } from '../access/viewer.js';
 import type { Fleet } from '../fleet/fleet.js';
 import { replicaHash } from '../overview/fleet-revision.js';
 import type { EventSource, StreamedEvent } from './event-text.js';
@@ -26,7 +26,7 @@ export interface FleetFeedOptions {
   /** Where the first client continues; null: now. */
   readonly lastId: string | null;
   /** Of any of the clients. */
-  readonly credentials: () => ForwardedCredentials;
+  readonly identity: () => Identity;
 }
 
 const READY_MS = 1000;
@@ -39,7 +39,7 @@ const GAP_MS = 1000;
  * is announced.
  */
 export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
-  const { own, fleet, clock, credentials } = options;
+  const { own, fleet, clock } = options;
   const start = readPositions(options.lastId ?? '');
   const ownHash = replicaHash(fleet.identity);
   const relays = new Map<string, { readonly hash: string; readonly relay: Relay }>();
@@ -88,7 +88,8 @@ export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
         peer,
         startId: begun === 0 ? (start?.get(hash) ?? null) : null,
         clock,
-        credentials,
+        keys: fleet.keys,
+        identity: options.identity,
         onEvent: ({ event }) => publish(event),
         onConnected: (isResumed) => {
           if (begun > 1 || !isResumed) announceGap();

@@ -1,8 +1,8 @@
 import type { NumberedEvent } from '../../telemetry/event-feed.js';
 import { sleep } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
-import type { ForwardedCredentials } from '../fleet/ask-peer.js';
-import type { Peer } from '../fleet/fleet.js';
+import type { Identity } from '../access/viewer.js';
+import type { Fleet, Peer } from '../fleet/fleet.js';
 import { readPeerEvents } from './open-peer-events.js';
 import { readPeerEvent } from './read-messages.js';
 import type { StreamMessage } from './read-messages.js';
@@ -24,8 +24,9 @@ interface RelayOptions {
   /** The ID after which events are wanted; null: from now on. */
   readonly startId: string | null;
   readonly clock: Clock;
+  readonly keys: Fleet['keys'];
   /** Of a client that receives the events. */
-  readonly credentials: () => ForwardedCredentials;
+  readonly identity: () => Identity;
   readonly onEvent: (event: NumberedEvent) => void;
   /** Events may be missing before the next one: `isResumed` is false unless those after `startId` have begun. */
   readonly onConnected: (isResumed: boolean) => void;
@@ -100,7 +101,8 @@ export function createRelay(options: RelayOptions): Relay {
         await readPeerEvents(peer, {
           clock,
           lastId,
-          credentials: options.credentials(),
+          identity: options.identity(),
+          key: (await options.keys())[0] ?? null,
           signal: ending.signal,
           onMessages: (messages) => {
             for (const message of messages) take(message);

@@ -1,28 +1,31 @@
 import type { Request, RequestHandler } from 'express';
 import { createSemaphore } from '../../units/semaphore.js';
-import { credentialsOf } from '../access/credentials.js';
+import { identityOf, viewerOf } from '../access/viewer.js';
 import { readInteger } from '../pages/query.js';
 import { LIMITS } from '../pages/routes.js';
 import { writeScalerPage, type ScalerPageParts } from '../pages/scaler-pages.js';
 import { refuse } from '../turns/refuse.js';
 import type { AskPeer } from './ask-peer.js';
-import { FORWARDED_HEADER, type Fleet } from './fleet.js';
+import type { Fleet, Peer } from './fleet.js';
 import { mergePages, readPeerPage, type ScalerPage } from './merge-pages.js';
-
-/** A forwarded request is never forwarded again. */
-export function isForwarded(request: Request): boolean {
-  return request.headers[FORWARDED_HEADER] !== undefined;
-}
+import { isForwarded } from './peer-check.js';
 
 /** Serves the page of a scaler from the replica that decides the scaler: this one or another one. */
 export function ofOwner(
   page: RequestHandler,
   { fleet, ask }: { fleet: Fleet; ask: AskPeer },
 ): RequestHandler {
+  const refusal = async (owner: Peer, key: string): Promise<string> => {
+    const what = `replica ${owner.identity}, which decides ${key},`;
+    const hasKey = (await fleet.keys()).length > 0;
+    return hasKey ? `${what} did not answer` : `${what} cannot be asked: ${NO_KEY}`;
+  };
   return (request, response, next) => {
     const { namespace, name } = request.params;
     const key = `${String(namespace)}/${String(name)}`;
-    if (isForwarded(request) || fleet.isOwn(key)) {
+    // Without permission, the answer is that of a scaler that does not exist.
+    const isVisible = viewerOf(request).sees(String(namespace));
+    if (isForwarded(request) || fleet.isOwn(key) || !isVisible) {
       page(request, response, next);
       return;
     }
@@ -31,15 +34,16 @@ export function ofOwner(
       refuse(response, `no replica decides ${key} yet: retry later`);
       return;
     }
-    ask(owner, request.originalUrl, credentialsOf(request))
-      .then((answer) => {
-        if (answer === null)
-          refuse(response, `replica ${owner.identity}, which decides ${key}, did not answer`);
+    ask(owner, request.originalUrl, identityOf(request))
+      .then(async (answer) => {
+        if (answer === null) refuse(response, await refusal(owner, key));
         else response.status(answer.status).type('application/json').send(answer.body);
       })
       .catch(next);
   };
 }
+
+const NO_KEY = 'server.peerKeyFile is unset or has no key of 32 characters';
 
 /** Merging lists takes some 10 ms, in which probes and rounds wait. */
 const MAX_LISTS = 2;
@@ -55,8 +59,8 @@ export function ofAll(
     const local = JSON.parse(writeScalerPage(api, request)) as ScalerPage;
     const unreachable: string[] = [];
     const asked = fleet.peers().map(async (peer) => {
-      const answer = await ask(peer, request.originalUrl, credentialsOf(request));
-      const page = answer?.status === 200 ? readPeerPage(answer.body) : null;
+      const answer = await ask(peer, request.originalUrl, identityOf(request));
+      const page = answer?.status === 200 ? readPeerPage(answer.body, viewerOf(request)) : null;
       if (page === null) unreachable.push(peer.identity);
       return page;
     });

@@ -12,7 +12,6 @@ export interface Fleet {
   /** Returns the other replica that decides a scaler; null: unknown. */
   readonly ownerOf: (key: string) => Peer | null;
   readonly peers: () => readonly Peer[];
+  /** The keys that all replicas share, the first one to seal with. Without one, no replica is asked. Never rejects. */
+  readonly keys: () => Promise<readonly Buffer[]>;
 }
-
-/** Header of a forwarded request, which a replica answers only for its own scalers. */
-export const FORWARDED_HEADER = 'x-promscaler-forwarded';

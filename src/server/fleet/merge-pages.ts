@@ -1,3 +1,4 @@
+import type { Viewer } from '../access/viewer.js';
 import { fillPage, writePage, writeToken } from '../pages/paging.js';
 
 interface Row {
@@ -13,11 +14,11 @@ export interface ScalerPage {
   readonly continue: string | null;
 }
 
-/** Parses the page of another replica; null: invalid. */
-export function readPeerPage(body: Buffer): ScalerPage | null {
+/** Parses the page of another replica, without rows that the viewer may not see; null: invalid. */
+export function readPeerPage(body: Buffer, viewer: Viewer): ScalerPage | null {
   try {
     const page: unknown = JSON.parse(body.toString('utf8'));
-    return isPage(page) ? page : null;
+    return isPage(page) ? { ...page, items: page.items.filter((row) => viewer.sees(row.namespace)) } : null;
   } catch {
     return null;
   }

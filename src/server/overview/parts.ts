@@ -1,6 +1,7 @@
 import { takeTurns } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import { SLICE_MS } from '../turns/paced.js';
+import type { Viewer } from '../access/viewer.js';
 import type { OverviewPart } from './overview-rows.js';
 
 /** Rows of 100 scalers are encoded at once: about 70 KiB. */
@@ -39,6 +40,14 @@ export async function readPart(body: Buffer, clock: Clock): Promise<OverviewPart
     return null;
   }
   return head === null ? null : { ...head, rows };
+}
+
+/** Returns the part without rows that the viewer may not see, whatever the other replica has sent. */
+export function visiblePart(part: OverviewPart, viewer: Viewer): OverviewPart {
+  if (viewer.seesAll) return part;
+  const isVisible = (key: string): boolean => viewer.sees(key.split('/')[0] ?? '');
+  const rows = new Map([...part.rows].filter(([key]) => isVisible(key)));
+  return { ...part, rows, removed: part.removed.filter(isVisible) };
 }
 
 const LINE_FEED = 0x0a;

@@ -1,11 +1,10 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Clock } from '../../units/clock.js';
 import { formatInstant } from '../../units/time.js';
-import { credentialsOf } from '../access/credentials.js';
-import { viewerOf } from '../access/viewer.js';
+import { identityOf, viewerOf } from '../access/viewer.js';
 import type { AskPeer } from '../fleet/ask-peer.js';
-import { isForwarded } from '../fleet/fleet-pages.js';
 import type { Fleet, Peer } from '../fleet/fleet.js';
+import { isForwarded } from '../fleet/peer-check.js';
 import { acceptsGzip, gzipFast } from '../pages/compression.js';
 import { readText } from '../pages/query.js';
 import type { ScalerPageParts } from '../pages/scaler-pages.js';
@@ -16,7 +15,7 @@ import { readRevisions, replicaHash, writeRevisions } from './fleet-revision.js'
 import type { FleetRevisions } from './fleet-revision.js';
 import { createOverviewRows } from './overview-rows.js';
 import type { OverviewPart, OverviewQuery } from './overview-rows.js';
-import { mergeParts, readPart, writeOverview, writePart } from './parts.js';
+import { mergeParts, readPart, visiblePart, writeOverview, writePart } from './parts.js';
 
 export interface OverviewParts {
   readonly api: ScalerPageParts;
@@ -127,8 +126,9 @@ async function readFleet(
   const peers = fleet.peers();
   const readPeer = async (peer: Peer): Promise<readonly [string, OverviewPart | null]> => {
     const path = pathOf({ ...query, since: sinceOf(peer.identity) });
-    const answer = await ask(peer, path, credentialsOf(request));
-    return [peer.identity, answer?.status === 200 ? await readPart(answer.body, clock) : null];
+    const answer = await ask(peer, path, identityOf(request));
+    const part = answer?.status === 200 ? await readPart(answer.body, clock) : null;
+    return [peer.identity, part === null ? null : visiblePart(part, query.viewer)];
   };
   const [own, ...others] = await Promise.all([
     readOwn({ ...query, since: sinceOf(fleet.identity) }),

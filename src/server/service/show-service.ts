@@ -1,11 +1,11 @@
 import type { Request, RequestHandler } from 'express';
 import { takeTurns } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
-import { credentialsOf } from '../access/credentials.js';
-import { viewerOf } from '../access/viewer.js';
+import { identityOf, viewerOf } from '../access/viewer.js';
+import type { Viewer } from '../access/viewer.js';
 import type { AskPeer, PeerAnswer } from '../fleet/ask-peer.js';
-import { isForwarded } from '../fleet/fleet-pages.js';
 import type { Fleet, Peer } from '../fleet/fleet.js';
+import { isForwarded } from '../fleet/peer-check.js';
 import type { ScalerPageParts } from '../pages/scaler-pages.js';
 import { serviceStatusSchema } from '../schemas/dashboard-schemas.js';
 import { SLICE_MS } from '../turns/paced.js';
@@ -38,8 +38,8 @@ export function showService(parts: ServicePageParts): RequestHandler {
     });
   const viewAll = async (request: Request, peers: readonly Peer[]): Promise<ServiceView> => {
     const answers = peers.map(async (peer) => {
-      const answer = await ask(peer, '/api/v1/service', credentialsOf(request));
-      return [peer.identity, readService(answer)] as const;
+      const answer = await ask(peer, '/api/v1/service', identityOf(request));
+      return [peer.identity, readService(answer, viewerOf(request))] as const;
     });
     const own = await viewOwn(request);
     const others = new Map(await Promise.all(answers));
@@ -57,10 +57,19 @@ export function showService(parts: ServicePageParts): RequestHandler {
   };
 }
 
-function readService(answer: PeerAnswer | null): ServiceView | null {
+/** Leaves out what the viewer may not see, whatever the other replica has sent. */
+function readService(answer: PeerAnswer | null, viewer: Viewer): ServiceView | null {
   if (answer?.status !== 200 || answer.body.length > MOST_BYTES) return null;
+  const isVisible = ({ namespace }: { readonly namespace: string }): boolean => viewer.sees(namespace);
   try {
-    return serviceStatusSchema.safeParse(JSON.parse(answer.body.toString('utf8'))).data ?? null;
+    const { data } = serviceStatusSchema.safeParse(JSON.parse(answer.body.toString('utf8')));
+    if (data === undefined) return null;
+    const { conflicts, lastOutcomes } = data;
+    return {
+      ...data,
+      conflicts: conflicts.filter(isVisible),
+      lastOutcomes: lastOutcomes.filter(isVisible),
+    };
   } catch {
     return null;
   }

@@ -4,7 +4,7 @@ import { EMPTY_STATE } from '../../../src/decision/snapshot/snapshot.js';
 import type { Pod, Sample, Snapshot, State } from '../../../src/decision/snapshot/snapshot.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
-import { SEES_ALL, admit } from '../../../src/server/access/viewer.js';
+import { ANYBODY, SEES_ALL, admit } from '../../../src/server/access/viewer.js';
 import {
   listDecisions,
   showHistory,
@@ -183,7 +183,7 @@ function answerOf(page: RequestHandler, params: Readonly<Record<string, string>>
       },
     };
     const request = { params, query: Object.fromEntries(url.searchParams) } as unknown as Request;
-    admit(request, SEES_ALL);
+    admit(request, SEES_ALL, ANYBODY);
     void page(request, response as unknown as Response, () => undefined);
     return status === 200 ? body : new FakeFailure(status, (body as { error: string }).error);
   };

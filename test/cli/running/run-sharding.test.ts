@@ -9,6 +9,7 @@ import { type StartedRun, startRun } from './start-run.js';
 
 jest.setTimeout(60_000);
 
+const PEER_KEY = 'k'.repeat(32);
 const NAMES = ['api', 'cart', 'web', 'worker'];
 const DOCUMENTS = NAMES.map((name) =>
   scalerYaml({ name, minReplicas: 1, maxReplicas: 5, metrics: [EXTERNAL_METRIC] }),
@@ -30,12 +31,15 @@ function start(name: string): Replica {
   const config = `
 kubernetes: { url: '${simulator.url}' }
 prometheus: { default: { urls: ['http://127.0.0.1:9'] } }
-server: { port: 0 }
+server: { port: 0, peerKeyFile: peer-key }
 sharding: { enabled: true }
 leaderElection: { leaseDurationSeconds: 4, renewDeadlineSeconds: 3, retryPeriodSeconds: 1 }
 `;
   const env = { POD_NAMESPACE: 'monitoring', POD_NAME: name };
-  const run = startRun({ 'promscaler.yaml': config, 'scalers/all.yaml': DOCUMENTS }, env);
+  const run = startRun(
+    { 'promscaler.yaml': config, 'scalers/all.yaml': DOCUMENTS, 'peer-key': PEER_KEY },
+    env,
+  );
   return {
     ...run,
     page: async (path) => {

@@ -25,13 +25,14 @@ function start(name: string): StartedRun {
   const config = `
 kubernetes: { url: '${simulator.url}' }
 prometheus: { default: { urls: ['http://127.0.0.1:9'] } }
-server: { port: 0 }
+server: { port: 0, peerKeyFile: peer-key }
 defaults: { syncPeriodSeconds: 1 }
 leaderElection: { enabled: true, leaseDurationSeconds: 4, renewDeadlineSeconds: 3, retryPeriodSeconds: 1 }
 `;
   const document = scalerYaml({ maxReplicas: 5, metrics: [EXTERNAL_METRIC] });
   const env = { POD_NAMESPACE: 'monitoring', POD_NAME: name, POD_IP: '127.0.0.1' };
-  return startRun({ 'promscaler.yaml': config, 'scalers/web.yaml': document }, env);
+  const files = { 'promscaler.yaml': config, 'scalers/web.yaml': document, 'peer-key': 'k'.repeat(32) };
+  return startRun(files, env);
 }
 
 async function read(replica: StartedRun, path: string): Promise<{ status: number; body: unknown }> {

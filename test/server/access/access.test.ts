@@ -80,6 +80,7 @@ function reviewed({
         const allowed = USERS.get(user) ?? null;
         return Promise.resolve(allowed === null || (namespace !== null && allowed.includes(namespace)));
       },
+      readUser: (json) => (typeof json === 'string' ? json : null),
     },
   });
   return { access, asked, clock };

@@ -13,6 +13,7 @@ import { instantFromMs } from '../../../src/units/time.js';
 import { fastClock } from '../../support/fast-clock.js';
 import { eventually } from '../../support/manual-clock.js';
 import { partsOf } from '../app-parts.js';
+import { readKeys } from '../fleet/peer-keys.js';
 import { failureText, startPeer, stream } from './peer-server.js';
 import type { PeerServer } from './peer-server.js';
 
@@ -45,7 +46,7 @@ async function startReplica(identity: string): Promise<Replica> {
   const clock = fastClock(20);
   const feed = createEventFeed(identity, 5);
   const peers: Peer[] = [];
-  const fleet = { identity, isOwn: () => true, ownerOf: () => null, peers: () => peers };
+  const fleet = { identity, isOwn: () => true, ownerOf: () => null, peers: () => peers, keys: readKeys };
   const streams = createEventStreams({ feed, clock, fleet });
   const app = createApp(partsOf({ feed }, { api: { streams }, fleet, clock }));
   const server = await startServer({ app, port: 0, host: '127.0.0.1', clock });
@@ -164,7 +165,7 @@ describe('the events of several replicas', () => {
 
     await eventually(() => peer.answers.length === 0);
     expect(peer.asked.length).toBe(1);
-    expect(peer.asked[0]?.['x-promscaler-forwarded']).toBe('1');
+    expect(peer.questions[0]).toMatchObject({ to: 'second', path: '/api/v1/events' });
   });
 
   it('have a gap after a replica has joined or left', async () => {
@@ -218,7 +219,7 @@ describe('the events beside a replica', () => {
 
     await eventually(() => client.events().includes('two'));
 
-    expect(peer.asked[1]?.['last-event-id']).toBe('p-1');
+    expect(peer.questions[1]?.lastId).toBe('p-1');
     expect(client.events().filter((event) => event !== 'gap')).toEqual(
       client.text().includes('one') ? ['one', 'two'] : ['two'],
     );

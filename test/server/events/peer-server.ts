@@ -1,33 +1,48 @@
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { PEER_HEADER, sealAnswer } from '../../../src/server/fleet/peer-check.js';
+import { openQuestion } from '../../../src/server/fleet/sealed.js';
+import type { PeerQuestion } from '../../../src/server/fleet/sealed.js';
 import { listen, shut } from '../../../src/simulator/sockets.js';
+import { PEER_KEYS } from '../fleet/peer-keys.js';
 
-/** A replica that answers whatever a test wants. */
+/** A replica that answers whatever a test wants: sealed if it has the key, as a stranger does without. */
 export interface PeerServer {
   readonly url: string;
   /** Headers of the requests, the oldest first. */
   readonly asked: IncomingHttpHeaders[];
+  /** What it was asked, as far as its key opens it. */
+  readonly questions: PeerQuestion[];
   /** The open answers. */
   readonly answers: ServerResponse[];
   readonly close: () => Promise<void>;
 }
 
-export async function startPeer(answer: (response: ServerResponse) => void): Promise<PeerServer> {
+export async function startPeer(
+  answer: (response: ServerResponse) => void,
+  { keys = PEER_KEYS }: { readonly keys?: readonly Buffer[] } = {},
+): Promise<PeerServer> {
   const asked: IncomingHttpHeaders[] = [];
+  const questions: PeerQuestion[] = [];
   const answers: ServerResponse[] = [];
   const server = createServer((request, response) => {
     asked.push(request.headers);
+    const opened = openQuestion(String(request.headers[PEER_HEADER]), keys);
+    if (opened !== null) {
+      questions.push(opened.question);
+      sealAnswer(response, opened.by);
+    }
     answers.push(response);
     response.on('close', () => answers.splice(answers.indexOf(response), 1));
     answer(response);
   });
   const url = await listen(server, 0);
-  return { url, asked, answers, close: () => shut(server) };
+  return { url, asked, questions, answers, close: () => shut(server) };
 }
 
 /** Begins an event stream. */
 export function stream(response: ServerResponse, text: string): void {
-  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+  response.setHeader('content-type', 'text/event-stream; charset=utf-8');
   response.write(text);
 }
 

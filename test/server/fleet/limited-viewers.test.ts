@@ -17,6 +17,7 @@ import { fastClock } from '../../support/fast-clock.js';
 import { eventually } from '../../support/manual-clock.js';
 import { record, scalerIn } from '../../telemetry/record-builder.js';
 import { partsOf } from '../app-parts.js';
+import { readKeys } from './peer-keys.js';
 
 interface Replica {
   readonly records: Records;
@@ -53,6 +54,7 @@ async function startReplica({ identity, namespaces, access }: ReplicaOptions): P
     isOwn: () => namespaces.length > 0,
     ownerOf: () => peers[0] ?? null,
     peers: () => peers,
+    keys: readKeys,
   };
   const streams = createEventStreams({ feed: records.feed, clock, fleet });
   const parts = partsOf(records, { access, fleet, clock: SYSTEM_CLOCK, api: { streams } });
@@ -91,6 +93,7 @@ function reviewed(): AccessControl {
         const allowed = USERS.get(user) ?? null;
         return Promise.resolve(allowed === null || (namespace !== null && allowed.includes(namespace)));
       },
+      readUser: (json) => (typeof json === 'string' ? json : null),
     },
   });
 }
@@ -199,7 +202,9 @@ const BY_NAMESPACE: AccessControl = {
     Promise.resolve({
       kind: 'admitted',
       viewer: { sees: (namespace) => namespace === token, seesAll: false, scope: token },
+      identity: { kind: 'user', user: token },
     }),
+  checkIdentity: () => Promise.resolve({ kind: 'refused' }),
 };
 
 describe('the streams of viewers with different permissions', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { SEES_ALL } from '../../../src/server/access/viewer.js';
 import { mergePages, readPeerPage, type ScalerPage } from '../../../src/server/fleet/merge-pages.js';
 import { readToken } from '../../../src/server/pages/paging.js';
 
@@ -68,10 +69,14 @@ describe('the page of another replica', () => {
     ['a row without a name', '{"items":[{"namespace":"shop"}],"continue":null}'],
     ['a token that is no string', '{"items":[],"continue":7}'],
   ])('is rejected with %s', (_, text) => {
-    expect(readPeerPage(Buffer.from(text))).toBeNull();
+    expect(readPeerPage(Buffer.from(text), SEES_ALL)).toBeNull();
   });
 
-  it('is read as it is', () => {
-    expect(readPeerPage(Buffer.from(JSON.stringify(page(['a']))))).toEqual(page(['a']));
+  it('is read as it is by a viewer of all namespaces, and without the rows that another one may not see', () => {
+    const body = Buffer.from(JSON.stringify(page(['a'])));
+    const blind = { sees: () => false, seesAll: false, scope: '' };
+
+    expect(readPeerPage(body, SEES_ALL)).toEqual(page(['a']));
+    expect(readPeerPage(body, blind)).toEqual(page([]));
   });
 });

@@ -13,6 +13,7 @@ import { at } from '../../support/builders.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { decision, record, scaler } from '../../telemetry/record-builder.js';
 import { partsOf } from '../app-parts.js';
+import { readKeys } from '../fleet/peer-keys.js';
 
 interface Replica {
   readonly records: Records;
@@ -32,7 +33,7 @@ async function startReplica(identity: string, names: readonly string[]): Promise
   const records = createRecords(clock);
   for (const name of names) records.ledger.add(record({ scaler: scaler(name) }));
   const peers: Peer[] = [];
-  const fleet = { identity, isOwn: () => true, ownerOf: () => null, peers: () => peers };
+  const fleet = { identity, isOwn: () => true, ownerOf: () => null, peers: () => peers, keys: readKeys };
   const app = createApp(partsOf(records, { fleet, clock: { ...SYSTEM_CLOCK, random: () => clock.chance } }));
   const server = await startServer({ app, host: '127.0.0.1', port: 0, clock: SYSTEM_CLOCK });
   const replica = { records, server, peers };

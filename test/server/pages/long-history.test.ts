@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { createTokenAccess } from '../../../src/server/access/access-control.js';
+import { ANYBODY } from '../../../src/server/access/viewer.js';
 import { createApp } from '../../../src/server/app.js';
 import type { AppParts } from '../../../src/server/app.js';
 import type { LongAnswer } from '../../../src/server/pages/long-history.js';
@@ -149,6 +150,7 @@ describe('/history?source=prometheus', () => {
       isOwn: () => false,
       ownerOf: () => null,
       peers: () => [],
+      keys: () => Promise.resolve([]),
     };
     const { get } = await serve(POINTS, { fleet });
 
@@ -181,7 +183,9 @@ describe('/history?source=prometheus', () => {
           Promise.resolve({
             kind: 'admitted',
             viewer: { sees: () => false, seesAll: false, scope: '' },
+            identity: ANYBODY,
           }),
+        checkIdentity: () => Promise.resolve({ kind: 'refused' }),
       },
     });
 

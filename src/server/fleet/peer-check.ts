@@ -1,0 +1,138 @@
+import type { ServerResponse } from 'node:http';
+import type { Request, RequestHandler, Response } from 'express';
+import type { Clock } from '../../units/clock.js';
+import { applyVerdict, namespaceOf } from '../access/access-control.js';
+import type { AccessControl, Verdict } from '../access/access-control.js';
+import { ANYBODY, SEES_ALL } from '../access/viewer.js';
+import type { Identity } from '../access/viewer.js';
+import { refuse } from '../turns/refuse.js';
+import type { Fleet } from './fleet.js';
+import { createAnswerSealer, openQuestion } from './sealed.js';
+import type { PeerQuestion, SealedBy } from './sealed.js';
+
+/** The sealed question of another replica. */
+export const PEER_HEADER = 'x-promscaler-peer';
+/** Header by which replicas before version 0.2 forward a request, with the token of its client. */
+const FORWARDED_HEADER = 'x-promscaler-forwarded';
+
+const peerRequests = new WeakSet<Request>();
+
+/** Whether another replica asks. Such a request is never forwarded again. */
+export function isForwarded(request: Request): boolean {
+  return peerRequests.has(request) || request.headers[FORWARDED_HEADER] !== undefined;
+}
+
+/** A question is accepted for this long, by the wall clocks of both replicas. */
+const VALID_MS = 60_000;
+/** Questions within this time, so that none is answered twice. Replicas ask at most 16 at once. */
+const MOST_NONCES = 20_000;
+
+interface PeerCheckOptions {
+  /** Unset: there are no other replicas. */
+  readonly fleet: Pick<Fleet, 'identity' | 'keys'> | undefined;
+  readonly access: AccessControl | null;
+  readonly clock: Clock;
+  /** Checks the request of a client. */
+  readonly orElse: RequestHandler;
+}
+
+/**
+ * Admits the question of another replica: sealed with a shared key, for this replica, not older than a minute and never
+ * asked before. Its answer is sealed, too. What the client may see is decided here, by its identity.
+ */
+export function createPeerCheck({ fleet, access, clock, orElse }: PeerCheckOptions): RequestHandler {
+  const isNew = rememberNonces(clock);
+  const open = async (request: Request, header: string): Promise<Opened | string> => {
+    const opened = fleet === undefined ? null : openQuestion(header, await fleet.keys());
+    if (opened === null) return 'the question of another replica is not sealed with a key of this replica';
+    const { to, path, atMs } = opened.question;
+    if (to !== fleet?.identity || path !== request.originalUrl) return 'the question is for another replica';
+    if (Math.abs(clock.now() - atMs) > VALID_MS)
+      return 'the question is older than a minute, or the clocks of the replicas differ';
+    return isNew(opened.by.nonce) ? opened : 'the question was already answered';
+  };
+  const answer = async (request: Request, response: Response): Promise<Verdict | null> => {
+    const opened = await open(request, String(request.headers[PEER_HEADER]));
+    if (typeof opened === 'string') {
+      response.status(403).json({ error: opened });
+      return null;
+    }
+    const { question, by } = opened;
+    sealAnswer(response, by);
+    peerRequests.add(request);
+    delete request.headers['last-event-id'];
+    if (question.lastId !== null) request.headers['last-event-id'] = question.lastId;
+    return verdictOn(question.identity, access, namespaceOf(request));
+  };
+  return (request, response, next) => {
+    if (request.headers[PEER_HEADER] === undefined) {
+      orElse(request, response, next);
+      return;
+    }
+    answer(request, response)
+      .then((verdict) => {
+        if (verdict !== null) applyVerdict(verdict, { request, response, next });
+      })
+      .catch(() => refuse(response, 'the question of another replica cannot be checked'));
+  };
+}
+
+interface Opened {
+  readonly question: PeerQuestion;
+  readonly by: SealedBy;
+}
+
+/** During a rolling update that changes `server.auth`, replicas do not accept the clients of each other. */
+async function verdictOn(
+  identity: Identity,
+  access: AccessControl | null,
+  namespace: string | null,
+): Promise<Verdict> {
+  if (access !== null) return access.checkIdentity(identity, namespace);
+  return identity.kind === 'anybody'
+    ? { kind: 'admitted', viewer: SEES_ALL, identity: ANYBODY }
+    : { kind: 'refused' };
+}
+
+/** Returns whether a nonce is new. It is forgotten when its question has expired. */
+function rememberNonces(clock: Clock): (nonce: Buffer) => boolean {
+  const untilMs = new Map<string, number>();
+  return (nonce) => {
+    const nowMs = clock.monotonicMs();
+    for (const [old, ms] of untilMs) {
+      if (ms > nowMs) break;
+      untilMs.delete(old);
+    }
+    const text = nonce.toString('base64');
+    if (untilMs.has(text) || untilMs.size >= MOST_NONCES) return false;
+    // A question may be a minute ahead of this clock.
+    untilMs.set(text, nowMs + 2 * VALID_MS);
+    return true;
+  };
+}
+
+/** Seals everything that is written to the response. Status and type are part of it. */
+export function sealAnswer(response: ServerResponse, by: SealedBy): void {
+  const write = response.write.bind(response);
+  const end = response.end.bind(response);
+  const sealer = createAnswerSealer(by, () => {
+    const type = response.getHeader('content-type');
+    const head = { status: response.statusCode, type: typeof type === 'string' ? type : '' };
+    if (!response.headersSent) {
+      response.removeHeader('content-length');
+      response.statusCode = 200;
+      response.setHeader('content-type', 'application/octet-stream');
+    }
+    return head;
+  });
+  response.write = ((chunk: unknown) => write(sealer.seal(bytesOf(chunk)))) as ServerResponse['write'];
+  response.end = ((chunk?: unknown) => {
+    const last = chunk === undefined || chunk === null ? [] : [sealer.seal(bytesOf(chunk))];
+    return end(Buffer.concat([...last, sealer.end()]));
+  }) as ServerResponse['end'];
+}
+
+/** Pages write strings in UTF-8, or bytes. */
+function bytesOf(chunk: unknown): Buffer {
+  return chunk instanceof Uint8Array ? Buffer.from(chunk) : Buffer.from(String(chunk));
+}
