@@ -36,7 +36,7 @@ export function querySuspect(query: string, type: MetricSpec['type']): Suspect {
 type Ask = (query: string) => Promise<Answer>;
 
 export interface DuplicateWatch {
-  /** Checks one of the suspects if a check is due. Runs in the background and never throws. */
+  /** Checks one of the suspects if a check is due, in the background. */
   readonly checkOne: (suspects: readonly Suspect[], ask: Ask) => void;
   /**
    * Returns the first check of a resource, for which the caller waits, because duplicates would scale up immediately.
@@ -66,11 +66,13 @@ interface Look {
   wasFound: boolean;
 }
 
+/** Creates a watch that never throws: `onFault` gets internal errors of a check, which then has no result. */
 export function createDuplicateWatch(parts: {
   readonly config: () => SourceConfig;
   readonly clock: Clock;
+  readonly onFault: (error: unknown) => void;
 }): DuplicateWatch {
-  const { config, clock } = parts;
+  const { config, clock, onFault } = parts;
   const looks = new Map<string, Look>();
   let nextMs = -Infinity;
 
@@ -78,7 +80,7 @@ export function createDuplicateWatch(parts: {
   const look = (suspect: Suspect, ask: Ask): Promise<void> => {
     const { key } = suspect;
     const done = lookNow(suspect, ask)
-      .catch(() => undefined)
+      .catch(onFault)
       .finally(() => running.delete(key));
     running.set(key, done);
     return done;

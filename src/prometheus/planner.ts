@@ -75,7 +75,8 @@ const KEEP_BATCHES_SECONDS = 7200;
 
 export function createMetricSource(options: MetricSourceOptions): MetricSource {
   const { sources, clock, onQuery, createClient = createPrometheusClient } = options;
-  const { onRecognized, onDuplicates, onSeries, onFault, seeksDuplicates = false } = options;
+  const { onRecognized, onDuplicates, onSeries, seeksDuplicates = false } = options;
+  const { onFault = () => undefined } = options;
   const known = new Map<string, KnownSource>();
   const reports: (() => void)[] = [];
   for (const [name, config] of sources) {
@@ -85,8 +86,11 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
       config,
       client,
       onRecognized: onRecognized ?? (() => undefined),
+      onFault,
     });
-    const duplicates = seeksDuplicates ? createDuplicateWatch({ config: recognition.config, clock }) : null;
+    const duplicates = seeksDuplicates
+      ? createDuplicateWatch({ config: recognition.config, clock, onFault })
+      : null;
     if (duplicates !== null) reports.push(() => onDuplicates?.(name, duplicates.highestCount()));
     let counted: SeriesCounts = { known: 0, read: 0 };
     reports.push(() => {
@@ -112,7 +116,7 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
       // The queries of a round are sent before those of the next one.
       last?.hurry();
       rounds += 1;
-      const order = { known, signal, clock, round: rounds };
+      const order = { known, signal, clock, round: rounds, onFault };
       const starting = workInTurns(clock, startDue(due, { preparation, order, reports }));
       last = starting;
       return roundAnswers(starting, due, order);

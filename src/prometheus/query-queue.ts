@@ -1,6 +1,6 @@
 import { type Clock, sleep } from '../units/clock.js';
 import type { Instant } from '../units/time.js';
-import { type Answer, isServerFailure } from './answers/answer.js';
+import { type Answer, INTERNAL_ERROR, isServerFailure } from './answers/answer.js';
 import type { PrometheusClient } from './client/client.js';
 import type { SourceConfig } from './data-source/source-config.js';
 import { createFairSlots, type QueryOwner, type SlotRequest } from './fair-slots.js';
@@ -170,11 +170,7 @@ export function createQueryQueue(options: {
       else void sleep(clock, pauseMs, order.signal).then(() => slots.add(open));
     } catch (error) {
       onFault(error);
-      end(open, {
-        class: 'failed',
-        reason: 'bad_answer',
-        message: 'the query failed with an internal error',
-      });
+      end(open, INTERNAL_ERROR);
     }
   };
 

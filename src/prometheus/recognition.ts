@@ -16,8 +16,10 @@ export function createRecognition(parts: {
   readonly client: PrometheusClient;
   /** Called once, if the server is not what the config assumes. */
   readonly onRecognized: (config: SourceConfig) => void;
+  /** Called with internal errors. */
+  readonly onFault: (error: unknown) => void;
 }): Recognition {
-  const { config, client, onRecognized } = parts;
+  const { config, client, onRecognized, onFault } = parts;
   const { recognize } = client;
   let isSettled = config.ifVictoriaMetrics === null || recognize === undefined;
   let isFirst = true;
@@ -35,10 +37,12 @@ export function createRecognition(parts: {
   return {
     begin: ({ seconds, signal }) => {
       if (isSettled || recognize === undefined) return null;
-      const asking = recognize({ timeoutMs: seconds * 1000, signal }).then((isAnswered) => {
-        isSettled ||= isAnswered;
-        fitting();
-      });
+      const asking = recognize({ timeoutMs: seconds * 1000, signal })
+        .then((isAnswered) => {
+          isSettled ||= isAnswered;
+          fitting();
+        })
+        .catch(onFault);
       if (!isFirst) return null;
       isFirst = false;
       return asking;

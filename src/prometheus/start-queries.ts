@@ -1,7 +1,7 @@
 import type { Scaler } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
 import type { RecentMap } from '../units/recent-map.js';
-import type { Answer } from './answers/answer.js';
+import { type Answer, INTERNAL_ERROR } from './answers/answer.js';
 import { type DuplicateWatch, resourceSuspect } from './duplicate-watch.js';
 import { applyChecks, type MetricChecks } from './metric-checks.js';
 import type { PreparedRound } from './prepared-round.js';
@@ -44,6 +44,8 @@ export interface RoundOrder {
   readonly clock: Clock;
   /** A number that increases from round to round. */
   readonly round: number;
+  /** Called with an internal error. The queries that it concerns have no value. */
+  readonly onFault: (error: unknown) => void;
 }
 
 /** The running queries of a round. */
@@ -63,7 +65,7 @@ export function* startQueries(
   prepared: PreparedRound,
   order: RoundOrder,
 ): Generator<void, StartedQueries, void> {
-  const { known, signal, clock, round } = order;
+  const { known, signal, clock, round, onFault } = order;
   const recognizing = new Map<string, Promise<void> | null>();
   for (const name of prepared.sourceNames)
     recognizing.set(name, mustGet(known, name).recognition.begin({ seconds: RECOGNIZE_SECONDS, signal }));
@@ -86,7 +88,7 @@ export function* startQueries(
       const config = duplicates?.adaptConfig(recognized) ?? recognized;
       const form = `${config.flavor}\n${resource}\n${config.resourceQueries[resource] ?? ''}`;
       let batch = batches.get(form);
-      if (batch === undefined) batches.set(form, (batch = createResourceBatches(config, resource)));
+      if (batch === undefined) batches.set(form, (batch = createResourceBatches(config, resource, onFault)));
       return batch.ask(namespaces, { round, budget, askQuery: askTimed });
     };
     const look = (): Promise<void> | null =>
@@ -94,7 +96,7 @@ export function* startQueries(
     const recognized = recognizing.get(source.name) ?? null;
     const waiting = recognized === null ? look() : recognized.then(look);
     const begun = waiting === null ? begin() : waiting.then(begin);
-    byResource.set(key, oncePerNamespace(begun));
+    byResource.set(key, oncePerNamespace(begun, onFault));
   };
   const onceRecognized = ({ name }: SourceConfig, ask: () => Promise<Answer>): Promise<Answer> =>
     recognizing.get(name)?.then(ask) ?? ask();
@@ -116,7 +118,7 @@ export function* startQueries(
     const askTimed = (text: string): Promise<TimedAnswer> =>
       timed((onSeconds) => onceRecognized(source, () => queue.ask(text, { ...order, onSeconds })));
     const now = clock.now();
-    const batches = podsBatches.get(key, now) ?? createPodsBatches(query);
+    const batches = podsBatches.get(key, now) ?? createPodsBatches(query, onFault);
     podsBatches.set(key, batches, now);
     const batch = batches.ask(workloads, {
       round,
@@ -169,9 +171,21 @@ function podsAnswer(batches: readonly PodsBatch[], pods: string): Promise<Answer
 }
 
 /** The scalers of a namespace share the promise of its answer. */
-function oncePerNamespace(begun: ResourceBatch | Promise<ResourceBatch>): ResourceBatch {
+function oncePerNamespace(
+  begun: ResourceBatch | Promise<ResourceBatch>,
+  onFault: (error: unknown) => void,
+): ResourceBatch {
   const known = new Map<string, Promise<Answer>>();
-  const begin = async (namespace: string): Promise<Answer> => (await begun)(namespace);
+  const begin = async (namespace: string): Promise<Answer> => {
+    try {
+      return await (
+        await begun
+      )(namespace);
+    } catch (error) {
+      onFault(error);
+      return INTERNAL_ERROR;
+    }
+  };
   return (namespace) => {
     let answer = known.get(namespace);
     if (answer === undefined) known.set(namespace, (answer = begin(namespace)));

@@ -51,3 +51,10 @@ export type Answer =
   | { readonly class: 'invalid'; readonly message: string }
   /** An error, or no answer from the source. */
   | { readonly class: 'failed'; readonly reason: FailureReason; readonly message: string };
+
+/** Instead of an answer, so that nobody waits for one. The error itself is in the log. */
+export const INTERNAL_ERROR: Answer = {
+  class: 'failed',
+  reason: 'bad_answer',
+  message: 'the query failed with an internal error',
+};

@@ -1,4 +1,4 @@
-import type { Answer } from '../answers/answer.js';
+import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
 import {
   type AnswerKind,
   isBadQuery,
@@ -72,8 +72,10 @@ export function createMergedQuery(parts: {
   /** Of the members, in plural, for messages. */
   readonly noun: string;
   readonly onTooMany: (count: number) => void;
+  /** Called with an internal error. The members of the query have no value then. */
+  readonly onFault: (error: unknown) => void;
 }): MergedQuery {
-  const { noun, onTooMany } = parts;
+  const { noun, onTooMany, onFault } = parts;
   const outliers = new Map<string, Outlier>();
   /** Changes with the members that are outliers. */
   let version = 0;
@@ -92,6 +94,11 @@ export function createMergedQuery(parts: {
   const release = (members: readonly string[]): void => {
     version += 1;
     for (const member of members) outliers.delete(member);
+  };
+
+  const failed = (error: unknown): Found => {
+    onFault(error);
+    return { of: () => INTERNAL_ERROR, isClean: false };
   };
 
   const examine = async (
@@ -249,7 +256,7 @@ export function createMergedQuery(parts: {
       lastRound = round.round;
       const answers = new Map<string, Promise<Found>>();
       for (const outlier of takeDue(members, round)) {
-        const found = askDue(outlier, round);
+        const found = askDue(outlier, round).catch(failed);
         for (const member of outlier.set) answers.set(member, found);
       }
       for (const { members: list, kind } of divide(members, round, new Set(answers.keys()))) {
@@ -257,7 +264,8 @@ export function createMergedQuery(parts: {
           kind === 'clean'
             ? round.ask(list).then((timed) => examine(list, timed, round))
             : askOutliers(list, kind, round);
-        for (const member of list) answers.set(member, found);
+        const safe = found.catch(failed);
+        for (const member of list) answers.set(member, safe);
       }
       return (member) => answers.get(member)?.then(({ of }) => of(member)) ?? null;
     },

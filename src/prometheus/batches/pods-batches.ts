@@ -27,9 +27,9 @@ export interface PodsBatches {
 const MAX_QUERY_LENGTH = 12_000;
 
 /** Creates the batches of one query, in which all variables but `$pods` have values. */
-export function createPodsBatches(query: string): PodsBatches {
+export function createPodsBatches(query: string, onFault: (error: unknown) => void): PodsBatches {
   const size = createBatchSize();
-  const merged = createMergedQuery({ noun: 'workloads', onTooMany: size.lower });
+  const merged = createMergedQuery({ noun: 'workloads', onTooMany: size.lower, onFault });
   const texts = new WeakMap<readonly string[], string>();
 
   const textFor = (workloads: readonly string[], patterns: ReadonlyMap<string, PodsPattern>): string => {

@@ -36,8 +36,12 @@ const MAX_PATTERN_LENGTH = 12_000;
  * Creates the batches for one resource of one source. Learns how many namespaces fit into one query from the number of
  * series of each namespace in the last answer; before that, it assumes a number for each scaler.
  */
-export function createResourceBatches(source: SourceConfig, resource: string): ResourceBatches {
-  const merged = createMergedQuery({ noun: 'namespaces', onTooMany: () => undefined });
+export function createResourceBatches(
+  source: SourceConfig,
+  resource: string,
+  onFault: (error: unknown) => void,
+): ResourceBatches {
+  const merged = createMergedQuery({ noun: 'namespaces', onTooMany: () => undefined, onFault });
   const seriesOf = new Map<string, number>();
   let aimedSeries = AIMED_SHARE * answerLimits(source).series;
 

@@ -37,7 +37,12 @@ const unless =
 
 /** Rounds of one query for these workloads. */
 function start(names: readonly string[]) {
-  const merged = createMergedQuery({ noun: 'workloads', onTooMany: () => undefined });
+  const merged = createMergedQuery({
+    noun: 'workloads',
+    onTooMany: () => undefined,
+    onFault: (error) => faults.push(error),
+  });
+  const faults: unknown[] = [];
   const members = new Map(names.map((name) => [name, name]));
   let round = 0;
   return async (respond: Respond, { seconds = 0.01, splits = SPLITS_PER_ROUND }: Options = {}) => {
@@ -49,7 +54,7 @@ function start(names: readonly string[]) {
       packKey: 0,
       ask: (all) => {
         queries.push(all);
-        return Promise.resolve({ answer: respond(all), seconds });
+        return Promise.resolve(all).then((names) => ({ answer: respond(names), seconds }));
       },
       budget: { left: splits },
     });
@@ -57,7 +62,7 @@ function start(names: readonly string[]) {
     for (const name of names) answers[name] = (await answerOf(name)) ?? INVALID;
     const classes = Object.entries(answers).map(([name, answer]) => [name, answer.class] as const);
     const unclean = classes.filter(([, one]) => one !== 'value').map(([name]) => name);
-    return { queries, answers, unclean };
+    return { queries, answers, unclean, faults };
   };
 }
 
@@ -214,5 +219,21 @@ describe('a query for several members', () => {
     for (let index = 0; index < 42; index += 1) unclean.push((await round(recovered)).unclean);
 
     expect([unclean[0], unclean.at(-1)]).toEqual([['w001', 'w002'], ['w002']]);
+  });
+
+  it('with an internal error has no value for its members, and the error is passed on', async () => {
+    const round = start(namesOf(2));
+    const error = new TypeError('series is undefined');
+
+    const { answers, faults } = await round(() => {
+      throw error;
+    });
+
+    expect(answers['w001']).toMatchObject({
+      class: 'failed',
+      message: 'the query failed with an internal error',
+    });
+    expect(faults).toEqual([error]);
+    expect((await round(value)).unclean).toEqual([]);
   });
 });

@@ -9,6 +9,10 @@ const QUERY = 'x{pod=~"$pods"}';
 const LIMIT = 7.5;
 const END = '-[0-9]+';
 
+const fail = (error: unknown): void => {
+  throw error;
+};
+
 const namesOf = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `w${String(index).padStart(3, '0')}`);
 const patternsOf = (names: readonly string[]) =>
@@ -21,7 +25,7 @@ const patternsOf = (names: readonly string[]) =>
 
 /** Rounds of the same workloads; `respond` gets the names in a query. */
 function start(names: readonly string[], query = QUERY) {
-  const batches = createPodsBatches(query);
+  const batches = createPodsBatches(query, fail);
   const patterns = patternsOf(names);
   let round = 0;
   return async (
@@ -84,7 +88,7 @@ describe('a query for the pods of several workloads', () => {
   });
 
   it('is the query of a workload if there is only one', () => {
-    const batches = createPodsBatches(QUERY);
+    const batches = createPodsBatches(QUERY, fail);
     const asked: string[] = [];
     const askQuery = (query: string) => {
       asked.push(query);
@@ -98,7 +102,7 @@ describe('a query for the pods of several workloads', () => {
 
   it('answers for its workloads only', () => {
     const askQuery = () => Promise.resolve({ answer: answerOf([]), seconds: 0 });
-    const answer = createPodsBatches(QUERY).ask(patternsOf(['a']), {
+    const answer = createPodsBatches(QUERY, fail).ask(patternsOf(['a']), {
       round: 1,
       budget: { left: 0 },
       askQuery,

@@ -18,6 +18,9 @@ function start(maxSeries: number, scalers = SCALERS) {
   const batches = createResourceBatches(
     aSource({ maxSeries, resourceQueries: { cpu: '$namespaces' } }),
     'cpu',
+    (error) => {
+      throw error;
+    },
   );
   let round = 0;
   return async (series: Readonly<Record<string, number>>, due = scalers): Promise<readonly string[]> => {
