@@ -18,6 +18,7 @@ const ENTRY: StateReading = {
     zeroedBySelf: false,
     failingSince: new Map(),
     intent: null,
+    absentSince: null,
   },
   isOwn: false,
   since: at(-5000),

@@ -1,6 +1,8 @@
+import { failingKey } from '../../decision/proposals/fallback.js';
 import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
 import type { State } from '../../decision/snapshot/snapshot.js';
 import { joinEvents } from '../../kubernetes/state/scale-events.js';
+import { storedMetricKey } from '../../kubernetes/state/state-entry.js';
 import type { Intent, StoredEntry } from '../../kubernetes/state/state-entry.js';
 import type { StateReading } from '../../kubernetes/state/state-store.js';
 import type { ScalerSpec } from '../../scaler/spec.js';
@@ -27,7 +29,7 @@ export function restoreMemory(
     // No other replica has written since the last term: its memory, whose times follow the wall clock, is complete.
     return { ...memory, isRestored: true };
   if (!memory.isRestored) {
-    const first = joinTerms(firstMemory(reading, now), memory);
+    const first = joinTerms(firstMemory(reading, { now, spec }), memory);
     return { ...first, isRestored: true, stored: reading.text };
   }
   if (reading.text === memory.stored) return memory;
@@ -36,7 +38,7 @@ export function restoreMemory(
     const isUnannounced = memory.isUnannounced && !isAllStored;
     return { ...memory, isUnannounced, stored: reading.text, isUnsaved: !isAllStored };
   }
-  const merged = reading.kind === 'entry' ? mergeEntry(memory, reading.entry) : memory;
+  const merged = reading.kind === 'entry' ? mergeEntry(memory, reading.entry, spec) : memory;
   return { ...merged, stored: reading.text, isUnsaved: true };
 }
 
@@ -90,7 +92,10 @@ function isSameChange(a: Intent, b: Intent): boolean {
   return a.epoch === b.epoch && a.to === b.to && a.resourceVersion === b.resourceVersion;
 }
 
-function firstMemory(reading: StateReading, now: Instant): Memory {
+function firstMemory(
+  reading: StateReading,
+  { now, spec }: { readonly now: Instant; readonly spec: ScalerSpec },
+): Memory {
   const fresh = freshMemory(now, null);
   switch (reading.kind) {
     case 'off':
@@ -103,7 +108,8 @@ function firstMemory(reading: StateReading, now: Instant): Memory {
     }
     case 'entry': {
       const { uid, intent, lastScaleUp, lastScaleDown, scaleEvents } = reading.entry;
-      const { zeroedBySelf, failingSince } = reading.entry;
+      const { zeroedBySelf } = reading.entry;
+      const failingSince = knownFailing(reading.entry, spec);
       const state = { ...EMPTY_STATE, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince };
       return { ...fresh, uid, state, assumedAt: reading.since, unresolved: intent };
     }
@@ -112,7 +118,7 @@ function firstMemory(reading: StateReading, now: Instant): Memory {
   }
 }
 
-function mergeEntry(memory: Memory, entry: StoredEntry): Memory {
+function mergeEntry(memory: Memory, entry: StoredEntry, spec: ScalerSpec): Memory {
   const { uid, unresolved } = memory;
   // The entry belongs to another object with the same name. The next read shows which of the two was deleted.
   if (uid !== null && uid !== entry.uid) return memory;
@@ -131,7 +137,7 @@ function mergeEntry(memory: Memory, entry: StoredEntry): Memory {
       lastScaleDown: laterOf(state.lastScaleDown, entry.lastScaleDown),
       scaleEvents: joinEvents(state.scaleEvents, entry.scaleEvents),
       zeroedBySelf: state.zeroedBySelf || entry.zeroedBySelf,
-      failingSince: failingSinceOf(state, entry),
+      failingSince: failingSinceOf(state, knownFailing(entry, spec)),
     },
     unresolved: entry.intent ?? unresolved,
     isUnannounced: memory.isUnannounced && entry.intent === null,
@@ -145,12 +151,27 @@ function laterScales(a: LastScales, b: LastScales): LastScales {
 }
 
 /** Which metrics fail comes from the last decision of this process, and since when from the earliest observation. */
-function failingSinceOf({ recommendations, failingSince }: State, entry: StoredEntry): State['failingSince'] {
-  if (recommendations === null) return entry.failingSince;
+function failingSinceOf(
+  { recommendations, failingSince }: State,
+  theirs: State['failingSince'],
+): State['failingSince'] {
+  if (recommendations === null) return theirs;
   return new Map(
     [...failingSince].map(([metric, since]) => {
-      const stored = entry.failingSince.get(metric) ?? since;
+      const stored = theirs.get(metric) ?? since;
       return [metric, stored < since ? stored : since];
+    }),
+  );
+}
+
+/** An entry has short keys for long names. Earlier releases stored the names. */
+function knownFailing({ failingSince }: StoredEntry, { metrics }: ScalerSpec): State['failingSince'] {
+  if (failingSince.size === 0) return failingSince;
+  return new Map(
+    metrics.flatMap((metric) => {
+      const key = failingKey(metric);
+      const since = failingSince.get(storedMetricKey(key)) ?? failingSince.get(key);
+      return since === undefined ? [] : [[key, since] as const];
     }),
   );
 }

@@ -1,5 +1,6 @@
 import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
 import type { ScaleEvent, State } from '../../decision/snapshot/snapshot.js';
+import { storedFailing } from '../../kubernetes/state/state-entry.js';
 import type { StoredEntry, StoredState } from '../../kubernetes/state/state-entry.js';
 import type { ScalerSpec } from '../../scaler/spec.js';
 import { lastScales } from './memory.js';
@@ -40,7 +41,7 @@ export function isStored(memory: Memory, entry: StoredEntry, spec: ScalerSpec): 
     lastScaleUp === entry.lastScaleUp &&
     lastScaleDown === entry.lastScaleDown &&
     state.zeroedBySelf === entry.zeroedBySelf &&
-    haveSameTimes(storedFailingSince(state, spec), entry.failingSince) &&
+    haveSameTimes(storedFailing(storedFailingSince(state, spec)), entry.failingSince) &&
     unresolved?.at === entry.intent?.at &&
     unresolved?.to === entry.intent?.to &&
     !hasNewEvent(entry, state)

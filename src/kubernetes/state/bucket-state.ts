@@ -24,8 +24,8 @@ interface KnownMap extends Pick<StateMap, 'resourceVersion' | 'createdAt'> {
 
 export interface Writing<W extends BucketWrite> {
   readonly writes: readonly W[];
-  /** Keys that the PATCH in flight removes. */
-  readonly dropped: readonly string[];
+  /** Other entries that the PATCH in flight changes; null: removes. */
+  readonly others: ReadonlyMap<string, string | null>;
   readonly conflicts: number;
   readonly endMs: number;
 }

@@ -27,7 +27,7 @@ export function transition<W extends BucketWrite>(
       return fail(state, explainStateFailure(event.error, context, 'get'), context);
     case 'write': {
       const { writes, endMs } = event;
-      return send({ ...state, writing: { writes, dropped: [], conflicts: 0, endMs } }, context);
+      return send({ ...state, writing: { writes, others: new Map(), conflicts: 0, endMs } }, context);
     }
     case 'retry':
       return send(state, context);
@@ -107,17 +107,16 @@ function send<W extends BucketWrite>(state: BucketState<W>, context: BucketConte
     const message = failure?.message ?? `ConfigMap ${nameOf(context)} has not been read`;
     return endWriting({ ...state, writing }, { kind: 'failed', message });
   }
-  const { accepted, answered, dropped } = chooseWrites(writing.writes, known.entries, context);
+  const { accepted, answered, others } = chooseWrites(writing.writes, known.entries, context);
   const answers = answered.map((answer): BucketEffect<W> => ({ type: 'answer', ...answer }));
   if (accepted.length === 0) return { state: { ...state, writing: null }, effects: answers };
   const sent = new Map(state.sent);
-  for (const { key, text } of accepted) sent.set(key, text);
-  const data = Object.fromEntries<string | null>([
-    ...dropped.map((key) => [key, null] as const),
-    ...accepted.map(({ key, text }) => [key, text] as const),
-  ]);
+  const changed = new Map(others);
+  for (const { key, text } of accepted) changed.set(key, text);
+  for (const [key, text] of changed) if (text !== null) sent.set(key, text);
+  const data = Object.fromEntries(changed);
   return {
-    state: { ...state, sent, writing: { ...writing, writes: accepted, dropped } },
+    state: { ...state, sent, writing: { ...writing, writes: accepted, others } },
     effects: [...answers, { type: 'patch', change: { resourceVersion: known.resourceVersion, data } }],
   };
 }
@@ -127,12 +126,15 @@ function afterPatch<W extends BucketWrite>(state: BucketState<W>, resourceVersio
   if (known === null || writing === null) return { state, effects: [] };
   const entries = new Map(known.entries);
   const sent = new Map(state.sent);
-  for (const key of writing.dropped) {
-    entries.delete(key);
-    sent.delete(key);
+  const changed = new Map(writing.others);
+  for (const { key, text } of writing.writes) changed.set(key, text);
+  for (const [key, text] of changed) {
+    if (text !== null) entries.set(key, { text, content: readEntry(text), foreignSinceMs: null });
+    else {
+      entries.delete(key);
+      sent.delete(key);
+    }
   }
-  for (const { key, text } of writing.writes)
-    entries.set(key, { text, content: readEntry(text), foreignSinceMs: null });
   return {
     state: {
       ...state,

@@ -1,4 +1,7 @@
-import { MAX_ENTRY_BYTES, type EntryProblem, type StoredEntry } from './state-entry.js';
+import { secondsBetween, type Instant } from '../../units/time.js';
+import { isSpent, leanEntry, markAbsent, MAX_ENTRY_BYTES } from './state-entry.js';
+import type { EntryProblem, StoredEntry } from './state-entry.js';
+import { namespaceOfKey } from './state-key.js';
 
 export interface KnownEntry {
   readonly text: string;
@@ -27,45 +30,68 @@ export interface BucketRules {
   readonly mayWrite: () => boolean;
   /** Whether a leader of a later term wrote the entry, which must then not be overwritten (W13). */
   readonly isWrittenByLaterTerm: (entry: KnownEntry) => boolean;
-  readonly isSpent: (key: string, entry: StoredEntry) => boolean;
+  /** Whether the scaler of the entry exists. */
+  readonly isKnown: (key: string) => boolean;
 }
 
-/** Half of the maximum size of a ConfigMap. Source: reliability.md, W8. */
+/** Half of the maximum size of a ConfigMap. Divided by the number of namespaces, it is the share of each. */
 export const MAX_BUCKET_BYTES = 512 * 1024;
+/** A namespace within its share may exceed `MAX_BUCKET_BYTES` up to here. A ConfigMap has at most 1 MiB. */
+const MAX_SHARED_BYTES = 960 * 1024;
+/** How long the entry of a removed scaler is kept: the maximum forbidden window. */
+const KEEP_SECONDS = 86_400;
 
 interface ChosenWrites<W extends BucketWrite> {
   readonly accepted: readonly W[];
   readonly answered: readonly { readonly write: W; readonly result: PutResult }[];
-  /** Keys of entries that no scaler needs, to be removed with the accepted writes. */
-  readonly dropped: readonly string[];
+  /** Other entries to change with the accepted writes; null: to be removed. */
+  readonly others: ReadonlyMap<string, string | null>;
 }
 
+/**
+ * Decides which writes are sent, and which other entries are changed with them. Entries of removed scalers are marked
+ * with the time, and removed 24 h later. Source: reliability.md, W8.
+ */
 export function chooseWrites<W extends BucketWrite>(
   batch: readonly W[],
   entries: ReadonlyMap<string, KnownEntry>,
-  rules: BucketRules,
+  rules: BucketRules & { readonly now: Instant },
 ): ChosenWrites<W> {
+  const room = new Room(entries);
   const wanted = new Set(batch.map(({ key }) => key));
-  const dropped = [...entries]
-    .filter(
-      ([key, { content }]) => !wanted.has(key) && !('problem' in content) && rules.isSpent(key, content),
-    )
-    .map(([key]) => key);
+  for (const [key, { content }] of entries) {
+    if (wanted.has(key) || 'problem' in content) continue;
+    const { absentSince } = content;
+    if (rules.isKnown(key)) {
+      if (absentSince !== null) room.change(key, markAbsent(content, null));
+    } else if (absentSince === null) room.change(key, markAbsent(content, rules.now), { mayGrow: true });
+    else if (secondsBetween(absentSince, rules.now) >= KEEP_SECONDS && isSpent(content, rules.now))
+      room.change(key, null);
+  }
   const accepted: W[] = [];
   const answered: { readonly write: W; readonly result: PutResult }[] = [];
-  let bytes = sizeOf(entries, new Set(dropped));
   for (const write of batch) {
     const known = entries.get(write.key);
-    const growth =
-      entryBytes(write.key, write.text) - (known === undefined ? 0 : entryBytes(write.key, known.text));
-    const result =
-      whyRefused(write, known, rules) ?? whyImpossible(write, known) ?? whyFull(bytes, growth, rules.name);
-    if (result === null) {
-      accepted.push(write);
-      bytes += growth;
-    } else answered.push({ write, result });
+    const problem = whyRefused(write, known, rules) ?? whyImpossible(write, known);
+    const fitting = problem === null ? fit(write, room, wanted) : null;
+    if (fitting === null) {
+      const result = problem ?? { kind: 'failed', message: room.whyFull(write, rules.name) };
+      answered.push({ write, result });
+      // What fits is already stored: without this, metrics that fail would be written again and again.
+    } else if (fitting.text === known?.text)
+      answered.push({ write, result: { kind: 'written', stored: fitting.text } });
+    else accepted.push(fitting);
   }
-  return { accepted, answered, dropped };
+  for (const { key } of accepted) room.others.delete(key);
+  return { accepted, answered, others: room.others };
+}
+
+/** Returns the write in the longest form that fits; null: none does. */
+function fit<W extends BucketWrite>(write: W, room: Room, wanted: ReadonlySet<string>): W | null {
+  if (room.change(write.key, write.text)) return write;
+  const lean = { ...write, text: leanEntry(write.text) };
+  if (room.change(lean.key, lean.text)) return lean;
+  return room.makeRoom(lean, wanted) && room.change(lean.key, lean.text) ? lean : null;
 }
 
 function whyRefused(write: BucketWrite, known: KnownEntry | undefined, rules: BucketRules): PutResult | null {
@@ -87,16 +113,77 @@ function whyImpossible(write: BucketWrite, known: KnownEntry | undefined): PutRe
   return { kind: 'failed', message };
 }
 
-function whyFull(bytes: number, growth: number, name: string): PutResult | null {
-  if (growth <= 0 || bytes + growth <= MAX_BUCKET_BYTES) return null;
-  const message = `ConfigMap ${name} is full: ${bytes} of ${MAX_BUCKET_BYTES} bytes. Remove entries of deleted scalers`;
-  return { kind: 'failed', message };
-}
+/** Bytes of the ConfigMap by namespace, with the changes so far. */
+class Room {
+  /** Entries that were changed; null: removed. */
+  readonly others = new Map<string, string | null>();
+  readonly #entries: ReadonlyMap<string, KnownEntry>;
+  readonly #bytes = new Map<string, number>();
+  #total = 0;
 
-function sizeOf(entries: ReadonlyMap<string, KnownEntry>, without: ReadonlySet<string>): number {
-  let bytes = 0;
-  for (const [key, { text }] of entries) if (!without.has(key)) bytes += entryBytes(key, text);
-  return bytes;
+  constructor(entries: ReadonlyMap<string, KnownEntry>) {
+    this.#entries = entries;
+    for (const [key, { text }] of entries) this.#add(namespaceOfKey(key), entryBytes(key, text));
+  }
+
+  /**
+   * Changes an entry, unless it grows and does not fit. A namespace within its share may use more of the ConfigMap, so
+   * that namespaces that are larger cannot take the share. `mayGrow`: the growth is that of a mark.
+   */
+  change(key: string, text: string | null, { mayGrow = false } = {}): boolean {
+    const namespace = namespaceOfKey(key);
+    const growth = (text === null ? 0 : entryBytes(key, text)) - this.#bytesOf(key);
+    const total = this.#total + growth;
+    const isWithinShare = mayGrow || (this.#bytes.get(namespace) ?? 0) + growth <= this.#share(namespace);
+    const fits = growth <= 0 || total <= MAX_BUCKET_BYTES || (isWithinShare && total <= MAX_SHARED_BYTES);
+    if (!fits) return false;
+    this.#add(namespace, growth);
+    this.others.set(key, text);
+    return true;
+  }
+
+  /**
+   * Makes room for a write of a namespace within its share: removes from the entries of larger namespaces what is not
+   * needed for windows and policies. Returns whether there is room.
+   */
+  makeRoom({ key, text }: BucketWrite, wanted: ReadonlySet<string>): boolean {
+    const namespace = namespaceOfKey(key);
+    const growth = entryBytes(key, text) - this.#bytesOf(key);
+    const share = this.#share(namespace);
+    if ((this.#bytes.get(namespace) ?? 0) + growth > share) return false;
+    for (const [other, { text: full, content }] of this.#entries) {
+      if (this.#total + growth <= MAX_SHARED_BYTES) break;
+      const isLarge = (this.#bytes.get(namespaceOfKey(other)) ?? 0) > share;
+      if (isLarge && !wanted.has(other) && !this.others.has(other) && !('problem' in content))
+        this.change(other, leanEntry(full));
+    }
+    return this.#total + growth <= MAX_SHARED_BYTES;
+  }
+
+  whyFull({ key }: BucketWrite, name: string): string {
+    const namespace = namespaceOfKey(key);
+    const bytes = this.#bytes.get(namespace) ?? 0;
+    const share = Math.floor(this.#share(namespace));
+    const namespaces = Math.round(MAX_BUCKET_BYTES / this.#share(namespace));
+    const why = `ConfigMap ${name} is full: namespace ${namespace} has ${bytes} bytes, its share is ${share} (${namespaces} namespaces)`;
+    return `${why}. Remove scalers of this namespace, or entries of deleted ones`;
+  }
+
+  #share(namespace: string): number {
+    return MAX_BUCKET_BYTES / (this.#bytes.size + (this.#bytes.has(namespace) ? 0 : 1));
+  }
+
+  #bytesOf(key: string): number {
+    const text = this.others.has(key) ? this.others.get(key) : this.#entries.get(key)?.text;
+    return text === undefined || text === null ? 0 : entryBytes(key, text);
+  }
+
+  #add(namespace: string, bytes: number): void {
+    this.#total += bytes;
+    const left = (this.#bytes.get(namespace) ?? 0) + bytes;
+    if (left > 0) this.#bytes.set(namespace, left);
+    else this.#bytes.delete(namespace);
+  }
 }
 
 function entryBytes(key: string, text: string): number {

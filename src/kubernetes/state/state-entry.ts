@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import * as z from 'zod';
 
 import type { State } from '../../decision/snapshot/snapshot.js';
@@ -37,6 +39,8 @@ export interface StoredState extends Pick<
 
 export interface StoredEntry extends StoredState {
   readonly epoch: string;
+  /** When a replica first found that the scaler of the entry does not exist; null: it exists. */
+  readonly absentSince: Instant | null;
 }
 
 /** An entry that is invalid for this version of promscaler is left unchanged. */
@@ -48,6 +52,10 @@ export interface EntryProblem {
 export const MAX_ENTRY_BYTES = 4096;
 /** How far the clock of another writer may be ahead of the local clock. Source: reliability.md, W14. */
 const CLOCK_SKEW_SECONDS = 60;
+/** In characters. */
+const MAX_METRIC_KEY = 64;
+/** The fallback of further metrics starts late after a restart. */
+const MAX_FAILING = 16;
 /** Entries that version 1 can express have version 1, so that an earlier release can read them after a roll-back. */
 const SCHEMA_VERSION = 2;
 
@@ -68,6 +76,8 @@ const entrySchema = z.strictObject({
   scaleEvents: z.array(z.tuple([instant, z.int().refine((change) => change !== 0)], instant)).optional(),
   zeroedBySelf: z.literal(true).optional(),
   failingSince: z.record(z.string().min(1), instant).optional(),
+  /** Version 2. */
+  absentSince: instant.optional(),
   intent: z
     .strictObject({
       epoch: z.string().min(1),
@@ -107,7 +117,35 @@ function withoutOtherTimes(state: StoredState): StoredState {
   };
 }
 
-function textOf(epoch: string, state: StoredState): string {
+/**
+ * Returns the key of a failing metric in an entry. A name may have 253 characters, and 100 metrics may fail: long names
+ * end in a hash.
+ */
+export function storedMetricKey(key: string): string {
+  if (key.length <= MAX_METRIC_KEY) return key;
+  const hash = createHash('sha256').update(key).digest('hex').slice(0, 16);
+  return `${key.slice(0, MAX_METRIC_KEY - 17)}~${hash}`;
+}
+
+/** Returns the failing metrics that an entry has, by their keys. */
+export function storedFailing(failingSince: StoredState['failingSince']): StoredState['failingSince'] {
+  if (failingSince.size === 0) return failingSince;
+  const first = [...failingSince].slice(0, MAX_FAILING);
+  return new Map(first.map(([metric, at]) => [storedMetricKey(metric), at]));
+}
+
+/** Returns the entry with the time since when its scaler does not exist; null: it exists. */
+export function markAbsent(entry: StoredEntry, since: Instant | null): string {
+  return textOf(entry.epoch, entry, since);
+}
+
+/** Returns an entry without what windows and policies do not need. An invalid entry is returned unchanged. */
+export function leanEntry(text: string): string {
+  const entry = readEntry(text);
+  return 'problem' in entry ? text : textOf(entry.epoch, withoutOtherTimes(entry), entry.absentSince);
+}
+
+function textOf(epoch: string, state: StoredState, absentSince: Instant | null = null): string {
   const { uid, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince, intent } = state;
   const time = (at: Instant | null): string | undefined => (at === null ? undefined : formatInstant(at));
   const events = mergeOldEvents(scaleEvents).map((event) => [
@@ -115,9 +153,11 @@ function textOf(epoch: string, state: StoredState): string {
     event.change,
     ...storedTimesOf(event).map(formatInstant),
   ]);
-  const failing = [...failingSince].map(([metric, at]) => [metric, formatInstant(at)] as const);
+  const failing = [...storedFailing(failingSince)].map(
+    ([metric, at]) => [metric, formatInstant(at)] as const,
+  );
   return JSON.stringify({
-    v: events.some(({ length }) => length > 2) ? SCHEMA_VERSION : 1,
+    v: absentSince !== null || events.some(({ length }) => length > 2) ? SCHEMA_VERSION : 1,
     epoch,
     uid,
     lastScaleUp: time(lastScaleUp),
@@ -126,6 +166,7 @@ function textOf(epoch: string, state: StoredState): string {
     zeroedBySelf: zeroedBySelf ? true : undefined,
     failingSince: failing.length === 0 ? undefined : Object.fromEntries(failing),
     intent: intent === null ? undefined : jsonOf(intent),
+    absentSince: time(absentSince),
   });
 }
 
@@ -158,8 +199,17 @@ export function readEntry(text: string): StoredEntry | EntryProblem {
     const place = issue === undefined || issue.path.length === 0 ? 'entry' : issue.path.join('.');
     return { problem: `${place} is invalid: ${issue?.message ?? 'invalid'}` };
   }
-  const { epoch, uid, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince, intent } =
-    parsed.data;
+  const {
+    epoch,
+    uid,
+    lastScaleUp,
+    lastScaleDown,
+    scaleEvents,
+    zeroedBySelf,
+    failingSince,
+    intent,
+    absentSince,
+  } = parsed.data;
   return {
     epoch,
     uid,
@@ -170,6 +220,7 @@ export function readEntry(text: string): StoredEntry | EntryProblem {
     ),
     zeroedBySelf: zeroedBySelf ?? false,
     failingSince: new Map(Object.entries(failingSince ?? {})),
+    absentSince: absentSince ?? null,
     intent:
       intent === undefined
         ? null
@@ -189,9 +240,9 @@ function versionOf(json: unknown): number | null {
 export function clampFuture(entry: StoredEntry, now: Instant): StoredEntry {
   const isAhead = (at: Instant | null): boolean =>
     at !== null && secondsBetween(now, at) > CLOCK_SKEW_SECONDS;
-  const { lastScaleUp, lastScaleDown, scaleEvents, failingSince, intent } = entry;
+  const { lastScaleUp, lastScaleDown, scaleEvents, failingSince, intent, absentSince } = entry;
   const changes = [lastScaleUp, lastScaleDown, intent?.at ?? null, ...scaleEvents.map(({ at }) => at)];
-  const times = [...changes, ...failingSince.values()];
+  const times = [...changes, absentSince, ...failingSince.values()];
   if (!times.some(isAhead)) return entry;
   return {
     ...entry,
@@ -200,17 +251,18 @@ export function clampFuture(entry: StoredEntry, now: Instant): StoredEntry {
     scaleEvents: scaleEvents.map((event) => (isAhead(event.at) ? movedEvent(event, now) : event)),
     failingSince: new Map([...failingSince].map(([metric, at]) => [metric, isAhead(at) ? now : at])),
     intent: intent !== null && isAhead(intent.at) ? { ...intent, at: now } : intent,
+    absentSince: isAhead(absentSince) ? now : absentSince,
   };
 }
 
 const LONGEST_WINDOW_SECONDS = 86_400;
 
-/** Whether no window needs the entry anymore. */
+/** Whether no window needs the entry anymore. A change with an unknown outcome is over a minute after its intent. */
 export function isSpent(
   { lastScaleUp, lastScaleDown, scaleEvents, intent }: StoredEntry,
   now: Instant,
 ): boolean {
   const start = addSeconds(now, -LONGEST_WINDOW_SECONDS);
-  const times = [lastScaleUp, lastScaleDown, ...scaleEvents.map(({ at }) => at)];
-  return intent === null && times.every((at) => at === null || at < start);
+  const times = [lastScaleUp, lastScaleDown, intent?.at ?? null, ...scaleEvents.map(({ at }) => at)];
+  return times.every((at) => at === null || at < start);
 }

@@ -38,6 +38,11 @@ export function configMapName(bucket: number): string {
   return `promscaler-state-${String(bucket).padStart(2, '0')}`;
 }
 
+/** Returns the namespace of a key of `entryKey`. */
+export function namespaceOfKey(key: string): string {
+  return key.slice(0, key.indexOf('.'));
+}
+
 /** Returns `NAMESPACE.NAME`, which is unique because a namespace contains no dot; null if it is too long for a key. */
 export function entryKey({ namespace, name }: ScalerName): string | null {
   const key = `${namespace}.${name}`;

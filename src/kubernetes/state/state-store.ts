@@ -4,7 +4,7 @@ import type { Instant } from '../../units/time.js';
 import type { Log } from '../../units/log.js';
 import type { KnownEntry, PutResult } from './choose-writes.js';
 import { createStateBucket, type StateBucket } from './bucket.js';
-import { isSpent, writeEntry, type StoredEntry, type StoredState } from './state-entry.js';
+import { writeEntry, type StoredEntry, type StoredState } from './state-entry.js';
 import { bucketOf, configMapName, entryKey, STATE_BUCKETS, type ScalerName } from './state-key.js';
 import type { Transport } from '../requests/transport.js';
 
@@ -73,8 +73,6 @@ interface BucketLeadership {
   readonly mayWrite: () => boolean;
 }
 
-/** How long an entry is kept after its scaler was removed: the maximum forbidden window. */
-const KEEP_MS = 86_400_000;
 /** Longer than a former leader may assume that it still is the leader. */
 const FORMER_LEADER_MS = 30_000;
 
@@ -84,19 +82,8 @@ const FORMER_LEADER_MS = 30_000;
  */
 export function createStateStore(options: StateStoreOptions): StateStore {
   const { clock, leadershipOf = () => options.leadership } = options;
-  let known: KnownPlaces = { keys: new Set(), places: new Map() };
-  const absentSinceMs = new Map<string, number>();
-
-  const isOrphaned = (key: string, entry: StoredEntry): boolean => {
-    if (known.keys.has(key)) {
-      absentSinceMs.delete(key);
-      return false;
-    }
-    const nowMs = clock.monotonicMs();
-    const since = absentSinceMs.get(key) ?? nowMs;
-    absentSinceMs.set(key, since);
-    return nowMs - since >= KEEP_MS && isSpent(entry, clock.now());
-  };
+  /** Null: the documents are not read yet. */
+  let known: KnownPlaces | null = null;
 
   const isWrittenByLaterTerm = ({ content, foreignSinceMs }: KnownEntry, index: number): boolean =>
     !('problem' in content) &&
@@ -110,7 +97,7 @@ export function createStateStore(options: StateStoreOptions): StateStore {
       name: configMapName(index),
       mayWrite: () => leadershipOf(index).mayWrite(),
       isWrittenByLaterTerm: (entry) => isWrittenByLaterTerm(entry, index),
-      isSpent: isOrphaned,
+      isKnown: (key) => known?.keys.has(key) ?? true,
     }),
   );
   const placeAt = (scaler: ScalerName): Place | null => {
@@ -121,7 +108,7 @@ export function createStateStore(options: StateStoreOptions): StateStore {
     return { key, bucket, index };
   };
   const placeOf = (scaler: ScalerName): Place | null =>
-    known.places.get(scaler.namespace)?.get(scaler.name) ?? placeAt(scaler);
+    known?.places.get(scaler.namespace)?.get(scaler.name) ?? placeAt(scaler);
   const all = async (work: (bucket: StateBucket) => Promise<void>): Promise<void> => {
     await Promise.all(buckets.map(work));
   };

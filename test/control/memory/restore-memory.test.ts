@@ -2,9 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { forNewTerm, freshMemory, lastScales } from '../../../src/control/memory/memory.js';
 import { shiftMemory } from '../../../src/control/memory/clock-jump.js';
 import type { Memory } from '../../../src/control/memory/memory.js';
-import { isStateChanged, storedStateOf } from '../../../src/control/memory/stored-state.js';
+import { isStateChanged, isStored, storedStateOf } from '../../../src/control/memory/stored-state.js';
 import { restoreMemory } from '../../../src/control/memory/restore-memory.js';
 import { EMPTY_STATE } from '../../../src/decision/snapshot/snapshot.js';
+import { storedMetricKey } from '../../../src/kubernetes/state/state-entry.js';
 import type { StoredEntry } from '../../../src/kubernetes/state/state-entry.js';
 import type { StateReading } from '../../../src/kubernetes/state/state-store.js';
 import { stateOf } from '../../kubernetes/state/state-rig.js';
@@ -25,7 +26,7 @@ const INTENT = {
 };
 
 function entry(over: Partial<StoredEntry> = {}): StoredEntry {
-  return { epoch: '2/b', ...stateOf(), ...over };
+  return { epoch: '2/b', absentSince: null, ...stateOf(), ...over };
 }
 
 function read(over: Partial<StoredEntry> = {}, isOwn = false): StateReading {
@@ -252,6 +253,26 @@ describe('the time since when a metric has failed', () => {
     const taken = restoreMemory(settledMemory({ failingSince: ours }), read({ failingSince: theirs }), now);
 
     expect(taken.state.failingSince).toEqual(expected);
+  });
+
+  it.each([
+    ['the short key of this release', true],
+    ['the name, which earlier releases stored', false],
+  ])('of a metric with a long name is restored from %s', (_, isShort) => {
+    const name = 'x'.repeat(250);
+    const external = { query: 'x', metric: { name }, target: { type: 'AverageValue', averageValue: 10 } };
+    const { spec } = buildScaler({
+      fallback: { afterSeconds: 180, replicas: 10 },
+      metrics: [{ type: 'External', external }],
+    });
+    const key = `External/${name}`;
+    const failingSince = failing(-170, isShort ? storedMetricKey(key) : key);
+
+    const memory = restoreMemory(freshMemory(at(-1000), null), read({ failingSince }), { now: at(0), spec });
+    const own = { ...memory, state: { ...memory.state, failingSince: failing(-170, key) } };
+
+    expect(memory.state.failingSince).toEqual(failing(-170, key));
+    expect(isStored(own, entry({ ...own.state, failingSince }), spec)).toBe(isShort);
   });
 
   it('is restored by a process that has not decided yet', () => {

@@ -19,6 +19,8 @@ type Effect = BucketEffect<BucketWrite>;
 
 const TEXT = writeEntry('1/a', stateOf());
 const OTHER_TEXT = writeEntry('2/b', stateOf());
+/** Of a scaler that was removed a day ago. */
+const ABSENT_TEXT = '{"v":2,"epoch":"1/a","uid":"uid-1","absentSince":"2025-12-31T00:00:00Z"}';
 const WRITE: BucketWrite = { key: 'shop.web', base: null, text: TEXT };
 
 /**
@@ -59,7 +61,7 @@ function answerOf(result: object): object {
 
 describe('a write', () => {
   it('is one PATCH of the version that was read, and succeeds with it', () => {
-    const sent = run([read({ 'shop.old': OTHER_TEXT }), write(WRITE)], { isSpent: () => true });
+    const sent = run([read({ 'shop.old': ABSENT_TEXT }), write(WRITE)], { isKnown: () => false });
 
     expect(sent.effects).toEqual([
       {
@@ -165,12 +167,13 @@ describe('texts that were sent', () => {
   const done = { type: 'patched', resourceVersion: '8' } as const;
 
   it('are kept to recognize a lost write, until the entry is dropped', () => {
-    const gone = { key: 'shop.gone', base: null, text: TEXT };
+    const gone = { key: 'shop.gone', base: null, text: ABSENT_TEXT };
     const written = run([read(), write(WRITE, gone), done]);
     expect([...written.state.sent.keys()]).toEqual(['shop.web', 'shop.gone']);
 
     const next = write({ ...WRITE, base: TEXT, text: OTHER_TEXT });
-    const spent = { ...contextAt(5), isSpent: (key: string) => key === 'shop.gone' };
+    const isKnown = (key: string): boolean => key !== 'shop.gone';
+    const spent = { ...contextAt(5), isKnown, now: at(86_400) };
     const sent = transition(written.state, next, spent);
     const dropped = transition(sent.state, done, contextAt(6));
 
@@ -234,6 +237,6 @@ function contextAt(nowMs: number): BucketContext {
     nowMs,
     mayWrite: () => true,
     isWrittenByLaterTerm: () => false,
-    isSpent: () => false,
+    isKnown: () => true,
   };
 }

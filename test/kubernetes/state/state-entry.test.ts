@@ -4,6 +4,7 @@ import {
   isSpent,
   MAX_ENTRY_BYTES,
   readEntry,
+  storedMetricKey,
   writeEntry,
 } from '../../../src/kubernetes/state/state-entry.js';
 import type { Intent, StoredEntry, StoredState } from '../../../src/kubernetes/state/state-entry.js';
@@ -21,7 +22,7 @@ const INTENT: Intent = {
 };
 
 function entry(over: Partial<StoredEntry> = {}): StoredEntry {
-  return { epoch: '3/pod-a', ...stateOf(), ...over };
+  return { epoch: '3/pod-a', absentSince: null, ...stateOf(), ...over };
 }
 
 describe('writeEntry', () => {
@@ -49,7 +50,7 @@ describe('writeEntry', () => {
         '"scaleEvents":[["2025-12-31T23:58:59.750Z",-2],["2026-01-01T00:00:00Z",3]],"zeroedBySelf":true,' +
         '"intent":{"epoch":"3/pod-a","from":5,"to":8,"earlier":[9,7],"resourceVersion":"100","generation":7,"at":"2026-01-01T00:00:30Z"}}',
     );
-    expect(readEntry(text)).toEqual({ epoch: '4/pod-b', ...full });
+    expect(readEntry(text)).toEqual({ epoch: '4/pod-b', absentSince: null, ...full });
   });
 
   it('keeps the time since when each metric has failed', () => {
@@ -64,19 +65,44 @@ describe('writeEntry', () => {
       '{"v":1,"epoch":"1/a","uid":"uid-1","failingSince":' +
         '{"External/queue depth":"2025-12-31T23:59:29.500Z","Resource/cpu":"2026-01-01T00:00:00Z"}}',
     );
-    expect(readEntry(text)).toEqual({ epoch: '1/a', ...stateOf({ failingSince }) });
+    expect(readEntry(text)).toEqual({ epoch: '1/a', absentSince: null, ...stateOf({ failingSince }) });
   });
 
   it('omits those times if the entry would be longer than 4096 bytes, and keeps the rest', () => {
-    const metric = (length: number) => new Map([['x'.repeat(length), at(0)]]);
-    const room =
-      MAX_ENTRY_BYTES - Buffer.byteLength(writeEntry('1/a', stateOf({ failingSince: metric(1) }))) + 1;
+    const failingSince = new Map([['Resource/cpu', at(0)]]);
+    const bytesOf = (uid: string): number =>
+      Buffer.byteLength(writeEntry('1/a', stateOf({ uid, failingSince })));
+    const room = MAX_ENTRY_BYTES - bytesOf('');
 
-    const fits = writeEntry('1/a', stateOf({ failingSince: metric(room) }));
-    const longer = writeEntry('1/a', stateOf({ failingSince: metric(room + 1), lastScaleUp: at(0) }));
+    const fits = writeEntry('1/a', stateOf({ failingSince, uid: 'u'.repeat(room) }));
+    const longer = writeEntry(
+      '1/a',
+      stateOf({ failingSince, uid: 'u'.repeat(room + 1), zeroedBySelf: true }),
+    );
 
     expect(Buffer.byteLength(fits)).toBe(MAX_ENTRY_BYTES);
-    expect(readEntry(longer)).toMatchObject({ failingSince: new Map(), lastScaleUp: at(0) });
+    expect(readEntry(fits)).toMatchObject({ failingSince });
+    expect(readEntry(longer)).toMatchObject({ failingSince: new Map(), zeroedBySelf: true });
+  });
+
+  it('keeps 16 of 100 failing metrics with names of 253 characters in 1.6 KB, each with its own key', () => {
+    const names = Array.from({ length: 100 }, (_, index) => `External/${'x'.repeat(250)}${index}`);
+    const failingSince = new Map(names.map((name, index) => [name, at(index)]));
+
+    const text = writeEntry('1/a', stateOf({ failingSince }));
+    const read = readEntry(text);
+
+    expect(text.length).toBeLessThan(1600);
+    const first = names.slice(0, 16).map((name, index) => [storedMetricKey(name), at(index)] as const);
+    expect(read).toMatchObject({ failingSince: new Map(first) });
+    expect(new Set(names.map(storedMetricKey)).size).toBe(100);
+  });
+
+  it.each([
+    ['x'.repeat(64), 'x'.repeat(64)],
+    ['x'.repeat(65), `${'x'.repeat(47)}~9537c5fdf120482f`],
+  ])('has for the metric %s the key %s', (name, key) => {
+    expect(storedMetricKey(name)).toBe(key);
   });
 
   it('keeps an intent without a generation', () => {
@@ -233,7 +259,10 @@ describe('isSpent', () => {
     expect(isSpent(entry({ lastScaleUp: at(0), lastScaleDown: at(-90_000) }), at(seconds))).toBe(isOver);
   });
 
-  it('is false for every unresolved intent', () => {
-    expect(isSpent(entry({ intent: INTENT }), at(1_000_000))).toBe(false);
+  it.each([
+    [86_430, false],
+    [86_431, true],
+  ])('is, for an intent of 30 s and a time of %d s, %s', (seconds, isOver) => {
+    expect(isSpent(entry({ intent: INTENT }), at(seconds))).toBe(isOver);
   });
 });

@@ -355,7 +355,7 @@ describe('size limits', () => {
     const rig = new StateRig();
     const long = writeEntry('1/a', stateOf({ uid: 'u'.repeat(3000) }));
     rig.maps.edit(WEB_MAP, WEB_KEY, long);
-    rig.maps.edit(WEB_MAP, 'not.ours', 'x'.repeat(MAX_BUCKET_BYTES - long.length - 16));
+    rig.maps.edit(WEB_MAP, 'shop.ours', 'x'.repeat(MAX_BUCKET_BYTES - long.length - 17));
     const mate = mateOfWeb();
 
     const refused = await rig.store.put({ scaler: mate, base: null, state: STATE });
