@@ -93,7 +93,7 @@ export class ScalingProcess {
     this.#server = server;
     this.#scaler = buildScaler(options.spec);
     this.memory = freshMemory(clock.now(), null);
-    const leadership = { epoch: () => options.epoch, mayWrite: () => true };
+    const leadership = { epoch: () => options.epoch, mayWrite: () => true, whyNoWrites: () => null };
     const transport = {
       request: (request: Parameters<FakeStateMaps['request']>[0]) =>
         server.request(this, `${request.method} state`, () => server.maps.request(request)),

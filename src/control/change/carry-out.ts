@@ -84,10 +84,11 @@ function whyGivenUp(
 ): string | null {
   const { leadership } = ports;
   if (!isWanted) return NOT_WANTED;
-  if (!leadership.mayWrite()) return 'another replica is the leader';
+  const why = leadership.whyNoWrites();
+  if (why !== null) return why;
   // `now` is the time of the read of the target: a change that was unresolved then still counts as unresolved
   // after a long wait.
   return isUnderWay(memory, leadership.epoch(), now)
-    ? 'waiting for a change that another replica has announced'
+    ? 'waiting for a change that another replica or an earlier term of this one has announced'
     : null;
 }

@@ -55,7 +55,7 @@ export type ScaleResult =
       readonly afterConflict: boolean;
     }
   | { readonly kind: 'recreated'; readonly message: string }
-  /** Nothing was sent: another replica is the leader or has written, the scaler was removed, or the read is too old. */
+  /** Nothing was sent: this process must not write now, another replica has written, the scaler was removed, or the read is too old. */
   | { readonly kind: 'given-up'; readonly message: string }
   /** Nothing was sent: the intent of a scale-down could not be stored. */
   | { readonly kind: 'unannounced'; readonly message: string }
@@ -154,7 +154,8 @@ async function prepare(
       progress.unannounced = announced.message;
     }
     if (change.isWanted?.() === false) return { kind: 'given-up', message: NOT_WANTED };
-    if (!leadership.mayWrite()) return { kind: 'given-up', message: 'another replica is the leader' };
+    const why = leadership.whyNoWrites();
+    if (why !== null) return { kind: 'given-up', message: why };
     const seconds = ageSeconds(clock, start);
     if (seconds <= INTENT_SECONDS) return { intent };
     // If storing the intent failed slowly, try once more, with a new read and without the intent.

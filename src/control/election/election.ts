@@ -3,7 +3,7 @@ import type { SeenLease } from '../../kubernetes/lease.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { withRefusals } from './election-refusal.js';
 import { mayAcquire, momentOf, observeLease, retryDelayMs, acquiredSpec } from './election-rules.js';
-import type { LeaseObservation } from './election-rules.js';
+import type { ElectionTimes, LeaseObservation } from './election-rules.js';
 import type { Election, Lead } from './leadership.js';
 import { watchLoopLag } from './loop-lag.js';
 import type { LoopLag } from './loop-lag.js';
@@ -42,7 +42,7 @@ export function createElection(options: ElectionOptions): Election {
   let lag: LoopLag | null = null;
   let isFailing = false;
 
-  const isSteady = (): boolean => (lag?.ms() ?? 0) <= MAX_LAG_MS;
+  const lagMs = (): number => lag?.ms() ?? 0;
 
   const observe = (lease: SeenLease): void => {
     const holder = known?.spec.holderIdentity;
@@ -111,11 +111,20 @@ export function createElection(options: ElectionOptions): Election {
       ? null
       : known.spec.holderIdentity;
 
+  const whyNoWrites = (): string | null => {
+    if (term === null) {
+      const holder = otherLeader();
+      return holder === null ? 'this replica is not the leader' : `another replica is the leader: ${holder}`;
+    }
+    return whyUnsafe({ isValid: term.isValid(), lagMs: lagMs(), times });
+  };
+
   return {
     identity,
     leader: () => (term === null ? otherLeader() : identity),
     epoch: () => epoch,
-    mayWrite: () => term !== null && term.isValid() && isSteady(),
+    mayWrite: () => whyNoWrites() === null,
+    whyNoWrites,
     isLeading: () => term !== null,
     healthProblems: () => {
       const seconds = term?.sinceRenewalSeconds() ?? 0;
@@ -123,7 +132,7 @@ export function createElection(options: ElectionOptions): Election {
         ? [`is leader, but has not renewed the Lease for ${Math.round(seconds)} s`]
         : [];
     },
-    untilSteady: () => untilSteady(clock, () => lag?.ms() ?? 0),
+    untilSteady: () => untilSteady(clock, lagMs),
     run: async (signal, lead) => {
       lag = watchLoopLag(clock);
       try {
@@ -138,6 +147,21 @@ export function createElection(options: ElectionOptions): Election {
       }
     },
   };
+}
+
+/** Returns why the holder of a Lease must not write; null: it may. Source: reliability.md, W17 and W18. */
+export function whyUnsafe(holder: {
+  /** Whether the last renewal is less than renewDeadline ago. */
+  readonly isValid: boolean;
+  readonly lagMs: number;
+  readonly times: ElectionTimes;
+}): string | null {
+  const { isValid, lagMs, times } = holder;
+  if (!isValid) {
+    return `the Lease was not renewed within ${times.renewDeadlineSeconds} s, so another replica may take it over`;
+  }
+  if (lagMs <= MAX_LAG_MS) return null;
+  return `the event loop was blocked for ${(lagMs / 1000).toFixed(1)} s, at most ${MAX_LAG_MS / 1000} s are allowed`;
 }
 
 /** Resolves when the event loop is responsive, or after 3 s. */

@@ -3,6 +3,8 @@ export interface Leadership {
   readonly epoch: () => string;
   /** Whether a write may be sent now; checked directly before each write. */
   readonly mayWrite: () => boolean;
+  /** Returns why no write may be sent now; null: it may. */
+  readonly whyNoWrites: () => string | null;
 }
 
 /** The work of a leader until `signal` is aborted; it must end within 5 s. */
@@ -22,7 +24,7 @@ export interface Election extends Leadership {
 }
 
 export function alwaysLeads(instance: string): Leadership {
-  return { epoch: () => `0/${instance}`, mayWrite: () => true };
+  return { epoch: () => `0/${instance}`, mayWrite: () => true, whyNoWrites: () => null };
 }
 
 export function soleLeader(instance: string): Election {

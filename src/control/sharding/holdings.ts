@@ -26,6 +26,8 @@ export interface Holdings {
   readonly hasNew: () => boolean;
   readonly has: (bucket: number) => boolean;
   readonly phaseOf: (bucket: number) => Phase | null;
+  /** Returns why the scalers of the bucket must not be changed; null: they may. */
+  readonly whyNoWrites: (bucket: number) => string | null;
   /** Number of the bucket's claim; 0: not claimed. */
   readonly numberOf: (bucket: number) => number;
   readonly claim: (bucket: number) => void;
@@ -64,6 +66,13 @@ export function createHoldings({ load, drain, onServed, onDrained }: HoldingsOpt
     hasNew: () => [...held.values()].some(({ number }) => number === null),
     has: (bucket) => held.has(bucket),
     phaseOf: (bucket) => held.get(bucket)?.phase ?? null,
+    whyNoWrites: (bucket) => {
+      const phase = held.get(bucket)?.phase;
+      if (phase === 'serving' || phase === 'draining') return null;
+      return phase === undefined
+        ? `another replica owns bucket ${bucket} or is taking it over`
+        : `this replica has not taken over bucket ${bucket} yet`;
+    },
     numberOf: (bucket) => held.get(bucket)?.number ?? 0,
     claim: (bucket) => {
       if (!held.has(bucket)) held.set(bucket, { phase: 'claimed', number: null });

@@ -7,7 +7,7 @@ import { endedWithin, sleep, withDeadline, type Clock } from '../../units/clock.
 import type { Log } from '../../units/log.js';
 import { retryDelayMs, type ElectionTimes } from '../election/election-rules.js';
 import type { Lead } from '../election/leadership.js';
-import { MAX_LAG_MS, STUCK_SECONDS, untilSteady } from '../election/election.js';
+import { STUCK_SECONDS, untilSteady, whyUnsafe } from '../election/election.js';
 import { watchLoopLag, type LoopLag } from '../election/loop-lag.js';
 import { workUntilLost } from '../election/work-until-lost.js';
 import { createBusyBuckets } from './busy-buckets.js';
@@ -79,7 +79,10 @@ export function createMembership(options: MembershipOptions): Shards {
   });
 
   const lagMs = (): number => lag?.ms() ?? 0;
-  const mayWrite = (): boolean => joinedMs !== null && own.isValid() && lagMs() <= MAX_LAG_MS;
+  const whyNoWrites = (): string | null => {
+    if (joinedMs === null) return 'this replica has no membership Lease';
+    return whyUnsafe({ isValid: own.isValid(), lagMs: lagMs(), times });
+  };
   const others = (): readonly SeenMember[] =>
     liveOthers(members, { own: own.name, nowMs: clock.monotonicMs(), times });
 
@@ -259,7 +262,8 @@ export function createMembership(options: MembershipOptions): Shards {
         ? identity
         : (others().find(({ buckets }) => buckets.includes(0))?.spec.holderIdentity ?? null),
     epoch: () => `${number}/${identity}`,
-    mayWrite,
+    mayWrite: () => whyNoWrites() === null,
+    whyNoWrites,
     isLeading: () => joinedMs !== null,
     healthProblems: () => {
       const since = joinedMs === null ? null : own.since();
@@ -282,10 +286,11 @@ export function createMembership(options: MembershipOptions): Shards {
       }
     },
     serves: (bucket) => holdings.phaseOf(bucket) === 'serving',
-    leadershipOf: (bucket) => ({
-      epoch: () => `${holdings.numberOf(bucket)}/${identity}`,
-      mayWrite: () => mayWrite() && ['serving', 'draining'].includes(holdings.phaseOf(bucket) ?? ''),
-    }),
+    leadershipOf: (bucket) => {
+      const why = (): string | null => whyNoWrites() ?? holdings.whyNoWrites(bucket);
+      const epoch = (): string => `${holdings.numberOf(bucket)}/${identity}`;
+      return { epoch, mayWrite: () => why() === null, whyNoWrites: why };
+    },
     track: busy.track,
     others: () =>
       others().map(({ spec, address, buckets }) => ({ identity: spec.holderIdentity, address, buckets })),

@@ -20,14 +20,15 @@ export interface BucketWrite {
 export type PutResult =
   /** `stored`: the entry as written; null if state is only in memory. */
   | { readonly kind: 'written'; readonly stored: string | null }
-  /** Another replica wrote the entry or is the leader, so the caller must not act on its older state. */
+  /** No write may be sent now, or the entry has changed, so the caller must not act on its older state. */
   | { readonly kind: 'refused'; readonly message: string }
   /** The store is unusable. Source: reliability.md, W11. */
   | { readonly kind: 'failed'; readonly message: string };
 
 export interface BucketRules {
   readonly name: string;
-  readonly mayWrite: () => boolean;
+  /** Null: writes may be sent. */
+  readonly whyNoWrites: () => string | null;
   /** Whether a leader of a later term wrote the entry, which must then not be overwritten (W13). */
   readonly isWrittenByLaterTerm: (entry: KnownEntry) => boolean;
   /** Whether the scaler of the entry exists. */
@@ -95,11 +96,13 @@ function fit<W extends BucketWrite>(write: W, room: Room, wanted: ReadonlySet<st
 }
 
 function whyRefused(write: BucketWrite, known: KnownEntry | undefined, rules: BucketRules): PutResult | null {
-  if (!rules.mayWrite()) return { kind: 'refused', message: 'another replica is the leader' };
+  const why = rules.whyNoWrites();
+  if (why !== null) return { kind: 'refused', message: why };
   const isChanged = (known?.text ?? null) !== write.base;
   if (known !== undefined && 'problem' in known.content) return null;
   if (!isChanged && (known === undefined || !rules.isWrittenByLaterTerm(known))) return null;
-  return { kind: 'refused', message: 'another replica has written the state of this scaler' };
+  const writer = known?.foreignSinceMs === null ? 'a later change of this replica' : 'another replica';
+  return { kind: 'refused', message: `${writer} has written the state of this scaler` };
 }
 
 function whyImpossible(write: BucketWrite, known: KnownEntry | undefined): PutResult | null {

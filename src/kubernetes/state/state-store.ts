@@ -70,7 +70,7 @@ interface StateStoreOptions {
 
 interface BucketLeadership {
   readonly epoch: () => string;
-  readonly mayWrite: () => boolean;
+  readonly whyNoWrites: () => string | null;
 }
 
 /** Longer than a former leader may assume that it still is the leader. */
@@ -95,7 +95,7 @@ export function createStateStore(options: StateStoreOptions): StateStore {
     createStateBucket({
       ...options,
       name: configMapName(index),
-      mayWrite: () => leadershipOf(index).mayWrite(),
+      whyNoWrites: () => leadershipOf(index).whyNoWrites(),
       isWrittenByLaterTerm: (entry) => isWrittenByLaterTerm(entry, index),
       isKnown: (key) => known?.keys.has(key) ?? true,
     }),

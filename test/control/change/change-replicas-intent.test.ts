@@ -12,7 +12,7 @@ class Rig {
   readonly clock = new ManualClock();
   readonly cluster = new FakeCluster();
   readonly intents: Intent[] = [];
-  mayWrite = true;
+  whyNoWrites: string | null = null;
   /** An earlier change with an unknown outcome. */
   pending: Intent | null = null;
   /** The result of storing the intent. */
@@ -22,7 +22,11 @@ class Rig {
     const { spec, namespace } = buildScaler();
     const { signal } = new AbortController();
     const target = await new FakeCluster().readTarget(namespace, spec.scaleTargetRef, signal);
-    const leadership = { epoch: () => '3/a', mayWrite: () => this.mayWrite };
+    const leadership = {
+      epoch: () => '3/a',
+      mayWrite: () => this.whyNoWrites === null,
+      whyNoWrites: () => this.whyNoWrites,
+    };
     const announce = (intent: Intent): Promise<PutResult> => {
       this.intents.push(intent);
       return Promise.resolve(this.announce());
@@ -138,11 +142,12 @@ describe('the intent of a change', () => {
   it('is not followed by a PATCH if this process has lost the leadership meanwhile', async () => {
     const rig = new Rig();
     rig.announce = () => {
-      rig.mayWrite = false;
+      rig.whyNoWrites = 'the Lease was not renewed within 10 s';
       return { kind: 'written', stored: 'text' };
     };
 
-    expect(await rig.change(8)).toEqual({ kind: 'given-up', message: 'another replica is the leader' });
+    const message = 'the Lease was not renewed within 10 s';
+    expect(await rig.change(8)).toEqual({ kind: 'given-up', message });
     expect(rig.cluster.arrived).toEqual([]);
   });
 
@@ -190,7 +195,7 @@ describe('a change whose intent cannot be stored', () => {
   it('is not tried without a leader', async () => {
     const rig = new Rig();
     rig.announce = () => {
-      rig.mayWrite = false;
+      rig.whyNoWrites = 'the Lease was not renewed within 10 s';
       return FAILED;
     };
 

@@ -230,6 +230,39 @@ describe('an event loop that is late', () => {
   });
 });
 
+describe('the reason why a candidate must not write', () => {
+  it('names the leader once it has read the Lease; before, it is only not the leader', async () => {
+    const { world, a } = await ledFor21Seconds();
+    const b = world.add('b');
+    expect(b.election.whyNoWrites()).toBe('this replica is not the leader');
+
+    b.start();
+    await world.pass(3);
+
+    expect(b.election.whyNoWrites()).toBe(`another replica is the leader: ${a.identity}`);
+    expect(a.election.whyNoWrites()).toBeNull();
+  });
+
+  it('is the late renewal while no other replica leads', async () => {
+    const { a } = await ledFor21Seconds();
+
+    a.clock.skewSeconds = 9.001;
+
+    expect(a.election.whyNoWrites()).toBe(
+      'the Lease was not renewed within 10 s, so another replica may take it over',
+    );
+  });
+
+  it('is the event loop that was blocked for 1.2 s', async () => {
+    const { world, a } = await ledFor21Seconds();
+    a.clock.stop();
+
+    await world.pass(1.7);
+
+    expect(a.election.whyNoWrites()).toBe('the event loop was blocked for 1.2 s, at most 1 s are allowed');
+  });
+});
+
 describe('the liveness of a leader', () => {
   it('is healthy at 34.9 s without a renewal while it believes that it leads, and unhealthy at 35.1 s', async () => {
     const { world, a } = await ledFor21Seconds();

@@ -44,6 +44,22 @@ describe('the members', () => {
     expect(c?.shards.mayWrite()).toBe(false);
   });
 
+  it('name the phase of a bucket whose scalers they must not change', async () => {
+    const world = await threeMembers();
+    const [a, b, c] = world.all;
+    const ofB = b?.served[0] ?? 0;
+    const whyOfA = (): string | null | undefined => a?.shards.leadershipOf(ofB).whyNoWrites();
+    expect(whyOfA()).toBe(`another replica owns bucket ${ofB} or is taking it over`);
+    expect(b?.shards.leadershipOf(ofB).whyNoWrites()).toBeNull();
+
+    c?.stop.abort();
+    b?.stop.abort();
+    await world.passUntil(() => whyOfA() !== `another replica owns bucket ${ofB} or is taking it over`, 20);
+
+    expect(whyOfA()).toBe(`this replica has not taken over bucket ${ofB} yet`);
+    await world.passUntil(() => whyOfA() === null, 20);
+  });
+
   it('take over the buckets of one that stops within a retry period', async () => {
     const world = await threeMembers();
     const [a, b, c] = world.all;

@@ -28,11 +28,7 @@ export const SHARDING_BUGS: readonly Bug[] = [
       `serves: (bucket) => holdings.phaseOf(bucket) === 'serving'`,
       'serves: () => true',
     ),
-    edit(
-      'control/sharding/membership.js',
-      `mayWrite() && ['serving', 'draining'].includes(holdings.phaseOf(bucket) ?? '')`,
-      'mayWrite()',
-    ),
+    edit('control/sharding/membership.js', 'whyNoWrites() ?? holdings.whyNoWrites(bucket)', 'whyNoWrites()'),
   ),
   bug(
     'elected-leader-ignored',

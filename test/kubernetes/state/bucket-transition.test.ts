@@ -139,7 +139,7 @@ describe('a write', () => {
   it('is not sent after a wait if another replica has become the leader by then', () => {
     const before = run([read(), write(WRITE), patchFailed('rate_limited', 1)]);
 
-    const { effects } = transition(before.state, RETRY, { ...contextAt(1000), mayWrite: () => false });
+    const { effects } = transition(before.state, RETRY, { ...contextAt(1000), whyNoWrites: () => 'not now' });
 
     expect(effects).toMatchObject([answerOf({ kind: 'refused' })]);
   });
@@ -235,7 +235,7 @@ function contextAt(nowMs: number): BucketContext {
     name: 'state-04',
     now: at(0),
     nowMs,
-    mayWrite: () => true,
+    whyNoWrites: () => null,
     isWrittenByLaterTerm: () => false,
     isKnown: () => true,
   };

@@ -256,13 +256,23 @@ describe('a leader of term 3', () => {
 
   it('writes nothing once another replica is the leader', async () => {
     const rig = new StateRig();
-    rig.mayWrite = false;
+    rig.whyNoWrites = 'another replica is the leader: b';
 
     expect(await rig.store.put({ scaler: WEB, base: null, state: STATE })).toEqual({
       kind: 'refused',
-      message: 'another replica is the leader',
+      message: 'another replica is the leader: b',
     });
     expect(rig.maps.count('PATCH')).toBe(0);
+  });
+
+  it('names itself as the writer of an entry that a delayed write of its own would replace', async () => {
+    const rig = new StateRig();
+    await rig.store.put({ scaler: WEB, base: null, state: STATE });
+
+    expect(await rig.store.put({ scaler: WEB, base: null, state: stateOf({ lastScaleUp: at(5) }) })).toEqual({
+      kind: 'refused',
+      message: 'a later change of this replica has written the state of this scaler',
+    });
   });
 
   it('reads the entries of another leader again, at a reload', async () => {

@@ -29,7 +29,7 @@ describe('a write that the server rate-limits (429)', () => {
     }
     const results = [rig, deposed].map((each) => each.store.put({ scaler: WEB, base: null, state: STATE }));
     await deposed.clock.advanceAndSettle(500);
-    deposed.mayWrite = false;
+    deposed.whyNoWrites = 'another replica is the leader: b';
 
     for (const each of [rig, deposed]) await each.clock.advanceAndSettle(60_000);
 

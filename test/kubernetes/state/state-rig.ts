@@ -17,7 +17,7 @@ export class StateRig {
   readonly store: StateStore;
   readonly logged: { readonly level: string; readonly message: string; readonly facts: object }[] = [];
   epoch: string;
-  mayWrite = true;
+  whyNoWrites: string | null = null;
 
   constructor(
     options: { readonly maps?: FakeStateMaps; readonly clock?: ManualClock; readonly epoch?: string } = {},
@@ -30,7 +30,7 @@ export class StateRig {
       namespace: 'promscaler',
       clock: this.clock,
       log: this.#log(),
-      leadership: { epoch: () => this.epoch, mayWrite: () => this.mayWrite },
+      leadership: { epoch: () => this.epoch, whyNoWrites: () => this.whyNoWrites },
     });
   }
 

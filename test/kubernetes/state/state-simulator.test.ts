@@ -31,7 +31,7 @@ describe('the state store on a Kubernetes API over HTTP', () => {
   function open(epoch: string, namespace = NAMESPACE): StateStore {
     const transport = createTransport({ connection: connectTo(simulator.url), clock });
     transports.push(transport);
-    const leadership = { epoch: () => epoch, mayWrite: () => true };
+    const leadership = { epoch: () => epoch, whyNoWrites: () => null };
     return createStateStore({ transport, namespace, clock, log: SILENT_LOG, leadership });
   }
 
