@@ -4,10 +4,10 @@ import { coreEventBody, corePatch, newEventBody, seriesPatch, type SeenEvent } f
 import type { JsonObject } from './api/json.js';
 import type { Log } from '../units/log.js';
 import type { Transport } from './requests/transport.js';
-import { KubernetesError, type ScaleTarget, type TargetEvent } from './api/types.js';
+import { KubernetesError, type Cluster, type ScaleTarget, type TargetEvent } from './api/types.js';
 
 interface EventRecorder {
-  readonly record: (target: ScaleTarget, event: TargetEvent) => void;
+  readonly record: Cluster['recordEvent'];
   readonly idle: () => Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   const { clock, log } = options;
   const series = new Map<string, SeenEvent>();
   const budgets = new Map<string, Budget>();
-  const queue: SeenEvent[] = [];
+  const queue: { readonly seen: SeenEvent; readonly onWritten: (() => void) | undefined }[] = [];
   let working: Promise<void> | null = null;
   let coreUntilMs = Number.NEGATIVE_INFINITY;
 
@@ -75,12 +75,13 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     return seen;
   };
 
-  const send = async (seen: SeenEvent): Promise<void> => {
+  /** Returns whether the API server has accepted the Event. */
+  const send = async (seen: SeenEvent): Promise<boolean> => {
     try {
       if (clock.monotonicMs() >= coreUntilMs) {
         try {
           await sendTo(options, seen, NEW_API);
-          return;
+          return true;
         } catch (error) {
           if (!(error instanceof KubernetesError) || !['forbidden', 'not_found'].includes(error.kind))
             throw error;
@@ -89,27 +90,30 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
         // that events.k8s.io is missing.
         await sendTo(options, seen, CORE_API);
         coreUntilMs = clock.monotonicMs() + CORE_MS;
-        return;
+        return true;
       }
       await sendTo(options, seen, CORE_API);
+      return true;
     } catch (error) {
       log.debug('failed to send Event', { reason: seen.event.reason, error: String(error) });
+      return false;
     }
   };
 
   const work = async (): Promise<void> => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) await send(next);
+    for (let next = queue.shift(); next !== undefined; next = queue.shift())
+      if (await send(next.seen)) next.onWritten?.();
     working = null;
   };
 
   return {
-    record: (target, event) => {
+    record: (target, event, onWritten) => {
       const seen = observe(target, event);
       if (queue.length >= MAX_QUEUE || !spend(target.uid)) {
         log.debug('Event dropped', { reason: event.reason });
         return;
       }
-      queue.push(seen);
+      queue.push({ seen, onWritten });
       working ??= work();
     },
     idle: () => working ?? Promise.resolve(),

@@ -81,7 +81,10 @@ export class FakeCluster implements Cluster {
   readonly problemOf = (): KubernetesError | null => this.podsFailure;
   readonly cacheAgeSeconds = (): number => this.ageSeconds;
   readonly listOtherScalers = (): Promise<readonly OtherScaler[]> => Promise.resolve(this.others);
-  readonly recordEvent = (_target: ScaleTarget, event: TargetEvent): void => void this.events.push(event);
+  readonly recordEvent = (_target: ScaleTarget, event: TargetEvent, onWritten?: () => void): void => {
+    this.events.push(event);
+    onWritten?.();
+  };
 
   readonly listPods = (): readonly Pod[] => {
     if (this.podsFailure !== null) throw this.podsFailure;

@@ -124,6 +124,32 @@ describe('recordEvent', () => {
     expect(rig.fake.requests).toHaveLength(26);
   });
 
+  it('reports the 25 Events of a burst of 30 that were written, and none of those that were dropped', async () => {
+    const written: number[] = [];
+    for (let index = 0; index < 30; index += 1)
+      rig.cluster.recordEvent(TARGET, { ...RESCALED, message: `New size: ${index}` }, () =>
+        written.push(index),
+      );
+    expect(written).toEqual([]);
+
+    await eventually(() => written.length >= 25);
+    await settle();
+
+    expect(written).toEqual(Array.from({ length: 25 }, (_, index) => index));
+  });
+
+  it('does not report an Event that the API server rejects', async () => {
+    const written: string[] = [];
+    rig.fake.on('POST', EVENTS, status(500, 'InternalError'));
+    rig.cluster.recordEvent(TARGET, RESCALED, () => written.push('rejected'));
+    await eventually(() => rig.reports.length >= 1);
+    rig.fake.on('POST', EVENTS, json({ kind: 'Event' }));
+    rig.cluster.recordEvent(TARGET, { ...RESCALED, message: 'New size: 6' }, () => written.push('accepted'));
+    await eventually(() => written.length === 1);
+
+    expect(written).toEqual(['accepted']);
+  });
+
   it('truncates a message to 1 kB between two characters', async () => {
     await recordAndWait({ ...RESCALED, message: 'ü'.repeat(800) }, 1);
 

@@ -173,8 +173,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const reportPorts: CycleReportPorts = {
     recorder,
     recordEvent: (target, event, scaler) => {
-      cluster.recordEvent(target, event);
-      sentEvents.add(scaler, { ...event, at: clock.now() });
+      const at = clock.now();
+      cluster.recordEvent(target, event, () => {
+        // A removed scaler has no record, and its Events were removed with it.
+        if (ledger.get(scaler) !== null) sentEvents.add(scaler, { ...event, at });
+      });
     },
     isLeading: shards.isLeading,
     log,

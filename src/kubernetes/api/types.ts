@@ -93,7 +93,8 @@ export interface Cluster {
     change: { readonly uid: string; readonly resourceVersion: string; readonly replicas: number },
     signal: AbortSignal,
   ) => Promise<Scale>;
-  readonly recordEvent: (target: ScaleTarget, event: TargetEvent) => void;
+  /** Calls `onWritten` after the API server has accepted the Event; never for one that is dropped or fails. */
+  readonly recordEvent: (target: ScaleTarget, event: TargetEvent, onWritten?: () => void) => void;
   /** Returns the HPAs of a followed namespace, as last seen; none if they cannot be listed, which is no failure. */
   readonly listOtherScalers: (namespace: string, signal: AbortSignal) => Awaitable<readonly OtherScaler[]>;
 }
