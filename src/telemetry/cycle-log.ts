@@ -1,27 +1,37 @@
-import type { Scaler } from '../scaler/spec.js';
 import { isHeldBack, isSameOutcome, limitsOf, reasonOf, rescaleDirection } from './cycle-record.js';
 import type { CycleRecord } from './cycle-record.js';
 import { conditionOf } from './ledger.js';
 import type { ScalerStatus, TimedCondition } from './ledger.js';
+import { API_SERVER, dataSourceId } from './outages.js';
+import type { Outages } from './outages.js';
 import type { Facts, Log } from '../units/log.js';
 
 /** Reasons that a user causes intentionally. Other reasons are logged as warnings. */
 const WANTED: ReadonlySet<string> = new Set(['ScalingDisabled', 'RolloutPaused']);
+/** Reasons of AbleToScale for requests to the API server that failed. */
+const API_FAILURES: ReadonlySet<string> = new Set(['FailedGetScale', 'FailedUpdateScale']);
 const WANTED_HOLDS: ReadonlySet<string> = new Set(['DryRun', 'Paused']);
+
+interface CycleLogPorts {
+  readonly log: Log;
+  readonly outages: Pick<Outages, 'attribute' | 'takeAttributed' | 'isAttributed'>;
+}
 
 /**
  * Logs what a cycle has changed: one line per change of replicas, per metric that fails or recovers, and per condition
- * that degrades or recovers. A cycle without such a change logs nothing at info or above.
+ * that degrades or recovers. A cycle without such a change logs nothing at info or above, and neither do failures and
+ * recoveries that come from an outage of a shared system.
  */
-export function logCycle(log: Log, before: ScalerStatus | null, after: ScalerStatus): void {
+export function logCycle(ports: CycleLogPorts, before: ScalerStatus | null, after: ScalerStatus): void {
+  const { log } = ports;
   logOutcome(log, before, after.record);
-  if (before?.metricErrors !== after.metricErrors) logMetrics(log, before, after);
+  if (before?.metricErrors !== after.metricErrors) logMetrics(ports, before, after);
   logWriter(log, before, after);
   // The ledger keeps the list as long as no condition changes.
   if (before?.conditions === after.conditions) return;
   for (const condition of after.conditions) {
-    logCondition(log, {
-      scaler: after.scaler,
+    logCondition(ports, {
+      record: after.record,
       before: conditionOf(before?.conditions ?? [], condition.type),
       after: condition,
     });
@@ -54,13 +64,69 @@ function outcomeFacts(record: CycleRecord): Facts {
   };
 }
 
-function logMetrics(log: Log, before: ScalerStatus | null, after: ScalerStatus): void {
+function logMetrics(ports: CycleLogPorts, before: ScalerStatus | null, after: ScalerStatus): void {
+  const scaler = after.scaler.key;
+  let index = -1;
   for (const [metric, error] of after.metricErrors) {
-    const facts = { scaler: after.scaler.key, metric };
+    index += 1;
     const wasFailing = (before?.metricErrors.get(metric) ?? null) !== null;
-    if (error !== null && !wasFailing) log.warn('metric has no value', { ...facts, error });
-    if (error === null && wasFailing) log.info('metric has a value again', facts);
+    const system = systemOf(after.record, index);
+    logFailure(ports, {
+      scaler,
+      subject: metric,
+      isFailing: error !== null,
+      isChanged: (error !== null) !== wasFailing,
+      systems: system === null ? [] : [system],
+      facts: { scaler, metric },
+      failed: { level: 'warn', message: 'metric has no value', error },
+      recovered: 'metric has a value again',
+    });
   }
+}
+
+/** The data source that did not answer the query of a metric; null: it answered, or the metric has a value. */
+function systemOf({ scaler, snapshot }: CycleRecord, index: number): string | null {
+  const sample = snapshot?.samples[index];
+  const metric = scaler.spec.metrics[index];
+  if (sample?.form !== 'error' || sample.kind !== 'failed' || metric === undefined) return null;
+  return dataSourceId(metric.source);
+}
+
+function logFailure(
+  { log, outages }: CycleLogPorts,
+  change: {
+    readonly scaler: string;
+    readonly subject: string;
+    readonly isFailing: boolean;
+    /** Whether the failure has begun, has ended or has another reason. */
+    readonly isChanged: boolean;
+    /** The systems that may have caused it; empty: it is the scaler's own. */
+    readonly systems: readonly string[];
+    readonly facts: Facts;
+    readonly failed: {
+      readonly level: 'info' | 'warn';
+      readonly message: string;
+      readonly error?: string | null;
+    };
+    readonly recovered: string;
+  },
+): void {
+  const { scaler, subject, systems, facts, failed } = change;
+  if (!change.isFailing) {
+    if (!change.isChanged) return;
+    if (outages.takeAttributed(scaler, subject)) log.debug(change.recovered, facts);
+    else log.info(change.recovered, facts);
+    return;
+  }
+  const wasAttributed = outages.isAttributed(scaler, subject);
+  // What is left after an outage is the scaler's own failure, although it has not begun in this cycle.
+  if (!change.isChanged && !(wasAttributed && systems.length === 0)) return;
+  if (wasAttributed) outages.takeAttributed(scaler, subject);
+  const all = failed.error === undefined ? facts : { ...facts, error: failed.error };
+  outages.attribute({ scaler, subject, systems }, (isOwn) => {
+    if (isOwn) log[failed.level](failed.message, all);
+    else log.debug(failed.message, all);
+  });
 }
 
 function logWriter(log: Log, before: ScalerStatus | null, { scaler, record }: ScalerStatus): void {
@@ -76,26 +142,44 @@ function logWriter(log: Log, before: ScalerStatus | null, { scaler, record }: Sc
 }
 
 function logCondition(
-  log: Log,
+  ports: CycleLogPorts,
   change: {
-    readonly scaler: Scaler;
+    readonly record: CycleRecord;
     readonly before: TimedCondition | undefined;
     readonly after: TimedCondition;
   },
 ): void {
-  const { before, after } = change;
+  const { record, before, after } = change;
   const wasDegraded = before !== undefined && isDegraded(before);
-  if (isDegraded(after) === wasDegraded && (!wasDegraded || before.reason === after.reason)) return;
-  const facts = {
-    scaler: change.scaler.key,
-    condition: after.type,
-    status: after.status,
-    reason: after.reason,
-    detail: after.message,
-  };
-  if (!isDegraded(after)) log.info('condition recovered', facts);
-  else if (isWanted(after)) log.info('condition set', facts);
-  else log.warn('condition degraded', facts);
+  const isWantedNow = isWanted(after);
+  const scaler = record.scaler.key;
+  logFailure(ports, {
+    scaler,
+    subject: after.type,
+    isFailing: isDegraded(after),
+    isChanged: isDegraded(after) !== wasDegraded || (wasDegraded && before.reason !== after.reason),
+    systems: isWantedNow ? [] : systemsOf(record, after),
+    facts: {
+      scaler,
+      condition: after.type,
+      status: after.status,
+      reason: after.reason,
+      detail: after.message,
+    },
+    failed: isWantedNow
+      ? { level: 'info', message: 'condition set' }
+      : { level: 'warn', message: 'condition degraded' },
+    recovered: 'condition recovered',
+  });
+}
+
+/** The systems whose outage explains a condition; empty: something else has caused it. */
+function systemsOf(record: CycleRecord, { type, reason }: TimedCondition): readonly string[] {
+  if (type === 'AbleToScale') return API_FAILURES.has(reason) ? [API_SERVER] : [];
+  if (type !== 'ScalingActive') return [];
+  const results = record.decision?.metrics ?? [];
+  const systems = results.flatMap(({ error }, index) => (error === null ? [] : [systemOf(record, index)]));
+  return systems.some((system) => system === null) ? [] : [...new Set(systems.flatMap((one) => one ?? []))];
 }
 
 function isDegraded({ type, status, reason }: TimedCondition): boolean {

@@ -3,6 +3,7 @@ import type { EventFeed } from './event-feed.js';
 import type { ChartPoints } from './chart-points.js';
 import type { Ledger, ScalerStatus } from './ledger.js';
 import type { Log } from '../units/log.js';
+import { NO_OUTAGES, type Outages } from './outages.js';
 import type { Metrics } from './metrics.js';
 import { logCycle } from './cycle-log.js';
 import { eventsOfCycle } from './service-events.js';
@@ -30,10 +31,22 @@ export function createRecorder(parts: {
   readonly sentEvents?: Pick<SentEvents, 'remove'>;
   readonly metrics: Metrics;
   readonly log: Log;
+  /** Unset: each failure is that of its scaler. */
+  readonly outages?: Pick<Outages, 'attribute' | 'isAttributed' | 'takeAttributed' | 'forget'>;
   /** Called with each record and the previous one of its scaler. */
   readonly onRecord?: ((record: CycleRecord, before: CycleRecord | null) => void) | undefined;
 }): Recorder {
-  const { ledger, archive, chartPoints, feed, sentEvents, metrics, log, onRecord } = parts;
+  const {
+    ledger,
+    archive,
+    chartPoints,
+    feed,
+    sentEvents,
+    metrics,
+    log,
+    onRecord,
+    outages = NO_OUTAGES,
+  } = parts;
   return {
     record: (record) => {
       const change = ledger.add(record);
@@ -44,7 +57,7 @@ export function createRecorder(parts: {
       chartPoints.add(record);
       const { observe, decide, act } = record.seconds;
       metrics.observeSync(observe + decide + act);
-      logCycle(log, before, after);
+      logCycle({ log, outages }, before, after);
       for (const event of eventsOfCycle(before, after)) feed.publish(event);
       onRecord?.(record, before?.record ?? null);
       return change;
@@ -54,6 +67,7 @@ export function createRecorder(parts: {
       archive.remove(key);
       chartPoints.remove(key);
       sentEvents?.remove(key);
+      outages.forget(key);
     },
   };
 }

@@ -80,7 +80,7 @@ describe('the program in the image', () => {
     const status = async (path: string): Promise<number> => (await fetch(url + path)).status;
     await waitFor(async () => (await status('/readyz')) === 200, { what: 'readiness', seconds: 20 });
     // Nothing listens there: a decision is made all the same, and nothing is patched.
-    await waitFor(() => output.includes('metric has no value'), { what: 'a first cycle', seconds: 20 });
+    await waitFor(() => output.includes('data source failed'), { what: 'a first cycle', seconds: 20 });
     const metrics = await (await fetch(`${url}/metrics`)).text();
 
     const asked = performance.now();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
+import { NO_OUTAGES } from '../../src/telemetry/outages.js';
 import { logCycle } from '../../src/telemetry/cycle-log.js';
 import type { Facts, Log } from '../../src/units/log.js';
 import { condition, decision, limitStep, metricResult, record } from './record-builder.js';
@@ -156,7 +157,7 @@ function run(records: readonly CycleRecord[], only?: 'debug'): readonly Line[] {
   const ledger = createLedger();
   for (const one of records) {
     const { before, after } = ledger.add(one);
-    logCycle(log, before, after);
+    logCycle({ log, outages: NO_OUTAGES }, before, after);
   }
   return lines.filter(([level]) => (only === 'debug' ? level === 'debug' : level !== 'debug'));
 }

@@ -7,7 +7,6 @@ import { runAnsweredCycle } from '../../control/cycle.js';
 import { reportCycle, type CycleReportPorts } from '../../control/record/report-cycle.js';
 import { runTerm } from '../../control/run-term.js';
 import { createDeletionCosts } from '../../control/deletion-costs/deletion-costs.js';
-import type { Round } from '../../control/rounds/rounds.js';
 import { metricObserver } from '../../control/observe/observe-metrics.js';
 import type { AnsweredCycle, CycleOutput, CyclePorts } from '../../control/ports/ports.js';
 import { createCluster } from '../../kubernetes/cluster.js';
@@ -21,15 +20,16 @@ import { type Problem, countErrors } from '../../scaler/problems/problem.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Log } from '../../units/log.js';
 import { createNotifier } from '../../notifications/notifier.js';
-import { createMetrics, createRegistry, type Metrics } from '../../telemetry/metrics.js';
+import { createMetrics, createRegistry } from '../../telemetry/metrics.js';
 import { createRecorder } from '../../telemetry/recorder.js';
 import { createRecords } from '../../telemetry/records.js';
-import { createServiceHealth, type ServiceHealth } from '../../telemetry/service-health.js';
+import { createServiceHealth } from '../../telemetry/service-health.js';
 import { onAbort } from '../../units/abort.js';
 import type { Awaitable } from '../../units/awaitable.js';
 import type { Clock } from '../../units/clock.js';
 import { createCustomResources } from './custom-resources.js';
 import { openHttp, type HttpOptions } from './open-http.js';
+import { openOutages } from './open-outages.js';
 import { bucketOfKey, openShards } from './open-shards.js';
 import { openRecord } from './open-record.js';
 import { openState } from './open-state.js';
@@ -94,12 +94,14 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   });
   const health = createServiceHealth(clock, [...sources.keys()]);
   const decisionRecord = openRecord(config.record, { clock, log, metrics });
-  const recorder = createRecorder({ ...records, metrics, log, onRecord: decisionRecord?.add });
+  const outages = openOutages(sources, clock, log);
+  const recorder = createRecorder({ ...records, metrics, log, outages, onRecord: decisionRecord?.add });
   let apiServerNames: readonly string[] = [];
   const transport = options.openTransport(
     (request) => {
       metrics.observeKubernetesRequest(request);
       health.observeKubernetesRequest(request);
+      outages.observeRequest(request);
     },
     (names) => (apiServerNames = names),
   );
@@ -117,6 +119,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     onQuery: (report) => {
       metrics.observeQuery(report);
       health.observeQuery(report);
+      outages.observeQuery(report);
       const { source, clockAheadSeconds } = report;
       if (clockAheadSeconds !== null) clockWarnings.sourceClockAhead(source, clockAheadSeconds);
     },
@@ -208,7 +211,12 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       const bucket = bucketOf(input.scaler);
       return shards.track(bucket, () => runOwnCycle(input, bucket));
     },
-    onRound: observeRound(metrics, health),
+    onRound: (round) => {
+      health.startRound(round);
+      outages.startRound();
+      metrics.observeLateness(round.latenessSeconds);
+      if (round.missed > 0) metrics.countMissedRounds(round.missed);
+    },
     onFault: (scaler, error) => log.error('cycle failed: internal error', { scaler: scaler.key, error }),
     onClockSet: clockWarnings.wallClockSet,
     onRemoved: recorder.remove,
@@ -275,6 +283,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         await shards.run(signal, (term) => runTerm(termPorts, term));
       } finally {
         ending.abort();
+        outages.stop();
         await Promise.all([http?.close(), watching, decisionRecord?.close()]);
       }
     },
@@ -288,13 +297,4 @@ const LOOPBACK = '127.0.0.1';
 
 function targetOf({ namespace, spec }: Scaler): FollowedTarget {
   return { namespace, ref: spec.scaleTargetRef };
-}
-
-function observeRound(metrics: Metrics, health: ServiceHealth): (round: Round) => void {
-  return (round) => {
-    const { latenessSeconds, missed } = round;
-    health.startRound(round);
-    metrics.observeLateness(latenessSeconds);
-    if (missed > 0) metrics.countMissedRounds(missed);
-  };
 }

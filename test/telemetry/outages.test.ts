@@ -1,0 +1,236 @@
+import { describe, expect, it } from '@jest/globals';
+import { EMPTY_STATE } from '../../src/decision/snapshot/snapshot.js';
+import type { ErrorSample, Sample } from '../../src/decision/snapshot/snapshot.js';
+import type { Scaler } from '../../src/scaler/spec.js';
+import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
+import { logCycle } from '../../src/telemetry/cycle-log.js';
+import { createLedger } from '../../src/telemetry/ledger.js';
+import { API_SERVER, createOutages, dataSourceId } from '../../src/telemetry/outages.js';
+import type { Facts, Log } from '../../src/units/log.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { condition, decision, metricResult, record, scaler } from './record-builder.js';
+
+const DEFAULT = dataSourceId('default');
+const URLS = ['http://prometheus:9090'];
+const REFUSED = 'POST http://prometheus:9090/api/v1/query: connect ECONNREFUSED';
+
+type Line = readonly [level: string, message: string, facts: Facts];
+
+/** Scalers whose cycles are logged, with the reports of the queries of their data source. */
+class OutageRig {
+  readonly clock = new ManualClock();
+  readonly lines: Line[] = [];
+  readonly #log: Log;
+  readonly outages;
+  readonly #ledger = createLedger();
+
+  constructor() {
+    const write =
+      (level: string) =>
+      (message: string, facts: Facts = {}): void =>
+        void this.lines.push([level, message, facts]);
+    this.#log = { debug: () => undefined, info: write('info'), warn: write('warn'), error: write('error') };
+    this.outages = createOutages(
+      [
+        { id: DEFAULT, kind: 'data source', facts: { source: 'default', urls: URLS } },
+        { id: API_SERVER, kind: API_SERVER, facts: {} },
+      ],
+      this.clock,
+      this.#log,
+    );
+  }
+
+  /** A report of a query that took 1 ms. */
+  query(failure: string | null, seconds = 0.001): void {
+    this.outages.observe({ system: DEFAULT, seconds, failure });
+  }
+
+  cycle(one: CycleRecord): void {
+    const { before, after } = this.#ledger.add(one);
+    logCycle({ log: this.#log, outages: this.outages }, before, after);
+  }
+
+  /** Starts a round, reports one query with its result, and runs the cycle of each scaler. */
+  round(scalers: readonly Scaler[], make: (one: Scaler) => CycleRecord, failure: string | null): void {
+    this.clock.advance(15_000);
+    this.outages.startRound();
+    this.query(failure);
+    for (const one of scalers) this.cycle(make(one));
+    this.clock.advance(2000);
+  }
+
+  messages(): readonly string[] {
+    return this.lines.map(([, message]) => message);
+  }
+}
+
+function fleet(count: number): readonly Scaler[] {
+  return Array.from({ length: count }, (_, index) => scaler(`web-${index}`));
+}
+
+const healthy = (one: Scaler): CycleRecord =>
+  record({
+    scaler: one,
+    decision: decision({ metrics: [metricResult()] }),
+    conditions: [condition(), condition({ type: 'ScalingActive', reason: 'ValidMetricFound' })],
+  });
+
+function failingWith(kind: ErrorSample['kind'], error: string): (one: Scaler) => CycleRecord {
+  const sample: Sample = { form: 'error', kind, error };
+  return (one) =>
+    record({
+      scaler: one,
+      decision: decision({ metrics: [metricResult({ error, proposal: null })] }),
+      snapshot: {
+        scaler: one.spec,
+        now: record().at,
+        target: { specReplicas: 3, statusReplicas: 3 },
+        pods: [],
+        samples: [sample],
+        state: EMPTY_STATE,
+      } as unknown as CycleRecord['snapshot'],
+      conditions: [
+        condition(),
+        condition({
+          type: 'ScalingActive',
+          status: 'False',
+          reason: 'FailedGetResourceMetric',
+          message: error,
+        }),
+      ],
+    });
+}
+
+const unanswered = failingWith('failed', REFUSED);
+
+describe('the log of an outage of a data source', () => {
+  it('has one line when it begins and one when it ends, for 1,000 scalers over 4 rounds', () => {
+    const rig = new OutageRig();
+    const scalers = fleet(1000);
+    rig.round(scalers, healthy, null);
+
+    for (let round = 0; round < 4; round += 1) rig.round(scalers, unanswered, REFUSED);
+    rig.round(scalers, healthy, null);
+
+    expect(rig.lines).toEqual([
+      ['warn', 'data source failed', { source: 'default', urls: URLS, error: REFUSED }],
+      [
+        'info',
+        'data source answers again',
+        {
+          source: 'default',
+          urls: URLS,
+          since: '2026-01-01T00:00:32Z',
+          seconds: 68,
+          scalers: 1000,
+        },
+      ],
+    ]);
+  });
+
+  it('has the line also at the start of the service, when nothing has answered yet', () => {
+    const rig = new OutageRig();
+
+    rig.round(fleet(30), unanswered, REFUSED);
+
+    expect(rig.messages()).toEqual(['data source failed']);
+    expect(rig.outages.since(DEFAULT)).toBe(rig.clock.now() - 2000);
+  });
+
+  it('has lines for the scaler whose metric has no value after the outage, either', () => {
+    const rig = new OutageRig();
+    const [web, api] = fleet(2);
+    if (web === undefined || api === undefined) throw new Error('two scalers');
+    rig.round([web, api], unanswered, REFUSED);
+    rig.lines.length = 0;
+
+    rig.round(
+      [web, api],
+      (one) => (one === web ? healthy(one) : failingWith('missing', 'no series')(one)),
+      null,
+    );
+
+    expect(rig.messages()).toEqual([
+      'data source answers again',
+      'metric has no value',
+      'condition degraded',
+    ]);
+    expect(rig.lines[1]?.[2]).toMatchObject({ scaler: 'shop/web-1', error: 'no series' });
+  });
+
+  it('has the lines of a scaler whose own query fails while the source answers those of others', () => {
+    const rig = new OutageRig();
+    const [web, api] = fleet(2);
+    if (web === undefined || api === undefined) throw new Error('two scalers');
+    rig.outages.startRound();
+    rig.query('timeout after 7500 ms', 7.5);
+    rig.cycle(unanswered(web));
+    expect(rig.lines).toEqual([]);
+
+    rig.query(null);
+    rig.cycle(healthy(api));
+    rig.clock.advance(2000);
+    rig.cycle(healthy(web));
+
+    expect(rig.messages()).toEqual([
+      'metric has no value',
+      'condition degraded',
+      'metric has a value again',
+      'condition recovered',
+    ]);
+  });
+
+  it.each([
+    [20, 40, 'metric has no value'],
+    [21, 1, 'data source answers only some requests'],
+  ])(
+    'of a source that answers some, but not those of %d scalers, has %d lines: %s',
+    (count, lines, first) => {
+      const rig = new OutageRig();
+
+      rig.outages.startRound();
+      rig.query(null);
+      rig.query('timeout after 7500 ms', 7.5);
+      for (const one of fleet(count)) rig.cycle(unanswered(one));
+      rig.clock.advance(2000);
+
+      expect(rig.lines).toHaveLength(lines);
+      expect(rig.messages()[0]).toBe(first);
+    },
+  );
+
+  it('has the lines of a query that the source rejects', () => {
+    const rig = new OutageRig();
+
+    rig.round(fleet(1), unanswered, null);
+
+    expect(rig.messages()).toEqual(['metric has no value', 'condition degraded']);
+  });
+
+  it('has the lines of metrics without series, at once', () => {
+    const rig = new OutageRig();
+
+    for (const one of fleet(30)) rig.cycle(failingWith('missing', 'no series')(one));
+
+    expect(rig.lines).toHaveLength(60);
+  });
+});
+
+describe('the log of an outage of the API server', () => {
+  it('has one line, and none for each target that could not be read', () => {
+    const rig = new OutageRig();
+    const unread = (one: Scaler): CycleRecord =>
+      record({
+        scaler: one,
+        decision: null,
+        conditions: [condition({ status: 'False', reason: 'FailedGetScale', message: 'timeout' })],
+      });
+
+    rig.outages.startRound();
+    rig.outages.observe({ system: API_SERVER, seconds: 10, failure: 'get deployments/scale: timeout' });
+    for (const one of fleet(100)) rig.cycle(unread(one));
+    rig.clock.advance(2000);
+
+    expect(rig.lines).toEqual([['warn', 'API server failed', { error: 'get deployments/scale: timeout' }]]);
+  });
+});
