@@ -29,8 +29,12 @@ const VALID_MS = 60_000;
 const INVALID_MS = 10_000;
 /** A token that was valid is checked again without the limit for unknown tokens. */
 const KNOWN_MS = 3_600_000;
-/** By last use. */
-const MAX_TOKENS = 1000;
+/**
+ * By last use. Valid tokens and others each have their own share: a flood of unknown tokens, each kept with its negative
+ * result, must not evict those of clients.
+ */
+const MAX_VALID_TOKENS = 1000;
+const MAX_OTHER_TOKENS = 1000;
 /** Reviews of unknown tokens, so that a flood of them neither loads the API server nor locks out known clients. */
 const UNKNOWN_PER_SECOND = 10;
 const UNKNOWN_BURST = 50;
@@ -55,15 +59,18 @@ interface KnownToken<User> {
  */
 export function createReviewAccess<User>(options: ReviewOptions<User>): AccessControl {
   const { reviews, clock, namespaces, onError } = options;
-  const tokens = new Map<string, KnownToken<User>>();
+  const validTokens = new Map<string, KnownToken<User>>();
+  const otherTokens = new Map<string, KnownToken<User>>();
   const places = createSemaphore(REVIEWS_AT_ONCE);
   const mayAskUnknown = createBudget(clock);
 
-  const keep = (hash: string, known: KnownToken<User>): void => {
+  const keep = (hash: string, known: KnownToken<User>, isValid: boolean): void => {
+    (isValid ? otherTokens : validTokens).delete(hash);
+    const [tokens, most] = isValid ? [validTokens, MAX_VALID_TOKENS] : [otherTokens, MAX_OTHER_TOKENS];
     tokens.delete(hash);
     tokens.set(hash, known);
     const [oldest] = tokens.keys();
-    if (oldest !== undefined && tokens.size > MAX_TOKENS) tokens.delete(oldest);
+    if (oldest !== undefined && tokens.size > most) tokens.delete(oldest);
   };
 
   const userOf = (known: KnownToken<User>, token: string): Promise<User | null> => {
@@ -113,14 +120,17 @@ export function createReviewAccess<User>(options: ReviewOptions<User>): AccessCo
 
   const check = async (token: string, namespace: string | null): Promise<Verdict> => {
     const hash = digest(token).toString('base64');
-    const known = tokens.get(hash) ?? {
-      user: null,
-      validMs: -Infinity,
-      permissions: new Map<string, Cached<boolean>>(),
-    };
+    const valid = validTokens.get(hash);
+    const known = valid ??
+      otherTokens.get(hash) ?? {
+        user: null,
+        validMs: -Infinity,
+        permissions: new Map<string, Cached<boolean>>(),
+      };
     if (needsBudget(known) && !mayAskUnknown()) return { kind: 'unavailable', message: TOO_MANY };
-    keep(hash, known);
+    keep(hash, known, valid !== undefined);
     const user = await userOf(known, token);
+    keep(hash, known, user !== null);
     if (user === null) return { kind: 'refused' };
     return admitted(user, await viewerOf(known, user, namespace));
   };
@@ -130,8 +140,8 @@ export function createReviewAccess<User>(options: ReviewOptions<User>): AccessCo
     const user = identity.kind === 'user' ? reviews.readUser(identity.user) : null;
     if (user === null) return { kind: 'refused' };
     const hash = `user ${digest(JSON.stringify(user)).toString('base64')}`;
-    const known = tokens.get(hash) ?? { user: null, validMs: -Infinity, permissions: new Map() };
-    keep(hash, known);
+    const known = validTokens.get(hash) ?? { user: null, validMs: -Infinity, permissions: new Map() };
+    keep(hash, known, true);
     return admitted(user, await viewerOf(known, user, namespace));
   };
 

@@ -259,6 +259,24 @@ describe('the reviews of clients', () => {
     expect(asked.length).toBe(60);
   });
 
+  it('of a token that was valid 50 minutes ago continue after 5,000 unknown ones at the limit of 10 per second', async () => {
+    const { access, asked, clock } = reviewed();
+    await access.check('shop', 'shop');
+    for (let second = 0; second < 3000; second += 1) {
+      clock.advance(1000);
+      if (second % 6 === 0)
+        for (let index = 0; index < 10; index += 1) await access.check(`bad-${second}-${index}`, null);
+    }
+    for (let index = 0; index < 100; index += 1) await access.check(`last-${index}`, null);
+    const rejected = await access.check('another', null);
+
+    const verdict = await access.check('shop', 'shop');
+
+    expect(asked.filter((question) => question.startsWith('token bad-'))).toHaveLength(5000);
+    expect(rejected.kind).toBe('unavailable');
+    expect(verdict.kind).toBe('admitted');
+  });
+
   it('of a token that was valid continue during a flood of invalid ones', async () => {
     const { access, clock } = reviewed();
     await access.check('shop', null);
