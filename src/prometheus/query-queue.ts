@@ -21,8 +21,11 @@ export interface QueryOrder extends AskOptions {
   readonly owners?: readonly QueryOwner[];
   /** Set: if the query is rejected as invalid, it is not sent again before the fifth of these periods. */
   readonly periodSeconds?: number;
-  /** Called before the answer is returned, with the time since the query was sent. Not called if it was not sent. */
-  readonly onSeconds?: (seconds: number) => void;
+  /**
+   * Called before the answer is returned, with the time since the query was sent, and that which it could have taken.
+   * Not called if it was not sent.
+   */
+  readonly onSeconds?: (seconds: number, limit: number) => void;
 }
 
 export interface QueryQueue {
@@ -137,14 +140,15 @@ export function createQueryQueue(options: {
     const { seconds, signal, onSeconds } = order;
     const startMs = clock.monotonicMs();
     const sentAt = clock.now();
+    const timeoutMs = Math.min(seconds * 1000, untilMs - startMs);
     const answer = await client.query(query, {
-      timeoutMs: Math.min(seconds * 1000, untilMs - startMs),
+      timeoutMs,
       signal,
       mayRetry: failures < MOST_FAILURES,
       namespace: owners.length === 1 ? owners[0]?.namespace : undefined,
     });
     const took = (clock.monotonicMs() - startMs) / 1000;
-    onSeconds?.(took);
+    onSeconds?.(took, timeoutMs / 1000);
     onQuery(reportOf(config.name, answer, { sentAt, answeredAt: clock.now(), seconds: took }));
     return [answer, took];
   };

@@ -5,7 +5,7 @@ import { type Answer, INTERNAL_ERROR } from './answers/answer.js';
 import { type DuplicateWatch, resourceSuspect } from './duplicate-watch.js';
 import { applyChecks, type MetricChecks } from './metric-checks.js';
 import type { PreparedRound } from './prepared-round.js';
-import type { QueryQueue } from './query-queue.js';
+import type { QueryOrder, QueryQueue } from './query-queue.js';
 import type { Recognition } from './recognition.js';
 import type { TimedAnswer } from './batches/answer-kinds.js';
 import { type SplitBudget, SPLITS_PER_ROUND } from './batches/merged-query.js';
@@ -155,10 +155,13 @@ export function* startQueries(
 
 type PlannedEntry = PreparedRound['queries'][number] | PreparedRound['resources'][number];
 
-async function timed(ask: (onSeconds: (seconds: number) => void) => Promise<Answer>): Promise<TimedAnswer> {
+async function timed(
+  ask: (onSeconds: NonNullable<QueryOrder['onSeconds']>) => Promise<Answer>,
+): Promise<TimedAnswer> {
   let took: number | null = null;
-  const answer = await ask((seconds) => (took = seconds));
-  return { answer, seconds: took };
+  let could: number | null = null;
+  const answer = await ask((seconds, limit) => ([took, could] = [seconds, limit]));
+  return { answer, seconds: took, limit: could };
 }
 
 /** The query of a ranking may be that of a metric, for other workloads. */

@@ -4,6 +4,8 @@ import type { Answer, FailureReason } from '../answers/answer.js';
 export interface TimedAnswer {
   readonly answer: Answer;
   readonly seconds: number | null;
+  /** How long the server could have taken. Default: the time limit of a query. */
+  readonly limit?: number | null;
 }
 
 /** What members of a query must have in common to share it. `clean`: a value, or no series. */

@@ -1,40 +1,150 @@
 /** Number of workloads in one query. A hundred cost Prometheus about as much as three queries for one workload. */
 const MOST_WORKLOADS = 100;
 
-/** Shares of its time limit: a query that takes longer gets fewer workloads; after faster ones, it gets more. */
-const SLOW = 1 / 4;
-const FAST = 1 / 16;
-const FAST_ANSWERS = 20;
+/** A size is raised if its queries are expected to take at most this share of their time limit. */
+const AIMED_SHARE = 1 / 2;
+/** What one round may raise a size by, if the cost of larger queries is only extrapolated. */
+const MOST_GROWTH = 4;
+/** A smaller query was perhaps answered by chance. */
+const LEAST_EVIDENCE = 1 / 4;
+/** Weight of all earlier rounds for the cost of a query, compared with the last round. */
+const MEMORY = 0.5;
+/** A smaller query that took this much longer than a larger one has waited in the queue of the engine. */
+const WAITED = 1.1;
+/** Rounds after which a number of workloads that was rejected is tried again. */
+const REJECTED_ROUNDS = 20;
+/** Factor by which a time limit of the engine that is shorter than ours is tested again in each round. */
+const LIMIT_GROWTH = 1.2;
 
-/** Learns how many workloads one query may contain, by how long the server takes to answer it. */
+/** An answer to a query for several workloads. */
+interface TimedQuery {
+  readonly seconds: number;
+  /** How long it could have taken. */
+  readonly limit: number;
+  /** Whether it ended without an answer because its time was over. */
+  readonly isLate: boolean;
+}
+
+/**
+ * Learns how many workloads one query may contain.
+ *
+ * A query costs the engine a fixed time and a time for each workload, so the largest queries give the most values for a
+ * second of the engine. The number is lowered only if queries of this size end without an answer and a smaller one is
+ * answered later (`createMergedQuery` sends its halves): an overloaded engine answers more and smaller queries even later. Of each size only the fastest answer of a
+ * round counts, because others have waited for the rest of the round. The overload of a source teaches nothing.
+ */
 export interface BatchSize {
+  /** Applies what the last round has taught. */
+  readonly beginRound: () => void;
   readonly most: () => number;
-  /** `seconds`: how long the answer to a query for `count` workloads took; `limit`: how long it could have taken. */
-  readonly learn: (count: number, time: { readonly seconds: number; readonly limit: number }) => void;
+  readonly learn: (count: number, query: TimedQuery) => void;
+  /** The number of answers in this round to queries for at least `count` workloads. */
+  readonly answers: (count: number) => number;
   /** A query for `count` workloads was rejected although queries for fewer were answered. */
   readonly lower: (count: number) => void;
 }
 
-/**
- * Halves the number after a slow answer or a timeout, because a query that always times out would leave all of its
- * workloads without data. Doubles it again after 20 fast answers, but never to a size that was rejected.
- */
 export function createBatchSize(): BatchSize {
   let ceiling = MOST_WORKLOADS;
+  let ceilingRounds = 0;
   let most = MOST_WORKLOADS;
-  let fastAnswers = 0;
+  /** The number of workloads whose queries ended without an answer. */
+  let doubted = Infinity;
+  let limit = Infinity;
+  const cost = createCost();
+  /** Of the round: the fastest answer by count, and counts of queries without an answer. */
+  const answered = new Map<number, number>();
+  let counts: number[] = [];
+  const late = new Set<number>();
+
+  /** The largest number whose query is expected to take the aimed share of the limit. */
+  const affordable = (): number => {
+    const aimed = AIMED_SHARE * limit;
+    let count = 0;
+    // A query for n times the workloads takes at most n times as long.
+    for (const [known, seconds] of answered)
+      count = Math.max(count, (known * aimed) / Math.max(seconds, 1e-3));
+    const largest = Math.max(...answered.keys());
+    return Math.floor(Math.max(count, Math.min(cost.countFor(aimed), MOST_GROWTH * largest)));
+  };
+
+  const apply = (): void => {
+    cost.learn(answered);
+    const largest = Math.max(0, ...answered.keys());
+    const largestLate = Math.max(0, ...late);
+    if (largest < largestLate && largestLate < doubted) doubted = largestLate;
+    else if (largest >= LEAST_EVIDENCE * doubted && largest < doubted) {
+      most = Math.max(largest, Math.min(affordable(), doubted - 1));
+      doubted = Infinity;
+    } else if (largest > 0 && largest >= largestLate) {
+      doubted = Infinity;
+      most = Math.min(ceiling, Math.max(most, affordable()));
+    }
+  };
+
   return {
     most: () => most,
-    learn: (count, { seconds, limit }) => {
-      if (seconds > SLOW * limit) most = Math.min(most, half(count));
-      fastAnswers = seconds < FAST * limit ? fastAnswers + 1 : 0;
-      if (fastAnswers < FAST_ANSWERS) return;
-      fastAnswers = 0;
-      most = Math.min(ceiling, most * 2);
+    answers: (count) => counts.filter((each) => each >= count).length,
+    beginRound: () => {
+      ceilingRounds += 1;
+      if (ceilingRounds >= REJECTED_ROUNDS && ceiling < MOST_WORKLOADS) {
+        ceilingRounds = 0;
+        ceiling = Math.min(MOST_WORKLOADS, ceiling * 2);
+      }
+      apply();
+      limit *= LIMIT_GROWTH;
+      answered.clear();
+      counts = [];
+      late.clear();
+    },
+    learn: (count, query) => {
+      const { seconds, isLate } = query;
+      limit = Math.min(limit, isLate ? Math.min(seconds, query.limit) : query.limit);
+      if (isLate) late.add(count);
+      else {
+        counts.push(count);
+        answered.set(count, Math.min(seconds, answered.get(count) ?? Infinity));
+      }
     },
     lower: (count) => {
       ceiling = Math.min(ceiling, half(count));
+      ceilingRounds = 0;
       most = Math.min(most, ceiling);
+    },
+  };
+}
+
+/** Learns the cost of a query as a fixed time and a time for each workload: least squares over recent rounds. */
+function createCost(): {
+  readonly learn: (secondsOf: ReadonlyMap<number, number>) => void;
+  /** The number of workloads whose query takes `seconds`; 0: not known. */
+  readonly countFor: (seconds: number) => number;
+} {
+  let points = { weight: 0, count: 0, seconds: 0, squares: 0, products: 0 };
+  return {
+    learn: (secondsOf) => {
+      const entries = [...secondsOf].sort(([one], [other]) => one - other);
+      let { weight, count, seconds, squares, products } = points;
+      [weight, count, seconds] = [weight * MEMORY, count * MEMORY, seconds * MEMORY];
+      [squares, products] = [squares * MEMORY, products * MEMORY];
+      for (const [index, [each, took]] of entries.entries()) {
+        if (entries.slice(index + 1).some(([, longer]) => took > WAITED * longer)) continue;
+        weight += 1;
+        count += each;
+        seconds += took;
+        squares += each * each;
+        products += each * took;
+      }
+      points = { weight, count, seconds, squares, products };
+    },
+    countFor: (aimed) => {
+      const { weight, count, seconds, squares, products } = points;
+      const spread = weight * squares - count * count;
+      if (spread <= 1e-6 * squares * weight) return 0;
+      const each = Math.max(0, (weight * products - count * seconds) / spread);
+      const fixed = Math.max(0, (seconds - each * count) / weight);
+      if (fixed >= aimed) return 0;
+      return each === 0 ? MOST_WORKLOADS : (aimed - fixed) / each;
     },
   };
 }

@@ -74,8 +74,10 @@ export function createMergedQuery(parts: {
   readonly onTooMany: (count: number) => void;
   /** Called with an internal error. The members of the query have no value then. */
   readonly onFault: (error: unknown) => void;
+  /** Whether `pack` learns from timeouts how many members a query may have. Default: false. */
+  readonly learnsFromTimeouts?: boolean;
 }): MergedQuery {
-  const { noun, onTooMany, onFault } = parts;
+  const { noun, onTooMany, onFault, learnsFromTimeouts = false } = parts;
   const outliers = new Map<string, Outlier>();
   /** Changes with the members that are outliers. */
   let version = 0;
@@ -151,6 +153,7 @@ export function createMergedQuery(parts: {
       onTooMany(halves.reduce((count, { length }) => count + length, 0));
       return;
     }
+    if (kind === 'timeout' && learnsFromTimeouts) return;
     const [at, before] = unexplained;
     const previous = at === now ? before : at;
     unexplained = [now, previous];
