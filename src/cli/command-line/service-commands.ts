@@ -61,7 +61,7 @@ async function loadDemo(): Promise<typeof Demo> {
     // If another package or file is missing, the installation is broken.
     if (!(error instanceof Error) || !/^Cannot find module '[^']*demo\.js'/.test(error.message)) throw error;
     throw new CommandError(
-      'the container image does not contain the demo. Run it on a machine with Node.js: npx promscaler demo',
+      'the container image does not contain the demo. Run it in a checkout, with Node.js: npm ci && npm run demo',
     );
   }
 }

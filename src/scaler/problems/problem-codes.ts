@@ -67,6 +67,7 @@ const CLASSES = {
   'schedule-past': 'warning',
   'schedule-always': 'warning',
   'schedule-left-out': 'warning',
+  'never-wakes-up': 'warning',
   'activation-unused': 'warning',
   'wrong-url': 'shape',
   'wrong-settings': 'shape',

@@ -1,4 +1,5 @@
-import { type Finding, finding } from '../problems/finding.js';
+import { listVariables } from '../../promql/variables.js';
+import { type Finding, finding, formatPath } from '../problems/finding.js';
 import { BUILT_IN } from '../schema/presets.js';
 import type { Loose, SpecInput } from '../schema/document-schema.js';
 
@@ -18,6 +19,23 @@ export function checkActivation(spec: Loose<SpecInput>): readonly Finding[] {
   if (index >= 0 || cooldownSeconds === BUILT_IN.cooldownSeconds) return [];
   const message = 'spec.cooldownSeconds has no effect: no metric has an activation';
   return [finding('activation-unused', ['spec', 'cooldownSeconds'], message)];
+}
+
+/** Reports a workload that may be set to 0 although each metric that could wake it up is one of its own pods. */
+export function checkWakeUp({ metrics = [] }: Loose<SpecInput>, zero: string): readonly Finding[] {
+  const queries = metrics.flatMap((metric, index) => {
+    const member = metric?.object === undefined ? 'external' : 'object';
+    const query = metric?.[member]?.query;
+    return query === undefined ? [] : [{ path: ['spec', 'metrics', index, member, 'query'], query }];
+  });
+  const [first] = queries;
+  if (first === undefined || !queries.every(({ query }) => usesPods(query))) return [];
+  const message = `${formatPath(first.path)} is about the workload's own pods ($pods) and has no value without them, but ${zero} is 0: at 0 replicas, the workload never starts again. Query work that waits elsewhere, such as the length of a queue or requests at the Ingress`;
+  return [finding('never-wakes-up', first.path, message)];
+}
+
+function usesPods(query: string): boolean {
+  return listVariables(query).some(({ name }) => name === 'pods');
 }
 
 function activationOf(metric: NonNullable<Loose<SpecInput>['metrics']>[number]): unknown {

@@ -7,7 +7,7 @@ import { identityOf } from '../resolve/resolve-metric.js';
 import { toleranceNumber } from '../resolve/resolve-spec.js';
 import { checkDeletionCost } from './deletion-cost-rules.js';
 import { checkFallback } from './fallback-rules.js';
-import { checkActivation } from './activation-rules.js';
+import { checkActivation, checkWakeUp } from './activation-rules.js';
 import { checkSchedules } from './schedule-rules.js';
 import { checkTargetUnit } from './target-rules.js';
 import { type ServiceFacts, isMetricsql } from './admission-rules.js';
@@ -54,7 +54,7 @@ function checkBounds(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
     const message = `${formatPath(zero)} is 0, which needs an Object or External metric: without pods no other metric has a value`;
     findings.push(finding('scale-to-zero', zero, message));
   }
-  return findings;
+  return zero === null ? findings : [...findings, ...checkWakeUp(spec, formatPath(zero))];
 }
 
 function findZero({ minReplicas, schedules }: LooseSpec): Path | null {
