@@ -102,7 +102,12 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
       queue,
       recognition,
       duplicates,
-      ages: createSourceAges({ queue, clock }),
+      ages: createSourceAges({
+        server: client.servers?.length === 1 ? (client.servers[0] ?? client) : client,
+        scrapeIntervalSeconds: config.scrapeIntervalSeconds,
+        clock,
+        onFault,
+      }),
       batches: new Map(),
       podsBatches: new RecentMap(KEEP_BATCHES_SECONDS),
     });
@@ -119,7 +124,7 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
       const order = { known, signal, clock, round: rounds, onFault };
       const starting = workInTurns(clock, startDue(due, { preparation, order, reports }));
       last = starting;
-      return roundAnswers(starting, due, order);
+      return roundAnswers(starting, order);
     },
   };
 }
@@ -138,13 +143,7 @@ function* startDue(
   return yield* startQueries(prepared, order);
 }
 
-function roundAnswers(
-  starting: TurnedWork<StartedQueries>,
-  due: readonly DueScaler[],
-  { known, signal, round }: RoundOrder,
-): RoundAnswers {
-  const periodSeconds = due.reduce((longest, one) => Math.max(longest, one.periodSeconds), 0);
-  const ageOptions = { periodSeconds, signal, round };
+function roundAnswers(starting: TurnedWork<StartedQueries>, { known, signal }: RoundOrder): RoundAnswers {
   const lists = new Map<Promise<Answer>, Promise<readonly Answer[]>>();
   const listOf = (answer: Promise<Answer>): Promise<readonly Answer[]> => {
     let list = lists.get(answer);
@@ -182,7 +181,7 @@ function roundAnswers(
       return ranking === null ? null : answerOf(ranking, scaler.namespace);
     },
     duplicates: (scaler) => describeDuplicates(neededBy(scaler, starting.finish().needs), known),
-    ageOf: (source) => known.get(source)?.ages.read(ageOptions) ?? Promise.resolve(UNKNOWN_AGE),
+    ageOf: (source) => known.get(source)?.ages.read(signal) ?? Promise.resolve(UNKNOWN_AGE),
   };
 }
 

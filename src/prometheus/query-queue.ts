@@ -1,5 +1,4 @@
 import { type Clock, sleep } from '../units/clock.js';
-import type { Instant } from '../units/time.js';
 import { type Answer, INTERNAL_ERROR, isServerFailure } from './answers/answer.js';
 import type { PrometheusClient } from './client/client.js';
 import type { SourceConfig } from './data-source/source-config.js';
@@ -31,8 +30,6 @@ export interface QueryOrder extends AskOptions {
 export interface QueryQueue {
   /** Returns the answer. Equal queries that run at the same time share it. Never throws. */
   readonly ask: (query: string, order: QueryOrder) => Promise<Answer>;
-  /** Null also after an internal error. Never rejects. */
-  readonly startTime: (options: AskOptions) => Promise<Instant | null>;
 }
 
 /** The round of a query, while some of its queries have no answer. */
@@ -256,15 +253,5 @@ export function createQueryQueue(options: {
     return answer;
   };
 
-  return {
-    ask,
-    startTime: async ({ seconds, signal }) => {
-      try {
-        return await client.startTime({ timeoutMs: seconds * 1000, signal });
-      } catch (error) {
-        onFault(error);
-        return null;
-      }
-    },
-  };
+  return { ask };
 }

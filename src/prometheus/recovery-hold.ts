@@ -5,7 +5,8 @@ import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { addSeconds, formatInstant, type Instant, latest, secondsBetween } from '../units/time.js';
 import { resourceWindowSeconds } from './data-source/resource-queries.js';
 import { metricQuery } from './scaler-queries.js';
-import { type HistoryState, KEPT, longestSilenceSeconds, type SourceAge } from './source-age.js';
+import { type HistoryState, KEPT } from './history-watch.js';
+import { longestSilenceSeconds, type SourceAge } from './source-age.js';
 import type { SourceConfig } from './data-source/source-config.js';
 
 /** State of one metric: since when it has returned values without a gap. */

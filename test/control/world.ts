@@ -1,5 +1,5 @@
 import { alwaysLeads } from '../../src/control/election/leadership.js';
-import { KEPT } from '../../src/prometheus/source-age.js';
+import { KEPT } from '../../src/prometheus/history-watch.js';
 import { NO_REVERSALS } from '../../src/control/memory/conflicting-writer.js';
 import { runCycle } from '../../src/control/cycle.js';
 import type { Memory } from '../../src/control/memory/memory.js';

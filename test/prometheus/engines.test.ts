@@ -31,7 +31,8 @@ describe('startTime', () => {
     clientOf(overrides).startTime({ timeoutMs: 10_000 });
 
   it('is that of runtimeinfo', async () => {
-    const body = '{"status":"success","data":{"startTime":"2026-01-01T00:00:00.123456789Z"}}';
+    const body =
+      '{"status":"success","data":{"startTime":"2026-01-01T00:00:00.123456789Z","storageRetention":"15d"}}';
     const server = await serveText(200, body);
 
     await expect(startTime({ urls: [server.url] })).resolves.toBe(T0 + 123);
@@ -42,7 +43,9 @@ describe('startTime', () => {
     [404, '404 page not found'],
     [200, '<html>'],
     [200, '{"data":{}}'],
-    [200, '{"data":{"startTime":"yesterday"}}'],
+    [200, '{"data":{"startTime":"yesterday","storageRetention":"15d"}}'],
+    // A querier of Thanos, which stores nothing.
+    [200, '{"data":{"startTime":"2026-01-01T00:00:00Z","CWD":"/","GOMAXPROCS":2}}'],
     [503, ''],
   ])('is unknown after HTTP %d %j', async (status, body) => {
     const server = await serveText(status, body);

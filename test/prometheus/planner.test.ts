@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
-import { KEPT, UNKNOWN_AGE } from '../../src/prometheus/source-age.js';
+import { KEPT } from '../../src/prometheus/history-watch.js';
+import { UNKNOWN_AGE } from '../../src/prometheus/source-age.js';
 import { queryDeadlineSeconds } from '../../src/prometheus/round-plan.js';
 import { namespacesPattern } from '../../src/prometheus/data-source/resource-queries.js';
 import type { MetricSpec } from '../../src/scaler/spec.js';

@@ -287,11 +287,4 @@ describe('an internal error', () => {
     expect(await ask('q')).toMatchObject({ class: 'failed', reason: 'bad_answer' });
     expect(faults).toEqual([new TypeError('broken')]);
   });
-
-  it('of the start time leaves it unknown, and is reported', async () => {
-    const { queue, faults } = setUp();
-
-    expect(await queue.startTime({ seconds: 2, signal: new AbortController().signal })).toBeNull();
-    expect(faults).toEqual([new TypeError('broken')]);
-  });
 });

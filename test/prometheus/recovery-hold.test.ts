@@ -9,7 +9,7 @@ import {
   NO_HOLDS,
   sampleOutcome,
 } from '../../src/prometheus/recovery-hold.js';
-import { type HistoryState, KEPT } from '../../src/prometheus/source-age.js';
+import { type HistoryState, KEPT } from '../../src/prometheus/history-watch.js';
 import { formatInstant } from '../../src/units/time.js';
 import { aScaler, aSource, at, cpuMetric, externalMetric } from '../support/builders.js';
 

@@ -4,15 +4,27 @@ import { type Answer, type FailureReason, isServerFailure } from '../answers/ans
 import { createConnection } from './connection.js';
 import { createEngine } from './engine.js';
 import type { QueryOptions } from '../requests/request-options.js';
+import type { ReadStores } from './stores.js';
 import { createUrlClient, type SeriesCounts, type UrlClient } from './url-client.js';
 import type { Environment } from '../sign-in/environment.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 
-/** Client for one data source. No method throws. */
-export interface PrometheusClient {
+/** Client for one server. No method throws. */
+export interface PrometheusServer {
   readonly query: (query: string, options: QueryOptions) => Promise<Answer>;
-  /** Start time of the server that answers. Null if it does not answer or does not report the time (Thanos, Mimir). */
+  /**
+   * Returns since when the server stores data. Null if it does not answer, does not report the time (Mimir), or stores
+   * nothing (Thanos).
+   */
   readonly startTime: (options: QueryOptions) => Promise<Instant | null>;
+  /** Unset: the server lists no stores. */
+  readonly stores?: ReadStores;
+}
+
+/** Client for one data source. No method throws. */
+export interface PrometheusClient extends PrometheusServer {
+  /** Each url by itself, in the order of the config. Unset: the client is for a single one. */
+  readonly servers?: readonly PrometheusServer[];
   /** Detects the flavor if the config does not set it. Returns false if no server answered. */
   readonly recognize?: (options: QueryOptions) => Promise<boolean>;
   readonly fittingConfig?: () => SourceConfig;
@@ -39,10 +51,13 @@ export function createPrometheusClient(
   const engine = createEngine(config);
   const servers = config.urls.map((url) => createUrlClient(url, { config, engine, connect, clock }));
 
-  const query: PrometheusClient['query'] = async (text, { timeoutMs, signal, mayRetry = true }) => {
+  const queryInOrder = async (
+    order: readonly UrlClient[],
+    text: string,
+    { timeoutMs, signal, mayRetry = true }: QueryOptions,
+  ): Promise<Answer> => {
     const deadlineMs = clock.monotonicMs() + timeoutMs;
     const failures: Failure[] = [];
-    const order = inOrder(servers, goesLast);
     let untried = order.length;
     for (const server of order) {
       const leftMs = deadlineMs - clock.monotonicMs();
@@ -62,6 +77,9 @@ export function createPrometheusClient(
     return again.class === 'failed' ? summary(failures) : again;
   };
 
+  const query: PrometheusClient['query'] = (text, options) =>
+    queryInOrder(inOrder(servers, goesLast), text, options);
+
   const firstAnswer = async <T>(
     { timeoutMs, signal }: QueryOptions,
     ask: (server: UrlClient, options: QueryOptions) => Promise<T | 'unavailable'>,
@@ -80,8 +98,7 @@ export function createPrometheusClient(
   // Uses the first server that answers, even without a start time, because the start time of another server
   // is irrelevant.
   const startTime: PrometheusClient['startTime'] = async (options) => {
-    const instant = await firstAnswer(options, (server, mine) => server.startTime(mine));
-    return instant === 'unavailable' ? null : instant;
+    return knownOrNull(await firstAnswer(options, (server, mine) => server.startTime(mine)));
   };
 
   const recognize: PrometheusClient['recognize'] = async (options) => {
@@ -100,7 +117,17 @@ export function createPrometheusClient(
       { known: 0, read: 0 },
     );
 
-  return { query, startTime, recognize, fittingConfig: engine.config, series };
+  const single = (server: UrlClient): PrometheusServer => ({
+    query: (text, options) => queryInOrder([server], text, options),
+    startTime: async (options) => knownOrNull(await server.startTime(options)),
+    stores: server.stores,
+  });
+
+  return { query, startTime, recognize, fittingConfig: engine.config, series, servers: servers.map(single) };
+}
+
+function knownOrNull<T>(answer: T | 'unavailable'): T | null {
+  return answer === 'unavailable' ? null : answer;
 }
 
 const goesLast = (server: UrlClient): boolean => server.goesLast();

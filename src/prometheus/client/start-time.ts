@@ -14,8 +14,9 @@ type ReadStartTime = (options: QueryOptions) => Promise<Instant | null | 'unavai
 const REST_MS = 600_000;
 
 /**
- * Creates a reader of the start time of a server. Prometheus reports it in its runtime information, VictoriaMetrics
- * only in its own metrics. Thanos and Mimir components store no data, so their start time is irrelevant.
+ * Creates a reader of the start time of a server that stores data. Prometheus reports it in its runtime information,
+ * VictoriaMetrics only in its own metrics. A querier of Thanos reports its own start there, which says nothing about
+ * the data of its stores (Thanos: pkg/api/api.go).
  */
 export function createStartTimeReader(parts: {
   readonly get: GetPage;
@@ -27,11 +28,12 @@ export function createStartTimeReader(parts: {
 
   return async (options) => {
     const { flavor } = engine.config();
+    if (flavor === 'thanos') return null;
     if (flavor !== 'victoriametrics') {
       const page = await get(RUNTIME_INFO_PATH, options);
       if (page.kind === 'failed' || saysNothing(page.status)) return 'unavailable';
-      const start = readRuntimeInfo(page.body);
-      if (start !== null || flavor !== 'prometheus') return start;
+      const info = readRuntimeInfo(page.body);
+      if (info !== null || flavor !== 'prometheus') return info?.storesSince ?? null;
     }
     if (clock.monotonicMs() < restUntilMs) return null;
     const page = await get(METRICS_PATH, { ...options, accept: 'text/plain' });
@@ -47,11 +49,15 @@ function saysNothing(status: number): boolean {
   return status >= 500 || (status < 300 && !isWholeAnswer(status));
 }
 
-function readRuntimeInfo(body: string): Instant | null {
+/** Returns null if the page reports no start time. `storesSince` is null for a server that stores nothing. */
+function readRuntimeInfo(body: string): { readonly storesSince: Instant | null } | null {
   try {
-    const json = JSON.parse(body) as { readonly data?: { readonly startTime?: unknown } | null } | null;
-    const text = json?.data?.startTime;
-    return typeof text === 'string' ? parseInstant(text) : null;
+    const json = JSON.parse(body) as {
+      readonly data?: { readonly startTime?: unknown; readonly storageRetention?: unknown } | null;
+    } | null;
+    const { startTime, storageRetention } = json?.data ?? {};
+    const start = typeof startTime === 'string' ? parseInstant(startTime) : null;
+    return start === null ? null : { storesSince: typeof storageRetention === 'string' ? start : null };
   } catch {
     return null;
   }

@@ -12,6 +12,7 @@ import type { GetPage, QueryOptions } from '../requests/request-options.js';
 import { whyTooLarge } from '../requests/read-body.js';
 import type { Connection, SendResult } from '../requests/send.js';
 import { createStartTimeReader } from './start-time.js';
+import { createStoresReader, type ReadStores } from './stores.js';
 import type { Flavor, SourceConfig } from '../data-source/source-config.js';
 import { type QueryMemo, QueryMemos, SMALL_BYTES } from './query-memos.js';
 import { createRequest, QUERY_PATH } from './url-request.js';
@@ -24,6 +25,7 @@ export interface UrlClient {
   readonly startTime: (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
   /** `unavailable`: the server did not answer. */
   readonly isVictoriaMetrics: (options: QueryOptions) => Promise<boolean | 'unavailable'>;
+  readonly stores: ReadStores;
   readonly isDoubtful: () => boolean;
   /**
    * Whether a query should try other urls first. After a failure, one query every 30 s tests whether the server has
@@ -61,6 +63,9 @@ function formOf(parameters: Readonly<Record<string, string>>): string {
 }
 
 type Answered = Extract<SendResult, { readonly kind: 'answered' }>;
+
+/** A querier of Thanos may be configured without its flavor. */
+const HAS_STORES: ReadonlySet<Flavor> = new Set(['thanos', 'prometheus']);
 
 const BUILD_INFO_PATH = '/api/v1/status/buildinfo';
 const DOUBTFUL_MS = 30_000;
@@ -173,8 +178,11 @@ export function createUrlClient(
   };
 
   const startTime = createStartTimeReader({ get, engine, clock });
+  const readStores = createStoresReader({ get, clock });
+  const stores: ReadStores = async (options) =>
+    HAS_STORES.has(engine.config().flavor) ? readStores(options) : null;
   const isDoubtful = (): boolean => nextTryMs !== null;
-  return { query, startTime, isVictoriaMetrics, isDoubtful, goesLast, series: () => series };
+  return { query, startTime, stores, isVictoriaMetrics, isDoubtful, goesLast, series: () => series };
 }
 
 function fail(host: string, reason: FailureReason, message: string): Answer {

@@ -41,7 +41,7 @@ export function createMetricsServer(world: World, clock: WorldClock, packs = tru
       }
       case '/api/v1/status/runtimeinfo':
         meter.count('runtimeinfo');
-        send(`{"startTime":"${startTime}","CWD":"/","goroutineCount":50}`);
+        send(`{"startTime":"${startTime}","CWD":"/","goroutineCount":50,"storageRetention":"15d"}`);
         return;
       case '/api/v1/status/buildinfo':
         meter.count('buildinfo');

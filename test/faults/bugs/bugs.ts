@@ -72,7 +72,7 @@ export const BUGS: readonly Bug[] = [
   bug(
     'emptied-engine-trusted',
     { by: ['I2'], when: ['emptied'] },
-    edit('prometheus/source-age.js', 'count < before * LEAST_SHARE_LEFT', 'false'),
+    edit('prometheus/history-watch.js', 'again > before || !isTenthGone(left)', 'true'),
   ),
   bug(
     'loss-forgotten',

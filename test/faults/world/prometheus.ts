@@ -158,10 +158,15 @@ function withValue(series: readonly Series[], value: number): readonly Series[] 
 /** Evaluates a query on a server at the current time. */
 function evaluate(query: string, server: SourceServer, parts: ClientParts): readonly Series[] {
   if (isLook(query)) return [];
-  const offset = /^count\(up offset (\d+)s\)$/.exec(query)?.[1];
-  if (offset !== undefined) {
-    const isThere = server.sinceMs <= parts.timeline.nowMs - Number(offset) * 1000;
-    return isThere ? [{ labels: {}, value: TARGETS }] : [];
+  const counts = [...query.matchAll(/(label_replace\()?count\(up (@|offset) ([\d.]+)s?\)/g)];
+  if (counts.length > 0) {
+    return counts.flatMap(([, isLabeled, form, number]): readonly Series[] => {
+      const seconds = Number(number);
+      const { nowMs } = parts.timeline;
+      const atMs = form === '@' ? seconds * 1000 - WORLD_START_MS : nowMs - seconds * 1000;
+      if (server.sinceMs > atMs) return [];
+      return [{ labels: isLabeled === undefined ? {} : { at: 'before' }, value: TARGETS }];
+    });
   }
   return parts.workloads.flatMap((workload) =>
     workload.plan.metrics

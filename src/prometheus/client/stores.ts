@@ -1,0 +1,78 @@
+import type { Clock } from '../../units/clock.js';
+import { isWholeAnswer } from '../answers/classify-answer.js';
+import { quote } from '../answers/quote.js';
+import type { GetPage, QueryOptions } from '../requests/request-options.js';
+
+/** A store with recent data that a Thanos querier lists. */
+export interface Store {
+  /** Its address. */
+  readonly name: string;
+  /** What it has data of: its label sets, or its address if it has none. */
+  readonly keys: readonly string[];
+  /** False: its last health check failed, so queries succeed without it (Thanos: pkg/query/endpointset.go). */
+  readonly isQueried: boolean;
+}
+
+/** Returns the stores; null if the server lists none, or does not answer. Never rejects. */
+export type ReadStores = (options: QueryOptions) => Promise<readonly Store[] | null>;
+
+const STORES_PATH = '/api/v1/stores';
+
+/** How long a server without the page is not asked for it again. */
+const REST_MS = 600_000;
+
+/** A store gateway has only data that is older than an hour. No recent value depends on it. */
+const RECENT_MS = 1_800_000;
+
+export function createStoresReader({
+  get,
+  clock,
+}: {
+  readonly get: GetPage;
+  readonly clock: Clock;
+}): ReadStores {
+  let restUntilMs = -Infinity;
+  return async (options) => {
+    if (clock.monotonicMs() < restUntilMs) return null;
+    const page = await get(STORES_PATH, options);
+    if (page.kind === 'failed' || page.status >= 500) return null;
+    const stores = isWholeAnswer(page.status) ? readStores(page.body, clock.now() - RECENT_MS) : null;
+    if (stores === null) restUntilMs = clock.monotonicMs() + REST_MS;
+    return stores;
+  };
+}
+
+/** Returns the stores with data after `sinceMs`; null for another page. */
+function readStores(body: string, sinceMs: number): readonly Store[] | null {
+  const lists = dataOf(body);
+  if (lists === null) return null;
+  const stores: Store[] = [];
+  for (const entry of Object.values(lists).flat()) {
+    if (!isObject(entry)) return null;
+    const { name, lastError, labelSets, maxTime } = entry;
+    if (typeof name !== 'string') return null;
+    if (typeof maxTime === 'number' && maxTime < sinceMs) continue;
+    const sets = Array.isArray(labelSets) ? labelSets.map((set) => JSON.stringify(set)) : [];
+    const isQueried = lastError === null || lastError === undefined;
+    stores.push({ name: quote(name), keys: sets.length === 0 ? [name] : sets, isQueried });
+  }
+  return stores;
+}
+
+/** Returns the lists of stores by component; null for another page. */
+function dataOf(body: string): Readonly<Record<string, readonly unknown[]>> | null {
+  try {
+    const json: unknown = JSON.parse(body);
+    if (!isObject(json) || json['status'] !== 'success' || !isObject(json['data'])) return null;
+    const lists = Object.entries(json['data']).filter((one): one is [string, unknown[]] =>
+      Array.isArray(one[1]),
+    );
+    return lists.length === Object.keys(json['data']).length ? Object.fromEntries(lists) : null;
+  } catch {
+    return null;
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
