@@ -8,7 +8,7 @@ import type { PreparedRound } from './prepared-round.js';
 import type { QueryOrder, QueryQueue } from './query-queue.js';
 import type { Recognition } from './recognition.js';
 import type { TimedAnswer } from './batches/answer-kinds.js';
-import { type SplitBudget, SPLITS_PER_ROUND } from './batches/merged-query.js';
+import { type SplitBudget, SPLITS_PER_NAMESPACE, SPLITS_PER_SOURCE } from './batches/merged-query.js';
 import { createPodsBatches, type PodsBatches } from './batches/pods-batches.js';
 import { createResourceBatches, type ResourceBatches } from './batches/resource-batches.js';
 import {
@@ -72,13 +72,12 @@ export function* startQueries(
   const startMs = clock.monotonicMs();
   const untilMsOf = (planned: PlannedQuery | PlannedResource): number =>
     startMs + answerWithinSeconds(planned) * 1000;
-  const budgets = new Map<string, SplitBudget>();
-  for (const name of prepared.sourceNames) budgets.set(name, { left: SPLITS_PER_ROUND });
+  const budgetOf = createBudgets();
   const byResource = new Map<string, ResourceBatch>();
   const askResource = (key: string, planned: PlannedResource): void => {
     const { source, resource, namespaces, seconds } = planned;
     const { queue, batches, recognition, duplicates } = mustGet(known, source.name);
-    const budget = mustGet(budgets, source.name);
+    const budget = budgetOf(source.name, null);
     const queryOrder = { seconds, signal, round, untilMs: untilMsOf(planned) };
     const ask = (query: string): Promise<Answer> => queue.ask(query, queryOrder);
     const askTimed = (query: string): Promise<TimedAnswer> =>
@@ -122,7 +121,7 @@ export function* startQueries(
     podsBatches.set(key, batches, now);
     const batch = batches.ask(workloads, {
       round,
-      budget: mustGet(budgets, source.name),
+      budget: budgetOf(source.name, owners.length === 1 ? (owners[0]?.namespace ?? null) : null),
       askQuery: askTimed,
       limit: seconds,
     });
@@ -154,6 +153,20 @@ export function* startQueries(
 }
 
 type PlannedEntry = PreparedRound['queries'][number] | PreparedRound['resources'][number];
+
+/** Returns a function that returns the budget of a source for a namespace; null: for queries for several of them. */
+function createBudgets(): (source: string, namespace: string | null) => SplitBudget {
+  const bySource = new Map<string, { left: number }>();
+  const budgets = new Map<string, SplitBudget>();
+  return (name, namespace) => {
+    const source = bySource.get(name) ?? { left: SPLITS_PER_SOURCE };
+    bySource.set(name, source);
+    const key = `${name}\n${namespace ?? ''}`;
+    const budget = budgets.get(key) ?? { left: SPLITS_PER_NAMESPACE, source };
+    budgets.set(key, budget);
+    return budget;
+  };
+}
 
 async function timed(
   ask: (onSeconds: NonNullable<QueryOrder['onSeconds']>) => Promise<Answer>,

@@ -70,3 +70,24 @@ describe.each(KINDS)('the answer to a query for 12 of a %s', (_, scalers, keyOf)
     await expect(classesOf(rig)).resolves.toEqual({ 'cause failed': 1, 'other value': 11 });
   });
 });
+
+describe('the queries that a data source gets to find causes', () => {
+  const many = Array.from({ length: 30 }, (_, index) => ({
+    ...rps,
+    query: rps.query.replace('1m', `${index + 1}m`),
+  }));
+  const hostile = many.flatMap((metric) => NAMES.map((name) => due([metric], 'evil', name)));
+  const shop = NAMES.map((name) => due([rps], 'shop', name));
+
+  it('are 20 for a namespace and 40 for all, and enough for another namespace while one uses up its own', async () => {
+    const bad: Answer = { class: 'partial', series: SERIES, evaluatedAt: T0, why: WHY };
+    const rig = setUp((query) => (query.includes('"evil"') || query.includes('w05') ? bad : VALUE));
+
+    const round = rig.start(...hostile, ...shop);
+    const answers = await Promise.all(NAMES.map((name) => round.of(`shop/${name}`)));
+
+    expect(answers.filter(([answer]) => answer?.class === 'value')).toHaveLength(11);
+    expect(rig.asked.filter((query) => query.includes('"evil"'))).toHaveLength(30 + 20);
+    expect(rig.asked.length).toBeLessThanOrEqual(31 + 40);
+  });
+});

@@ -1,5 +1,5 @@
 import type { Answer } from '../../src/prometheus/answers/answer.js';
-import { SPLITS_PER_ROUND } from '../../src/prometheus/batches/merged-query.js';
+import { SPLITS_PER_NAMESPACE, SPLITS_PER_SOURCE } from '../../src/prometheus/batches/merged-query.js';
 import { createPodsBatches } from '../../src/prometheus/batches/pods-batches.js';
 import { toSample } from '../../src/prometheus/samples.js';
 import { patternText, podsPatternOf } from '../../src/promql/pods-pattern.js';
@@ -44,7 +44,7 @@ export async function compareWithAlone(
       namespace: 'shop',
       workload: { apiVersion: 'apps/v1', kind: 'Deployment', name },
       pods: pods.map((pod) => aPod(pod)),
-      now: T0,
+      now: 'evaluatedAt' in answer ? answer.evaluatedAt : T0,
       source: aSource(),
     });
     if (sample.form === 'error')
@@ -71,7 +71,7 @@ export async function compareWithAlone(
     let queries = 0;
     const answerOf = batches.ask(patterns, {
       round,
-      budget: { left: SPLITS_PER_ROUND },
+      budget: { left: SPLITS_PER_NAMESPACE, source: { left: SPLITS_PER_SOURCE } },
       askQuery: async (query) => {
         queries += 1;
         return { answer: await ask(query), seconds: 0.001 };

@@ -4,6 +4,8 @@ export interface WrittenSeries {
   readonly labels: Readonly<Record<string, string>>;
   /** Seconds and value, in order; null: the marker of Prometheus for a series that has ended. */
   readonly samples: readonly (readonly [seconds: number, value: number | null])[];
+  /** Native histograms, in order: seconds, and the number of observations, all of which are 0. */
+  readonly histograms?: readonly (readonly [seconds: number, count: number])[];
 }
 
 const STALE_MARKER = 0x7ff0_0000_0000_0002n;
@@ -26,13 +28,14 @@ export async function remoteWrite(url: string, series: readonly WrittenSeries[])
   if (!response.ok) throw new Error(`remote write: HTTP ${response.status}: ${await response.text()}`);
 }
 
-function encodeSeries({ labels, samples }: WrittenSeries): Buffer {
+function encodeSeries({ labels, samples, histograms = [] }: WrittenSeries): Buffer {
   const sorted = Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1));
   return Buffer.concat([
     ...sorted.map(([name, value]) =>
       field(1, Buffer.concat([field(1, Buffer.from(name)), field(2, Buffer.from(value))])),
     ),
     ...samples.map(([seconds, value]) => field(2, encodeSample(seconds, value))),
+    ...histograms.map(([seconds, count]) => field(4, encodeHistogram(seconds, count))),
   ]);
 }
 
@@ -42,6 +45,22 @@ function encodeSample(seconds: number, value: number | null): Buffer {
   if (value === null) double.writeBigUInt64LE(STALE_MARKER, 1);
   else double.writeDoubleLE(value, 1);
   return Buffer.concat([double, Buffer.from([2 << 3]), varint(Math.round(seconds * 1000))]);
+}
+
+/** Source: Prometheus, prompb/types.proto, Histogram. */
+function encodeHistogram(seconds: number, count: number): Buffer {
+  const zeroThreshold = Buffer.alloc(8);
+  zeroThreshold.writeDoubleLE(0.001);
+  return Buffer.concat([
+    Buffer.from([1 << 3]),
+    varint(count),
+    Buffer.from([(5 << 3) | FIXED_64]),
+    zeroThreshold,
+    Buffer.from([6 << 3]),
+    varint(count),
+    Buffer.from([15 << 3]),
+    varint(Math.round(seconds * 1000)),
+  ]);
 }
 
 function field(number: number, contents: Buffer): Buffer {

@@ -30,12 +30,16 @@ export interface MergedRound {
   readonly budget: SplitBudget;
 }
 
-/** Queries that the merged queries of a source may send in a round to find the members that are the cause of an answer. */
+/** Queries that may be sent in a round to find the members that are the cause of an answer. */
 export interface SplitBudget {
+  /** Of a namespace, so that its workloads do not use up what others need; or of queries for all namespaces. */
   left: number;
+  /** Of the data source. */
+  readonly source: { left: number };
 }
 
-export const SPLITS_PER_ROUND = 40;
+export const SPLITS_PER_NAMESPACE = 20;
+export const SPLITS_PER_SOURCE = 40;
 
 /** Rounds after its last unclean answer for which a member is not queried together with clean ones. */
 const APART_ROUNDS = 40;
@@ -204,7 +208,9 @@ export function createMergedQuery(parts: {
       if (now - uncleanAt > APART_ROUNDS) release([member]);
       if (!members.has(member) || kind === 'apart' || now - uncleanAt > APART_ROUNDS || sets.has(set))
         continue;
-      if (own !== null && now - aloneAt <= APART_ROUNDS) continue;
+      // To retry members that are known is less urgent than to find new ones.
+      if (own !== null && (now - aloneAt <= APART_ROUNDS || budget.left <= SPLITS_PER_NAMESPACE / 2))
+        continue;
       const isSlow = SLOW_KINDS.has(kind);
       if ((isSlow && hasSlow) || !take(budget, set.length === 1 ? 1 : 2)) continue;
       hasSlow ||= isSlow;
@@ -276,7 +282,8 @@ export function createMergedQuery(parts: {
 }
 
 function take(budget: SplitBudget, queries: number): boolean {
-  if (budget.left < queries) return false;
+  if (Math.min(budget.left, budget.source.left) < queries) return false;
   budget.left -= queries;
+  budget.source.left -= queries;
   return true;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import { createPodsBatches } from '../../../src/prometheus/batches/pods-batches.js';
-import { SPLITS_PER_ROUND } from '../../../src/prometheus/batches/merged-query.js';
+import { SPLITS_PER_NAMESPACE } from '../../../src/prometheus/batches/merged-query.js';
 import { patternText, podsPatternOf } from '../../../src/promql/pods-pattern.js';
 import { values } from '../fakes.js';
 
@@ -33,7 +33,7 @@ function start(names: readonly string[], query = QUERY) {
     {
       seconds = 0.01,
       asked = patterns,
-      splits = SPLITS_PER_ROUND,
+      splits = SPLITS_PER_NAMESPACE,
     }: { readonly seconds?: number | null; readonly asked?: typeof patterns; readonly splits?: number } = {},
   ) => {
     const queries: (readonly string[])[] = [];
@@ -43,7 +43,12 @@ function start(names: readonly string[], query = QUERY) {
       return Promise.resolve({ answer: respond(list), seconds });
     };
     round += 1;
-    const answer = batches.ask(asked, { round, budget: { left: splits }, askQuery, limit: LIMIT });
+    const answer = batches.ask(asked, {
+      round,
+      budget: { left: splits, source: { left: splits } },
+      askQuery,
+      limit: LIMIT,
+    });
     const answers: Record<string, Answer | null> = {};
     for (const name of names) answers[name] = (await answer(`${name}${END}`)) ?? null;
     return { queries, sizes: queries.map(({ length }) => length), answers };
@@ -95,7 +100,12 @@ describe('a query for the pods of several workloads', () => {
       return Promise.resolve({ answer: answerOf([]), seconds: 0 });
     };
 
-    batches.ask(patternsOf(['a.b']), { round: 1, budget: { left: 0 }, askQuery, limit: LIMIT });
+    batches.ask(patternsOf(['a.b']), {
+      round: 1,
+      budget: { left: 0, source: { left: 0 } },
+      askQuery,
+      limit: LIMIT,
+    });
 
     expect(asked).toEqual(['x{pod=~"a\\\\.b-[0-9]+"}']);
   });
@@ -104,7 +114,7 @@ describe('a query for the pods of several workloads', () => {
     const askQuery = () => Promise.resolve({ answer: answerOf([]), seconds: 0 });
     const answer = createPodsBatches(QUERY, fail).ask(patternsOf(['a']), {
       round: 1,
-      budget: { left: 0 },
+      budget: { left: 0, source: { left: 0 } },
       askQuery,
       limit: LIMIT,
     });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createResourceBatches } from '../../../src/prometheus/batches/resource-batches.js';
 import type { TimedAnswer } from '../../../src/prometheus/batches/answer-kinds.js';
-import { SPLITS_PER_ROUND } from '../../../src/prometheus/batches/merged-query.js';
 import { aSource } from '../../support/builders.js';
 import { values } from '../fakes.js';
 
@@ -39,7 +38,7 @@ function start(maxSeries: number, scalers = SCALERS) {
       return Promise.resolve({ answer: values(all), seconds: 0.01 });
     };
     round += 1;
-    const answerOf = batches.ask(due, { round, budget: { left: SPLITS_PER_ROUND }, askQuery });
+    const answerOf = batches.ask(due, { round, budget: { left: 20, source: { left: 40 } }, askQuery });
     await Promise.all(Array.from(due.keys(), answerOf));
     return asked;
   };
