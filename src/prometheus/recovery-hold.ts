@@ -1,6 +1,6 @@
 import { judgeSample } from '../decision/samples/judge-sample.js';
 import type { Sample } from '../decision/snapshot/snapshot.js';
-import { largestRangeSeconds } from '../promql/ranges.js';
+import { largestKnownRangeSeconds, largestRangeSeconds } from '../promql/ranges.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { addSeconds, formatInstant, type Instant, latest, secondsBetween } from '../units/time.js';
 import { resourceWindowSeconds } from './data-source/resource-queries.js';
@@ -30,6 +30,8 @@ export interface HoldInput {
   readonly history?: HistoryState;
   /** H: how long the metric must return values without a gap. */
   readonly holdSeconds: number;
+  /** H after a start without any sign of a gap: see `startSeconds`. Default: `holdSeconds`. */
+  readonly startSeconds?: number;
   readonly periodSeconds: number;
 }
 
@@ -39,7 +41,9 @@ type SampleOutcome =
   | { readonly kind: 'failed' }
   | { readonly kind: 'broken'; readonly why: string };
 
+/** The cause as long as no answer was a gap. */
 const PROCESS_START = 'no earlier values are known';
+const FAILED_AT_START = 'no earlier values are known, and the first query failed';
 
 /**
  * Returns the hold of one metric after another round. A failed query changes nothing: the next answer shows whether
@@ -55,7 +59,9 @@ export function advanceHold(previous: MetricHold | null, input: HoldInput): Metr
     cause: PROCESS_START,
   };
   if (outcome.kind === 'failed') {
-    return before.valuesSince === null ? { ...before, until: latest(before.until, atLeastUntil) } : before;
+    if (before.valuesSince !== null) return before;
+    const cause = before.cause === PROCESS_START ? FAILED_AT_START : before.cause;
+    return { ...before, until: latest(before.until, atLeastUntil), cause };
   }
   if (outcome.kind === 'broken') {
     return { valuesSince: null, until: atLeastUntil, lastAnswerAt: now, cause: outcome.why };
@@ -74,13 +80,21 @@ export function advanceHold(previous: MetricHold | null, input: HoldInput): Metr
   }
   // If the clock was set back, `valuesSince` could be in the future.
   const valuesSince = before.valuesSince === null || before.valuesSince > now ? now : before.valuesSince;
-  const until = addSeconds(valuesSince, holdSeconds);
+  const until = addSeconds(valuesSince, secondsToProve(input, before.cause));
   const { history = KEPT } = input;
   if (history.state !== 'unknown' || until > now)
     return { valuesSince, until, lastAnswerAt: now, cause: before.cause };
   // Prevents scale-down in this round only. If it counted as a gap, a source that fails occasionally would
   // block scale-down forever.
   return { valuesSince, until: addSeconds(now, periodSeconds), lastAnswerAt: now, cause: history.why };
+}
+
+/** A source of unknown age may have lost its data before the process started. */
+function secondsToProve(
+  { startTime, holdSeconds, startSeconds = holdSeconds }: HoldInput,
+  cause: string,
+): number {
+  return cause === PROCESS_START && startTime !== null ? startSeconds : holdSeconds;
 }
 
 /** Returns the start time of a server younger than H; null: older, or unknown age. */
@@ -106,6 +120,12 @@ export function holdSeconds(query: string, periodSeconds: number, maxSeconds: nu
   return boundHold(largestRangeSeconds(query), periodSeconds, maxSeconds);
 }
 
+/**
+ * After a start, a gauge must return values for two scrape intervals. If its targets have just become reachable, too,
+ * each is scraped within the first one.
+ */
+const SCRAPES_AT_START = 2;
+
 const VALUE: SampleOutcome = { kind: 'value' };
 
 /** Returns how a sample affects the hold. Only a sample that the decision uses as a full value counts as a value. */
@@ -124,6 +144,8 @@ export interface HeldMetric {
   readonly key: string;
   /** The largest range of the query. */
   readonly rangeSeconds: number;
+  /** The time after which every series of the query has a new sample, if only the process was restarted. */
+  readonly startRangeSeconds: number;
   readonly hold: MetricHold;
 }
 
@@ -160,7 +182,8 @@ export function advanceHolds(previous: ScalerHolds, input: ScalerHoldInput): Sca
   }
   if (longest === null) return { holds, holdScaleDownUntil: null, holdReason: null };
   const { metric, hold } = longest;
-  const seconds = boundedHold(longest, input);
+  const isStart = hold.cause === PROCESS_START && hold.valuesSince !== null;
+  const seconds = isStart ? secondsBetween(hold.valuesSince, hold.until) : boundedHold(longest, input);
   return {
     holds,
     holdScaleDownUntil: hold.until,
@@ -186,9 +209,11 @@ function advanceHeld(
     startTime: age?.startTime ?? null,
     history: age?.history ?? KEPT,
     holdSeconds: boundedHold(held, input),
+    startSeconds: boundHold(held.startRangeSeconds, scaler.spec.syncPeriodSeconds, input.maxSeconds),
     periodSeconds: scaler.spec.syncPeriodSeconds,
   });
-  return { metric, key: held.key, rangeSeconds: held.rangeSeconds, hold };
+  const { key, rangeSeconds, startRangeSeconds } = held;
+  return { metric, key, rangeSeconds, startRangeSeconds, hold };
 }
 
 function boundedHold(
@@ -207,10 +232,16 @@ function holdOfNew(
   const source = sources.get(metric.source);
   const query = source === undefined ? '' : (metricQuery(metric, scaler, source) ?? '');
   const key = `${metric.type}/${metric.identity}\n${metric.source}\n${query}`;
+  const window = windowOf(metric, source);
   return {
     metric,
     key,
-    rangeSeconds: Math.max(largestRangeSeconds(query), windowOf(metric, source)),
+    rangeSeconds: Math.max(largestRangeSeconds(query), window),
+    startRangeSeconds: Math.max(
+      largestKnownRangeSeconds(query),
+      window,
+      SCRAPES_AT_START * (source?.scrapeIntervalSeconds ?? 0),
+    ),
     hold: previous.find((one) => one.key === key)?.hold ?? null,
   };
 }

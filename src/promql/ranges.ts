@@ -20,6 +20,8 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = {
 interface Ranges {
   readonly written: number;
   readonly withLookback: number;
+  /** With 300 for a part whose range is unknown: see `largestKnownRangeSeconds`. */
+  readonly withUnknown: number;
 }
 
 /**
@@ -36,6 +38,14 @@ export function largestWrittenRangeSeconds(query: string): number {
   return rangesOf(query).written;
 }
 
+/**
+ * Like `largestRangeSeconds`, but a selector without a range counts as 0 unless it may select a recording rule, which
+ * hides its range: a name with a colon, or no name.
+ */
+export function largestKnownRangeSeconds(query: string): number {
+  return rangesOf(query).withUnknown;
+}
+
 const RATES: ReadonlySet<string> = new Set(['rate', 'increase', 'delta', 'sum_over_time', 'count_over_time']);
 
 /** Whether a query divides by a whole window or sums over it, so that a series that is younger has a lower value. */
@@ -49,6 +59,7 @@ function rangesOf(whole: string): Ranges {
   const { text, tree, errorNode } = parseQuery(query);
   let written = 0;
   let withLookback = errorNode === null ? 0 : LOOKBACK_SECONDS;
+  let withUnknown = withLookback;
   tree.iterate({
     enter: ({ node }) => {
       if (node.name === 'MatrixSelector' || node.name === 'SubqueryExpr') {
@@ -59,10 +70,17 @@ function rangesOf(whole: string): Ranges {
       }
       if (node.name === 'VectorSelector' && node.parent?.name !== 'MatrixSelector') {
         withLookback = LOOKBACK_SECONDS;
+        const name = node.getChild('Identifier');
+        const mayBeRule = name === null || text.slice(name.from, name.to).includes(':');
+        if (mayBeRule) withUnknown = LOOKBACK_SECONDS;
       }
     },
   });
-  return { written, withLookback: Math.max(written, withLookback) };
+  return {
+    written,
+    withLookback: Math.max(written, withLookback),
+    withUnknown: Math.max(written, withUnknown),
+  };
 }
 
 /** In UTF-16 code units: the limits of a query do not depend on the strings of a shorter one. */

@@ -2,18 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import type { ErrorSample, Sample } from '../../src/decision/snapshot/snapshot.js';
 import {
   advanceHold,
-  advanceHolds,
   type HoldInput,
   holdSeconds,
   type MetricHold,
-  NO_HOLDS,
   sampleOutcome,
 } from '../../src/prometheus/recovery-hold.js';
 import { type HistoryState, KEPT } from '../../src/prometheus/history-watch.js';
 import { formatInstant } from '../../src/units/time.js';
-import { aScaler, aSource, at, cpuMetric, externalMetric } from '../support/builders.js';
+import { at, cpuMetric, externalMetric } from '../support/builders.js';
 
-const OLD = at(-100_000);
 const value: Sample = { form: 'values', at: at(0), values: [1], partial: null };
 const usage: Sample = {
   form: 'containers',
@@ -67,6 +64,55 @@ describe('advanceHold', () => {
         [45, 'value'],
       ]),
     ).toBe(second(105));
+  });
+
+  it('holds for 30 s after a process start if that is enough, and for 60 s after a gap or a failed first query', () => {
+    const startSeconds = 30;
+    expect(untilOf([[0, 'value']], { startSeconds })).toBe(second(30));
+    expect(
+      untilOf(
+        [
+          [0, 'value'],
+          [15, 'value'],
+        ],
+        { startSeconds },
+      ),
+    ).toBe(second(30));
+    expect(
+      untilOf(
+        [
+          [0, 'failed'],
+          [15, 'value'],
+        ],
+        { startSeconds },
+      ),
+    ).toBe(second(75));
+    expect(
+      untilOf(
+        [
+          [0, 'value'],
+          [15, 'broken'],
+          [30, 'value'],
+        ],
+        { startSeconds },
+      ),
+    ).toBe(second(90));
+    expect(
+      untilOf(
+        [
+          [0, 'value'],
+          [61, 'value'],
+        ],
+        { startSeconds },
+      ),
+    ).toBe(second(121));
+  });
+
+  it('holds for 60 s after a process start if the source is younger than that, or of unknown age', () => {
+    const startSeconds = 30;
+    expect(untilOf([[0, 'value', -60]], { startSeconds })).toBe(second(30));
+    expect(untilOf([[0, 'value', -59]], { startSeconds })).toBe(second(61));
+    expect(untilOf([[0, 'value', null]], { startSeconds })).toBe(second(60));
   });
 
   it('starts again after a missing or partial answer', () => {
@@ -301,92 +347,5 @@ describe('sampleOutcome', () => {
     [externalMetric(), { ...value, values: [-1] }, 'broken'],
   ])('%# is %s', (metric, sample, kind) => {
     expect(sampleOutcome(metric, sample).kind).toBe(kind);
-  });
-});
-
-describe('advanceHolds', () => {
-  const input = (overrides: Partial<Parameters<typeof advanceHolds>[1]>) => ({
-    scaler: aScaler([cpuMetric, externalMetric({ query: 'sum(queue)' })]),
-    samples: [usage, value],
-    ages: new Map([['default', { startTime: OLD, history: KEPT }]]),
-    sources: new Map([['default', aSource()]]),
-    now: at(0),
-    maxSeconds: 900,
-    ...overrides,
-  });
-
-  it('returns the longest hold of the metrics: 120 s of the cpu window, 300 s of a bare selector', () => {
-    const first = advanceHolds(NO_HOLDS, input({}));
-
-    expect(first.holdScaleDownUntil).toBe(at(300));
-    expect(first.holdReason).toBe(
-      'metric "queue" must return values for 300 s without a gap: no earlier values are known',
-    );
-  });
-
-  it.each([
-    [299, at(300)],
-    [300, null],
-  ])('returns after %d s of values %s', (now, until) => {
-    const scaler = aScaler([cpuMetric, externalMetric()]);
-    let { holds } = advanceHolds(NO_HOLDS, input({ scaler }));
-    for (let second = 60; second < now; second += 60)
-      ({ holds } = advanceHolds(holds, input({ scaler, now: at(second) })));
-
-    const later = advanceHolds(holds, input({ scaler, now: at(now) }));
-
-    expect(later.holdScaleDownUntil).toBe(until);
-    expect(later.holdReason === null).toBe(until === null);
-  });
-
-  it('holds for at most recoveryHoldMaxSeconds, and not at all with 0', () => {
-    expect(advanceHolds(NO_HOLDS, input({ maxSeconds: 200 })).holdScaleDownUntil).toBe(at(200));
-    expect(advanceHolds(NO_HOLDS, input({ maxSeconds: 0 })).holdScaleDownUntil).toBeNull();
-  });
-
-  it('restarts the hold of a changed query, not those of others', () => {
-    const before = advanceHolds(NO_HOLDS, input({}));
-    const scaler = aScaler([cpuMetric, externalMetric({ query: 'rate(queue[5m])' })]);
-
-    const after = advanceHolds(before.holds, input({ scaler, now: at(1000) }));
-
-    expect(after.holdScaleDownUntil).toBe(at(1300));
-    expect(after.holds.map(({ key }) => key)).toEqual([
-      expect.stringContaining('Resource/cpu\n'),
-      'External/queue\ndefault\nrate(queue[5m])',
-    ]);
-  });
-
-  it('continues the holds of an edited document whose queries are the same, in another order', () => {
-    const queue = externalMetric({ query: 'sum(queue)' });
-    const before = advanceHolds(NO_HOLDS, input({ scaler: aScaler([cpuMetric, queue]) }));
-    const edited = aScaler([{ ...queue }, { ...cpuMetric }]);
-
-    const after = advanceHolds(before.holds, input({ scaler: edited, samples: [value, usage], now: at(30) }));
-
-    expect(after.holdScaleDownUntil).toBe(at(300));
-    expect(after.holds.map(({ hold }) => hold.valuesSince)).toEqual([at(0), at(0)]);
-    expect(after.holds.map(({ metric }) => metric)).toEqual(edited.spec.metrics);
-  });
-
-  it('uses the window of resource queries, and 300 s for those without one', () => {
-    const memory = { ...cpuMetric, name: 'memory', identity: 'memory' };
-
-    const cpu = advanceHolds(NO_HOLDS, input({ scaler: aScaler([cpuMetric]), samples: [usage] }));
-    const bare = advanceHolds(NO_HOLDS, input({ scaler: aScaler([memory]), samples: [usage] }));
-
-    expect([cpu.holdScaleDownUntil, bare.holdScaleDownUntil]).toEqual([at(120), at(300)]);
-  });
-
-  it.each([
-    [600, 600],
-    [60, 300],
-  ])('uses the window of %d s of a recording rule, and at least 300 s: %d', (cpu, seconds) => {
-    const source = aSource({ resourceQueries: { cpu: 'pod:cpu:rate' }, resourceWindows: { cpu } });
-    const sources = new Map([['default', source]]);
-
-    const hold = advanceHolds(NO_HOLDS, input({ scaler: aScaler([cpuMetric]), samples: [usage], sources }));
-
-    expect(hold.holdScaleDownUntil).toBe(at(seconds));
   });
 });

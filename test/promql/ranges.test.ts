@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { largestRangeSeconds } from '../../src/promql/ranges.js';
+import { largestKnownRangeSeconds, largestRangeSeconds } from '../../src/promql/ranges.js';
 
 describe('largestRangeSeconds', () => {
   it.each([
@@ -31,5 +31,23 @@ describe('largestRangeSeconds', () => {
     ['label_replace(rate(x[1m]), "a", "$1", "b", "(.*)\\\\.c")', 60],
   ])('returns the range in %j: %d s', (query, seconds) => {
     expect(largestRangeSeconds(query)).toBe(seconds);
+  });
+});
+
+describe('largestKnownRangeSeconds', () => {
+  it.each([
+    ['sum(queue)', 0],
+    ['sum(queue{job="a:b"}) / on () sum(limit)', 0],
+    ['queue offset 1h', 0],
+    ['rate(x[1m]) * y', 60],
+    ['sum(job:requests:rate5m)', 300],
+    ['rate(x[1m]) / job:requests:rate5m', 300],
+    ['{__name__=~"queue.*"}', 300],
+    ['sum(queue', 300],
+    ['rate(x[$window])', 300],
+    ['rate(x[10m]) + y', 600],
+    ['vector(1)', 0],
+  ])('returns the range in %j: %d s', (query, seconds) => {
+    expect(largestKnownRangeSeconds(query)).toBe(seconds);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { KubernetesErrorKind, OtherScaler } from '../../../src/kubernetes/api/types.js';
 import { UNKNOWN_AGE } from '../../../src/prometheus/source-age.js';
+import { freshMemory } from '../../../src/control/memory/memory.js';
 import { aPod } from '../../support/builders.js';
 import { failure } from '../fake-cluster.js';
 import { answerOf, answersFrom, at, settledMemory, World } from '../world.js';
@@ -172,6 +173,20 @@ describe('metrics that have just recovered', () => {
     }
     expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 3 });
     expect(world.clock.now()).toBe(at(300));
+  });
+
+  it('release a gauge two scrape intervals (60 s) after a start of promscaler, and not at 45 s', async () => {
+    const world = new World();
+    world.recoveryHoldMaxSeconds = 900;
+    world.memory = freshMemory(world.clock.now(), null);
+
+    for (let seconds = 0; seconds <= 45; seconds += 15) {
+      world.answers = answersFrom([answerOf(30, at(seconds))], at(-300));
+      expect((await world.cycle()).record.decision?.action).toBe('none');
+      world.clock.advance(15_000);
+    }
+    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 3 });
+    expect(world.clock.now()).toBe(at(60));
   });
 
   it('hold for recoveryHoldMaxSeconds at most: 60 s', async () => {

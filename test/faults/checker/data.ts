@@ -6,6 +6,7 @@ import {
   holdSecondsOf,
   isBoundCorrection,
   rulesOf,
+  startHoldSecondsOf,
   targetOf,
   type Write,
 } from './history.js';
@@ -104,7 +105,8 @@ function doubtsOf(
       `${metric.query} was ${broken.answer} ${Math.round((write.atMs - broken.sentMs) / 1000)} s before`,
     ];
   const start = history.processes.find(({ name }) => name === write.process);
-  if (start !== undefined && write.decidedMs - start.startMs < holdMs - slackMs)
+  const startHoldMs = startHoldSecondsOf(history, metric, plan.syncPeriodSeconds) * 1000;
+  if (start !== undefined && write.decidedMs - start.startMs < startHoldMs - slackMs)
     return [`its process is younger than the hold of ${metric.query}`];
   const young = recent.find(
     ({ serverStartMs, answeredMs }) =>

@@ -1,7 +1,7 @@
 import type { Fault } from '../world/faults.js';
 import type { Load } from '../world/load.js';
 import type { ApiRecord, DecisionRecord, LogRecord, QueryRecord } from '../world/log.js';
-import type { WorkloadPlan } from '../world/scenario.js';
+import { SCRAPE_SECONDS, type WorkloadPlan } from '../world/scenario.js';
 import type { ReplicaChange } from '../world/workload.js';
 import type { DocumentChange, World } from '../world/world.js';
 
@@ -265,4 +265,14 @@ const CLOCK_SLACK_MS = 1500;
  */
 export function holdSecondsOf(metric: WorkloadPlan['metrics'][number], periodSeconds: number): number {
   return Math.min(900, Math.max(metric.windowSeconds === 0 ? 300 : metric.windowSeconds, 2 * periodSeconds));
+}
+
+/** Like `holdSecondsOf`, after a start of the process without any gap in the answers since. */
+export function startHoldSecondsOf(
+  { tellsStart }: Pick<History, 'tellsStart'>,
+  metric: WorkloadPlan['metrics'][number],
+  periodSeconds: number,
+): number {
+  if (!tellsStart || metric.windowSeconds > 0) return holdSecondsOf(metric, periodSeconds);
+  return Math.max(2 * SCRAPE_SECONDS, 2 * periodSeconds);
 }
