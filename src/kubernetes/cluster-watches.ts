@@ -78,6 +78,7 @@ export function createWatches(options: WatchesOptions): Watches {
     convert: readWatchedHpa,
     fields: HPA_FIELDS,
     fixFor: fixForHpas,
+    listsWithoutWatch: true,
   });
   let isClusterWide = false;
 
@@ -126,7 +127,7 @@ export function createWatches(options: WatchesOptions): Watches {
 
 function fixForHpas({ kind }: KubernetesError): string | null {
   return kind === 'forbidden'
-    ? 'set the chart value rbac.create: true (list and watch on horizontalpodautoscalers); until then, new HPAs are not detected, or minutes late'
+    ? 'set the chart value rbac.create: true (list and watch on horizontalpodautoscalers); until then, HPAs are detected up to a minute late if they can be listed, and otherwise those seen last count'
     : null;
 }
 

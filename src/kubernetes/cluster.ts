@@ -41,6 +41,8 @@ export interface ClusterOptions {
 }
 
 const FIRST_LIST_MS = 10_000;
+/** Without a watch, HPAs are listed every 30 to 60 s. */
+const OUTDATED_SECONDS = 150;
 
 /** Sends no request before `run` or a read. */
 export function createCluster(options: ClusterOptions): Cluster & { readonly podCosts: PodCosts } {
@@ -118,6 +120,10 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
       const informer = watches.hpasOf(namespace);
       if (informer !== null && isSettled(informer)) return informer.store.of(namespace);
       return firstHpas(informer, { namespace, clock, signal });
+    },
+    areOtherScalersOutdated: (namespace) => {
+      const reflector = watches.hpasOf(namespace)?.reflector;
+      return reflector?.failure()?.kind === 'forbidden' && reflector.ageSeconds() > OUTDATED_SECONDS;
     },
   };
 }

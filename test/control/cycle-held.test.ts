@@ -115,6 +115,20 @@ describe('a scaler that must not act', () => {
     expect(after.record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
   });
 
+  it('says that the HPA is the one seen last while HPAs are forbidden, and patches nothing', async () => {
+    const world = new World();
+    world.load = 80;
+    world.cluster.others.push(otherHpa);
+    Object.assign(world.cluster, { areOtherScalersOutdated: () => true });
+
+    const { record } = await world.cycle();
+
+    expect(heldOf(record)?.message).toBe(
+      'HorizontalPodAutoscaler shop/web-hpa scales the same target, as last seen: HPAs can no longer be listed (forbidden); promscaler patches nothing until that is deleted',
+    );
+    expect(world.cluster.arrived).toEqual([]);
+  });
+
   it.each([
     ['another name', { ...otherHpa, target: { ...otherHpa.target, name: 'web2' } }],
     ['another kind', { ...otherHpa, target: { ...otherHpa.target, kind: 'StatefulSet' } }],

@@ -201,35 +201,72 @@ describe('listOtherScalers', () => {
     await eventuallySees(1);
   });
 
-  it('keeps the last HPAs while they cannot be listed', async () => {
-    rig.fake
-      .on('LIST', HPAS, list('5', [hpa('web')]), status(403, 'no'))
-      .on('WATCH', HPAS, status(403, 'no'));
-    rig.start();
-    expect(await look()).toHaveLength(1);
-
-    for (let seconds = 0; seconds < 900; seconds += 5) {
-      rig.clock.advance(5000);
-      await settle(1);
-    }
-
-    expect(await look()).toHaveLength(1);
-    expect(counts()[0]).toBeGreaterThan(1);
-  });
-
-  it('lists again within minutes if the account can list but not watch', async () => {
-    rig.fake.on('LIST', HPAS, list('5', [hpa('web')]), list('6', [])).on('WATCH', HPAS, status(403, 'no'));
-    rig.start();
-    expect(await look()).toHaveLength(1);
-
-    const startMs = rig.clock.monotonicMs();
-    while ((await look()).length === 1 && rig.clock.monotonicMs() - startMs < 600_000) {
+  /** Lets `seconds` pass in steps of a second. */
+  const pass = async (seconds: number) => {
+    for (let second = 0; second < seconds; second += 1) {
       rig.clock.advance(1000);
       await settle(1);
     }
+  };
 
+  it('keeps the last HPAs while they are forbidden, as outdated after 150 s, and lists them again within 60 s', async () => {
+    let isForbidden = true;
+    rig.fake
+      .on('LIST', HPAS, list('5', [hpa('web')]), (response, request) =>
+        (isForbidden ? status(403, 'no') : list('6', []))(response, request),
+      )
+      .on('WATCH', HPAS, (response, request) =>
+        (isForbidden ? status(403, 'no') : openWatch())(response, request),
+      );
+    rig.start();
+    expect(await look()).toHaveLength(1);
+
+    await pass(145);
+    expect(rig.cluster.areOtherScalersOutdated?.('shop')).toBe(false);
+    await pass(755);
+    expect(await look()).toHaveLength(1);
+    expect(rig.cluster.areOtherScalersOutdated?.('shop')).toBe(true);
+    const lists = counts()[0] ?? NaN;
+    expect(lists).toBeGreaterThan(900 / 60);
+    expect(lists).toBeLessThan(900 / 30 + 10);
+    expect(warnings()).toHaveLength(1);
+
+    isForbidden = false;
+    await pass(61);
     expect(await look()).toEqual([]);
+    expect(rig.cluster.areOtherScalersOutdated?.('shop')).toBe(false);
+  });
+
+  it('lists every 30 to 60 s if the account can list but not watch, and logs one warning', async () => {
+    let hpas = [hpa('web')];
+    let isWatched = false;
+    rig.fake
+      .on('LIST', HPAS, (response, request) => list('5', hpas)(response, request))
+      .on('WATCH', HPAS, (response, request) =>
+        (isWatched ? openWatch() : status(403, 'no'))(response, request),
+      );
+    rig.start();
+    expect(await look()).toHaveLength(1);
+    await pass(300);
+    const before = counts()[0] ?? NaN;
+
+    hpas = [];
+    await pass(61);
+    expect(await look()).toEqual([]);
+    await pass(539);
+
+    const lists = (counts()[0] ?? NaN) - before;
+    expect(lists).toBeGreaterThanOrEqual(600 / 60 - 1);
+    expect(lists).toBeLessThanOrEqual(600 / 30);
+    expect(rig.cluster.areOtherScalersOutdated?.('shop')).toBe(false);
+    expect(warnings()).toHaveLength(1);
     expect(warnings()[0]?.facts['fix']).toContain('list and watch on horizontalpodautoscalers');
+
+    isWatched = true;
+    await pass(61);
+    const watched = counts();
+    await pass(90);
+    expect(counts()).toEqual(watched);
   });
 
   it('rejects for a namespace that is not followed', async () => {

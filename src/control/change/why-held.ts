@@ -27,7 +27,9 @@ export function whyHeld(
   const conflict = sharesTargetWith ?? other;
   // A dry run is intended to run next to the autoscaler that it will replace.
   if (conflict !== null && (!isDryRun || sharesTargetWith !== null)) {
-    const message = `${conflict} scales the same target; promscaler patches nothing until that is deleted`;
+    const isOutdated = conflict === other && otherScaler?.isOutdated === true;
+    const doubt = isOutdated ? ', as last seen: HPAs can no longer be listed (forbidden)' : '';
+    const message = `${conflict} scales the same target${doubt}; promscaler patches nothing until that is deleted`;
     return { reason: 'ConflictingScaler', outcome: 'held', message };
   }
   if (pause !== null && stops(pause, order.action)) return heldByPause(pause);

@@ -102,7 +102,9 @@ function observeTarget(
     samples: metrics.samples,
     state: withHold(memory.state, held, stale ?? metrics.holdReason),
   };
-  const otherScaler = findOtherScaler(scaler, others);
+  const other = findOtherScaler(scaler, others);
+  const isOutdated = other !== null && (cluster.areOtherScalersOutdated?.(namespace) ?? false);
+  const otherScaler = isOutdated ? { ...other, isOutdated } : other;
   const shortfall = shortfallOf(memory.shortfall, target, { pods, now });
   const capacity = targetReached(target, shortfall, { pods, now });
   const observed = copyMemory(memory);

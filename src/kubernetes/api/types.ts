@@ -56,6 +56,8 @@ export interface OtherScaler {
   readonly target: TargetRef;
   /** `status.desiredReplicas` of the HPA. Absent if unknown, for example while its metrics fail. */
   readonly desiredReplicas?: number;
+  /** Set by the control loop from `Cluster.areOtherScalersOutdated`; unset: false. */
+  readonly isOutdated?: boolean;
 }
 
 export interface FollowedTarget {
@@ -97,6 +99,11 @@ export interface Cluster {
   readonly recordEvent: (target: ScaleTarget, event: TargetEvent, onWritten?: () => void) => void;
   /** Returns the HPAs of a followed namespace, as last seen; none if they cannot be listed, which is no failure. */
   readonly listOtherScalers: (namespace: string, signal: AbortSignal) => Awaitable<readonly OtherScaler[]>;
+  /**
+   * Whether the HPAs of a namespace may be outdated, because they have been forbidden for more than 150 s. Those seen
+   * last still count: two autoscalers on one target are worse than none. Unset: they are current.
+   */
+  readonly areOtherScalersOutdated?: (namespace: string) => boolean;
 }
 
 export type KubernetesErrorKind =

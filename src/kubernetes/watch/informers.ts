@@ -37,6 +37,8 @@ interface InformersOptions<T extends WatchedObject, S extends ObjectStore<T>> {
   readonly fields?: JsonFields;
   /** See `ReflectorOptions`. */
   readonly fixFor?: (error: KubernetesError) => string | null;
+  /** See `ReflectorOptions`. */
+  readonly listsWithoutWatch?: boolean;
 }
 
 /** A list counts more than being wanted: an informer that is no longer wanted answers until its successor has listed. */

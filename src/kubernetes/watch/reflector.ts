@@ -37,6 +37,8 @@ export interface ReflectorOptions<T extends WatchedObject> extends Pick<Listing<
   readonly convert: (object: JsonObject) => T | null;
   /** Returns the fix to log with a failure; null: none. */
   readonly fixFor?: (error: KubernetesError) => string | null;
+  /** Whether to list every 30 to 60 s while only the watch is forbidden. Default: false. */
+  readonly listsWithoutWatch?: boolean;
 }
 
 const MIN_WATCH_SECONDS = 240;
@@ -99,7 +101,7 @@ class ReflectorLoop<T extends WatchedObject> {
     this.#options = options;
     this.#clock = options.clock;
     this.#sink = createOrderedSink(options.store);
-    this.#delays = createRetryDelays(options.clock);
+    this.#delays = createRetryDelays(options.clock, options.listsWithoutWatch);
   }
 
   get isSynced(): boolean {
@@ -112,9 +114,7 @@ class ReflectorLoop<T extends WatchedObject> {
   }
 
   get ageSeconds(): number {
-    return this.#heardMs === null
-      ? Number.POSITIVE_INFINITY
-      : (this.#clock.monotonicMs() - this.#heardMs) / 1000;
+    return this.#heardMs === null ? Infinity : (this.#clock.monotonicMs() - this.#heardMs) / 1000;
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -140,6 +140,7 @@ class ReflectorLoop<T extends WatchedObject> {
     // Used only once: if the list fails, the next one is consistent.
     this.#relistFrom = null;
     const deadline = { ms: LIST_DEADLINE_MS, parent: signal };
+    const startMs = this.#clock.monotonicMs();
     const { items, resourceVersion } = await withDeadline(this.#clock, deadline, (inTime) => {
       const onPage = (): void => void (this.#pageMs = this.#clock.monotonicMs());
       const listing = { ...this.#options, signal: inTime, onPage };
@@ -149,6 +150,7 @@ class ReflectorLoop<T extends WatchedObject> {
     this.#sink.replace(items, resourceVersion);
     this.#advance(resourceVersion);
     this.#listedMs = this.#clock.monotonicMs();
+    this.#delays.afterList(this.#listedMs - startMs);
     this.#clearFailure('list');
     this.#notify();
   }
@@ -256,19 +258,17 @@ class ReflectorLoop<T extends WatchedObject> {
       cause instanceof KubernetesError
         ? cause
         : new KubernetesError('bad_answer', `reading ${this.#name}: ${String(cause)}`, { cause });
-    const sinceListMs = this.#listedMs === null ? null : this.#clock.monotonicMs() - this.#listedMs;
-    const delay = this.#delays.after({ verb, error, sinceListMs });
-    if (delay.isLasting) this.#fail(error);
+    const delay = this.#delays.after({ verb, error, listedMs: this.#listedMs });
+    if (delay.isLasting) this.#fail(error, delay.isNew);
     if (error.kind === 'gone' && this.#version !== null) this.#relistFrom = this.#newest;
-    if (this.#isVersionLost(error)) this.#version = null;
+    if (delay.needsList || this.#isVersionLost(error)) this.#version = null;
     return delay.ms;
   }
 
-  #fail(error: KubernetesError): void {
-    const level = this.failure?.kind === error.kind ? 'debug' : 'warn';
+  #fail(error: KubernetesError, isNew: boolean): void {
     const fix = this.#options.fixFor?.(error) ?? null;
     const facts = { resource: this.#name, error: error.message, ...(fix === null ? {} : { fix }) };
-    this.#options.log[level]('list or watch failed', facts);
+    this.#options.log[isNew ? 'warn' : 'debug']('list or watch failed', facts);
     this.failure = error;
     this.#notify();
   }

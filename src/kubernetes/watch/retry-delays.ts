@@ -7,6 +7,7 @@ import { WatchEventError } from './watch-events.js';
 
 export interface RetryDelays {
   readonly after: (failure: ListOrWatchFailure) => RetryDelay;
+  readonly afterList: (tookMs: number) => void;
   readonly afterShortWatch: () => number;
   /** Records a success of one verb: an account may be allowed to list but not to watch. */
   readonly clear: (verb: Verb) => void;
@@ -17,38 +18,53 @@ export type Verb = 'list' | 'watch';
 interface ListOrWatchFailure {
   readonly verb: Verb;
   readonly error: KubernetesError;
-  /** Milliseconds since the last list; null: none yet. */
-  readonly sinceListMs: number | null;
+  /** Monotonic time of the last list; null: none yet. */
+  readonly listedMs: number | null;
 }
 
 interface RetryDelay {
   readonly ms: number;
   /** False for a 403 that may come from a server that is starting. */
   readonly isLasting: boolean;
+  /** Whether the next step must be a list, because the watch is forbidden. */
+  readonly needsList: boolean;
+  /** Whether neither verb has failed in this way since its last success. */
+  readonly isNew: boolean;
 }
 
 /** Including jitter, a server that is back is detected within twice this time. */
 const OUTAGE_RETRY_MS = 5000;
 const MIN_RELIST_INTERVAL_MS = 120_000;
+/** Least delay between two lists without a watch, and its multiple of the duration of a list, which bounds the load. */
+const LIST_ONLY_MS = 30_000;
+const LIST_ONLY_DURATIONS = 20;
 
-/** Source: reliability.md, section 1 and K11. */
-export function createRetryDelays(clock: Clock): RetryDelays {
+/** `listsWithoutWatch`: see `ReflectorOptions`. Source: reliability.md, section 1 and K11. */
+export function createRetryDelays(clock: Clock, listsWithoutWatch = false): RetryDelays {
   const backoff = createBackoff(clock);
   const slowBackoff = createBackoff(clock, 30_000, 300_000);
   const refusals = { list: createRefusals(clock), watch: createRefusals(clock) };
+  const failed = new Map<Verb, KubernetesError['kind']>();
+  let listTookMs = 0;
   let isLimited = false;
 
   /** A server that is starting may answer 403, or 404 for a resource that it serves. */
-  const afterRefusal = ({ verb, error }: ListOrWatchFailure): RetryDelay => {
-    if (refusals[verb].note()) return { ms: slowBackoff.next(), isLasting: true };
-    return { ms: refusals[verb].retryMs(), isLasting: error.kind === 'not_found' };
+  const afterRefusal = ({ verb, error }: ListOrWatchFailure): Omit<RetryDelay, 'isNew'> => {
+    if (!refusals[verb].note())
+      return { ms: refusals[verb].retryMs(), isLasting: error.kind === 'not_found', needsList: false };
+    if (!listsWithoutWatch || error.kind !== 'forbidden')
+      return { ms: slowBackoff.next(), isLasting: true, needsList: false };
+    const ms = Math.max(LIST_ONLY_MS, LIST_ONLY_DURATIONS * listTookMs) * (1 + clock.random());
+    return { ms, isLasting: true, needsList: verb === 'watch' };
   };
 
-  const afterFailure = ({ error, sinceListMs }: ListOrWatchFailure): number => {
+  const afterFailure = ({ error, listedMs }: ListOrWatchFailure): number => {
     const retryAfterMs = (error.retryAfterSeconds ?? 0) * 1000 * (1 + clock.random());
     switch (error.kind) {
       case 'gone':
-        return (sinceListMs ?? 0) >= MIN_RELIST_INTERVAL_MS ? 0 : backoff.next();
+        return listedMs !== null && clock.monotonicMs() - listedMs >= MIN_RELIST_INTERVAL_MS
+          ? 0
+          : backoff.next();
       case 'unauthorized':
         return Math.max(OUTAGE_RETRY_MS, backoff.next(OUTAGE_RETRY_MS));
       case 'connection':
@@ -74,16 +90,25 @@ export function createRetryDelays(clock: Clock): RetryDelays {
     return Math.max(limitedMs, backoff.next());
   };
 
+  const after = (failure: ListOrWatchFailure): Omit<RetryDelay, 'isNew'> => {
+    const { error } = failure;
+    if (error.kind === 'forbidden' || error.kind === 'not_found') return afterRefusal(failure);
+    refusals.list.clear();
+    refusals.watch.clear();
+    return { ms: afterRateLimit(failure) ?? afterFailure(failure), isLasting: true, needsList: false };
+  };
+
   return {
     after: (failure) => {
-      const { error } = failure;
-      if (error.kind === 'forbidden' || error.kind === 'not_found') return afterRefusal(failure);
-      refusals.list.clear();
-      refusals.watch.clear();
-      return { ms: afterRateLimit(failure) ?? afterFailure(failure), isLasting: true };
+      const delay = after(failure);
+      const isNew = ![...failed.values()].includes(failure.error.kind);
+      if (delay.isLasting) failed.set(failure.verb, failure.error.kind);
+      return { ...delay, isNew };
     },
+    afterList: (tookMs) => (listTookMs = tookMs),
     afterShortWatch: () => backoff.next(),
     clear: (verb) => {
+      failed.delete(verb);
       refusals[verb].clear();
       isLimited = false;
     },

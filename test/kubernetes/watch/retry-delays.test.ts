@@ -22,7 +22,7 @@ function setUp(): Rig {
   const pauses = createRetryDelays(clock);
   const waits: Rig['waits'] = (verb, count, retryAfterSeconds) =>
     Array.from({ length: count }, () => {
-      const { ms } = pauses.after({ verb, error: busy(retryAfterSeconds), sinceListMs: null });
+      const { ms } = pauses.after({ verb, error: busy(retryAfterSeconds), listedMs: null });
       clock.advance(ms);
       return ms;
     });

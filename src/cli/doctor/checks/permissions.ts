@@ -51,7 +51,7 @@ function neededPermissions(
       group: 'autoscaling',
       resource: 'horizontalpodautoscalers',
       isRequired: false,
-      without: `an HPA on the same target is not detected${verb === 'watch' ? ' for minutes' : ''}, and both change the replica count`,
+      without: `an HPA on the same target is not detected${verb === 'watch' ? ' for up to a minute' : ''}, and both change the replica count`,
     })),
   ];
 }
