@@ -1,6 +1,6 @@
 import type { ObjectVerdict } from '../../config/add-objects.js';
 import type { JsonObject } from '../../kubernetes/api/json.js';
-import { createBackoff } from '../../kubernetes/requests/backoff.js';
+import { createBackoff, type Backoff } from '../../kubernetes/requests/backoff.js';
 import { rateLimitMs } from '../../kubernetes/requests/rate-limit.js';
 import { createRefusals, type Refusals } from '../../kubernetes/requests/refusals.js';
 import type { ScalerObject } from '../../kubernetes/scaler-objects/scaler-object.js';
@@ -35,7 +35,8 @@ const PASS_MS = 2000;
 const MAX_REFRESHES_PER_PASS = 10;
 /** Bounds the age of the order: a condition that changes during a pass waits for at most 2 s. */
 const MAX_TRANSITIONS_PER_PASS = 500;
-const FORBIDDEN_MS = 300_000;
+/** After a lasting 403, a namespace waits 5 to 10 s, doubled up to a minute. */
+const FORBIDDEN_MS = { first: 5000, last: 30_000 };
 const REJECTED_MS = 300_000;
 /** An internal error must neither end the term nor fill the log. */
 const INTERNAL_ERROR_MS = 60_000;
@@ -52,11 +53,19 @@ export async function writeStatuses(ports: StatusWriterPorts, signal: AbortSigna
   const due = createDueStatuses(ports);
   const backoff = createBackoff(clock, PASS_MS);
   const loggedKinds = new Set<string>();
-  const refusals = new Map<string, Refusals>();
-  const refusalsOf = (namespace: string): Refusals => {
-    const known = refusals.get(namespace) ?? createRefusals(clock);
+  const refusals = new Map<string, Refused>();
+  const refusalsOf = (namespace: string): Refused => {
+    const known = refusals.get(namespace) ?? {
+      ...createRefusals(clock),
+      backoff: createBackoff(clock, FORBIDDEN_MS.first, FORBIDDEN_MS.last),
+    };
     refusals.set(namespace, known);
     return known;
+  };
+  /** One role usually grants the permission in all namespaces, so each of them is tried again at once. */
+  const clearRefusals = (namespace: string): void => {
+    if (!refusals.delete(namespace)) return;
+    for (const other of refusals.keys()) due.delayNamespace(other, 0);
   };
   const mayContinue = (): boolean => !signal.aborted && ports.leadership.mayWrite();
   const window = createRequestWindow(clock);
@@ -76,7 +85,7 @@ export async function writeStatuses(ports: StatusWriterPorts, signal: AbortSigna
       try {
         due.written(one, await writeOne(ports, one, signal));
         window.answered(clock.monotonicMs() - startMs);
-        refusals.delete(one.object.namespace);
+        clearRefusals(one.object.namespace);
         // The permission may still be missing in another namespace.
         for (const kind of loggedKinds) if (kind !== 'forbidden') loggedKinds.delete(kind);
       } catch (error) {
@@ -120,6 +129,11 @@ export async function writeStatuses(ports: StatusWriterPorts, signal: AbortSigna
   }
 }
 
+/** The 403 of a namespace since its last write. */
+interface Refused extends Refusals {
+  readonly backoff: Backoff;
+}
+
 async function writeOne(
   { patch, store }: StatusWriterPorts,
   { object, wanted }: DueStatus,
@@ -138,20 +152,24 @@ function handleFailure(
     readonly loggedKinds: Set<string>;
     readonly due: ReturnType<typeof createDueStatuses>;
     readonly log: Log;
-    readonly refusals: Refusals;
+    readonly refusals: Refused;
   },
   nextWaitMs: () => number,
 ): number {
   const { error, one, loggedKinds, due, log, refusals } = failure;
   const { namespace } = one.object;
-  const kind = error instanceof KubernetesError ? error.kind : 'bad_answer';
+  if (!(error instanceof KubernetesError)) {
+    log.error('failed to write status of Scaler: internal error', { scaler: scalerKey(one.object), error });
+    due.delay(scalerKey(one.object), REJECTED_MS);
+    return 0;
+  }
+  const { kind } = error;
   const logFailure = (fix?: string): void => {
     if (loggedKinds.has(kind)) return;
     loggedKinds.add(kind);
-    const message = error instanceof Error ? error.message : String(error);
     log.warn('failed to write status of Scaler', {
       scaler: scalerKey(one.object),
-      error: message,
+      error: error.message,
       ...(fix === undefined ? {} : { fix }),
     });
   };
@@ -172,7 +190,7 @@ function handleFailure(
       logFailure(
         'chart values crd.enabled: true and rbac.create: true: patch of scalers/status in promscaler.dev',
       );
-      due.delayNamespace(namespace, FORBIDDEN_MS);
+      due.delayNamespace(namespace, refusals.backoff.next());
       return 0;
     case 'invalid':
     case 'bad_answer':

@@ -244,25 +244,62 @@ describe('writeStatuses after a failed write', () => {
     },
   );
 
-  it('logs a 403 that lasts 15 s once with its fix, and retries after 5 minutes', async () => {
+  it('logs a 403 that lasts 15 s once with its fix, and retries after 5 s at first, then at least once a minute', async () => {
     const rig = new WriterRig(object(), object({ name: 'api', uid: 'u-api' }));
     rig.last = cpuAt(55);
     rig.failure = new KubernetesError('forbidden', 'writing the status: 403 Forbidden');
 
     await rig.after(16);
     expect(rig.warnings).toEqual([]);
-    const early = rig.sent.length;
+    expect(rig.sent.length).toBeGreaterThan(3);
     await rig.after(6);
     const believed = rig.sent.length;
-    await rig.after(290);
+    await rig.after(12);
+    expect(rig.sent.length).toBeGreaterThan(believed);
+    await rig.after(600);
 
-    expect(early).toBeGreaterThan(3);
-    expect(rig.sent).toHaveLength(believed);
-    await rig.after(14);
-    expect(rig.sent).toHaveLength(believed + 1);
+    expect(rig.sent.length - believed).toBeGreaterThanOrEqual(600 / 62);
+    expect(rig.sent.length - believed).toBeLessThanOrEqual(600 / 30 + 4);
     expect(rig.warnings).toEqual([
       expect.objectContaining({ scaler: 'shop/web', fix: expect.stringContaining('scalers/status') }),
     ]);
+  });
+
+  it('writes all objects, also new ones and those of other namespaces, within 2 s of the first write that is allowed again', async () => {
+    const rig = new WriterRig(
+      object(),
+      object({ namespace: 'lab', uid: 'u-lab' }),
+      object({ namespace: 'ops', uid: 'u-ops' }),
+    );
+    rig.last = cpuAt(55);
+    rig.failure = new KubernetesError('forbidden', 'no');
+    await rig.after(900);
+    const refused = rig.sent.length;
+
+    rig.failure = null;
+    rig.store.scopes[0]?.store.put(object({ name: 'new', uid: 'u-new' }));
+    let seconds = 0;
+    for (; rig.sent.length === refused && seconds < 120; seconds += 1) await rig.after(1);
+    await rig.after(3);
+
+    expect(seconds).toBeLessThanOrEqual(62);
+    const names = rig.sent.slice(refused).map((one) => `${one.object.namespace}/${one.object.name}`);
+    expect(names.sort()).toEqual(['lab/web', 'ops/web', 'shop/new', 'shop/web']);
+  });
+
+  it('reports an internal error as such, and continues with other objects', async () => {
+    const rig = new WriterRig(object(), object({ name: 'api', uid: 'u-api' }));
+    rig.last = cpuAt(55);
+    rig.keep = (status) => {
+      if (rig.sent.length === 1) throw new TypeError('a fault of our own');
+      return status;
+    };
+
+    await rig.after(10);
+
+    expect(rig.faults).toEqual(['failed to write status of Scaler: internal error']);
+    expect(rig.warnings).toEqual([]);
+    expect(rig.sent.map((one) => one.object.name)).toEqual(['web', 'api']);
   });
 
   it('writes within 6 s of a 403 by a server that had just started, and logs nothing', async () => {
