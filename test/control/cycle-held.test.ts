@@ -124,7 +124,7 @@ describe('a scaler that must not act', () => {
     const { record } = await world.cycle();
 
     expect(heldOf(record)?.message).toBe(
-      'HorizontalPodAutoscaler shop/web-hpa scales the same target, as last seen: HPAs can no longer be listed (forbidden); promscaler patches nothing until that is deleted',
+      'HorizontalPodAutoscaler shop/web-hpa scales the same target; promscaler patches nothing until that is deleted; it is the one seen last, because HPAs are now forbidden',
     );
     expect(world.cluster.arrived).toEqual([]);
   });

@@ -28,8 +28,8 @@ export function whyHeld(
   // A dry run is intended to run next to the autoscaler that it will replace.
   if (conflict !== null && (!isDryRun || sharesTargetWith !== null)) {
     const isOutdated = conflict === other && otherScaler?.isOutdated === true;
-    const doubt = isOutdated ? ', as last seen: HPAs can no longer be listed (forbidden)' : '';
-    const message = `${conflict} scales the same target${doubt}; promscaler patches nothing until that is deleted`;
+    const doubt = isOutdated ? '; it is the one seen last, because HPAs are now forbidden' : '';
+    const message = `${conflict} scales the same target; promscaler patches nothing until that is deleted${doubt}`;
     return { reason: 'ConflictingScaler', outcome: 'held', message };
   }
   if (pause !== null && stops(pause, order.action)) return heldByPause(pause);
