@@ -1,8 +1,10 @@
 import { onAbort } from '../units/abort.js';
 import type { Clock } from '../units/clock.js';
 import { sleep } from '../units/clock.js';
+import { addSeconds } from '../units/time.js';
+import type { Instant } from '../units/time.js';
 import type { Log } from '../units/log.js';
-import type { Notification } from './notification.js';
+import type { Failure, Notification } from './notification.js';
 import { createNotificationQueue } from './notification-queue.js';
 import type { PostResult, Receiver } from './post.js';
 import type { ReceiverConfig } from './receiver-config.js';
@@ -25,6 +27,9 @@ const ATTEMPTS = 4;
 const FIRST_DELAY_MS = 1000;
 const MAX_RETRY_AFTER_SECONDS = 60;
 const LAST_REQUEST_MS = 2000;
+/** Alertmanager ends an alert after this time unless it is refreshed: two refreshes may fail. */
+const ALERT_SECONDS = 900;
+const MAX_ALERT_SECONDS = 24 * 3600;
 
 export function createDelivery(
   config: ReceiverConfig,
@@ -33,12 +38,21 @@ export function createDelivery(
     readonly clock: Clock;
     readonly log: Log;
     readonly counters: DeliveryCounters;
+    /** Whether a failure still lasts, as far as this process knows. */
+    readonly isLasting: (failure: Failure) => boolean;
   },
 ): Delivery {
   const { receiver, clock, log, counters } = ports;
   const { name, format } = config;
-  const queue = createNotificationQueue();
   const intervalMs = 60_000 / config.maxPerMinute;
+  const queue = createNotificationQueue(format === 'alertmanager' ? ports.isLasting : null);
+  /** Long enough for two refreshes of all failures within `maxPerMinute`. */
+  const alertsUntil = (): Instant => {
+    const refreshMs = Math.ceil(queue.lasting() / MAX_PER_REQUEST) * intervalMs;
+    return addSeconds(clock.now(), Math.min(ALERT_SECONDS + (2 * refreshMs) / 1000, MAX_ALERT_SECONDS));
+  };
+  const bodyOf = (batch: readonly Notification[]): string =>
+    writeBody(format, batch, { until: alertsUntil() });
   let nextRequestMs = -Infinity;
   let wake = new AbortController();
   let isFailing = false;
@@ -66,11 +80,10 @@ export function createDelivery(
   };
 
   const send = async (batch: readonly Notification[], signal: AbortSignal): Promise<void> => {
-    const body = writeBody(format, batch);
     let delayMs = FIRST_DELAY_MS;
     for (let attempt = 1; ; attempt += 1) {
       nextRequestMs = clock.monotonicMs() + intervalMs;
-      const result = await receiver.post(body, { timeoutMs: config.timeoutSeconds * 1000, signal });
+      const result = await receiver.post(bodyOf(batch), { timeoutMs: config.timeoutSeconds * 1000, signal });
       if (result.kind === 'sent' || !result.mayRetry || attempt === ATTEMPTS) {
         finish(batch, result);
         return;
@@ -110,7 +123,7 @@ export function createDelivery(
       while (!signal.aborted) await sendDue(signal);
       const rest = queue.take(Infinity, MAX_PER_REQUEST);
       if (rest.length === 0) return;
-      finish(rest, await receiver.post(writeBody(format, rest), { timeoutMs: LAST_REQUEST_MS }));
+      finish(rest, await receiver.post(bodyOf(rest), { timeoutMs: LAST_REQUEST_MS }));
     },
   };
 }

@@ -2,7 +2,8 @@ import type { Failure, Notification } from './notification.js';
 
 /**
  * Notifications that wait to be sent: at most 1,000. A failure replaces a waiting one of the same scaler and subject, and
- * a failure that ends before it was sent is forgotten: a receiver learns the last state, not each change of it.
+ * a failure that ends before it was sent is forgotten: a receiver learns the last state, not each change of it. With
+ * `isLasting`, a failure that lasts is due again 5 minutes after it was sent, behind what is new.
  */
 export interface NotificationQueue {
   /** Returns the number of dropped notifications: 1 if the queue was full, else 0. */
@@ -11,8 +12,10 @@ export interface NotificationQueue {
   readonly dueMs: () => number | null;
   /** Removes and returns at most `limit` due notifications. */
   readonly take: (nowMs: number, limit: number) => readonly Notification[];
-  /** Forgets that `notifications` were taken, after they could not be sent. */
+  /** Forgets that `notifications` were taken, after they could not be sent. A failure that is refreshed stays. */
   readonly markLost: (notifications: readonly Notification[]) => void;
+  /** How many failures are refreshed. */
+  readonly lasting: () => number;
 }
 
 const MAX_WAITING = 1000;
@@ -23,22 +26,48 @@ const GROUP_MS = 1000;
 /** Per scaler and subject, so that a failure that comes and goes is reported once a minute. */
 const REPEAT_MS = 60_000;
 
+/** For receivers that end an alert which is not sent again. */
+const REFRESH_MS = 300_000;
+
 interface Waiting {
   readonly notification: Notification;
   readonly dueMs: number;
 }
 
-export function createNotificationQueue(): NotificationQueue {
+/** `isLasting`: whether a failure still lasts as far as this process knows. Null: failures are sent once. */
+export function createNotificationQueue(
+  isLasting: ((failure: Failure) => boolean) | null = null,
+): NotificationQueue {
   const waiting = new Map<string, Waiting>();
-  /** By subject, only failures that were sent and recent ends of failures. */
-  const told = new Map<string, { readonly failing: boolean; readonly atMs: number }>();
+  /** By subject, in the order of the times: only failures that were sent and recent ends of failures. */
+  const told = new Map<string, Told>();
 
-  const remember = (failure: Failure, failing: boolean, atMs: number): void => {
+  const remember = (failure: Failure, atMs: number): void => {
     const key = keyOf(failure);
     told.delete(key);
-    told.set(key, { failing, atMs });
+    const { failing } = failure;
+    told.set(key, { failing, atMs, lasting: failing && isLasting !== null ? failure : null });
     const [oldest] = told.keys();
     if (told.size > MAX_SUBJECTS && oldest !== undefined) told.delete(oldest);
+  };
+
+  const refreshDueMs = (): number | null => {
+    if (isLasting === null) return null;
+    for (const { lasting, atMs } of told.values()) if (lasting !== null) return atMs + REFRESH_MS;
+    return null;
+  };
+
+  const takeRefreshes = (nowMs: number, limit: number): readonly Failure[] => {
+    const taken: Failure[] = [];
+    for (const [key, { lasting, atMs }] of [...told]) {
+      if (taken.length === limit || atMs + REFRESH_MS > nowMs) break;
+      if (lasting === null || isLasting === null) continue;
+      // Its end was lost, or another replica decides for the scaler: the alert ends by itself.
+      if (isLasting(lasting)) taken.push(lasting);
+      else told.delete(key);
+    }
+    for (const failure of taken) remember(failure, nowMs);
+    return taken;
   };
 
   return {
@@ -59,23 +88,39 @@ export function createNotificationQueue(): NotificationQueue {
     dueMs: () => {
       let first: number | null = null;
       for (const { dueMs } of waiting.values()) first = Math.min(first ?? dueMs, dueMs);
-      return first;
+      const refreshMs = refreshDueMs();
+      return refreshMs === null ? first : Math.min(first ?? refreshMs, refreshMs);
     },
     take: (nowMs, limit) => {
       const due = [...waiting].filter(([, { dueMs }]) => dueMs <= nowMs).slice(0, limit);
-      return due.map(([key, { notification }]) => {
+      const first = due.map(([key, { notification }]) => {
         waiting.delete(key);
         // Also while it is being sent: its end must follow it.
-        if (notification.event === 'failure') remember(notification, notification.failing, nowMs);
+        if (notification.event === 'failure') remember(notification, nowMs);
         return notification;
       });
+      // The last request of the process has an infinite time, and no refreshes.
+      if (isLasting === null || nowMs === Infinity) return first;
+      return [...first, ...takeRefreshes(nowMs, limit - first.length)];
     },
     markLost: (notifications) => {
       for (const one of notifications) {
-        if (one.event === 'failure') told.delete(keyOf(one));
+        if (one.event === 'failure' && !(one.failing && isLasting !== null)) told.delete(keyOf(one));
       }
     },
+    lasting: () => {
+      let count = 0;
+      for (const { lasting } of told.values()) if (lasting !== null) count += 1;
+      return count;
+    },
   };
+}
+
+interface Told {
+  readonly failing: boolean;
+  readonly atMs: number;
+  /** The failure to send again; null: it is not. */
+  readonly lasting: Failure | null;
 }
 
 /** The ID of a rescale is unique: none replaces another. */

@@ -1,9 +1,12 @@
 import type { EventFeed } from '../telemetry/event-feed.js';
+import type { Ledger } from '../telemetry/ledger.js';
+import { isSubjectFailing } from '../telemetry/service-events.js';
 import type { Clock } from '../units/clock.js';
 import type { Log } from '../units/log.js';
 import { createDelivery } from './delivery.js';
 import type { DeliveryCounters } from './delivery.js';
 import { notificationOf } from './notification.js';
+import type { Failure } from './notification.js';
 import { createReceiver } from './post.js';
 import type { ReceiverConfig } from './receiver-config.js';
 
@@ -22,11 +25,22 @@ export function createNotifier(options: {
   readonly clock: Clock;
   readonly log: Log;
   readonly counters: DeliveryCounters;
+  readonly ledger: Pick<Ledger, 'get'>;
 }): Notifier {
-  const { receivers, feed, clock, log, counters } = options;
+  const { receivers, feed, clock, log, counters, ledger } = options;
+  const isLasting = ({ namespace, name, subject }: Failure): boolean => {
+    const status = ledger.get(`${namespace}/${name}`);
+    return status !== null && isSubjectFailing(status, subject);
+  };
   const deliveries = receivers.map((config) => ({
     config,
-    delivery: createDelivery(config, { receiver: createReceiver(config, clock), clock, log, counters }),
+    delivery: createDelivery(config, {
+      receiver: createReceiver(config, clock),
+      clock,
+      log,
+      counters,
+      isLasting,
+    }),
   }));
   return {
     run: async (signal) => {

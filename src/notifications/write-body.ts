@@ -1,17 +1,25 @@
-import { addSeconds, formatInstant } from '../units/time.js';
+import { addSeconds, formatInstant, latest } from '../units/time.js';
+import type { Instant } from '../units/time.js';
 import { textOf } from './notification.js';
 import type { Notification } from './notification.js';
 import type { ReceiverConfig } from './receiver-config.js';
 
-/** Returns the JSON body of a request with `notifications`, of which there is at least one. */
-export function writeBody(format: ReceiverConfig['format'], notifications: readonly Notification[]): string {
+/**
+ * Returns the JSON body of a request with `notifications`, of which there is at least one. `alerts`: until when an alert
+ * lasts if it is not sent again.
+ */
+export function writeBody(
+  format: ReceiverConfig['format'],
+  notifications: readonly Notification[],
+  alerts: { readonly until: Instant },
+): string {
   switch (format) {
     case 'json':
       return JSON.stringify({ version: 1, events: notifications.map(jsonEvent) });
     case 'slack':
       return JSON.stringify({ text: notifications.map((one) => slackText(textOf(one))).join('\n') });
     case 'alertmanager':
-      return JSON.stringify(notifications.map(alert));
+      return JSON.stringify(notifications.map((one) => alert(one, alerts.until)));
     default:
       return format satisfies never;
   }
@@ -27,12 +35,10 @@ function slackText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** Without an end, Alertmanager would resolve an alert after its `resolve_timeout` of 5 minutes. */
-const FAILURE_SECONDS = 24 * 3600;
 const RESCALE_SECONDS = 300;
 
 /** Source: postableAlert of the API v2 of Alertmanager. The labels of an alert and of its end are equal. */
-function alert(notification: Notification): unknown {
+function alert(notification: Notification, until: Instant): unknown {
   const { at, namespace, name } = notification;
   const labels = { namespace, scaler: name };
   const annotations = { summary: textOf(notification) };
@@ -50,8 +56,8 @@ function alert(notification: Notification): unknown {
   return {
     labels: { alertname: 'PromscalerFailure', severity: 'warning', ...labels, subject },
     annotations,
-    // Alertmanager keeps the start of an alert that it knows.
+    // Alertmanager keeps the start of an alert that it knows. Without an end, it would use its `resolve_timeout`.
     ...(failing ? { startsAt } : {}),
-    endsAt: failing ? formatInstant(addSeconds(at, FAILURE_SECONDS)) : startsAt,
+    endsAt: failing ? formatInstant(latest(until, addSeconds(at, 1))) : startsAt,
   };
 }

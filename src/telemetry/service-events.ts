@@ -69,6 +69,14 @@ export function isFailing({ type, status, reason }: TimedCondition): boolean {
   return status !== 'True' && !reason.startsWith('Backoff') && reason !== 'ScalingDisabled';
 }
 
+/** Whether a subject of a failure event still fails: the type of a condition, a metric, or `ConflictingWriter`. */
+export function isSubjectFailing(status: ScalerStatus, subject: string): boolean {
+  const condition = status.conditions.find(({ type }) => type === subject);
+  if (condition !== undefined) return isFailing(condition);
+  if (subject === 'ConflictingWriter') return status.record.conflictingWriter !== undefined;
+  return (status.metricErrors.get(subject) ?? null) !== null;
+}
+
 function changeFailures(before: ScalerStatus | null, { record }: ScalerStatus): readonly Failure[] {
   const wasFailed = before?.record.outcome.kind === 'failed';
   const { kind, message } = record.outcome;

@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createDelivery } from '../../src/notifications/delivery.js';
 import type { Delivery } from '../../src/notifications/delivery.js';
+import type { Failure } from '../../src/notifications/notification.js';
 import { createNotifier } from '../../src/notifications/notifier.js';
 import type { PostResult } from '../../src/notifications/post.js';
 import type { ReceiverConfig } from '../../src/notifications/receiver-config.js';
+import { createLedger } from '../../src/telemetry/ledger.js';
 import { createEventFeed } from '../../src/telemetry/event-feed.js';
 import { type FakeServer, startServer } from '../prometheus/fakes.js';
 import { ManualClock, eventually, settle } from '../support/manual-clock.js';
@@ -27,21 +29,29 @@ interface Rig {
   readonly delivery: Delivery;
   /** Second and number of events of each request. */
   readonly requests: readonly (readonly [number, number])[];
+  readonly bodies: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
   readonly lines: readonly string[];
   readonly stop: () => Promise<void>;
 }
 
 /** `answers`: the results of the requests in order; the last one is that of all others. */
-function deliver(answers: readonly (PostResult | 'never')[], config: Partial<ReceiverConfig> = {}): Rig {
+function deliver(
+  answers: readonly (PostResult | 'never')[],
+  config: Partial<ReceiverConfig> = {},
+  isLasting: (failure: Failure) => boolean = () => true,
+): Rig {
   const clock = new ManualClock();
   clock.chance = 0.5;
   const requests: (readonly [number, number])[] = [];
+  const bodies: string[] = [];
   const counts: Record<string, number> = {};
   const lines: string[] = [];
   const line = (message: string, facts = {}): void => void lines.push(`${message} ${JSON.stringify(facts)}`);
   const post = (body: string): Promise<PostResult> => {
-    requests.push([clock.monotonicMs() / 1000, (JSON.parse(body) as { events: [] }).events.length]);
+    const parsed = JSON.parse(body) as { events: [] } | [];
+    requests.push([clock.monotonicMs() / 1000, (Array.isArray(parsed) ? parsed : parsed.events).length]);
+    bodies.push(body);
     const answer = answers[requests.length - 1] ?? answers.at(-1) ?? SENT;
     return answer === 'never' ? new Promise(() => undefined) : Promise.resolve(answer);
   };
@@ -51,13 +61,14 @@ function deliver(answers: readonly (PostResult | 'never')[], config: Partial<Rec
     clock,
     log: { debug: line, info: line, warn: line, error: line },
     counters: { count: (_, result, count) => (counts[result] = (counts[result] ?? 0) + count) },
+    isLasting,
   });
   const running = delivery.run(ending.signal);
   const stop = async (): Promise<void> => {
     ending.abort();
     await running;
   };
-  return { clock, delivery, requests, counts, lines, stop };
+  return { clock, delivery, requests, bodies, counts, lines, stop };
 }
 
 describe('the delivery to a receiver', () => {
@@ -118,6 +129,74 @@ describe('the delivery to a receiver', () => {
     expect(counts).toEqual({ failed: 1, sent: 1 });
   });
 
+  it('repeats a failure to Alertmanager every 5 minutes while it lasts, each time with an end 15 minutes later', async () => {
+    let lasts = true;
+    const { clock, delivery, requests, bodies } = deliver([SENT], { format: 'alertmanager' }, () => lasts);
+    delivery.add(aFailure());
+    await clock.advanceAndSettle(700_000);
+    lasts = false;
+    await clock.advanceAndSettle(1_000_000);
+
+    expect(requests.map(([second]) => second)).toEqual([1, 301, 601]);
+    const alerts = bodies.flatMap((body) => JSON.parse(body) as { startsAt: string; endsAt: string }[]);
+    expect(alerts.map(({ startsAt, endsAt }) => [startsAt, endsAt])).toEqual([
+      ['2026-01-01T00:00:00Z', '2026-01-01T00:15:03Z'],
+      ['2026-01-01T00:00:00Z', '2026-01-01T00:20:03Z'],
+      ['2026-01-01T00:00:00Z', '2026-01-01T00:25:03Z'],
+    ]);
+    expect(clock.pending).toBe(1);
+  });
+
+  it('ends an alert at most 15 minutes after a recovery whose notice was lost, without another request', async () => {
+    let lasts = true;
+    const lost = refusal({ mayRetry: false });
+    const { clock, delivery, requests, bodies } = deliver(
+      [SENT, lost, SENT],
+      { format: 'alertmanager' },
+      () => lasts,
+    );
+    delivery.add(aFailure());
+    await clock.advanceAndSettle(120_000);
+    lasts = false;
+    delivery.add(aFailure({ failing: false }));
+    await clock.advanceAndSettle(3_600_000);
+
+    expect(requests.map(([second]) => second)).toEqual([1, 121]);
+    expect(bodies[0]).toContain('"endsAt":"2026-01-01T00:15:03Z"');
+  });
+
+  it('sends a failure again whose first notice Alertmanager did not accept', async () => {
+    const { clock, delivery, requests } = deliver([refusal({ mayRetry: false }), SENT], {
+      format: 'alertmanager',
+    });
+    delivery.add(aFailure());
+    await clock.advanceAndSettle(400_000);
+
+    expect(requests.map(([second]) => second)).toEqual([1, 301]);
+  });
+
+  it('refreshes 500 alerts within maxPerMinute, and gives them an end beyond the refresh of all', async () => {
+    const { clock, delivery, requests, bodies } = deliver([SENT], {
+      format: 'alertmanager',
+      maxPerMinute: 1,
+    });
+    for (let index = 0; index < 500; index += 1) delivery.add(aFailure({ name: `web-${index}` }));
+    await clock.advanceAndSettle(3_600_000);
+
+    expect(requests.length).toBeLessThanOrEqual(60);
+    const last = JSON.parse(bodies.at(-1) ?? '[]') as { endsAt: string }[];
+    // 500 alerts take 10 requests, one a minute.
+    expect(last.at(-1)?.endsAt).toBe('2026-01-01T01:34:01Z');
+  });
+
+  it('sends a failure to other receivers once, however long it lasts', async () => {
+    const { clock, delivery, requests } = deliver([SENT]);
+    delivery.add(aFailure());
+    await clock.advanceAndSettle(3_600_000);
+
+    expect(requests).toEqual([[1, 1]]);
+  });
+
   it('drops the oldest while a request never ends (O10)', async () => {
     const { clock, delivery, counts } = deliver(['never']);
     delivery.add(aFailure());
@@ -169,6 +248,7 @@ describe('the notifier', () => {
         aReceiver({ name: 'broken', format: 'slack', url: null, urlFile: join(directory, 'url') }),
       ],
       feed,
+      ledger: createLedger(),
       clock,
       log: { debug: line, info: line, warn: line, error: line },
       counters: { count: (...of) => void counted.push(of.join(' ')) },

@@ -2,11 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import { notificationOf } from '../../src/notifications/notification.js';
+import type { Notification } from '../../src/notifications/notification.js';
 import { writeBody } from '../../src/notifications/write-body.js';
 import { at } from '../support/builders.js';
 import { aFailure, aRescale, failureEvent, rescaleEvent } from './builders.js';
 
-const parsed = (...of: Parameters<typeof writeBody>): unknown => JSON.parse(writeBody(...of));
+const parsed = (format: 'json' | 'slack' | 'alertmanager', of: readonly Notification[]): unknown =>
+  JSON.parse(writeBody(format, of, { until: at(900) }));
 
 describe('the format json', () => {
   it('has the fields of each event, and one sentence', () => {
@@ -109,7 +111,7 @@ describe('the format alertmanager', () => {
         subject: 'ScalingActive',
       },
       startsAt: '2026-01-01T00:00:00Z',
-      endsAt: '2026-01-02T00:00:00Z',
+      endsAt: '2026-01-01T00:15:00Z',
     });
     expect(end).toMatchObject({ labels: start?.labels, endsAt: '2026-01-01T00:01:30Z' });
   });

@@ -224,6 +224,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const notifier = createNotifier({
     receivers: Object.values(config.notifications),
     feed,
+    ledger,
     clock,
     log,
     counters: { count: metrics.countNotifications },
