@@ -7,12 +7,14 @@ import { addQueryCommands } from './command-line/query-commands.js';
 import { addServiceCommands } from './command-line/service-commands.js';
 import type { CommandIo, ExitCode } from './process/io.js';
 import { CommandError } from './process/io.js';
-import { printable } from '../scaler/problems/format-problem.js';
+import { cleanText } from '../units/clean-text.js';
+import { cleanStream } from './output/clean-stream.js';
 import { addPauseCommands } from './command-line/pause-commands.js';
 import { VERSION } from './version/version.js';
 
 /** Runs a command line (without `node` and the script). Returns the exit code; invalid usage does not throw. */
-export async function cli(argv: readonly string[], io: CommandIo): Promise<ExitCode> {
+export async function cli(argv: readonly string[], given: CommandIo): Promise<ExitCode> {
+  const io = { ...given, stdout: cleanStream(given.stdout), stderr: cleanStream(given.stderr) };
   const result: Result = { exitCode: 0 };
   try {
     const program = buildProgram(io, result);
@@ -39,7 +41,7 @@ function reportFailure(error: unknown, io: CommandIo): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof CommandError) {
     // It may quote a document, a record or the answer of a server.
-    io.stderr.write(`promscaler: ${printable(error.message)}\n`);
+    io.stderr.write(`promscaler: ${cleanText(error.message)}\n`);
     return error.exitCode;
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);

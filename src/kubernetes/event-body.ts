@@ -1,3 +1,4 @@
+import { cleanText } from '../units/clean-text.js';
 import { formatInstant, type Instant } from '../units/time.js';
 import type { JsonObject } from './api/json.js';
 import type { ScaleTarget, TargetEvent } from './api/types.js';
@@ -85,8 +86,9 @@ function wholeSecond(instant: Instant): string {
 
 /** Truncates to 1 kB without splitting a character. */
 function shortNote(message: string): string {
-  const bytes = Buffer.from(message);
-  if (bytes.length <= MAX_NOTE_BYTES) return message;
+  const note = cleanText(message);
+  const bytes = Buffer.from(note);
+  if (bytes.length <= MAX_NOTE_BYTES) return note;
   let end = MAX_NOTE_BYTES - 3;
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return `${bytes.subarray(0, end).toString('utf8')}...`;

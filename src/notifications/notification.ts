@@ -1,6 +1,7 @@
 import { rescaleDirection } from '../telemetry/cycle-record.js';
 import type { Direction } from '../telemetry/cycle-record.js';
 import type { NumberedEvent } from '../telemetry/event-feed.js';
+import { cleanText } from '../units/clean-text.js';
 import type { Instant } from '../units/time.js';
 
 interface CommonFields {
@@ -71,6 +72,8 @@ export function textOf(notification: Notification): string {
   return `${scaler} ${failing ? 'failing' : 'recovered'}: ${subject}: ${message}`;
 }
 
-function truncate(text: string): string {
+/** On one line, so that a message cannot imitate the line of another scaler. */
+function truncate(message: string): string {
+  const text = cleanText(message.replace(/\s+/g, ' '));
   return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH - 3)}...` : text;
 }

@@ -30,9 +30,18 @@ function jsonEvent(notification: Notification): unknown {
   return { ...fields, scaler: name, at: formatInstant(at), text: textOf(notification) };
 }
 
-/** Unescaped, a name or message could mention a channel (`<!channel>`) or form a link. */
+/**
+ * Unescaped, a message could mention a channel or form a link with another text: in Slack by `<!channel>` and
+ * `<URL|TEXT>`, in Mattermost and Rocket.Chat by `@all`, `@here` and `[TEXT](URL)`. These two know no escape of `@` that
+ * Slack does not show, so the fullwidth sign replaces it.
+ */
 function slackText(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('@', '\uff20')
+    .replaceAll(/\](?=[([:])/g, '] ');
 }
 
 const RESCALE_SECONDS = 300;

@@ -34,6 +34,7 @@ import {
 import type { ScalerPageParts } from './pages/scaler-pages.js';
 import { createSharedPage } from './turns/shared-page.js';
 import type { SharedPageOptions } from './turns/shared-page.js';
+import { cleanText } from '../units/clean-text.js';
 import type { Clock } from '../units/clock.js';
 
 /** Functions are called for each request and must not block. */
@@ -68,6 +69,9 @@ export function createApp(parts: AppParts): Express {
   app.disable('etag');
   app.set('query parser', 'simple');
   app.set('case sensitive routing', true);
+  app.set('json replacer', (_name: string, value: unknown) =>
+    typeof value === 'string' ? cleanText(value) : value,
+  );
   app.use(setSafeHeaders, refuseOddRequests);
   const { inTurn, pages } = createPages(parts);
   const { site = null } = parts;

@@ -1,3 +1,5 @@
+import { cleanText } from '../units/clean-text.js';
+
 const SECRET_NAME = /authorization|cookie|password|passwd|secret|token|api-?key|credential/i;
 const SECRET_TEXT: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, '$1 [redacted]'],
@@ -9,8 +11,8 @@ const MAX_DEPTH = 4;
 const MAX_ITEMS = 50;
 
 /**
- * Makes facts safe to print: redacts values with secret names and credentials in strings; truncates strings at 1,024
- * characters, lists at 50 items, nesting at 4 levels. An error becomes its message and those of its causes.
+ * Makes facts safe to print: redacts values with secret names and credentials in strings; replaces invisible characters
+ * other than line breaks, which the format escapes; truncates strings at 1,024 characters, lists at 50 items, nesting at 4 levels. An error becomes its message and those of its causes.
  */
 export function cleanFacts(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return cleanFields(facts, 0);
@@ -25,20 +27,20 @@ function cleanFields(fields: object, depth: number): Record<string, unknown> {
 }
 
 function cleanValue(value: unknown, depth: number): unknown {
-  if (typeof value === 'string') return cleanText(value);
+  if (typeof value === 'string') return safeText(value);
   if (typeof value === 'bigint' || typeof value === 'symbol') return String(value);
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
   if (typeof value === 'function') return '[function]';
   if (typeof value !== 'object' || value === null) return value;
-  if (value instanceof Error) return cleanText(errorText(value));
+  if (value instanceof Error) return safeText(errorText(value));
   if (depth >= MAX_DEPTH) return '[...]';
   if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((item) => cleanValue(item, depth + 1));
   if (value instanceof Map) return cleanFields(Object.fromEntries(value) as object, depth + 1);
   return cleanFields(value, depth + 1);
 }
 
-function cleanText(text: string): string {
-  let clean = text;
+function safeText(text: string): string {
+  let clean = cleanText(text);
   for (const [pattern, replacement] of SECRET_TEXT) clean = clean.replace(pattern, replacement);
   return clean.length > MAX_TEXT ? `${clean.slice(0, MAX_TEXT)}...` : clean;
 }

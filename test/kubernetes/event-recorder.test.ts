@@ -150,6 +150,12 @@ describe('recordEvent', () => {
     expect(written).toEqual(['accepted']);
   });
 
+  it('has no control or bidi characters of a message', async () => {
+    await recordAndWait({ ...RESCALED, message: 'by \u202egnp \u009b31m' }, 1);
+
+    expect(rig.fake.requests[0]?.body).toMatchObject({ note: 'by \ufffdgnp \ufffd31m' });
+  });
+
   it('truncates a message to 1 kB between two characters', async () => {
     await recordAndWait({ ...RESCALED, message: 'ü'.repeat(800) }, 1);
 

@@ -56,6 +56,18 @@ describe('the format slack', () => {
       ].join('\n'),
     });
   });
+
+  it.each([
+    ['@all @here @channel ops@example.com', '＠all ＠here ＠channel ops＠example.com'],
+    ['[the dashboard](https://evil.example)', '[the dashboard] (https://evil.example)'],
+    ['![](https://evil.example/x.png)', '![] (https://evil.example/x.png)'],
+    ['[a][b] and [b]: https://evil.example', '[a] [b] and [b] : https://evil.example'],
+    ['rate(x[5m]) is 3', 'rate(x[5m]) is 3'],
+  ])('has for Mattermost and Rocket.Chat neither a mention nor a link: %s', (message, text) => {
+    expect(parsed('slack', [aFailure({ message })])).toEqual({
+      text: `shop/web failing: ScalingActive: ${text}`,
+    });
+  });
 });
 
 /** `postableAlerts` of the OpenAPI document of Alertmanager 0.27, api/v2/openapi.yaml. */
@@ -127,6 +139,14 @@ describe('notificationOf', () => {
     expect(of(held as ReturnType<typeof rescaleEvent>)).toBeUndefined();
     expect(of(failureEvent('web', true, 'change'))).toBeUndefined();
     expect([of(rescaleEvent()), of(failureEvent('web'))]).toEqual(['rescale', 'failure']);
+  });
+
+  it('has one line without control and bidi characters', () => {
+    const event = { ...failureEvent('web'), message: 'no\nshop/api recovered: \u202egnp.x \u009b31m' };
+
+    expect(notificationOf({ id: 'x', event })).toMatchObject({
+      message: 'no shop/api recovered: \ufffdgnp.x \ufffd31m',
+    });
   });
 
   it('truncates a message', () => {

@@ -92,6 +92,16 @@ describe('/api/v1/scalers', () => {
     });
   });
 
+  it('has no control or bidi characters of a message, in the list and of one scaler', async () => {
+    ledger.add(record({ conditions: [condition({ status: 'False', message: 'by \u202eeve\u009b31m' })] }));
+
+    for (const path of ['/api/v1/scalers', '/api/v1/scalers/shop/web', '/api/v1/overview']) {
+      const text = JSON.stringify(await get(path));
+      expect(text).not.toMatch(/[\u0080-\u009f\u202e]/);
+      expect(text).toContain('by \ufffdeve\ufffd31m');
+    }
+  });
+
   it('returns null, not 0, for unknown values while the target cannot be read', async () => {
     ledger.add(record({ snapshot: null, decision: null }));
 

@@ -92,6 +92,14 @@ describe('createLog', () => {
     });
   });
 
+  it('has no C1 or bidi characters of a fact, and escapes its line breaks', () => {
+    const { log, lines } = capture();
+
+    log.info('m', { text: 'a\u202eb\u009bc\nd', error: new Error('\u2066e') });
+
+    expect(lines[0]).toContain('"text":"a\ufffdb\ufffdc\\nd","error":"\ufffde"');
+  });
+
   it('prints values that JSON cannot represent', () => {
     const { log, lines } = capture();
 

@@ -1,7 +1,7 @@
 import { replayLine } from '../../recording/replay-line.js';
 import type { RecordLine } from '../../recording/record-line.js';
 import type { Difference } from '../../recording/compare-decisions.js';
-import { printable } from '../../scaler/problems/format-problem.js';
+import { cleanText } from '../../units/clean-text.js';
 import { formatInstant } from '../../units/time.js';
 import { EmptyRecordError, readRecord } from '../input/read-record.js';
 import { alignColumns } from '../output/align-columns.js';
@@ -70,11 +70,11 @@ export async function runReplay(files: readonly string[], format: Format, io: Co
   if (totals.emptyFiles === files.length) throw new EmptyRecordError(files);
   // JSON escapes ESC and the like itself.
   io.stdout.write(
-    format === 'json' ? `${JSON.stringify(toJson(totals), null, 2)}\n` : printable(textOf(totals, format)),
+    format === 'json' ? `${JSON.stringify(toJson(totals), null, 2)}\n` : cleanText(textOf(totals, format)),
   );
   for (const { file, line, error } of totals.problems) {
     const [place, subject] = line === null ? [file, 'file'] : [`${file}:${line}`, 'line'];
-    io.stderr.write(printable(`${place}: error: the ${subject} ${error}\n`));
+    io.stderr.write(cleanText(`${place}: error: the ${subject} ${error}\n`));
   }
   return totals.different + totals.unread + totals.emptyFiles > 0 ? 1 : 0;
 }

@@ -1,7 +1,7 @@
 import type { LoadedScalers } from '../../config/scaler-files.js';
 import type { CycleOutput } from '../../control/ports/ports.js';
 import type { Decision } from '../../decision/result/decision.js';
-import { printable } from '../../scaler/problems/format-problem.js';
+import { cleanText } from '../../units/clean-text.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { pauseMessage, reasonOf, rescaleDirection } from '../../telemetry/cycle-record.js';
 import type { CycleRecord } from '../../telemetry/cycle-record.js';
@@ -34,7 +34,7 @@ export function createNarrator(io: Pick<CommandIo, 'stdout' | 'env' | 'clock'>):
 
   const line = (at: Instant, scaler: string, count: string, why: string): string => {
     const seconds = `+${Math.round(secondsBetween(start, at))} s`;
-    return `${seconds.padStart(7)}  ${scaler.padEnd(14)}  ${count.padEnd(9)}  ${printable(why)}\n`;
+    return `${seconds.padStart(7)}  ${scaler.padEnd(14)}  ${count.padEnd(9)}  ${cleanText(why)}\n`;
   };
 
   const printPause = ({ scaler, pause, at }: CycleRecord): void => {

@@ -1,6 +1,6 @@
 import type { RecordLine } from '../../recording/record-line.js';
 import { formatInstant } from '../../units/time.js';
-import { printable } from '../../scaler/problems/format-problem.js';
+import { cleanText } from '../../units/clean-text.js';
 import type { Instant } from '../../units/time.js';
 import { readRecord } from '../input/read-record.js';
 import { listSome } from '../output/list-some.js';
@@ -51,7 +51,7 @@ export async function explainFile(request: FileRequest, io: CommandIo): Promise<
     status: { ...status, conditions },
     now: snapshot.now,
   });
-  return printable(`${[...explained, ...notes(line, decision.desiredReplicas)].join('\n')}\n`);
+  return cleanText(`${[...explained, ...notes(line, decision.desiredReplicas)].join('\n')}\n`);
 }
 
 interface FoundLine {

@@ -176,10 +176,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const reportPorts: CycleReportPorts = {
     recorder,
     recordEvent: (target, event, scaler) => {
-      const at = clock.now();
       cluster.recordEvent(target, event, () => {
         // A removed scaler has no record, and its Events were removed with it.
-        if (ledger.get(scaler) !== null) sentEvents.add(scaler, { ...event, at });
+        if (ledger.get(scaler) !== null) sentEvents.add(scaler, { ...event, at: clock.now() });
       });
     },
     isLeading: shards.isLeading,
@@ -223,8 +222,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   });
   const notifier = createNotifier({
     receivers: Object.values(config.notifications),
-    feed,
-    ledger,
+    ...records,
     clock,
     log,
     counters: { count: metrics.countNotifications },

@@ -1,5 +1,5 @@
 import { countIn, textIn } from '../../kubernetes/api/json.js';
-import { printable } from '../../scaler/problems/format-problem.js';
+import { cleanText } from '../../units/clean-text.js';
 import { sleep } from '../../units/clock.js';
 import { formatInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
@@ -110,7 +110,7 @@ function rejectedDocuments(problems: ScalerList['problems']): readonly string[] 
   const lines = errors.slice(0, MOST_REJECTED).map((problem) => {
     const line = countIn(problem, 'line');
     const where = `${textIn(problem, 'file') ?? 'a document'}${line === null ? '' : `:${line}`}`;
-    return printable(`document rejected: ${where}: ${textIn(problem, 'message') ?? ''}`);
+    return cleanText(`document rejected: ${where}: ${textIn(problem, 'message') ?? ''}`);
   });
   const more = errors.length - lines.length;
   return more > 0 ? [...lines, `and ${more} more problems of documents; see status -o json`] : lines;

@@ -1,5 +1,6 @@
 import type { TestResult } from '../../document-tests/document-test.js';
-import { formatProblem, printable } from '../../scaler/problems/format-problem.js';
+import { formatProblem } from '../../scaler/problems/format-problem.js';
+import { cleanText } from '../../units/clean-text.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { failureLines } from './failure-lines.js';
@@ -45,7 +46,7 @@ function caseOf({ test, failures, error }: TestResult): string {
 }
 
 function escapeXml(text: string): string {
-  return printable(text)
+  return cleanText(text)
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')

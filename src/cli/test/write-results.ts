@@ -1,5 +1,6 @@
 import type { TestResult } from '../../document-tests/document-test.js';
-import { formatProblem, printable } from '../../scaler/problems/format-problem.js';
+import { formatProblem } from '../../scaler/problems/format-problem.js';
+import { cleanText } from '../../units/clean-text.js';
 import type { Place, Problem } from '../../scaler/problems/problem.js';
 import { scalerKey } from '../../scaler/spec.js';
 import type { CommandIo } from '../process/io.js';
@@ -57,11 +58,11 @@ function countOf(number: number, noun: string): string {
 }
 
 function resultLines({ test, failures, error }: TestResult): readonly string[] {
-  const name = printable(`${test.file}: ${test.name}`);
+  const name = cleanText(`${test.file}: ${test.name}`);
   if (failures.length === 0 && error === null) return [`ok    ${name}`];
   const lines = failures.flatMap(failureLines);
   const all = error === null ? lines : [...lines, `error: ${error}`];
-  return [`FAIL  ${name}`, ...all.map((line) => `      ${printable(line)}`)];
+  return [`FAIL  ${name}`, ...all.map((line) => `      ${cleanText(line)}`)];
 }
 
 function resultToJson({ test, failures, error }: TestResult): unknown {

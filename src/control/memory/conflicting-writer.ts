@@ -1,3 +1,4 @@
+import { cleanText } from '../../units/clean-text.js';
 import type { ConflictingWriter } from '../../telemetry/cycle-record.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
@@ -52,7 +53,7 @@ export function afterRead(given: WriterWatch, { replicas, managers, now }: Repli
 export function conflictingWriterOf(watch: WriterWatch, now: Instant): ConflictingWriter | null {
   const { since, managers } = watch;
   if (since === null || isOver(watch, now)) return null;
-  const who = managers.length === 0 ? 'another client' : managers.join(', ');
+  const who = managers.length === 0 ? 'another client' : cleanText(managers.join(', '));
   const message = `${who} changed spec.replicas after promscaler three times within ten minutes: allow only one of them to set it`;
   return { managers, since: formatInstant(since), message };
 }

@@ -2,6 +2,7 @@ import type { ObjectVerdict } from '../../config/add-objects.js';
 import { textIn, type JsonObject } from '../../kubernetes/api/json.js';
 import type { ScalerObject } from '../../kubernetes/scaler-objects/scaler-object.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
+import { cleanText } from '../../units/clean-text.js';
 import { formatInstant, latest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { accepted } from './accepted.js';
@@ -132,7 +133,7 @@ function inSeconds(instant: Instant): string {
 }
 
 function truncate(condition: UntimedCondition): UntimedCondition {
-  const { message } = condition;
-  if (message.length <= MAX_MESSAGE_LENGTH) return condition;
+  const message = cleanText(condition.message);
+  if (message.length <= MAX_MESSAGE_LENGTH) return { ...condition, message };
   return { ...condition, message: `${message.slice(0, MAX_MESSAGE_LENGTH - 3)}...` };
 }

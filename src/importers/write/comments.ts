@@ -1,6 +1,6 @@
 import { isPlainObject } from '../../scaler/plain-json.js';
 import { type Path, formatPath } from '../../scaler/problems/finding.js';
-import { printable } from '../../scaler/problems/format-problem.js';
+import { cleanText } from '../../units/clean-text.js';
 import type { Remark } from '../draft/remarks.js';
 
 /** Line width of the document. Longer words are not split. */
@@ -71,7 +71,7 @@ export function commentLines(text: string, indent: number): readonly string[] {
 
 /** Removes control characters and line separators. */
 export function oneLine(text: string): string {
-  return printable(text.replace(/[\n\r\t\u0085\u2028\u2029\ufeff]+/g, ' ')).replace(
+  return cleanText(text.replace(/[\n\r\t\u0085\u2028\u2029\ufeff]+/g, ' ')).replace(
     /[\ud800-\udfff\ufffe\uffff]/g,
     '\ufffd',
   );

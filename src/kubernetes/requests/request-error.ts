@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import { DeadlineError } from '../../units/clock.js';
 import { secondsBetween, instantFromMs, type Instant } from '../../units/time.js';
 import { parseJsonWithin, type JsonBounds } from '../../units/json-bounds.js';
+import { cleanText } from '../../units/clean-text.js';
 import { errorFacts } from '../api/error-facts.js';
 import { asObject, countIn, textIn } from '../api/json.js';
 import { KubernetesError, type KubernetesErrorKind } from '../api/types.js';
@@ -93,7 +94,7 @@ function serverMessage(body: string): string {
 }
 
 function clean(text: string): string {
-  const line = text.replace(/\p{Cc}+/gu, ' ').trim();
+  const line = cleanText(text.replace(/\p{Cc}+/gu, ' ').trim());
   return line.length > MAX_SERVER_MESSAGE ? `${line.slice(0, MAX_SERVER_MESSAGE)}...` : line;
 }
 

@@ -1,9 +1,10 @@
+import { cleanText } from '../../units/clean-text.js';
+
 const MAX_QUOTED_LENGTH = 300;
 
 /** Returns a server's message on one line, without control characters, truncated to 300 characters. */
 export function quote(text: string): string {
-  // eslint-disable-next-line no-control-regex -- control characters of a server's text must not reach a terminal
-  const line = text.replace(/[\s\x00-\x1f\x7f]+/g, ' ').trim();
+  const line = cleanText(text.replace(/[\s\p{Cc}]+/gu, ' ').trim());
   return line.length > MAX_QUOTED_LENGTH ? `${line.slice(0, MAX_QUOTED_LENGTH)}...` : line;
 }
 

@@ -1,3 +1,4 @@
+import { cleanText } from '../../units/clean-text.js';
 import type { Problem } from './problem.js';
 
 const WIDEST_LINE = 120;
@@ -14,12 +15,12 @@ export function formatProblem(problem: Problem): string {
   const { code, severity, message, file, place, path, sourceLine } = problem;
   const where = [file, place?.line, place?.column].filter((part) => part !== null && part !== undefined);
   const prefix = where.length > 0 ? where.join(':') : path;
-  const head = `${prefix === '' ? '' : `${printable(prefix)}: `}${severity}: ${printable(message)} [${code}]`;
+  const head = `${prefix === '' ? '' : `${cleanText(prefix)}: `}${severity}: ${cleanText(message)} [${code}]`;
   if (place === null || sourceLine === null) return head;
   const gutter = String(place.line).padStart(4);
   const { text, column } = cutLine(sourceLine, place.column);
   const indent = text.slice(0, column - 1).replace(/[^\t]/g, ' ');
-  return `${head}\n${gutter} | ${printable(text)}\n${' '.repeat(gutter.length)} | ${indent}^`;
+  return `${head}\n${gutter} | ${cleanText(text)}\n${' '.repeat(gutter.length)} | ${indent}^`;
 }
 
 function cutLine(line: string, column: number): { readonly text: string; readonly column: number } {
@@ -31,10 +32,4 @@ function cutLine(line: string, column: number): { readonly text: string; readonl
     text: `${before}${line.slice(from, from + WIDEST_LINE)}${after}`,
     column: column - from + before.length,
   };
-}
-
-/** Replaces control characters of a document, which must not reach a terminal. */
-export function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex -- these characters are replaced
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd');
 }

@@ -1,3 +1,4 @@
+import { cleanText } from '../../units/clean-text.js';
 import type { ServiceEvent } from '../../telemetry/event-feed.js';
 import { formatInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
@@ -31,6 +32,6 @@ export function textOf(events: readonly StreamedEvent[], viewer: Viewer): string
 function eventText({ id, event }: StreamedEvent, { seesAll }: Viewer): string {
   const { type, ...facts } = event;
   const counts = type === 'reload' && !seesAll ? { scalers: null, errors: null } : {};
-  const data = JSON.stringify({ ...facts, ...counts, at: formatInstant(event.at) });
+  const data = cleanText(JSON.stringify({ ...facts, ...counts, at: formatInstant(event.at) }));
   return `id: ${id}\nevent: ${type}\ndata: ${data}\n\n`;
 }

@@ -1,3 +1,4 @@
+import { cleanText } from '../../units/clean-text.js';
 import { createHash } from 'node:crypto';
 import type { ScalerPageParts } from '../pages/scaler-pages.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
@@ -71,7 +72,7 @@ export function createOverviewRows({
       const { key } = status;
       const known = rows.get(key) ?? null;
       const replicas = replicasOf(status, known?.replicas ?? null, chartPoints);
-      const json = JSON.stringify(viewRow(status, replicas.counts));
+      const json = cleanText(JSON.stringify(viewRow(status, replicas.counts)));
       const isSame = known?.json === json;
       if (!isSame) revision = next;
       if (!isSame || known.replicas !== replicas)

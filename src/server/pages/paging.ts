@@ -1,3 +1,4 @@
+import { cleanText } from '../../units/clean-text.js';
 import { BadRequest, readText } from './query.js';
 import type { Query } from './query.js';
 
@@ -39,7 +40,7 @@ export function fillPage<Row>(
   const items: string[] = [];
   let bytes = 0;
   for (const row of rows.slice(0, limit)) {
-    const json = JSON.stringify(view(row));
+    const json = cleanText(JSON.stringify(view(row)));
     bytes += Buffer.byteLength(json) + 1;
     if (items.length > 0 && bytes > MAX_BYTES) break;
     items.push(json);

@@ -1,3 +1,4 @@
+import { escapeText } from '../../units/clean-text.js';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Decision, PastDecision } from '../../decision/result/decision.js';
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
@@ -95,7 +96,8 @@ export function showSnapshot(parts: ScalerPageParts): RequestHandler {
   return withStatus(parts, (status, query, response) => {
     const found = findSnapshot(parts, status, readTime(query, 'at'));
     if ('missing' in found) notFound(response, found.missing);
-    else response.json(found.json);
+    // Unchanged, because a replay must give the recorded decision.
+    else response.type('application/json').send(escapeText(JSON.stringify(found.json)));
   });
 }
 

@@ -251,6 +251,14 @@ describe('a process that has just become the leader', () => {
     expect(found).not.toHaveProperty('currentReplicas');
   });
 
+  it('has no control or bidi characters in a message, but its line breaks', () => {
+    const able = condition({ message: 'paused by \u202eeve\u009b31m\nfor ever' });
+
+    const found = status({ last: cycle({ conditions: [able, ACTIVE] }) });
+
+    expect(shown(found, 'AbleToScale')?.message).toBe('paused by \ufffdeve\ufffd31m\nfor ever');
+  });
+
   it('keeps conditions of other writers', () => {
     const foreign = { type: 'Synced', status: 'True', reason: 'x', message: '', lastTransitionTime: 'y' };
     const before = object({ status: { conditions: [foreign] } });

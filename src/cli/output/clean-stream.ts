@@ -1,0 +1,28 @@
+import { escapeText } from '../../units/clean-text.js';
+import type { OutputStream } from '../process/io.js';
+
+/**
+ * The terminal sequences that commands write: colors (not `conceal`), the start of a progress line or of a screen, and
+ * the ends of the lines of a screen and of the screen.
+ */
+const OWN_SEQUENCE =
+  // eslint-disable-next-line no-control-regex -- terminal sequences consist of control characters
+  /(^\r\u001b\[K|^\u001b\[H|\u001b\[(?:[0-4]|2[2-4]|3\d|9[0-7])m|\u001b\[K(?=\n)|\u001b\[J$)/;
+
+/**
+ * Returns the stream with control and invisible characters of documents, servers and manifests as `\uXXXX`. JSON keeps
+ * its meaning. Commands write them unchanged; this is the only place that knows all output.
+ */
+export function cleanStream(stream: OutputStream): OutputStream {
+  return {
+    ...stream,
+    write: (text) =>
+      stream.write(
+        text
+          .split(OWN_SEQUENCE)
+          // The parts at odd positions are the sequences.
+          .map((part, index) => (index % 2 === 1 ? part : escapeText(part)))
+          .join(''),
+      ),
+  };
+}

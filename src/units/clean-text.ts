@@ -1,0 +1,26 @@
+/**
+ * Control characters except tab and line feed, and characters that are invisible or change the direction of text: C1,
+ * soft hyphen, bidi marks, embeddings and isolates, line separators, zero-width spaces, tags, lone surrogates. The joiners
+ * U+200C and U+200D stay, which Persian, Indic scripts and emoji need.
+ */
+const UNSAFE =
+  // eslint-disable-next-line no-control-regex -- these characters are replaced
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}\p{Cs}]/gu;
+
+/**
+ * Replaces each character that a terminal executes, or that makes a text look like another one, by U+FFFD. For text from
+ * documents, servers and other clients, wherever a person reads it. Ordinary Unicode is kept.
+ */
+export function cleanText(text: string): string {
+  return text.replace(UNSAFE, '\ufffd');
+}
+
+/** As `cleanText`, but with the escape of JSON and YAML in its place, so that JSON keeps its meaning. */
+export function escapeText(text: string): string {
+  return text.replace(UNSAFE, (character) =>
+    Array.from({ length: character.length }, (_, index) => {
+      const code = character.charCodeAt(index).toString(16).padStart(4, '0');
+      return `\\u${code}`;
+    }).join(''),
+  );
+}
