@@ -5,6 +5,7 @@ import { SnapshotError, parseSnapshot } from '../../decision/snapshot/parse-snap
 import { decisionToJson } from '../../decision/result/write-json.js';
 import { readBoundedText } from '../../files/read-bounded.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
+import { takeTurns } from '../../units/clock.js';
 import type { CommandIo, ExitCode } from '../process/io.js';
 import { CommandError } from '../process/io.js';
 import { notJson, whyNoSnapshot } from './not-a-snapshot.js';
@@ -25,7 +26,7 @@ export async function runDecide(file: string, io: CommandIo): Promise<ExitCode> 
   const filled = lines.filter(({ line }) => line !== '');
   if (filled.length === 0) throw new CommandError(EMPTY_SNAPSHOT);
   if (!filled.some(({ line }) => isObject(line))) throw new CommandError(notJson(file, text, whole.error));
-  return decideLines(filled, io);
+  return decideLines(file, filled, io);
 }
 
 /** Enough for NDJSON of several weeks; Node.js limits a string to 512 MiB. */
@@ -71,15 +72,24 @@ function decideOne(json: unknown, file: string, io: CommandIo): ExitCode {
   }
 }
 
-function decideLines(lines: readonly { line: string; number: number }[], io: CommandIo): ExitCode {
+/** Throws `CommandError` if it is interrupted: weeks of decisions take minutes. */
+async function decideLines(
+  file: string,
+  lines: readonly { line: string; number: number }[],
+  { stdout, clock, signal }: CommandIo,
+): Promise<ExitCode> {
   let exitCode: ExitCode = 0;
+  // Signals arrive only while the event loop runs.
+  const nextTurn = takeTurns(clock);
   for (const { line, number } of lines) {
+    await nextTurn();
+    if (signal.aborted) throw new CommandError(`deciding on ${file}: interrupted in line ${number}`);
     const answer = decideLine(line);
     if ('error' in answer) {
       exitCode = 1;
-      io.stdout.write(`${JSON.stringify({ error: answer.error, line: number })}\n`);
+      stdout.write(`${JSON.stringify({ error: answer.error, line: number })}\n`);
     } else {
-      io.stdout.write(`${JSON.stringify(answer.decision)}\n`);
+      stdout.write(`${JSON.stringify(answer.decision)}\n`);
     }
   }
   return exitCode;

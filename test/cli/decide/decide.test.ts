@@ -21,6 +21,21 @@ describe('decide', () => {
     expect(stdout.split('\n').length).toBeGreaterThan(20);
   });
 
+  it('ends when it is interrupted within 3,000 lines, which it has not all decided then', async () => {
+    const cwd = folderOf({ 'many.ndjson': `${JSON.stringify(FOUR_OF_TEN)}\n`.repeat(3000) });
+    const stop = new AbortController();
+    const written = { stdout: '', stderr: '' };
+    const running = runCli(['decide', 'many.ndjson'], { cwd, signal: stop.signal, written });
+    while (written.stdout === '') await new Promise((resolve) => setImmediate(resolve));
+
+    stop.abort();
+    const { exitCode, stdout, stderr } = await running;
+
+    expect(exitCode).toBe(1);
+    expect(stdout.trim().split('\n').length).toBeLessThan(3000);
+    expect(stderr).toMatch(/^promscaler: deciding on many\.ndjson: interrupted in line \d+\n$/);
+  });
+
   it('prints a compact decision for each non-empty line, and an error with its line number for an invalid one', async () => {
     const line = JSON.stringify(FOUR_OF_TEN);
     const stdin = `${line}\n\n{"now": 3}\nnot json\n${line}\n`;
