@@ -1,4 +1,5 @@
 import type { Clock } from '../units/clock.js';
+import { API_SERVER, dataSourceId, type Outages } from './outages.js';
 import type { Instant } from '../units/time.js';
 
 /** `message` may name workloads and queries; `reason` is from a closed set. */
@@ -11,6 +12,8 @@ export interface LastError {
 /** Since the start of the process. Null: not known yet. */
 export interface SourceHealth {
   readonly isReachable: boolean | null;
+  /** Since then, nothing was answered. */
+  readonly failingSince: Instant | null;
   readonly lastError: LastError | null;
   readonly queries: number;
   readonly errors: number;
@@ -20,6 +23,7 @@ export interface SourceHealth {
 
 export interface ApiServerHealth {
   readonly isReachable: boolean | null;
+  readonly failingSince: Instant | null;
   readonly lastError: LastError | null;
   readonly requests: number;
   readonly errors: number;
@@ -71,7 +75,12 @@ const EXPECTED_CODES: ReadonlySet<string> = new Set(['404', '409', '410']);
 
 const MAX_ROUNDS = 16;
 
-export function createServiceHealth(clock: Clock, sources: readonly string[]): ServiceHealth {
+/** `outages`: of the data sources and the API server. */
+export function createServiceHealth(
+  clock: Clock,
+  sources: readonly string[],
+  outages: Pick<Outages, 'since'> = { since: () => null },
+): ServiceHealth {
   const bySource = new Map(sources.map((name) => [name, createTally()]));
   const latencies = new Map(sources.map((name) => [name, { now: NO_MEAN, last: NO_MEAN }]));
   const apiServer = createTally();
@@ -122,10 +131,12 @@ export function createServiceHealth(clock: Clock, sources: readonly string[]): S
           const { requests, ...rest } = tally.read();
           const { now = NO_MEAN, last: before = NO_MEAN } = latencies.get(name) ?? {};
           const { count, sum } = now.count > 0 ? now : before;
-          return [name, { ...rest, queries: requests, latencySeconds: count === 0 ? null : sum / count }];
+          const failingSince = outages.since(dataSourceId(name));
+          const latencySeconds = count === 0 ? null : sum / count;
+          return [name, { ...rest, failingSince, queries: requests, latencySeconds }];
         }),
       ),
-    apiServer: () => apiServer.read(),
+    apiServer: () => ({ ...apiServer.read(), failingSince: outages.since(API_SERVER) }),
     rounds: () => ({ last: last === null ? null : viewRound(last), missed }),
   };
 }
@@ -156,7 +167,7 @@ function addTo({ count, sum }: Mean, value: number): Mean {
 
 interface Tally {
   readonly add: (at: Instant, reason: string | null, message: string | null) => void;
-  readonly read: () => ApiServerHealth;
+  readonly read: () => Omit<ApiServerHealth, 'failingSince'>;
 }
 
 function createTally(): Tally {

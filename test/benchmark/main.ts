@@ -10,6 +10,7 @@ import { benchReaction, REACTION_USAGE } from './reaction/main.js';
 import { benchScale, SCALE_USAGE } from './scale/main.js';
 import { benchShares, SHARES_USAGE } from './shares/main.js';
 import { benchSchedules } from './schedules.js';
+import { benchStatuses, STATUSES_USAGE } from './statuses/main.js';
 import { printMachine } from './report.js';
 import { benchRounds, onStage, versionOf } from './rounds.js';
 
@@ -32,6 +33,8 @@ ${PROMETHEUS_USAGE}
 ${REACTION_USAGE}
 
 ${SHARES_USAGE}
+
+${STATUSES_USAGE}
 
 ${BROWSER_USAGE}
 
@@ -63,6 +66,7 @@ async function runSection(): Promise<void> {
   else if (given[0] === 'scale') await benchScale(given.slice(1), readVersion(), stop.signal);
   else if (given[0] === 'reaction') await benchReaction(given.slice(1), readVersion(), stop.signal);
   else if (given[0] === 'shares') await benchShares(given.slice(1), readVersion(), stop.signal);
+  else if (given[0] === 'statuses') await benchStatuses(given.slice(1), readVersion(), stop.signal);
   else if (given[0] === 'backtest') await benchBacktest(given.slice(1), readVersion());
   else if (given[0] === 'dashboard') await benchDashboard(given.slice(1), readVersion());
   else if (given[0] === 'browser') await benchBrowser(given.slice(1), readVersion());

@@ -92,9 +92,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     failureReasons: FAILURE_REASONS,
     receivers: Object.keys(config.notifications),
   });
-  const health = createServiceHealth(clock, [...sources.keys()]);
-  const decisionRecord = openRecord(config.record, { clock, log, metrics });
   const outages = openOutages(sources, clock, log);
+  const health = createServiceHealth(clock, [...sources.keys()], outages);
+  const decisionRecord = openRecord(config.record, { clock, log, metrics });
   const recorder = createRecorder({ ...records, metrics, log, outages, onRecord: decisionRecord?.add });
   let apiServerNames: readonly string[] = [];
   const transport = options.openTransport(

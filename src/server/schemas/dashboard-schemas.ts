@@ -86,6 +86,9 @@ export const serviceStatusSchema = z
       z.object({
         name: z.string(),
         isReachable: z.boolean().nullable().describe('null: not asked yet.'),
+        failingSince: time
+          .nullable()
+          .describe('Since then, no query was answered; null: it answers, or is unknown.'),
         lastError: z.object({ at: time, message: z.string() }).nullable(),
         queries: count.describe('Since the start of the process.'),
         errors: count,
@@ -95,6 +98,7 @@ export const serviceStatusSchema = z
     ),
     kubernetes: z.object({
       isReachable: z.boolean().nullable(),
+      failingSince: time.nullable().describe('As of a data source, for requests.'),
       requests: count,
       errors: count,
       lastError: z.object({ at: time, message: z.string() }).nullable(),

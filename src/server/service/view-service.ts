@@ -55,10 +55,15 @@ export async function viewService(
     replicas: [{ identity, scalers, isReachable: true }],
     dataSources: [...health.sources()].map(([name, source]) => {
       const hold = holds.get(name) ?? null;
-      const holdUntil = hold === null ? null : formatInstant(hold);
-      return { name, ...source, lastError: viewError(source.lastError), holdUntil };
+      const holdUntil = viewInstant(hold);
+      const failingSince = viewInstant(source.failingSince);
+      return { name, ...source, failingSince, lastError: viewError(source.lastError), holdUntil };
     }),
-    kubernetes: { ...apiServer, lastError: viewError(apiServer.lastError) },
+    kubernetes: {
+      ...apiServer,
+      failingSince: viewInstant(apiServer.failingSince),
+      lastError: viewError(apiServer.lastError),
+    },
     rounds: {
       periodSeconds: facts.periodSeconds(),
       last:
@@ -107,4 +112,8 @@ export function mergeServices(
     conflicts: [own, ...answers].flatMap(({ conflicts }) => conflicts).slice(0, MOST_CONFLICTS),
     lastOutcomes: outcomes.sort((a, b) => Date.parse(b.at) - Date.parse(a.at)).slice(0, MOST_OUTCOMES),
   };
+}
+
+function viewInstant(instant: Instant | null): string | null {
+  return instant === null ? null : formatInstant(instant);
 }

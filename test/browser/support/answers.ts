@@ -176,6 +176,7 @@ export function serviceOf(changes: Partial<ServiceStatus> = {}): ServiceStatus {
       {
         name: 'default',
         isReachable: true,
+        failingSince: null,
         lastError: null,
         queries: 128_400,
         errors: 0,
@@ -183,7 +184,7 @@ export function serviceOf(changes: Partial<ServiceStatus> = {}): ServiceStatus {
         holdUntil: null,
       },
     ],
-    kubernetes: { isReachable: true, requests: 5310, errors: 2, lastError: null },
+    kubernetes: { isReachable: true, failingSince: null, requests: 5310, errors: 2, lastError: null },
     rounds: {
       periodSeconds: 15,
       last: { at: after(-4), seconds: 0.182, latenessSeconds: 0.003, scalers: 42 },
@@ -215,6 +216,7 @@ export function failingService(): ServiceStatus {
       {
         name: 'default',
         isReachable: false,
+        failingSince: after(-600),
         lastError: { at: after(-4), message: 'connect ECONNREFUSED 10.0.0.7:9090' },
         queries: 5000,
         errors: 5000,
@@ -224,6 +226,7 @@ export function failingService(): ServiceStatus {
       {
         name: 'long-term',
         isReachable: null,
+        failingSince: null,
         lastError: null,
         queries: 0,
         errors: 0,
@@ -233,6 +236,7 @@ export function failingService(): ServiceStatus {
     ],
     kubernetes: {
       isReachable: false,
+      failingSince: after(-30),
       requests: 120,
       errors: 40,
       lastError: { at: after(-2), message: 'the API server answered 503: etcd leader changed' },

@@ -112,7 +112,8 @@ describe.each([
     events.destroy();
 
     expect(peer.questions).toEqual([]);
-    expect(JSON.stringify(peer.asked)).not.toMatch(/token|ann|authorization/i);
+    // The sealed question is random, and short words occur in it by chance.
+    expect(JSON.stringify(peer.asked)).not.toMatch(/token|"ann|authorization/i);
     expect(answers.map(({ text }) => text.includes('forged'))).toEqual(PAGES.map(() => false));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 503, 503, 503, 503, 503]);
     expect(answers[0]?.text).toContain('"unreachable":["second"]');

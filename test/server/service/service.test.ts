@@ -6,6 +6,8 @@ import { SEES_ALL } from '../../../src/server/access/viewer.js';
 import type { Viewer } from '../../../src/server/access/viewer.js';
 import type { Problem } from '../../../src/scaler/problems/problem.js';
 import { createRecords } from '../../../src/telemetry/records.js';
+import { createOutages, dataSourceId } from '../../../src/telemetry/outages.js';
+import { SILENT_LOG } from '../../../src/units/log.js';
 import { createServiceHealth } from '../../../src/telemetry/service-health.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { at } from '../../support/builders.js';
@@ -31,7 +33,13 @@ function problem(overrides: Partial<Problem>): Problem {
 function world(problems: readonly Problem[] = []) {
   const clock = new ManualClock();
   const records = createRecords(clock);
-  const health = createServiceHealth(clock, ['default', 'other']);
+  const ids = ['default', 'other'].map(dataSourceId);
+  const outages = createOutages(
+    ids.map((id) => ({ id, kind: 'data source', facts: {} })),
+    clock,
+    SILENT_LOG,
+  );
+  const health = createServiceHealth(clock, ['default', 'other'], outages);
   const { api } = partsOf(records, { api: { problems: () => problems } });
   const facts: ServiceFacts = {
     health,
@@ -42,10 +50,10 @@ function world(problems: readonly Problem[] = []) {
   };
   const view = (viewer: Viewer = SEES_ALL): Promise<ServiceView> =>
     viewService(api, facts, { now: clock.now(), viewer, takeTurn: () => Promise.resolve() });
-  return { clock, records, health, view };
+  return { clock, records, health, outages, view };
 }
 
-const UNKNOWN = { isReachable: null, lastError: null, errors: 0 };
+const UNKNOWN = { isReachable: null, failingSince: null, lastError: null, errors: 0 };
 
 describe('the state of the service', () => {
   it('is unknown, not 0, before the first request', async () => {
@@ -71,6 +79,25 @@ describe('the state of the service', () => {
       conflicts: [],
       lastOutcomes: [],
     });
+  });
+
+  it('names the source that has answered nothing, since its first failure, until it answers', async () => {
+    const { clock, outages, view } = world();
+    const query = (failure: string | null): void =>
+      outages.observe({ system: dataSourceId('other'), seconds: 0.001, failure });
+    const since = async (): Promise<readonly unknown[]> =>
+      (await view()).dataSources.map(({ failingSince }) => failingSince);
+    clock.advance(60_000);
+    query('connect ECONNREFUSED');
+    clock.advance(1999);
+    expect(await since()).toEqual([null, null]);
+
+    clock.advance(1);
+    expect(await since()).toEqual([null, '2026-01-01T00:01:00Z']);
+    expect((await view()).kubernetes.failingSince).toBeNull();
+    query(null);
+
+    expect(await since()).toEqual([null, null]);
   });
 
   it('has the hold of the sources that a scaler queries, until it ends', async () => {
