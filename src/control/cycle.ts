@@ -12,7 +12,7 @@ import { observe } from './observe/observe.js';
 import type { Observation } from './observe/observe.js';
 import type { Circumstances } from './change/circumstances.js';
 import { readPause } from './change/pause.js';
-import { answeringSources, readAges } from './observe/readings.js';
+import { addServers, readAges } from './observe/readings.js';
 import type { AnsweredCycle, CycleInput, CycleOutput, CyclePorts } from './ports/ports.js';
 import { settle } from './change/settle.js';
 import type { Settled } from './change/settle.js';
@@ -22,7 +22,7 @@ export async function runCycle(given: CycleInput, ports: CyclePorts): Promise<Cy
   const { scaler, answers } = given;
   const sinceMs = ports.clock.monotonicMs();
   const results = await answers.of(scaler);
-  const ages = await readAges(answeringSources(scaler.spec.metrics, results), answers);
+  const ages = await readAges(addServers(new Map(), scaler.spec.metrics, results), answers);
   return runAnsweredCycle({ ...given, readings: { results, ages, sinceMs } }, ports);
 }
 

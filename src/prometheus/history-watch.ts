@@ -1,6 +1,6 @@
 import type { Clock } from '../units/clock.js';
 import { addSeconds, type Instant } from '../units/time.js';
-import type { Answer } from './answers/answer.js';
+import { type Answer, isServerFailure } from './answers/answer.js';
 import { labelOf } from './answers/series.js';
 import type { Store } from './client/stores.js';
 
@@ -27,6 +27,8 @@ export interface HistoryWatch {
   readonly query: () => string;
   /** `stores`: null if the server does not list them. */
   readonly learn: (answer: Answer, stores: readonly Store[] | null) => HistoryState;
+  /** Returns the state after an internal error. */
+  readonly unread: () => HistoryState;
 }
 
 /** Reciprocal of the share of the targets whose disappearance is a loss. */
@@ -61,12 +63,13 @@ interface Reference {
 /**
  * Compares the number of targets at a past time with the number that the same server knew for the same time in the last
  * round. A scale-in or a removed job does not change the past; a store that was emptied or is no longer queried does.
- * `name`: of the server, in messages.
+ * `name`: of the server; undefined: it is the only one of its source.
  */
 export function createHistoryWatch(
   clock: Clock,
-  { name, scrapeIntervalSeconds }: { readonly name: string; readonly scrapeIntervalSeconds: number },
+  given: { readonly name: string | undefined; readonly scrapeIntervalSeconds: number },
 ): HistoryWatch {
+  const { name = 'the source', scrapeIntervalSeconds } = given;
   const lateSeconds = Math.max(LEAST_LATENESS_SECONDS, LATE_MARKER_SCRAPES * scrapeIntervalSeconds);
   const offsetSeconds = Math.ceil(UNSENT_SECONDS + lateSeconds);
   let reference: Reference | null = null;
@@ -79,6 +82,7 @@ export function createHistoryWatch(
   /** Changes of the past in the last quarter of an hour: the share of the targets that were left. */
   let changes: readonly { readonly atMs: number; readonly share: number }[] = [];
   let readMs: number | null = null;
+  let firstReadMs: number | null = null;
   const losses = createLossMemory(clock);
   const lost = createStoreWatch(clock, (store) => losses.add(`the store ${store} of ${name} is gone`));
 
@@ -124,8 +128,11 @@ export function createHistoryWatch(
   const stateOf = (isCertain: boolean): HistoryState => {
     const loss = losses.last();
     if (loss !== null && (areMissing() || lost.areMissing())) return { state: 'lost', loss };
-    if (isCertain || !isRecent(certainMs)) return { state: 'kept', loss };
-    return { state: 'unknown', loss, why: `it is unknown whether ${name} has lost data` };
+    return isCertain || !isRecent(certainMs) ? { state: 'kept', loss } : unread();
+  };
+
+  const unread = (): HistoryState => {
+    return { state: 'unknown', loss: losses.last(), why: `it is unknown whether ${name} has lost data` };
   };
 
   return {
@@ -133,6 +140,7 @@ export function createHistoryWatch(
       certainMs = readMs = clock.monotonicMs();
       missing = null;
     },
+    unread,
     query: () => {
       if (!isRecent(reference?.readMs ?? null)) reference = null;
       const recent = `count(up offset ${offsetSeconds}s)`;
@@ -146,9 +154,13 @@ export function createHistoryWatch(
       const nowMs = clock.monotonicMs();
       const previousMs = readMs ?? nowMs;
       readMs = nowMs;
+      firstReadMs ??= nowMs;
       if (stores !== null) lost.learn(stores);
       if (answer.class === 'failed' && answer.reason === 'bad_query') knowsAt = false;
       const counts = countsOf(answer);
+      // A server that answers a query and is down a moment later may just have restarted, and another one answers then.
+      const isDown = answer.class === 'failed' && isServerFailure(answer.reason);
+      if (given.name !== undefined && isDown && isRecent(firstReadMs) && certainMs === null) return unread();
       if (counts === null || (counts.recent === 0 && reference === null)) return stateOf(false);
       certainMs = nowMs;
       learnCounts(counts, previousMs);

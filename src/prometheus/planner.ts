@@ -41,8 +41,11 @@ export interface RoundAnswers {
    * found any. Unset: the source does not check.
    */
   readonly duplicates?: (scaler: Scaler) => readonly string[] | null;
-  /** Returns the age of a source's data, read after this call. Never rejects. */
-  readonly ageOf: (source: string) => Promise<SourceAge>;
+  /**
+   * Returns the age of the data of the url that has answered, read after this call. Default: the worst of all urls. Never
+   * rejects.
+   */
+  readonly ageOf: (source: string, urlIndex?: number) => Promise<SourceAge>;
 }
 
 interface MetricSource {
@@ -103,7 +106,7 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
       recognition,
       duplicates,
       ages: createSourceAges({
-        server: client.servers?.length === 1 ? (client.servers[0] ?? client) : client,
+        servers: client.servers ?? [client],
         scrapeIntervalSeconds: config.scrapeIntervalSeconds,
         clock,
         onFault,
@@ -181,7 +184,8 @@ function roundAnswers(starting: TurnedWork<StartedQueries>, { known, signal }: R
       return ranking === null ? null : answerOf(ranking, scaler.namespace);
     },
     duplicates: (scaler) => describeDuplicates(neededBy(scaler, starting.finish().needs), known),
-    ageOf: (source) => known.get(source)?.ages.read(signal) ?? Promise.resolve(UNKNOWN_AGE),
+    ageOf: (source, urlIndex) =>
+      known.get(source)?.ages.read(signal, urlIndex) ?? Promise.resolve(UNKNOWN_AGE),
   };
 }
 

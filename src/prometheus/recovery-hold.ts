@@ -1,12 +1,13 @@
 import { judgeSample } from '../decision/samples/judge-sample.js';
 import type { Sample } from '../decision/snapshot/snapshot.js';
 import { largestKnownRangeSeconds, largestRangeSeconds } from '../promql/ranges.js';
+import type { Answer } from './answers/answer.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { addSeconds, formatInstant, type Instant, latest, secondsBetween } from '../units/time.js';
 import { resourceWindowSeconds } from './data-source/resource-queries.js';
 import { metricQuery } from './scaler-queries.js';
 import { type HistoryState, KEPT } from './history-watch.js';
-import { longestSilenceSeconds, type SourceAge } from './source-age.js';
+import { ageKey, longestSilenceSeconds, type SourceAge } from './source-age.js';
 import type { SourceConfig } from './data-source/source-config.js';
 
 /** State of one metric: since when it has returned values without a gap. */
@@ -26,7 +27,9 @@ export interface HoldInput {
   readonly outcome: SampleOutcome;
   /** Start time of the server that answered; null: unknown. */
   readonly startTime: Instant | null;
-  /** Used if the start time is unknown; default: no loss. */
+  /** Of the server, if the source has several. */
+  readonly serverName?: string | undefined;
+  /** Default: no loss. */
   readonly history?: HistoryState;
   /** H: how long the metric must return values without a gap. */
   readonly holdSeconds: number;
@@ -97,19 +100,20 @@ function secondsToProve(
   return cause === PROCESS_START && startTime !== null ? startSeconds : holdSeconds;
 }
 
-/** Returns the start time of a server younger than H; null: older, or unknown age. */
-function youthOf({ now, startTime, history = KEPT, holdSeconds }: HoldInput): {
+/** Returns the start or the last loss of data of a server, whichever is later; null: older than H, or unknown. */
+function youthOf({ now, startTime, serverName, history = KEPT, holdSeconds }: HoldInput): {
   readonly began: Instant;
   readonly cause: string;
 } | null {
   const isYoung = (began: Instant): boolean => began > addSeconds(now, -holdSeconds);
-  if (startTime !== null) {
-    if (!isYoung(startTime)) return null;
-    return { began: startTime, cause: `the server started at ${formatInstant(startTime)}` };
-  }
   const { loss } = history;
-  if (loss === null || (history.state !== 'lost' && !isYoung(loss.at))) return null;
-  return { began: loss.at, cause: loss.why };
+  const isLost = loss !== null && (history.state === 'lost' || isYoung(loss.at));
+  const isStarted = startTime !== null && isYoung(startTime);
+  if (isStarted && !(isLost && loss.at > startTime)) {
+    const server = serverName === undefined ? 'the server' : `the server ${serverName}`;
+    return { began: startTime, cause: `${server} started at ${formatInstant(startTime)}` };
+  }
+  return isLost ? { began: loss.at, cause: loss.why } : null;
 }
 
 /**
@@ -157,7 +161,9 @@ export const NO_HOLDS: ScalerHolds = [];
 interface ScalerHoldInput {
   readonly scaler: Scaler;
   readonly samples: readonly Sample[];
-  /** By source name; absent: unknown, or no answer. */
+  /** In the order of the metrics; unset: the source of each has one url. */
+  readonly answers?: readonly Answer[];
+  /** By `ageKey`; absent: unknown, or no answer. */
   readonly ages: ReadonlyMap<string, SourceAge>;
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly now: Instant;
@@ -197,16 +203,17 @@ function advanceHeld(
   previous: ScalerHolds,
   input: ScalerHoldInput,
 ): HeldMetric {
-  const { scaler, samples, ages, now } = input;
+  const { scaler, samples, answers, ages, now } = input;
   const sample = samples[index];
   if (sample === undefined)
     throw new Error(`no sample for metric ${index} of ${scaler.namespace}/${scaler.name}`);
   const held = previous.find((one) => one.metric === metric) ?? holdOfNew(metric, previous, input);
-  const age = ages.get(metric.source);
+  const age = ages.get(ageKey(metric.source, answers?.[index]));
   const hold = advanceHold(held.hold, {
     now,
     outcome: sampleOutcome(metric, sample),
     startTime: age?.startTime ?? null,
+    serverName: age?.name,
     history: age?.history ?? KEPT,
     holdSeconds: boundedHold(held, input),
     startSeconds: boundHold(held.startRangeSeconds, scaler.spec.syncPeriodSeconds, input.maxSeconds),

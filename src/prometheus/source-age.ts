@@ -1,28 +1,35 @@
 import { type Clock, sleep } from '../units/clock.js';
 import type { Instant } from '../units/time.js';
+import type { Answer } from './answers/answer.js';
 import type { PrometheusServer } from './client/client.js';
 import { createHistoryWatch, type HistoryState, KEPT } from './history-watch.js';
 
 export interface SourceAge {
   readonly startTime: Instant | null;
-  /** Used if the start time is unknown. */
   readonly history: HistoryState;
+  /** The server, if the data source has several. */
+  readonly name?: string | undefined;
 }
 
 export const UNKNOWN_AGE: SourceAge = { startTime: null, history: KEPT };
 
-/** After an internal error. */
-const UNREAD_AGE: SourceAge = {
-  startTime: null,
-  history: { state: 'unknown', loss: null, why: 'it is unknown whether the source has lost data' },
-};
+/** Returns the key of the age of the server that gave an answer, among those of all sources. */
+export function ageKey(source: string, answer: Answer | undefined): string {
+  const urlIndex = urlIndexOf(answer);
+  return urlIndex === undefined ? source : `${urlIndex} ${source}`;
+}
+
+export function urlIndexOf(answer: Answer | undefined): number | undefined {
+  return answer === undefined || answer.class === 'failed' ? undefined : answer.urlIndex;
+}
 
 export interface SourceAges {
   /**
    * Reads the age after this call, so that it applies to every answer received before the call: between an earlier read
-   * and an answer, the server may have been killed, emptied and restarted. Never rejects.
+   * and an answer, the server may have been killed, emptied and restarted. `urlIndex`: the server that answered; default:
+   * the worst of all. Never rejects.
    */
-  readonly read: (signal: AbortSignal) => Promise<SourceAge>;
+  readonly read: (signal: AbortSignal, urlIndex?: number) => Promise<SourceAge>;
 }
 
 const TIMEOUT_MS = 2000;
@@ -45,15 +52,50 @@ export function longestSilenceSeconds(periodSeconds: number): number {
   return Math.max(LONGEST_SILENCE_SECONDS, LONGEST_SILENCE_PERIODS * periodSeconds);
 }
 
-/** The requests of one read skip the queue of the source: they are few, and a hold must not depend on its load. */
-export function createSourceAges(parts: {
-  readonly server: PrometheusServer;
+interface AgeParts {
   readonly scrapeIntervalSeconds: number;
   readonly clock: Clock;
   readonly onFault?: ((error: unknown) => void) | undefined;
-}): SourceAges {
-  const { server, scrapeIntervalSeconds, clock, onFault } = parts;
-  const history = createHistoryWatch(clock, { name: 'the source', scrapeIntervalSeconds });
+}
+
+/**
+ * Each server has an age of its own: the start time or the targets of one say nothing about those of another. The
+ * requests of a read skip the queue of the source: they are few, and a hold must not depend on its load.
+ */
+export function createSourceAges({
+  servers,
+  ...parts
+}: AgeParts & { readonly servers: readonly PrometheusServer[] }): SourceAges {
+  const readers = servers.map((server) => createServerAge(server, parts));
+  return {
+    read: async (signal, urlIndex) => {
+      const some = urlIndex === undefined ? readers : readers.slice(urlIndex, urlIndex + 1);
+      const ages = await Promise.all(some.map((read) => read(signal)));
+      return ages.reduce(worseOf, ages[0] ?? UNKNOWN_AGE);
+    },
+  };
+}
+
+function worseOf(one: SourceAge, other: SourceAge): SourceAge {
+  if (one === other) return one;
+  const [younger] = [one, other].toSorted((a, b) => (b.startTime ?? 0) - (a.startTime ?? 0));
+  const [worse] = [one, other].toSorted((a, b) => rankOf(b.history) - rankOf(a.history));
+  return { ...younger, startTime: younger?.startTime ?? null, history: worse?.history ?? KEPT };
+}
+
+/** Orders histories by how long they hold a scale-down. */
+function rankOf({ state, loss }: HistoryState): number {
+  if (state === 'lost') return Infinity;
+  return loss?.at ?? (state === 'unknown' ? 1 : 0);
+}
+
+/** Returns a function that reads the age of a server after it is called. It never rejects. */
+function createServerAge(
+  server: PrometheusServer,
+  { scrapeIntervalSeconds, clock, onFault }: AgeParts,
+): (signal: AbortSignal) => Promise<SourceAge> {
+  const { name } = server;
+  const history = createHistoryWatch(clock, { name, scrapeIntervalSeconds });
   let underWay: { isSent: boolean; readonly age: Promise<SourceAge> } | null = null;
   let next: Promise<SourceAge> | null = null;
 
@@ -62,13 +104,13 @@ export function createSourceAges(parts: {
     const startTime = await server.startTime(options);
     if (startTime !== null) {
       history.startKnown();
-      return { startTime, history: KEPT };
+      return { startTime, history: KEPT, name };
     }
     const [answer, stores] = await Promise.all([
       server.query(history.query(), options),
       server.stores?.(options) ?? null,
     ]);
-    return { startTime, history: history.learn(answer, stores) };
+    return { startTime, history: history.learn(answer, stores), name };
   };
 
   const begin = (signal: AbortSignal): Promise<SourceAge> => {
@@ -81,7 +123,7 @@ export function createSourceAges(parts: {
           return await readNow(signal);
         } catch (error) {
           onFault?.(error);
-          return UNREAD_AGE;
+          return { startTime: null, history: history.unread(), name };
         } finally {
           underWay = null;
         }
@@ -91,17 +133,15 @@ export function createSourceAges(parts: {
     return reading.age;
   };
 
-  return {
-    read: (signal) => {
-      if (underWay === null) return next ?? begin(signal);
-      if (!underWay.isSent) return underWay.age;
-      next ??= underWay.age
-        .then(() => sleep(clock, APART_MS, signal))
-        .then(() => {
-          next = null;
-          return begin(signal);
-        });
-      return next;
-    },
+  return (signal) => {
+    if (underWay === null) return next ?? begin(signal);
+    if (!underWay.isSent) return underWay.age;
+    next ??= underWay.age
+      .then(() => sleep(clock, APART_MS, signal))
+      .then(() => {
+        next = null;
+        return begin(signal);
+      });
+    return next;
   };
 }

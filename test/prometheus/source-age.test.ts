@@ -54,7 +54,7 @@ function setUp(
     },
     stores: () => Promise.resolve(stores[Math.min(starts, stores.length) - 1] ?? null),
   };
-  const ages = createSourceAges({ server, clock, scrapeIntervalSeconds });
+  const ages = createSourceAges({ servers: [server], clock, scrapeIntervalSeconds });
   const read = (): Promise<SourceAge> => ages.read(new AbortController().signal);
   const states = async (count: number): Promise<readonly string[]> => {
     const all: string[] = [];
@@ -271,10 +271,12 @@ describe('the age of a server', () => {
   it('is unknown after an internal error, which is reported', async () => {
     const faults: unknown[] = [];
     const ages = createSourceAges({
-      server: {
-        query: () => Promise.resolve(none),
-        startTime: () => Promise.reject(new TypeError('broken')),
-      },
+      servers: [
+        {
+          query: () => Promise.resolve(none),
+          startTime: () => Promise.reject(new TypeError('broken')),
+        },
+      ],
       clock: new ManualClock(),
       scrapeIntervalSeconds: 30,
       onFault: (error) => faults.push(error),
@@ -345,5 +347,49 @@ describe('the stores of a server', () => {
 
     const why = 'the store b of the source is gone';
     await expect(read()).resolves.toMatchObject({ history: { state: 'kept', loss: { at: at(30), why } } });
+  });
+});
+
+describe('the age of several servers', () => {
+  const aServer = (name: string, startTime: Instant | null, answer: Answer = none): PrometheusServer => ({
+    name,
+    query: () => Promise.resolve(answer),
+    startTime: () => Promise.resolve(startTime),
+  });
+  const { signal } = new AbortController();
+  const agesOf = (...servers: readonly PrometheusServer[]) =>
+    createSourceAges({ servers, clock: new ManualClock(), scrapeIntervalSeconds: 30 });
+
+  it('is that of the server that answered', async () => {
+    const ages = agesOf(aServer('a:9090', at(-10)), aServer('b:9090', at(-9000)));
+
+    await expect(ages.read(signal, 0)).resolves.toMatchObject({ startTime: at(-10), name: 'a:9090' });
+    await expect(ages.read(signal, 1)).resolves.toMatchObject({ startTime: at(-9000), name: 'b:9090' });
+  });
+
+  it('is the worst of all if it is not known which one answered', async () => {
+    const ages = agesOf(
+      aServer('a:9090', at(-10)),
+      aServer('b:9090', at(-9000)),
+      aServer('c:9090', null, failure),
+    );
+
+    await expect(ages.read(signal)).resolves.toMatchObject({
+      startTime: at(-10),
+      history: { state: 'unknown', why: 'it is unknown whether c:9090 has lost data' },
+    });
+  });
+
+  it('is unknown for an hour at most if a server never answers for it', async () => {
+    const clock = new ManualClock();
+    const servers = [aServer('a:9090', at(-9000)), aServer('b:9090', null, failure)];
+    const ages = createSourceAges({ servers, clock, scrapeIntervalSeconds: 30 });
+    const stateOfB = async (): Promise<string> => (await ages.read(signal, 1)).history.state;
+
+    expect(await stateOfB()).toBe('unknown');
+    clock.advance(3_600_000);
+    expect(await stateOfB()).toBe('unknown');
+    clock.advance(1000);
+    expect(await stateOfB()).toBe('kept');
   });
 });

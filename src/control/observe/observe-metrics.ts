@@ -18,6 +18,7 @@ export function metricObserver(settings: {
     const { holds, holdScaleDownUntil, holdReason } = advanceHolds(memory.holds, {
       scaler,
       samples,
+      answers: results,
       ages,
       sources,
       now,

@@ -1,28 +1,41 @@
 import type { Answer } from '../../prometheus/answers/answer.js';
 import type { RoundAnswers } from '../../prometheus/planner.js';
-import type { SourceAge } from '../../prometheus/source-age.js';
+import { ageKey, type SourceAge, urlIndexOf } from '../../prometheus/source-age.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 
-/** Returns the names of the sources that have answered, each once. */
-export function answeringSources(
+/** The servers that have answered, by `ageKey`. */
+export type AnsweringServers = Map<
+  string,
+  { readonly source: string; readonly urlIndex: number | undefined }
+>;
+
+/** Adds the servers that have answered. */
+export function addServers(
+  servers: AnsweringServers,
   metrics: readonly MetricSpec[],
   results: readonly Answer[],
-): readonly string[] {
-  const names: string[] = [];
+): AnsweringServers {
   let index = 0;
-  for (const { source } of metrics)
-    if (results[index++]?.class !== 'failed' && !names.includes(source)) names.push(source);
-  return names;
+  for (const { source } of metrics) {
+    const answer = results[index++];
+    if (answer?.class === 'failed') continue;
+    const key = ageKey(source, answer);
+    if (!servers.has(key)) servers.set(key, { source, urlIndex: urlIndexOf(answer) });
+  }
+  return servers;
 }
 
 /** Never rejects. */
 export async function readAges(
-  names: Iterable<string>,
+  servers: AnsweringServers,
   answers: RoundAnswers,
 ): Promise<ReadonlyMap<string, SourceAge>> {
   // All are asked before the first is awaited.
-  const asked = Array.from(names, (name) => [name, answers.ageOf(name)] as const);
+  const asked = Array.from(
+    servers,
+    ([key, { source, urlIndex }]) => [key, answers.ageOf(source, urlIndex)] as const,
+  );
   const ages = new Map<string, SourceAge>();
-  for (const [name, age] of asked) ages.set(name, await age);
+  for (const [key, age] of asked) ages.set(key, await age);
   return ages;
 }

@@ -28,7 +28,7 @@ export interface CycleInput {
 export interface Readings {
   /** In the order of `spec.metrics`. */
   readonly results: readonly Answer[];
-  /** By source name, at least of those that have answered; read after the results. */
+  /** By `ageKey`, at least of those that have answered; read after the results. */
   readonly ages: ReadonlyMap<string, SourceAge>;
   /** Monotonic time at which the cycle began to wait for them. */
   readonly sinceMs: number;

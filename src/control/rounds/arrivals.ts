@@ -3,7 +3,7 @@ import type { RoundAnswers } from '../../prometheus/planner.js';
 import type { SourceAge } from '../../prometheus/source-age.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Clock } from '../../units/clock.js';
-import { answeringSources, readAges } from '../observe/readings.js';
+import { addServers, type AnsweringServers, readAges } from '../observe/readings.js';
 import type { Readings } from '../ports/ports.js';
 import { createAdmission } from './admission.js';
 
@@ -23,7 +23,7 @@ interface Arrived<C> {
 /** Cycles whose answers arrived at the same time. */
 interface Group<C> {
   readonly answers: RoundAnswers;
-  readonly sources: Set<string>;
+  readonly servers: AnsweringServers;
   readonly arrived: Arrived<C>[];
 }
 
@@ -67,13 +67,13 @@ export function createArrivals<C extends Waiting>(
   // apply to the new results. `ageOf` never rejects.
   const close = async (group: Group<C>): Promise<void> => {
     if (open === group) open = null;
-    const ages = await readAges(group.sources, group.answers);
+    const ages = await readAges(group.servers, group.answers);
     for (const { cycle, results } of group.arrived) admit({ cycle, results, ages });
   };
 
   const groupOf = (answers: RoundAnswers): Group<C> => {
     if (open?.answers === answers) return open;
-    const group: Group<C> = { answers, sources: new Set(), arrived: [] };
+    const group: Group<C> = { answers, servers: new Map(), arrived: [] };
     open = group;
     void Promise.resolve(group).then(close);
     return group;
@@ -82,7 +82,7 @@ export function createArrivals<C extends Waiting>(
   const arrive = (cycle: C, results: readonly Answer[]): void => {
     const group = groupOf(cycle.answers);
     group.arrived.push({ cycle, results });
-    for (const name of answeringSources(cycle.scaler.spec.metrics, results)) group.sources.add(name);
+    addServers(group.servers, cycle.scaler.spec.metrics, results);
   };
 
   const wait = (cycle: C): void => {

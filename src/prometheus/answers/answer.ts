@@ -35,7 +35,13 @@ export function isServerFailure(reason: FailureReason): boolean {
   return SERVER_REASONS.has(reason);
 }
 
-interface Vector {
+/** Set for a data source with several urls. */
+interface FromUrl {
+  /** The url that answered, by its position in the config. */
+  readonly urlIndex?: number | undefined;
+}
+
+interface Vector extends FromUrl {
   readonly series: readonly Series[];
   readonly evaluatedAt: Instant;
   /** The same series without an object for each; unset: only `series` has them. */
@@ -46,9 +52,9 @@ interface Vector {
 export type Answer =
   | (Vector & { readonly class: 'value' })
   | (Vector & { readonly class: 'partial'; readonly why: string })
-  | { readonly class: 'missing'; readonly message: string }
+  | (FromUrl & { readonly class: 'missing'; readonly message: string })
   /** Neither an instant vector nor a scalar, or a value that is not a number. */
-  | { readonly class: 'invalid'; readonly message: string }
+  | (FromUrl & { readonly class: 'invalid'; readonly message: string })
   /** An error, or no answer from the source. */
   | { readonly class: 'failed'; readonly reason: FailureReason; readonly message: string };
 

@@ -55,11 +55,12 @@ export function withOwnWords(answer: Answer, own: Answer): Answer {
 
 /** A copy by spreading would create an object for each series. */
 function withWhy(answer: Extract<Answer, { readonly class: 'partial' }>, why: string): Answer {
-  const { evaluatedAt, columns } = answer;
+  const { evaluatedAt, columns, urlIndex } = answer;
   return {
     class: 'partial',
     evaluatedAt,
     columns,
+    urlIndex,
     why,
     get series() {
       return answer.series;

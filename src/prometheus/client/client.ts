@@ -11,6 +11,8 @@ import type { SourceConfig } from '../data-source/source-config.js';
 
 /** Client for one server. No method throws. */
 export interface PrometheusServer {
+  /** Unset: it is the only one of its data source. */
+  readonly name?: string;
   readonly query: (query: string, options: QueryOptions) => Promise<Answer>;
   /**
    * Returns since when the server stores data. Null if it does not answer, does not report the time (Mimir), or stores
@@ -49,7 +51,10 @@ export function createPrometheusClient(
 ): PrometheusClient {
   const connect = createConnection(config, clock, env);
   const engine = createEngine(config);
-  const servers = config.urls.map((url) => createUrlClient(url, { config, engine, connect, clock }));
+  const isOnly = config.urls.length === 1;
+  const servers = config.urls.map((url, index) =>
+    createUrlClient(url, { config, index: isOnly ? null : index, engine, connect, clock }),
+  );
 
   const queryInOrder = async (
     order: readonly UrlClient[],
@@ -118,6 +123,7 @@ export function createPrometheusClient(
     );
 
   const single = (server: UrlClient): PrometheusServer => ({
+    ...(isOnly ? {} : { name: server.name }),
     query: (text, options) => queryInOrder([server], text, options),
     startTime: async (options) => knownOrNull(await server.startTime(options)),
     stores: server.stores,

@@ -20,6 +20,8 @@ import { withoutTrailingSlashes } from '../../units/base-url.js';
 
 /** Queries one url of a data source and remembers its state. No method throws. */
 export interface UrlClient {
+  /** Its host, without credentials. */
+  readonly name: string;
   readonly query: (query: string, options: QueryOptions) => Promise<Answer>;
   /** `unavailable`: the server did not answer; null: its answer has no start time. */
   readonly startTime: (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
@@ -75,13 +77,15 @@ export function createUrlClient(
   url: string,
   options: {
     readonly config: SourceConfig;
+    /** Its position in the config; null: it is the only url. */
+    readonly index: number | null;
     /** Shared by all urls of the data source. */
     readonly engine: Engine;
     readonly connect: (isForced?: boolean) => Promise<Connection>;
     readonly clock: Clock;
   },
 ): UrlClient {
-  const { config, engine, connect, clock } = options;
+  const { config, index, engine, connect, clock } = options;
   const host = URL.canParse(url) ? new URL(url).host : 'the data source';
   const request = createRequest({
     url: withoutTrailingSlashes(url),
@@ -118,7 +122,8 @@ export function createUrlClient(
     const answer = read(result, memo, secrets);
     if (answer.class !== 'failed') {
       nextTryMs = null;
-      return answer;
+      // A copy by spreading would create an object for each series.
+      return index === null ? answer : Object.assign(answer, { urlIndex: index });
     }
     const nowMs = clock.monotonicMs();
     if (isServerFailure(answer.reason)) nextTryMs = nowMs + DOUBTFUL_MS;
@@ -182,7 +187,16 @@ export function createUrlClient(
   const stores: ReadStores = async (options) =>
     HAS_STORES.has(engine.config().flavor) ? readStores(options) : null;
   const isDoubtful = (): boolean => nextTryMs !== null;
-  return { query, startTime, stores, isVictoriaMetrics, isDoubtful, goesLast, series: () => series };
+  return {
+    name: host,
+    query,
+    startTime,
+    stores,
+    isVictoriaMetrics,
+    isDoubtful,
+    goesLast,
+    series: () => series,
+  };
 }
 
 function fail(host: string, reason: FailureReason, message: string): Answer {

@@ -67,7 +67,7 @@ export const BUGS: readonly Bug[] = [
   bug(
     'young-server-trusted',
     { by: ['I2'], when: ['wiped', 'restarted'] },
-    edit('prometheus/recovery-hold.js', 'if (!isYoung(startTime))', 'if (true)'),
+    edit('prometheus/recovery-hold.js', '&& isYoung(startTime)', '&& false'),
   ),
   bug(
     'emptied-engine-trusted',
@@ -77,7 +77,7 @@ export const BUGS: readonly Bug[] = [
   bug(
     'loss-forgotten',
     { by: ['I2'], when: ['emptied'] },
-    edit('prometheus/recovery-hold.js', '&& !isYoung(loss.at)', ''),
+    edit('prometheus/recovery-hold.js', '|| isYoung(loss.at)', ''),
   ),
   bug(
     'stabilization-skipped',
