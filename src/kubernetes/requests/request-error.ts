@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 
 import { DeadlineError } from '../../units/clock.js';
-import { secondsBetween, instantFromMs, type Instant } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import { retryAfterSeconds } from '../../http/retry-after.js';
 import { parseJsonWithin, type JsonBounds } from '../../units/json-bounds.js';
 import { cleanText } from '../../units/clean-text.js';
 import { errorFacts } from '../api/error-facts.js';
@@ -31,7 +32,10 @@ export function refusalError(refusal: Refusal): KubernetesError {
   const title = `${status} ${STATUS_CODES[status] ?? 'unknown status'}`;
   return new KubernetesError(kindOfStatus(status), `${doing}: ${title}${words === '' ? '' : `: ${words}`}`, {
     status,
-    retryAfterSeconds: retryAfterSeconds(refusal.retryAfter, refusal.now),
+    retryAfterSeconds: retryAfterSeconds(refusal.retryAfter, {
+      now: refusal.now,
+      most: MAX_RETRY_AFTER_SECONDS,
+    }),
   });
 }
 
@@ -102,15 +106,6 @@ function redact(text: string, secret: string | null): string {
   if (secret === null) return text;
   const bare = secret.replace(/^\S+ /, '');
   return bare === '' ? text : text.replaceAll(bare, '[redacted]');
-}
-
-/** Returns the seconds in a `Retry-After` (a number or a date), at most 60; null: missing or invalid. */
-export function retryAfterSeconds(header: string | null, now: Instant): number | null {
-  if (header === null || header.trim() === '') return null;
-  const seconds = /^\d+$/.test(header.trim())
-    ? Number(header)
-    : secondsBetween(now, instantFromMs(Date.parse(header)));
-  return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER_SECONDS);
 }
 
 export function statusObjectError(doing: string, object: unknown): KubernetesError {

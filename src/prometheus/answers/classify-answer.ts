@@ -28,6 +28,9 @@ const REASON_OF_ERROR_TYPE: Readonly<Record<string, FailureReason>> = {
   too_many_requests: 'rate_limited',
 };
 
+/** Prometheus did not evaluate the query in time because it evaluated others. Source: `execEval` of promql/engine.go. */
+const IN_QUEUE = /timed out in query queue/;
+
 const REASON_OF_STATUS: Readonly<Record<number, FailureReason>> = {
   400: 'bad_query',
   401: 'unauthorized',
@@ -87,9 +90,11 @@ function failedByStatus(http: HttpAnswer, json: Json | null): Failed {
 function failedByType(http: HttpAnswer, json: Json): Failed {
   const type = typeof json['errorType'] === 'string' ? json['errorType'] : '';
   const reason = Object.hasOwn(REASON_OF_ERROR_TYPE, type) ? REASON_OF_ERROR_TYPE[type] : undefined;
-  const text = typeof json['error'] === 'string' ? `: ${quote(json['error'])}` : '';
+  const error = typeof json['error'] === 'string' ? json['error'] : '';
+  const text = error === '' ? '' : `: ${quote(error)}`;
   const named =
     type === '' || type === String(http.status) ? sayStatus(http) : `${sayStatus(http)} ${quote(type)}`;
+  if (reason === 'timeout' && IN_QUEUE.test(error)) return failed('busy', named + text);
   return failed(reason ?? REASON_OF_STATUS[http.status] ?? 'server_error', named + text);
 }
 

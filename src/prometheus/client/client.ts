@@ -36,7 +36,8 @@ export interface PrometheusClient extends PrometheusServer {
 
 /** These failures are often short, such as a closed keep-alive connection or a proxy without a backend. */
 const RETRY_REASONS: ReadonlySet<FailureReason> = new Set(['connection', 'server_error']);
-const RETRY_AFTER_MS = 100;
+/** A 503 within 0.2 s would only add to an overload. */
+const RETRY_AFTER_MS = 250;
 
 type Failure = Extract<Answer, { readonly class: 'failed' }>;
 
@@ -59,7 +60,7 @@ export function createPrometheusClient(
   const queryInOrder = async (
     order: readonly UrlClient[],
     text: string,
-    { timeoutMs, signal, mayRetry = true }: QueryOptions,
+    { timeoutMs, signal, mayRetry = true, namespace }: QueryOptions,
   ): Promise<Answer> => {
     const deadlineMs = clock.monotonicMs() + timeoutMs;
     const failures: Failure[] = [];
@@ -67,7 +68,7 @@ export function createPrometheusClient(
     for (const server of order) {
       const leftMs = deadlineMs - clock.monotonicMs();
       if (leftMs <= 0) break;
-      const answer = await server.query(text, { timeoutMs: leftMs / untried, signal });
+      const answer = await server.query(text, { timeoutMs: leftMs / untried, signal, namespace });
       untried -= 1;
       if (answer.class !== 'failed' || !isServerFailure(answer.reason)) return answer;
       failures.push(answer);
@@ -78,7 +79,7 @@ export function createPrometheusClient(
     await sleep(clock, RETRY_AFTER_MS, signal);
     const leftMs = deadlineMs - clock.monotonicMs();
     if (leftMs <= 0) return summary(failures);
-    const again = await first.query(text, { timeoutMs: leftMs, signal });
+    const again = await first.query(text, { timeoutMs: leftMs, signal, namespace });
     return again.class === 'failed' ? summary(failures) : again;
   };
 

@@ -1,4 +1,5 @@
 import { type Clock, sleep } from '../../units/clock.js';
+import { retryAfterSeconds as secondsIn } from '../../http/retry-after.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
 import { createSemaphore } from '../../units/semaphore.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
@@ -67,7 +68,9 @@ export function createRangeClient(config: SourceConfig, clock: Clock, env: Envir
     const parameters = { ...parametersOf(range, ms), ...flavor };
     const { result, secrets } = await request({ path: RANGE_PATH, parameters, ms, parent });
     const retryAfterSeconds =
-      result.kind === 'answered' ? Math.min(result.retryAfterSeconds ?? 0, MAX_RETRY_AFTER_SECONDS) : 0;
+      result.kind === 'answered'
+        ? (secondsIn(result.retryAfter, { now: clock.now(), most: MAX_RETRY_AFTER_SECONDS }) ?? 0)
+        : 0;
     const answer: RangeAnswer =
       result.kind === 'failed'
         ? { class: 'failed', reason: result.reason, message: result.message }

@@ -16,6 +16,7 @@ import { createStoresReader, type ReadStores } from './stores.js';
 import type { Flavor, SourceConfig } from '../data-source/source-config.js';
 import { type QueryMemo, QueryMemos, SMALL_BYTES } from './query-memos.js';
 import { createRequest, QUERY_PATH } from './url-request.js';
+import { retryAfterSeconds } from '../../http/retry-after.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
 
 /** Queries one url of a data source and remembers its state. No method throws. */
@@ -95,15 +96,14 @@ export function createUrlClient(
   });
   /** When the next query may try this url first; null: it has not failed. */
   let nextTryMs: number | null = null;
-  let silentUntilMs = -Infinity;
+  const silence = createSilence(clock);
   const memos = new QueryMemos(clock);
   const series = { known: 0, read: 0 };
   const limits = answerLimits(config);
 
-  const query: UrlClient['query'] = async (text, { timeoutMs, signal: parent }) => {
-    if (silentUntilMs > clock.monotonicMs()) {
-      return fail(host, 'rate_limited', 'not sent: the Retry-After of the server has not elapsed');
-    }
+  const query: UrlClient['query'] = async (text, { timeoutMs, signal: parent, namespace }) => {
+    const silent = silence.reasonFor(namespace);
+    if (silent !== null) return fail(host, silent, 'not sent: the Retry-After of the server has not elapsed');
     const ms = Math.ceil(timeoutMs);
     const memo = memos.of(text);
     const parameters = `${memo.encoded}&timeout=${ms}ms${FLAVOR_FORMS[engine.config().flavor]}`;
@@ -115,7 +115,7 @@ export function createUrlClient(
       mayCompress: !memo.isSmall,
       checksBounds: true,
     });
-    if (result.kind === 'failed' && isServerFailure(result.reason)) {
+    if (result.kind === 'failed' && result.reason !== 'busy' && isServerFailure(result.reason)) {
       nextTryMs = clock.monotonicMs() + DOUBTFUL_MS;
     }
     if (result.kind === 'failed') return fail(host, result.reason, result.message);
@@ -127,10 +127,13 @@ export function createUrlClient(
     }
     const nowMs = clock.monotonicMs();
     if (isServerFailure(answer.reason)) nextTryMs = nowMs + DOUBTFUL_MS;
-    if (answer.reason === 'rate_limited') {
-      silentUntilMs = nowMs + Math.min(result.retryAfterSeconds ?? 0, MAX_RETRY_AFTER_SECONDS) * 1000;
-    }
-    return fail(host, answer.reason, answer.message);
+    if (answer.reason !== 'rate_limited' && result.status !== 503)
+      return fail(host, answer.reason, answer.message);
+    const time = { now: clock.now(), most: MAX_RETRY_AFTER_SECONDS };
+    const seconds = retryAfterSeconds(result.retryAfter, time);
+    const reason = answer.reason === 'server_error' && seconds !== null ? 'busy' : answer.reason;
+    if (seconds !== null) silence.begin(namespace, { seconds, reason });
+    return fail(host, reason, answer.message);
   };
 
   const read = (result: Answered, memo: QueryMemo, secrets: readonly string[]): Answer => {
@@ -198,6 +201,45 @@ export function createUrlClient(
     series: () => series,
   };
 }
+
+/** After a `Retry-After`. */
+interface Silence {
+  /** Returns the reason of the failure without a request; null: a request may be sent. */
+  readonly reasonFor: (namespace: string | undefined) => FailureReason | null;
+  readonly begin: (
+    namespace: string | undefined,
+    asked: { readonly seconds: number; readonly reason: FailureReason },
+  ) => void;
+}
+
+/**
+ * A server may limit the queries of one namespace, such as those for a tenant or those that it considers expensive. The
+ * others are still sent, until it asks for silence for a second namespace, or for a query that is nobody's own.
+ */
+function createSilence(clock: Clock): Silence {
+  const byNamespace = new Map<string, { readonly untilMs: number; readonly reason: FailureReason }>();
+  const endOld = (): void => {
+    const nowMs = clock.monotonicMs();
+    for (const [name, { untilMs }] of byNamespace) if (untilMs <= nowMs) byNamespace.delete(name);
+  };
+  return {
+    reasonFor: (namespace) => {
+      if (byNamespace.size === 0) return null;
+      endOld();
+      const ofAll = byNamespace.get(ALL);
+      return (ofAll ?? byNamespace.get(namespace ?? ALL))?.reason ?? null;
+    },
+    begin: (namespace = ALL, { seconds, reason }) => {
+      endOld();
+      const until = { untilMs: clock.monotonicMs() + seconds * 1000, reason };
+      byNamespace.set(namespace, until);
+      if (byNamespace.size > 1) byNamespace.set(ALL, until);
+    },
+  };
+}
+
+/** No namespace has this name. */
+const ALL = '';
 
 function fail(host: string, reason: FailureReason, message: string): Answer {
   return { class: 'failed', reason, message: `${host}: ${message}` };

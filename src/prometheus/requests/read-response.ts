@@ -10,7 +10,7 @@ import {
 } from 'node:zlib';
 import { errorCode } from '../../units/error-code.js';
 import { DEFAULT_LIMITS } from '../answers/answer-limits.js';
-import { type BodyBounds, createCountedBody, readBody, TooLargeError } from './read-body.js';
+import { type BodyBounds, createCountedBody, readBody } from './read-body.js';
 
 interface UnpackOptions {
   readonly chunkSize?: number;
@@ -71,7 +71,10 @@ function readPacked(response: IncomingMessage, unpacking: Unpacking): Promise<Bu
   const { limits = DEFAULT_LIMITS } = bounds;
   const most = Math.min(MOST_PACKED_BYTES, limits.answerBytes);
   return new Promise((resolve, reject) => {
-    const packed = createCountedBody(bounds, true);
+    const packed = createCountedBody(bounds, {
+      checksBounds: true,
+      stop: (error) => void response.destroy(error),
+    });
     let bytes = 0;
     const fail = (error: Error): void => {
       packed.drop();
@@ -80,10 +83,10 @@ function readPacked(response: IncomingMessage, unpacking: Unpacking): Promise<Bu
     const end = (): void => resolve(unpackAtOnce(packed.end(), unpacking));
     const close = (): void => fail(new Error('the stream ended early'));
     const add = (piece: Buffer): void => {
-      const message = packed.add(piece);
+      const error = packed.add(piece);
       bytes += piece.length;
-      if (bytes > most) unpackInPieces();
-      else if (message !== null) response.destroy(new TooLargeError(message));
+      if (error === null && bytes > most) unpackInPieces();
+      else if (error !== null) response.destroy(error);
     };
     const unpackInPieces = (): void => {
       response.off('data', add).off('end', end).off('error', fail).off('close', close);
@@ -106,11 +109,11 @@ async function unpackAtOnce(packed: Buffer, { codec, bounds, checksBounds }: Unp
     stream.end(packed);
     return readBody(stream, bounds, checksBounds);
   }
-  const body = createCountedBody(bounds, checksBounds);
-  const message = body.add(whole);
-  if (message === null) return body.end();
+  const body = createCountedBody(bounds, { checksBounds, stop: () => undefined });
+  const error = body.add(whole);
+  if (error === null) return body.end();
   body.drop();
-  throw new TooLargeError(message);
+  throw error;
 }
 
 /** Returns null if the body is larger than `MOST_BYTES_AT_ONCE`. */

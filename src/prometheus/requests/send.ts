@@ -11,7 +11,7 @@ import type { AnswerLimits } from '../answers/answer-limits.js';
 import type { HttpAnswer } from '../answers/classify-answer.js';
 import { CredentialError } from './credential-files.js';
 import type { OutgoingRequest, SignedHeaders, SignIn } from './authentication.js';
-import { TooLargeError } from './read-body.js';
+import { OverloadError, TooLargeError, type Unread } from './read-body.js';
 import { readResponse } from './read-response.js';
 
 export interface Connection {
@@ -22,8 +22,8 @@ export interface Connection {
   readonly secrets: readonly string[];
   /** Adds headers to each request; null: `headers` are complete. */
   readonly signIn: SignIn | null;
-  /** Bytes of all answers that are being received. Bounded, so that a hostile source cannot exhaust the memory. */
-  readonly unread?: { bytes: number };
+  /** Bounded, so that a hostile source cannot exhaust the memory. */
+  readonly unread?: Unread;
   /** Default: `DEFAULT_LIMITS`. */
   readonly limits?: AnswerLimits;
   /** Resolves in a turn of the event loop for the end of one large answer. Default: all end as they arrive. */
@@ -57,7 +57,8 @@ export type SendResult =
 
 interface Answered extends HttpAnswer {
   readonly kind: 'answered';
-  readonly retryAfterSeconds: number | null;
+  /** The header. */
+  readonly retryAfter: string | null;
   /** Target of a redirect, which is not followed; null: no redirect. */
   readonly location: string | null;
   /** Whether a response header contains the host name, as in VictoriaMetrics. */
@@ -126,7 +127,7 @@ class Received implements Answered {
   readonly kind = 'answered';
   readonly status: number;
   readonly contentType: string | null;
-  readonly retryAfterSeconds: number | null;
+  readonly retryAfter: string | null;
   readonly location: string | null;
   readonly hasServerHostname: boolean;
   readonly bytes: Buffer;
@@ -135,7 +136,7 @@ class Received implements Answered {
   constructor({ statusCode = 0, headers }: IncomingMessage, bytes: Buffer) {
     this.status = statusCode;
     this.contentType = textOrNull(headers['content-type']);
-    this.retryAfterSeconds = secondsOrNull(headers['retry-after']);
+    this.retryAfter = textOrNull(headers['retry-after']);
     this.location = textOrNull(headers['location']);
     this.hasServerHostname = textOrNull(headers['x-server-hostname']) !== null;
     this.bytes = bytes;
@@ -205,6 +206,7 @@ function explain(error: unknown, signal: StopSignal): SendResult {
       : failed('canceled', 'the query was canceled');
   }
   if (error instanceof TooLargeError) return failed('too_large', error.message);
+  if (error instanceof OverloadError) return failed('busy', error.message);
   const code = codeOf(error);
   if (code?.startsWith('Z_') === true) return failed('bad_answer', 'the compressed answer is broken');
   if (code?.startsWith('HPE_') === true) return failed('bad_answer', 'the answer is not HTTP');
@@ -244,8 +246,4 @@ function failed(reason: FailureReason, message: string, code: string | null = nu
 
 function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
-}
-
-function secondsOrNull(value: unknown): number | null {
-  return typeof value === 'string' && /^\d{1,6}$/.test(value) ? Number(value) : null;
 }

@@ -162,6 +162,14 @@ describe('classifyAnswer of failure', () => {
     expect(raw(status, body, 'text/plain')).toMatchObject({ class: 'failed', reason });
   });
 
+  it.each([
+    ['query timed out in query queue', 'busy'],
+    ['query timed out in expression evaluation', 'timeout'],
+  ])('HTTP 503 with errorType timeout and "%s" is %s', (error, reason) => {
+    const body = JSON.stringify({ status: 'error', errorType: 'timeout', error });
+    expect(raw(503, body, 'application/json')).toMatchObject({ class: 'failed', reason });
+  });
+
   it('recognizes a login page as an HTML page', () => {
     expect(raw(200, '<!doctype html><title>Log in</title>', 'text/html')).toEqual({
       class: 'failed',
