@@ -160,13 +160,15 @@ function resolveSource(
 ): SourceConfig {
   const scrapeIntervalSeconds = input.scrapeIntervalSeconds ?? SERVICE_DEFAULTS.scrapeIntervalSeconds;
   const { bearerTokenFile, basicAuth, resourceWindows, flavor = SERVICE_DEFAULTS.flavor } = input;
-  const { resourceQueries = {} } = input;
+  const { resourceQueries = {}, maxQueriesPerNamespace, maxQuerySecondsPerNamespace } = input;
   return {
     name,
     urls: input.urls ?? [SERVICE_DEFAULTS.url],
     flavor,
     timeoutSeconds: input.timeoutSeconds ?? SERVICE_DEFAULTS.timeoutSeconds,
     maxConcurrentQueries: input.maxConcurrentQueries ?? SERVICE_DEFAULTS.maxConcurrentQueries,
+    ...(maxQueriesPerNamespace === undefined ? {} : { maxQueriesPerNamespace }),
+    ...(maxQuerySecondsPerNamespace === undefined ? {} : { maxQuerySecondsPerNamespace }),
     maxAnswerBytes: input.maxAnswerBytes ?? SERVICE_DEFAULTS.maxAnswerBytes,
     maxSeries: input.maxSeries ?? SERVICE_DEFAULTS.maxSeries,
     scrapeIntervalSeconds,

@@ -147,6 +147,14 @@ export const source = z.strictObject({
     description: 'Maximum number of concurrent queries.',
     default: SERVICE_DEFAULTS.maxConcurrentQueries,
   }),
+  maxQueriesPerNamespace: z.int().min(1).max(100_000).optional().meta({
+    description:
+      'Maximum number of distinct queries of one namespace in a round. Further ones fail without being sent. Resource queries, which are merged for all namespaces, do not count. Default: no limit.',
+  }),
+  maxQuerySecondsPerNamespace: z.int().min(1).max(100_000).optional().meta({
+    description:
+      'Maximum time in seconds that the queries of one namespace may take in a round, added up. Further ones fail without being sent; what exceeds the limit is taken from the next rounds. Default: no limit.',
+  }),
   maxAnswerBytes: z.int().min(65_536).max(268_435_456).optional().meta({
     description:
       'Maximum size of an answer in bytes, after decompression. A larger answer is rejected as it arrives. All answers being received may have three times this size.',

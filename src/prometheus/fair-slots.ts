@@ -31,7 +31,7 @@ export interface NamespaceAccount {
   /** Moving average of the seconds of a query. */
   typicalSeconds: number;
   seenMs: number;
-  /** See `admits` of `QueryLimits`. */
+  /** Of the round that `QueryLimits` counts: its number, the queries in it, and the seconds that are left. */
   round: number;
   queries: number;
   leftSeconds: number;

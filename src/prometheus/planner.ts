@@ -62,6 +62,8 @@ export interface MetricSourceOptions {
   readonly onQuery: (report: QueryReport) => void;
   /** Called with an internal error of a query, which then fails. */
   readonly onFault?: (error: unknown) => void;
+  /** Called for each query that is not sent because its namespace exceeds a limit of the source. */
+  readonly onOverLimit?: (source: string, namespace: string) => void;
   /** Called once, with a corrected config, if the server of a source is not what its config assumes. */
   readonly onRecognized?: (config: SourceConfig) => void;
   /** Whether to check for duplicate series; default: false. */
@@ -84,7 +86,14 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
   const reports: (() => void)[] = [];
   for (const [name, config] of sources) {
     const client = createClient(config, clock);
-    const queue = createQueryQueue({ config, client, clock, onQuery, onFault });
+    const queue = createQueryQueue({
+      config,
+      client,
+      clock,
+      onQuery,
+      onFault,
+      onOverLimit: (namespace) => options.onOverLimit?.(name, namespace),
+    });
     const recognition = createRecognition({
       config,
       client,

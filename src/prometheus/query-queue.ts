@@ -3,6 +3,7 @@ import { type Answer, INTERNAL_ERROR, isServerFailure } from './answers/answer.j
 import type { PrometheusClient } from './client/client.js';
 import type { SourceConfig } from './data-source/source-config.js';
 import { createFairSlots, type QueryOwner, type SlotRequest } from './fair-slots.js';
+import { createQueryLimits } from './query-limits.js';
 import { type QueryReport, reportOf } from './query-report.js';
 
 export interface AskOptions {
@@ -154,6 +155,11 @@ export function createQueryQueue(options: {
   const work = async (open: OpenQuery): Promise<void> => {
     const { order, untilMs } = open;
     try {
+      const overLimit = limits?.whyNoTime(open.owners) ?? null;
+      if (overLimit !== null) {
+        end(open, overLimit);
+        return;
+      }
       if (order.signal.aborted) {
         end(open, { class: 'failed', reason: 'canceled', message: 'the query was canceled' });
         return;
@@ -188,6 +194,12 @@ export function createQueryQueue(options: {
     clock,
     work,
     expire: (open) => end(open, noSlot(open)),
+  });
+
+  const limits = createQueryLimits({
+    config,
+    accounts: slots.namespaces,
+    onOverLimit: options.onOverLimit ?? (() => undefined),
   });
 
   const enqueue = (query: string, order: QueryOrder, tally: Tally): Promise<Answer> => {
@@ -237,6 +249,8 @@ export function createQueryQueue(options: {
     const rejection = order.periodSeconds === undefined ? undefined : rejected.get(query);
     if (rejection !== undefined && rejection.untilMs > clock.monotonicMs())
       return Promise.resolve(rejection.answer);
+    const overLimit = limits?.count(order.round, order.owners ?? []) ?? null;
+    if (overLimit !== null) return Promise.resolve(overLimit);
     const tally = tallyOf(order.round);
     if (!isOpen) return enqueue(query, order, tally);
     if (probe === null) {

@@ -134,6 +134,11 @@ export const SERVICE_METRICS = {
     'Series in answers, whose labels are known from the last answer to the same query or have to be read.',
     ['source', 'labels'],
   ),
+  overLimitQueries: counter(
+    'promscaler_over_limit_queries_total',
+    'Queries that were not sent because their namespace exceeds a limit of the data source; only for namespaces that do.',
+    ['source', 'namespace'],
+  ),
   historyQueries: counter(
     'promscaler_history_queries_total',
     'Range queries sent to a data source for charts of the dashboard; no decision depends on them.',

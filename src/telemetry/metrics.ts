@@ -36,6 +36,7 @@ export interface Metrics {
   readonly observeQuery: (query: QueryObservation) => void;
   /** Series in the answers of a source since the last call. */
   readonly countSeries: (source: string, series: { readonly known: number; readonly read: number }) => void;
+  readonly countOverLimitQuery: (source: string, namespace: string) => void;
   /** A range query for a chart. `reason`: as for a query. */
   readonly countHistoryQuery: (source: string, reason: string | null) => void;
   readonly observeKubernetesRequest: (request: KubernetesObservation) => void;
@@ -109,6 +110,7 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
       service.answerSeries.inc({ source, labels: 'known' }, known);
       service.answerSeries.inc({ source, labels: 'read' }, read);
     },
+    countOverLimitQuery: (source, namespace) => service.overLimitQueries.inc({ source, namespace }),
     countHistoryQuery: (source, reason) => {
       service.historyQueries.inc({ source });
       if (reason !== null) service.historyQueryErrors.inc({ source, reason });
@@ -193,6 +195,7 @@ function createServiceMetrics(registry: Registry) {
     queryDuration: histogram(rest.queryDuration),
     queryErrors: counter(rest.queryErrors),
     answerSeries: counter(rest.answerSeries),
+    overLimitQueries: counter(rest.overLimitQueries),
     historyQueries: counter(rest.historyQueries),
     historyQueryErrors: counter(rest.historyQueryErrors),
     sourceClock: gauge(sourceClock),

@@ -124,6 +124,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       if (clockAheadSeconds !== null) clockWarnings.sourceClockAhead(source, clockAheadSeconds);
     },
     onFault: (error) => log.error('query failed: internal error', { error }),
+    onOverLimit: metrics.countOverLimitQuery,
     seeksDuplicates: true,
     onDuplicates: metrics.setDuplicates,
     onSeries: metrics.countSeries,
@@ -134,10 +135,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       }),
     ...(options.createClient === undefined ? {} : { createClient: options.createClient }),
   });
-  const observeMetrics = metricObserver({
-    sources,
-    recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds,
-  });
+  const observeMetrics = metricObserver({ sources, recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds });
   const turns = createTurns(() => shards.untilSteady());
   let scalers: readonly Scaler[] = [];
   let address: string | null = null;

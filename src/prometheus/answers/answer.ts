@@ -16,6 +16,8 @@ export const FAILURE_REASONS = [
   'server_error',
   'bad_answer',
   'canceled',
+  /** Not sent: the namespace exceeds a limit of the data source. */
+  'over_limit',
 ] as const;
 
 export type FailureReason = (typeof FAILURE_REASONS)[number];

@@ -11,6 +11,9 @@ export interface SourceConfig {
   /** Time limit of a query over all urls. Half the sync period is another limit. */
   readonly timeoutSeconds: number;
   readonly maxConcurrentQueries: number;
+  /** Of the own queries of a namespace in a round: distinct ones, and seconds. Unset: no limit. See `QueryLimits`. */
+  readonly maxQueriesPerNamespace?: number | undefined;
+  readonly maxQuerySecondsPerNamespace?: number | undefined;
   /** See `AnswerLimits`. */
   readonly maxAnswerBytes?: number | undefined;
   readonly maxSeries?: number | undefined;
