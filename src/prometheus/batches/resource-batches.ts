@@ -23,6 +23,8 @@ export interface ResourceBatches {
 /** Share of `maxSeries` that a query aims for, to leave room for growth between two rounds. */
 const AIMED_SHARE = 0.75;
 const LEAST_AIMED_SERIES = 1000;
+/** Rounds after a rejection until twice as many series are tried: the answers may have become smaller. */
+const LOWERED_ROUNDS = 20;
 /** A query is kept until it exceeds its aim by this factor: 90 % of `maxSeries`. */
 const KEPT_EXCESS = 1.2;
 
@@ -43,7 +45,9 @@ export function createResourceBatches(
 ): ResourceBatches {
   const merged = createMergedQuery({ noun: 'namespaces', onTooMany: () => undefined, onFault });
   const seriesOf = new Map<string, number>();
-  let aimedSeries = AIMED_SHARE * answerLimits(source).series;
+  const mostSeries = AIMED_SHARE * answerLimits(source).series;
+  let aimedSeries = mostSeries;
+  let loweredRounds = 0;
 
   let packs: readonly (readonly string[])[] = [];
 
@@ -88,6 +92,7 @@ export function createResourceBatches(
     if (answer.class === 'failed' && answer.reason === 'too_large' && namespaces.length > 1) {
       const expected = sum(namespaces.map((namespace) => seriesOf.get(namespace) ?? 0));
       if (expected > 0) aimedSeries = Math.max(LEAST_AIMED_SERIES, Math.min(aimedSeries, expected / 2));
+      loweredRounds = 0;
     }
     if (answer.class !== 'value' && answer.class !== 'partial') return;
     const known = columnsOf(answer).layout.podIndex().namespaces;
@@ -105,8 +110,16 @@ export function createResourceBatches(
     return { answer: { class: 'invalid', message }, seconds: null };
   };
 
+  const beginRound = (): void => {
+    loweredRounds += 1;
+    if (loweredRounds < LOWERED_ROUNDS || aimedSeries >= mostSeries) return;
+    loweredRounds = 0;
+    aimedSeries = Math.min(mostSeries, aimedSeries * 2);
+  };
+
   return {
     ask: (scalers, { round, budget, askQuery }) => {
+      beginRound();
       const answerOf = merged.ask(scalers, {
         round,
         budget,

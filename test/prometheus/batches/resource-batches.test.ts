@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import { createResourceBatches } from '../../../src/prometheus/batches/resource-batches.js';
 import type { TimedAnswer } from '../../../src/prometheus/batches/answer-kinds.js';
 import { aSource } from '../../support/builders.js';
@@ -12,6 +13,8 @@ const SCALERS = new Map([
   ['c', 1],
 ]);
 
+const TOO_LARGE: Answer = { class: 'failed', reason: 'too_large', message: 'too large' };
+
 /** Rounds of namespaces with these numbers of series; returns the namespaces of each query. */
 function start(maxSeries: number, scalers = SCALERS) {
   const batches = createResourceBatches(
@@ -22,7 +25,11 @@ function start(maxSeries: number, scalers = SCALERS) {
     },
   );
   let round = 0;
-  return async (series: Readonly<Record<string, number>>, due = scalers): Promise<readonly string[]> => {
+  return async (
+    series: Readonly<Record<string, number>>,
+    due = scalers,
+    most = Infinity,
+  ): Promise<readonly string[]> => {
     const asked: string[] = [];
     const askQuery = (query: string): Promise<TimedAnswer> => {
       asked.push(query.slice(1, -1));
@@ -35,7 +42,8 @@ function start(maxSeries: number, scalers = SCALERS) {
             value: 1,
           })),
         );
-      return Promise.resolve({ answer: values(all), seconds: 0.01 });
+      const isTooLarge = all.length > most;
+      return Promise.resolve({ answer: isTooLarge ? TOO_LARGE : values(all), seconds: 0.01 });
     };
     round += 1;
     const answerOf = batches.ask(due, { round, budget: { left: 20, source: { left: 40 } }, askQuery });
@@ -63,6 +71,19 @@ describe('the queries of a resource', () => {
     await expect(round({ a: 11, b: 10, c: 10 })).resolves.toEqual(['a', 'b', 'c']);
     await expect(round({ a: 10, b: 10, c: 10 })).resolves.toEqual(['a|b', 'c']);
     await expect(round({ a: 10, b: 10, c: 10 })).resolves.toEqual(['a|b|c']);
+  });
+
+  it('have fewer series after an answer that is too large, and twice as many again after 20 rounds', async () => {
+    const round = start(4000);
+    const series = { a: 900, b: 900, c: 900 };
+    await round(series);
+    await expect(round(series, SCALERS, 2000)).resolves.toEqual(['a|b|c', 'a|b', 'c']);
+
+    const all: (readonly string[])[] = [];
+    for (let index = 0; index < 21; index += 1) all.push(await round(series));
+
+    expect(all.slice(0, 19)).toEqual(Array.from({ length: 19 }, () => ['a', 'b', 'c']));
+    expect(all.slice(19)).toEqual([['a|b|c'], ['a|b|c']]);
   });
 
   it('are those of the namespaces of each round', async () => {
