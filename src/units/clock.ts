@@ -86,3 +86,31 @@ export function takeTurns(clock: Clock, turnMs = TURN_MS): () => Promise<void> {
     sinceMs = clock.monotonicMs();
   };
 }
+
+/** A sleep that others can end. */
+export interface Alarm {
+  /** Resolves after `ms`, when the alarm rings, or when `signal` is aborted. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly ring: () => void;
+}
+
+export function createAlarm(clock: Clock): Alarm {
+  let ring = (): void => undefined;
+  return {
+    sleep: (ms, signal) => {
+      if (signal.aborted) return Promise.resolve();
+      return new Promise((resolve) => {
+        const done = (): void => {
+          cancel();
+          forget();
+          ring = () => undefined;
+          resolve();
+        };
+        const cancel = clock.after(ms, done);
+        const forget = onAbort(signal, done);
+        ring = done;
+      });
+    },
+    ring: () => ring(),
+  };
+}

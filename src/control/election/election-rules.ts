@@ -30,9 +30,23 @@ export function observeLease(
   return before?.rawSpec === rawSpec ? before : { rawSpec, spec, atMs: nowMs };
 }
 
+/** Multiple of the own lease duration: longer durations in a Lease, which a rolling update may leave, are not believed. */
+const MAX_DURATIONS = 4;
+
+/**
+ * Returns the duration of a Lease in milliseconds: at most four times the own one, so that a Lease of a stranger ends,
+ * too. A duration of 0, which no API server accepts, counts as unset. Source: reliability.md, W16.
+ */
+export function durationMs(
+  { leaseDurationSeconds: seconds }: LeaseSpec,
+  { leaseDurationSeconds: own }: ElectionTimes,
+): number {
+  return Math.min(seconds === null || seconds === 0 ? own : seconds, MAX_DURATIONS * own) * 1000;
+}
+
 /**
  * Returns whether a candidate may acquire the Lease: it has no holder, the candidate itself is the holder, or its spec
- * has not changed for the lease duration in the spec (default: that of the candidate). The times in the spec are
+ * has not changed for the duration of the Lease (default: that of the candidate). The times in the spec are
  * ignored, because they come from another clock. Deleting the Lease does not shorten the wait. Source: reliability.md,
  * W16.
  */
@@ -45,9 +59,7 @@ export function mayAcquire(
   }: { readonly identity: string; readonly nowMs: number; readonly times: ElectionTimes },
 ): boolean {
   if (seen === null || seen.spec.holderIdentity === '' || seen.spec.holderIdentity === identity) return true;
-  // No API server accepts a duration of 0, and all candidates could acquire such a Lease at once.
-  const seconds = seen.spec.leaseDurationSeconds === 0 ? null : seen.spec.leaseDurationSeconds;
-  return nowMs - seen.atMs >= (seconds ?? times.leaseDurationSeconds) * 1000;
+  return nowMs - seen.atMs >= durationMs(seen.spec, times);
 }
 
 const MAX_TRANSITIONS = 2 ** 31 - 1;

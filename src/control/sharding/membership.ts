@@ -1,9 +1,7 @@
 import type { LeaseClient } from '../../kubernetes/lease.js';
-import type { MemberLeases, SeenMember } from '../../kubernetes/members/member-leases.js';
-import { STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
+import type { MemberLeases } from '../../kubernetes/members/member-leases.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
-import { onAbort } from '../../units/abort.js';
-import { endedWithin, sleep, withDeadline, type Clock } from '../../units/clock.js';
+import { createAlarm, endedWithin, sleep, withDeadline, type Clock } from '../../units/clock.js';
 import type { Log } from '../../units/log.js';
 import { retryDelayMs, type ElectionTimes } from '../election/election-rules.js';
 import type { Lead } from '../election/leadership.js';
@@ -14,9 +12,15 @@ import { createBusyBuckets } from './busy-buckets.js';
 import { createElectedLeader } from './elected-leader.js';
 import { createHoldings } from './holdings.js';
 import { withMemberRefusals } from './member-refusals.js';
-import { liveOthers, nextNumber, observeMembers, type ObservedMembers } from './observed-members.js';
+import {
+  liveOthers,
+  nextNumber,
+  observeMembers,
+  type ObservedMember,
+  type ObservedMembers,
+} from './observed-members.js';
 import { createOwnLease } from './own-lease.js';
-import { planBuckets } from './plan-buckets.js';
+import { createPlanner } from './planner.js';
 import { removeStale } from './remove-stale.js';
 import type { Shards } from './shards.js';
 
@@ -57,6 +61,7 @@ export function createMembership(options: MembershipOptions): Shards {
   const client = withMemberRefusals(options.client, clock);
   const own = createOwnLease({ ...options, client });
   const leader = createElectedLeader(options.leaderLease, { clock, times });
+  const planner = createPlanner(identity, times);
   const busy = createBusyBuckets();
   let members: ObservedMembers = new Map();
   /** Monotonic time of the start of the membership; null: not a member. */
@@ -66,7 +71,7 @@ export function createMembership(options: MembershipOptions): Shards {
   let isFailing = false;
   /** Last published claims as a string; null: the last write failed. */
   let published: string | null = null;
-  let wake = (): void => undefined;
+  const alarm = createAlarm(clock);
 
   const holdings = createHoldings({
     load: options.loadState,
@@ -75,7 +80,7 @@ export function createMembership(options: MembershipOptions): Shards {
       await endedWithin(clock, FLUSH_MS, options.flushState(bucket));
     },
     onServed: options.onServed,
-    onDrained: () => wake(),
+    onDrained: () => alarm.ring(),
   });
 
   const lagMs = (): number => lag?.ms() ?? 0;
@@ -83,23 +88,12 @@ export function createMembership(options: MembershipOptions): Shards {
     if (joinedMs === null) return 'this replica has no membership Lease';
     return whyUnsafe({ isValid: own.isValid(), lagMs: lagMs(), times });
   };
-  const others = (): readonly SeenMember[] =>
-    liveOthers(members, { own: own.name, nowMs: clock.monotonicMs(), times });
-
-  /** A sleep lasts at least `ms` unless it is woken or aborted. */
-  const pause = (ms: number, signal: AbortSignal): Promise<void> => {
-    if (signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const done = (): void => {
-        cancel();
-        forget();
-        wake = () => undefined;
-        resolve();
-      };
-      const cancel = clock.after(ms, done);
-      const forget = onAbort(signal, done);
-      wake = done;
-    });
+  const others = (): readonly ObservedMember[] =>
+    liveOthers(members, { own: own.name, of: client.name, nowMs: clock.monotonicMs(), times });
+  /** Returns whether another live member claims a bucket. */
+  const contests = (): ((bucket: number) => boolean) => {
+    const claimed = new Set(others().flatMap(({ lease }) => lease.buckets));
+    return (bucket) => claimed.has(bucket);
   };
 
   const publish = async (signal: AbortSignal): Promise<void> => {
@@ -121,21 +115,20 @@ export function createMembership(options: MembershipOptions): Shards {
   };
 
   const rebalance = (): void => {
-    const live = others();
-    const claims = new Map<string, readonly number[]>(
-      live.map(({ spec, buckets }) => [spec.holderIdentity, buckets]),
-    );
-    claims.set(
-      identity,
-      holdings.claims().filter((bucket) => holdings.phaseOf(bucket) !== 'draining'),
-    );
-    const owners = planBuckets(claims, STATE_BUCKETS);
+    const nowMs = clock.monotonicMs();
+    const owners = planner.plan({
+      others: others(),
+      own: holdings.claims().filter((bucket) => holdings.phaseOf(bucket) !== 'draining'),
+      isOwned: (bucket) => ['loading', 'serving'].includes(holdings.phaseOf(bucket) ?? ''),
+      nowMs,
+      joinedMs: joinedMs ?? nowMs,
+    });
     for (const bucket of holdings.claims()) if (owners.get(bucket) !== identity) holdings.giveUp(bucket);
     // Members that start together first wait to see each other.
-    if (clock.monotonicMs() - (joinedMs ?? 0) < times.retryPeriodSeconds * 1000) return;
-    for (const [bucket, owner] of owners) {
-      if (owner === identity && !live.some(({ buckets }) => buckets.includes(bucket))) holdings.claim(bucket);
-    }
+    if (nowMs - (joinedMs ?? 0) < times.retryPeriodSeconds * 1000) return;
+    const isContested = contests();
+    for (const [bucket, owner] of owners)
+      if (owner === identity && !isContested(bucket)) holdings.claim(bucket);
   };
 
   const giveUpAll = (): void => {
@@ -146,8 +139,7 @@ export function createMembership(options: MembershipOptions): Shards {
   };
 
   const confirm = (): void => {
-    const live = others();
-    const confirmed = holdings.confirm((bucket) => live.some(({ buckets }) => buckets.includes(bucket)));
+    const confirmed = holdings.confirm(contests());
     if (confirmed.length > 0) log.info('took over buckets', { buckets: confirmed });
   };
 
@@ -197,7 +189,7 @@ export function createMembership(options: MembershipOptions): Shards {
       const endMs = (own.since()?.monotonicMs ?? 0) + times.renewDeadlineSeconds * 1000;
       const isChanged = published !== null && published !== holdings.claims().join();
       const waitMs = isChanged ? URGENT_MS : times.retryPeriodSeconds * 1000;
-      await pause(Math.min(attemptMs + waitMs, endMs) - clock.monotonicMs(), signal);
+      await alarm.sleep(Math.min(attemptMs + waitMs, endMs) - clock.monotonicMs(), signal);
       // Several buckets that are released together need only one write.
       const earlyMs = attemptMs + URGENT_MS - clock.monotonicMs();
       if (earlyMs > 0) await sleep(clock, earlyMs, signal);
@@ -260,7 +252,7 @@ export function createMembership(options: MembershipOptions): Shards {
     leader: () =>
       holdings.phaseOf(0) === 'serving'
         ? identity
-        : (others().find(({ buckets }) => buckets.includes(0))?.spec.holderIdentity ?? null),
+        : (others().find(({ lease }) => lease.buckets.includes(0))?.lease.spec.holderIdentity ?? null),
     epoch: () => `${number}/${identity}`,
     mayWrite: () => whyNoWrites() === null,
     whyNoWrites,
@@ -292,7 +284,6 @@ export function createMembership(options: MembershipOptions): Shards {
       return { epoch, mayWrite: () => why() === null, whyNoWrites: why };
     },
     track: busy.track,
-    others: () =>
-      others().map(({ spec, address, buckets }) => ({ identity: spec.holderIdentity, address, buckets })),
+    others: () => others().map(({ lease }) => ({ identity: lease.spec.holderIdentity, ...lease })),
   };
 }

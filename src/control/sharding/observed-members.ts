@@ -1,23 +1,23 @@
 import type { SeenMember } from '../../kubernetes/members/member-leases.js';
-import type { ElectionTimes } from '../election/election-rules.js';
+import { durationMs, type ElectionTimes } from '../election/election-rules.js';
 
 /** A member's Lease as last read. */
 export interface ObservedMember {
   readonly lease: SeenMember;
   /** First read of this version of the Lease, on the monotonic clock of this process. */
   readonly atMs: number;
+  /** First read of any version of the Lease. */
+  readonly firstMs: number;
+  /** Versions of the Lease that were read after the first one. */
+  readonly renewals: number;
 }
 
 /** By name of the Lease. */
 export type ObservedMembers = ReadonlyMap<string, ObservedMember>;
 
-/**
- * Returns the duration of a member's Lease in milliseconds. A duration of 0, which no API server accepts, counts as
- * unset.
- */
-function durationMs({ spec }: SeenMember, times: ElectionTimes): number {
-  const seconds = spec.leaseDurationSeconds === 0 ? null : spec.leaseDurationSeconds;
-  return (seconds ?? times.leaseDurationSeconds) * 1000;
+/** Returns the name of a member's Lease, `LEASE-UUID` with the UUID of the identity `POD_UUID`. */
+export function leaseNameOf(lease: string, identity: string): string {
+  return `${lease.split('/').at(-1) ?? ''}-${identity.split('_').at(-1) ?? ''}`;
 }
 
 /**
@@ -26,7 +26,7 @@ function durationMs({ spec }: SeenMember, times: ElectionTimes): number {
  * Source: reliability.md, W27.
  */
 export function isLive({ lease, atMs }: ObservedMember, nowMs: number, times: ElectionTimes): boolean {
-  return lease.spec.holderIdentity !== '' && nowMs - atMs < durationMs(lease, times);
+  return lease.spec.holderIdentity !== '' && nowMs - atMs < durationMs(lease.spec, times);
 }
 
 /**
@@ -41,33 +41,48 @@ export function observeMembers(
   const next = new Map<string, ObservedMember>();
   for (const lease of listed) {
     const known = before.get(lease.name);
-    next.set(lease.name, known?.lease.text === lease.text ? { ...known, lease } : { lease, atMs: nowMs });
+    if (known === undefined) next.set(lease.name, { lease, atMs: nowMs, firstMs: nowMs, renewals: 0 });
+    else if (known.lease.text === lease.text) next.set(lease.name, { ...known, lease });
+    else next.set(lease.name, { ...known, lease, atMs: nowMs, renewals: known.renewals + 1 });
   }
   for (const [name, observed] of before)
     if (!next.has(name) && isLive(observed, nowMs, times)) next.set(name, observed);
   return next;
 }
 
-/** Returns the live members except the owner of the Lease `own`. */
+/**
+ * Returns the live members except the owner of the Lease `own`. A Lease that is not named after its holder is that of a
+ * stranger: so nobody has the identity of another member.
+ */
 export function liveOthers(
   members: ObservedMembers,
-  { own, nowMs, times }: { readonly own: string; readonly nowMs: number; readonly times: ElectionTimes },
-): readonly SeenMember[] {
-  return [...members]
-    .filter(([name, observed]) => name !== own && isLive(observed, nowMs, times))
-    .map(([, { lease }]) => lease);
+  given: {
+    readonly own: string;
+    /** Name of the Lease of leader election. */
+    readonly of: string;
+    readonly nowMs: number;
+    readonly times: ElectionTimes;
+  },
+): readonly ObservedMember[] {
+  return [...members].flatMap(([name, observed]) => {
+    const isNamed = name === leaseNameOf(given.of, observed.lease.spec.holderIdentity);
+    return name !== given.own && isNamed && isLive(observed, given.nowMs, given.times) ? [observed] : [];
+  });
 }
 
 const RELEASED_MS = 60_000;
 const EXPIRED_MS = 600_000;
+/** A stranger may have created thousands. */
+const MAX_REMOVED = 10;
 
-/** Returns a Lease to delete: released for a minute, or not renewed for ten minutes; null: none. */
-export function findStale(members: ObservedMembers, own: string, nowMs: number): SeenMember | null {
+/** Returns Leases to delete, released for a minute or not renewed for ten minutes: at most ten. */
+export function findStale(members: ObservedMembers, own: string, nowMs: number): readonly SeenMember[] {
+  const stale: SeenMember[] = [];
   for (const [name, { lease, atMs }] of members) {
     const keptMs = lease.spec.holderIdentity === '' ? RELEASED_MS : EXPIRED_MS;
-    if (name !== own && nowMs - atMs >= keptMs) return lease;
+    if (name !== own && nowMs - atMs >= keptMs && stale.length < MAX_REMOVED) stale.push(lease);
   }
-  return null;
+  return stale;
 }
 
 const MAX_NUMBER = 2 ** 31 - 1;
@@ -77,6 +92,7 @@ const MAX_NUMBER = 2 ** 31 - 1;
  * owner.
  */
 export function nextNumber(members: ObservedMembers): number {
-  const numbers = [...members.values()].map(({ lease }) => lease.spec.leaseTransitions);
-  return (Math.max(0, ...numbers) % MAX_NUMBER) + 1;
+  let most = 0;
+  for (const { lease } of members.values()) most = Math.max(most, lease.spec.leaseTransitions);
+  return (most % MAX_NUMBER) + 1;
 }

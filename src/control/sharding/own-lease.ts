@@ -2,6 +2,7 @@ import { microTime, type LeaseSpec } from '../../kubernetes/lease.js';
 import type { MemberLeases, SeenMember } from '../../kubernetes/members/member-leases.js';
 import type { Clock } from '../../units/clock.js';
 import { elapsedMs, momentOf, type ElectionTimes, type Moment } from '../election/election-rules.js';
+import { leaseNameOf } from './observed-members.js';
 
 export interface OwnLease {
   readonly name: string;
@@ -78,9 +79,4 @@ export function createOwnLease({ client, clock, times, identity, address }: OwnL
       acquireTime = null;
     },
   };
-}
-
-/** Returns `LEASE-UUID` with the UUID of the identity `POD_UUID`. */
-function leaseNameOf(lease: string, identity: string): string {
-  return `${lease.split('/').at(-1) ?? ''}-${identity.split('_').at(-1) ?? ''}`;
 }

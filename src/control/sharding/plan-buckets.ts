@@ -5,10 +5,15 @@ export type Claims = ReadonlyMap<string, readonly number[]>;
  * Returns the planned owner of each of `bucketCount` buckets. Each member owns floor or ceil of bucketCount / members
  * buckets. A bucket stays with the member that claims it unless that member has too many, so a member that leaves moves
  * only its own buckets, and a member that joins moves only its share. Buckets to move are chosen by rendezvous hashing,
- * so that all members compute the same plan from the same claims in any order. Without members the plan is empty.
+ * so that all members compute the same plan from the same claims in any order. Members that are `resting` get no bucket,
+ * whatever they claim. Without members the plan is empty.
  */
-export function planBuckets(claims: Claims, bucketCount: number): ReadonlyMap<number, string> {
-  const members = [...claims.keys()].sort();
+export function planBuckets(
+  claims: Claims,
+  bucketCount: number,
+  resting: ReadonlySet<string> = new Set(),
+): ReadonlyMap<number, string> {
+  const members = [...claims.keys()].filter((member) => !resting.has(member)).sort();
   const plan = new Map<number, string>();
   if (members.length === 0) return plan;
   const kept = keptBuckets(members, { claims, bucketCount });

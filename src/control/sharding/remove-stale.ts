@@ -3,7 +3,7 @@ import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Log } from '../../units/log.js';
 import { findStale, type ObservedMembers } from './observed-members.js';
 
-/** Deletes one Lease of a former member, if there is one. Never throws `KubernetesError`. */
+/** Deletes Leases of former members, if there are any. Never throws `KubernetesError`. */
 export async function removeStale(
   members: ObservedMembers,
   {
@@ -14,13 +14,14 @@ export async function removeStale(
   }: { readonly client: MemberLeases; readonly log: Log; readonly own: string; readonly nowMs: number },
   signal: AbortSignal,
 ): Promise<void> {
-  const stale = findStale(members, own, nowMs);
-  if (stale === null) return;
-  try {
-    await client.remove(stale, signal);
-  } catch (error) {
-    // The delete permission is missing, or the member is back. The next list tries again.
-    if (!(error instanceof KubernetesError)) throw error;
-    log.debug('failed to delete the Lease of a former member', { lease: stale.name, error: error.message });
+  for (const stale of findStale(members, own, nowMs)) {
+    try {
+      await client.remove(stale, signal);
+    } catch (error) {
+      // The delete permission is missing, or the member is back. The next list tries again.
+      if (!(error instanceof KubernetesError)) throw error;
+      log.debug('failed to delete the Lease of a former member', { lease: stale.name, error: error.message });
+      return;
+    }
   }
 }

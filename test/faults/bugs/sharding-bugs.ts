@@ -16,8 +16,8 @@ export const SHARDING_BUGS: readonly Bug[] = [
     { by: ['I32', 'I33'], when: ['lease hang', 'lease refused', 'lease slow'], shards: 3 },
     edit(
       'control/sharding/observed-members.js',
-      '(seconds ?? times.leaseDurationSeconds) * 1000',
-      '(seconds ?? times.leaseDurationSeconds) * 200',
+      'nowMs - atMs < durationMs(lease.spec, times)',
+      'nowMs - atMs < durationMs(lease.spec, times) / 5',
     ),
   ),
   bug(
@@ -44,23 +44,15 @@ export const SHARDING_BUGS: readonly Bug[] = [
     { by: ['I32', 'I33'], when: ['stopped', 'restart'], shards: 3 },
     edit(
       'control/sharding/membership.js',
-      'owner === identity && !live.some(({ buckets }) => buckets.includes(bucket))',
+      'owner === identity && !isContested(bucket)',
       'owner === identity',
     ),
-    edit(
-      'control/sharding/membership.js',
-      'holdings.confirm((bucket) => live.some(({ buckets }) => buckets.includes(bucket)))',
-      'holdings.confirm(() => false)',
-    ),
+    edit('control/sharding/membership.js', 'holdings.confirm(contests())', 'holdings.confirm(() => false)'),
   ),
   bug(
     'claim-not-confirmed',
     { by: ['I32', 'I33'], when: ['lease slow', 'lease hang', 'stopped'], shards: 3 },
-    edit(
-      'control/sharding/membership.js',
-      'holdings.confirm((bucket) => live.some(({ buckets }) => buckets.includes(bucket)))',
-      'holdings.confirm(() => false)',
-    ),
+    edit('control/sharding/membership.js', 'holdings.confirm(contests())', 'holdings.confirm(() => false)'),
   ),
   bug(
     'intents-ignored-at-takeover',

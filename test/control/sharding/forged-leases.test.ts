@@ -1,0 +1,190 @@
+import { describe, expect, it } from '@jest/globals';
+import type { MemberLease } from '../../../src/kubernetes/members/member-leases.js';
+import { readBuckets } from '../../../src/kubernetes/members/member-claims.js';
+import { STATE_BUCKETS } from '../../../src/kubernetes/state/state-key.js';
+import { Members } from './members.js';
+
+const ALL = [...Array(STATE_BUCKETS).keys()];
+
+interface Forged {
+  readonly identity?: string;
+  readonly name?: string;
+  readonly buckets?: readonly number[];
+  readonly seconds?: number;
+  readonly renewTime?: string;
+  readonly transitions?: number;
+}
+
+/** Writes the Lease of a member that does not exist, named after its holder unless it has a name. */
+function forge(world: Members, id: string, forged: Forged = {}): void {
+  const { identity = `evil_${id}`, buckets = [], seconds = 1e9, transitions = 0 } = forged;
+  const { name = `promscaler-${identity.split('_')[1] ?? ''}`, renewTime = null } = forged;
+  const member: MemberLease = {
+    spec: {
+      holderIdentity: identity,
+      leaseDurationSeconds: seconds,
+      acquireTime: null,
+      renewTime,
+      leaseTransitions: transitions,
+    },
+    buckets,
+    address: 'http://10.0.0.66:8080',
+  };
+  const uid = world.leases.get(name)?.uid ?? 1_000_000 + world.leases.size;
+  world.leases.set(name, { ...member, uid, revision: (world.leases.get(name)?.revision ?? 2e6) + 1 });
+}
+
+/** Forges Leases every two seconds, for this long. */
+async function renew(world: Members, seconds: number, write: (beat: number) => void): Promise<void> {
+  for (let beat = 0; beat < seconds / 2; beat += 1) {
+    write(beat);
+    await world.pass(2);
+  }
+}
+
+async function threeMembers(): Promise<Members> {
+  const world = new Members();
+  for (const name of ['a', 'b', 'c']) world.add(name);
+  await world.pass(10);
+  return world;
+}
+
+function served(world: Members): readonly number[] {
+  return world.all.flatMap((member) => member.served).sort((a, b) => a - b);
+}
+
+/** Seconds in which some bucket was served by nobody. */
+async function gapSeconds(world: Members, seconds: number, write?: (beat: number) => void): Promise<number> {
+  let gap = 0;
+  for (let at = 0; at < seconds; at += 1) {
+    if (write !== undefined && at % 2 === 0) write(at / 2);
+    await world.pass(1);
+    if (served(world).length < STATE_BUCKETS) gap += 1;
+  }
+  return gap;
+}
+
+const IDLE = ['1', '2', '3', '4', '5', '6'].map((digit) => `f${digit}`);
+
+describe('three members next to six forged Leases that claim nothing for 1e9 s', () => {
+  it('keep serving all buckets if the Leases were created once', async () => {
+    const world = await threeMembers();
+    for (const id of IDLE) forge(world, id);
+
+    expect(await gapSeconds(world, 120)).toBe(0);
+    expect(served(world)).toEqual(ALL);
+  });
+
+  it('serve all buckets within 10 s if they start next to the Leases', async () => {
+    const world = new Members();
+    for (const id of IDLE) forge(world, id);
+    for (const name of ['a', 'b', 'c']) world.add(name);
+
+    expect(await world.passUntil(() => served(world).length === STATE_BUCKETS, 20)).toBeLessThanOrEqual(10);
+    expect(await gapSeconds(world, 60)).toBe(0);
+  });
+
+  it('miss buckets for at most 60 s in ten minutes if the Leases are renewed for ever', async () => {
+    const world = await threeMembers();
+    const write = (beat: number): void => {
+      for (const id of IDLE) forge(world, id, { renewTime: `2026-01-01T00:00:00.${beat}Z` });
+    };
+
+    expect(await gapSeconds(world, 600, write)).toBeLessThanOrEqual(60);
+    expect(served(world)).toEqual(ALL);
+  });
+});
+
+describe('three members next to a forged Lease', () => {
+  it.each<[string, Forged]>([
+    ['that claims all buckets', { buckets: ALL }],
+    ['with the identity of a member', { identity: 'a_0', name: 'promscaler-other', buckets: ALL }],
+    ['that was renewed in the far future', { renewTime: '9999-01-01T00:00:00.000000Z' }],
+    ['that was renewed in the far past', { renewTime: '0001-01-01T00:00:00.000000Z', buckets: ALL }],
+    ['with garbage as claims', { buckets: readBuckets('7,x,-1') }],
+    ['with the highest number', { transitions: 2 ** 31 - 1, buckets: ALL }],
+  ])('%s, written every two seconds, keep serving what they have', async (_, forged) => {
+    const world = await threeMembers();
+    const before = world.all.map((member) => member.served);
+
+    await renew(world, 60, (beat) => forge(world, 'f', { ...forged, transitions: beat }));
+    const kept = world.all.map(
+      (member, index) => member.served.filter((bucket) => before[index]?.includes(bucket)).length,
+    );
+
+    // One of four members would get four buckets.
+    expect(kept.reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(STATE_BUCKETS - 4);
+    await world.pass(80);
+    expect(served(world)).toEqual(ALL);
+  });
+
+  it('that claims all buckets, created once, take over the buckets of a killed one after a minute', async () => {
+    const world = await threeMembers();
+    forge(world, 'f', { buckets: ALL });
+    world.all[2]?.kill();
+
+    await world.pass(55);
+    const living = (): number => world.all.slice(0, 2).reduce((sum, member) => sum + member.served.length, 0);
+    const early = living();
+    await world.pass(10);
+
+    expect(early).toBeLessThan(STATE_BUCKETS);
+    expect(living()).toBe(STATE_BUCKETS);
+  });
+
+  it('of leader election, created once for 1e9 s, release all buckets and take them back after a minute', async () => {
+    const world = await threeMembers();
+    world.leaderLease = {
+      holderIdentity: 'evil',
+      leaseDurationSeconds: 1e9,
+      acquireTime: null,
+      renewTime: null,
+      leaseTransitions: 0,
+    };
+
+    await world.pass(50);
+    const early = served(world).length;
+    await world.pass(15);
+
+    expect([early, served(world).length]).toEqual([0, STATE_BUCKETS]);
+  });
+});
+
+describe('three members next to many forged Leases', () => {
+  it('keep serving next to 3,000', async () => {
+    const world = await threeMembers();
+    for (let index = 0; index < 3000; index += 1) forge(world, `m${index}`);
+
+    expect(await gapSeconds(world, 10)).toBe(0);
+  });
+
+  it('delete them after ten minutes without a renewal, ten every two seconds', async () => {
+    const world = await threeMembers();
+    for (let index = 0; index < 30; index += 1) forge(world, `m${index}`);
+
+    await world.pass(598);
+    const before = world.leases.size;
+    await world.pass(9);
+
+    expect([before, world.leases.size]).toEqual([33, 3]);
+    expect(served(world)).toEqual(ALL);
+  });
+});
+
+describe('a member that claims nothing', () => {
+  it('counts after its second renewal', async () => {
+    const world = new Members();
+    const a = world.add('a');
+    await world.pass(20);
+    forge(world, 'f', { renewTime: '1' });
+    await world.pass(4);
+    forge(world, 'f', { renewTime: '2' });
+    await world.pass(4);
+    const once = a.served.length;
+
+    forge(world, 'f', { renewTime: '3' });
+    await world.pass(4);
+
+    expect([once, a.served.length]).toEqual([STATE_BUCKETS, STATE_BUCKETS / 2]);
+  });
+});
