@@ -44,6 +44,19 @@ describe('sharding.enabled', () => {
     ]);
   });
 
+  it('lets the replicas list the pods of the release, by which they know each other', () => {
+    const role = objects.find(
+      ({ kind, metadata }) => kind === 'Role' && at(metadata, 'name') === 'rel-promscaler',
+    );
+    const env = listAt(pick(objects, 'Deployment'), 'spec', 'template', 'spec', 'containers', 0, 'env');
+
+    expect(listAt(role, 'rules')).toContainEqual({ apiGroups: [''], resources: ['pods'], verbs: ['list'] });
+    expect(env).toContainEqual({
+      name: 'POD_SELECTOR',
+      value: 'app.kubernetes.io/name=promscaler,app.kubernetes.io/instance=rel',
+    });
+  });
+
   it('lets the replicas reach each other, and no other pod', () => {
     const policy = pick(objects, 'NetworkPolicy');
 

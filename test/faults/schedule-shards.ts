@@ -23,8 +23,27 @@ export function scheduleShardFaults(
   for (let startMs = LEAD_MS; ;) {
     startMs += random.between(3, plan.isBusy ? 15 : 120) * MINUTE_MS;
     const drawn = drawShardFaults({ random, startMs, replicas: plan.replicas });
-    if (drawn.some(({ endMs }) => endMs >= plan.durationMs - 2 * LEAD_MS)) return faults;
+    if (drawn.some(({ endMs }) => endMs >= plan.durationMs - 2 * LEAD_MS)) break;
     faults.push(...drawn);
+  }
+  return [...faults, ...scheduleForgedLeases(seed, plan.durationMs)];
+}
+
+/** Strangers that write Leases of members. From their own random stream, so that the other faults do not change. */
+function scheduleForgedLeases(seed: number, durationMs: number): readonly Fault[] {
+  const random = createRandom(seed).fork('forged leases');
+  const faults: Fault[] = [];
+  for (let startMs = LEAD_MS; ;) {
+    startMs += random.between(5, 60) * MINUTE_MS;
+    const what = {
+      mode: 'forged-leases',
+      count: random.pick([1, 6, 40]),
+      claims: random.pick(['', '', '', '0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15', '3,x']),
+      isRenewed: random.pick([false, false, true]),
+    } as const;
+    const endMs = startMs + (what.isRenewed ? random.between(10_000, 300_000) : 1000);
+    if (endMs >= durationMs - 3 * LEAD_MS) return faults;
+    faults.push({ startMs, endMs, kind: 'world', replica: 0, target: 'web', what });
   }
 }
 

@@ -30,6 +30,10 @@ describe('three replicas that divide the scalers', () => {
   it.each([
     ['two of them killed at once, for ten minutes', of([0, 1], 600, { mode: 'gone' })],
     ['two that are stopped for a minute and continue', of([0, 1], 60, { mode: 'stopped' })],
+    [
+      'six forged Leases that claim nothing, created once for 1e9 s',
+      of([0], 1, { mode: 'forged-leases', count: 6, claims: '', isRenewed: false }),
+    ],
     ['two rolling updates, off and on again', [...rolls(false), ...rolls(true, START_MS + 5 * MINUTE_MS)]],
   ])('with %s violate no invariant', async (_, faults) => {
     const { violations, writes } = await runSeed({ seed: 3, hours: 0.5, product, shards: REPLICAS, faults });

@@ -60,7 +60,7 @@ Finds values that contradict each other, which values.schema.json cannot express
 {{- define "promscaler.checks.pod" -}}
 {{- $problems := list -}}
 {{- $values := .Values -}}
-{{- $names := list "POD_NAME" "POD_NAMESPACE" "POD_IP" -}}
+{{- $names := list "POD_NAME" "POD_NAMESPACE" "POD_IP" "POD_SELECTOR" -}}
 {{- range $values.extraEnv -}}
   {{- if has .name $names -}}
     {{- $problems = append $problems (printf "extraEnv: %s is already set" .name) -}}

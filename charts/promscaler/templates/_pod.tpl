@@ -135,6 +135,11 @@ env:
       fieldRef:
         fieldPath: status.podIP
   {{- end }}
+  {{- if .Values.sharding.enabled }}
+  # Leases of others than these pods are not those of replicas.
+  - name: POD_SELECTOR
+    value: {{ printf "app.kubernetes.io/name=%s,app.kubernetes.io/instance=%s" (include "promscaler.name" .) .Release.Name | quote }}
+  {{- end }}
   {{- with include "promscaler.memoryMebibytes" . }}
   # The heap gets three quarters of the memory limit: the rest is for memory outside the heap. With the default
   # semi-space of Node.js 24, 1,000 scalers take 90 MB more.

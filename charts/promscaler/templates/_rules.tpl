@@ -65,6 +65,10 @@ request is authorized.
 - apiGroups: [coordination.k8s.io]
   resources: [leases]
   verbs: [create, get, list, update, delete]
+# The pods of the release: a Lease of anybody else is not that of a replica.
+- apiGroups: ['']
+  resources: [pods]
+  verbs: [list]
 {{- else if .Values.leaderElection.enabled }}
 - apiGroups: [coordination.k8s.io]
   resources: [leases]

@@ -45,6 +45,8 @@ export interface HttpParts {
   readonly scalers: () => readonly Scaler[];
   readonly transport: Transport;
   readonly apiServerNames: () => readonly string[];
+  /** URL of this process's HTTP server for other replicas; null: unknown. */
+  readonly address: () => string | null;
 }
 
 interface OpenHttp {
@@ -76,7 +78,7 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
     log.warn('replicas do not ask each other: the API has only the scalers of this one', {
       set: 'server.peerKeyFile',
     });
-  const fleet = fleetOf(shards, keys);
+  const fleet = fleetOf(shards, { keys, address: parts.address });
   const streams = createEventStreams({ feed: records.feed, clock, maxAgeMs, fleet });
   let connections = 0;
   const app = createApp({

@@ -1,8 +1,10 @@
 import { newIdentity } from '../../control/election/election-rules.js';
 import { createMembership } from '../../control/sharding/membership.js';
-import { undivided, type Shards } from '../../control/sharding/shards.js';
+import { undivided, type Member, type Shards } from '../../control/sharding/shards.js';
 import { createLeaseClient } from '../../kubernetes/lease.js';
+import { isPeerAddress } from '../../kubernetes/members/member-claims.js';
 import { createMemberLeases } from '../../kubernetes/members/member-leases.js';
+import { withReleasePods } from '../../kubernetes/members/release-pods.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
 import type { StateStore } from '../../kubernetes/state/state-store.js';
 import { bucketOf, STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
@@ -31,8 +33,11 @@ export function openShards(options: ElectionOptions, parts: ShardParts): Shards 
   const deadlineMs = (times.renewDeadlineSeconds * 1000) / 2;
   metrics.setLeader(false);
   const place = { transport, namespace, name: LEASE_NAME };
+  const leases = createMemberLeases({ ...place, deadlineMs });
+  const { podSelector: selector } = options;
+  const given = { transport, namespace, ownPod: instance, clock, log, deadlineMs: deadlineMs / 2 };
   const shards = createMembership({
-    client: createMemberLeases({ ...place, deadlineMs }),
+    client: selector === undefined ? leases : withReleasePods(leases, { ...given, selector }),
     leaderLease: createLeaseClient({ ...place, deadlineMs: deadlineMs / 2 }),
     clock,
     log,
@@ -66,15 +71,23 @@ function electedShards(election: ReturnType<typeof openElection>): Shards {
 }
 
 /** Returns the other replicas, to which the HTTP server forwards requests. */
-export function fleetOf(shards: Shards, keys: Fleet['keys']): Fleet {
+export function fleetOf(
+  shards: Shards,
+  { keys, address }: Pick<Fleet, 'keys'> & Pick<ShardParts, 'address'>,
+): Fleet {
+  const others = (): readonly Member[] =>
+    shards.others().map((member) => {
+      const isBelieved = member.address !== null && isPeerAddress(member.address, address());
+      return isBelieved ? member : { ...member, address: null };
+    });
   const ownerOf: Fleet['ownerOf'] = (key) =>
-    shards.others().find(({ buckets }) => buckets.includes(bucketOfKey(key))) ?? null;
+    others().find(({ buckets }) => buckets.includes(bucketOfKey(key))) ?? null;
   return {
     identity: shards.identity,
     // Without sharding a replica serves all buckets, also as a standby.
     isOwn: (key) => shards.serves(bucketOfKey(key)) && (shards.isLeading() || ownerOf(key) === null),
     ownerOf,
-    peers: shards.others,
+    peers: others,
     keys,
   };
 }

@@ -10,6 +10,8 @@ export interface OwnObjects {
   /** False: this process always is the leader. */
   readonly electsLeader: boolean;
   readonly keepsState: boolean;
+  /** Label selector of the pods of the release, to check members by; unset: they are not checked. */
+  readonly podSelector?: string | undefined;
 }
 
 /** Source: contract.md, section 3. */
@@ -24,6 +26,7 @@ export function ownObjects(
     electsLeader:
       config.leaderElection.enabled ??
       (config.sharding.enabled || (env['KUBERNETES_SERVICE_HOST'] ?? '') !== ''),
+    podSelector: env['POD_SELECTOR'],
     keepsState: config.state.enabled ?? (config.sharding.enabled || connection.isInCluster === true),
   };
 }

@@ -240,6 +240,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         problems: () => documentProblems,
         scalers: () => scalers,
         apiServerNames: () => apiServerNames,
+        address: () => address,
       })
     : null;
   // Without sharding, a replica that others cannot reach has no address: its standbys then show no scalers.
@@ -287,9 +288,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-function addressOf(ip: string, port: number): string {
-  return `http://${ip.includes(':') ? `[${ip}]` : ip}:${port}`;
-}
+const addressOf = (ip: string, port: number): string => `http://${ip.includes(':') ? `[${ip}]` : ip}:${port}`;
 const LOOPBACK = '127.0.0.1';
 
 function targetOf({ namespace, spec }: Scaler): FollowedTarget {

@@ -1,3 +1,4 @@
+import { BlockList, isIP } from 'node:net';
 import { STATE_BUCKETS } from '../state/state-key.js';
 
 export const MEMBER_ANNOTATIONS = {
@@ -37,5 +38,38 @@ const MAX_ADDRESS_LENGTH = 100;
  */
 export function readAddress(text: string | null): string | null {
   if (text === null || text.length > MAX_ADDRESS_LENGTH) return null;
-  return /^http:\/\/(?:[0-9.]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}$/.test(text) ? text : null;
+  return /^http:\/\/(?:[0-9.]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}$/.test(text) && URL.canParse(text) ? text : null;
+}
+
+/** Loopback, link-local with the metadata services of clouds, unspecified and multicast. */
+const REFUSED = new BlockList();
+for (const [net, bits] of [
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['0.0.0.0', 8],
+  ['224.0.0.0', 3],
+] as const)
+  REFUSED.addSubnet(net, bits, 'ipv4');
+for (const [net, bits] of [
+  ['::', 127],
+  ['fe80::', 10],
+  ['ff00::', 8],
+  ['fd00:ec2::', 32],
+] as const)
+  REFUSED.addSubnet(net, bits, 'ipv6');
+
+/**
+ * Returns whether the address of another replica may be asked: it has the port of this replica and an IP that a pod can
+ * have. Outside of a cluster, where this replica listens on this machine only, the other one has to be there, too.
+ */
+export function isPeerAddress(address: string, own: string | null): boolean {
+  const { hostname, port } = new URL(address);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const ownUrl = own === null ? null : new URL(own);
+  if (ownUrl?.hostname === '127.0.0.1') return host === '127.0.0.1';
+  const family = isIP(host);
+  // BlockList would compare an IPv4-mapped address with the IPv4 subnets only.
+  if (family === 0 || host.startsWith('::ffff:') || REFUSED.check(host, family === 4 ? 'ipv4' : 'ipv6'))
+    return false;
+  return ownUrl === null || (port === ownUrl.port && hostname !== ownUrl.hostname);
 }

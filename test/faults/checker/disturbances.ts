@@ -30,7 +30,13 @@ export function disturbancesOf(history: History, target: Target): readonly Distu
   return [...faults, ...starts, ...ends, ...changes].sort((a, b) => a.startMs - b.startMs);
 }
 
+/** Claims of a Lease that is not renewed count for a minute in each new process, until it is deleted after ten. */
+const FORGED_CLAIMS_MS = 12 * 60_000;
+const FORGED_MS = 75_000;
+
 function aftermathMs(fault: Fault): number {
+  if (fault.kind === 'world' && fault.what.mode === 'forged-leases')
+    return fault.what.claims === '' ? FORGED_MS : FORGED_CLAIMS_MS;
   if (fault.kind === 'world' && fault.what.mode === 'api-restart') return fault.what.forbiddenMs + START_MS;
   return fault.kind === 'api' && isRefusal(fault) ? REFUSED_MS : 0;
 }
@@ -49,6 +55,8 @@ function touches(fault: Fault, { plan }: Target): boolean {
     case 'source':
       return plan.metrics.some(({ source }) => source === fault.source);
     case 'world':
+      // Leases that claim nothing and are not renewed disturb nobody.
+      if (fault.what.mode === 'forged-leases') return fault.what.isRenewed || fault.what.claims !== '';
       return [
         'crash',
         'gone',

@@ -81,7 +81,14 @@ export type WorldMode =
   | { readonly mode: 'documents-emptied' }
   /** The API server stops, and answers 403 to everything for this time after it returns. */
   | { readonly mode: 'api-restart'; readonly forbiddenMs: number }
-  | { readonly mode: 'compaction' };
+  | { readonly mode: 'compaction' }
+  /** A stranger creates Leases of members that do not exist, and renews them every 2 s if `isRenewed`. */
+  | {
+      readonly mode: 'forged-leases';
+      readonly count: number;
+      readonly claims: string;
+      readonly isRenewed: boolean;
+    };
 
 /** A fault, and its start and end. `target` is a workload, `replica` the number of a promscaler process. */
 export type Fault = {

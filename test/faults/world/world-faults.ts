@@ -1,5 +1,6 @@
 import { HPAS, replicasOf } from './cluster.js';
 import type { Fault } from './faults.js';
+import { OWN_NAMESPACE } from './scenario.js';
 import type { World } from './world.js';
 
 export type WorldFault = Extract<Fault, { readonly kind: 'world' }>;
@@ -110,9 +111,44 @@ export function applyWorldFault(world: World, fault: WorldFault, later: (run: ()
     case 'compaction':
       world.cluster.store.compact();
       return;
+    case 'forged-leases': {
+      const names = Array.from({ length: what.count }, (_, index) => `forged${fault.startMs}x${index}`);
+      for (const name of names) putLease(world, name, what.claims);
+      if (what.isRenewed)
+        repeat(2000, () => {
+          for (const name of names) renewLease(world, name);
+        });
+      return;
+    }
     default:
       what satisfies never;
   }
+}
+
+const LEASES = 'coordination.k8s.io/leases';
+
+function putLease(world: World, id: string, claims: string): void {
+  world.cluster.create({
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: {
+      name: `promscaler-${id}`,
+      namespace: OWN_NAMESPACE,
+      labels: { 'promscaler.dev/member-of': 'promscaler' },
+      annotations: { 'promscaler.dev/buckets': claims },
+    },
+    spec: { holderIdentity: `evil_${id}`, leaseDurationSeconds: 1_000_000_000 },
+  });
+}
+
+/** A member deletes it if it was not renewed, e.g. while the process of the stranger was stopped. */
+function renewLease(world: World, id: string): void {
+  if (world.cluster.store.get(LEASES, OWN_NAMESPACE, `promscaler-${id}`) === null) return;
+  const path = `/apis/coordination.k8s.io/v1/namespaces/${OWN_NAMESPACE}/leases/promscaler-${id}`;
+  world.cluster.patch(path, {
+    metadata: { annotations: { renewed: String(world.timeline.nowMs) } },
+    spec: { leaseTransitions: Math.floor(world.timeline.nowMs / 1000) },
+  });
 }
 
 function putHpa(world: World, name: string): void {

@@ -1,0 +1,107 @@
+import { objectIn, objectsIn, textIn } from '../api/json.js';
+import { KubernetesError } from '../api/types.js';
+import type { Transport } from '../requests/transport.js';
+import type { Clock } from '../../units/clock.js';
+import type { Log } from '../../units/log.js';
+import type { MemberLeases, SeenMember } from './member-leases.js';
+
+interface ReleasePodsOptions {
+  readonly transport: Transport;
+  readonly namespace: string;
+  /** Label selector of the pods of the release. */
+  readonly selector: string;
+  /** Name of the pod of this process. */
+  readonly ownPod: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly deadlineMs: number;
+}
+
+/** Shorter than any lease duration: a process whose pod was deleted notices it before others take over. */
+const REREAD_MS = 8000;
+const FORBIDDEN_MS = 60_000;
+const LIMIT = 500;
+
+/** IPs by name. Null: the list does not have the pod of this process, or could not be read. */
+type Pods = ReadonlyMap<string, string | null> | null;
+
+/**
+ * Wraps the client of member Leases: `list` returns only Leases whose holder is named after a pod of the release, and an
+ * address only if it has the IP of that pod. Without permission to list pods, and with a selector that does not select
+ * the pod of this process, it returns all of them. If that pod was deleted, the own Lease is no longer listed: the
+ * process then owns nothing. Source: reliability.md, W37.
+ */
+export function withReleasePods(client: MemberLeases, options: ReleasePodsOptions): MemberLeases {
+  const { transport, namespace, selector, ownPod, clock, log, deadlineMs } = options;
+  let pods: Pods = null;
+  let nextMs = -Infinity;
+  let wasSeen = false;
+  let hasFailed = false;
+  /** Names of Leases that were rejected with the last list of pods. */
+  let rejected: ReadonlySet<string> = new Set();
+
+  const read = async (signal: AbortSignal): Promise<Pods> => {
+    const answer = await transport.request({
+      method: 'GET',
+      path: `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`,
+      query: { labelSelector: selector, limit: String(LIMIT) },
+      verb: 'list',
+      doing: `listing the pods of the release in namespace ${namespace}`,
+      lane: 'lease',
+      resource: 'pods',
+      deadlineMs,
+      signal,
+    });
+    const found = objectsIn(answer, 'items').map((pod) => {
+      const ip = textIn(objectIn(pod, 'status'), 'podIP');
+      return [textIn(objectIn(pod, 'metadata'), 'name') ?? '', ip] as const;
+    });
+    return new Map(found);
+  };
+
+  const refresh = async (signal: AbortSignal): Promise<void> => {
+    nextMs = clock.monotonicMs() + REREAD_MS;
+    try {
+      pods = await read(signal);
+      hasFailed = false;
+    } catch (error) {
+      if (!(error instanceof KubernetesError)) throw error;
+      pods = null;
+      nextMs = clock.monotonicMs() + FORBIDDEN_MS;
+      if (!hasFailed)
+        log.warn('failed to list the pods of the release; their Leases are not checked', {
+          error: error.message,
+        });
+      hasFailed = true;
+    }
+    wasSeen ||= pods?.has(ownPod) === true;
+    rejected = new Set();
+  };
+
+  const isOfRelease = ({ spec }: SeenMember): boolean =>
+    spec.holderIdentity === '' || pods?.has(podOf(spec.holderIdentity)) === true;
+
+  return {
+    ...client,
+    list: async (signal) => {
+      const listed = await client.list(signal);
+      const isUnknown = (lease: SeenMember): boolean => !isOfRelease(lease) && !rejected.has(lease.name);
+      if (clock.monotonicMs() >= nextMs || (pods !== null && listed.some(isUnknown))) await refresh(signal);
+      rejected = new Set(listed.filter((lease) => !isOfRelease(lease)).map(({ name }) => name));
+      if (pods === null || !wasSeen) return listed;
+      return listed.filter(isOfRelease).map((lease) => {
+        const ip = pods?.get(podOf(lease.spec.holderIdentity)) ?? null;
+        return lease.address === null || hostOf(lease.address) === ip ? lease : { ...lease, address: null };
+      });
+    },
+  };
+}
+
+/** Returns POD of the identity `POD_UUID`. */
+function podOf(identity: string): string {
+  return identity.slice(0, Math.max(0, identity.lastIndexOf('_')));
+}
+
+function hostOf(address: string): string {
+  return new URL(address).hostname.replace(/^\[|\]$/g, '');
+}
