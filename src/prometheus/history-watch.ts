@@ -187,7 +187,7 @@ function countsOf(answer: Answer): Counts | null {
   if (answer.class !== 'value') return null;
   const counts = { earlier: 0, recent: 0, at: answer.evaluatedAt };
   for (const one of answer.series) {
-    if (!Number.isFinite(one.value)) return null;
+    if (!(one.value >= 0 && Number.isFinite(one.value))) return null;
     counts[labelOf(one, AT) === undefined ? 'recent' : 'earlier'] = one.value;
   }
   return counts;

@@ -64,6 +64,15 @@ describe('a world', () => {
     expect(writes).toBeGreaterThan(0);
   });
 
+  it('of a seed whose servers report no start time, with a store that is gone for ten minutes, violates no invariant', async () => {
+    const store = { kind: 'source', what: { mode: 'store-lost', percent: 50 } };
+    const faults = ['default', 'queues'].flatMap((name) => from30(600, { ...store, source: name }));
+    const { violations, writes } = await runSeed({ seed: 5, hours: 1.1, product, faults });
+
+    expect(violations).toEqual([]);
+    expect(writes).toBeGreaterThan(0);
+  });
+
   it('is identical for the same seed, and different for another seed', async () => {
     const run = async (seed: number) => hashOf((await runSeed({ seed, hours: 0.5, product })).records);
 

@@ -56,12 +56,25 @@ export function scheduleFaults(seed: number, plan: Plan): readonly Fault[] {
     if (fault.endMs >= durationMs - 2 * LEAD_MS) break;
     if (isAmong(fault, modes)) faults.push(fault);
   }
+  const stores = createRandom(seed).fork('lost stores');
+  for (startMs = LEAD_MS; ;) {
+    startMs += stores.between(15, modes.length === 0 ? 360 : 45) * 60_000;
+    const fault = lostStore({ random: stores, startMs, replicas });
+    if (fault.endMs >= durationMs - 2 * LEAD_MS) break;
+    if (isAmong(fault, modes)) faults.push(fault);
+    startMs = fault.endMs;
+  }
   const isBusy = modes.length > 0;
   if (isSharded) faults.push(...scheduleShardFaults(seed, { durationMs, replicas, isBusy }));
   return faults.filter(({ endMs }) => endMs < durationMs - 2 * LEAD_MS);
 }
 
-const LATER_MODES: ReadonlySet<string> = new Set(['api-restart', 'documents-emptied', 'rate-limited']);
+const LATER_MODES: ReadonlySet<string> = new Set([
+  'api-restart',
+  'documents-emptied',
+  'rate-limited',
+  'store-lost',
+]);
 
 /** Draws a fault that was observed at a real API server or mounted directory. */
 function drawLater(draw: Draw): Fault {
@@ -79,6 +92,13 @@ function drawLater(draw: Draw): Fault {
       return { ...span(draw, [300, 2400]), ...place, what };
     }
   }
+}
+
+/** For less than 15 minutes, after which a store counts as removed on purpose. */
+function lostStore(draw: Draw): Fault {
+  const { random } = draw;
+  const what = { mode: 'store-lost', percent: random.integer(10, 60) } as const;
+  return { ...span(draw, [30, 840]), kind: 'source', source: random.pick(['default', 'queues']), what };
 }
 
 /** Matches `refused`, or `lease refused` for requests of only one group. */

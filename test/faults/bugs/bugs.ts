@@ -75,6 +75,11 @@ export const BUGS: readonly Bug[] = [
     edit('prometheus/history-watch.js', 'again > before || !isTenthGone(left)', 'true'),
   ),
   bug(
+    'lost-store-trusted',
+    { by: ['I2'], when: ['store-lost'] },
+    edit('prometheus/history-watch.js', '|| !isTenthGone(left)', '|| left > 0'),
+  ),
+  bug(
     'loss-forgotten',
     { by: ['I2'], when: ['emptied'] },
     edit('prometheus/recovery-hold.js', '|| isYoung(loss.at)', ''),

@@ -18,6 +18,8 @@ const MOMENT_MS = 500;
 const LONGEST_HOLD_MS = 960_000;
 /** Older answers are no longer compared, from a quarter of an hour on. */
 const COMPARED_MS = 600_000;
+/** In two rounds of the longest sync period, a process has compared the targets. */
+const SETTLED_MS = 61_000;
 /** Silence of a minute is a gap; it is detected only at the next two queries. */
 const UNSEEN_OUTAGE_MS = 75_000;
 /** Less than the exact need because of rounded percentages, tolerance and the pods of the last rate window. */
@@ -104,6 +106,13 @@ function doubtsOf(
     return [
       `${metric.query} was ${broken.answer} ${Math.round((write.atMs - broken.sentMs) / 1000)} s before`,
     ];
+  const short = recent.find(
+    ({ storeLostMs }) => storeLostMs !== null && isLossFound(history, write.process, metric, storeLostMs),
+  );
+  if (short !== undefined) {
+    const seconds = Math.round((write.atMs - short.sentMs) / 1000);
+    return [`a store was missing from the answer to ${metric.query} ${seconds} s before`];
+  }
   const start = history.processes.find(({ name }) => name === write.process);
   const startHoldMs = startHoldSecondsOf(history, metric, plan.syncPeriodSeconds) * 1000;
   if (start !== undefined && write.decidedMs - start.startMs < startHoldMs - slackMs)
@@ -148,6 +157,28 @@ function isFound(
   );
   if (!wasEmptied) return false;
   const span = { fromMs: startMs - COMPARED_MS, toMs: startMs - MOMENT_MS };
+  const before = within(history.byProcess.get(process)?.queries ?? [], {
+    ...span,
+    timeOf: ({ sentMs }) => sentMs,
+  });
+  return before.some(({ source, answer }) => source === metric.source && answer === 'value');
+}
+
+/**
+ * Returns whether a process must have detected that a store is missing since then: it had values of it before, and no
+ * other fault of the source hid the loss.
+ */
+function isLossFound(history: History, process: string, metric: MetricPlan, lostMs: number): boolean {
+  const isHidden = history.faults.some(
+    (fault) =>
+      fault.kind === 'source' &&
+      fault.source === metric.source &&
+      fault.what.mode !== 'store-lost' &&
+      fault.startMs < lostMs + SETTLED_MS &&
+      fault.endMs > lostMs - COMPARED_MS,
+  );
+  if (isHidden) return false;
+  const span = { fromMs: lostMs - COMPARED_MS, toMs: lostMs - SETTLED_MS };
   const before = within(history.byProcess.get(process)?.queries ?? [], {
     ...span,
     timeOf: ({ sentMs }) => sentMs,

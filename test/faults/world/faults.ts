@@ -48,6 +48,11 @@ export type SourceMode =
   | { readonly mode: 'partial' }
   /** Killed, emptied and restarted at once, with only the unsent samples of its scraper. */
   | { readonly mode: 'emptied' }
+  /**
+   * A store that has this percentage of the targets and series is not queried, without a sign of it in the answers. No
+   * effect on servers that report since when they store data.
+   */
+  | { readonly mode: 'store-lost'; readonly percent: number }
   /** A second server behind the same address, without history. */
   | { readonly mode: 'second-replica' }
   /** This percentage of pods is not scraped. */

@@ -44,6 +44,8 @@ export interface QueryRecord {
   answer: AnswerClass;
   /** When the answering server was started; null: no answer. */
   serverStartMs: number | null;
+  /** Since when a store has been missing from the answers; null: none is. */
+  storeLostMs: number | null;
 }
 
 /** A watch event, a bookmark or a completed list that reached a process. */

@@ -4,7 +4,7 @@ import type { PrometheusClient } from '../../../src/prometheus/client/client.js'
 import { addSeconds, instantFromMs, type Instant } from '../../../src/units/time.js';
 import type { AnswerClass, LogRecord, QueryRecord } from './log.js';
 import { WORLD_START_MS, type SimulatedProcess } from './process.js';
-import type { Random } from './random.js';
+import { hashText, type Random } from './random.js';
 import type { MetricPlan } from './scenario.js';
 import type { Source, SourceServer } from './source.js';
 import type { Timeline } from './timeline.js';
@@ -57,6 +57,7 @@ function begin(query: string, { process, source, timeline, log }: ClientParts): 
     answeredMs: null,
     answer: 'failed',
     serverStartMs: null,
+    storeLostMs: null,
   };
   log(record);
   return record;
@@ -91,7 +92,9 @@ function answer(record: QueryRecord, parts: ClientParts): Answer {
   if (source.isDown) return failed(record, 'connection');
   const server = source.reach();
   record.serverStartMs = server.startedMs;
-  const series = evaluate(record.query, server, parts);
+  const lost = parts.tellsStart ? null : source.lostStore;
+  record.storeLostMs = lost?.sinceMs ?? null;
+  const series = evaluate(record.query, server, { ...parts, lostPercent: lost?.percent ?? 0 });
   const evaluatedAt = instantFromMs(WORLD_START_MS + Math.floor(timeline.nowMs));
   for (const { what } of source.faults) {
     switch (what.mode) {
@@ -131,6 +134,7 @@ function answer(record: QueryRecord, parts: ClientParts): Answer {
       case 'hang':
       case 'slow':
       case 'unscraped':
+      case 'store-lost':
       case 'second-replica':
         break;
       default:
@@ -156,7 +160,12 @@ function withValue(series: readonly Series[], value: number): readonly Series[] 
 }
 
 /** Evaluates a query on a server at the current time. */
-function evaluate(query: string, server: SourceServer, parts: ClientParts): readonly Series[] {
+function evaluate(
+  query: string,
+  server: SourceServer,
+  parts: ClientParts & { readonly lostPercent: number },
+): readonly Series[] {
+  const { lostPercent } = parts;
   if (isLook(query)) return [];
   const counts = [...query.matchAll(/(label_replace\()?count\(up (@|offset) ([\d.]+)s?\)/g)];
   if (counts.length > 0) {
@@ -165,41 +174,49 @@ function evaluate(query: string, server: SourceServer, parts: ClientParts): read
       const { nowMs } = parts.timeline;
       const atMs = form === '@' ? seconds * 1000 - WORLD_START_MS : nowMs - seconds * 1000;
       if (server.sinceMs > atMs) return [];
-      return [{ labels: isLabeled === undefined ? {} : { at: 'before' }, value: TARGETS }];
+      return [
+        {
+          labels: isLabeled === undefined ? {} : { at: 'before' },
+          value: TARGETS - Math.ceil((TARGETS * lostPercent) / 100),
+        },
+      ];
     });
   }
   return parts.workloads.flatMap((workload) =>
     workload.plan.metrics
       .filter((metric) => query.includes(metric.query))
-      .flatMap((metric) => seriesOf(metric, workload, { server, nowMs: parts.timeline.nowMs })),
+      .flatMap((metric) => seriesOf(metric, workload, { server, nowMs: parts.timeline.nowMs, lostPercent })),
   );
 }
 
 function seriesOf(
   { kind, windowSeconds, perReplica }: MetricPlan,
   workload: Workload,
-  { server, nowMs }: { readonly server: SourceServer; readonly nowMs: number },
+  given: { readonly server: SourceServer; readonly nowMs: number; readonly lostPercent: number },
 ): readonly Series[] {
+  const { server, nowMs, lostPercent } = given;
+  const isLeft = ([pod]: readonly [string, number]): boolean => hashText(pod) % 100 >= lostPercent;
+  const share = 1 - lostPercent / 100;
   const { namespace, name } = workload.plan;
   const scrapes = server.scrapes.get(name);
   if (scrapes === undefined) return [];
   switch (kind) {
     case 'cpu':
-      return [...scrapes.rates('cpuSeconds', nowMs, windowSeconds)].map(([pod, value]) => ({
+      return [...scrapes.rates('cpuSeconds', nowMs, windowSeconds)].filter(isLeft).map(([pod, value]) => ({
         labels: { namespace, pod, container: 'app' },
         value,
       }));
     case 'pod-rate':
-      return [...scrapes.rates('requests', nowMs, windowSeconds)].map(([pod, value]) => ({
+      return [...scrapes.rates('requests', nowMs, windowSeconds)].filter(isLeft).map(([pod, value]) => ({
         labels: { pod },
         value,
       }));
     case 'total-rate': {
       const value = scrapes.ingressRate(nowMs, windowSeconds);
-      return value === null ? [] : [{ labels: {}, value }];
+      return value === null ? [] : [{ labels: {}, value: value * share }];
     }
     case 'gauge':
-      return [{ labels: {}, value: workload.load.at(nowMs) * perReplica }];
+      return [{ labels: {}, value: workload.load.at(nowMs) * perReplica * share }];
     default:
       return kind satisfies never;
   }

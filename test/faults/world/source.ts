@@ -66,6 +66,13 @@ export class Source {
     if (fault.what.mode === 'second-replica') this.#servers = this.#servers.slice(0, 1);
   }
 
+  /** The store that is missing from answers; null: none. */
+  get lostStore(): { readonly percent: number; readonly sinceMs: number } | null {
+    for (const { what, startMs } of this.faults)
+      if (what.mode === 'store-lost') return { percent: what.percent, sinceMs: startMs };
+    return null;
+  }
+
   /** Neither reachable nor scraping. */
   get isDown(): boolean {
     return this.has('down') || this.has('wiped') || this.has('restarted');
