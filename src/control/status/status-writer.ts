@@ -100,6 +100,8 @@ export async function writeStatuses(ports: StatusWriterPorts, signal: AbortSigna
           refusals: refusalsOf(one.object.namespace),
         };
         stoppedForMs = handleFailure(failure, () => backoff.next());
+        // Any other answer shows that the namespace is allowed, or nothing about it.
+        if (!isForbidden(error)) refusals.delete(one.object.namespace);
         if (stoppedForMs > 0) window.overloaded();
       }
     };
@@ -127,6 +129,10 @@ export async function writeStatuses(ports: StatusWriterPorts, signal: AbortSigna
     await sleep(clock, waitMs, signal);
     if (signal.aborted) return;
   }
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof KubernetesError && error.kind === 'forbidden';
 }
 
 /** The 403 of a namespace since its last write. */
