@@ -11,7 +11,8 @@ import { createRoundPreparation, type RoundPreparation } from './prepared-round.
 import { createQueryQueue } from './query-queue.js';
 import type { QueryReport } from './query-report.js';
 import { createRecognition } from './recognition.js';
-import type { DueScaler, NeededScaler } from './round-plan.js';
+import { type DueScaler, type NeededScaler, queryDeadlineSeconds } from './round-plan.js';
+import { createSampleAges } from './sample-ages.js';
 import { createSourceAges, type SourceAge, UNKNOWN_AGE } from './source-age.js';
 import {
   type KnownSource,
@@ -42,10 +43,25 @@ export interface RoundAnswers {
    */
   readonly duplicates?: (scaler: Scaler) => readonly string[] | null;
   /**
+   * Returns why the values of a due scaler may be based on old samples, in the order of `spec.metrics`; null: they are
+   * not, the metric is not in `metrics`, or the source cannot tell. For a decision that would lower the count: nothing
+   * is queried before this call. Unset: the source does not check. Never rejects.
+   */
+  readonly whyOld?: (scaler: Scaler, checked: CheckedScaler) => Promise<readonly (string | null)[]>;
+  /**
    * Returns the age of the data of the url that has answered, read after this call. Default: the worst of all urls. Never
    * rejects.
    */
   readonly ageOf: (source: string, urlIndex?: number) => Promise<SourceAge>;
+}
+
+export interface CheckedScaler {
+  /** Indexes of the metrics to check. */
+  readonly metrics: ReadonlySet<number>;
+  /** The names of the target's pods. */
+  readonly pods: ReadonlySet<string>;
+  /** Whether the result of the last minute is enough. */
+  readonly mayBeKept: boolean;
 }
 
 interface MetricSource {
@@ -120,6 +136,7 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
         clock,
         onFault,
       }),
+      sampleAges: createSampleAges(clock),
       batches: new Map(),
       podsBatches: new RecentMap(KEEP_BATCHES_SECONDS),
     });
@@ -155,7 +172,10 @@ function* startDue(
   return yield* startQueries(prepared, order);
 }
 
-function roundAnswers(starting: TurnedWork<StartedQueries>, { known, signal }: RoundOrder): RoundAnswers {
+function roundAnswers(
+  starting: TurnedWork<StartedQueries>,
+  { known, signal, round }: RoundOrder,
+): RoundAnswers {
   const lists = new Map<Promise<Answer>, Promise<readonly Answer[]>>();
   const listOf = (answer: Promise<Answer>): Promise<readonly Answer[]> => {
     let list = lists.get(answer);
@@ -171,6 +191,8 @@ function roundAnswers(starting: TurnedWork<StartedQueries>, { known, signal }: R
       ? listOf(answerOf(need, scaler.namespace))
       : Promise.all(metrics.map((each) => answerOf(each, scaler.namespace)));
   };
+  /** Scalers that scale down in the same round share queries. */
+  const askedAges = new Map<string, Promise<Answer>>();
   /** Null also after an error, with which `finished` rejects. */
   const started = (): StartedQueries | null => {
     try {
@@ -193,6 +215,28 @@ function roundAnswers(starting: TurnedWork<StartedQueries>, { known, signal }: R
       return ranking === null ? null : answerOf(ranking, scaler.namespace);
     },
     duplicates: (scaler) => describeDuplicates(neededBy(scaler, starting.finish().needs), known),
+    whyOld: (scaler, { metrics, ...checked }) =>
+      Promise.all(
+        scaler.spec.metrics.map(async (metric, index) => {
+          const source = known.get(metric.source);
+          if (source === undefined || !metrics.has(index)) return null;
+          const { queue, recognition, duplicates, sampleAges } = source;
+          const recognized = recognition.config();
+          const config = duplicates?.adaptConfig(recognized) ?? recognized;
+          const seconds = queryDeadlineSeconds(config, scaler.spec.syncPeriodSeconds);
+          const owners = [{ namespace: scaler.namespace, scaler: scaler.name }];
+          const ask = (query: string, left: number): Promise<Answer> => {
+            const key = `${metric.source}\n${query}`;
+            let answer = askedAges.get(key);
+            if (answer === undefined) {
+              answer = queue.ask(query, { seconds: left, signal, round, owners });
+              askedAges.set(key, answer);
+            }
+            return answer;
+          };
+          return sampleAges.check({ scaler, metric, config, seconds, ...checked }, ask);
+        }),
+      ),
     ageOf: (source, urlIndex) =>
       known.get(source)?.ages.read(signal, urlIndex) ?? Promise.resolve(UNKNOWN_AGE),
   };

@@ -21,6 +21,7 @@ import {
 } from './round-plan.js';
 import type { SourceConfig } from './data-source/source-config.js';
 import { type MetricNeed, queryKey } from './scaler-queries.js';
+import type { SampleAges } from './sample-ages.js';
 import type { SourceAges } from './source-age.js';
 
 const RECOGNIZE_SECONDS = 2;
@@ -31,6 +32,7 @@ export interface KnownSource {
   readonly queue: QueryQueue;
   readonly recognition: Recognition;
   readonly ages: SourceAges;
+  readonly sampleAges: SampleAges;
   readonly duplicates: DuplicateWatch | null;
   /** By flavor, resource and query. */
   readonly batches: Map<string, ResourceBatches>;

@@ -2,6 +2,7 @@ import type { SyntaxNode } from '@lezer/common';
 import { readExpressions } from './expressions.js';
 import { parseQuery } from './parse.js';
 import { splitSegments } from './segments.js';
+import { readSelector, type VectorSelector } from './vector-selectors.js';
 
 /** The default `--query.lookback-delta` of Prometheus. */
 const LOOKBACK_SECONDS = 300;
@@ -44,6 +45,58 @@ export function largestWrittenRangeSeconds(query: string): number {
  */
 export function largestKnownRangeSeconds(query: string): number {
   return rangesOf(query).withUnknown;
+}
+
+/** A selector and the time from which a query reads its samples, in seconds. */
+export interface SelectedRange {
+  readonly selector: VectorSelector;
+  /** The range of the selector, otherwise that of the innermost subquery around it; 0: neither. */
+  readonly rangeSeconds: number;
+  /** The sum of all offsets around it; may be negative. */
+  readonly offsetSeconds: number;
+}
+
+/**
+ * Returns each selector of a query without variables, with its range and offset, each once. Omits selectors at a fixed
+ * time (`@`) and those with a duration that only the server knows. Empty for a query that does not parse.
+ */
+export function selectedRanges(query: string): readonly SelectedRange[] {
+  const { text, tree, errorNode } = parseQuery(query);
+  if (errorNode !== null) return [];
+  const found = new Map<string, SelectedRange>();
+  tree.iterate({
+    enter: ({ node }) => {
+      if (node.name !== 'VectorSelector') return;
+      const times = timesAround(text, node);
+      if (times === null) return;
+      const { rangeSeconds, offsetSeconds } = times;
+      const selector = readSelector(query, node);
+      found.set(`${selector.text} ${rangeSeconds} ${offsetSeconds}`, {
+        selector,
+        rangeSeconds,
+        offsetSeconds,
+      });
+    },
+  });
+  return [...found.values()];
+}
+
+function timesAround(
+  text: string,
+  selector: SyntaxNode,
+): { readonly rangeSeconds: number; readonly offsetSeconds: number } | null {
+  let rangeSeconds = 0;
+  let offsetSeconds = 0;
+  for (let node = selector.parent; node !== null; node = node.parent) {
+    if (node.name === 'StepInvariantExpr') return null;
+    if (!['MatrixSelector', 'SubqueryExpr', 'OffsetExpr'].includes(node.name)) continue;
+    const duration = node.getChild('DurationExpr');
+    const seconds = duration === null ? null : durationSeconds(text, duration);
+    if (seconds === null) return null;
+    if (node.name === 'OffsetExpr') offsetSeconds += seconds;
+    else if (rangeSeconds === 0) rangeSeconds = seconds;
+  }
+  return { rangeSeconds, offsetSeconds };
 }
 
 const RATES: ReadonlySet<string> = new Set(['rate', 'increase', 'delta', 'sum_over_time', 'count_over_time']);

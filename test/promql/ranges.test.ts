@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { largestKnownRangeSeconds, largestRangeSeconds } from '../../src/promql/ranges.js';
+import { largestKnownRangeSeconds, largestRangeSeconds, selectedRanges } from '../../src/promql/ranges.js';
 
 describe('largestRangeSeconds', () => {
   it.each([
@@ -49,5 +49,31 @@ describe('largestKnownRangeSeconds', () => {
     ['vector(1)', 0],
   ])('returns the range in %j: %d s', (query, seconds) => {
     expect(largestKnownRangeSeconds(query)).toBe(seconds);
+  });
+});
+
+describe('selectedRanges', () => {
+  it.each([
+    ['x', [['x', 0, 0]]],
+    [
+      'sum(rate(x{a="b"}[2m])) / sum(x{a="b"})',
+      [
+        ['x{a="b"}', 120, 0],
+        ['x{a="b"}', 0, 0],
+      ],
+    ],
+    ['rate(x[2m]) + rate(x[2m])', [['x', 120, 0]]],
+    ['rate(x[5m] offset 1m)', [['x', 300, 60]]],
+    ['x offset -30s', [['x', 0, -30]]],
+    // The newest samples of a subquery are those of its innermost range.
+    ['max_over_time(rate(x[1m] offset 10s)[10m:30s] offset 1m)', [['x', 60, 70]]],
+    ['avg_over_time(x[10m:30s])', [['x', 600, 0]]],
+    ['rate(x[5m] @ 1700000000) + y', [['y', 0, 0]]],
+    ['vector(1)', []],
+    ['rate(x[1m]', []],
+  ])('returns selector, range and offset in %j', (query, expected) => {
+    const selected = selectedRanges(query);
+
+    expect(selected.map((one) => [one.selector.text, one.rangeSeconds, one.offsetSeconds])).toEqual(expected);
   });
 });

@@ -1,6 +1,6 @@
 import { decide } from '../../decision/decide.js';
 import type { Decision } from '../../decision/result/decision.js';
-import type { Snapshot } from '../../decision/snapshot/snapshot.js';
+import type { Sample, Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { Instant } from '../../units/time.js';
 import type { ScaleResult } from './change-replicas.js';
 import { carryOut } from './carry-out.js';
@@ -35,9 +35,17 @@ interface Given {
   readonly circumstances: Circumstances;
 }
 
+interface Begun {
+  readonly settled: Settled;
+  readonly carried: Promise<CarriedOut>;
+  readonly circumstances: Circumstances;
+  readonly decisionsLeft: number;
+}
+
 /**
  * Decides on a snapshot and carries out the decision. If another client has changed the count in between, decides again
- * from that count, up to `MAX_DECISIONS` times. Returns a promise only if there is something to carry out: most cycles
+ * from that count, up to `MAX_DECISIONS` times. If the samples behind a scale-down are old, their metrics become partial,
+ * and it decides again. Returns a promise only if there is something to carry out: most cycles
  * change nothing, and 10,000 promises a round would only be garbage.
  */
 export function settle(
@@ -46,30 +54,64 @@ export function settle(
   { snapshot, memory, circumstances }: Given,
   decisionsLeft = MAX_DECISIONS,
 ): Settled | Promise<Settled> {
-  const { target, pause } = circumstances;
+  const decided = decideOn(input, ports, { snapshot, memory, circumstances });
+  const ages = whyOld(input, decided);
+  if (ages === null) return execute(input, ports, { settled: decided, circumstances, decisionsLeft });
+  return ages.then((reasons) => {
+    if (reasons.every((why) => why === null))
+      return execute(input, ports, { settled: decided, circumstances, decisionsLeft });
+    const doubtful = { ...snapshot, samples: withDoubts(snapshot.samples, reasons) };
+    const settled = decideOn(input, ports, { snapshot: doubtful, memory, circumstances });
+    return execute(input, ports, { settled, circumstances, decisionsLeft });
+  });
+}
+
+function decideOn(input: CycleInput, ports: CyclePorts, { snapshot, memory, circumstances }: Given): Settled {
   const startMs = ports.clock.monotonicMs();
   const decision = decide(snapshot, memory.podFacts);
   const decideSeconds = (ports.clock.monotonicMs() - startMs) / 1000;
-  const order = orderOf(decision, { pause, before: memory.state, now: input.now });
+  const order = orderOf(decision, { pause: circumstances.pause, before: memory.state, now: input.now });
   const hold = whyHeld(input, { circumstances, memory, order });
-  const isFixed = order !== decision;
-  const carried = carryOut(input, ports, { target, memory, order, hold, isFixed });
-  const settled = { snapshot, decision, order, hold, result: null, memory, decideSeconds };
-  return carried === null
-    ? settled
-    : settleChange(input, ports, { settled, carried, circumstances, decisionsLeft });
+  return { snapshot, decision, order, hold, result: null, memory, decideSeconds };
 }
 
-async function settleChange(
+/**
+ * Asks for the age of the samples only before a scale-down, so that all other cycles cost nothing. Recommendations that
+ * were recorded while data was late do no harm: the count falls only with a current one. Null: nothing to ask.
+ */
+function whyOld(
+  { scaler, answers }: CycleInput,
+  { snapshot, decision, order, hold }: Settled,
+): Promise<readonly (string | null)[]> | null {
+  // In a pause with a fixed count, the order is that of a user.
+  if (decision.action !== 'scale-down' || order !== decision || answers.whyOld === undefined) return null;
+  const metrics = new Set<number>();
+  for (const [index, sample] of snapshot.samples.entries())
+    if (sample.form !== 'error' && sample.partial === null) metrics.add(index);
+  const pods = new Set(snapshot.pods.map(({ name }) => name));
+  return answers.whyOld(scaler, { metrics, pods, mayBeKept: hold !== null });
+}
+
+function withDoubts(samples: readonly Sample[], reasons: readonly (string | null)[]): readonly Sample[] {
+  return samples.map((sample, index) => {
+    const partial = reasons[index] ?? null;
+    return partial === null || sample.form === 'error' ? sample : { ...sample, partial };
+  });
+}
+
+function execute(
   input: CycleInput,
   ports: CyclePorts,
-  begun: {
-    readonly settled: Settled;
-    readonly carried: Promise<CarriedOut>;
-    readonly circumstances: Circumstances;
-    readonly decisionsLeft: number;
-  },
-): Promise<Settled> {
+  begun: Pick<Begun, 'settled' | 'circumstances' | 'decisionsLeft'>,
+): Settled | Promise<Settled> {
+  const { decision, order, hold, memory } = begun.settled;
+  const { target } = begun.circumstances;
+  const isFixed = order !== decision;
+  const carried = carryOut(input, ports, { target, memory, order, hold, isFixed });
+  return carried === null ? begun.settled : settleChange(input, ports, { ...begun, carried });
+}
+
+async function settleChange(input: CycleInput, ports: CyclePorts, begun: Begun): Promise<Settled> {
   const { circumstances, decisionsLeft } = begun;
   const { snapshot, decision, decideSeconds } = begun.settled;
   const { now } = input;

@@ -1,0 +1,206 @@
+import type { Answer } from './answers/answer.js';
+import type { Labels } from './answers/series.js';
+import { allowedGapSeconds, type TargetAge } from './judge-ages.js';
+
+/** How long a target without samples counts as a target of its selector while its scrapes fail. */
+const SEEN_SECONDS = 3600;
+const SEEN_STEP_SECONDS = 120;
+
+const INTERVAL_STEPS = 60;
+/** Where a selector without a range is searched for its scrape interval. */
+const INTERVAL_SECONDS = 600;
+
+/** The failures after which the same query fails again: nothing is known about ages from this server. */
+const REFUSED: ReadonlySet<string> = new Set([
+  'bad_query',
+  'execution',
+  'unauthorized',
+  'too_large',
+  'bad_answer',
+]);
+
+export type AskAges = (query: string) => Promise<Answer>;
+
+/** The time limit has passed, or the source does not answer now. */
+export class Unanswered extends Error {}
+
+/** What is asked about one selector. */
+export interface CheckedSelector {
+  readonly text: string;
+  readonly rangeSeconds: number;
+  readonly offsetSeconds: number;
+  /** The labels of a target, as a clause. */
+  readonly by: string;
+  readonly pods: ReadonlySet<string> | null;
+  /** Whether the server is VictoriaMetrics, whose `timestamp` also returns series that have ended. */
+  readonly isVictoriaMetrics: boolean;
+  /** Used while no interval is known. */
+  readonly defaultInterval: number;
+  readonly maxAgeSeconds: number | null;
+}
+
+/** Returns the scrape intervals of a selector's jobs; empty if it has had no two samples. */
+export async function readIntervals(selector: CheckedSelector, ask: AskAges): Promise<Intervals> {
+  return intervalsOf(readSeries(await ask(intervalQuery(selector))) ?? [], selector.defaultInterval);
+}
+
+function intervalQuery({
+  text,
+  rangeSeconds,
+  offsetSeconds,
+  by,
+  isVictoriaMetrics,
+}: CheckedSelector): string {
+  const span = rangeSeconds > 0 ? 2 * rangeSeconds : INTERVAL_SECONDS;
+  const step = Math.max(1, Math.ceil(span / INTERVAL_STEPS));
+  // The function of VictoriaMetrics also counts the change to the first sample.
+  const changes = isVictoriaMetrics ? 'changes_prometheus' : 'changes';
+  const times = `max ${by} (timestamp(${text}${offset(offsetSeconds)}))[${duration(span)}:${step}s]`;
+  return `quantile by (job) (0.5, (max_over_time(${times}) - min_over_time(${times})) / (${changes}(${times}) > 0))`;
+}
+
+export interface Intervals {
+  readonly byJob: ReadonlyMap<string, number>;
+  readonly longest: number;
+}
+
+function intervalsOf(series: readonly Read[], unknown: number): Intervals {
+  const byJob = new Map<string, number>();
+  for (const { labels, value } of series) if (value > 0) byJob.set(labels['job'] ?? '', value);
+  return { byJob, longest: byJob.size === 0 ? unknown : Math.max(...byJob.values()) };
+}
+
+/** Returns the targets of a selector; null: the server refuses the queries. */
+export async function readTargets(
+  selector: CheckedSelector,
+  intervals: Intervals,
+  ask: AskAges,
+): Promise<readonly TargetAge[] | null> {
+  const { rangeSeconds, offsetSeconds } = selector;
+  const { byJob, longest } = intervals;
+  const gap = allowedGapSeconds(rangeSeconds, longest);
+  const [newest, start, failed] = await Promise.all([
+    ask(newestQuery(selector, offsetSeconds)),
+    gap < rangeSeconds ? ask(newestQuery(selector, offsetSeconds + rangeSeconds - gap)) : null,
+    ask(failingQuery(rangeSeconds)),
+  ]);
+  const read = readSeries(newest);
+  if (read === null) return null;
+  const live = read.filter(({ labels }) => isCounted(labels, selector));
+  const failing = new Set((readSeries(failed) ?? []).map(({ labels }) => scrapedKey(labels)));
+  const withoutStart = lackingStart(live, start, selector);
+  const isAsked = live.length === 0 || withoutStart.size > 0 || mayFail(live, failing);
+  const seen = isAsked ? await readSeen(selector, ask) : new Map<string, Labels>();
+  const targets = live.map((one): TargetAge => {
+    const isOlder = failing.has(scrapedKey(one.labels)) || seen.has(targetKey(one.labels));
+    return {
+      ageSeconds: one.at - offsetSeconds - one.value,
+      intervalSeconds: byJob.get(one.labels['job'] ?? '') ?? longest,
+      hasGap: withoutStart.has(one) && isOlder,
+    };
+  });
+  for (const { labels } of live) seen.delete(targetKey(labels));
+  for (const labels of seen.values())
+    if (failing.has(scrapedKey(labels)))
+      targets.push({ ageSeconds: null, intervalSeconds: longest, hasGap: false });
+  const isEmpty = targets.length === 0 && rangeSeconds > 0;
+  return isEmpty && (await hasSamples(selector, ask))
+    ? [{ ageSeconds: rangeSeconds, intervalSeconds: longest, hasGap: false }]
+    : targets;
+}
+
+function newestQuery({ text, by, isVictoriaMetrics }: CheckedSelector, seconds: number): string {
+  const selected = `${text}${offset(seconds)}`;
+  return `max ${by} (timestamp(${selected})${isVictoriaMetrics ? ` and ${selected}` : ''})`;
+}
+
+/** Returns the targets without a sample at the start of the range. */
+function lackingStart(
+  live: readonly Read[],
+  start: Answer | null,
+  { rangeSeconds, offsetSeconds }: CheckedSelector,
+): ReadonlySet<Read> {
+  const read = start === null ? null : readSeries(start);
+  if (read === null) return new Set();
+  const begun = read.filter(({ value, at }) => value >= at - offsetSeconds - rangeSeconds);
+  const keys = new Set(begun.map(({ labels }) => targetKey(labels)));
+  return new Set(live.filter(({ labels }) => !keys.has(targetKey(labels))));
+}
+
+/** Targets whose scrapes fail, or failed within a range; a target that was removed is not one of them. */
+function failingQuery(rangeSeconds: number): string {
+  const up = rangeSeconds === 0 ? 'up' : `min_over_time(up[${duration(rangeSeconds)}])`;
+  return `min by (job, instance) (${up}) == 0`;
+}
+
+/** Whether a target of the same jobs fails, which may be one of the selector. */
+function mayFail(targets: readonly Read[], failing: ReadonlySet<string>): boolean {
+  const jobs = new Set(targets.map(({ labels }) => labels['job'] ?? ''));
+  return [...failing].some((key) => jobs.has(key.slice(0, key.indexOf('\n'))));
+}
+
+/** Returns the labels of the targets that had samples in the hour before the range, by target. */
+async function readSeen(selector: CheckedSelector, ask: AskAges): Promise<Map<string, Labels>> {
+  const { text, rangeSeconds, offsetSeconds, by } = selector;
+  const window = `[${SEEN_SECONDS}s:${SEEN_STEP_SECONDS}s]${offset(offsetSeconds + rangeSeconds)}`;
+  const seen = new Map<string, Labels>();
+  for (const { labels } of readSeries(await ask(`max ${by} (max_over_time(timestamp(${text})${window}))`)) ??
+    [])
+    if (isCounted(labels, selector)) seen.set(targetKey(labels), labels);
+  return seen;
+}
+
+/** A selector without live targets may still have samples within its range. */
+async function hasSamples(selector: CheckedSelector, ask: AskAges): Promise<boolean> {
+  const { text, rangeSeconds, offsetSeconds, by } = selector;
+  const samples = `count_over_time(${text}[${duration(rangeSeconds)}]${offset(offsetSeconds)})`;
+  const read = readSeries(await ask(`max ${by} (${samples})`)) ?? [];
+  return read.some(({ labels }) => isCounted(labels, selector));
+}
+
+interface Read {
+  readonly labels: Labels;
+  readonly value: number;
+  /** Unix time of the evaluation in seconds. */
+  readonly at: number;
+}
+
+/** Returns null if the server refuses the query. Throws `Unanswered` if it may answer it later. */
+function readSeries(answer: Answer): readonly Read[] | null {
+  switch (answer.class) {
+    case 'missing':
+      return [];
+    case 'invalid':
+      return null;
+    case 'failed':
+      if (REFUSED.has(answer.reason)) return null;
+      throw new Unanswered(answer.message);
+    case 'value':
+    case 'partial':
+      return answer.series.map(({ labels, value }) => ({ labels, value, at: answer.evaluatedAt / 1000 }));
+    default:
+      return answer satisfies never;
+  }
+}
+
+function isCounted(labels: Labels, { pods }: CheckedSelector): boolean {
+  const pod = labels['pod'] ?? '';
+  return pods === null || pod === '' || pods.has(pod);
+}
+
+function scrapedKey(labels: Labels): string {
+  return `${labels['job'] ?? ''}\n${labels['instance'] ?? ''}`;
+}
+
+function targetKey(labels: Labels): string {
+  return `${scrapedKey(labels)}\n${labels['pod'] ?? ''}`;
+}
+
+function offset(seconds: number): string {
+  return seconds === 0 ? '' : ` offset ${duration(seconds)}`;
+}
+
+/** In milliseconds, which every server accepts. */
+function duration(seconds: number): string {
+  return `${Math.round(seconds * 1000)}ms`;
+}

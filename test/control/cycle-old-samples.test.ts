@@ -1,0 +1,102 @@
+import { describe, expect, it } from '@jest/globals';
+import type { RoundAnswers } from '../../src/prometheus/planner.js';
+import { createMetricSource } from '../../src/prometheus/planner.js';
+import { addSeconds } from '../../src/units/time.js';
+import { aSource } from '../support/builders.js';
+import { answerOf, World } from './world.js';
+
+const RANGE_SECONDS = 120;
+const INTERVAL_SECONDS = 15;
+
+/**
+ * A server whose newest sample is `lag` seconds old. The default load is 80, which is 8 replicas; as with
+ * Prometheus, a rate over samples that have ended falls in a straight line.
+ */
+class LateWorld extends World {
+  lag = 0;
+  override load = 80;
+  asked: string[] = [];
+  readonly #source = createMetricSource({
+    sources: new Map([['default', aSource()]]),
+    clock: this.clock,
+    onQuery: () => undefined,
+    createClient: () => ({
+      query: (query) => {
+        this.asked.push(query);
+        return Promise.resolve(this.#answer(query));
+      },
+      startTime: () => Promise.resolve(addSeconds(this.clock.now(), -86_400)),
+    }),
+  });
+
+  #answer(query: string) {
+    const now = this.clock.now();
+    const seconds = now / 1000;
+    if (query.includes('up')) return { class: 'missing', message: 'no series' } as const;
+    if (query.startsWith('quantile')) return answerOf(INTERVAL_SECONDS, now);
+    if (query.startsWith('max')) return answerOf(seconds - Math.max(this.lag, offsetOf(query)), now);
+    const covered = Math.max(0, RANGE_SECONDS - Math.max(0, this.lag - INTERVAL_SECONDS / 2));
+    return answerOf(this.load * (covered / RANGE_SECONDS), now);
+  }
+
+  override async nextCycle() {
+    this.clock.advance(15_000);
+    this.cluster.statusReplicas = this.cluster.specReplicas;
+    const due = [{ scaler: this.scaler, periodSeconds: 15 }];
+    const answers: RoundAnswers = this.#source.startRound(due, new AbortController().signal);
+    return this.cycle({ answers });
+  }
+}
+
+function offsetOf(query: string): number {
+  return Number(/offset (\d+)ms/.exec(query)?.[1] ?? 0) / 1000;
+}
+
+async function start(spec: Readonly<Record<string, unknown>> = {}): Promise<LateWorld> {
+  const world = new LateWorld({
+    metrics: [
+      { external: { metric: { name: 'load' }, query: 'sum(rate(load[2m]))', target: { averageValue: 10 } } },
+    ],
+    ...spec,
+  });
+  world.cluster.specReplicas = 8;
+  for (let round = 0; round < 40; round += 1) await world.nextCycle();
+  world.asked = [];
+  return world;
+}
+
+describe.each([
+  ['stabilization 0', { downscaleStabilizationSeconds: 0 }],
+  ['the default stabilization', { downscaleStabilizationSeconds: 300 }],
+])('samples that are late, with %s', (_, spec) => {
+  it.each([20, 60, 115])('%d s: 8 replicas stay for 20 minutes', async (lag) => {
+    const world = await start(spec);
+    world.lag = lag;
+
+    for (let round = 0; round < 80; round += 1) await world.nextCycle();
+
+    expect(world.cluster.specReplicas).toBe(8);
+  });
+
+  it('scale down once they are recent again: 4 replicas for half of the load', async () => {
+    const world = await start(spec);
+    world.lag = 60;
+    for (let round = 0; round < 80; round += 1) await world.nextCycle();
+    world.lag = 0;
+    world.load = 40;
+
+    for (let round = 0; round < 25; round += 1) await world.nextCycle();
+
+    expect(world.cluster.specReplicas).toBe(4);
+  });
+});
+
+describe('rounds that do not scale down', () => {
+  it('query no ages', async () => {
+    const world = await start();
+
+    for (let round = 0; round < 3; round += 1) await world.nextCycle();
+
+    expect(new Set(world.asked)).toEqual(new Set(['sum(rate(load[2m]))']));
+  });
+});
