@@ -172,6 +172,7 @@ function resolveSource(
     maxAnswerBytes: input.maxAnswerBytes ?? SERVICE_DEFAULTS.maxAnswerBytes,
     maxSeries: input.maxSeries ?? SERVICE_DEFAULTS.maxSeries,
     scrapeIntervalSeconds,
+    ...(input.maxSampleAgeSeconds === undefined ? {} : { maxSampleAgeSeconds: input.maxSampleAgeSeconds }),
     headers: input.headers ?? {},
     bearerTokenFile: bearerTokenFile === undefined ? null : resolvePath(bearerTokenFile),
     basicAuth:

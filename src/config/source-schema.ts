@@ -165,8 +165,13 @@ export const source = z.strictObject({
     default: SERVICE_DEFAULTS.maxSeries,
   }),
   scrapeIntervalSeconds: seconds(1, 3600).optional().meta({
-    description: 'Scrape interval of the server. It limits the age of samples in resource queries.',
+    description:
+      'Scrape interval of the server. It limits the age of samples in resource queries, and how long the server may be silent before scale-down waits as after a gap.',
     default: SERVICE_DEFAULTS.scrapeIntervalSeconds,
+  }),
+  maxSampleAgeSeconds: seconds(0, 86_400).optional().meta({
+    description:
+      'Maximum age of the newest samples for a scale-down. 0: not checked. Default: follows from the scrape interval and the range of each selector.',
   }),
   headers: z.record(headerName, headerValue).optional().meta({
     description: 'HTTP headers of each query, such as X-Scope-OrgID.',

@@ -36,6 +36,8 @@ export interface HoldInput {
   /** H after a start without any sign of a gap: see `startSeconds`. Default: `holdSeconds`. */
   readonly startSeconds?: number;
   readonly periodSeconds: number;
+  /** Of the source; default: unknown. */
+  readonly scrapeIntervalSeconds?: number | undefined;
 }
 
 /** `failed`: no answer. `broken`: an answer without a reliable value. */
@@ -77,7 +79,7 @@ export function advanceHold(previous: MetricHold | null, input: HoldInput): Metr
     return { valuesSince: null, until, lastAnswerAt: now, cause: youth.cause };
   }
   const silence = before.lastAnswerAt === null ? 0 : secondsBetween(before.lastAnswerAt, now);
-  if (silence > longestSilenceSeconds(periodSeconds)) {
+  if (silence > longestSilenceSeconds(periodSeconds, input.scrapeIntervalSeconds)) {
     const cause = `the source did not answer for ${Math.round(silence)} s`;
     return { valuesSince: now, until: atLeastUntil, lastAnswerAt: now, cause };
   }
@@ -218,6 +220,7 @@ function advanceHeld(
     holdSeconds: boundedHold(held, input),
     startSeconds: boundHold(held.startRangeSeconds, scaler.spec.syncPeriodSeconds, input.maxSeconds),
     periodSeconds: scaler.spec.syncPeriodSeconds,
+    scrapeIntervalSeconds: input.sources.get(metric.source)?.scrapeIntervalSeconds,
   });
   const { key, rangeSeconds, startRangeSeconds } = held;
   return { metric, key, rangeSeconds, startRangeSeconds, hold };

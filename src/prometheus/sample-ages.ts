@@ -92,6 +92,7 @@ export function createSampleAges(clock: Clock): SampleAges {
   return {
     check: async (checked, askWithin) => {
       const { scaler, metric, seconds, mayBeKept } = checked;
+      if (maxAgeOf(metric, checked.config) === 0) return null;
       const startMs = clock.monotonicMs();
       const key = `${scaler.key}\n${metric.type}\n${metric.identity}`;
       const last = kept.get(key, clock.now());
@@ -113,6 +114,11 @@ export function createSampleAges(clock: Clock): SampleAges {
       }
     },
   };
+}
+
+function maxAgeOf(metric: MetricSpec, config: SourceConfig): number | null {
+  const own = 'maxSampleAgeSeconds' in metric ? metric.maxSampleAgeSeconds : undefined;
+  return own ?? config.maxSampleAgeSeconds ?? null;
 }
 
 interface Verdict {
@@ -140,6 +146,6 @@ function selectorOf(
     pods: isTotal ? null : pods,
     isVictoriaMetrics: config.flavor === 'victoriametrics',
     defaultInterval: config.scrapeIntervalSeconds,
-    maxAgeSeconds: null,
+    maxAgeSeconds: maxAgeOf(metric, config),
   };
 }

@@ -3,6 +3,7 @@ import type { Instant } from '../units/time.js';
 import type { Answer } from './answers/answer.js';
 import type { PrometheusServer } from './client/client.js';
 import { createHistoryWatch, type HistoryState, KEPT } from './history-watch.js';
+import { lateAfterSeconds } from './judge-ages.js';
 
 export interface SourceAge {
   readonly startTime: Instant | null;
@@ -47,9 +48,13 @@ const LONGEST_SILENCE_SECONDS = 60;
 /** A long sync period alone must not count as a gap. */
 const LONGEST_SILENCE_PERIODS = 1.5;
 
-/** Returns after how many seconds the silence of a source is a gap. */
-export function longestSilenceSeconds(periodSeconds: number): number {
-  return Math.max(LONGEST_SILENCE_SECONDS, LONGEST_SILENCE_PERIODS * periodSeconds);
+/**
+ * Returns after how many seconds the silence of a source is a gap: two scrape intervals and a margin, at most 60 s and at
+ * least 1.5 sync periods.
+ */
+export function longestSilenceSeconds(periodSeconds: number, scrapeIntervalSeconds = Infinity): number {
+  const silence = Math.min(LONGEST_SILENCE_SECONDS, lateAfterSeconds(scrapeIntervalSeconds));
+  return Math.max(silence, LONGEST_SILENCE_PERIODS * periodSeconds);
 }
 
 interface AgeParts {

@@ -56,6 +56,8 @@ interface QueriedMetric extends MetricBase {
   readonly query: string;
   /** Series that do not match are dropped. */
   readonly selector: LabelSelector;
+  /** Maximum age of the newest samples for a scale-down; 0: not checked. Unset: that of the data source. */
+  readonly maxSampleAgeSeconds?: number;
 }
 
 export interface PodsMetric extends QueriedMetric {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RoundAnswers } from '../../src/prometheus/planner.js';
 import { createMetricSource } from '../../src/prometheus/planner.js';
+import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
 import { addSeconds } from '../../src/units/time.js';
 import { aSource } from '../support/builders.js';
 import { answerOf, World } from './world.js';
@@ -16,18 +17,23 @@ class LateWorld extends World {
   lag = 0;
   override load = 80;
   asked: string[] = [];
-  readonly #source = createMetricSource({
-    sources: new Map([['default', aSource()]]),
-    clock: this.clock,
-    onQuery: () => undefined,
-    createClient: () => ({
-      query: (query) => {
-        this.asked.push(query);
-        return Promise.resolve(this.#answer(query));
-      },
-      startTime: () => Promise.resolve(addSeconds(this.clock.now(), -86_400)),
-    }),
-  });
+  readonly #source: ReturnType<typeof createMetricSource>;
+
+  constructor(spec: Readonly<Record<string, unknown>>, source: Partial<SourceConfig> = {}) {
+    super(spec);
+    this.#source = createMetricSource({
+      sources: new Map([['default', aSource(source)]]),
+      clock: this.clock,
+      onQuery: () => undefined,
+      createClient: () => ({
+        query: (query) => {
+          this.asked.push(query);
+          return Promise.resolve(this.#answer(query));
+        },
+        startTime: () => Promise.resolve(addSeconds(this.clock.now(), -86_400)),
+      }),
+    });
+  }
 
   #answer(query: string) {
     const now = this.clock.now();
@@ -52,13 +58,26 @@ function offsetOf(query: string): number {
   return Number(/offset (\d+)ms/.exec(query)?.[1] ?? 0) / 1000;
 }
 
-async function start(spec: Readonly<Record<string, unknown>> = {}): Promise<LateWorld> {
-  const world = new LateWorld({
-    metrics: [
-      { external: { metric: { name: 'load' }, query: 'sum(rate(load[2m]))', target: { averageValue: 10 } } },
-    ],
-    ...spec,
-  });
+async function start(
+  spec: Readonly<Record<string, unknown>> = {},
+  fields: { readonly external?: object; readonly source?: Partial<SourceConfig> } = {},
+): Promise<LateWorld> {
+  const world = new LateWorld(
+    {
+      metrics: [
+        {
+          external: {
+            metric: { name: 'load' },
+            query: 'sum(rate(load[2m]))',
+            target: { averageValue: 10 },
+            ...fields.external,
+          },
+        },
+      ],
+      ...spec,
+    },
+    fields.source,
+  );
   world.cluster.specReplicas = 8;
   for (let round = 0; round < 40; round += 1) await world.nextCycle();
   world.asked = [];
@@ -88,6 +107,36 @@ describe.each([
     for (let round = 0; round < 25; round += 1) await world.nextCycle();
 
     expect(world.cluster.specReplicas).toBe(4);
+  });
+});
+
+describe('a maximum age of samples', () => {
+  it.each([
+    ['of the document: 60 s', { maxSampleAgeSeconds: 60 }, {}, 60],
+    ['of the data source: 60 s', {}, { maxSampleAgeSeconds: 60 }, 60],
+    [
+      'of the document before that of the data source',
+      { maxSampleAgeSeconds: 60 },
+      { maxSampleAgeSeconds: 0 },
+      60,
+    ],
+  ])('%s: the count falls at 60 s, not at 61 s', async (_, external, source, age) => {
+    const [allowed, old] = [await start({}, { external, source }), await start({}, { external, source })];
+    [allowed.lag, old.lag] = [age, age + 1];
+
+    for (let round = 0; round < 4; round += 1) await Promise.all([allowed.nextCycle(), old.nextCycle()]);
+
+    expect([allowed.cluster.specReplicas, old.cluster.specReplicas]).toEqual([5, 8]);
+  });
+
+  it('of 0 s turns the check off', async () => {
+    const world = await start({}, { external: { maxSampleAgeSeconds: 0 } });
+    world.lag = 100;
+
+    await world.nextCycle();
+
+    expect(world.cluster.specReplicas).toBe(2);
+    expect(new Set(world.asked)).toEqual(new Set(['sum(rate(load[2m]))']));
   });
 });
 

@@ -176,6 +176,19 @@ describe('advanceHold', () => {
     ).toBe(second(121));
   });
 
+  it('is broken by 36 s of silence if scrapes are 15 s apart, not by 35 s: two intervals and 5 s', () => {
+    const untilAfter = (silence: number) =>
+      untilOf(
+        [
+          [0, 'value'],
+          [silence, 'value'],
+        ],
+        { scrapeIntervalSeconds: 15 },
+      );
+
+    expect([untilAfter(35), untilAfter(36)]).toEqual([second(60), second(96)]);
+  });
+
   it('is not interrupted by a sync period above 60 s', () => {
     const steps: readonly Step[] = [
       [0, 'value', null],

@@ -58,7 +58,7 @@ export function metricRows(written: Written, path: Path, metric: MetricSpec): re
   }
 }
 
-/** An unset guard or freshness has one row without a value. */
+/** An unset guard, freshness or maximum age has one row without a value. */
 function checkRows(written: Written, path: Path): readonly Row[] {
   const rows = rowsIn(written, path);
   return rows.length > 0 ? rows : [{ path, value: null, from: 'built in', by: null, isUnset: true }];
@@ -104,6 +104,7 @@ function queryRows(
     ...(selector.length > 0 ? selector : [rowOf(written, selectorPath, { value: {} })]),
     rowOf(written, queryPath, { value: metric.query }),
     rowOf(written, [...memberPath, 'source'], { value: metric.source }),
+    ...checkRows(written, [...memberPath, 'maxSampleAgeSeconds']),
   ];
 }
 

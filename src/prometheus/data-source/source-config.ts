@@ -19,6 +19,8 @@ export interface SourceConfig {
   readonly maxSeries?: number | undefined;
   /** Maximum age of a resource sample at the time of the query. */
   readonly scrapeIntervalSeconds: number;
+  /** Maximum age of the newest samples for a scale-down; 0: not checked. Unset: follows from interval and range. */
+  readonly maxSampleAgeSeconds?: number;
   /** Sent with each request; may contain secrets. */
   readonly headers: Readonly<Record<string, string>>;
   /** Re-read when it changes. */

@@ -90,12 +90,14 @@ function resolveQueried(body: Queried): {
   readonly query: string;
   readonly source: string;
   readonly selector: LabelSelector;
+  readonly maxSampleAgeSeconds?: number;
 } {
-  const { query, source = BUILT_IN.source } = body;
+  const { query, source = BUILT_IN.source, maxSampleAgeSeconds } = body;
   if (query === undefined) throw new Error('a metric without a query passed its checks');
   // A snapshot may have an invalid query without a metric name.
   const name = queriedName(body) ?? 'unnamed';
-  return { name, identity: name, query, source, selector: resolveSelector(body.metric?.selector) };
+  const resolved = { name, identity: name, query, source, selector: resolveSelector(body.metric?.selector) };
+  return maxSampleAgeSeconds === undefined ? resolved : { ...resolved, maxSampleAgeSeconds };
 }
 
 function resolveSelector(selector: LabelSelectorInput | undefined): LabelSelector {

@@ -86,6 +86,10 @@ const queryFields = {
     description: 'Name of the data source in the service config.',
     default: BUILT_IN.source,
   }),
+  maxSampleAgeSeconds: seconds(0, 86_400).optional().meta({
+    description:
+      'Maximum age of the newest samples for a scale-down. 0: not checked. Default: that of the data source.',
+  }),
   target: metricTarget.meta({ description: 'Target of the metric.' }),
 };
 
