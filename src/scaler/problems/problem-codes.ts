@@ -64,6 +64,7 @@ const CLASSES = {
   'target-unit': 'warning',
   'resource-window': 'warning',
   'unconfirmed-scale-down': 'warning',
+  'range-above-stabilization': 'warning',
   'schedule-past': 'warning',
   'schedule-always': 'warning',
   'schedule-left-out': 'warning',

@@ -1,4 +1,5 @@
 import type { Finding, IsBroken, Path } from '../problems/finding.js';
+import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { finding, formatPath, formatValue } from '../problems/finding.js';
 import { checkMetricForm } from './metric-form-rules.js';
 import { checkMetricQuery } from './query-rules.js';
@@ -31,6 +32,7 @@ export function checkRules(
     ...checkTolerances(spec),
     ...checkScaleUpLimit(spec),
     ...checkStabilization(spec, isBroken),
+    ...checkRanges(spec, isBroken),
     ...checkSchedules(spec, isBroken),
     ...checkActivation(spec),
     ...checkFallback(spec, isBroken),
@@ -99,15 +101,38 @@ function checkScaleUpLimit(spec: LooseSpec): readonly Finding[] {
 /** Without stabilization, a single wrong result scales down. Source: reliability.md, decision 4. */
 function checkStabilization(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
   const { behavior, preset = BUILT_IN.preset, downscaleStabilizationSeconds, downscaleConfirmation } = spec;
-  if (downscaleConfirmation !== undefined) return [];
-  const scalerWide = downscaleStabilizationSeconds ?? PRESETS[preset].downscaleStabilizationSeconds;
+  if (downscaleConfirmation !== undefined || stabilizationSeconds(spec, isBroken) !== 0) return [];
   const window = behavior?.scaleDown?.stabilizationWindowSeconds;
-  const isOff = behavior === undefined ? scalerWide === 0 : (window ?? scalerWide) === 0;
-  if (!isOff || behavior?.scaleDown?.selectPolicy === 'Disabled' || isBroken(['spec', 'preset'])) return [];
   const path = stabilizationPath(window !== undefined, downscaleStabilizationSeconds !== undefined);
   const cause = path.at(-1) === 'preset' ? `spec.preset ${preset}` : `${formatPath(path)} 0`;
   const message = `${cause} disables stabilization: a single low result scales down immediately; downscaleConfirmation: {} requires three in a row`;
   return [finding('unconfirmed-scale-down', path, message)];
+}
+
+/** Returns the stabilization window of scale-downs; null: unknown, or nothing scales down. */
+function stabilizationSeconds(spec: LooseSpec, isBroken: IsBroken): number | null {
+  const { behavior, preset = BUILT_IN.preset, downscaleStabilizationSeconds } = spec;
+  if (behavior?.scaleDown?.selectPolicy === 'Disabled' || isBroken(['spec', 'preset'])) return null;
+  const scalerWide = downscaleStabilizationSeconds ?? PRESETS[preset].downscaleStabilizationSeconds;
+  return behavior?.scaleDown?.stabilizationWindowSeconds ?? scalerWide;
+}
+
+/**
+ * A rate follows a change of load only after its range, so that values within the window may all be too low. Without
+ * stabilization, `unconfirmed-scale-down` is reported instead.
+ */
+function checkRanges(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
+  const window = stabilizationSeconds(spec, isBroken);
+  if (window === null || window === 0) return [];
+  return (spec.metrics ?? []).flatMap((metric, index) => {
+    const member = (['pods', 'object', 'external'] as const).find((name) => metric?.[name] !== undefined);
+    const query = member === undefined ? undefined : metric?.[member]?.query;
+    const range = query === undefined ? 0 : largestWrittenRangeSeconds(query);
+    if (member === undefined || range <= window) return [];
+    const path = ['spec', 'metrics', index, member, 'query'];
+    const message = `${formatPath(path)} has a range of ${range} s, longer than the stabilization window of scale-downs (${window} s): while its samples are incomplete, all values in the window may be too low`;
+    return [finding('range-above-stabilization', path, message)];
+  });
 }
 
 function stabilizationPath(hasWindow: boolean, hasScalerWide: boolean): Path {
