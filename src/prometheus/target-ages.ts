@@ -6,6 +6,9 @@ import { allowedGapSeconds, type TargetAge } from './judge-ages.js';
 const SEEN_SECONDS = 3600;
 const SEEN_STEP_SECONDS = 120;
 
+/** VictoriaMetrics shows samples up to this long after they were scraped; measured with 1.145: 1 to 3 s. */
+const VISIBLE_SECONDS = 3;
+
 const INTERVAL_STEPS = 60;
 /** Where a selector without a range is searched for its scrape interval. */
 const INTERVAL_SECONDS = 600;
@@ -76,7 +79,7 @@ export async function readTargets(
   intervals: Intervals,
   ask: AskAges,
 ): Promise<readonly TargetAge[] | null> {
-  const { rangeSeconds, offsetSeconds } = selector;
+  const { rangeSeconds, offsetSeconds, isVictoriaMetrics } = selector;
   const { byJob, longest } = intervals;
   const gap = allowedGapSeconds(rangeSeconds, longest);
   const [newest, start, failed] = await Promise.all([
@@ -91,10 +94,11 @@ export async function readTargets(
   const withoutStart = lackingStart(live, start, selector);
   const isAsked = live.length === 0 || withoutStart.size > 0 || mayFail(live, failing);
   const seen = isAsked ? await readSeen(selector, ask) : new Map<string, Labels>();
+  const delay = isVictoriaMetrics ? VISIBLE_SECONDS : 0;
   const targets = live.map((one): TargetAge => {
     const isOlder = failing.has(scrapedKey(one.labels)) || seen.has(targetKey(one.labels));
     return {
-      ageSeconds: one.at - offsetSeconds - one.value,
+      ageSeconds: Math.max(0, one.at - offsetSeconds - one.value - delay),
       intervalSeconds: byJob.get(one.labels['job'] ?? '') ?? longest,
       hasGap: withoutStart.has(one) && isOlder,
     };
