@@ -90,7 +90,7 @@ function timesAround(
   for (let node = selector.parent; node !== null; node = node.parent) {
     if (node.name === 'StepInvariantExpr') return null;
     if (!['MatrixSelector', 'SubqueryExpr', 'OffsetExpr'].includes(node.name)) continue;
-    const duration = node.getChild('DurationExpr');
+    const duration = node.getChild('DurationExpr') ?? node.getChild('OffsetDurationExpr');
     const seconds = duration === null ? null : durationSeconds(text, duration);
     if (seconds === null) return null;
     if (node.name === 'OffsetExpr') offsetSeconds += seconds;
@@ -159,7 +159,8 @@ function withoutStrings(query: string): string {
 function durationSeconds(text: string, node: SyntaxNode): number | null {
   const literal = node.getChild('NumberDurationLiteralInDurationContext');
   if (literal !== null) return literalSeconds(text.slice(literal.from, literal.to));
-  const operands = node.getChildren('DurationExpr').map((operand) => durationSeconds(text, operand));
+  const nodes = [...node.getChildren('DurationExpr'), ...node.getChildren('OffsetDurationExpr')];
+  const operands = nodes.map((operand) => durationSeconds(text, operand));
   const [first, second] = operands;
   if (first === undefined || first === null || second === null) return null;
   if (second === undefined) return isNegated(text, node) ? -first : first;
