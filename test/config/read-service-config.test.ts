@@ -64,7 +64,14 @@ describe('readServiceConfig', () => {
         recoveryHoldMaxSeconds: 900,
         kubernetes: { namespaces: [], kubeconfig: null, context: null, url: null },
         scalers: { paths: ['conf/scalers'], customResources: false },
-        server: { host: null, port: 8080, allowedHosts: [], dashboard: true, auth: null },
+        server: {
+          host: null,
+          port: 8080,
+          allowedHosts: [],
+          dashboard: true,
+          auth: null,
+          peerKeyFile: null,
+        },
         metrics: { detail: 'full' },
         state: { enabled: null },
         leaderElection: {
