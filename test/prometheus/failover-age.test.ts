@@ -69,7 +69,7 @@ async function setUp(given: { readonly a?: Partial<Engine>; readonly b?: Partial
     urls.push(server.url);
   }
   const metrics = createMetricSource({
-    sources: new Map([['default', aSource({ urls })]]),
+    sources: new Map([['default', aSource({ urls, maxSampleAgeSeconds: 0 })]]),
     clock: world.clock,
     onQuery: () => undefined,
   });

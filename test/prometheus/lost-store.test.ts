@@ -50,7 +50,7 @@ async function setUp(
   const replicas = sizes.reduce((total, size) => total + size, 0);
   world.cluster.setReplicas(replicas);
   world.cluster.statusReplicas = replicas;
-  const sources = new Map([['default', aSource({ ...flavor, urls: [querier.url] })]]);
+  const sources = new Map([['default', aSource({ ...flavor, urls: [querier.url], maxSampleAgeSeconds: 0 })]]);
   const metrics = createMetricSource({ sources, clock: world.clock, onQuery: () => undefined });
   const due = [{ scaler: world.scaler, periodSeconds: PERIOD_SECONDS }];
   const round = async (): Promise<string | null> => {

@@ -24,7 +24,13 @@ function problemsOf(
     apiVersion: 'promscaler.dev/v1',
     kind: 'Scaler',
     metadata: { name: 'web', namespace: 'shop' },
-    spec: { scaleTargetRef: { name: 'web' }, maxReplicas: 10, metrics: [{ [member]: body }] },
+    spec: {
+      scaleTargetRef: { name: 'web' },
+      maxReplicas: 10,
+      // As long as the longest range of the queries.
+      downscaleStabilizationSeconds: 3600,
+      metrics: [{ [member]: body }],
+    },
   };
   const sources = [{ name: 'default', namespaces: [], ...(flavor === undefined ? {} : { flavor }) }];
   return readScalers(JSON.stringify(document), 'web.json', { service: { sources, namespaces: [] } }).problems;

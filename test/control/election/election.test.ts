@@ -126,17 +126,24 @@ describe('a candidate with an existing Lease', () => {
     expect(a.terms).toEqual([`5/${a.identity}`]);
   });
 
-  it('waits for a hand-edited duration of 120 s', async () => {
-    const world = new Candidates();
-    world.edit({ ...HELD, leaseDurationSeconds: 120 });
-    const a = world.add('a').start();
+  it.each([
+    [59, 59],
+    [120, 60],
+    [1_000_000_000, 60],
+  ])(
+    'waits for a hand-edited duration of %i s: %i s, at most four times its own 15 s',
+    async (edited, seconds) => {
+      const world = new Candidates();
+      world.edit({ ...HELD, leaseDurationSeconds: edited });
+      const a = world.add('a').start();
 
-    await world.pass(119);
-    expect(a.terms).toEqual([]);
+      await world.pass(seconds - 1);
+      expect(a.terms).toEqual([]);
 
-    await world.pass(3);
-    expect(a.terms).toHaveLength(1);
-  });
+      await world.pass(3);
+      expect(a.terms).toHaveLength(1);
+    },
+  );
 
   it('continues after term 2^31-1 with 1: the server accepts no more', async () => {
     const world = new Candidates();
