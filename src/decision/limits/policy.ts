@@ -34,10 +34,11 @@ export function policyLimit(replicas: number, context: LimitContext): PolicyLimi
     return { replicas: current, reason: `selectPolicy Disabled in ${fieldOf(direction)}`, until: null };
   }
   const { policy, limit } = select(rules, direction, context);
+  const events = recentEvents(policy, direction, context);
   return {
     replicas: direction === 1 ? Math.max(current, limit) : Math.max(0, Math.min(current, limit)),
     reason: `at most ${policy.value} ${unitOf(policy)} in ${policy.periodSeconds} s`,
-    until: endOfPeriod(policy, context),
+    until: endOfPeriod(policy, events),
   };
 }
 
@@ -71,7 +72,7 @@ function select(
  * all changes within the period, in both directions. Calculated in binary doubles: 100 + 10 % is 111, 100 - 90 % is 9.
  */
 function limitOf(policy: ScalingPolicy, direction: Direction, context: LimitContext): number {
-  const changed = recentEvents(policy, context).reduce((sum, event) => sum + event.change, 0);
+  const changed = recentEvents(policy, direction, context).reduce((sum, event) => sum + event.change, 0);
   const start = context.current - changed;
   const limit =
     policy.type === 'Pods' ? start + direction * policy.value : percentOf(start, policy.value, direction);
@@ -82,15 +83,20 @@ function percentOf(start: number, percent: number, direction: Direction): number
   return direction === 1 ? Math.ceil(start * (1 + percent / 100)) : Math.trunc(start * (1 - percent / 100));
 }
 
+/** A change in the other direction allows more: it counts only if it was certainly made within the period. */
 function recentEvents(
   policy: ScalingPolicy,
+  direction: Direction,
   { now, state }: LimitContext,
 ): LimitContext['state']['scaleEvents'] {
-  return state.scaleEvents.filter(({ at }) => at > addSeconds(now, -policy.periodSeconds));
+  const start = addSeconds(now, -policy.periodSeconds);
+  return state.scaleEvents.filter(({ at, earliest, change }) =>
+    change * direction > 0 ? at > start : at > start && (earliest ?? at) > start,
+  );
 }
 
-function endOfPeriod(policy: ScalingPolicy, context: LimitContext): Instant | null {
-  const times = recentEvents(policy, context).map(({ at }) => at);
+function endOfPeriod(policy: ScalingPolicy, events: LimitContext['state']['scaleEvents']): Instant | null {
+  const times = events.map(({ at }) => at);
   return times.length === 0
     ? null
     : addSeconds(

@@ -91,7 +91,11 @@ function stateToJson(state: State): Readonly<Record<string, unknown>> {
     lastScaleDown: instantOrNull(state.lastScaleDown),
     // An absent list marks the first decision; an empty one does not.
     ...(recommendations === undefined ? {} : { recommendations }),
-    scaleEvents: state.scaleEvents.map(({ at, change }) => ({ at: formatInstant(at), change })),
+    scaleEvents: state.scaleEvents.map(({ at, change, earliest }) => ({
+      at: formatInstant(at),
+      change,
+      ...(earliest === undefined ? {} : { earliest: formatInstant(earliest) }),
+    })),
     ...(downscaleProposals.length === 0 ? {} : { downscaleProposals }),
     ...(state.holdScaleDownUntil === null
       ? {}

@@ -15,7 +15,16 @@ import {
   readObject,
   readString,
 } from './json-reader.js';
-import type { Pod, PodPhase, ReplicaCounts, Sample, SampleErrorKind, Snapshot, State } from './snapshot.js';
+import type {
+  Pod,
+  PodPhase,
+  ReplicaCounts,
+  Sample,
+  SampleErrorKind,
+  ScaleEvent,
+  Snapshot,
+  State,
+} from './snapshot.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 
 export class SnapshotError extends Error {
@@ -207,7 +216,9 @@ function readRecommendation(field: Field): { at: Snapshot['now']; replicas: numb
   return { at: readInstant(at), replicas: readInteger(replicas, 0) };
 }
 
-function readScaleEvent(field: Field): { at: Snapshot['now']; change: number } {
-  const { at, change } = readObject(field, ['at', 'change']);
-  return { at: readInstant(at), change: readInteger(change, -MAX_REPLICAS) };
+function readScaleEvent(field: Field): ScaleEvent {
+  const { at, change, earliest } = readObject(field, ['at', 'change', 'earliest']);
+  const event = { at: readInstant(at), change: readInteger(change, -MAX_REPLICAS) };
+  const first = optional(earliest, readInstant);
+  return first === null ? event : { ...event, earliest: first };
 }

@@ -89,6 +89,11 @@ export interface ScaleEvent {
   /** +N or -N, never 0. */
   readonly change: number;
   /**
+   * The earliest time of a change whose time is not exactly known, because a clock was set or only its intent was found.
+   * From there until `at` it counts only where it limits a change. Absent: `at`.
+   */
+  readonly earliest?: Instant;
+  /**
    * Other times under which a replica may know this change: that of its intent, and those before a wall clock was set.
    * They identify the change; no decision reads them. Absent: none.
    */

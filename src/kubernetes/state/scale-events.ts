@@ -10,7 +10,15 @@ const INTENT_SECONDS = 5;
 
 /** Returns the event at another time. It remains the same event for `joinEvents`. */
 export function movedEvent(event: ScaleEvent, at: Instant): ScaleEvent {
-  return at === event.at ? event : { ...event, at, alsoAt: otherTimes(at, timesOf(event)) };
+  return at === event.at ? event : eventAt(at, event.change, timesOf(event));
+}
+
+/** Returns an event that is known under these times. */
+export function eventAt(at: Instant, change: number, times: readonly Instant[]): ScaleEvent {
+  const alsoAt = otherTimes(at, times);
+  if (alsoAt.length === 0) return { at, change };
+  const earliest = storedTimesOf({ at, change, alsoAt }).reduce((a, b) => (b < a ? b : a), at);
+  return earliest < at ? { at, change, earliest, alsoAt } : { at, change, alsoAt };
 }
 
 /**
@@ -46,9 +54,9 @@ function isSameEvent(a: ScaleEvent, b: ScaleEvent): boolean {
 function joinTimes(own: ScaleEvent, other: ScaleEvent): ScaleEvent {
   const isMovedByOther = other.alsoAt?.includes(own.at) === true && own.alsoAt?.includes(other.at) !== true;
   const at = isMovedByOther ? other.at : own.at;
-  const alsoAt = otherTimes(at, [...timesOf(other), ...timesOf(own)]);
-  if (at === own.at && alsoAt.every((time) => own.alsoAt?.includes(time) === true)) return own;
-  return { ...own, at, alsoAt };
+  const times = [...timesOf(other), ...timesOf(own)];
+  const isKnown = at === own.at && timesOf(other).every((time) => timesOf(own).includes(time));
+  return isKnown ? own : eventAt(at, own.change, times);
 }
 
 /** Whether a full list may contain the event in a merged one. */
@@ -64,7 +72,11 @@ function timesOf({ at, alsoAt = [] }: ScaleEvent): readonly Instant[] {
 }
 
 function otherTimes(at: Instant, times: readonly Instant[]): readonly Instant[] {
-  return [...new Set(times)].filter((time) => time !== at).slice(-MAX_OTHER_TIMES);
+  const others = [...new Set(times)].filter((time) => time !== at);
+  if (others.length <= MAX_OTHER_TIMES) return others;
+  const earliest = others.reduce((a, b) => (b < a ? b : a), at);
+  const last = others.filter((time) => time !== earliest).slice(1 - MAX_OTHER_TIMES);
+  return earliest < at ? [earliest, ...last] : last;
 }
 
 /**
@@ -75,7 +87,10 @@ export function storedTimesOf({ at, alsoAt = [] }: ScaleEvent): readonly Instant
   return alsoAt.filter((time) => time > at || secondsBetween(time, at) >= INTENT_SECONDS);
 }
 
-/** Merges the oldest of more than 64 events, for each direction in pairs, with the later time. */
+/**
+ * Merges the oldest of more than 64 events, for each direction in pairs. A merged event has the later time, and the
+ * earlier one as another time.
+ */
 export function mergeOldEvents(events: readonly ScaleEvent[]): readonly ScaleEvent[] {
   if (events.length <= MAX_EVENTS) return events;
   const ups = events.filter(({ change }) => change > 0);
@@ -95,7 +110,7 @@ function mergeOldest(events: readonly ScaleEvent[], max: number): readonly Scale
       if (first === undefined) break;
       if (second === undefined || index - joined.length >= surplus) joined.push(first);
       else {
-        joined.push({ at: second.at, change: first.change + second.change });
+        joined.push(eventAt(second.at, first.change + second.change, [first.earliest ?? first.at]));
         index += 1;
       }
     }

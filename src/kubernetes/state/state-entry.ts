@@ -5,7 +5,7 @@ import * as z from 'zod';
 import type { State } from '../../decision/snapshot/snapshot.js';
 import { addSeconds, formatInstant, parseInstant, secondsBetween, type Instant } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
-import { mergeOldEvents, movedEvent, storedTimesOf } from './scale-events.js';
+import { eventAt, mergeOldEvents, movedEvent, storedTimesOf } from './scale-events.js';
 
 /** A change of replicas, stored before its PATCH is sent. */
 export interface Intent {
@@ -215,9 +215,7 @@ export function readEntry(text: string): StoredEntry | EntryProblem {
     uid,
     lastScaleUp: lastScaleUp ?? null,
     lastScaleDown: lastScaleDown ?? null,
-    scaleEvents: (scaleEvents ?? []).map(([at, change, ...alsoAt]) =>
-      alsoAt.length === 0 ? { at, change } : { at, change, alsoAt },
-    ),
+    scaleEvents: (scaleEvents ?? []).map(([at, change, ...alsoAt]) => eventAt(at, change, alsoAt)),
     zeroedBySelf: zeroedBySelf ?? false,
     failingSince: new Map(Object.entries(failingSince ?? {})),
     absentSince: absentSince ?? null,

@@ -98,7 +98,7 @@ export const stateSchema = z
     lastScaleUp: time.nullable(),
     lastScaleDown: time.nullable(),
     recommendations: z.array(z.object({ at: time, replicas: count })).optional(),
-    scaleEvents: z.array(z.object({ at: time, change: z.int() })),
+    scaleEvents: z.array(z.object({ at: time, change: z.int(), earliest: time.optional() })),
     holdScaleDownUntil: time.optional(),
     holdReason: z.string().optional(),
     failingSince: z.record(z.string(), time),

@@ -90,7 +90,10 @@ describe('resolveChange', () => {
       ...memory.state,
       lastScaleUp: at(15),
       lastScaleDown: at(15),
-      scaleEvents: [...memory.state.scaleEvents, { at: at(15), change: -2, alsoAt: [at(0)] }],
+      scaleEvents: [
+        ...memory.state.scaleEvents,
+        { at: at(15), change: -2, earliest: at(0), alsoAt: [at(0)] },
+      ],
     });
   });
 
