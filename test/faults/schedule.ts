@@ -64,9 +64,30 @@ export function scheduleFaults(seed: number, plan: Plan): readonly Fault[] {
     if (isAmong(fault, modes)) faults.push(fault);
     startMs = fault.endMs;
   }
+  if (modes.length === 0 || modes.includes('suspended')) faults.push(...suspensions(seed, plan));
   const isBusy = modes.length > 0;
   if (isSharded) faults.push(...scheduleShardFaults(seed, { durationMs, replicas, isBusy }));
   return faults.filter(({ endMs }) => endMs < durationMs - 2 * LEAD_MS);
+}
+
+/**
+ * Suspends machines one after the other: with several replicas, the first one leads again while it remembers changes of
+ * its earlier term. From its own random stream, so that the other faults of a seed do not change.
+ */
+function suspensions(seed: number, { durationMs, replicas, modes = [] }: Plan): readonly Fault[] {
+  const random = createRandom(seed).fork('suspensions');
+  const faults: Fault[] = [];
+  for (let startMs = LEAD_MS; startMs < durationMs;) {
+    startMs += random.between(5, modes.length === 0 ? 240 : 20) * 60_000;
+    for (let replica = 0; replica < replicas; replica += 1) {
+      const draw = { random, startMs, replicas };
+      const time = span(draw, random.pick([SHORT, [20, 600] as const]));
+      const target = random.pick(TARGETS);
+      faults.push({ ...time, kind: 'world', replica, target, what: { mode: 'suspended' } });
+      startMs = time.endMs + random.between(5, 60) * 1000;
+    }
+  }
+  return faults;
 }
 
 const LATER_MODES: ReadonlySet<string> = new Set([
@@ -74,6 +95,7 @@ const LATER_MODES: ReadonlySet<string> = new Set([
   'documents-emptied',
   'rate-limited',
   'store-lost',
+  'suspended',
 ]);
 
 /** Draws a fault that was observed at a real API server or mounted directory. */

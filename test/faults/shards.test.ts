@@ -34,6 +34,7 @@ describe('three replicas that divide the scalers', () => {
       'six forged Leases that claim nothing, created once for 1e9 s',
       of([0], 1, { mode: 'forged-leases', count: 6, claims: '', isRenewed: false }),
     ],
+    ['three whose machines are suspended for a minute', of([0, 1, 2], 60, { mode: 'suspended' })],
     ['two rolling updates, off and on again', [...rolls(false), ...rolls(true, START_MS + 5 * MINUTE_MS)]],
   ])('with %s violate no invariant', async (_, faults) => {
     const { violations, writes } = await runSeed({ seed: 3, hours: 0.5, product, shards: REPLICAS, faults });

@@ -62,6 +62,7 @@ function touches(fault: Fault, { plan }: Target): boolean {
         'gone',
         'switched',
         'stopped',
+        'suspended',
         'restart',
         'clock-jump',
         'compaction',

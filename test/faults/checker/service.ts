@@ -132,7 +132,7 @@ function isStopped(history: History, atMs: number): boolean {
   return history.faults.some(
     ({ kind, what, startMs, endMs }) =>
       kind === 'world' &&
-      ['stopped', 'crash', 'gone', 'switched', 'restart'].includes(what.mode) &&
+      ['stopped', 'suspended', 'crash', 'gone', 'switched', 'restart'].includes(what.mode) &&
       startMs < atMs + 30_000 &&
       endMs > atMs - 30_000,
   );

@@ -141,7 +141,7 @@ function wasStopped(history: History, process: string, atMs: number): boolean {
   return history.faults.some(
     ({ kind, what, startMs, endMs, ...fault }) =>
       kind === 'world' &&
-      what.mode === 'stopped' &&
+      (what.mode === 'stopped' || what.mode === 'suspended') &&
       'replica' in fault &&
       fault.replica === replica &&
       startMs <= atMs &&

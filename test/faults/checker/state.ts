@@ -86,12 +86,12 @@ function isStoreFailing(history: History, atMs: number): boolean {
   );
 }
 
-/** Returns whether a wall clock was set, which also shifts remembered times (F48). */
+/** Returns whether a wall clock was set or a machine suspended, which also shifts remembered times (F48). */
 function isClockSet(history: History, fromMs: number, toMs: number): boolean {
   return history.faults.some(
     ({ kind, what, startMs, endMs }) =>
       kind === 'world' &&
-      what.mode === 'clock-jump' &&
+      (what.mode === 'clock-jump' || what.mode === 'suspended') &&
       [startMs, endMs].some((atMs) => atMs > fromMs - LEARNED_MS && atMs <= toMs),
   );
 }

@@ -20,6 +20,10 @@ export class SimulatedProcess {
   /** The offset of its machine's wall clock. */
   #wallOffsetMs: () => number;
   #isPaused = false;
+  /** Time for which the machine was suspended, and since when it is. */
+  #suspendedMs = 0;
+  #suspendedSinceMs: number | null = null;
+  readonly #timeline: Timeline;
   #inbox: (() => void)[] = [];
   #timers = 0;
 
@@ -31,9 +35,11 @@ export class SimulatedProcess {
     this.name = name;
     this.startedMs = timeline.nowMs;
     this.#wallOffsetMs = wallOffsetMs;
+    this.#timeline = timeline;
+    const monotonicMs = (): number => timeline.nowMs - this.startedMs - this.#suspendedMs;
     this.clock = {
       now: (): Instant => instantFromMs(WORLD_START_MS + Math.floor(timeline.nowMs + this.#wallOffsetMs())),
-      monotonicMs: () => timeline.nowMs - this.startedMs,
+      monotonicMs,
       random: random.next,
       after: (ms, callback) => {
         this.#timers += 1;
@@ -44,7 +50,18 @@ export class SimulatedProcess {
           this.#timers -= 1;
           run();
         };
-        const cancel = timeline.after(Math.max(1, ms), () => this.deliver(() => once(callback)));
+        const dueMs = monotonicMs() + Math.max(1, ms);
+        let cancel = (): void => undefined;
+        const arm = (inMs: number): void => {
+          cancel = timeline.after(inMs, () =>
+            this.deliver(() => {
+              const leftMs = dueMs - monotonicMs();
+              if (leftMs >= 1) arm(leftMs);
+              else once(callback);
+            }),
+          );
+        };
+        arm(Math.max(1, ms));
         return () => once(cancel);
       },
     };
@@ -80,8 +97,16 @@ export class SimulatedProcess {
     this.#isPaused = true;
   }
 
+  /** Suspends its machine: its monotonic clock and its timers stand still. */
+  suspend(): void {
+    this.#suspendedSinceMs ??= this.#timeline.nowMs;
+    this.pause();
+  }
+
   resume(): void {
     this.#isPaused = false;
+    if (this.#suspendedSinceMs !== null) this.#suspendedMs += this.#timeline.nowMs - this.#suspendedSinceMs;
+    this.#suspendedSinceMs = null;
     const waiting = this.#inbox;
     this.#inbox = [];
     for (const run of waiting) this.deliver(run);

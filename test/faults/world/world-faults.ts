@@ -34,6 +34,12 @@ export function applyWorldFault(world: World, fault: WorldFault, later: (run: ()
       later(() => process?.resume());
       return;
     }
+    case 'suspended': {
+      const process = replica?.process;
+      process?.suspend();
+      later(() => process?.resume());
+      return;
+    }
     case 'restart':
       replica?.restart();
       return;
