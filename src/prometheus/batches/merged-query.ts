@@ -53,10 +53,10 @@ interface Outlier {
   /** The members whose query was answered so: this one, or several of which one or more are the cause. */
   readonly set: readonly string[];
   /** The answer to the query of this member alone; null: it was not queried alone. */
-  readonly own: Answer | null;
+  own: Answer | null;
   /** Round of the last unclean answer, and of the last query of this member alone. */
   uncleanAt: number;
-  readonly aloneAt: number;
+  aloneAt: number;
 }
 
 interface Found {
@@ -183,15 +183,12 @@ export function createMergedQuery(parts: {
       release(members);
       return examine(members, timed, round);
     }
-    if (members.length === 1) {
-      note(members, current, answer);
-      return { of: () => answer, isClean: false };
-    }
     const of = new Map<string, Answer>();
     for (const member of members) {
       const outlier = outliers.get(member);
       if (outlier === undefined) continue;
       outlier.uncleanAt = now;
+      if (members.length === 1) [outlier.own, outlier.aloneAt] = [answer, now];
       const { own, set } = outlier;
       of.set(member, own === null ? sharedAnswer(answer, set.length, noun) : withOwnWords(answer, own));
     }
