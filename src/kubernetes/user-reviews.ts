@@ -58,7 +58,7 @@ export function createUserReviews(transport: Pick<Transport, 'request'>): UserRe
         group: 'promscaler.dev',
         resource: 'scalers',
       };
-      const spec = { resourceAttributes, user: username, ...fields };
+      const spec = { resourceAttributes, user: username, ...reviewFieldsOf(fields) };
       const doing = `checking permission of ${username} to get scalers in ${namespace === null ? 'all namespaces' : `namespace ${namespace}`}`;
       const review = await create('authorization.k8s.io', 'SubjectAccessReview', spec, doing);
       const status = objectIn(review, 'status');
@@ -69,11 +69,13 @@ export function createUserReviews(transport: Pick<Transport, 'request'>): UserRe
 
 function readReviewed(username: string | null, user: JsonObject | null): ReviewedUser | null {
   if (username === null || username === '' || user === null) return null;
-  const { uid, groups, extra } = user;
-  const fields = {
+  return { username, fields: reviewFieldsOf(user) };
+}
+
+function reviewFieldsOf({ uid, groups, extra }: JsonObject): JsonObject {
+  return {
     ...(typeof uid === 'string' ? { uid } : {}),
     ...(Array.isArray(groups) ? { groups: groups as readonly unknown[] } : {}),
     ...(asObject(extra) === null ? {} : { extra }),
   };
-  return { username, fields };
 }

@@ -114,7 +114,7 @@ describe('the reviews', () => {
 
     expect(await userOf('shop')).toEqual({
       username: 'bob',
-      fields: { username: 'bob', groups: ['system:authenticated'] },
+      fields: { groups: ['system:authenticated'] },
     });
     expect(await userOf('unknown')).toBeNull();
   });
