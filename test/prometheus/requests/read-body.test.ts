@@ -29,16 +29,16 @@ describe('bodies that are too large in total', () => {
     const { unread, start } = setUp();
     const [small, ...large] = [start(), start(), start(), start()];
     expect(large.map((one, index) => one.add([63, 64, 63][index] ?? 0))).toEqual([null, null, null]);
-    expect(small?.add(2)).toBeNull();
+    expect(small.add(2)).toBeNull();
     expect(large.flatMap(({ stopped }) => stopped)).toEqual([]);
 
-    expect(small?.add(1)).toBeNull();
+    expect(small.add(1)).toBeNull();
 
     expect(large.map(({ stopped }) => stopped.length)).toEqual([0, 1, 0]);
-    expect(large[1]?.stopped[0]).toBeInstanceOf(OverloadError);
-    expect(large[1]?.add(1)).toBeInstanceOf(OverloadError);
-    expect(() => large[1]?.end()).toThrow(OverloadError);
-    expect(small?.end()).toHaveLength(3 * KIB);
+    expect(large[1].stopped[0]).toBeInstanceOf(OverloadError);
+    expect(large[1].add(1)).toBeInstanceOf(OverloadError);
+    expect(() => large[1].end()).toThrow(OverloadError);
+    expect(small.end()).toHaveLength(3 * KIB);
     for (const one of large) one.drop();
     expect([unread.bytes, unread.bodies?.size]).toEqual([0, 0]);
   });
