@@ -39,6 +39,14 @@ export function lateAfterSeconds(intervalSeconds: number): number {
   return 2 * intervalSeconds + MARGIN_SECONDS;
 }
 
+/** Returns the age in seconds of the newest samples above which a value from such targets only is old. */
+export function oldAfterSeconds(intervalSeconds: number, { rangeSeconds, maxAgeSeconds }: AgeRules): number {
+  if (maxAgeSeconds !== null) return maxAgeSeconds;
+  return rangeSeconds === 0
+    ? lateAfterSeconds(intervalSeconds)
+    : allowedGapSeconds(rangeSeconds, intervalSeconds);
+}
+
 /**
  * Returns why a value is based on old samples, or null. A rate reads too low by `(age - interval / 2) / range` for a
  * target with late samples, and lacks a target whose scrapes fail. The value counts as old if this is more than 10 %,

@@ -116,7 +116,8 @@ export function createSampleAges(clock: Clock): SampleAges {
   };
 }
 
-function maxAgeOf(metric: MetricSpec, config: SourceConfig): number | null {
+/** Returns null if the bound follows from the interval and the range, and 0 if the age is not checked. */
+export function maxAgeOf(metric: MetricSpec, config: SourceConfig): number | null {
   const own = 'maxSampleAgeSeconds' in metric ? metric.maxSampleAgeSeconds : undefined;
   return own ?? config.maxSampleAgeSeconds ?? null;
 }

@@ -19,6 +19,7 @@ import { checkQueryWindow } from './checks/query-window.js';
 import { checkReplicasWriter } from './checks/replicas-writer.js';
 import { checkRequests } from './checks/requests.js';
 import { checkResourceSeries } from './checks/resource-series.js';
+import { checkSampleAge } from './checks/sample-age.js';
 import { checkScrapeInterval } from './checks/scrape-interval.js';
 import { checkState } from './checks/state.js';
 import { checkTarget } from './checks/target.js';
@@ -45,6 +46,7 @@ const SOURCE_CHECKS: readonly Check<SourceContext>[] = [
   ['prometheus-clock', checkPrometheusClock],
   ['resource-series', checkResourceSeries],
   ['scrape-interval', checkScrapeInterval],
+  ['sample-age', checkSampleAge],
 ];
 
 /** Run only if the API server answers. */

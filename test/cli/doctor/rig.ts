@@ -19,11 +19,16 @@ afterAll(async () => {
 });
 
 /** The answer to queries that match the pattern; a number is one series without labels. */
-export type Scripted = readonly [RegExp, readonly Series[] | number | Scraped];
+export type Scripted = readonly [RegExp, readonly Series[] | number | Scraped | Newest];
 
 /** A series with a range: the ages of its scrapes in seconds, the oldest first. */
 export interface Scraped {
   readonly secondsAgo: readonly number[];
+}
+
+/** A series for each target, whose value is the time of its newest sample, this many seconds ago. */
+export interface Newest {
+  readonly newestSecondsAgo: readonly number[];
 }
 
 /** Starts a cluster with the given workloads until the tests of the file have ended. */
@@ -74,10 +79,19 @@ export function prometheus(script: readonly Scripted[], { aheadSeconds = 0 } = {
       );
       return;
     }
-    const series = typeof answer === 'number' ? [{ labels: {}, value: answer }] : answer;
+    const series = seriesOf(answer, seconds);
     const result = series.map(({ labels, value }) => ({ metric: labels, value: [seconds, String(value)] }));
     response.end(JSON.stringify({ status: 'success', data: { resultType: 'vector', result } }));
   });
+}
+
+function seriesOf(answer: readonly Series[] | number | Newest, nowSeconds: number): readonly Series[] {
+  if (typeof answer === 'number') return [{ labels: {}, value: answer }];
+  if (!('newestSecondsAgo' in answer)) return answer;
+  return answer.newestSecondsAgo.map((ago, index) => ({
+    labels: { job: 'cadvisor', instance: `node-${index}` },
+    value: nowSeconds - ago,
+  }));
 }
 
 /** Returns the cpu of each container `app` of these pods of namespace `shop`, scraped every 30 s. */
@@ -89,6 +103,7 @@ export function healthy(pods: readonly string[], cores = 0.3): readonly Scripted
     ],
     [/^max\(count by \(namespace, pod, container\)/, 1],
     ...scraped(every(30, 900)),
+    ...newest([12, 25], 30),
   ];
 }
 
@@ -97,6 +112,21 @@ export function scraped(secondsAgo: readonly number[]): readonly Scripted[] {
   return [
     [/^topk\(1, count_over_time\(container_cpu/, [{ labels: { pod: 'a' }, value: secondsAgo.length }]],
     [/^container_cpu_usage_seconds_total\{pod="a"\}\[/, { secondsAgo }],
+  ];
+}
+
+/** Returns the newest samples of the targets, in seconds ago, and their scrape interval. */
+export function newest(
+  newestSecondsAgo: readonly number[],
+  intervalSeconds: number,
+  name = 'container_cpu',
+): readonly Scripted[] {
+  return [
+    [
+      new RegExp(`^quantile by \\(job\\) .*${name}`),
+      [{ labels: { job: 'cadvisor' }, value: intervalSeconds }],
+    ],
+    [new RegExp(`^max by \\(job, instance\\) \\(timestamp\\(${name}`), { newestSecondsAgo }],
   ];
 }
 

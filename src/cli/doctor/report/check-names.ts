@@ -5,6 +5,7 @@ export const CHECK_NAMES = [
   'prometheus-clock',
   'resource-series',
   'scrape-interval',
+  'sample-age',
   'notifications',
   'cluster',
   'cluster-clock',

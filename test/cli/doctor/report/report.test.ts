@@ -51,12 +51,12 @@ describe('doctor', () => {
     expect(exitCode).toBe(0);
     expect(lines.slice(0, 2)).toEqual([
       'ok        config: promscaler.yaml; 1 document',
-      `ok        data source default: ${world.prometheus} answers; cpu series of 4 containers; scraped every 30 s`,
+      `ok        data source default: ${world.prometheus} answers; cpu series of 4 containers; scraped every 30 s; newest samples of cpu up to 25 s old (scrape interval 30s, bound 33s)`,
     ]);
     expect(lines[3]).toMatch(
       /^ok {8}shop\/web: deployment shop\/web has 2 replicas; .*current decision: cpu/,
     );
-    expect(lines.at(-1)).toBe('checks: 16 ok, 0 warnings, 0 failed');
+    expect(lines.at(-1)).toBe('checks: 17 ok, 0 warnings, 0 failed');
   });
 
   it('prints the fix below a failure, and exits with 1', async () => {
