@@ -201,13 +201,14 @@ function roundAnswers(
       return null;
     }
   };
+  const of = (scaler: Scaler): Promise<readonly Answer[]> => {
+    const queries = started();
+    return queries === null
+      ? starting.finished.then((sent) => answersOf(scaler, sent))
+      : answersOf(scaler, queries);
+  };
   return {
-    of: (scaler) => {
-      const queries = started();
-      return queries === null
-        ? starting.finished.then((sent) => answersOf(scaler, sent))
-        : answersOf(scaler, queries);
-    },
+    of,
     sending: () => (started() === null ? starting.finished : null),
     ranking: async (scaler) => {
       const { needs, answerOf } = starting.result()?.value ?? (await starting.finished);
@@ -215,8 +216,9 @@ function roundAnswers(
       return ranking === null ? null : answerOf(ranking, scaler.namespace);
     },
     duplicates: (scaler) => describeDuplicates(neededBy(scaler, starting.finish().needs), known),
-    whyOld: (scaler, { metrics, ...checked }) =>
-      Promise.all(
+    whyOld: async (scaler, { metrics, ...checked }) => {
+      const answers = await of(scaler);
+      return Promise.all(
         scaler.spec.metrics.map(async (metric, index) => {
           const source = known.get(metric.source);
           if (source === undefined || !metrics.has(index)) return null;
@@ -234,9 +236,13 @@ function roundAnswers(
             }
             return answer;
           };
-          return sampleAges.check({ scaler, metric, config, seconds, ...checked }, ask);
+          const answer = answers[index];
+          const valueAtSeconds =
+            answer !== undefined && 'evaluatedAt' in answer ? answer.evaluatedAt / 1000 : null;
+          return sampleAges.check({ scaler, metric, config, seconds, valueAtSeconds, ...checked }, ask);
         }),
-      ),
+      );
+    },
     ageOf: (source, urlIndex) =>
       known.get(source)?.ages.read(signal, urlIndex) ?? Promise.resolve(UNKNOWN_AGE),
   };

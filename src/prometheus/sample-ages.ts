@@ -37,6 +37,8 @@ export interface CheckedMetric {
   readonly config: SourceConfig;
   /** The pods of the target, by name. Series of other pods do not count. */
   readonly pods: ReadonlySet<string>;
+  /** Unix time of the evaluation of the value in seconds; null: unknown. */
+  readonly valueAtSeconds: number | null;
   /** Time limit of all queries together. */
   readonly seconds: number;
   /** Whether the answer of the last minute is enough, because nothing is patched. */
@@ -130,7 +132,14 @@ interface Verdict {
 
 function selectorOf(
   { selector, rangeSeconds, offsetSeconds }: SelectedRange,
-  { metric, scaler, config, pods, isWhole = false }: CheckedMetric & { readonly isWhole?: boolean },
+  {
+    metric,
+    scaler,
+    config,
+    pods,
+    valueAtSeconds,
+    isWhole = false,
+  }: CheckedMetric & { readonly isWhole?: boolean },
 ): CheckedSelector {
   const isTotal = metric.type === 'Object' || metric.type === 'External';
   const isResource = metric.type === 'Resource' || metric.type === 'ContainerResource';
@@ -148,5 +157,6 @@ function selectorOf(
     isVictoriaMetrics: config.flavor === 'victoriametrics',
     defaultInterval: config.scrapeIntervalSeconds,
     maxAgeSeconds: maxAgeOf(metric, config),
+    valueAtSeconds,
   };
 }

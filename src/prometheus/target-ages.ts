@@ -9,6 +9,9 @@ const SEEN_STEP_SECONDS = 120;
 /** VictoriaMetrics shows samples up to this long after they were scraped; measured with 1.145: 1 to 3 s. */
 const VISIBLE_SECONDS = 3;
 
+/** An older value is not one of this round. */
+const MAX_SINCE_VALUE_SECONDS = 120;
+
 const INTERVAL_STEPS = 60;
 /** Where a selector without a range is searched for its scrape interval. */
 const INTERVAL_SECONDS = 600;
@@ -40,6 +43,8 @@ export interface CheckedSelector {
   /** Used while no interval is known. */
   readonly defaultInterval: number;
   readonly maxAgeSeconds: number | null;
+  /** Unix time of the evaluation of the value in seconds; null: the ages are those of now. */
+  readonly valueAtSeconds: number | null;
 }
 
 /** Returns the scrape intervals of a selector's jobs; empty if it has had no two samples. */
@@ -95,10 +100,12 @@ export async function readTargets(
   const isAsked = live.length === 0 || withoutStart.size > 0 || mayFail(live, failing);
   const seen = isAsked ? await readSeen(selector, ask) : new Map<string, Labels>();
   const delay = isVictoriaMetrics ? VISIBLE_SECONDS : 0;
+  const ageOf = ({ at, value }: Read): number => Math.max(0, at - offsetSeconds - value - delay);
+  const ofValue = await readOfValue(live, selector, ask);
   const targets = live.map((one): TargetAge => {
     const isOlder = failing.has(scrapedKey(one.labels)) || seen.has(targetKey(one.labels));
     return {
-      ageSeconds: Math.max(0, one.at - offsetSeconds - one.value - delay),
+      ageSeconds: Math.max(ageOf(one), ageOf(ofValue.get(targetKey(one.labels)) ?? one)),
       intervalSeconds: byJob.get(one.labels['job'] ?? '') ?? longest,
       hasGap: withoutStart.has(one) && isOlder,
     };
@@ -116,6 +123,27 @@ export async function readTargets(
 function newestQuery({ text, by, isVictoriaMetrics }: CheckedSelector, seconds: number): string {
   const selected = `${text}${offset(seconds)}`;
   return `max ${by} (timestamp(${selected})${isVictoriaMetrics ? ` and ${selected}` : ''})`;
+}
+
+/**
+ * Returns the newest samples shortly before the value was evaluated, by target, if a later sample exists: a server that
+ * was suspended may evaluate the value before it scrapes again. Empty if no target has a later sample.
+ */
+async function readOfValue(
+  live: readonly Read[],
+  selector: CheckedSelector,
+  ask: AskAges,
+): Promise<ReadonlyMap<string, Read>> {
+  const { valueAtSeconds, offsetSeconds } = selector;
+  const [first] = live;
+  if (valueAtSeconds === null || first === undefined) return new Map();
+  const since = first.at - valueAtSeconds;
+  const isLater = live.some(({ value }) => value > valueAtSeconds - offsetSeconds);
+  if (since <= 0 || since > MAX_SINCE_VALUE_SECONDS || !isLater) return new Map();
+  // Whole seconds, so that scalers share the query, and one more for the time that it takes.
+  const shift = Math.ceil(since) + 1;
+  const read = readSeries(await ask(newestQuery(selector, offsetSeconds + shift))) ?? [];
+  return new Map(read.map((one) => [targetKey(one.labels), { ...one, at: one.at - shift }]));
 }
 
 /** Returns the targets without a sample at the start of the range. */

@@ -81,6 +81,7 @@ function usedSelectors(context: SourceContext): readonly UsedSelector[] {
         isVictoriaMetrics: source.flavor === 'victoriametrics',
         defaultInterval: source.scrapeIntervalSeconds,
         maxAgeSeconds,
+        valueAtSeconds: null,
       });
     }
   };
