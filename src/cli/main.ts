@@ -38,8 +38,8 @@ function guard(cleanup: () => void): () => void {
   };
 }
 
-/** How long a command may take to exit after standard output was closed. */
-const CLOSED_OUTPUT_MS = 15_000;
+/** How long a command may take to exit after standard output was closed, or after an uncaught exception. */
+const STOP_MS = 15_000;
 const outputClosed = new AbortController();
 
 // A closed pipe (`| head`) ends the command silently with exit code 0, as in other tools. A full disk is an
@@ -51,7 +51,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     outputClosed.abort();
     if (cleanups.size === 0) process.exit(0);
     stop.abort();
-    SYSTEM_CLOCK.after(CLOSED_OUTPUT_MS, () => process.exit(0));
+    SYSTEM_CLOCK.after(STOP_MS, () => process.exit(0));
     return;
   }
   writeError(`promscaler: writing to standard output: ${error.message}\n`);
@@ -66,10 +66,27 @@ let reportFault: FaultListener = ({ kind, error }) =>
   );
 process.removeAllListeners('warning');
 process.on('warning', (error) => reportFault({ kind: 'warning', error }));
-// Also handles unhandled rejections.
-process.on('uncaughtException', (thrown: unknown) => {
-  reportFault({ kind: 'fatal', error: thrown instanceof Error ? thrown : new Error(inspect(thrown)) });
-  process.exit(1);
+let isService = false;
+const failed = new AbortController();
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(inspect(thrown));
+}
+
+/** A callback has ended in the middle. A service releases its Lease, so that another replica takes over in seconds. */
+function fail(thrown: unknown): void {
+  reportFault({ kind: 'fatal', error: asError(thrown) });
+  if (!isService || failed.signal.aborted) process.exit(1);
+  failed.abort();
+  stop.abort();
+  SYSTEM_CLOCK.after(STOP_MS, () => process.exit(1));
+}
+
+process.on('uncaughtException', fail);
+// Nobody waits for the promise, so no work is left half-done that others rely on.
+process.on('unhandledRejection', (reason) => {
+  if (isService) reportFault({ kind: 'rejection', error: asError(reason) });
+  else fail(reason);
 });
 
 /** Returns the name of this program if it is on the PATH; otherwise its path. */
@@ -103,10 +120,14 @@ const exitCode = await cli(commandLine(), {
   cwd: process.cwd(),
   clock: SYSTEM_CLOCK,
   signal: stop.signal,
-  onFault: (listener) => (reportFault = listener),
+  onFault: (listener) => {
+    reportFault = listener;
+    isService = true;
+  },
   command: commandName(),
   guard,
 });
-process.exitCode = exitCode;
-// Otherwise the timer above would keep the process running.
+process.exitCode = failed.signal.aborted ? 1 : exitCode;
+// Otherwise the timers above would keep the process running.
 if (outputClosed.signal.aborted) process.exit(0);
+if (failed.signal.aborted) process.exit(1);

@@ -116,6 +116,10 @@ export const SERVICE_METRICS = {
     'Delay between the time at which a round was due and its start.',
     { buckets: ROUND_SECONDS },
   ),
+  internalErrors: counter(
+    'promscaler_internal_errors_total',
+    'Defects of promscaler that the service survived: failed cycles and queries, and unhandled rejections.',
+  ),
   missedRounds: counter('promscaler_missed_rounds_total', 'Rounds of one scaler that were skipped.'),
   recorded: counter('promscaler_recorded_decisions_total', 'Decisions written to the decision record.'),
   recordDropped: counter(

@@ -32,6 +32,7 @@ export interface Metrics {
   readonly contentType: string;
   readonly observeSync: (seconds: number) => void;
   readonly observeLateness: (seconds: number) => void;
+  readonly countInternalError: () => void;
   readonly countMissedRounds: (rounds: number) => void;
   readonly observeQuery: (query: QueryObservation) => void;
   /** Series in the answers of a source since the last call. */
@@ -99,6 +100,7 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
     contentType: registry.contentType,
     observeSync: (seconds) => service.syncDuration.observe(seconds),
     observeLateness: (seconds) => service.syncLateness.observe(seconds),
+    countInternalError: () => service.internalErrors.inc(),
     countMissedRounds: (rounds) => service.missedRounds.inc(rounds),
     observeQuery: ({ source, seconds, reason, clockAheadSeconds }) => {
       service.queries.inc({ source });
@@ -187,6 +189,7 @@ function createServiceMetrics(registry: Registry) {
   return {
     syncDuration: histogram(rest.syncDuration),
     syncLateness: histogram(rest.syncLateness),
+    internalErrors: counter(rest.internalErrors),
     missedRounds: counter(rest.missedRounds),
     recorded: counter(rest.recorded),
     recordDropped: counter(rest.recordDropped),

@@ -43,14 +43,30 @@ describe('faults in the process', () => {
     );
   });
 
-  it.each([
-    ['a rejection', "Promise.reject(new Error('lost'))"],
-    ['an exception', "throw new Error('lost')"],
-  ])('report %s that is not handled as a log entry, and end the process with 1', async (_what, code) => {
-    const { exitCode, lines } = await run(code);
+  const recordsOf = (lines: readonly string[]) =>
+    lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
 
-    const records = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  it('report an unhandled rejection as a log entry, 10 of 12, and the service continues', async () => {
+    const warn = "setTimeout(() => process.emitWarning('still here'), 50)";
+    const { exitCode, lines } = await run(
+      `for (let i = 0; i < 12; i += 1) Promise.reject(new Error('lost')); ${warn}`,
+    );
+
+    const records = recordsOf(lines);
+    const rejected = records.filter(({ error }) => error === 'lost');
+    expect(exitCode).toBe(0);
+    expect(rejected).toHaveLength(10);
+    expect(rejected[0]).toMatchObject({ level: 'error', stack: expect.stringContaining('Error: lost\n') });
+    expect(records).toContainEqual(expect.objectContaining({ error: 'still here' }));
+    expect(records.at(-1)).toMatchObject({ message: 'stopped' });
+  });
+
+  it('report an exception as a log entry, stop the service as SIGTERM does, and end the process with 1', async () => {
+    const { exitCode, lines } = await run("throw new Error('lost')");
+
+    const records = recordsOf(lines);
     expect(exitCode).toBe(1);
-    expect(records.at(-1)).toMatchObject({ level: 'error', error: 'lost' });
+    expect(records.find(({ error }) => error === 'lost')).toMatchObject({ level: 'error' });
+    expect(records.at(-1)).toMatchObject({ message: 'stopped' });
   });
 });

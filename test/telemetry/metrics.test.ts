@@ -37,6 +37,7 @@ describe('createMetrics', () => {
     const { metrics } = build();
 
     expect(await lines(metrics, /_total/)).toEqual([
+      'promscaler_internal_errors_total 0',
       'promscaler_missed_rounds_total 0',
       'promscaler_recorded_decisions_total 0',
       'promscaler_record_dropped_decisions_total 0',
@@ -230,6 +231,7 @@ describe('createMetrics', () => {
     metrics.recordReload(2);
     metrics.setLeader(true);
     metrics.observeLateness(0.2);
+    metrics.countInternalError();
     metrics.countMissedRounds(3);
     metrics.setDuplicates('default', 2);
     for (const read of [2, 1]) metrics.countSeries('default', { known: 10, read });
@@ -241,6 +243,7 @@ describe('createMetrics', () => {
       'promscaler_sync_duration_seconds_count 0',
       'promscaler_sync_lateness_seconds_sum 0.2',
       'promscaler_sync_lateness_seconds_count 1',
+      'promscaler_internal_errors_total 1',
       'promscaler_missed_rounds_total 3',
       'promscaler_recorded_decisions_total 0',
       'promscaler_record_dropped_decisions_total 0',

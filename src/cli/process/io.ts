@@ -15,6 +15,7 @@ export interface CommandIo {
    * Aborted by SIGINT, SIGTERM or a closed standard output, and by SIGHUP while a cleanup is registered with `guard`.
    */
   readonly signal: AbortSignal;
+  /** Only a service sets a listener: other commands end at an unhandled rejection. */
   readonly onFault?: (listener: FaultListener) => void;
   /** Command line of this program: `promscaler` (the default) or `node PATH`. */
   readonly command?: string;
@@ -26,8 +27,11 @@ export interface CommandIo {
 }
 
 export interface Fault {
-  /** `fatal`: an uncaught exception; the process then exits. */
-  readonly kind: 'warning' | 'fatal';
+  /**
+   * `rejection`: a promise that nobody awaits has rejected; the service continues. `fatal`: an uncaught exception; the
+   * service then stops as after SIGTERM, with exit code 1.
+   */
+  readonly kind: 'warning' | 'rejection' | 'fatal';
   readonly error: Error;
 }
 

@@ -24,6 +24,7 @@ import { scalerKey } from '../../scaler/spec.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { ListenError } from '../../server/server.js';
 import { createLog } from '../../telemetry/log.js';
+import type { Clock } from '../../units/clock.js';
 import type { Log } from '../../units/log.js';
 import { homeDirectory } from '../input/home-directory.js';
 import type { CommandIo, ExitCode, FaultListener } from '../process/io.js';
@@ -52,7 +53,8 @@ export async function runService(options: RunOptions, io: CommandIo): Promise<Ex
   const { clock } = io;
   allowHeapGrowth(0);
   const log = createLog({ stream: io.stderr, ...config.log, clock });
-  io.onFault?.(logFault(log));
+  let countInternalError = (): void => undefined;
+  io.onFault?.(logFault(log, clock, () => countInternalError()));
   const read = { defaults: config.defaults, service: serviceFacts(config) };
   const scalerStore = config.scalers.customResources ? createScalerStore(config.kubernetes.namespaces) : null;
   const files = createScalerFiles({
@@ -68,6 +70,7 @@ export async function runService(options: RunOptions, io: CommandIo): Promise<Ex
   if (options.strict && errors.length > 0) throw problemsError('the scaler documents are invalid', errors);
   const connection = await connect(config, { io, log });
   const service = await buildService({ config, connection, log, options, io, scalerStore });
+  ({ countInternalError } = service);
   log.info('started', {
     kubernetes: connection.source,
     scalers: first.scalers.length,
@@ -103,11 +106,41 @@ export async function runService(options: RunOptions, io: CommandIo): Promise<Ex
   return 0;
 }
 
-/** Logs faults, so that standard error contains only log lines. */
-function logFault(log: Log): FaultListener {
+const REJECTIONS_MS = 60_000;
+const MOST_REJECTIONS = 10;
+
+/**
+ * Logs faults, so that standard error contains only log lines. Logs at most 10 unhandled rejections a minute: one for
+ * each cycle of 10,000 scalers would fill the log.
+ */
+function logFault(log: Log, clock: Clock, countInternalError: () => void): FaultListener {
+  let sinceMs = Number.NEGATIVE_INFINITY;
+  let logged = 0;
+  let notLogged = 0;
+  const logRejection = (facts: Readonly<Record<string, unknown>>): void => {
+    if (clock.monotonicMs() - sinceMs >= REJECTIONS_MS) {
+      sinceMs = clock.monotonicMs();
+      logged = 0;
+    }
+    logged += 1;
+    if (logged > MOST_REJECTIONS) {
+      notLogged += 1;
+      return;
+    }
+    log.error('internal error: a promise without a handler was rejected; the service continues', {
+      ...facts,
+      notLogged,
+    });
+    notLogged = 0;
+  };
   return ({ kind, error }) => {
     const facts = { name: error.name, error, stack: error.stack };
-    if (kind === 'warning') log.warn('Node.js warning', facts);
+    if (kind === 'warning') {
+      log.warn('Node.js warning', facts);
+      return;
+    }
+    countInternalError();
+    if (kind === 'rejection') logRejection(facts);
     else log.error('uncaught exception; exiting', facts);
   };
 }

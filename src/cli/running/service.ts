@@ -13,12 +13,11 @@ import { createCluster } from '../../kubernetes/cluster.js';
 import { bucketOf } from '../../kubernetes/state/state-key.js';
 import type { RequestReport, Transport } from '../../kubernetes/requests/transport.js';
 import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
-import type { FollowedTarget } from '../../kubernetes/api/types.js';
 import { FAILURE_REASONS } from '../../prometheus/answers/answer.js';
 import { createMetricSource, type MetricSourceOptions } from '../../prometheus/planner.js';
 import { type Problem, countErrors } from '../../scaler/problems/problem.js';
 import type { Scaler } from '../../scaler/spec.js';
-import type { Log } from '../../units/log.js';
+import type { Facts, Log } from '../../units/log.js';
 import { createNotifier } from '../../notifications/notifier.js';
 import { createMetrics, createRegistry } from '../../telemetry/metrics.js';
 import { createRecorder } from '../../telemetry/recorder.js';
@@ -48,6 +47,7 @@ export interface Service {
    * Throws `ElectionRefusedError` if access to the Lease is forbidden.
    */
   readonly run: (signal: AbortSignal) => Promise<void>;
+  readonly countInternalError: () => void;
 }
 
 export interface ServiceOptions extends OwnObjects {
@@ -113,6 +113,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     instance: options.instance,
   });
   const clockWarnings = createClockWarnings(log);
+  const onFault = (message: string, error: unknown, facts: Facts = {}): void => {
+    metrics.countInternalError();
+    log.error(message, { ...facts, error, ...(error instanceof Error ? { stack: error.stack } : {}) });
+  };
   const source = createMetricSource({
     sources,
     clock,
@@ -123,7 +127,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       const { source, clockAheadSeconds } = report;
       if (clockAheadSeconds !== null) clockWarnings.sourceClockAhead(source, clockAheadSeconds);
     },
-    onFault: (error) => log.error('query failed: internal error', { error }),
+    onFault: (error) => onFault('query failed: internal error', error),
     onOverLimit: metrics.countOverLimitQuery,
     seeksDuplicates: true,
     onDuplicates: metrics.setDuplicates,
@@ -202,7 +206,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     clock,
     isSynced: cluster.isSynced,
     isListing: cluster.isListing,
-    follow: (scalers) => cluster.follow(scalers.map(targetOf)),
+    follow: (scalers) =>
+      cluster.follow(scalers.map(({ namespace, spec }) => ({ namespace, ref: spec.scaleTargetRef }))),
     startRound: source.startRound,
     runCycle: (input) => {
       const bucket = bucketOf(input.scaler);
@@ -214,7 +219,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       metrics.observeLateness(round.latenessSeconds);
       if (round.missed > 0) metrics.countMissedRounds(round.missed);
     },
-    onFault: (scaler, error) => log.error('cycle failed: internal error', { scaler: scaler.key, error }),
+    onFault: (scaler, error) => onFault('cycle failed: internal error', error, { scaler: scaler.key }),
     onClockSet: clockWarnings.wallClockSet,
     onRemoved: recorder.remove,
   });
@@ -244,8 +249,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       })
     : null;
   // Without sharding, a replica that others cannot reach has no address: its standbys then show no scalers.
-  const ip = options.podIp ?? (config.sharding.enabled ? LOOPBACK : null);
-  if (http !== null && ip !== null) address = addressOf(ip, http.port);
+  const ip = options.podIp ?? (config.sharding.enabled ? '127.0.0.1' : null);
+  if (http !== null && ip !== null) address = `http://${ip.includes(':') ? `[${ip}]` : ip}:${http.port}`;
   const termPorts = {
     clock,
     // With sharding, the state of a bucket is read when the bucket is acquired.
@@ -258,6 +263,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     },
   };
   return {
+    countInternalError: metrics.countInternalError,
     setScalers: (next, problems, verdicts) => {
       scalers = next;
       documentProblems = problems;
@@ -286,11 +292,4 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       }
     },
   };
-}
-
-const addressOf = (ip: string, port: number): string => `http://${ip.includes(':') ? `[${ip}]` : ip}:${port}`;
-const LOOPBACK = '127.0.0.1';
-
-function targetOf({ namespace, spec }: Scaler): FollowedTarget {
-  return { namespace, ref: spec.scaleTargetRef };
 }

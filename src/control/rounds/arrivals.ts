@@ -64,10 +64,16 @@ export function createArrivals<C extends Waiting>(
   });
 
   // Ages are read after the results: the server may have restarted since an earlier read, whose age would then not
-  // apply to the new results. `ageOf` never rejects.
+  // apply to the new results. A cycle that neither runs nor fails would never be due again.
   const close = async (group: Group<C>): Promise<void> => {
     if (open === group) open = null;
-    const ages = await readAges(group.servers, group.answers);
+    let ages: ReadonlyMap<string, SourceAge>;
+    try {
+      ages = await readAges(group.servers, group.answers);
+    } catch (error) {
+      for (const { cycle } of group.arrived) fail(cycle, error);
+      return;
+    }
     for (const { cycle, results } of group.arrived) admit({ cycle, results, ages });
   };
 

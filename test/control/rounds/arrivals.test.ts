@@ -58,6 +58,19 @@ function answersBehind(
 }
 
 describe('cycles that wait for their answers', () => {
+  it('fail if the age of their source cannot be read, instead of waiting for ever', async () => {
+    const { wait, ran, failed } = start();
+    const error = new TypeError('a fault of our own');
+    const { answers } = answersBehind(Promise.resolve());
+    const broken = { ...answers, ageOf: () => Promise.reject(error) };
+
+    const cycles = [wait(broken), wait(broken)];
+    await settle();
+
+    expect(ran).toEqual([]);
+    expect(failed).toEqual(cycles.map((cycle) => [cycle, error]));
+  });
+
   it('run when these arrive, with the time at which they began to wait', async () => {
     const { clock, wait, ran } = start();
     const { opened, open } = gate();
