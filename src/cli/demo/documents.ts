@@ -110,7 +110,7 @@ spec:
     scaleUp:
       policies: [{ type: Pods, value: 3, periodSeconds: ${seconds(60)} }]
     scaleDown:
-      stabilizationWindowSeconds: ${seconds(300)}
+      stabilizationWindowSeconds: ${Math.max(RATE_SECONDS, seconds(300))}
   syncPeriodSeconds: ${seconds(15)}
 `;
 }

@@ -25,17 +25,13 @@ export function addServers(
   return servers;
 }
 
-/** Never rejects. */
 export async function readAges(
   servers: AnsweringServers,
   answers: RoundAnswers,
 ): Promise<ReadonlyMap<string, SourceAge>> {
-  // All are asked before the first is awaited.
   const asked = Array.from(
     servers,
-    ([key, { source, urlIndex }]) => [key, answers.ageOf(source, urlIndex)] as const,
+    async ([key, { source, urlIndex }]) => [key, await answers.ageOf(source, urlIndex)] as const,
   );
-  const ages = new Map<string, SourceAge>();
-  for (const [key, age] of asked) ages.set(key, await age);
-  return ages;
+  return new Map(await Promise.all(asked));
 }
