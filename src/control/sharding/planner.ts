@@ -75,16 +75,21 @@ export function createPlanner(identity: string, times: ElectionTimes): Planner {
     nowMs: number,
   ) => {
     const claimed = new Set([...claims.values()].flat());
+    // A member that stops leaves several buckets free at the same time.
+    const late = new Set<string>();
     for (const [bucket, owner] of plan) {
       const known = freeSince.get(bucket);
       if (claimed.has(bucket) || owner === identity) freeSince.delete(bucket);
       else if (known?.owner !== owner) freeSince.set(bucket, { owner, ms: nowMs });
       else if (nowMs - known.ms >= CLAIM_PERIODS * periodMs) {
         freeSince.delete(bucket);
-        const last = idle.get(owner)?.restMs ?? 0;
-        const restMs = Math.min(LONGEST_REST_MS, Math.max(FIRST_REST_MS, last * 2));
-        idle.set(owner, { untilMs: nowMs + restMs, restMs, claims: claims.get(owner)?.length ?? 0 });
+        late.add(owner);
       }
+    }
+    for (const owner of late) {
+      const last = idle.get(owner)?.restMs ?? 0;
+      const restMs = Math.min(LONGEST_REST_MS, Math.max(FIRST_REST_MS, last * 2));
+      idle.set(owner, { untilMs: nowMs + restMs, restMs, claims: claims.get(owner)?.length ?? 0 });
     }
   };
 

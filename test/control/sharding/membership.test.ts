@@ -154,6 +154,25 @@ describe('the members', () => {
     expect([before, world.leases.size]).toEqual([3, 2]);
   });
 
+  it('one that leaves five free buckets unclaimed for 10 s gets its share again within 90 s', async () => {
+    const world = await threeMembers();
+    const [, b] = world.all;
+    const claimsOfB = (): number | undefined =>
+      [...world.leases.values()].find(({ spec }) => spec.holderIdentity.startsWith('b_'))?.buckets.length;
+    // It joins again, and stops before it has claimed anything.
+    if (b !== undefined) b.clock.skewSeconds += 10;
+    await world.passUntil(() => claimsOfB() === 0, 5);
+
+    b?.clock.stop();
+    await world.pass(13);
+    const whileStopped = world.all.map(({ served }) => served.length).sort();
+    b?.clock.goOn();
+    await world.passUntil(() => shared(world).length === STATE_BUCKETS && (b?.served.length ?? 0) >= 5, 90);
+
+    expect(whileStopped).toEqual([0, 8, 8]);
+    expect(shared(world)).toEqual(ALL);
+  });
+
   it('a new claim has a higher number than every earlier one', async () => {
     const world = await threeMembers();
     const [a, , c] = world.all;
