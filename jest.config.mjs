@@ -19,6 +19,7 @@ export default {
       },
     ],
   },
+  setupFiles: ['<rootDir>/test/support/fixed-seed.ts'],
   // It has more workers for the tests that wait in real time.
   runner: '<rootDir>/test/support/two-lanes.mjs',
   maxWorkers: '100%',

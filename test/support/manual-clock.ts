@@ -7,6 +7,9 @@ interface Timer {
   readonly callback: () => void;
 }
 
+/** A shorter wait than this would be lost in the rounding of a late time, and a loop of such waits would never end. */
+const LEAST_WAIT_MS = 0.001;
+
 /** A clock that stops until a test advances it. Starts at 2026-01-01T00:00:00Z by default. */
 export class ManualClock implements Clock {
   /** Returned by `random`; a test can set it. At least 0, below 1. */
@@ -30,7 +33,8 @@ export class ManualClock implements Clock {
   readonly random = (): number => this.chance;
 
   readonly after = (ms: number, callback: () => void): (() => void) => {
-    const timer = { dueMs: this.#elapsedMs + Math.max(0, ms), order: (this.#order += 1), callback };
+    const waitMs = ms > 0 ? Math.max(LEAST_WAIT_MS, ms) : 0;
+    const timer = { dueMs: this.#elapsedMs + waitMs, order: (this.#order += 1), callback };
     this.#timers.add(timer);
     return () => this.#timers.delete(timer);
   };

@@ -7,8 +7,7 @@ import { SIMULATED_SECONDS, cycle, fate, happen, mishapsOf, skews } from './mish
 // Each run is some 1,500 steps: about 3 s in all, more on a busy machine.
 jest.setTimeout(60_000);
 
-/** With a fixed seed: the simulated clock stands still in about one run of a thousand, between fractions of a millisecond. */
-const RUNS = { numRuns: 20, seed: 1 };
+const RUNS = { numRuns: 20 };
 
 const script = fc.record({
   fates: fc.array(fate, { minLength: 1, maxLength: 60 }),
