@@ -1,16 +1,17 @@
-import type { ContainerResourceMetric } from '../../scaler/spec.js';
-import { addMilli, milliFromNumber } from '../../units/quantity.js';
+import { addMilli, MilliSum } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
+import type { PodGroups } from '../result/decision.js';
+import { NamedParts } from '../samples/named-values.js';
 import type { ContainersSample, PodsSample } from '../snapshot/snapshot.js';
 import type { PodMetric, Proposal, ProposalContext } from './context.js';
 import { noProposal } from './context.js';
 import { ceilCount } from './count.js';
 import { groupPods } from './group-pods.js';
-import type { GroupedPods, ReadinessRule } from './group-pods.js';
+import type { ReadinessRule } from './group-pods.js';
+import { podRequests } from './pod-requests.js';
+import { hasSettled } from './settled-pods.js';
 import { isWithinTolerance } from './tolerance.js';
-import { plainProposal } from './plain-proposal.js';
-import { usageMeasure } from './usage-ratio.js';
-import type { UsageMeasure } from './usage-ratio.js';
+import { fullUsage, type Usage, usageRatio, withPod } from './usage-ratio.js';
 
 /**
  * Returns the proposal of a metric with a value per pod. Missing and unready pods are omitted first and then assumed to
@@ -22,121 +23,204 @@ export function proposeFromPods(
   sample: ContainersSample | PodsSample,
   context: ProposalContext,
 ): Proposal {
-  return plainProposal(metric, sample, context) ?? proposeFromAnyPods(metric, sample, context);
-}
-
-/** The rules in full, without the short way of `plain-proposal.ts`. */
-export function proposeFromAnyPods(
-  metric: PodMetric,
-  sample: ContainersSample | PodsSample,
-  context: ProposalContext,
-): Proposal {
   if (context.pods.length === 0) return noProposal('the selector matches no pods');
-  const measured = usageByPod(metric, sample);
-  const grouped = groupPods(
-    context.pods,
-    (name) => measured.has(name),
-    readinessRule(metric, sample, context),
-  );
-  const seen = { pods: grouped.groups, podReasons: grouped.reasons };
-  const usage = withoutPods(measured, [...grouped.groups.ignored, ...grouped.groups.unready]);
-  const measure = usageMeasure(metric, context.pods);
-  if (usage.size === 0) return noProposal(withCause(measure, NO_SAMPLE), seen);
-  if ('error' in measure) return noProposal(measure.error, seen);
-  const first = measure.of(usage);
+  const useValues = valuesOf(metric, sample);
+  const counted = settledPods(metric, useValues, { sample, context }) ?? {
+    ...countPods(metric, useValues, { sample, context }),
+    requests: requestsOf(metric, context),
+  };
+  const { groups, reasons, names, requests } = counted;
+  const seen = { pods: groups, podReasons: reasons };
+  if (names.length === 0) return noProposal(withCause(requests, NO_SAMPLE), seen);
+  if ('error' in requests) return noProposal(requests.error, seen);
+  const usage = sumUsage(names, useValues, requests);
+  const first = usageRatio(metric.target, usage);
   if ('error' in first) return noProposal(first.error, seen);
-  const result = replicasFor({ usage, ratio: first.ratio, grouped, measure, context });
-  return { ...seen, current: first.current, error: null, ...result };
+  const isOnePass = groups.missing.length === 0 && (groups.unready.length === 0 || first.ratio <= 1);
+  const { ratio, proposal } = isOnePass
+    ? onePass(first.ratio, groups.ready.length, context)
+    : secondPass(metric, { usage, ratio: first.ratio, groups, requests, counted: names.length }, context);
+  return { proposal, current: first.current, ratio, error: null, pods: groups, podReasons: reasons };
 }
 
 const NO_SAMPLE = 'no sample of any pod that counts (they may be unready)';
 
 /** Missing requests come first, because a user must fix them, while samples appear as pods become ready. */
-function withCause(measure: UsageMeasure | { readonly error: string }, message: string): string {
-  return 'error' in measure ? `${measure.error}; ${message}` : message;
+function withCause(requests: Requests | { readonly error: string }, message: string): string {
+  return 'error' in requests ? `${requests.error}; ${message}` : message;
 }
 
-function readinessRule(
-  metric: PodMetric,
-  sample: ContainersSample | PodsSample,
-  { now, spec }: ProposalContext,
-): ReadinessRule | null {
-  const isCpu = metric.type !== 'Pods' && metric.name === 'cpu';
-  if (!isCpu && spec.podWarmupSeconds === 0) return null;
-  return { ...spec, isCpu, now, sampledAt: sample.at, windowSeconds: sample.windowSeconds };
-}
+/** Passes the values of a pod to `use`; returns whether the sample has any. */
+type UseValues = (pod: string, use: (value: number) => void) => boolean;
 
-/** Returns the usage of each pod: the sum over the containers of its sample. Omits pods without a sample. */
-function usageByPod(metric: PodMetric, sample: ContainersSample | PodsSample): ReadonlyMap<string, Milli> {
-  const usage = new Map<string, Milli>();
+function valuesOf(metric: PodMetric, sample: ContainersSample | PodsSample): UseValues {
   if (sample.form === 'pods') {
-    for (const [pod, value] of sample.pods) usage.set(pod, milliFromNumber(value));
-    return usage;
+    const { pods } = sample;
+    return (pod, use) => {
+      const value = pods.get(pod);
+      if (value !== undefined) use(value);
+      return value !== undefined;
+    };
   }
-  for (const [pod, containers] of sample.containers) {
-    const values =
-      metric.type === 'ContainerResource' ? oneContainer(containers, metric) : containers.values();
-    let total: Milli | null = null;
-    for (const value of values) total = addMilli(total ?? 0n, milliFromNumber(value));
-    if (total !== null) usage.set(pod, total);
-  }
-  return usage;
+  const { containers } = sample;
+  const container = containerOf(metric);
+  if (containers instanceof NamedParts) return (pod, use) => containers.each(pod, container, use);
+  return (pod, use) => {
+    let hasValue = false;
+    for (const [name, value] of containers.get(pod) ?? []) {
+      if (container !== null && name !== container) continue;
+      use(value);
+      hasValue = true;
+    }
+    return hasValue;
+  };
 }
 
-function oneContainer(
-  containers: ReadonlyMap<string, number>,
-  metric: ContainerResourceMetric,
-): readonly number[] {
-  const value = containers.get(metric.container);
-  return value === undefined ? [] : [value];
+/** The requests of pods, for a utilization; empty for other targets. */
+interface Requests {
+  /** Null: each pod that counts has a request. */
+  readonly byPod: ReadonlyMap<string, Milli> | null;
+  readonly total: Milli;
 }
 
-function withoutPods(usage: ReadonlyMap<string, Milli>, pods: readonly string[]): ReadonlyMap<string, Milli> {
-  if (pods.length === 0) return usage;
-  const kept = new Map(usage);
-  for (const pod of pods) kept.delete(pod);
-  return kept;
+const NO_REQUESTS: Requests = { byPod: null, total: 0n };
+
+interface Counted {
+  readonly groups: PodGroups;
+  readonly reasons: Proposal['podReasons'];
+  /** The pods of the first pass, listed or not: those with a sample that are neither unready nor ignored. */
+  readonly names: readonly string[];
 }
 
-interface FirstPass {
-  readonly usage: ReadonlyMap<string, Milli>;
-  readonly ratio: number;
-  readonly grouped: GroupedPods;
-  readonly measure: UsageMeasure;
+interface Given {
+  readonly sample: ContainersSample | PodsSample;
   readonly context: ProposalContext;
 }
 
-function replicasFor(pass: FirstPass): { readonly proposal: number; readonly ratio: number } {
-  const { ratio, grouped, context } = pass;
-  const { ready, unready, missing } = grouped.groups;
-  const { specReplicas } = context.target;
-  if (missing.length === 0 && (unready.length === 0 || ratio <= 1)) {
-    const within = isWithinTolerance(ratio, context.tolerances);
-    return { ratio, proposal: within ? specReplicas : ceilCount(ratio * ready.length) };
+const NO_REASONS: Proposal['podReasons'] = {};
+
+/** The usual case, for speed: all pods have settled and have a sample, and nothing else has one. Null: it is another one. */
+function settledPods(
+  metric: PodMetric,
+  useValues: UseValues,
+  { sample, context }: Given,
+): (Counted & { readonly requests: Requests }) | null {
+  const { settled } = context.podFacts;
+  if (settled === null) return null;
+  const { cpuInitializationPeriodSeconds, podWarmupSeconds } = context.spec;
+  const youngSeconds = cpuInitializationPeriodSeconds + podWarmupSeconds;
+  if (hasReadinessRule(metric, context) && !hasSettled(settled, youngSeconds, context.now)) return null;
+  const { ready } = settled.groups;
+  const { size } = sample.form === 'pods' ? sample.pods : sample.containers;
+  if (size !== ready.length || !ready.every((name) => useValues(name, ignore))) return null;
+  const { target } = metric;
+  const total = target.type === 'Utilization' ? settled.requested(metric.name, containerOf(metric)) : 0n;
+  if (total === null) return null;
+  return { groups: settled.groups, reasons: NO_REASONS, names: ready, requests: { byPod: null, total } };
+}
+
+function countPods(metric: PodMetric, useValues: UseValues, { sample, context }: Given): Counted {
+  const hasSample = (name: string): boolean => useValues(name, ignore);
+  const grouped = groupPods(context.pods, hasSample, readinessRule(metric, { sample, context }));
+  const aside = new Set([...grouped.groups.ignored, ...grouped.groups.unready]);
+  const sampled = sample.form === 'pods' ? sample.pods : sample.containers;
+  const names = [...sampled.keys()].filter((name) => !aside.has(name) && hasSample(name));
+  return { ...grouped, names };
+}
+
+function ignore(): void {
+  // Only whether there is a value is asked.
+}
+
+function hasReadinessRule(metric: PodMetric, { spec }: ProposalContext): boolean {
+  return isCpu(metric) || spec.podWarmupSeconds > 0;
+}
+
+function readinessRule(metric: PodMetric, { sample, context }: Given): ReadinessRule | null {
+  if (!hasReadinessRule(metric, context)) return null;
+  const { now, spec } = context;
+  return {
+    ...spec,
+    isCpu: isCpu(metric),
+    now,
+    sampledAt: sample.at,
+    windowSeconds: sample.windowSeconds,
+  };
+}
+
+function isCpu(metric: PodMetric): boolean {
+  return metric.type !== 'Pods' && metric.name === 'cpu';
+}
+
+function containerOf(metric: PodMetric): string | null {
+  return metric.type === 'ContainerResource' ? metric.container : null;
+}
+
+function requestsOf(metric: PodMetric, { pods }: ProposalContext): Requests | { readonly error: string } {
+  if (metric.target.type !== 'Utilization') return NO_REQUESTS;
+  const answer = podRequests(pods, metric.name, containerOf(metric));
+  return 'error' in answer ? answer : { byPod: answer.requests, total: 0n };
+}
+
+/** Adds the usage of pods; with requests, only of those that have one. */
+function sumUsage(names: readonly string[], useValues: UseValues, { byPod, total }: Requests): Usage {
+  const sum = new MilliSum();
+  if (byPod === null) {
+    for (const name of names) useValues(name, sum.add);
+    return { pods: names.length, used: sum.total, requested: total };
   }
-  return secondPass(pass);
+  let requested = 0n;
+  let pods = 0;
+  for (const name of names) {
+    const request = byPod.get(name);
+    if (request === undefined) continue;
+    useValues(name, sum.add);
+    requested = addMilli(requested, request);
+    pods += 1;
+  }
+  return { pods, used: sum.total, requested };
+}
+
+interface Result {
+  readonly ratio: number;
+  readonly proposal: number;
+}
+
+function onePass(ratio: number, pods: number, { target, tolerances }: ProposalContext): Result {
+  const within = isWithinTolerance(ratio, tolerances);
+  return { ratio, proposal: within ? target.specReplicas : ceilCount(ratio * pods) };
+}
+
+interface FirstPass {
+  readonly usage: Usage;
+  readonly ratio: number;
+  readonly groups: PodGroups;
+  readonly requests: Requests;
+  /** The number of pods, with those that are not listed. */
+  readonly counted: number;
 }
 
 /** Computes the ratio again, assuming that the omitted pods oppose the change. */
-function secondPass({ usage, ratio, grouped, measure, context }: FirstPass): {
-  readonly proposal: number;
-  readonly ratio: number;
-} {
-  const { specReplicas } = context.target;
-  const filled = new Map(usage);
-  for (const pod of grouped.groups.missing) {
-    if (ratio < 1) filled.set(pod, measure.fullUsageOf(pod));
-    else if (ratio > 1) filled.set(pod, 0n);
+function secondPass(
+  { target }: PodMetric,
+  { usage, ratio, groups, requests, counted }: FirstPass,
+  { target: { specReplicas }, tolerances }: ProposalContext,
+): Result {
+  const requestOf = (pod: string): Milli => requests.byPod?.get(pod) ?? 0n;
+  const missing = ratio === 1 ? [] : groups.missing;
+  const added = new Set([...missing, ...(ratio > 1 ? groups.unready : [])]);
+  let filled = usage;
+  for (const pod of added) {
+    const request = requestOf(pod);
+    filled = withPod(filled, { request, usage: ratio < 1 ? fullUsage(target, request) : 0n });
   }
-  if (ratio > 1) for (const pod of grouped.groups.unready) filled.set(pod, 0n);
-  const again = measure.of(filled);
+  const again = usageRatio(target, filled);
   // Unreachable: the second pass only adds pods that have requests.
   if ('error' in again) return { ratio, proposal: specReplicas };
   const flipped = (ratio < 1 && again.ratio > 1) || (ratio > 1 && again.ratio < 1);
-  if (flipped || isWithinTolerance(again.ratio, context.tolerances)) {
+  if (flipped || isWithinTolerance(again.ratio, tolerances))
     return { ratio: again.ratio, proposal: specReplicas };
-  }
-  const count = ceilCount(again.ratio * filled.size);
+  const count = ceilCount(again.ratio * (counted + added.size));
   const turned = again.ratio < 1 ? count > specReplicas : count < specReplicas;
   return { ratio: again.ratio, proposal: turned ? specReplicas : count };
 }

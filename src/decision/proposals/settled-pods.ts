@@ -1,5 +1,6 @@
 import type { Instant } from '../../units/time.js';
 import { addSeconds } from '../../units/time.js';
+import { type Milli, sumMilli } from '../../units/quantity.js';
 import type { PodGroups } from '../result/decision.js';
 import type { Pod } from '../snapshot/snapshot.js';
 import { podRequests } from './pod-requests.js';
@@ -11,8 +12,8 @@ import { podRequests } from './pod-requests.js';
 export interface SettledPods {
   readonly groups: PodGroups;
   readonly youngestStart: Instant;
-  /** Returns the sum of the requests in milli-units; null if a pod has none, or the sum is not an exact number. */
-  readonly requested: (resource: string, container: string | null) => number | null;
+  /** Returns the sum of the requests; null if a pod has none. */
+  readonly requested: (resource: string, container: string | null) => Milli | null;
 }
 
 /**
@@ -57,22 +58,14 @@ function settle(pods: readonly Pod[]): SettledPods | null {
 }
 
 function rememberRequests(pods: readonly Pod[]): SettledPods['requested'] {
-  const sums = new Map<string, number | null>();
+  const sums = new Map<string, Milli | null>();
   return (resource, container) => {
     const key = container === null ? resource : `${resource}\n${container}`;
     const before = sums.get(key);
     if (before !== undefined) return before;
-    const sum = sumRequests(pods, resource, container);
+    const answer = podRequests(pods, resource, container);
+    const sum = 'error' in answer ? null : sumMilli(answer.requests.values());
     sums.set(key, sum);
     return sum;
   };
-}
-
-function sumRequests(pods: readonly Pod[], resource: string, container: string | null): number | null {
-  const answer = podRequests(pods, resource, container);
-  if ('error' in answer) return null;
-  let sum = 0n;
-  for (const request of answer.requests.values()) sum += request;
-  const exact = Number(sum);
-  return Number.isSafeInteger(exact) ? exact : null;
 }

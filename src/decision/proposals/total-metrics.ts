@@ -1,5 +1,5 @@
 import type { ExternalMetric, ObjectMetric } from '../../scaler/spec.js';
-import { addMilli, milliFromNumber, milliToNumber } from '../../units/quantity.js';
+import { MilliSum, milliToNumber } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
 import type { Pod, Sample, ValuesSample } from '../snapshot/snapshot.js';
 import type { Proposal, ProposalContext } from './context.js';
@@ -29,10 +29,9 @@ export function proposeFromTotal(
 
 /** Returns 0 for a sample of another form. */
 export function totalOf(sample: Sample): Milli {
-  let total = 0n;
-  if (sample.form === 'values')
-    for (const value of sample.values) total = addMilli(total, milliFromNumber(value));
-  return total;
+  const sum = new MilliSum();
+  if (sample.form === 'values') sample.values.forEach(sum.add);
+  return sum.total;
 }
 
 /** Includes pods that are being deleted. */

@@ -2,74 +2,48 @@ import type { MetricTarget } from '../../scaler/spec.js';
 import { addMilli, milliToNumber } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
 import type { CurrentValue } from '../result/decision.js';
-import type { Pod } from '../snapshot/snapshot.js';
-import type { PodMetric } from './context.js';
-import { podRequests } from './pod-requests.js';
+
+/** Usage of some pods in milli-units. */
+export interface Usage {
+  readonly pods: number;
+  readonly used: Milli;
+  /** Requests of these pods; 0 if the target is not a utilization. */
+  readonly requested: Milli;
+}
 
 type UsageRatio = { readonly ratio: number; readonly current: CurrentValue } | { readonly error: string };
 
 /**
- * `of` converts usage by pod to a ratio. `fullUsageOf` returns the usage of a pod that is assumed to be at full usage.
+ * Returns `trunc(sum(usage) * 100 / sum(request)) / target` for a utilization: the percentage is truncated to an integer
+ * before the division, so 55.9 % with target 50 is 1.1. Otherwise `trunc(sum / number of pods) / target` in milli-units.
+ * Source: metrics/utilization.go, GetResourceUtilizationRatio and GetMetricUsageRatio.
  */
-export interface UsageMeasure {
-  readonly of: (usage: ReadonlyMap<string, Milli>) => UsageRatio;
-  readonly fullUsageOf: (podName: string) => Milli;
+export function usageRatio(target: MetricTarget, { pods, used, requested }: Usage): UsageRatio {
+  if (pods === 0) return { error: 'no sample belongs to a pod of the target' };
+  const average = used / BigInt(pods);
+  const averageValue = milliToNumber(average);
+  if (target.type !== 'Utilization')
+    return { ratio: Number(average) / Number(target.milli), current: { averageValue } };
+  if (requested === 0n) return { error: 'the requests of the pods add up to 0' };
+  const averageUtilization = Number((used * 100n) / requested);
+  return { ratio: averageUtilization / target.percent, current: { averageUtilization, averageValue } };
 }
 
-export function usageMeasure(
-  metric: PodMetric,
-  pods: readonly Pod[],
-): UsageMeasure | { readonly error: string } {
-  const { target } = metric;
-  if (target.type !== 'Utilization') return averageMeasure(target);
-  const container = metric.type === 'ContainerResource' ? metric.container : null;
-  const answer = podRequests(pods, metric.name, container);
-  return 'error' in answer ? answer : utilizationMeasure(target.percent, answer.requests);
-}
-
-/**
- * `trunc(sum(usage) * 100 / sum(request)) / target` over the pods that have both. The percentage is truncated to an
- * integer before the division: 55.9 % with target 50 is 1.1. A pod at full usage uses max(100, target) percent of its
- * request. Source: metrics/utilization.go, GetResourceUtilizationRatio.
- */
-function utilizationMeasure(targetPercent: number, requests: ReadonlyMap<string, Milli>): UsageMeasure {
+/** Returns the usage with one more pod, which is assumed to be idle or at full usage. */
+export function withPod(
+  { pods, used, requested }: Usage,
+  pod: { readonly request: Milli; readonly usage: Milli },
+): Usage {
   return {
-    of: (usage) => {
-      let used = 0n;
-      let requested = 0n;
-      let count = 0n;
-      for (const [pod, value] of usage) {
-        const request = requests.get(pod);
-        if (request === undefined) continue;
-        used = addMilli(used, value);
-        requested = addMilli(requested, request);
-        count += 1n;
-      }
-      if (count === 0n) return { error: 'no sample belongs to a pod of the target' };
-      if (requested === 0n) return { error: 'the requests of the pods add up to 0' };
-      const percent = Number((used * 100n) / requested);
-      const current = { averageUtilization: percent, averageValue: milliToNumber(used / count) };
-      return { ratio: percent / targetPercent, current };
-    },
-    fullUsageOf: (pod) => ((requests.get(pod) ?? 0n) * BigInt(Math.max(100, targetPercent))) / 100n,
+    pods: pods + 1,
+    used: addMilli(used, pod.usage),
+    requested: addMilli(requested, pod.request),
   };
 }
 
-/**
- * `trunc(sum / number of pods) / target` in milli-units, including pods that are not listed. Source:
- * metrics/utilization.go, GetMetricUsageRatio.
- */
-function averageMeasure(target: Exclude<MetricTarget, { type: 'Utilization' }>): UsageMeasure {
-  return {
-    of: (usage) => {
-      let total = 0n;
-      for (const value of usage.values()) total = addMilli(total, value);
-      const average = total / BigInt(usage.size);
-      return {
-        ratio: Number(average) / Number(target.milli),
-        current: { averageValue: milliToNumber(average) },
-      };
-    },
-    fullUsageOf: () => target.milli,
-  };
+/** Returns the usage of a pod at full usage: the target, or max(100, target) percent of its request. */
+export function fullUsage(target: MetricTarget, request: Milli): Milli {
+  return target.type === 'Utilization'
+    ? (request * BigInt(Math.max(100, target.percent))) / 100n
+    : target.milli;
 }

@@ -26,18 +26,6 @@ export class NamedValues implements ReadonlyMap<string, number> {
     return this.#indexOf(name) !== -1;
   }
 
-  /** Returns the sum of what `read` returns for the values of these names; null if one has none, or `read` returns null. */
-  sum(names: readonly string[], read: (value: number | undefined) => number | null): number | null {
-    let sum = 0;
-    for (const name of names) {
-      const index = this.#indexOf(name);
-      const value = index === -1 ? null : read(this.#values[index]);
-      if (value === null) return null;
-      sum += value;
-    }
-    return sum;
-  }
-
   forEach(callback: (value: number, name: string, map: ReadonlyMap<string, number>) => void): void {
     for (const [name, value] of this) callback(value, name, this);
   }
@@ -65,13 +53,14 @@ export class NamedValues implements ReadonlyMap<string, number> {
   #indexOf(name: string): number {
     const end = this.#from + this.size;
     const names = this.#names;
-    const next = this.#next;
+    const next = this.#next < end ? this.#next : this.#from;
     if (next < end && names[next] === name) {
       this.#next = next + 1;
       return next;
     }
-    const index =
-      this.size > MOST_SCANNED ? (indexOf(names).get(name) ?? -1) : names.indexOf(name, this.#from);
+    // The index is that of the whole list, in which the name of a container is once for each pod.
+    const isIndexed = this.size > MOST_SCANNED && this.size === names.length;
+    const index = isIndexed ? (indexOf(names).get(name) ?? -1) : names.indexOf(name, this.#from);
     if (index < this.#from || index >= end) return -1;
     this.#next = index + 1;
     return index;
@@ -138,31 +127,21 @@ export class NamedParts implements ReadonlyMap<string, ReadonlyMap<string, numbe
   }
 
   /**
-   * Returns the sum of what `read` returns for the values of these pods, or of one container of each; null if a pod has
-   * none, or `read` returns null. `get` would build a map for each pod in each round.
+   * Passes the values of a pod, or of one container of it, to `use`; returns whether there are any. `get` would build a
+   * map for each pod in each round.
    */
-  sum(
-    pods: readonly string[],
-    container: string | null,
-    read: (value: number | undefined) => number | null,
-  ): number | null {
+  each(pod: string, container: string | null, use: (value: number) => void): boolean {
+    const index = this.#indexOf(pod);
+    if (index === -1) return false;
     const { containers, starts } = this.#parts;
-    let sum = 0;
-    for (const pod of pods) {
-      const index = this.#indexOf(pod);
-      if (index === -1) return null;
-      const end = starts[index + 1] ?? 0;
-      let hasValue = false;
-      for (let at = starts[index] ?? 0; at < end; at += 1) {
-        if (container !== null && containers[at] !== container) continue;
-        const value = read(this.#values[at]);
-        if (value === null) return null;
-        sum += value;
-        hasValue = true;
-      }
-      if (!hasValue) return null;
+    const end = starts[index + 1] ?? 0;
+    let hasValue = false;
+    for (let at = starts[index] ?? 0; at < end; at += 1) {
+      if (container !== null && containers[at] !== container) continue;
+      use(this.#values[at] ?? NaN);
+      hasValue = true;
     }
-    return sum;
+    return hasValue;
   }
 
   *values(): Generator<ReadonlyMap<string, number>, undefined> {
@@ -186,9 +165,10 @@ export class NamedParts implements ReadonlyMap<string, ReadonlyMap<string, numbe
 
   #indexOf(pod: string): number {
     const { pods } = this.#parts;
+    const next = this.#next < this.size ? this.#next : 0;
     const index =
-      pods[this.#next] === pod
-        ? this.#next
+      pods[next] === pod
+        ? next
         : this.size > MOST_SCANNED
           ? (indexOf(pods).get(pod) ?? -1)
           : pods.indexOf(pod);

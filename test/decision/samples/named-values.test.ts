@@ -54,39 +54,32 @@ describe.each([3, 32, 33, 500])('%d named values', (count) => {
   });
 });
 
-describe('the sum of the values of pods', () => {
+describe('the values of a pod', () => {
   const parts = { pods: ['web-0', 'web-1'], starts: [0, 2, 3], containers: ['app', 'proxy', 'app'] };
   const view = new NamedParts(parts, [1, 2, 4]);
-  const double = (value: number | undefined): number => 2 * (value ?? NaN);
-  const noTwo = (value: number | undefined): number | null => (value === 2 ? null : 1);
 
-  it.each<[readonly string[], string | null, number | null]>([
-    [[], null, 0],
-    [['web-0'], null, 6],
-    [['web-0'], 'proxy', 4],
-    [['web-1'], null, 8],
-    [['web-1'], 'proxy', null],
-    [['web-2'], null, null],
-    [['web-0', 'web-1'], null, 14],
-    [['web-1', 'web-0'], 'app', 10],
-    [['web-0', 'web-1'], 'proxy', null],
-    [['web-0', 'web-2'], null, null],
-  ])('of %j, container %s, is %s', (pods, container, sum) => {
-    expect(view.sum(pods, container, double)).toBe(sum);
+  it.each<[string, string | null, readonly number[]]>([
+    ['web-0', null, [1, 2]],
+    ['web-0', 'proxy', [2]],
+    ['web-1', null, [4]],
+    ['web-1', 'proxy', []],
+    ['web-2', null, []],
+    ['web-0', 'app', [1]],
+  ])('of %s, container %s, are %j', (pod, container, expected) => {
+    const seen: number[] = [];
+
+    const hasValue = view.each(pod, container, (value) => seen.push(value));
+
+    expect(seen).toEqual(expected);
+    expect(hasValue).toBe(expected.length > 0);
   });
 
-  it('is null if one of them cannot be read', () => {
-    expect(view.sum(['web-0'], null, noTwo)).toBeNull();
-    expect(view.sum(['web-1'], null, noTwo)).toBe(1);
-  });
+  it('are those of its own 40 containers, not of another pod with the same names', () => {
+    const containers = [...names(40), ...names(40)];
+    const both = new NamedParts({ pods: ['a', 'b'], starts: [0, 40, 80], containers }, [
+      ...containers.keys(),
+    ]);
 
-  it.each<[readonly string[], number | null]>([
-    [[], 0],
-    [['b'], 2],
-    [['c', 'a', 'b'], 14],
-    [['a', 'd'], null],
-  ])('with one value each, of %j, is %s', (names, sum) => {
-    expect(new NamedValues(['a', 'b', 'c'], [4, 1, 2]).sum(names, double)).toBe(sum);
-    expect(new NamedValues(['a', 'b', 'c', 'd'], [4, 1, 2, 8], 0, 3).sum(names, double)).toBe(sum);
+    expect([both.get('a')?.get('pod-39'), both.get('b')?.get('pod-0')]).toEqual([39, 40]);
   });
 });
