@@ -5,6 +5,7 @@ import { benchDashboard, DASHBOARD_USAGE } from './dashboard/main.js';
 import { benchDecide } from './decide.js';
 import { benchElasticity } from './elasticity.js';
 import { benchFlood } from './flood.js';
+import { benchLag, LAG_USAGE } from './lag/main.js';
 import { benchPrometheus, PROMETHEUS_USAGE } from './prometheus/main.js';
 import { benchReaction, REACTION_USAGE } from './reaction/main.js';
 import { benchScale, SCALE_USAGE } from './scale/main.js';
@@ -35,6 +36,8 @@ ${REACTION_USAGE}
 ${SHARES_USAGE}
 
 ${STATUSES_USAGE}
+
+${LAG_USAGE}
 
 ${BROWSER_USAGE}
 
@@ -67,6 +70,7 @@ async function runSection(): Promise<void> {
   else if (given[0] === 'reaction') await benchReaction(given.slice(1), readVersion(), stop.signal);
   else if (given[0] === 'shares') await benchShares(given.slice(1), readVersion(), stop.signal);
   else if (given[0] === 'statuses') await benchStatuses(given.slice(1), readVersion(), stop.signal);
+  else if (given[0] === 'lag') await benchLag(given.slice(1), readVersion(), stop.signal);
   else if (given[0] === 'backtest') await benchBacktest(given.slice(1), readVersion());
   else if (given[0] === 'dashboard') await benchDashboard(given.slice(1), readVersion());
   else if (given[0] === 'browser') await benchBrowser(given.slice(1), readVersion());

@@ -13,28 +13,39 @@ export interface RunningVictoriaMetrics {
   readonly port: number;
   /** Resolves when earlier writes can be queried. */
   readonly flush: () => Promise<void>;
-  /** Sends SIGKILL and deletes the data. */
+  /** Sends SIGKILL and deletes the data, unless the directory was given. */
   readonly kill: () => Promise<void>;
+  /** Sends a signal: SIGSTOP suspends, SIGCONT resumes, SIGKILL crashes. */
+  readonly signal: (name: NodeJS.Signals) => void;
+  /** Resolves when the process has exited. Never rejects. */
+  readonly ended: Promise<string>;
 }
 
 const READY_TIMEOUT_MS = 20_000;
 const PROBE_INTERVAL_MS = 20;
 
-/** Starts the one of Debian in an empty directory; ready in about 0.1 s. `port` 0: any free one. */
+/**
+ * Starts the one on the PATH or of Debian; ready in about 0.1 s. `port` 0: any free one. `folder`: default: a new one.
+ */
 export async function startVictoriaMetrics({
   port: wanted = 0,
   args = ['-search.latencyOffset=0s'],
-}: { readonly port?: number; readonly args?: readonly string[] } = {}): Promise<RunningVictoriaMetrics> {
+  folder,
+}: {
+  readonly port?: number;
+  readonly args?: readonly string[];
+  readonly folder?: string;
+} = {}): Promise<RunningVictoriaMetrics> {
   const [env, clock] = [process.env, SYSTEM_CLOCK];
   const file = await findVictoriaMetrics({ env, clock });
   const port = wanted === 0 ? await freePort() : wanted;
-  const directory = await mkdtemp(join(tmpdir(), 'promscaler-victoria-metrics-'));
+  const directory = folder ?? (await mkdtemp(join(tmpdir(), 'promscaler-victoria-metrics-')));
   const url = `http://127.0.0.1:${port}`;
   const child = startChild({
     title: 'VictoriaMetrics',
     file,
     args: [
-      `-storageDataPath=${directory}`,
+      `-storageDataPath=${join(directory, 'data')}`,
       `-httpListenAddr=127.0.0.1:${port}`,
       '-retentionPeriod=1',
       '-loggerLevel=ERROR',
@@ -48,7 +59,7 @@ export async function startVictoriaMetrics({
   const kill = async (): Promise<void> => {
     child.signal('SIGKILL');
     await child.ended;
-    await rm(directory, { recursive: true, force: true });
+    if (folder === undefined) await rm(directory, { recursive: true, force: true });
   };
   const startMs = clock.monotonicMs();
   while (!(await isReady(url))) {
@@ -63,6 +74,8 @@ export async function startVictoriaMetrics({
       await fetch(`${url}/internal/force_flush`);
     },
     kill,
+    signal: child.signal,
+    ended: child.ended,
   };
 }
 

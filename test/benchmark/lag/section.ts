@@ -1,0 +1,91 @@
+import type { Counts } from './judge.js';
+import type { EngineResult } from './main.js';
+import { type EngineName, KINDS, type Path, STABILIZATIONS, SUBJECTS, TIME_SCALE } from './plan.js';
+
+const TITLES: Readonly<Record<EngineName, string>> = {
+  prometheus: 'Prometheus',
+  victoriametrics: 'VictoriaMetrics',
+};
+
+const NO_COUNTS: Counts = { rounds: 0, low: 0, prevented: 0, wrong: 0 };
+
+export function countWrong(results: readonly EngineResult[]): number {
+  return results
+    .flatMap(({ lanes }) => lanes.flatMap(({ judged }) => judged.faults))
+    .flatMap(({ counts }) => [...counts.values()])
+    .reduce((sum, { wrong }) => sum + wrong, 0);
+}
+
+/** Returns the section of docs/benchmarks.md. */
+export function sectionOf(results: readonly EngineResult[], machine: string): readonly string[] {
+  return [
+    '## Old data',
+    '',
+    'Whether samples that are late or missing scale a workload down whose load stays the same, with the built command line,',
+    'a real engine and the API server of the demo. `npm run bench -- lag --write` measures it and writes this section;',
+    '[the README of the benchmark](../test/benchmark/README.md#old-data) explains each figure and what is not covered.',
+    '',
+    `- Machine: ${machine}`,
+    `- Engines: ${results.map(({ engine, version }) => `${TITLES[engine]} ${version}`).join(', ')}`,
+    `- Date: ${new Date().toISOString().slice(0, 10)}`,
+    `- Wrong scale-downs in all cells: ${countWrong(results)}`,
+    '',
+    ...results.flatMap(linesOf),
+  ];
+}
+
+const PATH_TITLES: Readonly<Record<Path, string>> = {
+  scrape: 'scraped',
+  agent: 'remote write',
+  rule: 'recording rule',
+};
+
+function linesOf({ engine, version, lanes }: EngineResult): readonly string[] {
+  return [
+    `### Old data on ${TITLES[engine]} ${version}`,
+    '',
+    'Wrong scale-downs, rounds in which the value alone would have scaled down, rounds in which it was too low, and all',
+    'rounds:',
+    '',
+    `| samples | fault | stabilization | ${KINDS.join(' | ')} |`,
+    `| --- | --- | ---: |${KINDS.map(() => ' ---: |').join('')}`,
+    ...lanes.flatMap(({ path, judged }) =>
+      judged.faults.flatMap(({ name, counts }) =>
+        rowsOf([path, name], (scaler) => countsText(counts.get(scaler))),
+      ),
+    ),
+    '',
+    'Time from a fall of the load to the PATCH to the count that suits it:',
+    '',
+    `| samples | fall | stabilization | ${KINDS.join(' | ')} |`,
+    `| --- | --- | ---: |${KINDS.map(() => ' ---: |').join('')}`,
+    ...lanes.flatMap(({ path, judged }) =>
+      judged.falls.flatMap(({ name, seconds }) =>
+        rowsOf([path, name], (scaler) => secondsText(seconds.get(scaler))),
+      ),
+    ),
+    '',
+  ];
+}
+
+/** Returns a row for each stabilization. */
+function rowsOf(
+  [path, name]: readonly [Path, string],
+  cellOf: (scaler: string) => string,
+): readonly string[] {
+  return STABILIZATIONS.map((seconds) => {
+    const cells = SUBJECTS.filter((subject) => subject.stabilizationSeconds === seconds).map((subject) =>
+      cellOf(subject.name),
+    );
+    return `| ${[PATH_TITLES[path], name, `${seconds * TIME_SCALE} s`, ...cells].join(' | ')} |`;
+  });
+}
+
+function countsText({ wrong, prevented, low, rounds }: Counts = NO_COUNTS): string {
+  return [wrong, prevented, low, rounds].join(' / ');
+}
+
+/** As measured, without the scale. */
+function secondsText(seconds: number | null | undefined): string {
+  return seconds === null || seconds === undefined ? 'not reached' : `${seconds.toFixed(0)} s`;
+}
