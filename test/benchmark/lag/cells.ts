@@ -42,6 +42,8 @@ interface Fault {
 const LASTING_SECONDS = LONG_STABILIZATION_SECONDS + 35;
 /** After the range, the value is missing. */
 const ENDING_SECONDS = 2 * WINDOW_SECONDS;
+/** An engine that was started within twice the range holds each scale-down. */
+const START_SECONDS = 2 * WINDOW_SECONDS + 15;
 const STOPPED_SECONDS = 45 / TIME_SCALE;
 const RULE_DELAY_SECONDS = 120 / TIME_SCALE;
 /** A dip of the load that is over before a late rule shows it, and before the stabilization lets it through. */
@@ -136,7 +138,7 @@ export async function runCells(lane: Lane, path: Path, signal: AbortSignal): Pro
     await untilReplicas(lane, replicas, signal);
   };
 
-  await wait(RECOVERY_SECONDS + 5);
+  await wait(START_SECONDS);
   await fall('the load halves', REPLICAS / 2);
   await during('the own scale-down', () => wait(RECOVERY_SECONDS));
   setLoad(REPLICAS);

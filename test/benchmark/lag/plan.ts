@@ -109,7 +109,7 @@ scalers: { paths: [scalers.yaml] }
 server: { port: ${given.port}, dashboard: false }
 recoveryHoldMaxSeconds: ${WINDOW_SECONDS}
 defaults: { syncPeriodSeconds: 1 }
-record: { path: '${given.record}', which: all }
+record: { path: '${given.record}', which: all, maxFileBytes: 1073741824 }
 log: { level: warn }
 `;
 }
