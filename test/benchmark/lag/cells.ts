@@ -119,13 +119,18 @@ function failing(name: string, isFailing: (node: number) => boolean, seconds: nu
 }
 
 /** Runs all cells of a path, one after the other. */
-export async function runCells(lane: Lane, path: Path, signal: AbortSignal): Promise<Cells> {
+export async function runCells(
+  lane: Lane,
+  given: { readonly path: Path; readonly report: (cell: string) => void; readonly signal: AbortSignal },
+): Promise<Cells> {
+  const { path, report, signal } = given;
   const { cluster } = lane;
   const faults: FaultCell[] = [];
   const falls: FallCell[] = [];
   const wait = (seconds: number): Promise<void> => pause(seconds * 1000, signal);
   const during = async (name: string, run: () => Promise<void>): Promise<void> => {
     const startMs = Date.now();
+    report(name);
     await run();
     faults.push({ name, startMs, endMs: Date.now() });
   };
@@ -133,11 +138,13 @@ export async function runCells(lane: Lane, path: Path, signal: AbortSignal): Pro
     for (const { name } of SUBJECTS) cluster.setLoad(name, pods);
   };
   const fall = async (name: string, replicas: number): Promise<void> => {
+    report(name);
     falls.push({ name, startMs: Date.now(), replicas });
     setLoad(replicas);
     await untilReplicas(lane, replicas, signal);
   };
 
+  report('start');
   await wait(START_SECONDS);
   await fall('the load halves', REPLICAS / 2);
   await during('the own scale-down', () => wait(RECOVERY_SECONDS));

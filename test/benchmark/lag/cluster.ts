@@ -26,7 +26,7 @@ export interface LagCluster {
   readonly nodes: readonly number[];
   /** Sets the load of a workload, in pods at their target, which its ready pods share evenly. */
   readonly setLoad: (workload: string, pods: number) => void;
-  /** Returns the current rates as the results of recording rules, with this time. */
+  /** Returns the current rates as the results of recording rules, with this time, and the ends of earlier series. */
   readonly ruleResults: (seconds: number) => readonly WrittenSeries[];
   readonly replicas: (workload: string) => number;
   /** Whether all pods of all workloads are ready and have the newest template. */
@@ -66,6 +66,7 @@ export async function startLagCluster(): Promise<LagCluster> {
   const failingNodes = new Set<number>();
   let countedMs = performance.now();
   let listedMs = -Infinity;
+  let lastResults: readonly WrittenSeries[] = [];
 
   const readyOf = (workload: string): readonly CountedPod[] =>
     [...pods.values()].filter((pod) => pod.workload === workload && pod.isReady);
@@ -90,7 +91,7 @@ export async function startLagCluster(): Promise<LagCluster> {
       const isReady = listAt(object, 'status', 'conditions').some(
         (one) => stringAt(one, 'type') === 'Ready' && stringAt(one, 'status') === 'True',
       );
-      pod.isReady = isReady && stringAt(object, 'metadata', 'deletionTimestamp') === undefined;
+      pod.isReady = isReady && stringAt(object, 'metadata', 'deletionTimestamp') === null;
       pods.set(name, pod);
     }
     for (const name of pods.keys()) if (!names.has(name)) pods.delete(name);
@@ -124,10 +125,14 @@ export async function startLagCluster(): Promise<LagCluster> {
     },
     ruleResults: (seconds) => {
       count();
-      return [...loads].flatMap(([workload, load]) => {
+      const results = [...loads].flatMap(([workload, load]) => {
         const ready = readyOf(workload);
         return ready.flatMap(({ name }) => ruleSeries({ workload, name }, load / ready.length, seconds));
       });
+      const keys = new Set(results.map(keyOf));
+      const ended = lastResults.filter((one) => !keys.has(keyOf(one)));
+      lastResults = results;
+      return [...results, ...ended.map(({ labels }) => ({ labels, samples: [[seconds, null]] as const }))];
     },
     replicas,
     isSettled: () =>
@@ -176,6 +181,10 @@ function ruleSeries(
       samples: [[seconds, load * REQUESTS_AT_TARGET]],
     },
   ];
+}
+
+function keyOf({ labels }: WrittenSeries): string {
+  return `${labels['__name__'] ?? ''} ${labels['pod'] ?? ''}`;
 }
 
 function scaleDownsOf(simulator: Simulator): readonly ScaleDown[] {

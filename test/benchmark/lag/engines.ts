@@ -1,9 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { findPrometheus } from '../../../src/cli/demo/programs/find-prometheus.js';
 import { startPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
+import { findVictoriaMetrics } from '../../programs/find-programs.js';
 import { startVictoriaMetrics } from '../../support/victoria-metrics.js';
 import { readPage } from '../exposition.js';
 import { type EngineName, SCRAPE_SECONDS } from './plan.js';
@@ -50,7 +52,7 @@ export async function startLagEngine(
   };
   return {
     url,
-    version: await versionOf(url),
+    version: await versionOf(name, url),
     suspend: () => running.signal('SIGSTOP'),
     resume: () => running.signal('SIGCONT'),
     kill,
@@ -91,9 +93,15 @@ async function startVictoria(folder: string, config: string, port: number): Prom
   return startVictoriaMetrics({ port, folder, args: [`-promscrape.config=${file}`] });
 }
 
-/** Both programs report their version as a label. */
-async function versionOf(url: string): Promise<string> {
+/** Returns the version that the server reports, or that of its Debian package, whose builds report none. */
+async function versionOf(name: EngineName, url: string): Promise<string> {
   const page = await readPage(`${url}/metrics`);
-  const info = /^(?:prometheus_build_info|vm_app_version)\{.*?version="([^"]*)"/m.exec(page);
-  return info?.[1] ?? 'unknown';
+  const info = /^(?:prometheus_build_info|vm_app_version)\{(?:.*?[{,])?(?:short_)?version="([^"]+)"/m.exec(
+    page,
+  );
+  if (info?.[1] !== undefined) return info[1];
+  const file = await findVictoriaMetrics({ env: process.env, clock: SYSTEM_CLOCK });
+  const changelog = join(dirname(file), '../share/doc/victoria-metrics/changelog.Debian.gz');
+  const text = name === 'victoriametrics' ? await readFile(changelog).then(gunzipSync, () => '') : '';
+  return /\(([^)]+)\)/.exec(text.toString())?.[1] ?? 'unknown';
 }

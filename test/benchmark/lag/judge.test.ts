@@ -27,7 +27,7 @@ function lineOf(name: string, { seconds, value, partial }: Round): string {
     target: { specReplicas: 8, statusReplicas: 8 },
     pods: [],
     samples: [{ at, values: [value], ...(partial === undefined ? {} : { partial }) }],
-    state: {},
+    state: { recommendations: [{ at: new Date(START_MS - 10_000).toISOString(), replicas: 8 }] },
   };
   return JSON.stringify({
     format: RECORD_FORMAT,
@@ -74,7 +74,6 @@ describe('the judge of the benchmark of old data', () => {
 
   it('counts 4 of 6 rounds, 2 of them too low, as full values: partial ones, too, but none within the tolerance', () => {
     const counts = judged.faults[0]?.counts;
-    // Without earlier recommendations, the stabilization starts with the current count.
     expect(counts?.get('external-0')).toEqual({ rounds: 4, low: 2, prevented: 2, wrong: 0 });
     expect(counts?.get('external-75')).toEqual({ rounds: 4, low: 2, prevented: 0, wrong: 0 });
   });

@@ -1,16 +1,19 @@
+import { copyFile, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { describeMachine } from '../report.js';
-import { type Cells, runCells } from './cells.js';
+import { runCells } from './cells.js';
 import { type Judged, judge } from './judge.js';
 import { startLane } from './lane.js';
 import { type EngineName, ENGINES, type Path, PATHS } from './plan.js';
 import { countWrong, sectionOf } from './section.js';
 import { writeMarkedSection } from '../marked-section.js';
 
-export const LAG_USAGE = `npm run bench -- lag [--engine NAME]... [--path NAME]... [--write]
+export const LAG_USAGE = `npm run bench -- lag [--engine NAME]... [--path NAME]... [--records DIR] [--write]
 
   --engine NAME  prometheus or victoriametrics; default: both
   --path NAME    scrape, agent or rule: how samples reach the engine; default: all of them
+  --records DIR  keep the decision records as DIR/ENGINE-PATH.ndjson
   --write        replace the section of docs/benchmarks.md`;
 
 /** What happened on one engine. */
@@ -31,6 +34,7 @@ export async function benchLag(
     options: {
       engine: { type: 'string', multiple: true, default: [...ENGINES] },
       path: { type: 'string', multiple: true, default: [...PATHS] },
+      records: { type: 'string' },
       write: { type: 'boolean', default: false },
     },
   });
@@ -39,7 +43,8 @@ export async function benchLag(
   if (engines.length === 0 || paths.length === 0) throw new Error(LAG_USAGE);
   const machine = describeMachine({ promscaler: version });
   const results: EngineResult[] = [];
-  for (const engine of engines) results.push(await runEngine(engine, paths, signal));
+  const { records = null } = values;
+  for (const engine of engines) results.push(await runEngine({ engine, paths, records }, signal));
   const lines = sectionOf(results, machine);
   console.log(lines.join('\n'));
   if (values.write) writeMarkedSection('docs/benchmarks.md', 'lag', lines);
@@ -48,15 +53,15 @@ export async function benchLag(
 
 /** The paths run at the same time: each needs little. */
 async function runEngine(
-  engine: EngineName,
-  paths: readonly Path[],
+  given: { readonly engine: EngineName; readonly paths: readonly Path[]; readonly records: string | null },
   signal: AbortSignal,
 ): Promise<EngineResult> {
+  const { engine, paths, records } = given;
   const failed = new AbortController();
   const both = AbortSignal.any([signal, failed.signal]);
   const lanes = await Promise.all(
     paths.map((path) =>
-      runLane(engine, path, both).catch((error: unknown) => {
+      runLane({ engine, path, records }, both).catch((error: unknown) => {
         failed.abort(error);
         throw error;
       }),
@@ -66,16 +71,25 @@ async function runEngine(
 }
 
 async function runLane(
-  engine: EngineName,
-  path: Path,
+  given: { readonly engine: EngineName; readonly path: Path; readonly records: string | null },
   signal: AbortSignal,
 ): Promise<{ readonly version: string; readonly path: Path; readonly judged: Judged }> {
+  const { engine, path, records } = given;
   const lane = await startLane(engine, path, signal);
+  const report = (cell: string): void => console.error(`${formatTime()} ${engine}, ${path}: ${cell}`);
   try {
-    const cells: Cells = await runCells(lane, path, signal);
+    const cells = await runCells(lane, { path, report, signal });
+    if (records !== null) {
+      await mkdir(records, { recursive: true });
+      await copyFile(lane.record, join(records, `${engine}-${path}.ndjson`));
+    }
     const judged = await judge(cells, { record: lane.record, scaleDowns: lane.cluster.scaleDowns() });
     return { version: lane.engine.version, path, judged };
   } finally {
     await lane.close();
   }
+}
+
+function formatTime(): string {
+  return new Date().toISOString().slice(11, 19);
 }
