@@ -102,11 +102,12 @@ export function momentOf(clock: Clock): Moment {
 }
 
 /**
- * Returns the milliseconds since a moment, by the clock that shows more: the monotonic clock stops while a virtual
- * machine is paused, and the wall clock can be set back. Source: reliability.md, W17.
+ * Returns whether less than `ms` have passed since a moment, on both clocks: the monotonic clock stops while a virtual
+ * machine is paused, and the wall clock can be set back. Exact at `monotonicMs + ms`, until which a term sleeps. Source:
+ * reliability.md, W17.
  */
-export function elapsedMs(clock: Clock, { monotonicMs, wall }: Moment): number {
-  return Math.max(clock.monotonicMs() - monotonicMs, clock.now() - wall);
+export function isWithin(clock: Clock, { monotonicMs, wall }: Moment, ms: number): boolean {
+  return clock.monotonicMs() < monotonicMs + ms && clock.now() - wall < ms;
 }
 
 export function retryDelayMs(clock: Clock, { retryPeriodSeconds }: ElectionTimes): number {

@@ -3,7 +3,7 @@ import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Log } from '../../units/log.js';
 import { sleep, withDeadline } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
-import { elapsedMs, momentOf, releasedSpec, renewedSpec } from './election-rules.js';
+import { isWithin, momentOf, releasedSpec, renewedSpec } from './election-rules.js';
 import type { ElectionTimes, Moment } from './election-rules.js';
 
 export interface Term {
@@ -42,7 +42,7 @@ export function beginTerm(
   let isUnsure = false;
   let isFailing = false;
 
-  const isValid = (): boolean => elapsedMs(clock, since) < deadlineMs;
+  const isValid = (): boolean => isWithin(clock, since, deadlineMs);
 
   const renew = async (signal: AbortSignal): Promise<string | null> => {
     const found = isUnsure ? await client.read(signal) : lease;

@@ -1,7 +1,7 @@
 import { microTime, type LeaseSpec } from '../../kubernetes/lease.js';
 import type { MemberLeases, SeenMember } from '../../kubernetes/members/member-leases.js';
 import type { Clock } from '../../units/clock.js';
-import { elapsedMs, momentOf, type ElectionTimes, type Moment } from '../election/election-rules.js';
+import { isWithin, momentOf, type ElectionTimes, type Moment } from '../election/election-rules.js';
 import { leaseNameOf } from './observed-members.js';
 
 export interface OwnLease {
@@ -72,7 +72,7 @@ export function createOwnLease({ client, clock, times, identity, address }: OwnL
       const holder = lease.spec.holderIdentity;
       return holder === identity ? null : 'another client has changed the holder of the membership Lease';
     },
-    isValid: () => since !== null && elapsedMs(clock, since) < times.renewDeadlineSeconds * 1000,
+    isValid: () => since !== null && isWithin(clock, since, times.renewDeadlineSeconds * 1000),
     since: () => since,
     forget: () => {
       since = null;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  elapsedMs,
+  isWithin,
   mayAcquire,
   momentOf,
   observeLease,
@@ -86,18 +86,35 @@ describe('the records', () => {
   });
 });
 
-describe('elapsedMs', () => {
-  it('is the longer time of the two clocks: 4 s and 9 s are 9 s, 4 s and -56 s are 4 s', () => {
+describe('isWithin', () => {
+  it('takes the longer time of the two clocks: 4 s and 9 s are 9 s, 4 s and -56 s are 4 s', () => {
     const clock = new ManualClock();
     const since = momentOf(clock);
+    const bounds = (): readonly boolean[] => [4000, 4001, 9000, 9001].map((ms) => isWithin(clock, since, ms));
 
     clock.advance(4000);
-    const both = elapsedMs(clock, since);
+    const both = bounds();
     clock.jump(5);
-    const forward = elapsedMs(clock, since);
+    const forward = bounds();
     clock.jump(-65);
 
-    expect([both, forward, elapsedMs(clock, since)]).toEqual([4000, 9000, 4000]);
+    expect(both).toEqual([false, true, true, true]);
+    expect(forward).toEqual([false, false, false, true]);
+    expect(bounds()).toEqual(both);
+  });
+
+  it('ends exactly when a sleep to the end ends, also where the difference of the times is rounded to less', () => {
+    const clock = new ManualClock();
+    clock.advance(6392.42);
+    const since = momentOf(clock);
+    const atEnd: unknown[] = [];
+
+    clock.after(10_000, () => {
+      atEnd.push(clock.monotonicMs() - since.monotonicMs < 10_000, isWithin(clock, since, 10_000));
+    });
+    clock.advance(20_000);
+
+    expect(atEnd).toEqual([true, false]);
   });
 });
 

@@ -7,7 +7,7 @@ export const SHARDING_BUGS: readonly Bug[] = [
     { by: ['I11', 'I31', 'I32', 'I33'], when: ['lease hang', 'lease refused'], shards: 3 },
     edit(
       'control/sharding/own-lease.js',
-      'since !== null && elapsedMs(clock, since) < times.renewDeadlineSeconds * 1000',
+      'since !== null && isWithin(clock, since, times.renewDeadlineSeconds * 1000)',
       'since !== null',
     ),
   ),
