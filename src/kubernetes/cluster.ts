@@ -22,6 +22,7 @@ import type { Transport } from './requests/transport.js';
 import {
   KubernetesError,
   type Cluster,
+  type KubernetesErrorKind,
   type OtherScaler,
   type Scale,
   type ScaleTarget,
@@ -43,6 +44,8 @@ export interface ClusterOptions {
 const FIRST_LIST_MS = 10_000;
 /** Without a watch, HPAs are listed every 30 to 60 s. */
 const OUTDATED_SECONDS = 150;
+/** After these failures of the first list, a namespace counts as one without HPAs. */
+const WITHOUT_HPAS: readonly string[] = ['forbidden', 'not_found'] satisfies readonly KubernetesErrorKind[];
 
 /** Sends no request before `run` or a read. */
 export function createCluster(options: ClusterOptions): Cluster & { readonly podCosts: PodCosts } {
@@ -118,7 +121,7 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
     listOtherScalers: (namespace, signal) => {
       checkNamespace(namespaces, namespace);
       const informer = watches.hpasOf(namespace);
-      if (informer !== null && isSettled(informer)) return informer.store.of(namespace);
+      if (informer !== null && informer.reflector.isSynced()) return informer.store.of(namespace);
       return firstHpas(informer, { namespace, clock, signal });
     },
     areOtherScalersOutdated: (namespace) => {
@@ -203,6 +206,8 @@ async function firstHpas(
   const doing = `reading HPAs in namespace ${namespace}`;
   if (informer === null) throw notListed(doing);
   await firstAnswer(informer, { doing, clock, signal });
+  const failure = informer.reflector.failure();
+  if (!informer.reflector.isSynced() && failure !== null && !WITHOUT_HPAS.includes(failure.kind)) throw failure;
   return informer.store.of(namespace);
 }
 

@@ -40,7 +40,7 @@ async function eventuallySees(wanted: number): Promise<void> {
   for (let tries = 0; tries < 200 && seen !== wanted; tries += 1) {
     rig.clock.advance(100);
     await settle(2);
-    seen = (await look()).length;
+    seen = (await look().catch(() => [])).length;
   }
   expect(seen).toBe(wanted);
 }
@@ -190,15 +190,48 @@ describe('listOtherScalers', () => {
     expect(String(failure)).toContain('reading HPAs in namespace shop: not listed yet');
   });
 
-  it('is empty if the first list fails, until a list succeeds', async () => {
-    rig.fake.on('LIST', HPAS, status(500, 'oops'), list('5', [hpa('web')]));
+  it.each([
+    [400, 'oops'],
+    [401, 'oops'],
+    [429, 'oops'],
+    [500, 'oops'],
+    [503, 'oops'],
+  ])('rejects while the first list fails with %i, until a list succeeds', async (code, message) => {
+    let isFailing = true;
+    rig.fake.on('LIST', HPAS, (response, request) =>
+      (isFailing ? status(code, message) : list('5', [hpa('web')]))(response, request),
+    );
     rig.start();
 
-    const first = look();
-    await eventually(() => warnings().length === 1, 'the failure');
+    const first = look().catch(String);
+    await eventually(() => {
+      rig.clock.advance(100);
+      return warnings().length === 1;
+    }, 'the failure');
+    expect(await first).toContain(String(code));
+    rig.clock.advance(3_600_000);
+    await expect(look()).rejects.toThrow(String(code));
 
-    expect(await first).toEqual([]);
+    isFailing = false;
     await eventuallySees(1);
+  });
+
+  it('keeps the HPAs of its last list if later lists fail with 500', async () => {
+    let isFailing = false;
+    const failing = status(500, 'oops');
+    rig.fake
+      .on('LIST', HPAS, (response, request) =>
+        (isFailing ? failing : list('5', [hpa('web')]))(response, request),
+      )
+      .on('WATCH', HPAS, failing);
+    rig.start();
+    expect(await look()).toHaveLength(1);
+
+    isFailing = true;
+    await pass(600);
+
+    expect(counts()[0]).toBeGreaterThan(1);
+    expect(await look()).toHaveLength(1);
   });
 
   /** Lets `seconds` pass in steps of a second. */

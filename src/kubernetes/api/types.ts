@@ -97,7 +97,10 @@ export interface Cluster {
   ) => Promise<Scale>;
   /** Calls `onWritten` after the API server has accepted the Event; never for one that is dropped or fails. */
   readonly recordEvent: (target: ScaleTarget, event: TargetEvent, onWritten?: () => void) => void;
-  /** Returns the HPAs of a followed namespace, as last seen; none if they cannot be listed, which is no failure. */
+  /**
+   * Returns the HPAs of a followed namespace, as last seen; none if they are forbidden or not served, which is no
+   * failure. Throws `KubernetesError` after any other failure of the first list: an HPA on the target is then possible.
+   */
   readonly listOtherScalers: (namespace: string, signal: AbortSignal) => Awaitable<readonly OtherScaler[]>;
   /**
    * Whether the HPAs of a namespace may be outdated, because they have been forbidden for more than 150 s. Those seen
