@@ -10,8 +10,12 @@ export interface LeaseSpec {
   /** A MicroTime as stored; null if unset. */
   readonly acquireTime: string | null;
   readonly renewTime: string | null;
+  /** From 0 to `MAX_TRANSITIONS`; 0 for any other value in the Lease. */
   readonly leaseTransitions: number;
 }
+
+/** The field is an int32: the API server rejects an update with a larger number. */
+export const MAX_TRANSITIONS = 2 ** 31 - 1;
 
 export interface SeenLease {
   readonly spec: LeaseSpec;
@@ -111,12 +115,13 @@ export function readLease(answer: JsonObject, doing: string): SeenLease {
   if (textIn(answer, 'kind') !== 'Lease' || !isWhole)
     throw new KubernetesError('bad_answer', `${doing}: the response is not a Lease`);
   const raw = objectIn(answer, 'spec');
+  const transitions = countIn(raw, 'leaseTransitions') ?? 0;
   const spec = {
     holderIdentity: textIn(raw, 'holderIdentity') ?? '',
     leaseDurationSeconds: countIn(raw, 'leaseDurationSeconds'),
     acquireTime: textIn(raw, 'acquireTime'),
     renewTime: textIn(raw, 'renewTime'),
-    leaseTransitions: countIn(raw, 'leaseTransitions') ?? 0,
+    leaseTransitions: transitions <= MAX_TRANSITIONS ? transitions : 0,
   };
   return { spec, rawSpec: JSON.stringify(raw ?? {}), object: answer };
 }

@@ -95,6 +95,20 @@ describe('the client of a Lease, on a scripted server', () => {
     expect(full?.rawSpec).toBe(JSON.stringify(SPEC));
   });
 
+  it.each([
+    [2 ** 31 - 1, 2 ** 31 - 1],
+    [2 ** 31, 0],
+    [1e300, 0],
+    [-1, 0],
+    [1.5, 0],
+    ['7', 0],
+    [null, 0],
+  ])('reads leaseTransitions of %p as %i', async (leaseTransitions, read) => {
+    fake.on('GET', PLACE, json(leaseOf({ ...SPEC, leaseTransitions })));
+
+    expect((await clientOf(transport).read(signal))?.spec.leaseTransitions).toBe(read);
+  });
+
   it('detects a change of any field of the spec in the raw text, also of an unknown field', async () => {
     fake.on('GET', PLACE, json(leaseOf(SPEC)), json(leaseOf({ ...SPEC, strategy: 'x' })));
     const client = clientOf(transport);

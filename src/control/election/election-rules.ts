@@ -1,4 +1,4 @@
-import { microTime } from '../../kubernetes/lease.js';
+import { MAX_TRANSITIONS, microTime } from '../../kubernetes/lease.js';
 import type { LeaseSpec, SeenLease } from '../../kubernetes/lease.js';
 import type { Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
@@ -62,8 +62,6 @@ export function mayAcquire(
   return nowMs - seen.atMs >= durationMs(seen.spec, times);
 }
 
-const MAX_TRANSITIONS = 2 ** 31 - 1;
-
 /** Returns the spec for a new term. Without a known spec, the transitions start at 0. */
 export function acquiredSpec(
   before: LeaseSpec | null,
@@ -78,7 +76,7 @@ export function acquiredSpec(
     leaseDurationSeconds: times.leaseDurationSeconds,
     acquireTime: microTime(now),
     renewTime: microTime(now),
-    // Increments even if the holder is unchanged, so that each term has its own epoch. The field is an int32.
+    // Increments even if the holder is unchanged, so that each term has its own epoch.
     leaseTransitions: before === null ? 0 : (before.leaseTransitions % MAX_TRANSITIONS) + 1,
   };
 }

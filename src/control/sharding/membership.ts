@@ -98,8 +98,8 @@ export function createMembership(options: MembershipOptions): Shards {
 
   const publish = async (signal: AbortSignal): Promise<void> => {
     const buckets = holdings.claims();
-    const least = Math.max(number, leader.transitions()) + 1;
-    const next = holdings.hasNew() ? Math.max(least, nextNumber(members)) : number;
+    const highest = { own: number, leader: leader.transitions() };
+    const next = holdings.hasNew() ? nextNumber(members, highest) : number;
     published = null;
     await own.publish({ buckets, number: next }, signal);
     published = buckets.join();

@@ -1,3 +1,4 @@
+import { MAX_TRANSITIONS } from '../../kubernetes/lease.js';
 import type { SeenMember } from '../../kubernetes/members/member-leases.js';
 import { durationMs, type ElectionTimes } from '../election/election-rules.js';
 
@@ -85,14 +86,18 @@ export function findStale(members: ObservedMembers, own: string, nowMs: number):
   return stale;
 }
 
-const MAX_NUMBER = 2 ** 31 - 1;
-
 /**
- * Returns the number of a new claim, above all earlier numbers, so that the epochs of a bucket increase from owner to
- * owner.
+ * Returns the number of a new claim: above the numbers of this member, of the members and of the leader, so that the
+ * epochs of a bucket increase from owner to owner. A Lease at the largest number, which only a stranger writes, does not
+ * count: the API server rejects a larger one. After its own largest number, a member starts again with 1.
  */
-export function nextNumber(members: ObservedMembers): number {
-  let most = 0;
-  for (const { lease } of members.values()) most = Math.max(most, lease.spec.leaseTransitions);
-  return (most % MAX_NUMBER) + 1;
+export function nextNumber(
+  members: ObservedMembers,
+  { own, leader }: { readonly own: number; readonly leader: number },
+): number {
+  if (own >= MAX_TRANSITIONS) return 1;
+  const others = [...members.values()].map(({ lease }) => lease.spec.leaseTransitions);
+  let most = own;
+  for (const number of [leader, ...others]) if (number < MAX_TRANSITIONS) most = Math.max(most, number);
+  return most + 1;
 }

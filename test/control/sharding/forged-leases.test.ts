@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { MAX_TRANSITIONS, type LeaseSpec } from '../../../src/kubernetes/lease.js';
 import type { MemberLease } from '../../../src/kubernetes/members/member-leases.js';
 import { readBuckets } from '../../../src/kubernetes/members/member-claims.js';
 import { STATE_BUCKETS } from '../../../src/kubernetes/state/state-key.js';
@@ -148,6 +149,49 @@ describe('three members next to a forged Lease', () => {
 
     expect([early, served(world).length]).toEqual([0, STATE_BUCKETS]);
   });
+});
+
+describe('three members next to a forged number of terms', () => {
+  const leaderWith = (leaseTransitions: number): LeaseSpec => ({
+    holderIdentity: '',
+    leaseDurationSeconds: 1,
+    acquireTime: null,
+    renewTime: null,
+    leaseTransitions,
+  });
+  it.each([MAX_TRANSITIONS - 2, MAX_TRANSITIONS - 1, MAX_TRANSITIONS])(
+    'in the Lease of leader election, %i, serve all buckets, also after one is killed and joins again',
+    async (forged) => {
+      const world = new Members();
+      world.leaderLease = leaderWith(forged);
+      for (const name of ['a', 'b', 'c']) world.add(name);
+
+      await world.pass(20);
+      const early = served(world);
+      world.all[2]?.kill();
+      await world.pass(40);
+      const without = world.all.slice(0, 2).flatMap((member) => member.served);
+      world.add('d');
+      await world.pass(60);
+
+      expect(early).toEqual(ALL);
+      expect(without).toHaveLength(STATE_BUCKETS);
+      expect(world.all[3]?.served.length).toBeGreaterThanOrEqual(4);
+    },
+  );
+
+  it.each([MAX_TRANSITIONS - 2, MAX_TRANSITIONS - 1, MAX_TRANSITIONS])(
+    'in the Lease of a member, %i, serve all buckets, also after one is killed',
+    async (forged) => {
+      const world = await threeMembers();
+      forge(world, 'f', { transitions: forged });
+      world.all[2]?.kill();
+
+      await world.pass(90);
+
+      expect(world.all.slice(0, 2).flatMap((member) => member.served)).toHaveLength(STATE_BUCKETS);
+    },
+  );
 });
 
 describe('three members next to many forged Leases', () => {

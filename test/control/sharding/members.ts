@@ -1,7 +1,7 @@
 import type { Lead } from '../../../src/control/election/leadership.js';
 import { createMembership } from '../../../src/control/sharding/membership.js';
 import type { Shards } from '../../../src/control/sharding/shards.js';
-import type { LeaseSpec, SeenLease } from '../../../src/kubernetes/lease.js';
+import { MAX_TRANSITIONS, type LeaseSpec, type SeenLease } from '../../../src/kubernetes/lease.js';
 import type { MemberLease, MemberLeases, SeenMember } from '../../../src/kubernetes/members/member-leases.js';
 import { STATE_BUCKETS } from '../../../src/kubernetes/state/state-key.js';
 import { KubernetesError } from '../../../src/kubernetes/api/types.js';
@@ -72,6 +72,9 @@ export class Members {
     const known = this.leases.get(name);
     if (verb === 'get') return [];
     if (verb === 'list') return [...this.leases].map(([of, stored]) => seenOf(of, stored));
+    const { leaseTransitions = 0 } = given.member?.spec ?? {};
+    if (leaseTransitions > MAX_TRANSITIONS)
+      throw new KubernetesError('invalid', `${verb} of Lease ${name}: ${leaseTransitions} is no int32`);
     const revision = given.seen === undefined ? null : revisionOf(given.seen);
     if (verb === 'create' ? known !== undefined : known?.revision !== revision)
       throw new KubernetesError(known === undefined ? 'not_found' : 'conflict', `${verb} of Lease ${name}`);
