@@ -38,6 +38,7 @@ export function createChangeDetector(
     try {
       return await withinDeadline(deadlines, signPaths(paths));
     } catch {
+      // The files are read then, which lists the same paths and reports the error.
       return null;
     }
   };

@@ -1,4 +1,5 @@
 import { objectIn, textIn } from './api/json.js';
+import { KubernetesError } from './api/types.js';
 import type { Transport } from './requests/transport.js';
 
 /** The `resourceAttributes` of a SelfSubjectAccessReview. */
@@ -47,7 +48,7 @@ export async function mayI(
   return objectIn(answer, 'status')?.['allowed'] === true;
 }
 
-/** Returns the user name of the account. Null after a failure, and before Kubernetes 1.28. Never throws. */
+/** Returns the user name of the account. Null after a failure, and before Kubernetes 1.28. */
 export async function whoAmI(transport: Transport, signal: AbortSignal): Promise<string | null> {
   try {
     const answer = await transport.request({
@@ -62,8 +63,9 @@ export async function whoAmI(transport: Transport, signal: AbortSignal): Promise
       signal,
     });
     return textIn(objectIn(objectIn(answer, 'status'), 'userInfo'), 'username');
-  } catch {
+  } catch (error) {
     // If the server is unreachable, other requests report that.
+    if (!(error instanceof KubernetesError)) throw error;
     return null;
   }
 }

@@ -109,13 +109,17 @@ function createPages({
   fleet,
   clock,
   connections = () => 0,
+  onError,
 }: AppParts): {
   readonly inTurn: (page: RequestHandler) => RequestHandler;
   readonly pages: Readonly<Record<RouteId, RequestHandler>>;
 } {
   const { inTurn, queue } = createPageTurns({ clock, connections });
   const paced = createPaced(clock);
-  const ask = createPeerClient({ keys: () => fleet?.keys() ?? Promise.resolve([]) }, clock);
+  const ask = createPeerClient(
+    { keys: () => fleet?.keys() ?? Promise.resolve([]) },
+    { clock, onFault: (error) => onError(error, 'of another replica') },
+  );
   const ofScaler = (page: RequestHandler): RequestHandler =>
     fleet === undefined ? inTurn(page) : ofOwner(inTurn(page), { fleet, ask });
   const list = inTurn(listScalers(api));

@@ -22,6 +22,8 @@ interface EventStreamOptions {
   readonly clock: Clock;
   /** The other replicas, whose events are sent, too. Default: none. */
   readonly fleet?: Fleet | undefined;
+  /** Receives internal errors while events of other replicas are read. */
+  readonly onFault?: (error: unknown) => void;
   /** Maximum of concurrent streams; default 200. */
   readonly most?: number;
   /**
@@ -57,6 +59,7 @@ interface Place {
 /** All streams share one timer, which runs only while a stream is open. */
 export function createEventStreams(options: EventStreamOptions): EventStreams {
   const { feed, clock, fleet, most = 200, maxAgeMs = Number.POSITIVE_INFINITY } = options;
+  const { onFault = () => undefined } = options;
   const open = new Map<Response, Stream>();
   const places = new Map<string, Place>();
   let stopHeartbeat: (() => void) | null = null;
@@ -113,7 +116,7 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
     const own = identityOf(request);
     const identity = (): Identity =>
       [...open.values()].findLast(({ place }) => place.key === key)?.identity ?? own;
-    const fleetFeed = isOwn ? null : createFleetFeed({ own: feed, fleet, clock, lastId, identity });
+    const fleetFeed = isOwn ? null : createFleetFeed({ own: feed, fleet, clock, lastId, identity, onFault });
     const channel = createChannel({ source: fleetFeed ?? feed, viewer, clock, send });
     const place = { key, channel, fleetFeed };
     places.set(key, place);

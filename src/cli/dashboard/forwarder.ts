@@ -36,7 +36,10 @@ export async function startForwarder(service: ReachedService, port: number): Pro
     else if (request.method !== 'GET' && request.method !== 'HEAD')
       refuse(response, 405, 'method not allowed');
     else if (!PAGES.test(path)) refuse(response, 404, 'there is no such page');
-    else void forward(service, agents, { request, response });
+    else
+      forward(service, agents, { request, response }).catch((error: unknown) =>
+        refuse(response, 500, `internal error: ${String(error)}`),
+      );
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, '127.0.0.1', resolve);
@@ -66,25 +69,28 @@ async function forward(
   agents: { readonly http: HttpAgent; https: HttpsAgent | null },
   { request, response }: Exchange,
 ): Promise<void> {
+  let credentials;
   try {
-    const [authorization, tls] = await Promise.all([connection.authorization(), connection.tls()]);
-    const sent: OutgoingHttpHeaders = { ...headers };
-    for (const name of FORWARDED) if (request.headers[name] !== undefined) sent[name] = request.headers[name];
-    // The token that the page asks for is for promscaler, not for the API server.
-    const given = request.headers.authorization;
-    if (given !== undefined) sent[TOKEN_HEADER] = given;
-    if (authorization !== null) sent['authorization'] = authorization;
-    const url = new URL(`${connection.url}${prefix}${request.url ?? '/'}`);
-    const isSecure = url.protocol === 'https:';
-    agents.https ??= isSecure ? new HttpsAgent(agentOptions(tls)) : null;
-    const options = { method: request.method ?? 'GET', headers: sent };
-    const upstream = isSecure
-      ? httpsRequest(url, { ...options, agent: agents.https ?? false })
-      : httpRequest(url, { ...options, agent: agents.http });
-    relay(upstream, response);
+    credentials = await Promise.all([connection.authorization(), connection.tls()]);
   } catch {
     refuse(response, 502, 'the credentials of the kubeconfig cannot be read');
+    return;
   }
+  const [authorization, tls] = credentials;
+  const sent: OutgoingHttpHeaders = { ...headers };
+  for (const name of FORWARDED) if (request.headers[name] !== undefined) sent[name] = request.headers[name];
+  // The token that the page asks for is for promscaler, not for the API server.
+  const given = request.headers.authorization;
+  if (given !== undefined) sent[TOKEN_HEADER] = given;
+  if (authorization !== null) sent['authorization'] = authorization;
+  const url = new URL(`${connection.url}${prefix}${request.url ?? '/'}`);
+  const isSecure = url.protocol === 'https:';
+  agents.https ??= isSecure ? new HttpsAgent(agentOptions(tls)) : null;
+  const options = { method: request.method ?? 'GET', headers: sent };
+  const upstream = isSecure
+    ? httpsRequest(url, { ...options, agent: agents.https ?? false })
+    : httpRequest(url, { ...options, agent: agents.http });
+  relay(upstream, response);
 }
 
 function relay(upstream: ClientRequest, response: ServerResponse): void {

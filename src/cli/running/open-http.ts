@@ -79,7 +79,9 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
       set: 'server.peerKeyFile',
     });
   const fleet = fleetOf(shards, { keys, address: parts.address });
-  const streams = createEventStreams({ feed: records.feed, clock, maxAgeMs, fleet });
+  const onError = (error: unknown, path: string): void => log.error('failed to serve page', { path, error });
+  const onFault = (error: unknown): void => onError(error, '/api/v1/events of another replica');
+  const streams = createEventStreams({ feed: records.feed, clock, maxAgeMs, fleet, onFault });
   let connections = 0;
   const app = createApp({
     healthProblems: shards.healthProblems,
@@ -114,7 +116,7 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
     clock,
     hosts: { allowed: config.server.allowedHosts, apiServerNames: parts.apiServerNames },
     connections: () => connections,
-    onError: (error, path) => log.error('failed to serve page', { path, error }),
+    onError,
   });
   const host = config.server.host ?? (options.isInCluster === true ? undefined : LOOPBACK);
   const onConnection = (): void => void (connections += 1);

@@ -125,14 +125,28 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
     if (changes.length > 0) log.debug('deletion costs set', { scaler: scaler.key, ...costFacts(changes) });
   };
 
+  const logFault = (scaler: Scaler, error: unknown): void => {
+    const message = error instanceof Error ? error.message : String(error);
+    logFailure(scaler, error instanceof KubernetesError ? error.kind : 'fault', message);
+  };
+
+  const hasOwnCosts = (scaler: Scaler): boolean => {
+    try {
+      return podCosts.hasOwn(scaler.namespace);
+    } catch (error) {
+      // The cycle reports pods that cannot be listed.
+      if (!(error instanceof KubernetesError)) logFault(scaler, error);
+      return false;
+    }
+  };
+
   const start = (scaler: Scaler, work: () => Promise<void>): Promise<void> =>
     ports.track(scaler, async () => {
       running += 1;
       try {
         await work();
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
-        logFailure(scaler, error instanceof KubernetesError ? error.kind : 'fault', message);
+        logFault(scaler, error);
       } finally {
         running -= 1;
       }
@@ -163,7 +177,7 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
       if (!input.isCurrent() || !leadershipOf(scaler).mayWrite()) return null;
       const deletionCost = scaler.spec.podDeletionCost;
       if (deletionCost !== null && !isHeld && to < from) return setInTime(input, change, deletionCost.order);
-      if (!hasOwnCosts(podCosts, scaler)) return null;
+      if (!hasOwnCosts(scaler)) return null;
       const key = scaler.key;
       if (removing.has(key)) return null;
       removing.add(key);
@@ -175,15 +189,6 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
 }
 
 const PERMISSION_FIX = ' (chart value podDeletionCost.enabled: true grants it)';
-
-/** Ignores an error: the cycle reports pods that cannot be listed. */
-function hasOwnCosts(podCosts: PodCosts, { namespace }: Scaler): boolean {
-  try {
-    return podCosts.hasOwn(namespace);
-  } catch {
-    return false;
-  }
-}
 
 /** Returns log fields: the pods with a new cost in the order of deletion, and the pods whose cost was removed. */
 function costFacts(changes: readonly CostChange[]): Readonly<Record<string, readonly string[]>> {

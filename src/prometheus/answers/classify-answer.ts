@@ -162,7 +162,8 @@ export function readLabels(metric: unknown): Readonly<Record<string, string>> | 
   return object as Readonly<Record<string, string>>;
 }
 
-function parseObject(body: string): Json | null {
+/** Parses the JSON object of a response; null: it has none. */
+export function parseObject(body: string): Json | null {
   try {
     return asObject(JSON.parse(body));
   } catch {
@@ -170,7 +171,8 @@ function parseObject(body: string): Json | null {
   }
 }
 
-function asObject(value: unknown): Json | null {
+/** Returns null for a list and for other values that are not an object. */
+export function asObject(value: unknown): Json | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null;
 }
 

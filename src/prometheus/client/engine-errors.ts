@@ -1,5 +1,5 @@
 import type { Answer } from '../answers/answer.js';
-import { classifyAnswer, type HttpAnswer } from '../answers/classify-answer.js';
+import { classifyAnswer, parseObject, type HttpAnswer } from '../answers/classify-answer.js';
 
 /**
  * Error messages of Thanos, Mimir and Cortex if one of their components did not answer. They have the status 422 /
@@ -34,13 +34,9 @@ export function classifyByEngine(http: HttpAnswer, maxSeries?: number): Answer {
 }
 
 function readError(body: string): { readonly errorType: string; readonly error: string } {
-  try {
-    const { errorType, error } = JSON.parse(body) as { errorType?: unknown; error?: unknown };
-    return {
-      errorType: typeof errorType === 'string' ? errorType : '',
-      error: typeof error === 'string' ? error : '',
-    };
-  } catch {
-    return { errorType: '', error: '' };
-  }
+  const { errorType, error } = parseObject(body) ?? {};
+  return {
+    errorType: typeof errorType === 'string' ? errorType : '',
+    error: typeof error === 'string' ? error : '',
+  };
 }

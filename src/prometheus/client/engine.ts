@@ -1,3 +1,4 @@
+import { asObject, parseObject } from '../answers/classify-answer.js';
 import type { SendResult } from '../requests/send.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 
@@ -36,13 +37,10 @@ export function isVictoriaMetricsAnswer(body: Buffer): boolean {
  */
 export function engineOfBuild(page: SendResult): 'victoriametrics' | 'other' | null {
   if (page.kind === 'failed' || page.status !== 200) return null;
-  try {
-    const { status, data } = JSON.parse(page.body) as { status?: unknown; data?: unknown };
-    if (status !== 'success' || typeof data !== 'object' || data === null) return null;
-    const names = Object.keys(data);
-    if (names.includes('revision')) return 'other';
-    return page.hasServerHostname && names.every((name) => name === 'version') ? 'victoriametrics' : null;
-  } catch {
-    return null;
-  }
+  const { status, data } = parseObject(page.body) ?? {};
+  const build = asObject(data);
+  if (status !== 'success' || build === null) return null;
+  const names = Object.keys(build);
+  if (names.includes('revision')) return 'other';
+  return page.hasServerHostname && names.every((name) => name === 'version') ? 'victoriametrics' : null;
 }

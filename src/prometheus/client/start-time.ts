@@ -1,6 +1,6 @@
 import type { Clock } from '../../units/clock.js';
 import { type Instant, instantFromSeconds, parseInstant } from '../../units/time.js';
-import { isWholeAnswer } from '../answers/classify-answer.js';
+import { asObject, isWholeAnswer, parseObject } from '../answers/classify-answer.js';
 import type { Engine } from './engine.js';
 import type { GetPage, QueryOptions } from '../requests/request-options.js';
 
@@ -51,16 +51,9 @@ function saysNothing(status: number): boolean {
 
 /** Returns null if the page reports no start time. `storesSince` is null for a server that stores nothing. */
 function readRuntimeInfo(body: string): { readonly storesSince: Instant | null } | null {
-  try {
-    const json = JSON.parse(body) as {
-      readonly data?: { readonly startTime?: unknown; readonly storageRetention?: unknown } | null;
-    } | null;
-    const { startTime, storageRetention } = json?.data ?? {};
-    const start = typeof startTime === 'string' ? parseInstant(startTime) : null;
-    return start === null ? null : { storesSince: typeof storageRetention === 'string' ? start : null };
-  } catch {
-    return null;
-  }
+  const { startTime, storageRetention } = asObject(parseObject(body)?.['data']) ?? {};
+  const start = typeof startTime === 'string' ? parseInstant(startTime) : null;
+  return start === null ? null : { storesSince: typeof storageRetention === 'string' ? start : null };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Clock } from '../../units/clock.js';
-import { isWholeAnswer } from '../answers/classify-answer.js';
+import { asObject, isWholeAnswer, parseObject } from '../answers/classify-answer.js';
 import { quote } from '../answers/quote.js';
 import type { GetPage, QueryOptions } from '../requests/request-options.js';
 
@@ -47,8 +47,9 @@ function readStores(body: string, sinceMs: number): readonly Store[] | null {
   const lists = dataOf(body);
   if (lists === null) return null;
   const stores: Store[] = [];
-  for (const entry of Object.values(lists).flat()) {
-    if (!isObject(entry)) return null;
+  for (const each of Object.values(lists).flat()) {
+    const entry = asObject(each);
+    if (entry === null) return null;
     const { name, lastError, labelSets, maxTime } = entry;
     if (typeof name !== 'string') return null;
     if (typeof maxTime === 'number' && maxTime < sinceMs) continue;
@@ -61,18 +62,9 @@ function readStores(body: string, sinceMs: number): readonly Store[] | null {
 
 /** Returns the lists of stores by component; null for another page. */
 function dataOf(body: string): Readonly<Record<string, readonly unknown[]>> | null {
-  try {
-    const json: unknown = JSON.parse(body);
-    if (!isObject(json) || json['status'] !== 'success' || !isObject(json['data'])) return null;
-    const lists = Object.entries(json['data']).filter((one): one is [string, unknown[]] =>
-      Array.isArray(one[1]),
-    );
-    return lists.length === Object.keys(json['data']).length ? Object.fromEntries(lists) : null;
-  } catch {
-    return null;
-  }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  const { status, data } = parseObject(body) ?? {};
+  const components = Object.entries(asObject(data) ?? {});
+  const lists = components.filter((one): one is [string, unknown[]] => Array.isArray(one[1]));
+  const isWhole = status === 'success' && asObject(data) !== null && lists.length === components.length;
+  return isWhole ? Object.fromEntries(lists) : null;
 }

@@ -27,6 +27,7 @@ export interface FleetFeedOptions {
   readonly lastId: string | null;
   /** Of any of the clients. */
   readonly identity: () => Identity;
+  readonly onFault: (error: unknown) => void;
 }
 
 const READY_MS = 1000;
@@ -95,6 +96,7 @@ export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
           if (begun > 1 || !isResumed) announceGap();
         },
         onGap: announceGap,
+        onFault: options.onFault,
       });
       relays.set(identity, { hash, relay });
     }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../units/clock.js';
 import { onAbort } from '../../units/abort.js';
 import type { Identity } from '../access/viewer.js';
-import { requestPeer } from '../fleet/ask-peer.js';
+import { PeerError, requestPeer } from '../fleet/ask-peer.js';
 import type { Peer } from '../fleet/fleet.js';
 import { createMessageReader } from './read-messages.js';
 import type { StreamMessage } from './read-messages.js';
@@ -26,7 +26,10 @@ const MOST_BYTES_PER_SECOND = 256 * 1024;
 /** Events that are sent together. */
 const MOST_FRAME_BYTES = 1024 * 1024;
 
-/** Reads the events of another replica until its stream ends. Rejects when it breaks, is silent or is no event stream. */
+/**
+ * Reads the events of another replica until its stream ends. Rejects with a `PeerError` if it breaks, is silent or is no
+ * event stream, and with any error of `onMessages`.
+ */
 export async function readPeerEvents(peer: Peer, options: PeerStreamOptions): Promise<void> {
   const { clock, onMessages, signal } = options;
   const reader = createMessageReader();
@@ -57,7 +60,7 @@ export async function readPeerEvents(peer: Peer, options: PeerStreamOptions): Pr
       onResponse: (response) => (flow = response),
       onBytes: (piece, { status, type }) => {
         if (status !== 200 || !type.startsWith('text/event-stream'))
-          throw new Error(`the answer is no event stream: status ${status}`);
+          throw new PeerError(`the answer is no event stream: status ${status}`);
         isAlive();
         slowDown(piece.length);
         onMessages(reader.push(decoder.decode(piece, { stream: true })));

@@ -1,5 +1,6 @@
 import type { ServiceEvent } from '../../telemetry/event-feed.js';
 import { parseInstant } from '../../units/time.js';
+import { parseJson, PeerError } from '../fleet/ask-peer.js';
 import { eventSchemas } from '../schemas/answer-schemas.js';
 import { isEventId } from './positions.js';
 
@@ -11,7 +12,7 @@ export interface StreamMessage {
 }
 
 export interface MessageReader {
-  /** Returns the messages that this piece of text completes. Throws `RangeError` if a message is too long. */
+  /** Returns the messages that this piece of text completes. Throws `PeerError` if a message is too long. */
   readonly push: (text: string) => readonly StreamMessage[];
 }
 
@@ -27,7 +28,7 @@ export function createMessageReader(): MessageReader {
       const blocks = (rest + text).split('\n\n');
       rest = blocks.pop() ?? '';
       if ([rest, ...blocks].some(({ length }) => length > LONGEST))
-        throw new RangeError('a message of the event stream is too long');
+        throw new PeerError('a message of the event stream is too long');
       return blocks.map(readBlock);
     },
   };
@@ -61,12 +62,4 @@ export function readPeerEvent({ type, data }: StreamMessage): ServiceEvent | nul
     return facts === undefined || at === null ? null : { ...facts, type, at };
   }
   return null;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

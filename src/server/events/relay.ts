@@ -2,6 +2,7 @@ import type { NumberedEvent } from '../../telemetry/event-feed.js';
 import { sleep } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import type { Identity } from '../access/viewer.js';
+import { PeerError } from '../fleet/ask-peer.js';
 import type { Fleet, Peer } from '../fleet/fleet.js';
 import { readPeerEvents } from './open-peer-events.js';
 import { readPeerEvent } from './read-messages.js';
@@ -32,6 +33,8 @@ interface RelayOptions {
   readonly onConnected: (isResumed: boolean) => void;
   /** Events are missing. */
   readonly onGap: () => void;
+  /** Receives internal errors. The relay connects again. */
+  readonly onFault: (error: unknown) => void;
 }
 
 /** Kept for clients that reconnect. */
@@ -60,7 +63,8 @@ export function createRelay(options: RelayOptions): Relay {
   const begin = (message: StreamMessage): void => {
     const isGap = message.type === 'gap';
     const isResumed = lastId !== null && !isGap;
-    if (!isResumed && message.id === null) throw new Error('the event stream does not say where it begins');
+    if (!isResumed && message.id === null)
+      throw new PeerError('the event stream does not say where it begins');
     if (!isResumed) restartAt(message.id);
     else if (!isKnown) firstId = lastId;
     isOpen = true;
@@ -108,8 +112,9 @@ export function createRelay(options: RelayOptions): Relay {
             for (const message of messages) take(message);
           },
         });
-      } catch {
+      } catch (error) {
         // The overview names replicas that do not answer. Only their log may contain the reason.
+        if (!(error instanceof PeerError)) options.onFault(error);
       }
       isOpen = false;
       setTried();

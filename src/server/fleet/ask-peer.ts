@@ -6,7 +6,8 @@ import { createSemaphore } from '../../units/semaphore.js';
 import type { Identity } from '../access/viewer.js';
 import type { Fleet, Peer } from './fleet.js';
 import { PEER_HEADER } from './peer-check.js';
-import { createAnswerReader, sealQuestion, type AnswerHead } from './sealed.js';
+import { createAnswerReader, sealQuestion } from './sealed.js';
+import type { AnswerHead, AnswerReader, PeerQuestion } from './sealed.js';
 
 export interface PeerAnswer {
   readonly status: number;
@@ -25,8 +26,19 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /** Concurrent requests of all clients together. */
 const MAX_REQUESTS = 16;
 
-/** Creates the client for other replicas. It follows no redirects and does not retry. */
-export function createPeerClient(fleet: Pick<Fleet, 'keys'>, clock: Clock): AskPeer {
+/** The other replica does not answer, or not as a replica with the same key does. */
+export class PeerError extends Error {
+  override name = 'PeerError';
+}
+
+/**
+ * Creates the client for other replicas. It follows no redirects and does not retry. `onFault` gets internal errors;
+ * the page then misses the answer.
+ */
+export function createPeerClient(
+  fleet: Pick<Fleet, 'keys'>,
+  { clock, onFault }: { readonly clock: Clock; readonly onFault: (error: unknown) => void },
+): AskPeer {
   const places = createSemaphore(MAX_REQUESTS);
   const get = async (peer: Peer, asked: { path: string; identity: Identity; signal: AbortSignal }) => {
     const chunks: Buffer[] = [];
@@ -39,7 +51,7 @@ export function createPeerClient(fleet: Pick<Fleet, 'keys'>, clock: Clock): AskP
       mostFrameBytes: MAX_BYTES,
       onBytes: (chunk) => {
         bytes += chunk.length;
-        if (bytes > MAX_BYTES) throw new Error('the answer is too long');
+        if (bytes > MAX_BYTES) throw new PeerError('the answer is too long');
         chunks.push(chunk);
       },
     });
@@ -49,9 +61,10 @@ export function createPeerClient(fleet: Pick<Fleet, 'keys'>, clock: Clock): AskP
     const release = await places.acquire();
     try {
       return await withDeadline(clock, { ms: ANSWER_MS }, (signal) => get(peer, { path, identity, signal }));
-    } catch {
+    } catch (error) {
       // The page reports that the replica did not answer. Only the log of that replica may contain the
       // reason.
+      if (!(error instanceof PeerError)) onFault(error);
       return null;
     } finally {
       release();
@@ -75,17 +88,20 @@ export interface PeerRequest {
 }
 
 /**
- * Sends a sealed question and resolves when the whole answer has arrived. Rejects if the peer has no address or no key,
- * does not answer, or answers with anything that was not sealed with the key for this question.
+ * Sends a sealed question and resolves when the whole answer has arrived. Rejects with a `PeerError` if the peer has no
+ * address or no key, does not answer, or answers with anything that was not sealed with the key for this question, and
+ * with any error of `onBytes`.
  */
 export function requestPeer({ identity: to, address }: Peer, asked: PeerRequest): Promise<AnswerHead> {
   const { identity, key, lastId, clock, signal } = asked;
-  if (address === null) return Promise.reject(new Error('the replica has no address'));
-  if (key === null) return Promise.reject(new Error('this replica has no key for other replicas'));
+  if (address === null) return Promise.reject(new PeerError('the replica has no address'));
+  if (key === null) return Promise.reject(new PeerError('this replica has no key for other replicas'));
   const url = new URL(asked.path, address);
   const path = `${url.pathname}${url.search}`;
   return new Promise((resolve, reject) => {
-    const { header, by } = sealQuestion({ to, atMs: clock.now(), path, lastId, identity }, key);
+    const { header, by } = sealed({ to, atMs: clock.now(), path, lastId, identity }, key);
+    const fail = (cause: unknown): void =>
+      reject(new PeerError(`the replica does not answer: ${String(cause)}`, { cause }));
     const sent = request(url, { headers: { [PEER_HEADER]: header }, agent: false });
     const forget = onAbort(signal, () => sent.destroy(new Error('aborted')));
     const reader = createAnswerReader(by, asked.mostFrameBytes);
@@ -93,25 +109,53 @@ export function requestPeer({ identity: to, address }: Peer, asked: PeerRequest)
       asked.onResponse?.(response);
       response.on('data', (piece: Buffer) => {
         try {
-          for (const bytes of reader.push(piece)) asked.onBytes(bytes, reader.head() ?? NO_HEAD);
+          for (const bytes of opened(reader, piece)) asked.onBytes(bytes, reader.head() ?? NO_HEAD);
         } catch (error) {
-          sent.destroy(error instanceof Error ? error : new Error('the answer is invalid'));
+          reject(error);
+          sent.destroy();
         }
       });
-      response.on('error', reject);
+      response.on('error', fail);
       response.on('end', () => {
         const head = reader.head();
         if (head !== null && reader.isWhole()) resolve(head);
-        else reject(new Error('the answer is cut off'));
+        else fail('the answer is cut off');
       });
     });
-    sent.on('error', reject);
+    sent.on('error', fail);
     sent.on('close', () => {
       forget();
-      reject(new Error('the connection was closed'));
+      fail('the connection was closed');
     });
     sent.end();
   });
 }
 
+function sealed(question: PeerQuestion, key: Buffer): ReturnType<typeof sealQuestion> {
+  try {
+    return sealQuestion(question, key);
+  } catch (cause) {
+    // The user has too many groups for a header.
+    throw cause instanceof RangeError ? new PeerError(cause.message, { cause }) : cause;
+  }
+}
+
+/** Any error while a piece is opened means that no replica has sealed it: OpenSSL has no class of its own for that. */
+function opened(reader: AnswerReader, piece: Buffer): readonly Buffer[] {
+  try {
+    return reader.push(piece);
+  } catch (cause) {
+    throw new PeerError('the answer is invalid', { cause });
+  }
+}
+
 const NO_HEAD: AnswerHead = { status: 0, type: '' };
+
+/** Parses what another replica has sent; null: no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

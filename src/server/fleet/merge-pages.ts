@@ -1,4 +1,5 @@
 import type { Viewer } from '../access/viewer.js';
+import { parseJson } from './ask-peer.js';
 import { fillPage, writePage, writeToken } from '../pages/paging.js';
 
 interface Row {
@@ -16,12 +17,8 @@ export interface ScalerPage {
 
 /** Parses the page of another replica, without rows that the viewer may not see; null: invalid. */
 export function readPeerPage(body: Buffer, viewer: Viewer): ScalerPage | null {
-  try {
-    const page: unknown = JSON.parse(body.toString('utf8'));
-    return isPage(page) ? { ...page, items: page.items.filter((row) => viewer.sees(row.namespace)) } : null;
-  } catch {
-    return null;
-  }
+  const page = parseJson(body.toString('utf8'));
+  return isPage(page) ? { ...page, items: page.items.filter((row) => viewer.sees(row.namespace)) } : null;
 }
 
 function isPage(page: unknown): page is ScalerPage {

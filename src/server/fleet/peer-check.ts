@@ -5,7 +5,6 @@ import { applyVerdict, namespaceOf } from '../access/access-control.js';
 import type { AccessControl, Verdict } from '../access/access-control.js';
 import { ANYBODY, SEES_ALL } from '../access/viewer.js';
 import type { Identity } from '../access/viewer.js';
-import { refuse } from '../turns/refuse.js';
 import type { Fleet } from './fleet.js';
 import { createAnswerSealer, openQuestion } from './sealed.js';
 import type { PeerQuestion, SealedBy } from './sealed.js';
@@ -73,7 +72,7 @@ export function createPeerCheck({ fleet, access, clock, orElse }: PeerCheckOptio
       .then((verdict) => {
         if (verdict !== null) applyVerdict(verdict, { request, response, next });
       })
-      .catch(() => refuse(response, 'the question of another replica cannot be checked'));
+      .catch(next);
   };
 }
 

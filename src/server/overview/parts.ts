@@ -2,6 +2,7 @@ import { takeTurns } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import { SLICE_MS } from '../turns/paced.js';
 import type { Viewer } from '../access/viewer.js';
+import { parseJson } from '../fleet/ask-peer.js';
 import type { OverviewPart } from './overview-rows.js';
 
 /** Rows of 100 scalers are encoded at once: about 70 KiB. */
@@ -20,24 +21,20 @@ export async function readPart(body: Buffer, clock: Clock): Promise<OverviewPart
   const takeTurn = takeTurns(clock, SLICE_MS);
   let head: Head | null = null;
   const rows = new Map<string, string>();
-  try {
-    for (let start = 0; start < body.length;) {
-      const found = body.indexOf(LINE_FEED, start);
-      const end = found === -1 ? body.length : found;
-      const text = body.toString('utf8', start, end);
-      const value: unknown = JSON.parse(text);
-      if (head === null) {
-        if (!isHead(value)) return null;
-        head = value;
-      } else {
-        if (!isRow(value)) return null;
-        rows.set(`${value.namespace}/${value.name}`, text);
-      }
-      start = end + 1;
-      await takeTurn();
+  for (let start = 0; start < body.length;) {
+    const found = body.indexOf(LINE_FEED, start);
+    const end = found === -1 ? body.length : found;
+    const text = body.toString('utf8', start, end);
+    const value = parseJson(text);
+    if (head === null) {
+      if (!isHead(value)) return null;
+      head = value;
+    } else {
+      if (!isRow(value)) return null;
+      rows.set(`${value.namespace}/${value.name}`, text);
     }
-  } catch {
-    return null;
+    start = end + 1;
+    await takeTurn();
   }
   return head === null ? null : { ...head, rows };
 }

@@ -3,7 +3,7 @@ import { takeTurns } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import { identityOf, viewerOf } from '../access/viewer.js';
 import type { Viewer } from '../access/viewer.js';
-import type { AskPeer, PeerAnswer } from '../fleet/ask-peer.js';
+import { parseJson, type AskPeer, type PeerAnswer } from '../fleet/ask-peer.js';
 import type { Fleet, Peer } from '../fleet/fleet.js';
 import { isForwarded } from '../fleet/peer-check.js';
 import type { ScalerPageParts } from '../pages/scaler-pages.js';
@@ -61,16 +61,8 @@ export function showService(parts: ServicePageParts): RequestHandler {
 function readService(answer: PeerAnswer | null, viewer: Viewer): ServiceView | null {
   if (answer?.status !== 200 || answer.body.length > MOST_BYTES) return null;
   const isVisible = ({ namespace }: { readonly namespace: string }): boolean => viewer.sees(namespace);
-  try {
-    const { data } = serviceStatusSchema.safeParse(JSON.parse(answer.body.toString('utf8')));
-    if (data === undefined) return null;
-    const { conflicts, lastOutcomes } = data;
-    return {
-      ...data,
-      conflicts: conflicts.filter(isVisible),
-      lastOutcomes: lastOutcomes.filter(isVisible),
-    };
-  } catch {
-    return null;
-  }
+  const { data } = serviceStatusSchema.safeParse(parseJson(answer.body.toString('utf8')));
+  if (data === undefined) return null;
+  const { conflicts, lastOutcomes } = data;
+  return { ...data, conflicts: conflicts.filter(isVisible), lastOutcomes: lastOutcomes.filter(isVisible) };
 }

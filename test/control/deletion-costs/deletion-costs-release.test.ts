@@ -22,7 +22,7 @@ const TARGET = {
 } as unknown as Parameters<ReturnType<typeof createDeletionCosts>['update']>[1]['target'];
 
 /** Deletion costs of one pod with a leftover cost; `set` is the PATCH of that pod. */
-function costsWith(set: PodCosts['set']) {
+function costsWith(set: PodCosts['set'], hasOwn: PodCosts['hasOwn'] = () => true) {
   const clock = new ManualClock();
   const busy = createBusyBuckets();
   const warnings: string[] = [];
@@ -30,7 +30,7 @@ function costsWith(set: PodCosts['set']) {
     clock,
     podCosts: {
       list: () => [{ pod: POD, resourceVersion: '7', cost: -1, isOwn: true }],
-      hasOwn: () => true,
+      hasOwn,
       set,
     },
     leadershipOf: () => alwaysLeads('test'),
@@ -93,5 +93,24 @@ describe('a PATCH that removes a deletion cost in the background', () => {
     await fail(SCALER);
 
     expect(warnings).toHaveLength(3);
+  });
+});
+
+describe('a failure of the look for leftover deletion costs', () => {
+  it.each([
+    ['is logged if it is internal', new TypeError('pods is undefined'), 1],
+    ['is left to the cycle if pods cannot be listed', new KubernetesError('forbidden', 'no'), 0],
+  ])('%s', (_, error, logged) => {
+    const { update, warnings } = costsWith(
+      () => Promise.resolve(),
+      () => {
+        throw error;
+      },
+    );
+
+    update(new AbortController().signal);
+    update(new AbortController().signal);
+
+    expect(warnings).toHaveLength(logged);
   });
 });
