@@ -90,7 +90,7 @@ export function* startQueries(
       const form = `${config.flavor}\n${resource}\n${config.resourceQueries[resource] ?? ''}`;
       let batch = batches.get(form);
       if (batch === undefined) batches.set(form, (batch = createResourceBatches(config, resource, onFault)));
-      return batch.ask(namespaces, { round, budget, askQuery: askTimed });
+      return batch.ask(namespaces, { round, budget, askQuery: askTimed, now: clock.now() });
     };
     const look = (): Promise<void> | null =>
       duplicates?.firstCheck(resourceSuspect(resource, [...namespaces.keys()]), ask) ?? null;

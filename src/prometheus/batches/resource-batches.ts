@@ -5,6 +5,8 @@ import { answerLimits } from '../answers/answer-limits.js';
 import { resourceQuery } from '../data-source/resource-queries.js';
 import { columnsOf } from '../answers/series-columns.js';
 import type { SourceConfig } from '../data-source/source-config.js';
+import { RecentMap } from '../../units/recent-map.js';
+import { instantFromMs, type Instant } from '../../units/time.js';
 
 /**
  * Queries the usage of one resource in many namespaces, with as few queries as the limit of series per answer allows.
@@ -16,6 +18,7 @@ export interface ResourceBatches {
     namespaces: ReadonlyMap<string, number>,
     options: Pick<MergedRound, 'round' | 'budget'> & {
       readonly askQuery: (query: string) => Promise<TimedAnswer>;
+      readonly now: Instant;
     },
   ) => (namespace: string) => Promise<Answer>;
 }
@@ -44,7 +47,10 @@ export function createResourceBatches(
   onFault: (error: unknown) => void,
 ): ResourceBatches {
   const merged = createMergedQuery({ noun: 'namespaces', onTooMany: () => undefined, onFault });
-  const seriesOf = new Map<string, number>();
+  /** Forgets namespaces that are no longer asked for. */
+  const seriesOf = new RecentMap<string, number>();
+  /** Begin of the last round. */
+  let now = instantFromMs(0);
   const mostSeries = AIMED_SHARE * answerLimits(source).series;
   let aimedSeries = mostSeries;
   let loweredRounds = 0;
@@ -52,7 +58,7 @@ export function createResourceBatches(
   let packs: readonly (readonly string[])[] = [];
 
   const expectedOf = (namespace: string, scalers: number): number =>
-    seriesOf.get(namespace) ?? SERIES_PER_SCALER * scalers;
+    seriesOf.get(namespace, now) ?? SERIES_PER_SCALER * scalers;
 
   const packAnew = (scalers: Scalers): readonly (readonly string[])[] => {
     const fresh: string[][] = [];
@@ -90,13 +96,13 @@ export function createResourceBatches(
 
   const learn = (namespaces: readonly string[], answer: Answer): void => {
     if (answer.class === 'failed' && answer.reason === 'too_large' && namespaces.length > 1) {
-      const expected = sum(namespaces.map((namespace) => seriesOf.get(namespace) ?? 0));
+      const expected = sum(namespaces.map((namespace) => seriesOf.get(namespace, now) ?? 0));
       if (expected > 0) aimedSeries = Math.max(LEAST_AIMED_SERIES, Math.min(aimedSeries, expected / 2));
       loweredRounds = 0;
     }
     if (answer.class !== 'value' && answer.class !== 'partial') return;
     const known = columnsOf(answer).layout.podIndex().namespaces;
-    for (const namespace of namespaces) seriesOf.set(namespace, known.get(namespace)?.count ?? 0);
+    for (const namespace of namespaces) seriesOf.set(namespace, known.get(namespace)?.count ?? 0, now);
   };
 
   const askNamespaces = async (
@@ -118,7 +124,8 @@ export function createResourceBatches(
   };
 
   return {
-    ask: (scalers, { round, budget, askQuery }) => {
+    ask: (scalers, { round, budget, askQuery, now: begunAt }) => {
+      now = begunAt;
       beginRound();
       const answerOf = merged.ask(scalers, {
         round,

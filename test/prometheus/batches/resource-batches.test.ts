@@ -3,6 +3,7 @@ import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import { createResourceBatches } from '../../../src/prometheus/batches/resource-batches.js';
 import type { TimedAnswer } from '../../../src/prometheus/batches/answer-kinds.js';
 import { aSource } from '../../support/builders.js';
+import { instantFromSeconds } from '../../../src/units/time.js';
 import { values } from '../fakes.js';
 
 /* Queries that change from round to round cost more than a few series too many: all labels of their answers are new. */
@@ -46,11 +47,35 @@ function start(maxSeries: number, scalers = SCALERS) {
       return Promise.resolve({ answer: isTooLarge ? TOO_LARGE : values(all), seconds: 0.01 });
     };
     round += 1;
-    const answerOf = batches.ask(due, { round, budget: { left: 20, source: { left: 40 } }, askQuery });
+    const now = instantFromSeconds(15 * round);
+    const answerOf = batches.ask(due, { round, budget: { left: 20, source: { left: 40 } }, askQuery, now });
     await Promise.all(Array.from(due.keys(), answerOf));
     return asked;
   };
 }
+
+describe('the size of a namespace', () => {
+  /** Rounds every 15 s in which namespace b has left; then it is back. Returns the last queries. */
+  const afterRoundsWithout = async (rounds: number): Promise<readonly string[]> => {
+    const round = start(100, new Map([['a', 1]]));
+    const both = new Map([
+      ['a', 1],
+      ['b', 1],
+    ]);
+    await round({ a: 50, b: 60 }, both);
+    await expect(round({ a: 50, b: 60 }, both)).resolves.toEqual(['a', 'b']);
+    for (let left = rounds; left > 0; left -= 1) await round({ a: 50 });
+    return round({ a: 50, b: 60 }, both);
+  };
+
+  it('is remembered for ten minutes in which no scaler of it is due', async () => {
+    await expect(afterRoundsWithout(38)).resolves.toEqual(['a', 'b']);
+  });
+
+  it('is forgotten twenty minutes after its last scaler has gone', async () => {
+    await expect(afterRoundsWithout(82)).resolves.toEqual(['a|b']);
+  });
+});
 
 describe('the queries of a resource', () => {
   it('stay the same until one exceeds 90 % of maxSeries', async () => {
