@@ -27,6 +27,7 @@ export function partsOf(
       health: createServiceHealth(clock, ['default']),
       identity: 'promscaler-0',
       leader: () => 'promscaler-0',
+      urlsOf: (source) => [`http://${source}:9090`],
       periodSeconds: () => 15,
       excerptOf: ({ sourceLine }) => sourceLine,
     },

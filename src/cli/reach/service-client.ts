@@ -15,6 +15,8 @@ export interface ServiceClient {
   readonly where: string;
   /** Reads all pages. Null: all namespaces. Behind a proxy it tries to reach the leader. */
   readonly listScalers: (namespace: string | null) => Promise<ScalerList>;
+  /** Returns `dataSources` of `/api/v1/service`, not validated; null: the service does not report them. */
+  readonly readDataSources: () => Promise<readonly JsonObject[] | null>;
   readonly readScaler: (key: ScalerName) => Promise<ReadScaler>;
   /** Reads the decision in effect at an instant; null if the service does not support that. */
   readonly readPast: (key: ScalerName, at: Instant) => Promise<PastScaler | null>;
@@ -82,6 +84,16 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
   return {
     where: service.where,
     listScalers,
+    readDataSources: async () => {
+      try {
+        const page = await get('/api/v1/service');
+        return Array.isArray(page['dataSources']) ? objectsIn(page, 'dataSources') : null;
+      } catch (error) {
+        // The list says why the service does not answer.
+        if (error instanceof KubernetesError) return null;
+        throw error;
+      }
+    },
     readScaler: (name) => orCommandError(name, readOneCycle(getOfAny, name)),
     readPast: (name, at) => orCommandError(name, readPast(getOfAny, name, at)),
     close: service.transport.close,

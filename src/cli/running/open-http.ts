@@ -107,6 +107,7 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
       health: parts.health,
       identity: shards.identity,
       leader: shards.leader,
+      urlsOf: (source) => [...(config.prometheus[source]?.urls ?? [])],
       periodSeconds: () => shortestPeriod(parts.scalers()),
       excerptOf,
     },

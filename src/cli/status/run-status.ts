@@ -1,4 +1,4 @@
-import { countIn, textIn } from '../../kubernetes/api/json.js';
+import { countIn, listIn, objectIn, textIn, type JsonObject } from '../../kubernetes/api/json.js';
 import { cleanText } from '../../units/clean-text.js';
 import { sleep } from '../../units/clock.js';
 import { formatInstant } from '../../units/time.js';
@@ -44,10 +44,9 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
   try {
     const list = await listSorted(client, namespace);
     if (!watch && (format === 'json' || format === 'yaml')) {
-      const { leader, version, problems, rows } = list;
-      io.stdout.write(
-        writeStructured(format, { version, leader, problems, items: rows.map(({ view }) => view) }),
-      );
+      const { leader, version, problems, dataSources, rows } = list;
+      const items = rows.map(({ view }) => view);
+      io.stdout.write(writeStructured(format, { version, leader, problems, dataSources, items }));
       return 0;
     }
     const isTable = format === 'text' || format === 'wide';
@@ -64,7 +63,7 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
     else {
       const print = isTable ? tablePrinter(style, io) : recordPrinter(format, io);
       print(list.rows);
-      if (watch) await follow({ client, namespace, print }, io);
+      if (watch) await follow({ client, namespace, print, notes: failingSources(list.dataSources) }, io);
     }
     return 0;
   } finally {
@@ -72,10 +71,15 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
   }
 }
 
-async function listSorted(client: ServiceClient, namespace: string | null): Promise<ScalerList> {
+interface StatusList extends ScalerList {
+  /** Null: the service does not report them. */
+  readonly dataSources: readonly JsonObject[] | null;
+}
+
+async function listSorted(client: ServiceClient, namespace: string | null): Promise<StatusList> {
   const { rows, ...rest } = await client.listScalers(namespace);
   const sorted = [...rows].sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name));
-  return { ...rest, rows: sorted };
+  return { ...rest, rows: sorted, dataSources: await client.readDataSources() };
 }
 
 function compare(a: string, b: string): number {
@@ -83,7 +87,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-function listNotes(where: string, list: ScalerList): readonly string[] {
+function listNotes(where: string, list: StatusList): readonly string[] {
   const { rows, leader, unreachable, version, problems } = list;
   const standby =
     rows.length === 0
@@ -98,8 +102,22 @@ function listNotes(where: string, list: ScalerList): readonly string[] {
   return [
     ...(leader === false ? [leading] : []),
     ...(version === VERSION ? [] : [age]),
+    ...failingSources(list.dataSources),
     ...rejectedDocuments(problems),
   ];
+}
+
+function failingSources(sources: StatusList['dataSources']): readonly string[] {
+  return (sources ?? []).flatMap((source) => {
+    const since = textIn(source, 'failingSince');
+    if (since === null) return [];
+    const urls = listIn(source, 'urls').map(String).join(', ');
+    const error = textIn(objectIn(source, 'lastError'), 'message') ?? 'unknown error';
+    const name = textIn(source, 'name') ?? '';
+    return [
+      cleanText(`data source ${name}${urls === '' ? '' : ` (${urls})`} failed since ${since}: ${error}`),
+    ];
+  });
 }
 
 const MOST_REJECTED = 5;
@@ -133,16 +151,24 @@ interface OnScreen extends Watched {
 
 interface Following extends Watched {
   readonly print: Printer;
+  /** About data sources, as printed with the first rows. */
+  readonly notes: readonly string[];
 }
 
-async function follow({ client, namespace, print }: Following, io: CommandIo): Promise<void> {
+async function follow({ client, namespace, print, notes }: Following, io: CommandIo): Promise<void> {
   let lastFailure: string | null = null;
+  let lastNotes = notes;
   for (;;) {
     await sleep(io.clock, WATCH_PERIOD_MS, io.signal);
     if (io.signal.aborted) return;
     const next = await listAgain({ client, namespace }, io);
     if (next === null) return;
-    if ('rows' in next) print(next.rows);
+    if ('rows' in next) {
+      print(next.rows);
+      const current = failingSources(next.dataSources);
+      for (const note of current) if (!lastNotes.includes(note)) printNote(io, note);
+      lastNotes = current;
+    }
     const failure = 'failure' in next ? next.failure : null;
     if (failure !== null && failure !== lastFailure) printNote(io, failure);
     lastFailure = failure;
@@ -150,8 +176,8 @@ async function follow({ client, namespace, print }: Following, io: CommandIo): P
 }
 
 /** While the service is unreachable, shows the last table and the error. */
-async function followOnScreen(first: ScalerList, watched: OnScreen, io: CommandIo): Promise<void> {
-  let list = first;
+async function followOnScreen(first: StatusList, watched: OnScreen, io: CommandIo): Promise<void> {
+  let list: StatusList = first;
   let notes = listNotes(watched.client.where, list);
   for (;;) {
     const now = io.clock.now();
@@ -175,7 +201,7 @@ async function followOnScreen(first: ScalerList, watched: OnScreen, io: CommandI
 async function listAgain(
   { client, namespace }: Watched,
   io: CommandIo,
-): Promise<ScalerList | { readonly failure: string } | null> {
+): Promise<StatusList | { readonly failure: string } | null> {
   try {
     return await listSorted(client, namespace);
   } catch (error) {

@@ -85,6 +85,7 @@ export const serviceStatusSchema = z
     dataSources: z.array(
       z.object({
         name: z.string(),
+        urls: z.array(z.string()).describe('Without credentials; empty without access to all namespaces.'),
         isReachable: z.boolean().nullable().describe('null: not asked yet.'),
         failingSince: time
           .nullable()

@@ -18,6 +18,8 @@ export interface ServiceFacts {
   readonly identity: string;
   /** Null: unknown or none. */
   readonly leader: () => string | null;
+  /** Of a data source, without credentials. */
+  readonly urlsOf: (source: string) => string[];
   /** The shortest period of the documents. */
   readonly periodSeconds: () => number;
   /** Returns the source line of a problem with a caret below; null: it has no position. */
@@ -57,7 +59,8 @@ export async function viewService(
       const hold = holds.get(name) ?? null;
       const holdUntil = viewInstant(hold);
       const failingSince = viewInstant(source.failingSince);
-      return { name, ...source, failingSince, lastError: viewError(source.lastError), holdUntil };
+      const urls = viewer.seesAll ? facts.urlsOf(name) : [];
+      return { name, urls, ...source, failingSince, lastError: viewError(source.lastError), holdUntil };
     }),
     kubernetes: {
       ...apiServer,

@@ -64,6 +64,7 @@ const app = createApp({
     health,
     identity: 'bench',
     leader: () => 'bench',
+    urlsOf: () => ['http://127.0.0.1:9090'],
     periodSeconds: () => 15,
     excerptOf: () => null,
   },

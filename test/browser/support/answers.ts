@@ -175,6 +175,7 @@ export function serviceOf(changes: Partial<ServiceStatus> = {}): ServiceStatus {
     dataSources: [
       {
         name: 'default',
+        urls: ['http://prometheus.monitoring:9090'],
         isReachable: true,
         failingSince: null,
         lastError: null,
@@ -215,6 +216,7 @@ export function failingService(): ServiceStatus {
     dataSources: [
       {
         name: 'default',
+        urls: ['http://prometheus.monitoring:9090'],
         isReachable: false,
         failingSince: after(-600),
         lastError: { at: after(-4), message: 'connect ECONNREFUSED 10.0.0.7:9090' },
@@ -225,6 +227,7 @@ export function failingService(): ServiceStatus {
       },
       {
         name: 'long-term',
+        urls: ['http://thanos.monitoring:9090'],
         isReachable: null,
         failingSince: null,
         lastError: null,

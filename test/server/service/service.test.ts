@@ -45,6 +45,7 @@ function world(problems: readonly Problem[] = []) {
     health,
     identity: 'promscaler-0',
     leader: () => null,
+    urlsOf: (source) => [`http://${source}:9090`],
     periodSeconds: () => 15,
     excerptOf: ({ sourceLine }) => sourceLine,
   };
@@ -69,6 +70,7 @@ describe('the state of the service', () => {
       dataSources: ['default', 'other'].map((name) => ({
         ...UNKNOWN,
         name,
+        urls: [`http://${name}:9090`],
         queries: 0,
         latencySeconds: null,
         holdUntil: null,
