@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import { decide } from '../../src/decision/decide.js';
+import { EMPTY_STATE } from '../../src/decision/snapshot/snapshot.js';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
 import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
 import { createMetricSource } from '../../src/prometheus/planner.js';
+import { toSamples } from '../../src/prometheus/samples.js';
 import { aSource, cpuMetric, externalMetric } from '../support/builders.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { fakeEngine } from './fake-engine.js';
@@ -39,7 +42,8 @@ function setUp(limits: Partial<SourceConfig>, { count = 5, seconds = 1, shared =
     const both = Promise.all([answers.of(greedy.scaler), answers.of(modest.scaler)]);
     await clock.advanceAndSettle(15_000);
     const [ofGreedy, ofModest] = await both;
-    return { ofGreedy, ofModest, over: [...over], sent: engine.sent.length };
+    const { scaler } = greedy;
+    return { ofGreedy, ofModest, over: [...over], sent: engine.sent.length, scaler, now: clock.now() };
   };
   return round;
 }
@@ -60,6 +64,30 @@ describe('maxQueriesPerNamespace', () => {
       expect(over).toEqual(['main/greedy', 'main/greedy']);
       expect(sent).toBe(5);
     }
+  });
+
+  it('is named in the condition ScalingActive of a scaler whose queries are not sent, which is not scaled down', async () => {
+    const { ofGreedy, scaler, now } = await setUp({ maxQueriesPerNamespace: 3 })();
+    const sources = new Map([['main', aSource({ name: 'main' })]]);
+    const samples = toSamples(scaler, ofGreedy, { pods: [], now, sources });
+
+    const { conditions, desiredReplicas } = decide({
+      scaler,
+      now,
+      target: { specReplicas: 5, statusReplicas: 5 },
+      pods: [],
+      samples,
+      state: EMPTY_STATE,
+    });
+
+    expect(desiredReplicas).toBe(5);
+    expect(conditions.find(({ type }) => type === 'ScalingActive')).toEqual({
+      type: 'ScalingActive',
+      status: 'False',
+      reason: 'FailedGetExternalMetric',
+      message:
+        'the replica count could not be calculated from External metric own3: not sent: the queries of namespace greedy are more than 3 in a round (prometheus.main.maxQueriesPerNamespace)',
+    });
   });
 
   it('of 5 sends 5 queries', async () => {
