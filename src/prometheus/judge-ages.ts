@@ -79,8 +79,8 @@ export function whyOld(targets: readonly TargetAge[], rules: AgeRules): string |
 function errorOf({ ageSeconds, intervalSeconds }: TargetAge, rules: AgeRules): number {
   const { rangeSeconds, maxAgeSeconds } = rules;
   if (ageSeconds === null) return 1;
-  if (maxAgeSeconds !== null) return ageSeconds > maxAgeSeconds ? 1 : 0;
-  if (rangeSeconds === 0) return ageSeconds > lateAfterSeconds(intervalSeconds) ? 1 : 0;
+  if (maxAgeSeconds !== null || rangeSeconds === 0)
+    return ageSeconds > oldAfterSeconds(intervalSeconds, rules) ? 1 : 0;
   if (ageSeconds <= EXTRAPOLATED_INTERVALS * intervalSeconds) return 0;
   return Math.min(1, (ageSeconds - intervalSeconds / 2) / rangeSeconds);
 }
