@@ -74,19 +74,21 @@ async function removeAbandoned(context: ProgramContext, cache: string): Promise<
   for (const name of await readdir(cache)) {
     const path = join(cache, name);
     if (!name.startsWith(PARTIAL)) continue;
-    const ageMs = context.clock.now() - ((await modifiedMs(path)) ?? context.clock.now());
+    const ageMs = context.clock.now() - ((await changedMs(path)) ?? context.clock.now());
     if (ageMs > ABANDONED_MS) await rm(path, { recursive: true, force: true });
   }
 }
 
-async function modifiedMs(path: string): Promise<number | null> {
+/** Null: it does not exist. */
+async function changedMs(path: string): Promise<number | null> {
   try {
-    return (await stat(path)).mtimeMs;
+    // dpkg and tar set the mtime of the directory that they fill to that of the package: it looks abandoned meanwhile.
+    return (await stat(path)).ctimeMs;
   } catch {
     return null;
   }
 }
 
 async function exists(path: string): Promise<boolean> {
-  return (await modifiedMs(path)) !== null;
+  return (await changedMs(path)) !== null;
 }

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, utimes } from 'node:fs/promises';
+import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { arch } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -91,21 +91,6 @@ describe('findPrometheus', () => {
     await expect(finding).rejects.toThrow(MissingProgramError);
     await expect(finding).rejects.toThrow(/GLIBC_2\.99 not found.*sudo apt-get install prometheus$/);
     expect(await readdir(join(machine.root, 'cache/promscaler'))).toEqual([]);
-  });
-
-  it('removes downloads that were interrupted more than an hour ago, and keeps those that may be in progress', async () => {
-    await machine.debian();
-    const old = join(machine.root, 'cache/promscaler/.partial-old');
-    const young = join(machine.root, 'cache/promscaler/.partial-young');
-    for (const folder of [old, young]) await mkdir(folder, { recursive: true });
-    await utimes(old, new Date(), new Date(Date.now() - 3_700_000));
-
-    await findPrometheus(machine.context());
-
-    expect(await readdir(join(machine.root, 'cache/promscaler'))).toEqual([
-      '.partial-young',
-      `prometheus-debian-${arch()}`,
-    ]);
   });
 
   it.each([
