@@ -34,7 +34,11 @@ interface EmptyServer extends FilledServer {
 async function prometheus(): Promise<EmptyServer> {
   const [env, clock] = [process.env, SYSTEM_CLOCK];
   const binary = await findPrometheus({ env, clock });
-  const args = ['--web.enable-remote-write-receiver', '--enable-feature=native-histograms'];
+  const args = [
+    '--web.enable-remote-write-receiver',
+    '--web.enable-admin-api',
+    '--enable-feature=native-histograms',
+  ];
   const { url, stop } = await startPrometheus({ binary, config: '', env, clock, args });
   return { url, stop, flush: () => Promise.resolve() };
 }

@@ -1,0 +1,172 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
+import { createMetricSource } from '../../src/prometheus/planner.js';
+import { World } from '../control/world.js';
+import { aSource } from '../support/builders.js';
+import { startFilled } from '../support/filled-server.js';
+import type { WrittenSeries } from '../support/remote-write.js';
+import { startServer } from './fakes.js';
+
+/*
+ * A real Prometheus loses a part of its data: a source that does not report since when it stores data is compared with
+ * its own past.
+ */
+
+/** Downloading the programs on a fresh machine counts toward the first test. */
+const START_MS = 240_000;
+const TARGETS = 10;
+const PERIOD_SECONDS = 15;
+/** Rounds until a gauge can be trusted after the start of promscaler. */
+const FIRST_ROUNDS = 8;
+/** The clock of the rounds runs ahead of that of Prometheus, which may differ by 120 s. */
+const BEHIND_SECONDS = 100;
+
+const cleanups: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+function filledSeries(): readonly WrittenSeries[] {
+  const nowSeconds = Date.now() / 1000;
+  const ages = Array.from({ length: 81 }, (_, index) => 2402 - 30 * index);
+  return Array.from({ length: TARGETS }, (_, index) => ({
+    job: 'jobs',
+    instance: `10.0.0.${index}:80`,
+  })).flatMap((labels) =>
+    Object.entries({ up: 1, jobs: 10 }).map(([name, value]) => ({
+      labels: { __name__: name, ...labels },
+      samples: ages.map((age) => [nowSeconds - age, value] as const),
+    })),
+  );
+}
+
+async function startPrometheus(): Promise<string> {
+  const { url, stop } = await startFilled('Prometheus', filledSeries());
+  cleanups.push(stop);
+  return url;
+}
+
+async function deleteSeries(url: string, selector: string): Promise<void> {
+  const query = new URLSearchParams({ 'match[]': selector });
+  const response = await fetch(`${url}/api/v1/admin/tsdb/delete_series?${query.toString()}`, {
+    method: 'POST',
+  });
+  expect(response.status).toBe(204);
+}
+
+/** A querier of Thanos that asks this Prometheus, and lists a store for each name in `stores`. */
+async function startThanos(prometheus: string, stores: ReadonlySet<string>): Promise<string> {
+  const { url, close } = await startServer((response, asked) => {
+    if (asked.url === '/api/v1/stores') {
+      const sidecar = [...stores].map((name) => ({
+        name: `${name}:10901`,
+        lastError: null,
+        labelSets: [{ cluster: name }],
+        minTime: 0,
+        maxTime: Number.MAX_SAFE_INTEGER,
+      }));
+      response.end(JSON.stringify({ status: 'success', data: { sidecar } }));
+      return;
+    }
+    void fetch(
+      `${prometheus}${asked.url}`,
+      asked.method === 'POST' ? { method: 'POST', body: asked.form } : {},
+    )
+      .then(async (answer) => response.writeHead(answer.status).end(await answer.text()))
+      .catch(() => response.destroy());
+  });
+  cleanups.push(close);
+  return url;
+}
+
+/** A scaler with one replica for each target, of 10 jobs each, that has run for some minutes. */
+async function runningOn(url: string, flavor: SourceConfig['flavor']) {
+  const world = new World({
+    metrics: [
+      {
+        type: 'External',
+        external: {
+          metric: { name: 'jobs' },
+          query: 'sum(jobs)',
+          target: { type: 'AverageValue', averageValue: 10 },
+        },
+      },
+    ],
+  });
+  world.clock.jump((Date.now() - world.clock.now()) / 1000 - BEHIND_SECONDS);
+  world.recoveryHoldMaxSeconds = 900;
+  world.cluster.setReplicas(TARGETS);
+  const source = aSource({ urls: [url], flavor, ifVictoriaMetrics: null, maxSampleAgeSeconds: 0 });
+  const metrics = createMetricSource({
+    sources: new Map([['default', source]]),
+    clock: world.clock,
+    onQuery: ({ message }) => {
+      if (message !== null) throw new Error(message);
+    },
+  });
+  /** Returns the replicas after a round, and why scale-down is held. */
+  const round = async () => {
+    world.clock.advance(PERIOD_SECONDS * 1000);
+    const due = [{ scaler: world.scaler, periodSeconds: PERIOD_SECONDS }];
+    const { record } = await world.cycle({
+      answers: metrics.startRound(due, new AbortController().signal),
+    });
+    return [world.cluster.specReplicas, record.snapshot?.state.holdReason ?? null] as const;
+  };
+  for (let index = 0; index < FIRST_ROUNDS; index += 1) await round();
+  expect(await round()).toEqual([TARGETS, null]);
+  return round;
+}
+
+describe('a Prometheus behind a source without a start time', () => {
+  it.each([
+    ['mimir', 5, '5 of 10'],
+    ['mimir', 1, '9 of 10'],
+    ['thanos', 5, '5 of 10'],
+  ] as const)(
+    'that loses the data of targets holds scale-down: flavor %s, %i of 10',
+    async (flavor, lost, left) => {
+      const prometheus = await startPrometheus();
+      const round = await runningOn(
+        flavor === 'thanos' ? await startThanos(prometheus, new Set(['a'])) : prometheus,
+        flavor,
+      );
+
+      await deleteSeries(prometheus, `{instance=~"10.0.0.[0-${lost - 1}]:80"}`);
+
+      const why = expect.stringContaining(`the source has lost earlier data (${left} targets are left)`);
+      for (let index = 0; index < 3; index += 1) expect(await round()).toEqual([TARGETS, why]);
+    },
+    START_MS,
+  );
+
+  it(
+    'whose metric falls without a loss of targets scales down',
+    async () => {
+      const prometheus = await startPrometheus();
+      const round = await runningOn(prometheus, 'mimir');
+
+      await deleteSeries(prometheus, 'jobs{instance=~"10.0.0.[0-4]:80"}');
+
+      expect(await round()).toEqual([5, null]);
+    },
+    START_MS,
+  );
+
+  it(
+    'behind a Thanos that no longer lists a store holds scale-down, although no target is missing',
+    async () => {
+      const prometheus = await startPrometheus();
+      const stores = new Set(['a', 'b']);
+      const round = await runningOn(await startThanos(prometheus, stores), 'thanos');
+
+      stores.delete('b');
+      await deleteSeries(prometheus, 'jobs{instance=~"10.0.0.[0-4]:80"}');
+
+      const why = expect.stringContaining('the store b:10901 of the source is gone');
+      expect(await round()).toEqual([TARGETS, why]);
+    },
+    START_MS,
+  );
+});
