@@ -60,16 +60,11 @@ export function createLoad(
 
   const middleOf = (index: number): number => (timeAt(index) + timeAt(index + 1)) / 2;
 
-  const inEffectAt = (time: Instant): number | null => {
+  const at = (time: Instant): number | null => {
     const index = time > end ? -1 : lastAtOrBefore(times, time);
     const value = index < 0 ? NaN : valueAt(index);
-    return Number.isNaN(value) ? null : value;
-  };
-
-  const at = (time: Instant): number | null => {
-    const value = inEffectAt(time);
-    if (!isInterpolated || value === null) return value;
-    const index = lastAtOrBefore(times, time);
+    if (Number.isNaN(value)) return null;
+    if (!isInterpolated) return value;
     const middle = middleOf(index);
     const near = time < middle ? index - 1 : index + 1;
     const nearValue = valueAt(near);
