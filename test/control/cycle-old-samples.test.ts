@@ -140,6 +140,23 @@ describe('a maximum age of samples', () => {
   });
 });
 
+describe('a lowered maximum of 6', () => {
+  it.each([
+    ['lowers 8 replicas without a query for ages if the metric asks for 8', 0, 1],
+    ['lowers 8 replicas to 6, not to 5, if the samples are old', 60, 5],
+  ])('%s', async (_, lag, queries) => {
+    const world = await start();
+    const { spec } = world.scaler;
+    world.scaler = { ...world.scaler, spec: { ...spec, maxReplicas: 6 } };
+    world.lag = lag;
+
+    await world.nextCycle();
+
+    expect(world.cluster.specReplicas).toBe(6);
+    expect(new Set(world.asked).size).toBe(queries);
+  });
+});
+
 describe('rounds that do not scale down', () => {
   it('query no ages', async () => {
     const world = await start();

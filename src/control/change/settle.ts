@@ -1,4 +1,5 @@
 import { decide } from '../../decision/decide.js';
+import { highestCeiling } from '../../decision/limits/scheduled-bounds.js';
 import type { Decision } from '../../decision/result/decision.js';
 import type { Sample, Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { Instant } from '../../units/time.js';
@@ -35,35 +36,57 @@ interface Given {
   readonly circumstances: Circumstances;
 }
 
-interface Begun {
-  readonly settled: Settled;
-  readonly carried: Promise<CarriedOut>;
-  readonly circumstances: Circumstances;
-  readonly decisionsLeft: number;
-}
-
 /**
  * Decides on a snapshot and carries out the decision. If another client has changed the count in between, decides again
  * from that count, up to `MAX_DECISIONS` times. If the samples behind a scale-down are old, their metrics become partial,
  * and it decides again. Returns a promise only if there is something to carry out: most cycles
  * change nothing, and 10,000 promises a round would only be garbage.
  */
-export function settle(
-  input: CycleInput,
-  ports: CyclePorts,
-  { snapshot, memory, circumstances }: Given,
-  decisionsLeft = MAX_DECISIONS,
-): Settled | Promise<Settled> {
-  const decided = decideOn(input, ports, { snapshot, memory, circumstances });
+export function settle(input: CycleInput, ports: CyclePorts, given: Given): Settled | Promise<Settled> {
+  const decided = decideOn(input, ports, given);
   const ages = whyOld(input, decided);
-  if (ages === null) return execute(input, ports, { settled: decided, circumstances, decisionsLeft });
-  return ages.then((reasons) => {
-    if (reasons.every((why) => why === null))
-      return execute(input, ports, { settled: decided, circumstances, decisionsLeft });
-    const doubtful = { ...snapshot, samples: withDoubts(snapshot.samples, reasons) };
-    const settled = decideOn(input, ports, { snapshot: doubtful, memory, circumstances });
-    return execute(input, ports, { settled, circumstances, decisionsLeft });
-  });
+  const carried = ages === null ? carry(input, ports, { given, decided }) : null;
+  return ages === null && carried === null
+    ? decided
+    : settleLater(input, ports, { given, decided, ages, carried });
+}
+
+interface Begun {
+  readonly given: Given;
+  readonly decided: Settled;
+  /** Null: the ages are not asked for. */
+  readonly ages: Promise<readonly (string | null)[]> | null;
+  /** Null: there is nothing to carry out, or the ages are waited for. */
+  readonly carried: Promise<CarriedOut> | null;
+}
+
+async function settleLater(input: CycleInput, ports: CyclePorts, begun: Begun): Promise<Settled> {
+  let { given, decided, ages, carried } = begun;
+  let decideSeconds = 0;
+  for (let decisionsLeft = MAX_DECISIONS; ; decisionsLeft -= 1) {
+    if (ages !== null) {
+      const reasons = await ages;
+      if (reasons.some((why) => why !== null)) {
+        const samples = withDoubts(given.snapshot.samples, reasons);
+        decided = decideOn(input, ports, { ...given, snapshot: { ...given.snapshot, samples } });
+      }
+      carried = carry(input, ports, { given, decided });
+    }
+    decideSeconds += decided.decideSeconds;
+    const settled = { ...decided, decideSeconds };
+    if (carried === null) return settled;
+    const { result, memory } = await carried;
+    if (result?.kind !== 'moved') return { ...settled, result, memory };
+    const moved = memoryAfterMove(memory, result, {
+      from: decided.decision.currentReplicas,
+      now: input.now,
+    });
+    if (decisionsLeft <= 1) return { ...settled, result, memory: moved };
+    given = { ...given, snapshot: snapshotAfterMove(decided.snapshot, result, moved), memory: moved };
+    decided = decideOn(input, ports, given);
+    ages = whyOld(input, decided);
+    carried = ages === null ? carry(input, ports, { given, decided }) : null;
+  }
 }
 
 function decideOn(input: CycleInput, ports: CyclePorts, { snapshot, memory, circumstances }: Given): Settled {
@@ -85,6 +108,9 @@ function whyOld(
 ): Promise<readonly (string | null)[]> | null {
   // In a pause with a fixed count, the order is that of a user.
   if (decision.action !== 'scale-down' || order !== decision || answers.whyOld === undefined) return null;
+  // The maximum lowers the count as far without any metric.
+  if (decision.desiredReplicas >= highestCeiling(scaler.spec, snapshot.now, snapshot.state.lastScaleUp))
+    return null;
   const metrics = new Set<number>();
   for (const [index, sample] of snapshot.samples.entries())
     if (sample.form !== 'error' && sample.partial === null) metrics.add(index);
@@ -99,30 +125,14 @@ function withDoubts(samples: readonly Sample[], reasons: readonly (string | null
   });
 }
 
-function execute(
+function carry(
   input: CycleInput,
   ports: CyclePorts,
-  begun: Pick<Begun, 'settled' | 'circumstances' | 'decisionsLeft'>,
-): Settled | Promise<Settled> {
-  const { decision, order, hold, memory } = begun.settled;
-  const { target } = begun.circumstances;
-  const isFixed = order !== decision;
-  const carried = carryOut(input, ports, { target, memory, order, hold, isFixed });
-  return carried === null ? begun.settled : settleChange(input, ports, { ...begun, carried });
-}
-
-async function settleChange(input: CycleInput, ports: CyclePorts, begun: Begun): Promise<Settled> {
-  const { circumstances, decisionsLeft } = begun;
-  const { snapshot, decision, decideSeconds } = begun.settled;
-  const { now } = input;
-  const { result, memory } = await begun.carried;
-  const settled = { ...begun.settled, result, memory };
-  if (result?.kind !== 'moved') return settled;
-  const moved = memoryAfterMove(memory, result, { from: decision.currentReplicas, now });
-  if (decisionsLeft <= 1) return { ...settled, memory: moved };
-  const next = { snapshot: snapshotAfterMove(snapshot, result, moved), memory: moved, circumstances };
-  const later = await settle(input, ports, next, decisionsLeft - 1);
-  return { ...later, decideSeconds: decideSeconds + later.decideSeconds };
+  { given, decided }: Pick<Begun, 'given' | 'decided'>,
+): Promise<CarriedOut> | null {
+  const { decision, order, hold, memory } = decided;
+  const { target } = given.circumstances;
+  return carryOut(input, ports, { target, memory, order, hold, isFixed: order !== decision });
 }
 
 /** The other client may be an earlier PATCH of this process with an unknown result. */
