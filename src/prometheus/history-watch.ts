@@ -210,8 +210,8 @@ function createLossMemory(clock: Clock): {
 }
 
 /**
- * Detects that no store with the same labels is queried anymore. The address alone does not tell: a pod that was
- * replaced has another one. A store that has been missing for a quarter of an hour was removed on purpose.
+ * Detects that no store with the same labels is queried anymore. The address does not identify a store: a pod that
+ * was replaced has another one. A store that has been missing for a quarter of an hour was removed on purpose.
  */
 function createStoreWatch(
   clock: Clock,

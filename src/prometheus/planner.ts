@@ -44,7 +44,7 @@ export interface RoundAnswers {
   readonly duplicates?: (scaler: Scaler) => readonly string[] | null;
   /**
    * Returns why the values of a due scaler may be based on old samples, in the order of `spec.metrics`; null: they are
-   * not, the metric is not in `metrics`, or the source cannot tell. For a decision that would lower the count: nothing
+   * not, the metric is not in `metrics`, or the source cannot be checked. For a decision that would lower the count: nothing
    * is queried before this call. Unset: the source does not check. Never rejects.
    */
   readonly whyOld?: (scaler: Scaler, checked: CheckedScaler) => Promise<readonly (string | null)[]>;

@@ -14,7 +14,7 @@ export interface SourceAge {
 
 export const UNKNOWN_AGE: SourceAge = { startTime: null, history: KEPT };
 
-/** Returns the key of the age of the server that gave an answer, among those of all sources. */
+/** Returns the key of the server that sent an answer, among the servers of all sources. */
 export function ageKey(source: string, answer: Answer | undefined): string {
   const urlIndex = urlIndexOf(answer);
   return urlIndex === undefined ? source : `${urlIndex} ${source}`;
@@ -64,7 +64,7 @@ interface AgeParts {
 }
 
 /**
- * Each server has an age of its own: the start time or the targets of one say nothing about those of another. The
+ * Ages are kept for each server: the start time or the targets of one say nothing about those of another. The
  * requests of a read skip the queue of the source: they are few, and a hold must not depend on its load.
  */
 export function createSourceAges({

@@ -81,7 +81,7 @@ describe('the gap that is allowed at the start of a range', () => {
 });
 
 describe('the reason', () => {
-  it('names what is wrong with how many targets', () => {
+  it('names the defects and the number of targets with each', () => {
     const targets = [target(62), target(null), target(5, { hasGap: true }), target(5)];
 
     expect(whyOld(targets, range(120))).toBe(

@@ -167,7 +167,7 @@ function combine(
   return left.filter(({ labels }) => inRight.has(matchKey(labels, on)) === (operator === 'and'));
 }
 
-/** As VectorBinop of Prometheus: nothing is compared, and nothing is wrong, if one side is empty. */
+/** As VectorBinop of Prometheus: nothing is compared, and no error is reported, if one side is empty. */
 function calculate(query: Binary, left: readonly Element[], right: readonly Element[]): readonly Element[] {
   if (left.length === 0 || right.length === 0) return [];
   const { operator, on } = query;

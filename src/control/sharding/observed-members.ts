@@ -52,8 +52,8 @@ export function observeMembers(
 }
 
 /**
- * Returns the live members except the owner of the Lease `own`. A Lease that is not named after its holder is that of a
- * stranger: so nobody has the identity of another member.
+ * Returns the live members except the owner of the Lease `own`. A Lease that is not named after its holder does not count,
+ * so that no client can claim the identity of a member.
  */
 export function liveOthers(
   members: ObservedMembers,

@@ -40,8 +40,8 @@ interface Idle {
 /**
  * Creates the planner of a member. A member without claims counts after its second renewal, and as long as it claims
  * what the plan gives it: after five periods in which a bucket was free and its planned owner did not claim it, that
- * member gets no other bucket for a minute, then for twice as long each time, up to an hour. So a bucket is in nobody's
- * hands for a short time, whoever has written a Lease. Source: reliability.md, W33, W36.
+ * member gets no other bucket for a minute, then for twice as long each time, up to an hour. A bucket
+ * therefore has no owner for a short time only, also next to forged Leases. Source: reliability.md, W33, W36.
  */
 export function createPlanner(identity: string, times: ElectionTimes): Planner {
   const periodMs = times.retryPeriodSeconds * 1000;

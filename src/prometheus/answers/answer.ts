@@ -60,7 +60,7 @@ export type Answer =
   /** An error, or no answer from the source. */
   | { readonly class: 'failed'; readonly reason: FailureReason; readonly message: string };
 
-/** Instead of an answer, so that nobody waits for one. The error itself is in the log. */
+/** Takes the place of an answer, so that no caller waits for one. The error itself is in the log. */
 export const INTERNAL_ERROR: Answer = {
   class: 'failed',
   reason: 'bad_answer',

@@ -47,7 +47,7 @@ export function sharedAnswer(answer: Answer, count: number, noun: string): Answe
   return 'message' in answer ? { ...answer, message: answer.message + note } : answer;
 }
 
-/** Returns the answer for a member that shares a query with others of its kind: with the words of its own last answer. */
+/** Returns the answer for a member that shares a query with others of its kind: with the message of the last answer to its own query. */
 export function withOwnWords(answer: Answer, own: Answer): Answer {
   if (answer.class === 'partial' && own.class === 'partial') return withWhy(answer, own.why);
   return 'message' in answer ? own : answer;

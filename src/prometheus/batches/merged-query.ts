@@ -195,7 +195,7 @@ export function createMergedQuery(parts: {
     return { of: (member) => of.get(member) ?? answer, isClean: false };
   };
 
-  /** Returns the sets that are queried anew in this round, and takes them out of the outliers. */
+  /** Removes the sets that are queried again in this round from the outliers, and returns them. */
   const takeDue = (members: ReadonlyMap<string, unknown>, { budget }: MergedRound): readonly Outlier[] => {
     const due = new Set<Outlier>();
     const sets = new Set<readonly string[]>();

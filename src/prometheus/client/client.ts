@@ -25,7 +25,7 @@ export interface PrometheusServer {
 
 /** Client for one data source. No method throws. */
 export interface PrometheusClient extends PrometheusServer {
-  /** Each url by itself, in the order of the config. Unset: the client is for a single one. */
+  /** One client for each url, in the order of the config. Unset: the client is for a single one. */
   readonly servers?: readonly PrometheusServer[];
   /** Detects the flavor if the config does not set it. Returns false if no server answered. */
   readonly recognize?: (options: QueryOptions) => Promise<boolean>;

@@ -71,8 +71,8 @@ export class QueryMemos {
 
   /**
    * Whether a layout may be kept for a query that was sent before at `usedBeforeMs`. If there is no room, drops queries
-   * that have not been sent since then: their texts are no longer used, or used less often. To drop others would only
-   * replace one of them by another in each round.
+   * that have not been sent since then: they are no longer used, or used less often. Dropping others would only
+   * replace one query by another in each round.
    */
   hasRoom(bytes: number, usedBeforeMs: number): boolean {
     for (const [text, { usedMs }] of this.#memos) {

@@ -214,7 +214,7 @@ interface Silence {
 
 /**
  * A server may limit the queries of one namespace, such as those for a tenant or those that it considers expensive. The
- * others are still sent, until it asks for silence for a second namespace, or for a query that is nobody's own.
+ * others are still sent, until it asks for silence for a second namespace, or for a query without a single owner.
  */
 function createSilence(clock: Clock): Silence {
   const byNamespace = new Map<string, { readonly untilMs: number; readonly reason: FailureReason }>();

@@ -140,7 +140,7 @@ function sealed(question: PeerQuestion, key: Buffer): ReturnType<typeof sealQues
   }
 }
 
-/** Any error while a piece is opened means that no replica has sealed it: OpenSSL has no class of its own for that. */
+/** Any error while a piece is opened means that no replica has sealed it: OpenSSL has no error class for that. */
 function opened(reader: AnswerReader, piece: Buffer): readonly Buffer[] {
   try {
     return reader.push(piece);

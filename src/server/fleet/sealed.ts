@@ -17,7 +17,7 @@ export interface PeerQuestion {
   readonly path: string;
   /** The event after which events are wanted; null: from now on, or not about events. */
   readonly lastId: string | null;
-  /** For whom the replica asks. */
+  /** The client on whose behalf the replica asks. */
   readonly identity: Identity;
 }
 
@@ -174,7 +174,7 @@ const LEAST_KEY_CHARACTERS = 32;
 const MOST_KEYS = 4;
 
 /**
- * Parses a key file: a key a line, of at least 32 characters. The first one seals, all of them open, so that a key can
+ * Parses a key file: one key per line, of at least 32 characters. The first one seals, all of them open, so that a key can
  * be replaced without a time in which replicas do not understand each other.
  */
 export function readPeerKeys(text: string | null): readonly Buffer[] {

@@ -54,7 +54,7 @@ function served(world: Members): readonly number[] {
   return world.all.flatMap((member) => member.served).sort((a, b) => a - b);
 }
 
-/** Seconds in which some bucket was served by nobody. */
+/** Returns the seconds in which a bucket had no owner. */
 async function gapSeconds(world: Members, seconds: number, write?: (beat: number) => void): Promise<number> {
   let gap = 0;
   for (let at = 0; at < seconds; at += 1) {

@@ -163,7 +163,7 @@ describe('a write', () => {
   });
 });
 
-describe('texts that were sent', () => {
+describe('entries that were sent', () => {
   const done = { type: 'patched', resourceVersion: '8' } as const;
 
   it('are kept to recognize a lost write, until the entry is dropped', () => {

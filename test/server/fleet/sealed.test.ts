@@ -97,7 +97,7 @@ describe('a sealed answer', () => {
 });
 
 describe('a key file', () => {
-  it('has up to four keys, a line each, of at least 32 characters', () => {
+  it('has up to four keys, one per line, of at least 32 characters', () => {
     const lines = ['a'.repeat(31), ...['b', 'c', 'd', 'e', 'f'].map((letter) => ` ${letter.repeat(32)} `)];
 
     const keys = readPeerKeys(lines.join('\n')).map(String);
