@@ -111,7 +111,7 @@ export function requestPeer({ identity: to, address }: Peer, asked: PeerRequest)
         try {
           for (const bytes of opened(reader, piece)) asked.onBytes(bytes, reader.head() ?? NO_HEAD);
         } catch (error) {
-          reject(error);
+          reject(error instanceof Error ? error : new Error(String(error)));
           sent.destroy();
         }
       });
