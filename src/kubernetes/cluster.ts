@@ -207,7 +207,8 @@ async function firstHpas(
   if (informer === null) throw notListed(doing);
   await firstAnswer(informer, { doing, clock, signal });
   const failure = informer.reflector.failure();
-  if (!informer.reflector.isSynced() && failure !== null && !WITHOUT_HPAS.includes(failure.kind)) throw failure;
+  if (!informer.reflector.isSynced() && failure !== null && !WITHOUT_HPAS.includes(failure.kind))
+    throw failure;
   return informer.store.of(namespace);
 }
 
