@@ -5,7 +5,7 @@ import type { Answer } from '../../src/prometheus/answers/answer.js';
 import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
 import { createMetricSource } from '../../src/prometheus/planner.js';
 import { toSamples } from '../../src/prometheus/samples.js';
-import { aSource, cpuMetric, externalMetric } from '../support/builders.js';
+import { aPod, aSource, cpuMetric, externalMetric } from '../support/builders.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { fakeEngine } from './fake-engine.js';
 import { values } from './fakes.js';
@@ -67,15 +67,20 @@ describe('maxQueriesPerNamespace', () => {
   });
 
   it('is named in the condition ScalingActive of a scaler whose queries are not sent, which is not scaled down', async () => {
-    const { ofGreedy, scaler, now } = await setUp({ maxQueriesPerNamespace: 3 })();
+    const { ofGreedy, scaler: asked, now } = await setUp({ maxQueriesPerNamespace: 3 })();
+    // Each value of 1 asks for a half.
+    const target = { type: 'Value', milli: 2000n } as const;
+    const metrics = asked.spec.metrics.flatMap((one) => (one.type === 'External' ? { ...one, target } : []));
+    const scaler = { ...asked, spec: { ...asked.spec, metrics } };
     const sources = new Map([['main', aSource({ name: 'main' })]]);
-    const samples = toSamples(scaler, ofGreedy, { pods: [], now, sources });
+    const pods = [aPod('p')];
+    const samples = toSamples(scaler, ofGreedy.slice(1), { pods, now, sources });
 
     const { conditions, desiredReplicas } = decide({
       scaler,
       now,
       target: { specReplicas: 5, statusReplicas: 5 },
-      pods: [],
+      pods,
       samples,
       state: EMPTY_STATE,
     });
@@ -86,7 +91,7 @@ describe('maxQueriesPerNamespace', () => {
       status: 'False',
       reason: 'FailedGetExternalMetric',
       message:
-        'the replica count could not be calculated from External metric own3: not sent: the queries of namespace greedy are more than 3 in a round (prometheus.main.maxQueriesPerNamespace)',
+        'the replica count could not be calculated from External metric own1: not sent: the queries of namespace greedy are more than 3 in a round (prometheus.main.maxQueriesPerNamespace)',
     });
   });
 
