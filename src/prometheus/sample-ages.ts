@@ -45,7 +45,7 @@ export interface CheckedMetric {
   readonly mayBeKept: boolean;
 }
 
-/** More selectors than a query of a person has. Each takes three queries. */
+/** More selectors than a query of a person has. Each takes two queries, one of them shared by selectors with the same range. */
 const MAX_SELECTORS = 8;
 
 const INTERVAL_KEPT_MS = 600_000;

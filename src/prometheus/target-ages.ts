@@ -86,15 +86,13 @@ export async function readTargets(
 ): Promise<readonly TargetAge[] | null> {
   const { rangeSeconds, offsetSeconds, isVictoriaMetrics } = selector;
   const { byJob, longest } = intervals;
-  const gap = allowedGapSeconds(rangeSeconds, longest);
-  const [newest, start, failed] = await Promise.all([
-    ask(newestQuery(selector, offsetSeconds)),
-    gap < rangeSeconds ? ask(newestQuery(selector, offsetSeconds + rangeSeconds - gap)) : null,
+  const [ends, failed] = await Promise.all([
+    readEnds(selector, allowedGapSeconds(rangeSeconds, longest), ask),
     ask(failingQuery(rangeSeconds)),
   ]);
-  const read = readSeries(newest);
-  if (read === null) return null;
-  const live = read.filter(({ labels }) => isCounted(labels, selector));
+  if (ends === null) return null;
+  const { newest, start } = ends;
+  const live = newest.filter(({ labels }) => isCounted(labels, selector));
   const failing = new Set((readSeries(failed) ?? []).map(({ labels }) => scrapedKey(labels)));
   const withoutStart = lackingStart(live, start, selector);
   const isAsked = live.length === 0 || withoutStart.size > 0 || mayFail(live, failing);
@@ -118,6 +116,36 @@ export async function readTargets(
   return isEmpty && (await hasSamples(selector, ask))
     ? [{ ageSeconds: rangeSeconds, intervalSeconds: longest, hasGap: false }]
     : targets;
+}
+
+interface Ends {
+  readonly newest: readonly Read[];
+  /** The newest samples within `gap` of the start of the range; null: they are not needed, or the server refuses. */
+  readonly start: readonly Read[] | null;
+}
+
+/** Label that marks the samples at the start of a range. */
+const MARK = 'promscaler_start';
+
+/**
+ * Returns the newest samples at the end and at the start of the range, by one query; null: the server refuses. If it
+ * refuses both together, such as more series than the limit, they are queried apart.
+ */
+async function readEnds(selector: CheckedSelector, gap: number, ask: AskAges): Promise<Ends | null> {
+  const { rangeSeconds, offsetSeconds } = selector;
+  const newestOnly = newestQuery(selector, offsetSeconds);
+  if (gap >= rangeSeconds) {
+    const newest = readSeries(await ask(newestOnly));
+    return newest === null ? null : { newest, start: null };
+  }
+  const startOnly = newestQuery(selector, offsetSeconds + rangeSeconds - gap);
+  const both = readSeries(await ask(`${newestOnly} or label_replace(${startOnly}, "${MARK}", "1", "", "")`));
+  if (both !== null) {
+    const isStart = ({ labels }: Read): boolean => labels[MARK] !== undefined;
+    return { newest: both.filter((one) => !isStart(one)), start: both.filter(isStart) };
+  }
+  const newest = readSeries(await ask(newestOnly));
+  return newest === null ? null : { newest, start: readSeries(await ask(startOnly)) };
 }
 
 function newestQuery({ text, by, isVictoriaMetrics }: CheckedSelector, seconds: number): string {
@@ -149,12 +177,11 @@ async function readOfValue(
 /** Returns the targets without a sample at the start of the range. */
 function lackingStart(
   live: readonly Read[],
-  start: Answer | null,
+  start: readonly Read[] | null,
   { rangeSeconds, offsetSeconds }: CheckedSelector,
 ): ReadonlySet<Read> {
-  const read = start === null ? null : readSeries(start);
-  if (read === null) return new Set();
-  const begun = read.filter(({ value, at }) => value >= at - offsetSeconds - rangeSeconds);
+  if (start === null) return new Set();
+  const begun = start.filter(({ value, at }) => value >= at - offsetSeconds - rangeSeconds);
   const keys = new Set(begun.map(({ labels }) => targetKey(labels)));
   return new Set(live.filter(({ labels }) => !keys.has(targetKey(labels))));
 }

@@ -18,20 +18,33 @@ function scrapedUntil(newest: number): readonly number[] {
  * Checks a value that was evaluated at 0, with this answer to the queries for the age, which the server evaluates
  * `afterSeconds` later.
  */
-async function check(times: readonly number[], afterSeconds: number): Promise<string | null> {
-  const answer = (seconds: number, value: number): Answer => ({
+async function check(
+  times: readonly number[],
+  afterSeconds: number,
+  { refusesBoth = false, asked = [] as string[] } = {},
+): Promise<string | null> {
+  const target = { job: 'web', instance: 'a' };
+  const answer = (seconds: number, ...values: readonly number[]): Answer => ({
     class: 'value',
-    series: [{ labels: { job: 'web', instance: 'a' }, value }],
+    series: values.map((value, index) => ({
+      labels: index === 0 ? target : { ...target, promscaler_start: '1' },
+      value,
+    })),
     evaluatedAt: instantFromSeconds(seconds),
   });
   const query = (text: string): Promise<Answer> => {
     if (text === QUERY) return Promise.resolve(answer(VALUE_AT, 1));
+    asked.push(text);
+    if (refusesBoth && text.includes(' or '))
+      return Promise.resolve({ class: 'failed', reason: 'too_large', message: 'too many series' });
     const now = VALUE_AT + afterSeconds;
     if (text.startsWith('quantile')) return Promise.resolve(answer(now, 15));
     if (!text.includes('(timestamp(')) return Promise.resolve({ class: 'missing', message: 'no series' });
-    const until = afterSeconds - Number(/offset (\d+)ms/.exec(text)?.[1] ?? 0) / 1000;
-    const newest = Math.max(...times.filter((time) => time <= until));
-    return Promise.resolve(answer(now, VALUE_AT + newest));
+    const newest = text.split(' or ').map((part) => {
+      const until = afterSeconds - Number(/offset (\d+)ms/.exec(part)?.[1] ?? 0) / 1000;
+      return VALUE_AT + Math.max(...times.filter((time) => time <= until));
+    });
+    return Promise.resolve(answer(now, ...newest));
   };
   const source = createMetricSource({
     sources: new Map([['default', aSource()]]),
@@ -45,6 +58,26 @@ async function check(times: readonly number[], afterSeconds: number): Promise<st
   const checked = { metrics: new Set([0]), pods: new Set<string>(), mayBeKept: false };
   return (await round.whyOld?.(scaler.scaler, checked))?.[0] ?? null;
 }
+
+describe('the queries for the ages of a selector with a range', () => {
+  it('are one for both ends of the range, one for failing scrapes, and one for the interval', async () => {
+    const asked: string[] = [];
+
+    await check(scrapedUntil(-1), 1, { asked });
+
+    expect(asked).toHaveLength(3);
+  });
+
+  it.each([
+    ['late samples', scrapedUntil(-45)],
+    ['a gap at the start', scrapedUntil(-5).filter((time) => time > -60 || time < -200)],
+  ])('are apart if the server refuses both ends together: %s', async (_, times) => {
+    const why = await check(times, 1, { refusesBoth: true });
+
+    expect(why).toMatch(/^it is based on old samples/);
+    expect(why).toBe(await check(times, 1));
+  });
+});
 
 describe('a sample that arrives between the value and the query for its age', () => {
   it('does not hide that the value had a newest sample 45 s old: the server was stopped and continued', async () => {
