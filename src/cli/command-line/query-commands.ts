@@ -38,14 +38,20 @@ export function addQueryCommands(program: Command, io: CommandIo, result: Result
   const status = program
     .command('status')
     .description('List the scalers of a running service')
+    .argument('[scaler]', 'Only list this scaler: NAMESPACE/NAME, or NAME')
     .option('-n, --namespace <namespace>', 'Only list scalers in this namespace')
     .option('-A, --all-namespaces', 'List scalers in all namespaces (the default)')
     .option('-w, --watch', 'After listing, watch for changes')
     .addOption(outputOption(['text', 'wide', 'json', 'yaml', 'name']));
-  reaching(status).action(async (options: ReachFlags & { allNamespaces?: boolean; watch?: boolean }) => {
-    const { runStatus } = await import('../status/run-status.js');
-    result.exitCode = await runStatus(options, io);
-  });
+  reaching(status).action(
+    async (
+      scaler: string | undefined,
+      options: ReachFlags & { allNamespaces?: boolean; watch?: boolean },
+    ) => {
+      const { runStatus } = await import('../status/run-status.js');
+      result.exitCode = await runStatus({ scaler, ...options }, io);
+    },
+  );
   const dashboard = program
     .command('dashboard')
     .description('Open the dashboard of a running service in the browser')

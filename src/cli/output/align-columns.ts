@@ -1,3 +1,5 @@
+import type { CommandIo } from '../process/io.js';
+
 /** Pads columns to their widest cell, separated by two spaces, without trailing spaces. */
 export function alignColumns(rows: readonly (readonly string[])[]): readonly string[] {
   const widths: number[] = [];
@@ -9,4 +11,19 @@ export function alignColumns(rows: readonly (readonly string[])[]): readonly str
       .join('  ')
       .trimEnd(),
   );
+}
+
+/** For a terminal that does not report its width. */
+const USUAL_CHARACTERS = 80;
+
+/**
+ * Returns the maximum number of characters of a line: the environment variable COLUMNS, else the width of the terminal.
+ * Null: no limit, because a pipe or a file has no width.
+ */
+export function lineLimit({ stdout, env }: Pick<CommandIo, 'stdout' | 'env'>): number | null {
+  const wanted = env['COLUMNS'] ?? '';
+  if (/^[1-9]\d{0,4}$/.test(wanted)) return Number(wanted);
+  if (!stdout.isTerminal) return null;
+  const columns = stdout.columns?.() ?? 0;
+  return columns > 0 ? columns : USUAL_CHARACTERS;
 }

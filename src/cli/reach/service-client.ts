@@ -18,6 +18,8 @@ export interface ServiceClient {
   /** Returns `dataSources` of `/api/v1/service`, not validated; null: the service does not report them. */
   readonly readDataSources: () => Promise<readonly JsonObject[] | null>;
   readonly readScaler: (key: ScalerName) => Promise<ReadScaler>;
+  /** Returns the error for a scaler that the service does not know or has not decided on, with similar names. */
+  readonly explainMissing: (key: ScalerName) => Promise<CommandError>;
   /** Reads the decision in effect at an instant; null if the service does not support that. */
   readonly readPast: (key: ScalerName, at: Instant) => Promise<PastScaler | null>;
   readonly close: () => void;
@@ -72,13 +74,13 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
       }
     }
   };
+  const explain: ServiceClient['explainMissing'] = async (name) =>
+    explainMissing(name, { service, rows: (await listScalers(null)).rows });
   const orCommandError = async <T>(name: ScalerName, reading: Promise<T>): Promise<T> => {
     try {
       return await reading;
     } catch (error) {
-      if (!isMissing(error)) throw toCommandError(service, error);
-      const { rows } = await listScalers(null);
-      throw explainMissing(name, { service, rows });
+      throw isMissing(error) ? await explain(name) : toCommandError(service, error);
     }
   };
   return {
@@ -94,6 +96,7 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
         throw error;
       }
     },
+    explainMissing: explain,
     readScaler: (name) => orCommandError(name, readOneCycle(getOfAny, name)),
     readPast: (name, at) => orCommandError(name, readPast(getOfAny, name, at)),
     close: service.transport.close,

@@ -1,5 +1,3 @@
-import { countIn, listIn, objectIn, textIn, type JsonObject } from '../../kubernetes/api/json.js';
-import { cleanText } from '../../units/clean-text.js';
 import { sleep } from '../../units/clock.js';
 import { formatInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
@@ -8,9 +6,20 @@ import type { CommandIo, ExitCode } from '../process/io.js';
 import { CommandError } from '../process/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
+import { lineLimit } from '../output/align-columns.js';
 import { createServiceClient } from '../reach/service-client.js';
-import type { ScalerList, ScalerRow, ServiceClient } from '../reach/service-client.js';
+import type { ScalerRow, ServiceClient } from '../reach/service-client.js';
 import { drawScreen, type ScreenSize } from './screen.js';
+import {
+  explainMissing,
+  failingSources,
+  listNotes,
+  listSorted,
+  readSelection,
+  type Selection,
+  type SelectionOptions,
+  type StatusList,
+} from './status-list.js';
 import { type StatusRow, statusRow } from './status-row.js';
 import {
   columnWidths,
@@ -21,29 +30,29 @@ import {
   writeTable,
   writeTitles,
 } from './status-table.js';
-import { VERSION } from '../version/version.js';
 
-interface StatusOptions extends ReachOptions {
-  /** Unset: all namespaces. */
-  readonly namespace?: string;
+interface StatusOptions extends ReachOptions, SelectionOptions {
   /** On a terminal, redraws the table. Otherwise prints each changed row. */
   readonly watch?: boolean;
-  /** Overrides `namespace`, as in kubectl. */
-  readonly allNamespaces?: boolean;
   readonly output: string;
 }
 
 const WATCH_PERIOD_MS = 3000;
 
-/** Runs `status`: prints one row per scaler, sorted by namespace and name. With `watch`, repeats until interrupted. */
+/**
+ * Runs `status`: prints one row per scaler, sorted by namespace and name. With `watch`, repeats until interrupted. Throws
+ * `CommandError` if a named scaler does not exist.
+ */
 export async function runStatus(options: StatusOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'wide', 'json', 'yaml', 'name']);
   const { watch = false } = options;
-  const namespace = options.allNamespaces === true ? null : (options.namespace ?? null);
+  const selection = await readSelection(options, io);
+  const { namespace } = selection;
   const client = await createServiceClient(options, io);
   try {
-    const list = await listSorted(client, namespace);
-    if (!watch && (format === 'json' || format === 'yaml')) {
+    const list = await listSorted(client, selection);
+    const isMissing = selection.name !== null && list.rows.length === 0;
+    if (!watch && !isMissing && (format === 'json' || format === 'yaml')) {
       const { leader, version, problems, dataSources, rows } = list;
       const items = rows.map(({ view }) => view);
       io.stdout.write(writeStructured(format, { version, leader, problems, dataSources, items }));
@@ -54,84 +63,22 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
     // A dumb terminal cannot move the cursor.
     const isScreen = watch && isTable && io.stdout.isTerminal && io.env['TERM'] !== 'dumb';
     if (!isScreen) for (const note of listNotes(client.where, list)) printNote(io, note);
+    if (isMissing) throw await explainMissing(selection, client);
     if (!watch && list.rows.length === 0) {
       const place = namespace === null ? '' : ` in namespace ${namespace}`;
       printNote(io, `${client.where} has no scalers${place}, or their first cycle has not finished`);
       return 0;
     }
-    if (isScreen) await followOnScreen(list, { client, namespace, isWide: format === 'wide' }, io);
+    if (isScreen) await followOnScreen(list, { client, selection, isWide: format === 'wide' }, io);
     else {
       const print = isTable ? tablePrinter(style, io) : recordPrinter(format, io);
       print(list.rows);
-      if (watch) await follow({ client, namespace, print, notes: failingSources(list.dataSources) }, io);
+      if (watch) await follow({ client, selection, print, notes: failingSources(list.dataSources) }, io);
     }
     return 0;
   } finally {
     client.close();
   }
-}
-
-interface StatusList extends ScalerList {
-  /** Null: the service does not report them. */
-  readonly dataSources: readonly JsonObject[] | null;
-}
-
-async function listSorted(client: ServiceClient, namespace: string | null): Promise<StatusList> {
-  const { rows, ...rest } = await client.listScalers(namespace);
-  const sorted = [...rows].sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name));
-  return { ...rest, rows: sorted, dataSources: await client.readDataSources() };
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
-}
-
-function listNotes(where: string, list: StatusList): readonly string[] {
-  const { rows, leader, unreachable, version, problems } = list;
-  const standby =
-    rows.length === 0
-      ? 'a standby replica answered, which has no scalers'
-      : 'a standby replica answered: these rows may be outdated';
-  const leading =
-    unreachable === 0 ? standby : `${unreachable} of the replicas did not answer: their scalers are missing`;
-  const age =
-    version === null
-      ? `${where} is older than this command (${VERSION}): fields that it does not report are <unknown>`
-      : `${where} has version ${version}, this command has ${VERSION}`;
-  return [
-    ...(leader === false ? [leading] : []),
-    ...(version === VERSION ? [] : [age]),
-    ...failingSources(list.dataSources),
-    ...rejectedDocuments(problems),
-  ];
-}
-
-function failingSources(sources: StatusList['dataSources']): readonly string[] {
-  return (sources ?? []).flatMap((source) => {
-    const since = textIn(source, 'failingSince');
-    if (since === null) return [];
-    const urls = listIn(source, 'urls').map(String).join(', ');
-    const error = textIn(objectIn(source, 'lastError'), 'message') ?? 'unknown error';
-    const name = textIn(source, 'name') ?? '';
-    return [
-      cleanText(`data source ${name}${urls === '' ? '' : ` (${urls})`} failed since ${since}: ${error}`),
-    ];
-  });
-}
-
-const MOST_REJECTED = 5;
-
-/** A rejected document has no row, or a row of its last valid version. */
-function rejectedDocuments(problems: ScalerList['problems']): readonly string[] {
-  const errors = problems.filter((problem) => textIn(problem, 'severity') === 'error');
-  const lines = errors.slice(0, MOST_REJECTED).map((problem) => {
-    const line = countIn(problem, 'line');
-    const where = `${textIn(problem, 'file') ?? 'a document'}${line === null ? '' : `:${line}`}`;
-    return cleanText(`document rejected: ${where}: ${textIn(problem, 'message') ?? ''}`);
-  });
-  const more = errors.length - lines.length;
-  return more > 0 ? [...lines, `and ${more} more problems of documents; see status -o json`] : lines;
 }
 
 function printNote({ stderr }: CommandIo, note: string): void {
@@ -140,7 +87,7 @@ function printNote({ stderr }: CommandIo, note: string): void {
 
 interface Watched {
   readonly client: ServiceClient;
-  readonly namespace: string | null;
+  readonly selection: Selection;
 }
 
 type Printer = (rows: readonly ScalerRow[]) => void;
@@ -155,13 +102,13 @@ interface Following extends Watched {
   readonly notes: readonly string[];
 }
 
-async function follow({ client, namespace, print, notes }: Following, io: CommandIo): Promise<void> {
+async function follow({ client, selection, print, notes }: Following, io: CommandIo): Promise<void> {
   let lastFailure: string | null = null;
   let lastNotes = notes;
   for (;;) {
     await sleep(io.clock, WATCH_PERIOD_MS, io.signal);
     if (io.signal.aborted) return;
-    const next = await listAgain({ client, namespace }, io);
+    const next = await listAgain({ client, selection }, io);
     if (next === null) return;
     if ('rows' in next) {
       print(next.rows);
@@ -184,7 +131,7 @@ async function followOnScreen(first: StatusList, watched: OnScreen, io: CommandI
     const table = writeTable(
       list.rows.map(({ view }) => statusRow(view, now)),
       // The size of the terminal may change.
-      tableStyle(watched, io),
+      tableStyle({ isWide: watched.isWide, namespace: watched.selection.namespace }, io),
     );
     const head = `${watched.client.where}, ${formatInstant(now)}, every ${WATCH_PERIOD_MS / 1000} s (Ctrl-C to exit)`;
     io.stdout.write(drawScreen([head, ...notes, '', ...table], sizeOf(io)));
@@ -199,11 +146,11 @@ async function followOnScreen(first: StatusList, watched: OnScreen, io: CommandI
 
 /** Returns null if the command was interrupted. */
 async function listAgain(
-  { client, namespace }: Watched,
+  { client, selection }: Watched,
   io: CommandIo,
 ): Promise<StatusList | { readonly failure: string } | null> {
   try {
-    return await listSorted(client, namespace);
+    return await listSorted(client, selection);
   } catch (error) {
     if (io.signal.aborted) return null;
     if (error instanceof CommandError) return { failure: error.message };
@@ -211,18 +158,14 @@ async function listAgain(
   }
 }
 
-const USUAL_COLUMNS = 80;
-
-/**
- * Wide tables are not truncated. Other tables are limited to the width of the terminal, or 80 characters if it is
- * unknown.
- */
+/** Wide tables are not truncated. */
 function tableStyle(
   { isWide, namespace }: { readonly isWide: boolean; readonly namespace: string | null },
   io: CommandIo,
 ): TableStyle {
-  const columns = isWide ? WIDE_COLUMNS : narrowColumns(namespace !== null);
-  return { columns, limit: isWide ? null : (sizeOf(io).columns ?? USUAL_COLUMNS), paint: paintOf(io) };
+  const limit = isWide ? null : lineLimit(io);
+  const columns = isWide ? WIDE_COLUMNS : narrowColumns(namespace !== null, limit);
+  return { columns, limit, paint: paintOf(io) };
 }
 
 /** Some terminals report 0 for an unknown size. */

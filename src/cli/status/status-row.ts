@@ -5,20 +5,37 @@ import { instantIn } from '../explain/read-status.js';
 import { formatSeconds } from '../../units/format-seconds.js';
 import { formatAmount } from '../../units/format-amount.js';
 
+/** If a cell is too long, the end of its head is cut off. */
+export interface Cell {
+  readonly head: string;
+  /** Such as the value behind the name of a metric. */
+  readonly tail: string;
+  /** Characters of the head that are shown with the tail. */
+  readonly leastHead: number;
+  /** Replaces the cell where the tail does not fit either. */
+  readonly least: string;
+}
+
+/** `short` shows the first item and how many others there are. */
+interface Forms {
+  readonly full: Cell;
+  readonly short: Cell;
+}
+
 export interface StatusRow {
   readonly namespace: string;
   readonly name: string;
   readonly target: string;
-  /** Longest form first: two metrics with names, one metric with its name, values only. */
-  readonly metrics: readonly string[];
+  /** Full: two metrics, like `kubectl get hpa`. */
+  readonly metrics: Forms;
   readonly min: string;
   readonly max: string;
   readonly replicas: string;
   readonly desired: string;
-  /** Holds with the remaining time, such as `stabilization 4m10s`; `-`: none. Longest form first. */
-  readonly held: readonly string[];
+  /** Holds with the remaining time, such as `stabilization 4m10s`; `-`: none. */
+  readonly held: Forms;
   readonly lastChange: string;
-  /** Like `held`, with end times instead of remaining times. */
+  /** All holds with end times instead of remaining times. */
   readonly heldBy: string;
   readonly isFailing: boolean;
   readonly isChanging: boolean;
@@ -52,23 +69,30 @@ function numberText(number: number | null): string {
   return number === null ? UNKNOWN : String(number);
 }
 
-/** Like `kubectl get hpa`: two metrics, and how many others there are. */
 const SHOWN_METRICS = 2;
+/** Characters of the name of a metric that are always shown. */
+const LEAST_METRIC = 'http...'.length;
 
-function metricsForms(metrics: readonly JsonObject[]): readonly string[] {
+function metricsForms(metrics: readonly JsonObject[]): Forms {
   const texts = metrics.map(metricText);
-  const upTo = (count: number, form: 'full' | 'values'): string => {
-    const shown = texts
-      .slice(0, count)
-      .map((text) => text[form])
-      .join(', ');
-    return texts.length > count ? `${shown} + ${texts.length - count} more` : shown;
+  const upTo = (count: number): Cell => {
+    const shown = texts.slice(0, count);
+    const last = shown.at(-1);
+    const head = [...shown.slice(0, -1).map(({ name, values }) => `${name}${values}`), last?.name ?? ''];
+    const more = texts.length > count ? ` + ${texts.length - count} more` : '';
+    return {
+      head: head.join(', '),
+      tail: `${last?.values ?? ''}${more}`,
+      leastHead: LEAST_METRIC,
+      least: (texts[0]?.values ?? '').replace(/^: | \(avg\)$/g, ''),
+    };
   };
-  return [upTo(SHOWN_METRICS, 'full'), upTo(1, 'full'), upTo(SHOWN_METRICS, 'values'), upTo(1, 'values')];
+  return { full: upTo(SHOWN_METRICS), short: upTo(1) };
 }
 
 interface MetricText {
-  readonly full: string;
+  readonly name: string;
+  /** Value and target, such as `: 83%/60%`. */
   readonly values: string;
 }
 
@@ -80,20 +104,26 @@ function metricText(metric: JsonObject): MetricText {
     if (typeof value !== 'number') return UNKNOWN;
     return unit === 'percent' ? `${value}%` : formatAmount(value, name);
   };
-  const values = `${write(metric['value'])}/${write(metric['target'])}`;
-  return { full: `${identity}: ${values}${unit === 'average' ? ' (avg)' : ''}`, values };
+  const average = unit === 'average' ? ' (avg)' : '';
+  return { name: identity, values: `: ${write(metric['value'])}/${write(metric['target'])}${average}` };
 }
 
-/** Returns three forms: all holds; the first hold and how many others there are; the same without the time. */
-function heldForms(holds: readonly Hold[], now: Instant): readonly string[] {
+const LEAST_HOLD = 'FailedG...'.length;
+
+function heldForms(holds: readonly Hold[], now: Instant): Forms {
   const [first] = holds;
-  if (first === undefined) return ['-'];
-  const more = holds.length === 1 ? '' : ` +${holds.length - 1}`;
-  return [
-    holds.map((hold) => holdText(hold, now)).join(', '),
-    `${holdText(first, now)}${more}`,
-    `${first.what}${more}`,
-  ];
+  const text = holds.map((hold) => holdText(hold, now)).join(', ');
+  const more = holds.length > 1 ? ` +${holds.length - 1}` : '';
+  const time = first === undefined ? '' : holdText(first, now).slice(first.what.length);
+  const least = first?.what ?? '-';
+  const shared = {
+    leastHead: LEAST_HOLD,
+    least: least.length <= LEAST_HOLD ? least : `${least.slice(0, LEAST_HOLD - 3)}...`,
+  };
+  return {
+    full: { ...shared, head: text === '' ? '-' : text, tail: '' },
+    short: { ...shared, head: first?.what ?? '-', tail: `${time}${more}` },
+  };
 }
 
 interface Hold {

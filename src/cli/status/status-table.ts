@@ -9,41 +9,48 @@ export interface TableStyle {
   readonly paint: Paint;
 }
 
-function column(title: string, cell: (cells: StatusRow) => string): Column {
-  return { title, forms: (cells) => [cell(cells)], least: null };
+/** A column whose cells are never shortened. */
+function column(title: string, text: (row: StatusRow) => string): Column {
+  return { title, cell: (row) => ({ head: '', tail: text(row), leastHead: 0, least: text(row) }) };
 }
 
 const NAMESPACE = column('NAMESPACE', ({ namespace }) => namespace);
 const NAME = column('NAME', ({ name }) => name);
+const METRICS: Column = { title: 'METRICS', cell: ({ metrics }) => metrics.full };
 const MIN = column('MIN', ({ min }) => min);
 const MAX = column('MAX', ({ max }) => max);
+const HELD: Column = { title: 'HELD', cell: ({ held }) => held.full };
 
-/** Columns of `-o wide`, which are never truncated. */
+/** Columns of `-o wide`. */
 export const WIDE_COLUMNS: readonly Column[] = [
   NAMESPACE,
   NAME,
   column('TARGET', ({ target }) => target),
-  column('METRICS', ({ metrics: [full = ''] }) => full),
+  METRICS,
   MIN,
   MAX,
   column('REPLICAS', ({ replicas }) => replicas),
   column('DESIRED', ({ desired }) => desired),
-  column('HELD', ({ held: [full = ''] }) => full),
+  HELD,
   column('CHANGED', ({ lastChange }) => lastChange),
 ];
 
-/** For terminals with 80 characters. Omits the namespace if the user specified it. */
-export function narrowColumns(isNamespaceNamed: boolean): readonly Column[] {
+/** Shorter lines show one metric and one hold of a scaler: two calls have the same format, whatever their values. */
+const FULL_CHARACTERS = 120;
+
+/** Columns for lines of at most `limit` characters; null: no limit. Omits the namespace if the user specified it. */
+export function narrowColumns(isNamespaceNamed: boolean, limit: number | null): readonly Column[] {
+  const isFull = limit === null || limit >= FULL_CHARACTERS;
   return [
     ...(isNamespaceNamed ? [] : [NAMESPACE]),
     NAME,
-    { title: 'METRICS', forms: ({ metrics }) => metrics, least: 'METRICS'.length },
+    isFull ? METRICS : { title: 'METRICS', cell: ({ metrics }) => metrics.short },
     MIN,
     MAX,
     column('REPLICAS', ({ replicas, desired }) =>
       replicas === desired ? replicas : `${replicas}->${desired}`,
     ),
-    { title: 'HELD', forms: ({ held }) => held, least: 'FailedGet...'.length },
+    isFull ? HELD : { title: 'HELD', cell: ({ held }) => held.short },
   ];
 }
 
@@ -69,7 +76,7 @@ export function writeRow(
   widths: readonly number[],
   { columns, paint }: TableStyle,
 ): string {
-  const texts = columns.map((one, index) => fitCell(one, cells, widths[index] ?? 0));
+  const texts = columns.map(({ cell }, index) => fitCell(cell(cells), widths[index] ?? 0));
   const line = writeCells(texts, widths);
   if (cells.isFailing) return paint.red(line);
   return cells.isChanging ? paint.yellow(line) : line;

@@ -129,12 +129,12 @@ describe('status', () => {
     const url = await serve(ledger);
 
     const wide = await runCli(['status', '-o', 'wide', ...url]);
-    const narrow = await runCli(['status', ...url]);
-    const named = await runCli(['status', '-n', 'shop', ...url], { isTerminal: true, columns: 50 });
+    const piped = await runCli(['status', ...url]);
+    const narrow = await runCli(['status', ...url], { isTerminal: true, columns: 119 });
 
-    expect(wide.stdout).toContain('  cpu: 0.25/0.5 (avg), memory: 900Mi/1Gi (avg) + 1 more  ');
+    for (const { stdout } of [wide, piped])
+      expect(stdout).toContain('  cpu: 0.25/0.5 (avg), memory: 900Mi/1Gi (avg) + 1 more  ');
     expect(narrow.stdout).toContain('  cpu: 0.25/0.5 (avg) + 2 more  ');
-    expect(named.stdout).toContain('  0.25/0.5 + 2 more  ');
   });
 
   it('prints only one namespace, and reports if that has none', async () => {
@@ -196,30 +196,78 @@ describe('status -o', () => {
     expect(parse(yaml?.stdout ?? '')).toEqual(JSON.parse(json?.stdout ?? ''));
   });
 
-  it.each([
-    [80, false],
-    [80, true],
-    [100, true],
-  ])('text fits %i characters, names complete (terminal: %j)', async (columns, isTerminal) => {
+  /** A scaler with a long metric, a long window and a failing query. */
+  async function serveLongRow(): Promise<readonly string[]> {
     const ledger = fourScalers();
     const metric = { name: 'a-very-long-name-of-a-metric-that-nobody-reads' };
-    const metrics = [{ external: { metric, query: 'x', target: { averageValue: 30 } } }];
+    const metrics = [
+      { external: { metric, query: 'x', target: { averageValue: 30 } } },
+      { external: { metric: { name: 'gone' }, query: 'y', target: { averageValue: 30 } } },
+    ];
     const scaler = scalerDocument({ name: 'recommendation-engine', namespace: 'storefront', metrics });
-    const samples = [{ at: '2026-01-01T00:00:00Z', values: [123_456.789] }];
+    const samples = [
+      { at: '2026-01-01T00:00:00Z', values: [123_456.789] },
+      { error: 'gone', kind: 'missing' },
+    ];
     const state = { recommendations: [{ at: '2025-12-31T23:59:00Z', replicas: 6000 }] };
     ledger.add(recordOf(cpuSnapshot(0, { scaler, samples, state })));
-    const url = await serve(ledger);
+    return serve(ledger);
+  }
+
+  const WHOLE =
+    /^storefront +recommendation-engine +a-very-long-name-of-a-metric-that-nobody-reads: 30864\.198\/30 \(avg\), gone: <unknown>\/30 \(avg\) .* stabilization 3m40s, scale_up_limit$/m;
+
+  it.each([
+    ['in a pipe', {}],
+    ['on a terminal of 260 characters', { isTerminal: true, columns: 260 }],
+    ['with COLUMNS=260 in a pipe', { env: { COLUMNS: '260' } }],
+    ['with COLUMNS=260 on a terminal of 80', { isTerminal: true, columns: 80, env: { COLUMNS: '260' } }],
+  ])('text is complete %s', async (_case, surroundings) => {
+    const url = await serveLongRow();
 
     const { stdout } = await runCli(['status', ...url], {
       clock: CLOCK_AT_20_S(),
-      isTerminal,
-      ...(isTerminal ? { columns } : {}),
-      env: { NO_COLOR: '1' },
+      ...surroundings,
+      env: { NO_COLOR: '1', ...('env' in surroundings ? surroundings.env : {}) },
+    });
+
+    expect(stdout).toMatch(WHOLE);
+    expect(stdout).not.toContain('...');
+  });
+
+  it.each([
+    [80, { isTerminal: true, columns: 80 }, '  30864.198/30   '],
+    [119, { isTerminal: true, columns: 119 }, '  a-very-...: 30864.198/30 (avg) + 1 more  '],
+    [119, { env: { COLUMNS: '119' } }, '  a-very-...: 30864.198/30 (avg) + 1 more  '],
+    [140, { isTerminal: true, columns: 140 }, '(avg)  '],
+  ])('text fits %i characters, names of scalers and values complete: %j', async (columns, given, metrics) => {
+    const url = await serveLongRow();
+
+    const { stdout } = await runCli(['status', ...url], {
+      clock: CLOCK_AT_20_S(),
+      ...given,
+      env: { NO_COLOR: '1', ...('env' in given ? given.env : {}) },
     });
 
     const lines = stdout.trimEnd().split('\n');
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
     expect(stdout).toContain('storefront  recommendation-engine  ');
+    expect(stdout).toContain(metrics);
+  });
+
+  it('text has the same form of metrics on a terminal of 80 characters, whatever the values are', async () => {
+    const ledger = createLedger();
+    ledger.add(recordOf(cpuSnapshot(60)));
+    const url = await serve(ledger);
+    const terminal = { clock: CLOCK_AT_20_S(), isTerminal: true, columns: 80, env: { NO_COLOR: '1' } };
+
+    const first = await runCli(['status', ...url], terminal);
+    const state = { recommendations: [{ at: '2025-12-31T23:59:00Z', replicas: 4 }] };
+    ledger.add(recordOf(cpuSnapshot(30, { name: 'a-scaler-of-20-chars', state })));
+    const second = await runCli(['status', ...url], terminal);
+
+    expect([first, second].map(({ stdout }) => stdout.includes('  cpu: 60%/60%  '))).toEqual([true, true]);
+    expect(second.stdout).toContain('  cpu: 30%/60%  ');
   });
 });
 

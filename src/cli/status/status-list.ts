@@ -1,0 +1,105 @@
+import { countIn, listIn, objectIn, textIn, type JsonObject } from '../../kubernetes/api/json.js';
+import { cleanText } from '../../units/clean-text.js';
+import { CommandError, type CommandIo } from '../process/io.js';
+import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
+import type { ScalerList, ServiceClient } from '../reach/service-client.js';
+import { VERSION } from '../version/version.js';
+
+/** What the service reports, sorted by namespace and name. */
+export interface StatusList extends ScalerList {
+  /** Null: the service does not report them. */
+  readonly dataSources: readonly JsonObject[] | null;
+}
+
+/** Which scalers to list. Null: any. */
+export interface Selection {
+  readonly namespace: string | null;
+  readonly name: string | null;
+}
+
+export interface SelectionOptions extends NamingOptions {
+  /** `NAMESPACE/NAME` or `NAME`. Unset: all scalers. */
+  readonly scaler?: string | undefined;
+  /** Overrides `namespace`, as in kubectl. */
+  readonly allNamespaces?: boolean;
+}
+
+/** Without a namespace, a name is that of a scaler in the namespace of the context, as for other commands. */
+export async function readSelection(options: SelectionOptions, io: CommandIo): Promise<Selection> {
+  const { scaler, namespace = null, allNamespaces = false } = options;
+  if (scaler === undefined) return { namespace: allNamespaces ? null : namespace, name: null };
+  if (allNamespaces && !scaler.includes('/')) return { namespace: null, name: scaler };
+  return readScalerName(scaler, options, io);
+}
+
+/** Returns the error for a named scaler that is not listed. */
+export async function explainMissing(
+  { namespace, name }: Selection,
+  client: ServiceClient,
+): Promise<CommandError> {
+  if (namespace !== null && name !== null) return client.explainMissing({ namespace, name });
+  return new CommandError(
+    `${client.where} has no scaler ${name ?? ''} in any namespace, or its first cycle has not finished`,
+  );
+}
+
+export async function listSorted(client: ServiceClient, { namespace, name }: Selection): Promise<StatusList> {
+  const { rows, ...rest } = await client.listScalers(namespace);
+  const selected = rows.filter((row) => name === null || row.name === name);
+  const sorted = selected.sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name));
+  return { ...rest, rows: sorted, dataSources: await client.readDataSources() };
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** Returns what the rows do not say: about the replica, its version, data sources and documents. */
+export function listNotes(where: string, list: StatusList): readonly string[] {
+  const { rows, leader, unreachable, version, problems } = list;
+  const standby =
+    rows.length === 0
+      ? 'a standby replica answered, which has no scalers'
+      : 'a standby replica answered: these rows may be outdated';
+  const leading =
+    unreachable === 0 ? standby : `${unreachable} of the replicas did not answer: their scalers are missing`;
+  const age =
+    version === null
+      ? `${where} is older than this command (${VERSION}): fields that it does not report are <unknown>`
+      : `${where} has version ${version}, this command has ${VERSION}`;
+  return [
+    ...(leader === false ? [leading] : []),
+    ...(version === VERSION ? [] : [age]),
+    ...failingSources(list.dataSources),
+    ...rejectedDocuments(problems),
+  ];
+}
+
+/** Returns a line for each data source that fails. */
+export function failingSources(sources: StatusList['dataSources']): readonly string[] {
+  return (sources ?? []).flatMap((source) => {
+    const since = textIn(source, 'failingSince');
+    if (since === null) return [];
+    const urls = listIn(source, 'urls').map(String).join(', ');
+    const error = textIn(objectIn(source, 'lastError'), 'message') ?? 'unknown error';
+    const name = textIn(source, 'name') ?? '';
+    return [
+      cleanText(`data source ${name}${urls === '' ? '' : ` (${urls})`} failed since ${since}: ${error}`),
+    ];
+  });
+}
+
+const MOST_REJECTED = 5;
+
+/** A rejected document has no row, or a row of its last valid version. */
+function rejectedDocuments(problems: ScalerList['problems']): readonly string[] {
+  const errors = problems.filter((problem) => textIn(problem, 'severity') === 'error');
+  const lines = errors.slice(0, MOST_REJECTED).map((problem) => {
+    const line = countIn(problem, 'line');
+    const where = `${textIn(problem, 'file') ?? 'a document'}${line === null ? '' : `:${line}`}`;
+    return cleanText(`document rejected: ${where}: ${textIn(problem, 'message') ?? ''}`);
+  });
+  const more = errors.length - lines.length;
+  return more > 0 ? [...lines, `and ${more} more problems of documents; see status -o json`] : lines;
+}
