@@ -49,6 +49,18 @@ export function formatPath(path: Path): string {
   return text;
 }
 
+/** An action of a Go template, such as `{{ .Values.max }}`; the braces of YAML and PromQL have other contents. */
+const TEMPLATE =
+  /\{\{-?\s*(?:[.$(]|(?:if|else|end|with|range|define|block|template|include|tpl|toYaml|required|default|quote|lookup|printf|int)\b)[^{}]*\}\}/;
+
+/** Finds the first action of a Helm template; null: none. `message` says what to do. */
+export function findTemplate(text: string): { readonly index: number; readonly message: string } | null {
+  const match = TEMPLATE.exec(text);
+  if (match === null) return null;
+  const message = `${match[0]} is a template that is not rendered. Render it first, for example: helm template CHART | promscaler validate -`;
+  return { index: match.index, message };
+}
+
 const LONGEST_VALUE = 60;
 
 /** Returns JSON, truncated to 60 characters and an ellipsis. */

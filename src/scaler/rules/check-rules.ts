@@ -37,7 +37,7 @@ export function checkRules(
     ...checkActivation(spec),
     ...checkFallback(spec, isBroken),
     ...checkDeletionCost(spec, isBroken, isMetricsql(service, spec.podDeletionCost?.source)),
-    ...checkMetrics(spec.metrics ?? [], isBroken, service),
+    ...checkMetrics(spec.metrics ?? [], { isBroken, service, namespace: document.metadata?.namespace }),
   ];
 }
 
@@ -142,9 +142,9 @@ function stabilizationPath(hasWindow: boolean, hasScalerWide: boolean): Path {
 
 function checkMetrics(
   metrics: readonly (Loose<MetricInput> | undefined)[],
-  isBroken: IsBroken,
-  service: Pick<ServiceFacts, 'sources'> | undefined,
+  context: Omit<Parameters<typeof checkMetricQuery>[2], 'isWellFormed'>,
 ): readonly Finding[] {
+  const { isBroken } = context;
   const findings: Finding[] = [];
   const seen = new Map<string, number>();
   metrics.forEach((metric, index) => {
@@ -154,7 +154,7 @@ function checkMetrics(
     findings.push(
       ...formFindings,
       ...checkTargetUnit(metric, path),
-      ...checkMetricQuery(metric, path, { isBroken, isWellFormed: formFindings.length === 0, service }),
+      ...checkMetricQuery(metric, path, { ...context, isWellFormed: formFindings.length === 0 }),
     );
     const key = metricKey(metric);
     const first = key === null ? undefined : seen.get(key);

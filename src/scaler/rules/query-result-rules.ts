@@ -7,6 +7,7 @@ import { labelText } from '../../promql/vector-selectors.js';
 import { type Finding, type Path, finding, formatPath } from '../problems/finding.js';
 import type { Loose, MetricInput } from '../schema/document-schema.js';
 import type { LabelSelectorInput } from '../schema/metric-schema.js';
+import { checkSelection } from './query-selection-rules.js';
 
 interface LocatedQuery {
   readonly query: string;
@@ -15,12 +16,13 @@ interface LocatedQuery {
 }
 
 type Body = Loose<NonNullable<MetricInput['object']>>;
+type Member = 'pods' | 'object' | 'external';
 
 /** Uses the syntax tree to check types and labels of the result, and how missing data is treated. */
 export function checkQueryResult(
   placed: LocatedQuery,
   body: Body,
-  member: 'pods' | 'object' | 'external',
+  { member, namespace }: { readonly member: Member; readonly namespace: string | undefined },
 ): readonly Finding[] {
   const facts = analyzeQuery(placed.query);
   if (facts === null) return [];
@@ -33,6 +35,7 @@ export function checkQueryResult(
     ...checkSelectorLabels(body.metric?.selector, facts, placed.path.slice(0, -1)),
     ...checkFilter(placed, facts, { member, onMissing: body.onMissing }),
     ...checkMatching(placed, facts),
+    ...checkSelection({ path: placed.path, expressions: facts.expressions, member, namespace }),
     ...checkPatterns(placed),
   ];
 }
@@ -63,7 +66,7 @@ export function checkTypes(placed: LocatedQuery): readonly Finding[] {
 function checkFiller(
   { query, path }: LocatedQuery,
   { filler }: QueryFacts,
-  member: 'pods' | 'object' | 'external',
+  member: Member,
 ): readonly Finding[] {
   if (filler === null) return [];
   const { value, isWhole, from } = filler;
@@ -123,7 +126,7 @@ function checkSelectorLabels(
 function checkFilter(
   { query, path }: LocatedQuery,
   { expressions }: QueryFacts,
-  { member, onMissing }: { readonly member: string; readonly onMissing: string | undefined },
+  { member, onMissing }: { readonly member: Member; readonly onMissing: string | undefined },
 ): readonly Finding[] {
   const whole = unwrap(expressions, expressions.length - 1);
   if (whole?.form !== 'binary' || whole.isBool || onMissing === 'zero') return [];

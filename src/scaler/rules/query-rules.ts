@@ -1,7 +1,7 @@
 import { findQueryLimit } from '../../promql/query-limits.js';
 import { type SyntaxProblem, checkSyntax } from '../../promql/syntax.js';
 import { listVariables } from '../../promql/variables.js';
-import { type Finding, type Path, finding, formatPath } from '../problems/finding.js';
+import { type Finding, type Path, finding, findTemplate, formatPath } from '../problems/finding.js';
 import { didYouMean } from '../problems/nearest.js';
 import type { ProblemCode } from '../problems/problem-codes.js';
 import { queriedName } from '../resolve/resolve-metric.js';
@@ -27,10 +27,13 @@ export function checkMetricQuery(
     isBroken,
     isWellFormed,
     service,
+    namespace,
   }: {
     readonly isBroken: (path: Path) => boolean;
     readonly isWellFormed: boolean;
     readonly service: Pick<ServiceFacts, 'sources'> | undefined;
+    /** Of the scaler; undefined: unknown. */
+    readonly namespace: string | undefined;
   },
 ): readonly Finding[] {
   const member = (['pods', 'object', 'external'] as const).find((name) => metric[name] !== undefined);
@@ -40,7 +43,7 @@ export function checkMetricQuery(
   const hasObject = body.describedObject !== undefined;
   const options = { hasObject, isMetricsql: isMetricsql(service, body.source) };
   return [
-    ...checkQuery(body, bodyPath, { ...options, isBroken, member: isWellFormed ? member : null }),
+    ...checkQuery(body, bodyPath, { ...options, isBroken, namespace, member: isWellFormed ? member : null }),
     ...checkSideQuery(body.guard, [...bodyPath, 'guard'], options),
     ...checkSideQuery(body.freshness?.query, [...bodyPath, 'freshness', 'query'], options),
     ...checkSelector(body.metric?.selector, [...bodyPath, 'metric', 'selector']),
@@ -54,11 +57,13 @@ function checkQuery(
   {
     isBroken,
     member,
+    namespace,
     ...options
   }: QueryOptions & {
     readonly isBroken: (path: Path) => boolean;
     /** Null if the type of the metric is unclear. */
     readonly member: 'pods' | 'object' | 'external' | null;
+    readonly namespace: string | undefined;
   },
 ): readonly Finding[] {
   const queryPath = [...path, 'query'];
@@ -76,11 +81,10 @@ function checkQuery(
   // A rejected query gets no warnings.
   if (findings.every(({ code }) => code === 'query-unknown') && member !== null)
     findings.push(
-      ...checkQueryResult(
-        { query: body.query, path: queryPath, isMetricsql: options.isMetricsql },
-        body,
+      ...checkQueryResult({ query: body.query, path: queryPath, isMetricsql: options.isMetricsql }, body, {
         member,
-      ),
+        namespace,
+      }),
     );
   if (hasSyntax && queriedName(body) === null && !isBroken([...path, 'metric'])) {
     const message = `${formatPath([...path, 'metric', 'name'])} is missing, and ${name} has no metric name to use as the default`;
@@ -114,6 +118,11 @@ export function checkPromql(
   path: Path,
   options: Pick<QueryOptions, 'isMetricsql'>,
 ): Finding[] {
+  const template = findTemplate(query);
+  if (template !== null) {
+    const message = `${formatPath(path)}: ${template.message}`;
+    return [{ ...finding('query-syntax', path, message), offset: template.index }];
+  }
   return checkSyntax(query, options).map((problem) => ({
     ...finding(codeOf(problem), path, `${formatPath(path)}: ${problem.message}`),
     offset: problem.offset,

@@ -58,7 +58,12 @@ function checkTimes(schedule: LooseSchedule, { path, isBroken }: Place): readonl
     const message = `${name} has no times: set start and end (cron expressions of five fields), or dates`;
     return [finding('schedule-times', path, message)];
   }
-  if (!isTimeZone(timeZone)) return [unknownTimeZone([...path, 'timeZone'], timeZone)];
+  // The other times are checked as UTC.
+  if (!isTimeZone(timeZone))
+    return [
+      unknownTimeZone([...path, 'timeZone'], timeZone),
+      ...checkTimes({ ...schedule, timeZone: BUILT_IN.timeZone }, { path, isBroken }),
+    ];
   return [
     ...checkCron(start, timeZone, [...path, 'start']),
     ...checkCron(end, timeZone, [...path, 'end']),

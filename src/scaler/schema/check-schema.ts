@@ -4,11 +4,12 @@ import {
   MAX_FINDINGS,
   type Path,
   finding,
+  findTemplate,
   formatPath,
   formatValue,
 } from '../problems/finding.js';
 import { didYouMean } from '../problems/nearest.js';
-import { isOfSeconds, numberHint, quantityHint } from './value-hint.js';
+import { boundOf, isOfSeconds, numberHint, quantityHint } from './value-hint.js';
 import { isPlainObject, valueAt, without } from '../plain-json.js';
 import type { ProblemCode } from '../problems/problem-codes.js';
 
@@ -34,6 +35,7 @@ export function checkSchema<T>(
   const findings: Finding[] = [];
   let readable = value;
   for (const issue of result.error.issues) {
+    if (isOfIntegers(issue) && result.error.issues.some((other) => isNarrower(other, issue))) continue;
     // Each step copies the value, which would take too long for hundreds of thousands of issues.
     if (findings.length > MAX_FINDINGS) return { findings, value: null, readable: undefined };
     const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
@@ -42,13 +44,24 @@ export function checkSchema<T>(
       for (const key of issue.keys) findings.push(unknownField([...path, key], known, hints));
       for (const key of issue.keys) readable = without(readable, [...path, key]);
     } else {
-      findings.push(
-        issueFinding(issue, path, { value: valueAt(value, path), field: schemaAt(schema, path), show }),
-      );
+      const shown = { value: valueAt(value, path), field: schemaAt(schema, path), show };
+      findings.push(withTemplate(issueFinding(issue, path, shown), shown));
       readable = without(readable, path);
     }
   }
   return { findings, value: null, readable };
+}
+
+/** Zod reports the bounds of integers besides those of the field. */
+function isOfIntegers(issue: z.core.$ZodIssue): boolean {
+  return Math.abs(boundOf(issue) ?? 0) === Number.MAX_SAFE_INTEGER;
+}
+
+function isNarrower(issue: z.core.$ZodIssue, than: z.core.$ZodIssue): boolean {
+  const isSame =
+    issue.path.length === than.path.length && issue.path.every((step, i) => step === than.path[i]);
+  const bound = boundOf(issue);
+  return isSame && issue.code === than.code && bound !== null && !isOfIntegers(issue);
 }
 
 /** Fields of a KEDA ScaledObject with other names in promscaler. */
@@ -91,10 +104,18 @@ interface ShownValue {
   readonly show: (value: unknown, path: Path) => string;
 }
 
+function withTemplate(found: Finding, { value, show }: ShownValue): Finding {
+  // The message would contain the value, which may be a secret.
+  const template =
+    typeof value === 'string' && show(value, found.path) === formatValue(value) ? findTemplate(value) : null;
+  return template === null ? found : { ...found, message: `${formatPath(found.path)}: ${template.message}` };
+}
+
 function issueFinding(issue: z.core.$ZodIssue, path: Path, { value, field, show }: ShownValue): Finding {
   const name = path.length === 0 ? 'the document' : formatPath(path);
   if (value === undefined) {
-    return finding('missing-field', path, `${name} is missing`);
+    const hint = name === 'metadata.namespace' ? NAMESPACE_HINT : '';
+    return finding('missing-field', path, `${name} is missing${hint}`);
   }
   const shown = `${name} is ${show(value, path)}`;
   switch (issue.code) {
@@ -144,6 +165,8 @@ function issueFinding(issue: z.core.$ZodIssue, path: Path, { value, field, show 
       return finding('wrong-type', path, `${shown}: ${issue.message}`);
   }
 }
+
+const NAMESPACE_HINT = '; if kubectl apply -n sets it, use promscaler validate -n';
 
 /** For "true" in quotes where true is allowed. */
 function quotedHint(value: unknown, allowed: readonly unknown[]): string {

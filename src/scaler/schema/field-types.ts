@@ -47,21 +47,25 @@ function isExact(value: string | number): boolean {
   return typeof value === 'string' || !Number.isInteger(value) || Number.isSafeInteger(value);
 }
 
+const NOT_EXACT = 'must be below 2^53 (9007199254740992)';
+
 /** A plain number must be below 2^53: above it, a double loses digits. */
-export const positiveQuantity = z
-  .union([z.string(), z.number()], { error: NOT_POSITIVE })
-  .refine((value) => isExact(value) && (parseQuantity(value) ?? 0n) > 0n, { error: NOT_POSITIVE });
+function quantityOf(least: bigint, error: string): z.ZodType<string | number> {
+  return z
+    .union([z.string(), z.number()], { error })
+    .refine(isExact, { error: NOT_EXACT, abort: true })
+    .refine((value) => (parseQuantity(value) ?? -1n) >= least, { error });
+}
+
+/** `parseQuantity` returns thousandths. */
+export const positiveQuantity = quantityOf(1n, NOT_POSITIVE);
 
 const NEGATIVE = 'must be a quantity of at least 0, such as 0, 50, "500m" or "1Gi"';
 
-export const quantity = z
-  .union([z.string(), z.number()], { error: NEGATIVE })
-  .refine((value) => isExact(value) && (parseQuantity(value) ?? -1n) >= 0n, { error: NEGATIVE });
+export const quantity = quantityOf(0n, NEGATIVE);
 
 /** A fraction of at least 0, as a number or a quantity: 0.1 or `100m`. */
-export const toleranceValue = z
-  .union([z.string(), z.number()], { error: NOT_QUANTITY })
-  .refine((value) => isExact(value) && (parseQuantity(value) ?? -1n) >= 0n, { error: NOT_QUANTITY });
+export const toleranceValue = quantityOf(0n, NOT_QUANTITY);
 
 export function seconds(min: number, max: number): z.ZodInt {
   return z.int().min(min).max(max);

@@ -25,14 +25,17 @@ export function numberHint(value: unknown, path: Path, field: z.core.$ZodType | 
 function fittingHint(meant: number, field: z.core.$ZodType, step: string, fact?: string): string {
   const result = z.safeParse(field, meant);
   if (result.success) return `: ${step}`;
-  const bound = result.error.issues.map(boundOf).find((rule) => rule !== null) ?? null;
-  if (bound === null) return '';
+  // The bound of the field follows that of all integers.
+  const issue = result.error.issues.findLast((one) => boundOf(one) !== null);
+  if (issue === undefined) return '';
+  const bound = `${issue.code === 'too_small' ? 'at least' : 'at most'} ${boundOf(issue)}`;
   return fact === undefined ? ` that is ${bound}: ${step}` : ` that is ${bound}: ${fact}`;
 }
 
-function boundOf(issue: z.core.$ZodIssue): string | null {
-  if (issue.code === 'too_small') return `at least ${String(issue.minimum)}`;
-  return issue.code === 'too_big' ? `at most ${String(issue.maximum)}` : null;
+/** Returns the violated bound of a number; null for another issue. */
+export function boundOf(issue: z.core.$ZodIssue): number | null {
+  if (issue.code === 'too_small') return Number(issue.minimum);
+  return issue.code === 'too_big' ? Number(issue.maximum) : null;
 }
 
 export function isOfSeconds(path: Path): boolean {

@@ -11,7 +11,7 @@ import {
   isSeq,
   visit,
 } from 'yaml';
-import { type Finding, MAX_FINDINGS, TOO_MANY } from '../problems/finding.js';
+import { type Finding, findTemplate, MAX_FINDINGS, TOO_MANY } from '../problems/finding.js';
 import { composeDocuments } from './compose-documents.js';
 import { findKeyProblems } from './key-problems.js';
 import type { LocatedDocument } from '../problems/located-document.js';
@@ -114,7 +114,7 @@ function refused(source: Source, code: ProblemCode, message: string, offset: num
 
 function readDocument(document: Document, source: Source): LocatedDocument {
   const found = [
-    ...syntaxProblems(document, source),
+    ...asTemplate(syntaxProblems(document, source), source),
     ...keyProblems(document, source),
     ...aliasProblems(document, source),
   ];
@@ -149,6 +149,18 @@ function syntaxProblems(document: Document, source: Source): readonly Problem[] 
         offset: pos[0],
       }),
     );
+  }
+  return problems;
+}
+
+/** The braces of a template are read as an object, so that the problems of its line are misleading. */
+function asTemplate(problems: readonly Problem[], source: Source): readonly Problem[] {
+  for (const { place, sourceLine } of problems) {
+    const template = findTemplate(sourceLine ?? '');
+    if (place === null || template === null) continue;
+    const { index, message } = template;
+    const offset = (source.lines.lineStarts[place.line - 1] ?? 0) + index;
+    return [problemAt(source, { code: 'yaml-syntax', message, offset })];
   }
   return problems;
 }

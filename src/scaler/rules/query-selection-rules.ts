@@ -1,0 +1,127 @@
+import { type Expression, unwrap } from '../../promql/expressions.js';
+import { type Finding, type Path, finding, formatPath } from '../problems/finding.js';
+
+type Selector = Extract<Expression, { readonly form: 'selector' }>;
+
+interface Selecting {
+  readonly path: Path;
+  readonly expressions: readonly Expression[];
+  readonly member: 'pods' | 'object' | 'external';
+  /** Of the scaler; undefined: unknown. */
+  readonly namespace: string | undefined;
+}
+
+/** Checks which series the selectors of a valid query select: those of other workloads, or of counters. */
+export function checkSelection(query: Selecting): readonly Finding[] {
+  const selectors = query.expressions.filter((expression) => expression.form === 'selector');
+  return [
+    ...checkPodSelection(query, selectors),
+    ...checkNamespaces(query, selectors),
+    ...checkCounters(query),
+  ];
+}
+
+/** A sample belongs to the pod of its name. Pods of StatefulSets in two namespaces often have the same names. */
+function checkPodSelection({ path, member }: Selecting, selectors: readonly Selector[]): readonly Finding[] {
+  const [first] = selectors;
+  if (member !== 'pods' || first === undefined || selectors.some(isRestricted)) return [];
+  const message = `${formatPath(path)} selects the pods of all namespaces, and pods in two namespaces may have the same name: add {namespace="$namespace", pod=~"$pods"}`;
+  return [{ ...finding('no-pod-selector', path, message), offset: first.from }];
+}
+
+function isRestricted({ matchers }: Selector): boolean {
+  return matchers.some(({ label, operator }) => label !== '__name__' && ['=', '=~'].includes(operator));
+}
+
+/** A regular expression (`=~`) states that the namespace is intended. */
+function checkNamespaces(
+  { path, member, namespace }: Selecting,
+  selectors: readonly Selector[],
+): readonly Finding[] {
+  if (namespace === undefined) return [];
+  return selectors.flatMap(({ matchers }) =>
+    matchers
+      .filter(({ label, operator, value }) => label === 'namespace' && operator === '=' && isName(value))
+      .filter(({ value }) => value !== namespace)
+      .map(({ value, text, offset }) => {
+        const instead =
+          member === 'pods'
+            ? ', so it returns no pod of the workload: write namespace="$namespace"'
+            : `: write namespace="$namespace", or namespace=~"${value}" if the other namespace is intended`;
+        const message = `${formatPath(path)} has ${text}, and the scaler is in namespace ${namespace}${instead}`;
+        return { ...finding('foreign-namespace', path, message), offset };
+      }),
+  );
+}
+
+function isName(value: string): boolean {
+  return /^[a-z0-9-]+$/.test(value);
+}
+
+/** Functions that return the values of a counter, so that their results only grow, too. */
+const KEEPS_COUNTER =
+  /^(?:(?:avg|max|min|last|sum|quantile|first|median)_over_time|clamp(?:_max|_min)?|abs|ceil|floor|round|label_join|label_replace|scalar|vector|sort(?:_desc)?|keep_last_value)$/;
+
+/** The total of a counter grows until its process restarts: it reaches any target, and never scales down. */
+function checkCounters({ path, expressions }: Selecting): readonly Finding[] {
+  const open = [expressions.length - 1];
+  const seen = new Set<string>();
+  const findings: Finding[] = [];
+  while (open.length > 0) {
+    const expression = unwrap(expressions, open.pop());
+    if (expression === undefined) continue;
+    open.push(...valueOperands(expression, expressions));
+    if (expression.form !== 'selector') continue;
+    const { metric, from } = expression;
+    if (metric === null || !/[^:]_total$/.test(metric) || seen.has(metric)) continue;
+    seen.add(metric);
+    const message = `${formatPath(path)}: ${metric} is a counter, whose value only grows: write rate(${metric}{...}[2m]) for the amount per second`;
+    findings.push({ ...finding('counter-without-rate', path, message), offset: from });
+  }
+  return findings;
+}
+
+/** Returns the operands whose growth the result has, too. */
+function valueOperands(expression: Expression, expressions: readonly Expression[]): readonly number[] {
+  const { operands } = expression;
+  switch (expression.form) {
+    case 'number':
+    case 'string':
+    case 'selector':
+      return [];
+    case 'range':
+    case 'subquery':
+    case 'unary':
+    case 'wrapped':
+      return operands.slice(0, 1);
+    case 'call':
+      return KEEPS_COUNTER.test(expression.name) ? operands : [];
+    case 'aggregate':
+      return ['count', 'count_values', 'group'].includes(expression.name) ? [] : operands;
+    case 'binary':
+      return binaryOperands(expression, expressions);
+    default:
+      return expression satisfies never;
+  }
+}
+
+/** A difference or quotient of two counters may be a queue length or an average. */
+function binaryOperands(
+  { operator, isBool, operands }: Extract<Expression, { readonly form: 'binary' }>,
+  expressions: readonly Expression[],
+): readonly number[] {
+  switch (operator) {
+    case '+':
+    case '*':
+    case 'or':
+      return operands;
+    case '-':
+    case '/':
+      return unwrap(expressions, operands[1])?.form === 'number' ? operands.slice(0, 1) : [];
+    case '%':
+    case '^':
+      return [];
+    default:
+      return isBool ? [] : operands.slice(0, 1);
+  }
+}
