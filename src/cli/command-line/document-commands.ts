@@ -84,6 +84,7 @@ function addImport(program: Command, io: CommandIo, result: Result): void {
 }
 
 interface ValidateFlags extends ClusterOptions {
+  readonly namespace?: string;
   readonly config?: string;
   readonly live?: boolean;
   readonly prometheus?: string;
@@ -95,6 +96,7 @@ function addValidate(program: Command, io: CommandIo, result: Result): void {
     .command('validate')
     .description('Validate scaler documents and the service config')
     .argument('<path...>', 'Files, directories with *.yaml and *.yml files, or - for standard input')
+    .option('-n, --namespace <namespace>', 'Namespace of documents without one, as in kubectl apply -n')
     .option('--config <file>', 'Service config with the data sources and defaults of the documents')
     .option('--live', 'Also query Prometheus and read the cluster for these documents, like doctor')
     .option('--prometheus <url>', 'With --live: replace the URLs of the data source default')

@@ -7,6 +7,7 @@ import {
 } from '../../config/read-service-config.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
 import { isPlainObject, valueAt } from '../../scaler/plain-json.js';
+import { finding, formatValue } from '../../scaler/problems/finding.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { readScalerDocument, refuseDuplicates } from '../../scaler/read/read-scalers.js';
 import type { LocatedDocument } from '../../scaler/problems/located-document.js';
@@ -28,6 +29,8 @@ import { type ServiceInput, readOptionsOf, readServiceInput } from '../input/ser
 interface ValidateOptions extends ClusterOptions {
   /** Files and directories; `-`: standard input. */
   readonly paths: readonly string[];
+  /** Namespace of documents without one. Unset: such a document is invalid. */
+  readonly namespace?: string;
   /** Service config with data sources and defaults for the documents. Default: the service config among `paths`. */
   readonly config?: string;
   readonly live?: boolean;
@@ -66,6 +69,7 @@ export async function runValidate(options: ValidateOptions, io: CommandIo): Prom
   } = validate(others, {
     named,
     problems,
+    namespace: options.namespace,
     now: io.clock.now(),
   });
   const { live: isLive = false, prometheus } = options;
@@ -131,8 +135,14 @@ function validate(
   {
     named,
     problems: unreadable,
+    namespace,
     now,
-  }: { readonly named: ServiceInput | null; readonly problems: readonly Problem[]; readonly now: Instant },
+  }: {
+    readonly named: ServiceInput | null;
+    readonly problems: readonly Problem[];
+    readonly namespace: string | undefined;
+    readonly now: Instant;
+  },
 ): {
   readonly report: ValidationReport;
   readonly config: ServiceConfig | null;
@@ -149,7 +159,7 @@ function validate(
   const config = named === null ? onlyOf(configs.map((read) => read.config)) : named.config;
   const documents = placed.filter((one) => !isServiceConfig(one));
   const read = documents.map(({ document, file }) =>
-    readScalerDocument(document, file.name, { ...readOptionsOf(config), now }),
+    readScalerDocument(inNamespace(document, namespace), file.name, { ...readOptionsOf(config), now }),
   );
   const unique = refuseDuplicates(read);
   const scalers = unique.flatMap(({ scaler }) => (scaler === null ? [] : [scaler]));
@@ -176,6 +186,19 @@ function validate(
     schedules: nextTimes(scalers, now),
   };
   return { report, config, scalers, hasQueries: documents.some(({ document }) => hasQuery(document)) };
+}
+
+/** Like `kubectl apply -n`: adds the namespace where there is none, and rejects another one. */
+function inNamespace(document: LocatedDocument, namespace: string | undefined): LocatedDocument {
+  const { value, problems, place } = document;
+  if (namespace === undefined || !isPlainObject(value)) return document;
+  const metadata = value['metadata'] ?? {};
+  if (!isPlainObject(metadata)) return document;
+  const own = metadata['namespace'] ?? namespace;
+  if (own === namespace) return { ...document, value: { ...value, metadata: { ...metadata, namespace } } };
+  const message = `metadata.namespace is ${formatValue(own)}, but --namespace is ${namespace}`;
+  const problem = place(finding('wrong-value', ['metadata', 'namespace'], message));
+  return { ...document, problems: [...problems, problem] };
 }
 
 function hasQuery({ value }: LocatedDocument): boolean {

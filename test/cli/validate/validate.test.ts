@@ -321,3 +321,32 @@ describe('validate, for invalid YAML that may be a service config,', () => {
     },
   );
 });
+
+describe('validate -n', () => {
+  const document = (namespace: string): string => `apiVersion: promscaler.dev/v1
+kind: Scaler
+metadata: { name: web${namespace} }
+spec: { scaleTargetRef: { name: web }, maxReplicas: 10 }
+`;
+
+  it('sets the namespace of documents without one, and rejects another one, as kubectl apply -n does', async () => {
+    const stdin = [document(''), document(', namespace: lab')].join('---\n');
+
+    const { exitCode, stdout } = await runCli(['validate', '-n', 'shop', '-'], { stdin });
+
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain(
+      ':8:35: error: metadata.namespace is "lab", but --namespace is shop [wrong-value]',
+    );
+    expect(stdout).toMatch(/\n2 documents, 1 error, 0 warnings\n$/);
+  });
+
+  it('is named if a document has no namespace', async () => {
+    const { exitCode, stdout } = await runCli(['validate', '-'], { stdin: document('') });
+
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain(
+      'metadata.namespace is missing; if kubectl apply -n sets it, use promscaler validate -n',
+    );
+  });
+});
