@@ -1,10 +1,10 @@
 import { cleanText } from '../units/clean-text.js';
 import { formatInstant, type Instant } from '../units/time.js';
 import type { JsonObject } from './api/json.js';
-import type { ScaleTarget, TargetEvent } from './api/types.js';
+import type { EventObject, TargetEvent } from './api/types.js';
 
 export interface SeenEvent {
-  readonly target: ScaleTarget;
+  readonly target: EventObject;
   readonly event: TargetEvent;
   /** `metadata.name`, unique in the namespace. */
   readonly name: string;
@@ -69,7 +69,7 @@ export function corePatch(seen: SeenEvent): JsonObject {
   return { count: seen.count, lastTimestamp: wholeSecond(seen.lastAt) };
 }
 
-function regarding({ ref, namespace, uid, resourceVersion }: ScaleTarget): JsonObject {
+function regarding({ ref, namespace, uid, resourceVersion }: EventObject): JsonObject {
   return { apiVersion: ref.apiVersion, kind: ref.kind, namespace, name: ref.name, uid, resourceVersion };
 }
 

@@ -4,7 +4,7 @@ import { coreEventBody, corePatch, newEventBody, seriesPatch, type SeenEvent } f
 import type { JsonObject } from './api/json.js';
 import type { Log } from '../units/log.js';
 import type { Transport } from './requests/transport.js';
-import { KubernetesError, type Cluster, type ScaleTarget, type TargetEvent } from './api/types.js';
+import { KubernetesError, type Cluster, type EventObject, type TargetEvent } from './api/types.js';
 
 interface EventRecorder {
   readonly record: Cluster['recordEvent'];
@@ -55,7 +55,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     return tokens >= 1;
   };
 
-  const observe = (target: ScaleTarget, event: TargetEvent): SeenEvent => {
+  const observe = (target: EventObject, event: TargetEvent): SeenEvent => {
     const key = [target.uid, event.type, event.reason, event.message].join('\n');
     const now = clock.now();
     const before = series.get(key);

@@ -5,7 +5,7 @@ import type {
   KubernetesErrorKind,
   OtherScaler,
   Scale,
-  ScaleTarget,
+  EventObject,
   TargetEvent,
 } from '../../src/kubernetes/api/types.js';
 
@@ -81,7 +81,7 @@ export class FakeCluster implements Cluster {
   readonly problemOf = (): KubernetesError | null => this.podsFailure;
   readonly cacheAgeSeconds = (): number => this.ageSeconds;
   readonly listOtherScalers = (): Promise<readonly OtherScaler[]> => Promise.resolve(this.others);
-  readonly recordEvent = (_target: ScaleTarget, event: TargetEvent, onWritten?: () => void): void => {
+  readonly recordEvent = (_object: EventObject, event: TargetEvent, onWritten?: () => void): void => {
     this.events.push(event);
     onWritten?.();
   };

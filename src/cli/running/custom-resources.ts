@@ -1,8 +1,11 @@
 import type { ObjectVerdict } from '../../config/add-objects.js';
 import type { Leadership } from '../../control/election/leadership.js';
 import { writeStatuses } from '../../control/status/status-writer.js';
+import type { EventObject } from '../../kubernetes/api/types.js';
+import type { TargetRef } from '../../scaler/spec.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
 import { patchScalerStatus } from '../../kubernetes/scaler-objects/patch-status.js';
+import { SCALER_GROUP, type ScalerObject } from '../../kubernetes/scaler-objects/scaler-object.js';
 import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
 import { createScalerWatch } from '../../kubernetes/scaler-objects/watch-scalers.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
@@ -15,6 +18,8 @@ export interface CustomResources {
   /** Lists and watches objects until `signal` is aborted. Never rejects. */
   readonly watch: (signal: AbortSignal) => Promise<void>;
   readonly writeStatuses: (signal: AbortSignal) => Promise<void>;
+  /** Returns the object whose document is in effect for NAMESPACE/NAME; null: the document is in a file. */
+  readonly eventObject: (key: string) => EventObject | null;
   /** Reasons why the service is not ready. A missing CRD is not one of them. */
   readonly waitingFor: () => readonly string[];
 }
@@ -51,8 +56,18 @@ export function createCustomResources({ store, ...options }: CustomResourcesOpti
     },
     watch: watch.run,
     writeStatuses: (signal) => (dryRun ? Promise.resolve() : writeStatuses(statusPorts, signal)),
+    eventObject: (key) => {
+      const verdict = verdicts.get(key);
+      const scaler = verdict?.scaler ?? null;
+      const object = scaler === null ? null : store.get(scaler.namespace, scaler.name);
+      return object === null ? null : { ...object, ref: refOf(object) };
+    },
     waitingFor: () => (watch.isSettled() ? [] : ['Scaler objects are not listed yet']),
   };
+}
+
+function refOf({ name }: ScalerObject): TargetRef {
+  return { apiVersion: `${SCALER_GROUP}/v1`, kind: 'Scaler', name };
 }
 
 const nothing = (): Promise<void> => Promise.resolve();
@@ -60,5 +75,6 @@ const NONE: CustomResources = {
   setVerdicts: () => undefined,
   watch: nothing,
   writeStatuses: nothing,
+  eventObject: () => null,
   waitingFor: () => [],
 };

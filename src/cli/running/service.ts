@@ -182,6 +182,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         // A removed scaler has no record, and its Events were removed with it.
         if (ledger.get(scaler) !== null) sentEvents.add(scaler, { ...event, at: clock.now() });
       });
+      const object = resources.eventObject(scaler);
+      if (object !== null) cluster.recordEvent(object, event);
     },
     isLeading: shards.isLeading,
     log,

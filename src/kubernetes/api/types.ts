@@ -23,6 +23,9 @@ export interface ScaleTarget {
   readonly rollout?: Rollout;
 }
 
+/** The object that an Event is about: a target, or a Scaler object. */
+export type EventObject = Pick<ScaleTarget, 'ref' | 'namespace' | 'uid' | 'resourceVersion'>;
+
 export type Rollout = 'paused' | 'stuck';
 
 /** Why a pod is not ready: a reason of the scheduler (`cpu`) or of the kubelet (`ImagePullBackOff`). */
@@ -96,7 +99,7 @@ export interface Cluster {
     signal: AbortSignal,
   ) => Promise<Scale>;
   /** Calls `onWritten` after the API server has accepted the Event; never for one that is dropped or fails. */
-  readonly recordEvent: (target: ScaleTarget, event: TargetEvent, onWritten?: () => void) => void;
+  readonly recordEvent: (object: EventObject, event: TargetEvent, onWritten?: () => void) => void;
   /**
    * Returns the HPAs of a followed namespace, as last seen; none if they are forbidden or not served, which is no
    * failure. Throws `KubernetesError` after any other failure of the first list: an HPA on the target is then possible.

@@ -152,6 +152,14 @@ ${config}`,
     await eventually(() => shown() === expected, `${namespace}/${name} ${expected}`);
   }
 
+  /** Returns the objects that Events with this reason are about. */
+  events(reason: string): readonly JsonObject[] {
+    return this.simulator
+      .listObjects('/events')
+      .filter((event) => event['reason'] === reason)
+      .map((event) => event['involvedObject'] as JsonObject);
+  }
+
   replicas(name: string, namespace = 'shop'): number {
     return this.simulator.describe({ namespace, name }).replicas;
   }

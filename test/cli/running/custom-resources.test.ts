@@ -33,6 +33,12 @@ describe('run, with scalers of the cluster', () => {
       },
     ]);
     expect(rig.condition('web', 'Accepted')).toMatchObject({ status: 'True', observedGeneration: 1 });
+    await eventually(() => rig.events('SuccessfulRescale').length === 2, 'the Events of the rescale');
+    const uid = rig.simulator.getObject('promscaler.dev/scalers', 'shop', 'web')?.metadata.uid;
+    expect(rig.events('SuccessfulRescale')).toEqual([
+      expect.objectContaining({ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', namespace: 'shop' }),
+      expect.objectContaining({ apiVersion: 'promscaler.dev/v1', kind: 'Scaler', name: 'web', uid }),
+    ]);
   });
 
   it('keeps the last valid version of an object that becomes invalid, reports that, and applies the fixed one', async () => {
@@ -144,6 +150,8 @@ spec: { scaleTargetRef: { name: web }, minReplicas: 7, maxReplicas: 20 }
     expect(rig.condition('web', 'Accepted')?.message).toContain('web.yaml:3: files take precedence');
     expect(rig.status('web')).not.toHaveProperty('currentReplicas');
     await eventually(() => rig.replicas('web') === 7, 'the file to be in effect');
+    await eventually(() => rig.events('SuccessfulRescale').length > 0, 'the Event of the rescale');
+    expect(rig.events('SuccessfulRescale').map(({ kind }) => kind)).toEqual(['Deployment']);
     await rm(join(service.folder, 'scalers/web.yaml'));
 
     await rig.shows('web', 'Ready True Ready');

@@ -24,6 +24,14 @@ const COLUMNS: readonly JsonSchema[] = [
   { name: 'Replicas', type: 'integer', jsonPath: '.status.currentReplicas' },
   { name: 'Desired', type: 'integer', jsonPath: '.status.desiredReplicas' },
   { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
+  // With -o wide.
+  {
+    name: 'Message',
+    type: 'string',
+    priority: 1,
+    jsonPath: '.status.conditions[?(@.type=="Ready")].message',
+  },
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
 ];
 

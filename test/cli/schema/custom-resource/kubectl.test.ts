@@ -94,7 +94,10 @@ describe('kubectl with the CustomResourceDefinition of schema --crd', () => {
     const changed = await kubectl('apply -f -', WEB.replace('maxReplicas: 5', 'maxReplicas: 7'));
     const now = '2026-01-01T00:00:00Z';
     // kubectl waits until the condition is for the current generation: the second.
-    const condition = { type: 'Ready', status: 'True', lastTransitionTime: now, observedGeneration: 2 };
+    const condition = {
+      ...{ type: 'Ready', status: 'True', reason: 'Ready', message: 'the target can be scaled' },
+      ...{ lastTransitionTime: now, observedGeneration: 2 },
+    };
     const numbers = { currentReplicas: 3, desiredReplicas: 4, targets: 'cpu: 45%/60%' };
     const status = { observedGeneration: 2, ...numbers, conditions: [condition] };
     const waiting = kubectl('wait --for=condition=Ready scaler/front --timeout=15s');
@@ -102,14 +105,22 @@ describe('kubectl with the CustomResourceDefinition of schema --crd', () => {
     const written = await send(simulator, 'PATCH', path, { body: { status } });
     const waited = await waiting;
     const table = await kubectl('get psc front');
+    const failing = { ...condition, status: 'False', reason: 'FailedGetScale', message: 'web not found' };
+    await send(simulator, 'PATCH', path, { body: { status: { conditions: [failing] } } });
+    const failed = await kubectl('get psc front');
+    const wide = await kubectl('get psc front -o wide');
     const described = await kubectl('describe scaler front');
     const deleted = await kubectl('delete scaler front');
 
     expect(changed.stdout).toBe('scaler.promscaler.dev/front configured\n');
     expect(written.code).toBe(200);
     expect(waited.stdout).toBe('scaler.promscaler.dev/front condition met\n');
-    expect(table.stdout).toMatch(/^NAME +REFERENCE +TARGETS +MIN +MAX +REPLICAS +DESIRED +READY +AGE\n/);
-    expect(table.stdout).toMatch(/\nfront +web +cpu: 45%\/60% +2 +7 +3 +4 +True +\d+s\n$/);
+    expect(table.stdout).toMatch(
+      /^NAME +REFERENCE +TARGETS +MIN +MAX +REPLICAS +DESIRED +READY +REASON +AGE\n/,
+    );
+    expect(table.stdout).toMatch(/\nfront +web +cpu: 45%\/60% +2 +7 +3 +4 +True +Ready +\d+s\n$/);
+    expect(failed.stdout).toMatch(/ False +FailedGetScale +\d+s\n$/);
+    expect(wide.stdout).toMatch(/ False +FailedGetScale +web not found +\d+s\n$/);
     expect(described.stdout).toMatch(/ Current Replicas: +3\n/);
     expect(deleted.code).toBe(0);
   });
