@@ -102,7 +102,7 @@ const ROLE: readonly Rule[] = [
   { apiGroups: [''], resources: ['pods'], verbs: READ },
   { apiGroups: ['apps'], resources: ['deployments'], verbs: ['get', ...READ] },
   { apiGroups: ['apps'], resources: ['deployments/scale'], verbs: ['get', 'patch'] },
-  { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create'] },
+  { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
   { apiGroups: ['autoscaling'], resources: ['horizontalpodautoscalers'], verbs: READ },
 ];
 
@@ -165,6 +165,22 @@ describe('permissions', () => {
 
     expect(of('permissions')).toMatchObject([{ status: 'warning' }]);
     expect(of('permissions')[0]?.message).toContain(consequence);
+  });
+
+  it('warns without patch on events, by which repeated Events are counted', async () => {
+    const createOnly = ROLE.map((rule) =>
+      rule.resources.includes('events') ? { ...rule, verbs: ['create'] } : rule,
+    );
+
+    const { of } = await withRules(createOnly);
+
+    expect(of('permissions')).toMatchObject([
+      {
+        status: 'warning',
+        message:
+          'the account may not patch events.events.k8s.io in all namespaces: repeated Events are not counted',
+      },
+    ]);
   });
 
   it('requires patch on pods if a document ranks them, and only warns without it', async () => {

@@ -37,14 +37,14 @@ function neededPermissions(
       without: 'pods cannot be read',
     })),
     ...kinds.flatMap(({ group, plural }) => permissionsForKind(group, plural)),
-    {
+    ...['create', 'patch'].map((verb) => ({
       ...granted,
-      verb: 'create',
+      verb,
       group: 'events.k8s.io',
       resource: 'events',
       isRequired: false,
-      without: 'no Events are recorded',
-    },
+      without: verb === 'create' ? 'no Events are recorded' : 'repeated Events are not counted',
+    })),
     ...['list', 'watch'].map((verb) => ({
       ...granted,
       verb,
