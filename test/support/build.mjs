@@ -28,9 +28,9 @@ const PROGRAMS = [
 /** Vite bundles it. */
 const BROWSER_CODE = [join('src', 'dashboard'), join('src', 'report-page')];
 
-/** Compiles changed sources, and removes output without a source. */
-export async function buildPrograms() {
-  for (const program of PROGRAMS) {
+/** Compiles changed sources, and removes output without a source. Default: all programs. */
+export async function buildPrograms(folders = PROGRAMS.map(({ folder }) => folder)) {
+  for (const program of PROGRAMS.filter(({ folder }) => folders.includes(folder))) {
     const sources = program.sources(program);
     const stale = staleSources(program, sources);
     if (stale.length > 0) await compile(program, stale);
@@ -62,7 +62,8 @@ async function buildBundles() {
     await build({ mode: 'report-page' });
     await build({ mode: 'bundle' });
   } finally {
-    process.env.NODE_ENV = NODE_ENV;
+    if (NODE_ENV === undefined) delete process.env.NODE_ENV;
+    else process.env.NODE_ENV = NODE_ENV;
   }
 }
 

@@ -22,6 +22,7 @@ import { introduction } from './introduction.js';
 import { currentDocuments, keepHistory, keptDirectory, offer } from './keep-history.js';
 import { createNarrator } from './narrate.js';
 import { createOpening, withoutRefusals } from './opening.js';
+import { type RevivedPrometheus, revivedPrometheus } from './revived-prometheus.js';
 import { readDemoOptions } from './options.js';
 import type { DemoOptions, DemoSettings } from './options.js';
 import { type Stage, setStage } from './stage.js';
@@ -40,7 +41,7 @@ export async function runDemo(options: DemoOptions, io: CommandIo): Promise<Exit
   io.stdout.write('Starting a simulated cluster, Prometheus and promscaler ...\n\n');
   if (io.signal.aborted) return 0;
   const folder = await mkdtemp(join(tmpdir(), 'promscaler-demo-'));
-  let prometheus: RunningPrometheus | null = null;
+  let prometheus: RevivedPrometheus | null = null;
   const release = io.guard?.(() => {
     prometheus?.signal('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
@@ -53,7 +54,9 @@ export async function runDemo(options: DemoOptions, io: CommandIo): Promise<Exit
       const config = demoPrometheusConfig(simulator.sdUrl);
       // A hidden directory, so that `validate` skips it.
       const own = join(folder, '.prometheus');
-      prometheus = await startPrometheus({ binary, config, env, clock, folder: own });
+      const startAt = (port?: number): Promise<RunningPrometheus> =>
+        startPrometheus({ binary, config, env, clock, folder: own, ...(port === undefined ? {} : { port }) });
+      prometheus = revivedPrometheus(await startAt(), { start: startAt, clock });
       try {
         const stage = await setStage({ folder, simulator, prometheus }, settings);
         try {
@@ -117,18 +120,19 @@ async function play(stage: SetStage, settings: DemoSettings, io: CommandIo): Pro
   const end = (): void => stop.abort();
   onAbort(io.signal, end);
   if (io.signal.aborted) end();
-  const lost: string[] = [];
-  void stage.prometheus.ended.then((why) => {
-    if (!stop.signal.aborted) lost.push(why);
-    end();
-  });
   await waitUntilScraped(stage.prometheus.url, { clock: io.clock, signal: stop.signal });
   if (io.signal.aborted) return 0;
   const opening = createOpening(
     io,
-    introduction({ ...stage, command: io.command ?? 'promscaler' }, settings),
+    introduction(
+      { ...stage, prometheusPid: stage.prometheus.pid, command: io.command ?? 'promscaler' },
+      settings,
+    ),
   );
   const narrator = createNarrator({ ...io, stdout: opening.stdout });
+  stage.prometheus.follow((text) => {
+    if (!stop.signal.aborted) narrator.printNews('Prometheus', text);
+  });
   const { durationSeconds } = settings;
   const forget = durationSeconds === null ? end : io.clock.after(durationSeconds * 1000, end);
   let startedAt: Instant | null = null;
@@ -149,7 +153,6 @@ async function play(stage: SetStage, settings: DemoSettings, io: CommandIo): Pro
     );
     opening.open();
     io.stdout.write(`\nThe demo ended: ${narrator.changes()} changes of replicas.\n`);
-    if (lost.length > 0) throw new CommandError(`Prometheus exited: ${lost.join('')}`);
     await offerBacktest(stage, { startedAt, directory: settings.keepDirectory }, io);
     return exitCode;
   } finally {

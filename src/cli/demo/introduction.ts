@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { DemoSettings } from './options.js';
+import { OUTAGE_SECONDS } from './revived-prometheus.js';
 
 export interface IntroducedStage {
   readonly folder: string;
@@ -7,12 +8,13 @@ export interface IntroducedStage {
   readonly configFile: string;
   readonly serviceUrl: string;
   readonly prometheusUrl: string;
+  readonly prometheusPid: number;
   /** Command line by which the user started promscaler. */
   readonly command: string;
 }
 
 export function introduction(stage: IntroducedStage, { speed, durationSeconds }: DemoSettings): string {
-  const { folder, kubeconfig, configFile, serviceUrl, prometheusUrl, command } = stage;
+  const { folder, kubeconfig, configFile, serviceUrl, prometheusUrl, prometheusPid, command } = stage;
   const end = durationSeconds === null ? 'Ctrl-C' : `${durationSeconds} s or Ctrl-C`;
   const kubectl = `kubectl --kubeconfig ${kubeconfig}`;
   const reach = `--kubeconfig ${kubeconfig}`;
@@ -40,6 +42,9 @@ Commands to try in another terminal:
 The scaler documents of checkout and search are objects in the cluster, that of mailer is a file. Edit them:
   ${kubectl} edit scaler checkout
   ${join(folder, 'scalers', 'mailer.yaml')}
+
+Without Prometheus, all replicas are held. Stop it; it is started again after ${OUTAGE_SECONDS} s:
+  kill ${prometheusPid}
 
 Prometheus UI: ${prometheusUrl}
 

@@ -15,6 +15,8 @@ export interface Narrator {
   readonly printCycle: (output: CycleOutput) => void;
   /** Call after each load of the documents. */
   readonly printDocuments: (loaded: LoadedScalers) => void;
+  /** Prints news about something other than a document. */
+  readonly printNews: (subject: string, text: string) => void;
   /** Number of changes of replicas so far. */
   readonly changes: () => number;
 }
@@ -50,6 +52,9 @@ export function createNarrator(io: Pick<CommandIo, 'stdout' | 'env' | 'clock'>):
 
   return {
     changes: () => changes,
+    printNews: (subject, text) => {
+      stdout.write(colors.cyan(line(clock.now(), subject, '', text)));
+    },
     printDocuments: (loaded) => {
       const at = clock.now();
       for (const { subject, text } of documentNews(documents, loaded))

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { freePort } from './programs/free-port.js';
-import type { RunningPrometheus } from './programs/prometheus-server.js';
+import type { RevivedPrometheus } from './revived-prometheus.js';
 import type { JsonObject } from '../../simulator/json/json.js';
 import { kubeconfigText } from '../../simulator/api/access/kubeconfig.js';
 import type { Simulator } from '../../simulator/simulator.js';
@@ -19,14 +19,14 @@ export interface Stage {
   readonly configFile: string;
   readonly serviceUrl: string;
   readonly prometheusUrl: string;
-  readonly prometheus: RunningPrometheus;
+  readonly prometheus: RevivedPrometheus;
   readonly close: () => Promise<void>;
 }
 
 export interface Parts {
   readonly folder: string;
   readonly simulator: Simulator;
-  readonly prometheus: RunningPrometheus;
+  readonly prometheus: RevivedPrometheus;
 }
 
 const DEFAULT_PORT = 8080;

@@ -1,16 +1,17 @@
 import { resolveServiceConfig } from '../../config/resolve-service-config.js';
 import { createPrometheusClient } from '../../prometheus/client/client.js';
 import { type Clock, sleep } from '../../units/clock.js';
-import { RATE_SECONDS } from './documents.js';
+import { RATE_SECONDS, SCRAPE_SECONDS } from './documents.js';
 import { DEMO_NAMESPACE, DEMO_PODS } from './workloads.js';
 
 /**
- * `rate` grows with the covered part of its window: with fewer scrapes, the first recommendations would be too low, and
- * the scalers would open held by their stabilization windows.
+ * A pod counts once it is ready for a whole window of `rate`. With fewer scrapes, the first recommendations would be too
+ * low, and the scalers would open held by their stabilization windows.
  */
-const SCRAPES = 7;
+const SCRAPES = RATE_SECONDS / SCRAPE_SECONDS + 1;
 
-const WINDOW = `{namespace="${DEMO_NAMESPACE}"}[${RATE_SECONDS}s]`;
+/** Longer than the scrapes take, because one may be late. */
+const WINDOW = `{namespace="${DEMO_NAMESPACE}"}[${RATE_SECONDS + 5 * SCRAPE_SECONDS}s]`;
 
 /** True once every pod has at least SCRAPES samples of CPU, requests and queue. */
 const IS_SCRAPED = [

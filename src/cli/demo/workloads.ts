@@ -84,8 +84,9 @@ export function demoWorkloads(speed: number, trace: Curve | null): readonly Demo
   ];
 }
 
+/** Its objects are created now: their ages are true. */
 export function atRest({ atRest: requestsPerSecond, ...workload }: DemoWorkload): WorkloadOptions {
-  return { ...workload, behavior: { ...workload.behavior, load: () => requestsPerSecond } };
+  return { ...workload, podAgeSeconds: 0, behavior: { ...workload.behavior, load: () => requestsPerSecond } };
 }
 
 const wave = dailyWave({ low: 15, high: 90, periodSeconds: 1800 });

@@ -1,0 +1,63 @@
+import { type Clock, sleep } from '../../units/clock.js';
+import type { RunningPrometheus } from './programs/prometheus-server.js';
+
+/** A Prometheus that is started again when it exits, at the same address and with the same data. */
+export interface RevivedPrometheus extends Pick<RunningPrometheus, 'url' | 'folder' | 'stop' | 'signal'> {
+  /** Of the first process. */
+  readonly pid: number;
+  /** Starts to watch the process. `report` gets a sentence about each exit and each start. */
+  readonly follow: (report: (text: string) => void) => void;
+}
+
+/** Time without Prometheus after it has exited: enough to see that the scalers hold their replicas. */
+export const OUTAGE_SECONDS = 20;
+
+export function revivedPrometheus(
+  first: RunningPrometheus,
+  { start, clock }: { readonly start: (port: number) => Promise<RunningPrometheus>; readonly clock: Clock },
+): RevivedPrometheus {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const isStopped = (): boolean => signal.aborted;
+  let current = first;
+  let work: Promise<void> = Promise.resolve();
+
+  const startAgain = async (report: (text: string) => void): Promise<void> => {
+    for (let attempt = 1; ; attempt += 1) {
+      await sleep(clock, OUTAGE_SECONDS * 1000, signal);
+      if (isStopped()) return;
+      try {
+        current = await start(first.port);
+        report('started again');
+        return;
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        if (attempt === 1) report(`cannot be started again, retrying every ${OUTAGE_SECONDS} s: ${why}`);
+      }
+    }
+  };
+  const watch = async (report: (text: string) => void): Promise<void> => {
+    while (!isStopped()) {
+      const why = await current.ended;
+      if (isStopped()) return;
+      report(`${why}; it is started again in ${OUTAGE_SECONDS} s`);
+      await startAgain(report);
+    }
+  };
+
+  const { pid, url, folder } = first;
+  return {
+    pid,
+    url,
+    folder,
+    signal: (name) => current.signal(name),
+    follow: (report) => void (work = watch(report)),
+    stop: async (options) => {
+      stopping.abort();
+      await current.stop(options);
+      await work;
+      // It may have been started meanwhile.
+      await current.stop(options);
+    },
+  };
+}
