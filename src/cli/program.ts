@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { addAdoptCommand } from './command-line/adopt-command.js';
+import { addExamples } from './command-line/examples.js';
 import { addDocumentCommands } from './command-line/document-commands.js';
 import { addMetaCommands } from './command-line/meta-commands.js';
 import type { Result } from './command-line/result.js';
@@ -49,6 +50,8 @@ function reportFailure(error: unknown, io: CommandIo): ExitCode {
   return 1;
 }
 
+const HELP_CHARACTERS = 80;
+
 function buildProgram(given: CommandIo, result: Result): Command {
   const env = { ...given.env };
   const io = { ...given, env };
@@ -64,6 +67,9 @@ function buildProgram(given: CommandIo, result: Result): Command {
     .configureOutput({
       writeOut: (chunk) => io.stdout.write(chunk),
       writeErr: (chunk) => io.stderr.write(chunk),
+      // Longer lines are hard to read on a wide terminal.
+      getOutHelpWidth: () => HELP_CHARACTERS,
+      getErrHelpWidth: () => HELP_CHARACTERS,
       outputError: (text, write) => write(text.replace(/^error: /, 'promscaler: ')),
     })
     .hook('preAction', (command) => {
@@ -75,5 +81,6 @@ function buildProgram(given: CommandIo, result: Result): Command {
   addPauseCommands(program, io, result);
   addAdoptCommand(program, io, result);
   addMetaCommands(program, io, result);
+  addExamples(program);
   return program;
 }

@@ -47,6 +47,44 @@ describe('a command line', () => {
   });
 });
 
+describe('--help', () => {
+  const COMMANDS = [
+    ...['run', 'demo', 'doctor', 'new', 'import', 'validate', 'show', 'decide', 'backtest', 'test', 'schema'],
+    ...['explain', 'status', 'dashboard', 'pause', 'resume', 'adopt', 'version', 'completion'],
+  ];
+
+  it('lists these commands', async () => {
+    const { stdout } = await runCli(['--help']);
+
+    const listed = Array.from(stdout.matchAll(/^ {2}([a-z]+)(?: \[| <| {2})/gm), ([, name]) => name);
+    expect(listed).toEqual([...COMMANDS, 'help']);
+  });
+
+  it.each(COMMANDS)(
+    'of %s has two examples with options of the command, in lines of at most 80 characters',
+    async (name) => {
+      const { stdout } = await runCli([name, '--help'], { isTerminal: true, columns: 200 });
+
+      const [help = '', examples = ''] = stdout.split('\nExamples:\n');
+      const lines = examples
+        .replaceAll('\\\n', '')
+        .split('\n')
+        .filter((line) => line.includes(`promscaler ${name}`));
+      const options = lines.flatMap((line) => {
+        const command =
+          line
+            .slice(line.indexOf(`promscaler ${name}`))
+            .replace(/'[^']*'/g, '')
+            .split(/[|>]/)[0] ?? '';
+        return command.split(/\s+/).filter((word) => /^--?[a-z]/.test(word));
+      });
+      expect(lines).toHaveLength(2);
+      for (const option of options) expect(help).toMatch(new RegExp(`(^|[ ,])${option}[, ]`, 'm'));
+      expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
+    },
+  );
+});
+
 describe('withCluster', () => {
   const written = { kubeconfig: '/a', context: 'b', url: 'https://c' };
   const base = resolveServiceConfig({}, null);

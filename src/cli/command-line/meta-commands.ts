@@ -20,7 +20,7 @@ export function addMetaCommands(program: Command, io: CommandIo, result: Result)
     .addArgument(shell)
     .addHelpText(
       'after',
-      '\nLoad it in bash or zsh: source <(promscaler completion bash)\nLoad it in fish: promscaler completion fish | source\nkubectl completes `kubectl promscaler` with the program kubectl_complete-promscaler, which the package installs.',
+      '\nkubectl completes `kubectl promscaler` with the program\nkubectl_complete-promscaler, which the package installs.',
     )
     .action(async (name: string) => {
       const { runCompletion } = await import('../completion/run-completion.js');
