@@ -38,7 +38,13 @@ const GOOD = {
         resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 60 } },
       },
       { containerResource: { name: 'memory', container: 'app', targetAverageValue: '900Mi' } },
-      { pods: { metric: { name: 'rps' }, query: 'sum by (pod) (rps)', target: { averageValue: 50 } } },
+      {
+        pods: {
+          metric: { name: 'rps' },
+          query: 'sum by (pod) (rps{pod=~"$pods"})',
+          target: { averageValue: 50 },
+        },
+      },
       {
         object: {
           describedObject: { kind: 'Ingress', name: 'shop' },

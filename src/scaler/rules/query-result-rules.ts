@@ -28,14 +28,16 @@ export function checkQueryResult(
   if (facts === null) return [];
   const typeFindings = checkTypes(placed);
   if (typeFindings.some(({ code }) => code === 'query-type')) return typeFindings;
+  const podLabelFindings = member === 'pods' ? checkPodLabel(placed) : [];
+  const isOfPods = member === 'pods' && podLabelFindings.length === 0;
   return [
     ...typeFindings,
     ...checkFiller(placed, facts, member),
-    ...(member === 'pods' ? checkPodLabel(placed) : []),
+    ...podLabelFindings,
     ...checkSelectorLabels(body.metric?.selector, facts, placed.path.slice(0, -1)),
     ...checkFilter(placed, facts, { member, onMissing: body.onMissing }),
     ...checkMatching(placed, facts),
-    ...checkSelection({ path: placed.path, expressions: facts.expressions, member, namespace }),
+    ...checkSelection({ path: placed.path, expressions: facts.expressions, isOfPods, namespace }),
     ...checkPatterns(placed),
   ];
 }

@@ -6,7 +6,8 @@ type Selector = Extract<Expression, { readonly form: 'selector' }>;
 interface Selecting {
   readonly path: Path;
   readonly expressions: readonly Expression[];
-  readonly member: 'pods' | 'object' | 'external';
+  /** Whether its result has a series for each pod. */
+  readonly isOfPods: boolean;
   /** Of the scaler; undefined: unknown. */
   readonly namespace: string | undefined;
 }
@@ -22,9 +23,12 @@ export function checkSelection(query: Selecting): readonly Finding[] {
 }
 
 /** A sample belongs to the pod of its name. Pods of StatefulSets in two namespaces often have the same names. */
-function checkPodSelection({ path, member }: Selecting, selectors: readonly Selector[]): readonly Finding[] {
+function checkPodSelection(
+  { path, isOfPods }: Selecting,
+  selectors: readonly Selector[],
+): readonly Finding[] {
   const [first] = selectors;
-  if (member !== 'pods' || first === undefined || selectors.some(isRestricted)) return [];
+  if (!isOfPods || first === undefined || selectors.some(isRestricted)) return [];
   const message = `${formatPath(path)} selects the pods of all namespaces, and pods in two namespaces may have the same name: add {namespace="$namespace", pod=~"$pods"}`;
   return [{ ...finding('no-pod-selector', path, message), offset: first.from }];
 }
@@ -35,7 +39,7 @@ function isRestricted({ matchers }: Selector): boolean {
 
 /** A regular expression (`=~`) states that the namespace is intended. */
 function checkNamespaces(
-  { path, member, namespace }: Selecting,
+  { path, isOfPods, namespace }: Selecting,
   selectors: readonly Selector[],
 ): readonly Finding[] {
   if (namespace === undefined) return [];
@@ -44,10 +48,9 @@ function checkNamespaces(
       .filter(({ label, operator, value }) => label === 'namespace' && operator === '=' && isName(value))
       .filter(({ value }) => value !== namespace)
       .map(({ value, text, offset }) => {
-        const instead =
-          member === 'pods'
-            ? ', so it returns no pod of the workload: write namespace="$namespace"'
-            : `: write namespace="$namespace", or namespace=~"${value}" if the other namespace is intended`;
+        const instead = isOfPods
+          ? ', so it returns no pod of the workload: write namespace="$namespace"'
+          : `: write namespace="$namespace", or namespace=~"${value}" if the other namespace is intended`;
         const message = `${formatPath(path)} has ${text}, and the scaler is in namespace ${namespace}${instead}`;
         return { ...finding('foreign-namespace', path, message), offset };
       }),

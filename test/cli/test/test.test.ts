@@ -7,7 +7,7 @@ const DOCUMENT = scalerYaml({
   metrics: [
     cpuMetric(50),
     'external: { metric: { name: queue }, query: sum(q), target: { value: 30 } }',
-    'pods: { metric: { name: rps }, query: sum by (pod) (r), target: { averageValue: 10 } }',
+    `pods: { metric: { name: rps }, query: 'sum by (pod) (r{pod=~"$pods"})', target: { averageValue: 10 } }`,
   ],
 });
 
