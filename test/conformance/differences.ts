@@ -5,10 +5,13 @@ const VOLATILE: ReadonlySet<string> = new Set([
   ...['uid', 'resourceVersion', 'creationTimestamp', 'deletionTimestamp', 'managedFields', 'time'],
   ...['lastTransitionTime', 'lastUpdateTime', 'lastScaleTime', 'acquireTime', 'renewTime'],
   ...['firstTimestamp', 'lastTimestamp', 'startTime', 'message', 'token', 'expirationTimestamp'],
-  ...['continue', 'remainingItemCount', 'storageVersionHash', 'generation', 'age', 'evaluationError'],
+  ...['continue', 'remainingItemCount', 'storageVersionHash', 'age', 'evaluationError'],
   ...['detail', 'gitVersion', 'gitCommit', 'gitTreeState', 'buildDate', 'goVersion', 'platform'],
   ...['minor', 'major'],
 ]);
+
+/** Volatile fields that clients depend on: they must be there if they are recorded. */
+const NEEDED: ReadonlySet<string> = new Set(['message', 'uid', 'resourceVersion']);
 
 /** Returns where two answers differ in shape, as `PATH: WHAT`; empty if they agree. */
 export function differences(want: Json | undefined, have: Json | undefined, path = ''): readonly string[] {
@@ -26,8 +29,7 @@ function memberDifferences(want: JsonObject, have: JsonObject, path: string): re
   return [...keys].flatMap((key) => {
     const place = `${path}.${key}`;
     const isVolatile = VOLATILE.has(key);
-    // A server may omit fields that differ between runs, but every failure needs a message.
-    if (!Object.hasOwn(have, key)) return isVolatile && key !== 'message' ? [] : [`${place}: missing here`];
+    if (!Object.hasOwn(have, key)) return isVolatile && !NEEDED.has(key) ? [] : [`${place}: missing here`];
     if (!Object.hasOwn(want, key)) return [`${place}: only here`];
     if (!isVolatile) return differences(want[key], have[key], place);
     const [wanted, found] = [typeof want[key], typeof have[key]];

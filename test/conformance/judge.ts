@@ -1,9 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { IMITATED_VERSION } from '../../src/simulator/api/discovery/discovery.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { differences } from './differences.js';
 import { type ConformanceAnswer, Conversation } from './exchange.js';
 import { REQUESTS } from './requests/all.js';
+
+/** Minor version that the simulator imitates, whose recorded answers it is compared with. */
+export const RECORDED = IMITATED_VERSION.split('.').slice(0, 2).join('.');
 
 /** The answer of the simulator to one request, compared with the recording. */
 export interface Verdict {
@@ -15,16 +19,20 @@ export interface Verdict {
   readonly differences: readonly string[];
 }
 
-/** Sends every request to a fresh simulator and compares each answer with the recorded one, except set-up requests. */
-export async function judge(recording: URL): Promise<readonly Verdict[]> {
-  const recorded = JSON.parse(readFileSync(recording, 'utf8')) as Readonly<Record<string, ConformanceAnswer>>;
+/**
+ * Sends every request to a fresh simulator and compares each answer with the recorded one in `directory`, except
+ * set-up requests.
+ */
+export async function judge(directory: URL): Promise<readonly Verdict[]> {
+  const file = new URL(`kube-apiserver-${RECORDED}.json`, directory);
+  const recorded = JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<string, ConformanceAnswer>>;
   const clock = new ManualClock();
   const rules = [{ apiGroups: ['*'], resources: ['*', '*/*'], verbs: ['*'] }];
   const simulator = await startSimulator({
     clock,
     rbac: { admin: { user: 'admin', rules } },
     hasControllers: false,
-    advertisedAddress: '192.0.2.2:16443',
+    advertisedAddress: '10.255.0.1:16443',
   });
   try {
     const conversation = new Conversation(simulator.url, 'admin', clock);
@@ -56,5 +64,5 @@ function answerDifferences(want: ConformanceAnswer, have: ConformanceAnswer): re
 /** Returns the last line of a run. */
 export function summary(verdicts: readonly Verdict[]): string {
   const agreeing = verdicts.filter((verdict) => verdict.differences.length === 0);
-  return `${agreeing.length} of ${verdicts.length} answers have the recorded shape`;
+  return `${agreeing.length} of ${verdicts.length} answers have the shape that kube-apiserver ${RECORDED} gave them`;
 }

@@ -3,7 +3,7 @@ import { judge, summary } from './judge.js';
 
 const SHOWN = 6;
 
-const verdicts = await judge(new URL('../../../test/conformance/kube-apiserver-1.25.json', import.meta.url));
+const verdicts = await judge(new URL('../../../test/conformance/', import.meta.url));
 for (const { name, request, differences } of verdicts) {
   if (differences.length === 0) continue;
   const more = differences.length > SHOWN ? `\n  and ${differences.length - SHOWN} more` : '';

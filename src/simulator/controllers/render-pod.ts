@@ -31,8 +31,11 @@ export function renderPod(source: PodSource, now: Instant): KubeObject {
   const { pod, owner, template, labels, stored, uid, nodeName } = source;
   const terminating =
     pod.deletedAt === null
-      ? {}
-      : { deletionTimestamp: timestamp(pod.deletedAt), deletionGracePeriodSeconds: 30 };
+      ? { generation: stored?.metadata.generation ?? 1 }
+      : {
+          ...{ deletionTimestamp: timestamp(pod.deletedAt), deletionGracePeriodSeconds: 30 },
+          generation: 2,
+        };
   const metadata = stored?.metadata ?? {
     name: pod.name,
     generateName: `${owner.metadata.name}-`,

@@ -17,7 +17,7 @@ export const objectMeta = object('ObjectMeta', {
   uid: string,
   resourceVersion: string,
   generation: int64,
-  creationTimestamp: always(time),
+  creationTimestamp: time,
   deletionTimestamp: pointer(time),
   deletionGracePeriodSeconds: pointer(int64),
   labels: map(string),

@@ -82,7 +82,10 @@ function apps(plural: string, kind: string, shortNames: readonly string[]): Reso
 export const RESOURCES: readonly Resource[] = [
   core('namespaces', 'Namespace', { namespaced: false, shortNames: ['ns'], subresources: ['status'] }),
   core('nodes', 'Node', { namespaced: false, shortNames: ['no'], subresources: ['status'] }),
-  core('pods', 'Pod', { shortNames: ['po'], categories: ALL, subresources: ['status'] }),
+  core('pods', 'Pod', {
+    ...{ shortNames: ['po'], categories: ALL, subresources: ['status'] },
+    hasGeneration: true,
+  }),
   core('services', 'Service', { shortNames: ['svc'], categories: ALL, subresources: ['status'] }),
   core('configmaps', 'ConfigMap', { shortNames: ['cm'] }),
   core('secrets', 'Secret'),

@@ -21,7 +21,10 @@ export function metadataCauses({ kind, metadata }: KubeObject): readonly FieldCa
   const labels = stringsAt(metadata, 'labels');
   const annotations = stringsAt(metadata, 'annotations');
   const bytes = Object.entries(annotations).reduce((sum, [key, text]) => sum + key.length + text.length, 0);
-  const tooLong = { reason: 'FieldValueTooLong', text: 'Too long: must have at most 262144 bytes' } as const;
+  const tooLong = {
+    reason: 'FieldValueTooLong',
+    text: 'Too long: may not be more than 262144 bytes',
+  } as const;
   return [
     ...nameCauses(kind, metadata.name),
     ...Object.keys(labels)

@@ -1,6 +1,15 @@
 import type { KubeObject } from '../objects/kube-object.js';
 import type { FieldCause } from '../objects/status-error.js';
-import { listAt, numberAt, objectAt, sameJson, stringAt, stringsAt, valueAt } from '../json/json.js';
+import {
+  type JsonObject,
+  listAt,
+  numberAt,
+  objectAt,
+  sameJson,
+  stringAt,
+  stringsAt,
+  valueAt,
+} from '../json/json.js';
 import { forbidden, invalid, negative, required } from './causes.js';
 
 const CONFIG_KEY = /^[-._a-zA-Z0-9]+$/;
@@ -30,7 +39,7 @@ export function configMapCauses(object: KubeObject, before: KubeObject | null): 
           {
             reason: 'FieldValueTooLong',
             field: '[]',
-            text: 'Too long: must have at most 1048576 bytes',
+            text: 'Too long: may not be more than 1048576 bytes',
           } as const,
         ]
       : []),
@@ -69,7 +78,7 @@ export function newEventCauses(object: KubeObject): readonly FieldCause[] {
   ];
 }
 
-export function autoscalerCauses(object: KubeObject): readonly FieldCause[] {
+export function autoscalerCauses(object: KubeObject, before: KubeObject | null): readonly FieldCause[] {
   const spec = objectAt(object, 'spec');
   const least = numberAt(spec, 'minReplicas') ?? 1;
   const most = numberAt(spec, 'maxReplicas') ?? 0;
@@ -82,6 +91,7 @@ export function autoscalerCauses(object: KubeObject): readonly FieldCause[] {
       : []),
     ...(stringAt(target, 'kind') === '' ? [required('spec.scaleTargetRef.kind')] : []),
     ...(stringAt(target, 'name') === '' ? [required('spec.scaleTargetRef.name')] : []),
+    ...targetGroupCauses(target, before),
     ...listAt(spec, 'metrics').flatMap((metric, index) => {
       const type = stringAt(metric, 'type') ?? '';
       const source = type.charAt(0).toLowerCase() + type.slice(1);
@@ -92,4 +102,15 @@ export function autoscalerCauses(object: KubeObject): readonly FieldCause[] {
         : [];
     }),
   ];
+}
+
+/** The target needs an API group, except a ReplicationController; one that was stored without a group may stay. */
+function targetGroupCauses(target: JsonObject, before: KubeObject | null): readonly FieldCause[] {
+  const apiVersion = stringAt(target, 'apiVersion') ?? '';
+  const stored = before === null ? null : (stringAt(before, 'spec', 'scaleTargetRef', 'apiVersion') ?? '');
+  const isFine =
+    apiVersion.includes('/') || stringAt(target, 'kind') === 'ReplicationController' || stored === apiVersion;
+  return isFine
+    ? []
+    : [invalid('spec.scaleTargetRef.apiVersion', apiVersion, 'apiVersion must specify API group')];
 }

@@ -37,7 +37,7 @@ function causesOf(object: KubeObject, before: KubeObject | null): readonly Field
     case 'coordination.k8s.io/v1/Lease':
       return leaseCauses(object);
     case 'autoscaling/v2/HorizontalPodAutoscaler':
-      return autoscalerCauses(object);
+      return autoscalerCauses(object, before);
     default:
       return [];
   }

@@ -22,7 +22,7 @@ describe('a decoded object', () => {
     expect(read['spec']).toEqual({
       replicas: 0,
       strategy: {},
-      template: { metadata: { creationTimestamp: null }, spec: { containers: null } },
+      template: { metadata: {}, spec: { containers: null } },
     });
     expect(read['status']).toEqual({});
     expect(unknown).toEqual(['spec.wrong', 'more']);

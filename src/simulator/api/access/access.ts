@@ -39,7 +39,7 @@ export function reviewAccess(subject: Subject, review: JsonObject): JsonObject {
   return {
     kind: 'SelfSubjectAccessReview',
     apiVersion: 'authorization.k8s.io/v1',
-    metadata: { creationTimestamp: null },
+    metadata: {},
     spec: { resourceAttributes: asked },
     status: { allowed },
   };
@@ -51,7 +51,7 @@ export function reviewRules(subject: Subject, namespace: string): JsonObject {
   return {
     kind: 'SelfSubjectRulesReview',
     apiVersion: 'authorization.k8s.io/v1',
-    metadata: { creationTimestamp: null },
+    metadata: {},
     spec: {},
     status: {
       resourceRules: rules.map(({ verbs, apiGroups, resources, resourceNames }) => ({

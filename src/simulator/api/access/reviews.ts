@@ -18,7 +18,7 @@ export function reviewToken(parts: ReviewParts, review: JsonObject): JsonObject 
   return {
     kind: 'TokenReview',
     apiVersion: 'authentication.k8s.io/v1',
-    metadata: { creationTimestamp: null },
+    metadata: {},
     spec: { token },
     status: statusOf(parts, token),
   };

@@ -4,10 +4,15 @@ import { type Catalog, type Resource, apiVersionOf } from '../../objects/resourc
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
 
+/** Version of the kube-apiserver that the simulator imitates; `test/conformance` has its recorded answers. */
+export const IMITATED_VERSION = '1.36.2';
+
+const [MAJOR = '', MINOR = ''] = IMITATED_VERSION.split('.');
+
 const SERVER_VERSION: JsonObject = {
-  major: '1',
-  minor: '32',
-  gitVersion: 'v1.32.0',
+  major: MAJOR,
+  minor: MINOR,
+  gitVersion: `v${IMITATED_VERSION}`,
   gitCommit: 'simulated',
   gitTreeState: 'clean',
   buildDate: '2025-01-01T00:00:00Z',

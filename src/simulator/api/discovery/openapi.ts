@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../json/json.js';
 import { knownType } from '../../kinds/known.js';
 import { typeSchema } from '../../kinds/type-schema.js';
+import { IMITATED_VERSION } from './discovery.js';
 import { type Catalog, type Resource, apiVersionOf } from '../../objects/resources.js';
 
 /**
@@ -28,7 +29,7 @@ export function describeOpenApi(catalog: Catalog, path: string): JsonObject | nu
     const where = resource.namespaced ? '/namespaces/{namespace}' : '';
     paths[`/${wanted}${where}/${resource.plural}/{name}`] = { patch: patchOperation(resource) };
   }
-  const info = { title: 'simulated', version: 'v1.32.0' };
+  const info = { title: 'simulated', version: `v${IMITATED_VERSION}` };
   return { openapi: '3.0.0', info, paths, components: { schemas: schemasOf(resources) } };
 }
 

@@ -30,13 +30,12 @@ interface Token {
 
 /** Returns an object. Throws 404, or 504 for a `resourceVersion` that has not been reached. */
 export function getObject({ store }: ApiContext, request: ResourceRequest): KubeObject {
-  const { resource, namespace, query, subresource } = request;
+  const { resource, namespace, query } = request;
   const name = request.name ?? '';
-  const isNamedByScale = subresource === 'scale' && !resource.isCustom;
   const wanted = readRevision(query.get('resourceVersion'));
   if (wanted > store.revision) throw tooLarge(wanted, store.revision);
   const object = store.get(resource.storage, namespace, name);
-  if (object === null) throw notFound(nameOf({ ...request, name }, isNamedByScale));
+  if (object === null) throw notFound(nameOf({ ...request, name }));
   return object;
 }
 

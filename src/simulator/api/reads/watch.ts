@@ -189,7 +189,7 @@ export class Watches {
       ...emptyObject(resource, apiVersion),
       kind: resource.kind,
       apiVersion,
-      metadata: { resourceVersion, creationTimestamp: null, annotations },
+      metadata: { resourceVersion, annotations },
     };
     watcher.send(line('BOOKMARK', JSON.stringify(object)));
   }

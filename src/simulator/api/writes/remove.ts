@@ -53,7 +53,9 @@ function isKeptForNow(current: KubeObject, graceSeconds: number | null): boolean
 
 function marked(current: KubeObject, nowMs: number, graceSeconds: number | null): KubeObject {
   const grace = graceSeconds === null ? {} : { deletionGracePeriodSeconds: graceSeconds };
-  const dated = withMetadata(current, { deletionTimestamp: timestamp(nowMs), ...grace });
+  const { generation } = current.metadata;
+  const counted = generation === undefined ? {} : { generation: generation + 1 };
+  const dated = withMetadata(current, { deletionTimestamp: timestamp(nowMs), ...grace, ...counted });
   if (current.kind !== 'Namespace') return dated;
   return { ...dated, status: { ...objectAt(current, 'status'), phase: 'Terminating' } };
 }

@@ -12,11 +12,11 @@ const DEFAULT_SECONDS = 3600;
  */
 export function issueToken(
   { store, tokens, clock, random }: ApiContext,
-  account: { readonly namespace: string; readonly name: string },
+  { namespace, name }: { readonly namespace: string; readonly name: string },
   request: JsonObject,
 ): JsonObject {
-  const { namespace, name } = account;
-  if (store.get('/serviceaccounts', namespace, name) === null)
+  const account = store.get('/serviceaccounts', namespace, name);
+  if (account === null)
     throw notFound({ resource: 'serviceaccounts', group: '', name });
   const token = `token-${makeUid(random)}`;
   tokens.set(token, `system:serviceaccount:${namespace}:${name}`);
@@ -24,7 +24,7 @@ export function issueToken(
   return {
     kind: 'TokenRequest',
     apiVersion: 'authentication.k8s.io/v1',
-    metadata: { name, namespace, creationTimestamp: timestamp(clock.now()) },
+    metadata: { name, namespace, uid: account.metadata.uid, creationTimestamp: timestamp(clock.now()) },
     spec: {
       audiences: ['https://kubernetes.default.svc'],
       boundObjectRef: null,

@@ -63,6 +63,6 @@ describe('discovery', () => {
     const { body } = await send(simulator, 'GET', '/apis/example.com/v1/namespaces/shop/fleets/f/scale');
 
     expect(body).toMatchObject({ spec: { replicas: 2 }, status: { replicas: 2, selector: 'fleet=f' } });
-    expect(stringAt((await send(simulator, 'GET', '/version')).body, 'gitVersion')).toBe('v1.32.0');
+    expect(stringAt((await send(simulator, 'GET', '/version')).body, 'gitVersion')).toBe('v1.36.2');
   });
 });
