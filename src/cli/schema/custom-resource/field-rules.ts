@@ -1,3 +1,4 @@
+import { MEMBERS, TYPE_OF_MEMBER } from '../../../scaler/resolve/metric-form.js';
 import type { JsonSchema } from '../document/json-schema.js';
 import type { SchemaAdditions } from './structural-schema.js';
 
@@ -5,12 +6,26 @@ function rule(expression: string, message: string): JsonSchema {
   return { rule: expression, message };
 }
 
-const METRIC_MEMBERS = ['resource', 'containerResource', 'pods', 'object', 'external'] as const;
+const IS_SET = MEMBERS.map((member) => `has(self.${member})`);
+
+/** CEL instead of `oneOf`, which the API server reports as a missing field of the first branch. */
+const METRIC_RULES = [
+  rule(['has(self.type)', ...IS_SET].join(' || '), `a metric must have one of ${MEMBERS.join(', ')}`),
+  rule(
+    `[${IS_SET.join(', ')}].filter(is_set, is_set).size() <= 1`,
+    `a metric can have only one of ${MEMBERS.join(', ')}: write one metric for each`,
+  ),
+  ...MEMBERS.map((member) => {
+    const type = TYPE_OF_MEMBER[member];
+    const expression = `!has(self.type) || self.type != '${type}' || has(self.${member})`;
+    return rule(expression, `a metric of type ${type} must have the field ${member}`);
+  }),
+];
 
 /**
- * Rules across fields for the API server to check: only rules that are cheap and hold for any service config. `metrics`
- * has no maximum length, so a CEL rule per entry would exceed the cost budget. promscaler checks all other rules and
- * reports them in the condition Accepted.
+ * Rules across fields for the API server to check: only rules that are cheap and hold for any service config. A list
+ * with a rule per item needs a maximum length, which bounds the estimated cost of the rule. promscaler checks all other
+ * rules and reports them in the condition Accepted.
  */
 export const FIELD_RULES: SchemaAdditions = {
   spec: {
@@ -25,7 +40,7 @@ export const FIELD_RULES: SchemaAdditions = {
       ),
     ],
   },
-  'spec.metrics[]': { oneOf: METRIC_MEMBERS.map((member) => ({ required: [member] })) },
+  'spec.metrics[]': { 'x-kubernetes-validations': METRIC_RULES },
   'spec.schedules[]': {
     'x-kubernetes-validations': [
       rule('has(self.start) == has(self.end)', 'start and end must be set together'),

@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { customResourceDefinition } from '../../../../src/cli/schema/custom-resource/definition.js';
 import { documentJsonSchema } from '../../../../src/cli/schema/document/json-schema.js';
 import { isPlainObject } from '../../../../src/scaler/plain-json.js';
+import { loadCel, ruleProblems } from '../../../../src/simulator/crd/cel-rules.js';
 import { fieldProblems } from '../../../../src/simulator/crd/field-problems.js';
 import { structuralProblems } from '../../../../src/simulator/crd/structural-rules.js';
 import type { Json, JsonObject } from '../../../../src/simulator/json/json.js';
@@ -124,11 +125,20 @@ describe('the CustomResourceDefinition', () => {
     expect(field('maxReplicas')).not.toContain('Default');
   });
 
-  it('has CEL rules for at most 50 items, which limits their cost', () => {
+  it('has CEL rules for at most 100 items, which limits their cost', () => {
     const places = nodesOf(SCHEMA).filter(([, node]) => 'x-kubernetes-validations' in node);
+    const most = (list: string): unknown => at(SCHEMA, 'properties', 'spec', 'properties', list)['maxItems'];
 
-    expect(places.map(([path]) => path)).toEqual(['.spec', '.spec.schedules[]']);
-    expect(at(SCHEMA, 'properties', 'spec', 'properties', 'schedules')['maxItems']).toBe(50);
+    expect(places.map(([path]) => path)).toEqual(['.spec', '.spec.metrics[]', '.spec.schedules[]']);
+    expect([most('metrics'), most('schedules')]).toEqual([100, 50]);
+  });
+
+  it('has no alternatives, which the API server reports as missing fields of the first one', () => {
+    const words = nodesOf(SCHEMA).flatMap(([path, node]) =>
+      ['oneOf', 'anyOf', 'allOf'].filter((word) => word in node).map((word) => `${path} ${word}`),
+    );
+
+    expect(words).toEqual([]);
   });
 
   it('fits in the annotation of kubectl apply, which ends at 262144 bytes', () => {
@@ -190,12 +200,6 @@ describe('the schema of the CustomResourceDefinition', () => {
     ['a window of 86,401 s', { upscaleForbiddenWindowSeconds: 86_401 }, 'spec.upscaleForbiddenWindowSeconds'],
     ['a target without a name', { scaleTargetRef: {} }, 'spec.scaleTargetRef.name'],
     ['a name in capitals', { scaleTargetRef: { name: 'Web' } }, 'spec.scaleTargetRef.name'],
-    ['a metric of no kind', { metrics: [{ type: 'Pods' }] }, 'spec.metrics[0]'],
-    [
-      'a metric of two kinds',
-      { metrics: [{ resource: { name: 'cpu' }, external: { target: {} } }] },
-      'spec.metrics[0]',
-    ],
     [
       'a label that is a number',
       { metrics: [{ external: { target: {}, metric: { selector: { matchLabels: { a: 1 } } } } }] },
@@ -238,5 +242,54 @@ describe('the schema of the CustomResourceDefinition', () => {
 
     expect([{}, status].flatMap((value) => problemsOf(withStatus(value)))).toEqual([]);
     expect(problemsOf(withStatus(wrong))).toEqual(['status.conditions[0].status']);
+  });
+});
+
+describe('the CEL rules of the CustomResourceDefinition', () => {
+  const KINDS = 'resource, containerResource, pods, object, external';
+  const cpu = { name: 'cpu', target: { averageUtilization: 60 } };
+  const external = { query: 'a', target: { value: 1 } };
+  const violations = async (metric: unknown): Promise<readonly string[]> => {
+    const cel = await loadCel();
+    if (cel === null) throw new Error('the library for CEL is not installed');
+    const value = documentOf({ metrics: [{ resource: cpu }, metric] }) as Json;
+    expect(fieldProblems(value, SCHEMA, '')).toEqual([]);
+    return ruleProblems(cel, SCHEMA, { value, before: undefined, path: '' }).map(
+      ({ field, text }) => `${field}: ${text}`,
+    );
+  };
+
+  it.each<[string, unknown]>([
+    ['one kind', { external }],
+    ['one kind and its type', { type: 'External', external }],
+  ])('accept a metric of %s', async (_, metric) => {
+    expect(await violations(metric)).toEqual([]);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['no kind', {}, `a metric must have one of ${KINDS}`],
+    [
+      'two kinds',
+      { resource: cpu, external },
+      `a metric can have only one of ${KINDS}: write one metric for each`,
+    ],
+    [
+      'two kinds and the type of one',
+      { type: 'External', resource: cpu, external },
+      `a metric can have only one of ${KINDS}: write one metric for each`,
+    ],
+    ['a type alone', { type: 'Pods' }, 'a metric of type Pods must have the field pods'],
+    [
+      'a type and another kind',
+      { type: 'External', resource: cpu },
+      'a metric of type External must have the field external',
+    ],
+    [
+      'the type ContainerResource and resource',
+      { type: 'ContainerResource', resource: cpu },
+      'a metric of type ContainerResource must have the field containerResource',
+    ],
+  ])('reject a metric of %s with one message that names the kinds', async (_, metric, message) => {
+    expect(await violations(metric)).toEqual([`spec.metrics[1]: Invalid value: "object": ${message}`]);
   });
 });

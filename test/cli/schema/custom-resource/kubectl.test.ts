@@ -148,8 +148,20 @@ describe('kubectl with the CustomResourceDefinition of schema --crd', () => {
     [
       'a metric of no kind',
       'resource: { name: cpu, target: { averageUtilization: 60 } }',
-      'type: Resource',
-      'spec.metrics[0] in body must validate one and only one schema',
+      'metric: { name: rps }',
+      'unknown field "spec.metrics[0].metric"',
+    ],
+    [
+      'a metric of type External without external',
+      'resource: { name: cpu, target: { averageUtilization: 60 } }',
+      'type: External',
+      'spec.metrics[0]: Invalid value: "object": a metric of type External must have the field external',
+    ],
+    [
+      'a metric of two kinds',
+      'resource: { name: cpu, target: { averageUtilization: 60 } }',
+      'pods: { query: a, target: { averageValue: 1 } }\n      external: { query: b, target: { value: 1 } }',
+      'spec.metrics[0]: Invalid value: "object": a metric can have only one of resource, containerResource, pods,',
     ],
     [
       'a list for a share',
