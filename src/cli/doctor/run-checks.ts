@@ -12,7 +12,7 @@ import { checkNotifications } from './checks/notifications.js';
 import { checkOtherScaler } from './checks/other-scaler.js';
 import { checkPermissions } from './checks/permissions.js';
 import { checkPods } from './checks/pods.js';
-import { checkPrometheus } from './checks/prometheus.js';
+import { checkHistory, checkPrometheus } from './checks/prometheus.js';
 import { checkPrometheusClock } from './checks/prometheus-clock.js';
 import { checkQuery } from './checks/query.js';
 import { checkQueryWindow } from './checks/query-window.js';
@@ -125,7 +125,8 @@ async function checkSources(context: DoctorContext): Promise<{
       const recognized = await opened.recognized();
       answering.set(source.name, recognized);
       const flavors = await judgeFlavor(opened);
-      return [...reached, ...flavors, ...(await runAll(SOURCE_CHECKS, recognized))];
+      const history = await checkHistory(recognized);
+      return [...reached, ...flavors, ...history, ...(await runAll(SOURCE_CHECKS, recognized))];
     }),
   );
   return { results: results.flat(), answering };

@@ -237,6 +237,32 @@ describe('a query with an invalid answer', () => {
       '"svc.name"="web"',
     ],
     [
+      'an attribute of OpenTelemetry that only target_info has',
+      metric('external', 'sum(http{k8s_pod_name=~"web-.*"})'),
+      [
+        [/^count\(last_over_time\(http\[5m\]\)\)$/, 9],
+        [/^count\(http\{\}\)$/, 4],
+        [/^topk\(20, http\{\}\)$/, series({ job: 'web', instance: 'a' })],
+        [/^topk\(20, target_info\)$/, series({ job: 'web', instance: 'a', k8s_pod_name: 'web-1' })],
+      ],
+      'the series lack k8s_pod_name, which only target_info has',
+      'otlp.promote_resource_attributes: [k8s.pod.name] in the config of Prometheus',
+    ],
+    [
+      'two attributes of OpenTelemetry that only target_info has',
+      metric('external', 'sum(http{k8s_pod_name=~"web-.*", k8s_namespace_name="$namespace"})'),
+      [
+        [/^count\(last_over_time\(http\[5m\]\)\)$/, 9],
+        [/^topk\(20, http\)$/, series({ job: 'web', instance: 'a' })],
+        [
+          /^topk\(20, target_info\)$/,
+          series({ job: 'web', k8s_pod_name: 'web-1', k8s_namespace_name: 'shop' }),
+        ],
+      ],
+      'the series lack k8s_pod_name, k8s_namespace_name, which only target_info has',
+      'target_info{k8s_pod_name=~"web-.*", k8s_namespace_name="shop"}',
+    ],
+    [
       'a missing UTF-8 metric',
       metric('external', 'sum({"http.requests"})'),
       [],

@@ -14,6 +14,28 @@ export async function checkPrometheus(context: SourceContext): Promise<readonly 
   return Promise.all(source.urls.map((url) => checkUrl(context, url)));
 }
 
+/**
+ * Warns about a data source that neither reports since when it stores data nor has `up`: the service notices by one of
+ * the two that data was lost.
+ */
+export async function checkHistory({
+  source,
+  runQuery,
+  startTime,
+}: SourceContext): Promise<readonly CheckResult[]> {
+  if ((await startTime()) !== null) return [];
+  const answer = await runQuery('count(up)');
+  const isAnswered = answer.class === 'missing' || answer.class === 'value';
+  if (!isAnswered || (answer.class === 'value' && answer.series.length > 0)) return [];
+  const make = resultsOf('prometheus', sourceSubject(source));
+  return [
+    make.warning(
+      'the data source has no series up and reports no start time: if it loses data, that is not noticed, and values that are too low can scale down',
+      'keep the series up: in write_relabel_configs of remote_write, in match[] of a federation, in the stores of a querier',
+    ),
+  ];
+}
+
 async function checkUrl(context: SourceContext, url: string): Promise<CheckResult> {
   const { source, signal, probe } = context;
   const make = resultsOf('prometheus', sourceSubject(source));

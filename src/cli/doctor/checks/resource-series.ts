@@ -11,7 +11,7 @@ import { labelValues, onlyValue } from '../data-sources/read-answer.js';
 import { listSome } from '../../output/list-some.js';
 import { checkDuplicates } from '../resources/duplicates.js';
 import { queryForSchemes, readLabelSchemes } from '../resources/label-schemes.js';
-import { findOtherExporter } from '../resources/other-exporters.js';
+import { type OtherExporter, findOtherExporter } from '../resources/other-exporters.js';
 import {
   type LabelScheme,
   findLabelScheme,
@@ -82,11 +82,7 @@ async function explainNoSeries(
   const some = await runQuery(`topk(20, ${metric})`);
   if (some.class !== 'value' && some.class !== 'partial') {
     const other = await findOtherExporter(runQuery, resource);
-    if (other !== null)
-      return make.failed(
-        `no series ${metric}; the data source has ${other.metric} of another exporter than cAdvisor`,
-        `${key}: '${other.query}'`,
-      );
+    if (other !== null) return reportOther(other, { make, metric, resource, name: source.name });
     return make.failed(
       `no series ${metric}`,
       'scrape the kubelets: https://NODE:10250/metrics/cadvisor (kube-prometheus-stack: kubelet.enabled, ' +
@@ -126,6 +122,37 @@ async function explainNoSeries(
     key,
     make,
   });
+}
+
+/** The attributes of the kubelet stats receiver from which the labels are made. */
+const ATTRIBUTES = '[k8s.namespace.name, k8s.pod.name, k8s.container.name]';
+
+function reportOther(
+  { metric: found, of, query, labels, windowSeconds }: OtherExporter,
+  {
+    make,
+    metric,
+    resource,
+    name,
+  }: {
+    readonly make: ReturnType<typeof resultsOf>;
+    readonly metric: string;
+    readonly resource: string;
+    readonly name: string;
+  },
+): CheckResult {
+  const message = `no series ${metric}; the data source has ${found} of ${of}`;
+  if (query === null)
+    return make.failed(
+      `${message}, without labels for namespace and pod; it has ${listSome(labels, 12) || 'no labels'}`,
+      `make labels of the resource attributes: otlp.promote_resource_attributes: ${ATTRIBUTES} in the config of ` +
+        'Prometheus, or resource_to_telemetry_conversion: { enabled: true } in the exporter of the Collector',
+    );
+  const window =
+    windowSeconds === null
+      ? ''
+      : `, and prometheus.${name}.resourceWindows: { ${resource}: ${windowSeconds} }`;
+  return make.failed(message, `prometheus.${name}.resourceQueries.${resource}: '${query}'${window}`);
 }
 
 function describeScheme({ namespace, pod, container }: LabelScheme): string {

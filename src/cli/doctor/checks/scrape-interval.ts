@@ -11,6 +11,9 @@ const MEASURE_SECONDS = [900, 7200];
 const MIN_SAMPLES = 2;
 /** With fewer samples, one failed scrape can leave a gap. */
 const RECOMMENDED_SAMPLES = 4;
+/** The interval and the window that docs/guides/tune.md recommends. */
+const ADVISED_SECONDS = 15;
+const ADVISED_WINDOW_SECONDS = RECOMMENDED_SAMPLES * ADVISED_SECONDS;
 
 export async function checkScrapeInterval(context: SourceContext): Promise<readonly CheckResult[]> {
   const { source } = context;
@@ -47,8 +50,8 @@ function judgeScrapes(
 ): CheckResult {
   const key = `prometheus.${source.name}`;
   const fix =
-    `${key}: { scrapeIntervalSeconds: ${interval}, resourceWindowSeconds: ${Math.max(120, RECOMMENDED_SAMPLES * interval)} }, ` +
-    'or scrape the kubelets more often (scrape_interval: 30s)';
+    `${key}: { scrapeIntervalSeconds: ${interval}, resourceWindowSeconds: ${Math.max(ADVISED_WINDOW_SECONDS, RECOMMENDED_SAMPLES * interval)} }, ` +
+    `or scrape the kubelets more often (scrape_interval: ${ADVISED_SECONDS}s)`;
   const fact = `the containers are scraped about every ${interval} s, so the window of ${source.resourceWindowSeconds} s contains ${inWindow} ${inWindow === 1 ? 'sample' : 'samples'}`;
   if (inWindow < MIN_SAMPLES) return make.failed(`${fact}; rate needs at least ${MIN_SAMPLES}`, fix);
   if (inWindow < RECOMMENDED_SAMPLES)
@@ -56,7 +59,17 @@ function judgeScrapes(
       `${fact}; at least ${RECOMMENDED_SAMPLES} are recommended, so that a failed scrape leaves no gap`,
       fix,
     );
-  return make.ok(`scraped every ${interval} s`);
+  return make.ok(`scraped every ${interval} s${adviceFor(source, interval)}`);
+}
+
+/** Returns the settings that docs/guides/tune.md recommends; empty if they are in use. */
+function adviceFor(
+  { resourceWindowSeconds }: { readonly resourceWindowSeconds: number },
+  interval: number,
+): string {
+  if (resourceWindowSeconds <= ADVISED_WINDOW_SECONDS) return '';
+  const scrapes = interval <= ADVISED_SECONDS ? '' : `scrape_interval: ${ADVISED_SECONDS}s and `;
+  return ` (${scrapes}resourceWindowSeconds: ${ADVISED_WINDOW_SECONDS} would follow the load sooner)`;
 }
 
 const USUAL_SECONDS = [1, 2, 5, 10, 15, 20, 30, 60, 90, 120, 180, 240, 300, 600];

@@ -69,7 +69,10 @@ async function explainSelector(runQuery: RunQuery, selector: VectorSelector): Pr
     return explainMatcher(runQuery, rest, matcher);
   }
   const names = metric === null ? [] : await labelNames(runQuery, metricText(metric));
-  const unknown = matchers.filter(({ label }) => !names.includes(label)).map(({ label }) => label);
+  const absent = matchers.filter(({ label }) => !names.includes(label));
+  const notPromoted = absent.length === 0 ? null : await explainAttributes(runQuery, absent);
+  if (notPromoted !== null) return notPromoted;
+  const unknown = absent.map(({ label }) => label);
   return {
     message: `${text} matches no series, even without any one of its matchers${unknown.length === 0 ? '' : `; the label ${listSome(unknown)} does not exist`}`,
     fix: `use matchers for the labels of ${metric ?? 'the metric'}: ${listSome(names, 12)}`,
@@ -100,6 +103,8 @@ async function explainMatcher(
     };
   }
   const names = await labelNames(runQuery, rest);
+  const notPromoted = await explainAttributes(runQuery, [matcher]);
+  if (notPromoted !== null) return notPromoted;
   const wanted = names.find((name) => name.includes(label) || label.includes(name)) ?? nearest(label, names);
   return {
     message: `the matcher ${text} removes all series: they have no label ${label}, but ${listSome(names, 12)}`,
@@ -107,6 +112,24 @@ async function explainMatcher(
       wanted == null
         ? 'use a matcher for one of these labels, or remove it'
         : `${labelText(wanted)}${matcher.operator}${stringLiteral(matcher.value)}`,
+  };
+}
+
+/** Returns the reason if `target_info` has the labels that the series lack; null otherwise. */
+async function explainAttributes(
+  runQuery: RunQuery,
+  matchers: readonly LabelMatcher[],
+): Promise<NoSeriesReason | null> {
+  const info = await labelNames(runQuery, 'target_info');
+  const found = matchers.filter(({ label }) => info.includes(label));
+  if (found.length === 0) return null;
+  const labels = found.map(({ label }) => label).join(', ');
+  // The attributes that name Kubernetes objects have no underscores of their own.
+  const attributes = found.map(({ label }) => label.replaceAll('_', '.')).join(', ');
+  const join = `* on (job, instance) group_left (${labels}) target_info{${found.map(({ text }) => text).join(', ')}}`;
+  return {
+    message: `the series lack ${labels}, which only target_info has: resource attributes of OpenTelemetry that are not promoted to labels`,
+    fix: `otlp.promote_resource_attributes: [${attributes}] in the config of Prometheus; or remove the matcher, and append ${join}`,
   };
 }
 

@@ -4,6 +4,7 @@ import {
   findContainerDuplicates,
 } from '../../../prometheus/find-duplicates.js';
 import { stringLiteral } from '../../../promql/quoting.js';
+import { labelText } from '../../../promql/vector-selectors.js';
 import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { type SourceContext, sourceSubject } from '../context/context.js';
 import type { UsedResource } from './used-resources.js';
@@ -19,19 +20,27 @@ export async function checkDuplicates(
   const key = `prometheus.${source.name}.resourceQueries.${resource}`;
   const make = resultsOf('resource-series', sourceSubject(source));
   const message = `each container has ${found.times} ${resource} series, by ${describeLabels(found)}: its usage is counted `;
-  const fix = `${key}: ${fixFor(found)}, or remove one of the scrape jobs`;
+  const fix = `${key}: ${fixFor(found)}`;
   if (!found.isAdded) return [make.warning(`${message}once, because the query takes the largest`, fix)];
   return Object.hasOwn(source.onceQueries, resource)
     ? [make.warning(`${message}once, because the service takes the largest`, fix)]
     : [make.failed(`${message}${found.times} times`, fix)];
 }
 
+/** Labels of the copies of one Prometheus or receiver. Any one of the copies may be down. */
+const OF_A_REPLICA = /replica|^(?:receive|prometheus)$/;
+
 /** If some series lack the label, the fix excludes those series. */
 function fixFor({ labels }: Duplicates): string {
   const [first] = labels;
   if (first === undefined) return 'aggregate the duplicates with max by (...) before the sum';
   const { name, values } = first;
-  return values.includes('')
-    ? `add ${name}!="" to its matchers`
-    : `add ${name}=${stringLiteral(values[0] ?? '')} to its matchers`;
+  if (OF_A_REPLICA.test(name))
+    return (
+      `count each series once, whichever replica is up: put max without (${labelText(name)}) (...) around rate(...), ` +
+      `or around the selector of a gauge, inside the sum; or let the server deduplicate ` +
+      `(Thanos: --query.replica-label=${name}, VictoriaMetrics: -dedup.minScrapeInterval, Mimir: HA tracker)`
+    );
+  const matcher = values.includes('') ? `${name}!=""` : `${name}=${stringLiteral(values[0] ?? '')}`;
+  return `add ${matcher} to its matchers, or remove one of the scrape jobs`;
 }

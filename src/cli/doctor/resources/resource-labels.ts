@@ -17,6 +17,7 @@ const SPELLINGS = {
     'k8s_namespace_name',
     'k8s.namespace.name',
     'pod_namespace',
+    'namespace_name',
     'container_label_io_kubernetes_pod_namespace',
   ],
   pod: [
@@ -40,13 +41,16 @@ const SPELLINGS = {
 } as const;
 
 /**
- * Returns null without a label for namespace or pod. `exported_pod` takes precedence, because `pod` is then the pod of
- * the exporter.
+ * Labels that name the container next to those of the exporter's own pod: the scrape renamed the former, or they are
+ * the Kubernetes labels of the container that a standalone cAdvisor reports.
  */
+const OF_THE_CONTAINER = /^(?:exported_|container_label_io_kubernetes_)/;
+
+/** Returns null without a label for namespace or pod. */
 export function findLabelScheme(present: ReadonlySet<string>): LabelScheme | null {
   const find = (names: readonly string[]): string | null => {
     const found = names.filter((name) => present.has(name));
-    return found.find((name) => name.startsWith('exported_')) ?? found[0] ?? null;
+    return found.find((name) => OF_THE_CONTAINER.test(name)) ?? found[0] ?? null;
   };
   const namespace = find(SPELLINGS.namespace);
   const pod = find(SPELLINGS.pod);
@@ -71,11 +75,12 @@ export function isDefaultScheme({ namespace, pod, container }: LabelScheme): boo
 export function resourceQueryFor(
   metric: string,
   labels: LabelScheme,
-  { isCounter }: { readonly isCounter: boolean },
+  { isCounter, matchers = [] }: { readonly isCounter: boolean; readonly matchers?: readonly string[] },
 ): string {
   const { namespace, pod, container } = labels;
   const whole = labelText(container ?? pod);
   const selector = selectorText(metric, [
+    ...matchers,
     `${labelText(namespace)}=~"$namespaces"`,
     `${whole}!=""`,
     ...(container === null ? [] : [`${whole}!="POD"`]),
