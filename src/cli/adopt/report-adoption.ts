@@ -1,7 +1,7 @@
 import { CommandError, type ExitCode } from '../process/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { createServiceClient } from '../reach/service-client.js';
-import { type AdoptContext, type ScalerObject, nameScaler, readAdoption } from './adoption.js';
+import { type AdoptContext, type ScalerObject, nameScaler, readAdoption, workloadOf } from './adoption.js';
 import { commandFor, nameSource } from './adopt-options.js';
 import { type AgreementReport, agreementText, readAgreement, readRow } from './agreement.js';
 
@@ -13,7 +13,9 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
   if (scaler === null) throw notStarted(context);
   const report = await fetchAgreement(context, scaler);
   if (typeof report === 'string')
-    throw new CommandError(`no round of ${nameScaler(context, scaler)} was compared yet: ${report}`);
+    throw object === null
+      ? autoscalerGone(context, scaler)
+      : new CommandError(`no round of ${nameScaler(context, scaler)} was compared yet: ${report}`);
   io.stdout.write(format === 'text' ? agreementText(report) : writeStructured(format, report));
   if (format !== 'text') return 0;
   const next = object === null || !scaler.isDryRun ? '--undo' : '--switch';
@@ -21,6 +23,19 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
     `${next === '--switch' ? 'Switch:  ' : 'Way back: '}${commandFor(next, source, context)}\n`,
   );
   return 0;
+}
+
+/** After a switch, or if something else deleted the autoscaler: there is nothing to compare with. */
+function autoscalerGone(context: AdoptContext, scaler: ScalerObject): CommandError {
+  const { source } = context;
+  const who = nameScaler(context, scaler);
+  const workload = workloadOf(context, scaler);
+  const back = `Way back: ${commandFor('--undo', source, context)}`;
+  return new CommandError(
+    scaler.isDryRun
+      ? `${nameSource(source)} does not exist anymore and ${who} is in dry run: nothing scales ${workload}. Switch:   ${commandFor('--switch', source, context)}\n${back}`
+      : `${nameSource(source)} does not exist anymore, so there is nothing to compare: ${who} scales ${workload}. ${back}`,
+  );
 }
 
 /** Returns why nothing was compared instead of a report. */

@@ -1,4 +1,4 @@
-import { YEAR_ONE, addSeconds } from '../../units/time.js';
+import { YEAR_ONE, addSeconds, instantFromMs } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { PodGroups } from '../result/decision.js';
 import type { Pod } from '../snapshot/snapshot.js';
@@ -54,6 +54,28 @@ export function groupPods(
   }
   // A plain object would lose the reason of a pod named `__proto__`.
   return { groups, reasons: Object.fromEntries(reasons) };
+}
+
+/**
+ * Returns when each ready pod counts that is too young now, earliest first: the time from which on a sample is of a
+ * whole window in which the pod was ready. Empty without such a pod.
+ */
+export function readyPodsCountFrom(pods: readonly Pod[], rule: ReadinessRule): readonly Instant[] {
+  return pods
+    .filter((pod) => whyIgnored(pod) === null && pod.phase === 'Running' && pod.ready === true)
+    .map((pod) => countsFrom(pod, rule))
+    .filter((at) => at > rule.sampledAt)
+    .sort((one, other) => one - other);
+}
+
+/** A pod counts at the latest when it is no longer young. */
+function countsFrom(pod: Pod, rule: ReadinessRule): Instant {
+  const { isCpu, windowSeconds, podWarmupSeconds: warmup, cpuInitializationPeriodSeconds: youth } = rule;
+  const start = pod.startTime ?? YEAR_ONE;
+  const changed = pod.readyChangedAt ?? YEAR_ONE;
+  const ofWindow = isCpu ? Math.min(addSeconds(changed, windowSeconds), addSeconds(start, youth)) : YEAR_ONE;
+  const ofWarmup = Math.min(addSeconds(changed, warmup), addSeconds(start, youth + warmup));
+  return instantFromMs(Math.max(ofWindow, warmup === 0 ? YEAR_ONE : ofWarmup));
 }
 
 function whyIgnored(pod: Pod): string | null {

@@ -1,12 +1,13 @@
 import { addMilli, MilliSum } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
+import { formatInstant } from '../../units/time.js';
 import type { PodGroups } from '../result/decision.js';
 import { NamedParts } from '../samples/named-values.js';
 import type { ContainersSample, PodsSample } from '../snapshot/snapshot.js';
 import type { PodMetric, Proposal, ProposalContext } from './context.js';
 import { noProposal } from './context.js';
 import { ceilCount } from './count.js';
-import { groupPods } from './group-pods.js';
+import { groupPods, readyPodsCountFrom } from './group-pods.js';
 import type { ReadinessRule } from './group-pods.js';
 import { podRequests } from './pod-requests.js';
 import { hasSettled } from './settled-pods.js';
@@ -31,7 +32,7 @@ export function proposeFromPods(
   };
   const { groups, reasons, names, requests } = counted;
   const seen = { pods: groups, podReasons: reasons };
-  if (names.length === 0) return noProposal(withCause(requests, NO_SAMPLE), seen);
+  if (names.length === 0) return noProposal(withCause(requests, noSample(metric, { sample, context })), seen);
   if ('error' in requests) return noProposal(requests.error, seen);
   const usage = sumUsage(names, useValues, requests);
   const first = usageRatio(metric.target, usage);
@@ -43,7 +44,12 @@ export function proposeFromPods(
   return { proposal, current: first.current, ratio, error: null, pods: groups, podReasons: reasons };
 }
 
-const NO_SAMPLE = 'no sample of any pod that counts (they may be unready)';
+function noSample(metric: PodMetric, given: Given): string {
+  const rule = readinessRule(metric, given);
+  const [first] = rule === null ? [] : readyPodsCountFrom(given.context.pods, rule);
+  const when = first === undefined ? '' : `; ready pods count from ${formatInstant(first)} on`;
+  return `no sample of any pod that counts (they may be unready)${when}`;
+}
 
 /** Missing requests come first, because a user must fix them, while samples appear as pods become ready. */
 function withCause(requests: Requests | { readonly error: string }, message: string): string {

@@ -44,6 +44,11 @@ describe('adopt', () => {
     rig.cluster.load = 60;
     await eventually(() => rig.cluster.replicas('web') === 6, 'promscaler to scale up');
     expect(rig.controller.writes).toHaveLength(before);
+    const late = await rig.run('--report');
+    expect([late.exitCode, late.stdout]).toEqual([1, '']);
+    expect(late.stderr).toContain(
+      'HPA shop/web does not exist anymore, so there is nothing to compare: scaler shop/web scales deployment shop/web. Way back: ',
+    );
 
     const undone = await rig.run('--undo');
     expect({ ...undone, stdout: '' }).toEqual({ exitCode: 0, stdout: '', stderr: '' });

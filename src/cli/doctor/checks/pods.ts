@@ -1,6 +1,9 @@
 import { formatSelector } from '../../../kubernetes/pods/selectors.js';
 import { nameTarget } from '../../../kubernetes/targets.js';
 import { KubernetesError } from '../../../kubernetes/api/types.js';
+import { readyPodsCountFrom } from '../../../decision/proposals/group-pods.js';
+import { resourceWindowSeconds } from '../../../prometheus/data-source/resource-queries.js';
+import { formatInstant } from '../../../units/time.js';
 import { scalerKey } from '../../../scaler/spec.js';
 import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { listSome } from '../../output/list-some.js';
@@ -12,7 +15,8 @@ const OWNING_KINDS = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationCon
 const REPLICA_SET_OWNERS = ['Deployment', 'Rollout'];
 
 /** Checks that the selector matches pods, that the target owns all of these pods, and that at least one is ready. */
-export function checkPods({ scaler, cluster }: ScalerFacts): readonly CheckResult[] {
+export function checkPods(facts: ScalerFacts): readonly CheckResult[] {
+  const { scaler, cluster } = facts;
   const make = resultsOf('pods', scalerKey(scaler));
   if (cluster === null) return [make.skipped('the API server does not answer')];
   const { target, pods } = cluster;
@@ -53,13 +57,32 @@ export function checkPods({ scaler, cluster }: ScalerFacts): readonly CheckResul
         `kubectl describe pod -n ${namespace} ${waiting.name} shows the reason (nodes, a quota, an image)`,
       ),
     ];
-  if (ready.length > 0) return [make.ok(`${ready.length} of ${pods.length} pods ready`)];
+  if (ready.length > 0)
+    return [make.ok(`${ready.length} of ${pods.length} pods ready${describeYoung(facts, ready)}`)];
   return [
     make.warning(
       `none of the ${pods.length} pods of ${nameTarget(namespace, ref)} is ready (${listSome([...new Set(pods.map(({ pod }) => pod.phase))])}): metrics of pods are ignored until a pod is ready`,
       `kubectl describe pod -n ${namespace} ${pods[0]?.name ?? ''}`,
     ),
   ];
+}
+
+/** Returns which of the ready pods the decision counts as unready, because their CPU is of less than a window. */
+function describeYoung({ scaler, sources, context }: ScalerFacts, ready: readonly OwnedPod[]): string {
+  const cpu = scaler.spec.metrics.find(
+    (metric) => (metric.type === 'Resource' || metric.type === 'ContainerResource') && metric.name === 'cpu',
+  );
+  const source = cpu === undefined ? undefined : sources.get(cpu.source)?.source;
+  if (source === undefined || context === null) return '';
+  const now = context.clock.now();
+  const windowSeconds = resourceWindowSeconds(source, 'cpu');
+  const times = readyPodsCountFrom(
+    ready.map(({ pod }) => pod),
+    { ...scaler.spec, isCpu: true, now, sampledAt: now, windowSeconds },
+  );
+  const last = times.at(-1);
+  if (last === undefined) return '';
+  return `, ${times.length} of them for less than the window of ${windowSeconds} s: cpu counts these as unready until ${formatInstant(last)}`;
 }
 
 function isOwnPod(

@@ -1,0 +1,34 @@
+import { expect, it } from '@jest/globals';
+import type { DoctorReport } from '../../../src/cli/doctor/report/report.js';
+import { cluster, diagnosed, document, healthy, prometheus } from './rig.js';
+
+/** Returns the messages of `pods` and `decision` for two pods of this age that use 150 % of their requests. */
+async function messages(podAgeSeconds: number, spec = ''): Promise<readonly string[]> {
+  const web = { namespace: 'shop', name: 'web' };
+  const simulator = await cluster({ workloads: [{ ...web, replicas: 2, podAgeSeconds }] });
+  const { url } = await prometheus(healthy(simulator.describe(web).pods, 0.75));
+  const documents = { web: document('web', spec) };
+  const report: DoctorReport = await diagnosed({ prometheus: url, kubernetes: simulator.url, documents });
+  const of = (name: string): string => report.results.find(({ check }) => check === name)?.message ?? '';
+  return [of('pods'), of('decision')];
+}
+
+it('says which ready pods the decision counts as unready, and until when', async () => {
+  const [pods, decision] = await messages(60);
+
+  expect(pods).toMatch(
+    /^2 of 2 pods ready, 2 of them for less than the window of 120 s: cpu counts these as unready until 20\d\d-\S+Z$/,
+  );
+  expect(decision).toContain(
+    'no sample of any pod that counts (they may be unready); ready pods count from 20',
+  );
+});
+
+it('says nothing of it for pods of 300 s, the initialization period, or without a metric of cpu', async () => {
+  const memory = `  metrics:
+    - resource: { name: memory, target: { averageValue: 500Mi } }
+`;
+
+  expect((await messages(300))[0]).toBe('2 of 2 pods ready');
+  expect((await messages(60, memory))[0]).toBe('2 of 2 pods ready');
+});
