@@ -186,6 +186,19 @@ describe('the page about Argo CD, Flux and Helm', () => {
   });
 });
 
+describe('the comparison', () => {
+  it.each([
+    ['the forecasts of KEDA', 'Elastic Forecast (since 2.20, experimental)'],
+    ['Kedify', '`kedify-predictive`'],
+    ['AIBrix', 'Its field `predictive`'],
+  ])('mentions %s, and that promscaler forecasts nothing', (_, words) => {
+    const page = readPage('docs/guides/comparison.md');
+
+    expect(page).toContain(words);
+    expect(page).toContain('It does not forecast');
+  });
+});
+
 describe('the table of permissions', () => {
   let helm: Helm;
 
