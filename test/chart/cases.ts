@@ -75,7 +75,27 @@ export const CASES: Readonly<Record<string, Values>> = {
   'credentials in clear': CREDENTIALS,
   'credentials of a Secret': EXISTING,
   'four ways of signing in': MANAGED,
-  'objects of the cluster': { crd: { enabled: true } },
+  'documents in files only': { crd: { enabled: false } },
+  'an Ingress and one more object': {
+    ingress: {
+      enabled: true,
+      className: '1e3',
+      annotations: { i: 'on' },
+      hosts: [{ host: 'on', paths: [{ path: '/no' }] }],
+      tls: [{ secretName: 'tls' }],
+    },
+    extraObjects: [
+      {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: {
+          name: 'more',
+          namespace: '{{ .Release.Namespace }}',
+          labels: { 'app.kubernetes.io/instance': '{{ .Release.Name }}' },
+        },
+      },
+    ],
+  },
   'objects of two namespaces, by a definition of others': {
     crd: { enabled: true, create: false, aggregateRoles: false },
     namespaces: ['shop', 'pay'],
@@ -97,6 +117,13 @@ export const CASES: Readonly<Record<string, Values>> = {
     podLabels: null,
     podAnnotations: null,
     service: { annotations: null },
+    ingress: { annotations: null, hosts: null, tls: null, className: null },
+    livenessProbe: null,
+    readinessProbe: null,
+    startupProbe: null,
+    updateStrategy: null,
+    extraObjects: null,
+    global: null,
     serviceMonitor: {
       labels: null,
       annotations: null,
@@ -135,7 +162,9 @@ export const CASES: Readonly<Record<string, Values>> = {
     crd: { enabled: true },
     secrets: ['token', 'other.secret'],
     serviceAccount: { name: 'scaler', annotations: { a: 'on' } },
-    service: { annotations: { b: '012' } },
+    service: { type: 'LoadBalancer', port: 80, annotations: { b: '012' } },
+    startupProbe: { periodSeconds: 1 },
+    updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } },
     serviceMonitor: {
       enabled: true,
       labels: { release: '1e3' },

@@ -41,7 +41,7 @@ describe('the service config of the chart', () => {
 
     expect(configOf({})).toEqual({
       ...plain,
-      scalers: { paths: ['/etc/promscaler/scalers'], customResources: false },
+      scalers: { paths: ['/etc/promscaler/scalers'], customResources: true },
       server: {
         host: null,
         port: 8080,

@@ -48,6 +48,18 @@ const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
     { prometheusRule: { enabled: true } },
     'prometheusRule.enabled needs serviceMonitor.enabled, or prometheusRule.job',
   ],
+  'an Ingress without a host': [
+    { ingress: { enabled: true } },
+    'ingress.enabled is true and ingress.hosts is empty: the service answers no host that it does not know. Set ingress.hosts',
+  ],
+  'a port of the nodes for ClusterIP': [
+    { service: { nodePort: 30080 } },
+    'service.nodePort is 30080 and service.type is ClusterIP, which has no port on the nodes',
+  ],
+  'two pods during an update without an election': [
+    { leaderElection: { enabled: false }, updateStrategy: { type: 'RollingUpdate' } },
+    'updateStrategy is not of type Recreate and leaderElection.enabled is false: during an update two pods would both scale',
+  ],
   'permissions for the default account': [
     { serviceAccount: { create: false } },
     'the permissions would go to the service account `default`, which every pod of the namespace uses',

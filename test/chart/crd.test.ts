@@ -9,13 +9,14 @@ import {
 } from '../../src/cli/schema/custom-resource/definition.js';
 import { structuralProblems } from '../../src/simulator/crd/structural-rules.js';
 import type { JsonObject } from '../../src/simulator/json/json.js';
-import { CHART, HELMS, HELM_TIMEOUT_MS, at, pick, render, startHelm } from './helm.js';
+import { CHART, HELMS, HELM_TIMEOUT_MS, at, listAt, pick, render, startHelm, textAt } from './helm.js';
 import type { Helm, Rendered, Values } from './helm.js';
 
 jest.setTimeout(HELM_TIMEOUT_MS);
 
 const FILE = join(CHART, 'files/scalers.promscaler.dev.yaml');
-const ON = { crd: { enabled: true } };
+const ON = {};
+const OFF = { crd: { enabled: false } };
 const DEFINITION = 'CustomResourceDefinition';
 
 describe('the CustomResourceDefinition in the chart', () => {
@@ -26,6 +27,16 @@ describe('the CustomResourceDefinition in the chart', () => {
     if (process.env['WRITE_CRD'] === '1') writeFileSync(FILE, text);
     expect(readFileSync(FILE, 'utf8')).toBe(text);
     expect(parse(text)).toEqual(customResourceDefinition());
+  });
+
+  it('has the columns that the README shows', () => {
+    const columns = listAt(customResourceDefinition(), 'spec', 'versions', 0, 'additionalPrinterColumns');
+    const names = columns
+      .filter((column) => (at(column, 'priority') ?? 0) === 0)
+      .map((column) => textAt(column, 'name').toUpperCase());
+    const [header = ''] = /^NAMESPACE .*$/m.exec(readFileSync(join(CHART, 'README.md'), 'utf8')) ?? [];
+
+    expect(header.split(/ {2,}/)).toEqual(['NAMESPACE', 'NAME', ...names]);
   });
 });
 
@@ -49,13 +60,19 @@ describe.each(HELMS)('crd.enabled with %s', (which) => {
     expect(structuralProblems(schema as JsonObject)).toEqual([]);
   });
 
-  it('renders none by default, or if something else installs it', () => {
+  it('is on by default, and renders nothing if it is off or if something else installs it', () => {
     const kinds = (values: Values): readonly unknown[] => render(helm, values).map(({ kind }) => kind);
 
-    expect(kinds({})).not.toContain(DEFINITION);
-    expect(kinds({ crd: { create: true, aggregateRoles: true } })).not.toContain(DEFINITION);
-    expect(kinds({ crd: { enabled: true, create: false } })).not.toContain(DEFINITION);
-    expect(rolesOf({})).toEqual([]);
+    expect(kinds({})).toContain(DEFINITION);
+    expect(kinds(OFF)).not.toContain(DEFINITION);
+    expect(kinds({ crd: { create: false } })).not.toContain(DEFINITION);
+    expect(rolesOf(OFF)).toEqual([]);
+  });
+
+  it('renders nothing that is cluster-wide if it is off and the namespaces are listed', () => {
+    const objects = render(helm, { ...OFF, namespaces: ['shop'] });
+
+    expect(objects.filter((object) => at(object, 'metadata', 'namespace') === undefined)).toEqual([]);
   });
 
   it('lets the roles edit and view of the cluster include Scalers, without their status', () => {
@@ -76,7 +93,7 @@ describe.each(HELMS)('crd.enabled with %s', (which) => {
       ['true', 'true', undefined],
       [undefined, undefined, 'true'],
     ]);
-    expect(rolesOf({ crd: { enabled: true, aggregateRoles: false } })).toEqual([]);
+    expect(rolesOf({ crd: { aggregateRoles: false } })).toEqual([]);
     // They are the permissions of the teams, not those of the account.
     expect(rolesOf({ ...ON, rbac: { create: false } })).toHaveLength(2);
   });
@@ -86,6 +103,6 @@ describe.each(HELMS)('crd.enabled with %s', (which) => {
       parse(String(at(pick(render(helm, values), 'ConfigMap', '-config'), 'data', 'promscaler.yaml')));
 
     expect(at(configOf(ON), 'scalers', 'customResources')).toBe(true);
-    expect(at(configOf({}), 'scalers', 'customResources')).toBeUndefined();
+    expect(at(configOf(OFF), 'scalers', 'customResources')).toBeUndefined();
   });
 });

@@ -21,7 +21,9 @@ describe('NOTES.txt', () => {
 
   it('prints the next step: to set an address and a document if none is set', () => {
     expect(notes({})).toContain('--set prometheus.url=');
-    expect(notes({})).toContain('--set-file scalers.');
+    expect(notes({})).toContain('| kubectl apply -f -');
+    expect(notes({})).toContain('kubectl wait --for=condition=Ready scaler/web -n shop --timeout=5m');
+    expect(notes({ crd: { enabled: false } })).toContain('--set-file scalers.');
   });
 
   it('omits completed steps, and prints where to look', () => {
@@ -39,8 +41,37 @@ describe('NOTES.txt', () => {
     expect(done).toContain('kubectl logs -f -n ops deployment/rel-promscaler');
   });
 
+  it('names the dashboard: the command and the port-forward, or the URLs of the Ingress', () => {
+    const hosts = [{ host: 'a.example.com' }, { host: 'b.example.com' }];
+    const ingress = { enabled: true, hosts };
+    const tls = [{ secretName: 'tls' }];
+
+    expect(notes({})).toContain('promscaler dashboard    # or http://127.0.0.1:8080/ after the port-forward');
+    expect(notes({ ingress })).toContain('  http://a.example.com/\n  http://b.example.com/\n');
+    expect(notes({ ingress: { ...ingress, tls } })).toContain('  https://a.example.com/\n');
+    expect(notes({ ingress })).not.toContain('promscaler dashboard');
+    expect(notes({ dashboard: { enabled: false } })).not.toContain('dashboard');
+  });
+
+  it('warns about an exposed API without authentication, and an Ingress that the NetworkPolicy rejects', () => {
+    const ingress = { enabled: true, hosts: [{ host: 'a.example.com' }] };
+    const open = 'exposes the API, and auth is not set: everybody who reaches it reads all scalers';
+    const rejected =
+      'WARNING: networkPolicy.ingressFrom is empty: the NetworkPolicy rejects an ingress controller';
+    const auth = { tokenReview: true };
+    const networkPolicy = { ingressFrom: [{ namespaceSelector: {} }] };
+
+    expect(notes({ ingress })).toContain(`WARNING: the Ingress ${open}`);
+    expect(notes({ ingress })).toContain(rejected);
+    expect(notes({ service: { type: 'LoadBalancer' } })).toContain(
+      `WARNING: the Service of type LoadBalancer ${open}`,
+    );
+    expect(notes({ ingress, auth, networkPolicy })).not.toContain('WARNING');
+    expect(notes({})).not.toContain('WARNING');
+  });
+
   it('asks for no document if ConfigMaps contain them', () => {
-    expect(notes({ scalerConfigMaps: ['team-a'] })).not.toContain('--set-file');
+    expect(notes({ crd: { enabled: false }, scalerConfigMaps: ['team-a'] })).not.toContain('--set-file');
   });
 
   it('refers to kubectl if documents are objects, and prints which permissions to grant if the chart grants none', () => {
@@ -51,7 +82,7 @@ describe('NOTES.txt', () => {
     expect(notes({ crd })).not.toContain('--set-file');
     expect(notes({ crd })).not.toContain(rule);
     expect(notes({ crd, rbac: { create: false } })).toContain(rule);
-    expect(notes({ rbac: { create: false } })).not.toContain('promscaler.dev');
+    expect(notes({ crd: { enabled: false }, rbac: { create: false } })).not.toContain('promscaler.dev');
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { HELM_TIMEOUT_MS, at, listAt, pick, render, startHelm, textAt } from './helm.js';
+import { HELM_TIMEOUT_MS, at, listAt, pick, render as renderAll, startHelm, textAt } from './helm.js';
 import type { Helm, Rendered, Values } from './helm.js';
 
 jest.setTimeout(HELM_TIMEOUT_MS);
@@ -40,6 +40,10 @@ const OWN_RULES = {
 };
 
 const ACCOUNT = { kind: 'ServiceAccount', name: 'rel-promscaler', namespace: 'ops' };
+
+/** With documents in files; `crd.test.ts` has the roles for objects. */
+const render = (helm: Helm, values: Values = {}): readonly Rendered[] =>
+  renderAll(helm, { crd: { enabled: false }, ...values });
 
 describe('the permissions', () => {
   let helm: Helm;
@@ -141,7 +145,7 @@ describe('the permissions', () => {
     expect(at(pick(render(helm, values), 'ClusterRole'), 'rules')).toEqual([pods, patch, ...others]);
   });
 
-  it('allow reading Scalers and patching their status only with crd.enabled', () => {
+  it('allow reading Scalers and patching their status with crd.enabled, the default', () => {
     const values = { crd: { enabled: true } };
     const scalers = [
       { apiGroups: ['promscaler.dev'], resources: ['scalers'], verbs: ['get', 'list', 'watch'] },

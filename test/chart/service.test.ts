@@ -19,6 +19,8 @@ jest.setTimeout(HELM_TIMEOUT_MS);
 
 type WorkloadKind = NonNullable<WorkloadOptions['kind']>;
 
+/** Documents in files. */
+const FILES = { crd: { enabled: false } };
 const TOKEN = 'of-the-service-account';
 const POD = 'rel-promscaler-5d8f-x2v7';
 const IN_CLUSTER = { leaderElection: { enabled: true }, state: { enabled: true } };
@@ -71,7 +73,12 @@ describe('the service with the permissions and the config of the chart', () => {
   ): Promise<readonly string[]> => {
     // Nothing listens at port 1.
     const prometheus = { url: 'http://127.0.0.1:1' };
-    const objects = render(helm, { scalers: { web: scalerOf(apiVersion, kind) }, prometheus, ...values });
+    const objects = render(helm, {
+      ...FILES,
+      scalers: { web: scalerOf(apiVersion, kind) },
+      prometheus,
+      ...values,
+    });
     const rbac = { [TOKEN]: { user: 'system:serviceaccount:ops:rel-promscaler', rules: rulesOf(objects) } };
     const workload = { kind, namespace: 'shop', name: 'web', replicas: 2 };
     simulator = await startSimulator({ clock: SYSTEM_CLOCK, workloads: [workload], rbac });
@@ -133,7 +140,9 @@ describe('the service with the permissions and the config of the chart', () => {
 
     const needed = [...new Set(asked.map(permissionOf))].filter((right) => right !== DISCOVERY);
     expect(asked.filter((line) => !/ 20[01]$/.test(line))).toEqual([NO_LEASE_YET]);
-    const granted = grantedPermissions(render(helm, { prometheus: { url: 'http://p' }, ...values }));
+    const granted = grantedPermissions(
+      render(helm, { ...FILES, prometheus: { url: 'http://p' }, ...values }),
+    );
     expect([...granted].sort()).toEqual([...needed, ...Object.keys(RARE)].sort());
   });
 

@@ -161,7 +161,7 @@ describe.each(HELMS)('a release on a cluster, with %s', (which) => {
     const definitions = (): readonly string[] => namesOf('apiextensions.k8s.io/customresourcedefinitions');
     const scalers = (): readonly string[] => namesOf('promscaler.dev/scalers');
 
-    await succeed(put(['install', 'rel']));
+    await succeed(put(['install', 'rel'], { crd: { enabled: false } }));
     expect(definitions()).toEqual([]);
     await succeed(put(['upgrade', 'rel'], { crd }));
     expect(definitions()).toEqual(['scalers.promscaler.dev']);
@@ -194,7 +194,10 @@ describe.each(HELMS)('a release on a cluster, with %s', (which) => {
   });
 
   it('leaves nothing when it is removed', async () => {
-    await succeed(put(['install', 'rel'], { replicas: 2, credentials: { default: { bearerToken: 't' } } }));
+    const crd = { enabled: false };
+    await succeed(
+      put(['install', 'rel'], { crd, replicas: 2, credentials: { default: { bearerToken: 't' } } }),
+    );
     expect(namesOf('/secrets')).toContain('rel-promscaler-credentials');
 
     await succeed(helm(['uninstall', 'rel']));

@@ -47,6 +47,16 @@ Finds values that contradict each other, which values.schema.json cannot express
 {{- if and $values.serviceMonitor.enabled $values.service.scrapeAnnotations -}}
   {{- $problems = append $problems "serviceMonitor.enabled and service.scrapeAnnotations are both true: the metrics would be scraped twice. Set one of them" -}}
 {{- end -}}
+{{- if and $values.ingress.enabled (not $values.ingress.hosts) -}}
+  {{- $problems = append $problems "ingress.enabled is true and ingress.hosts is empty: the service answers no host that it does not know. Set ingress.hosts" -}}
+{{- end -}}
+{{- if and $values.service.nodePort (eq $values.service.type "ClusterIP") -}}
+  {{- $problems = append $problems (printf "service.nodePort is %d and service.type is ClusterIP, which has no port on the nodes. Set service.type to NodePort or LoadBalancer" (int $values.service.nodePort)) -}}
+{{- end -}}
+{{- $strategy := default dict $values.updateStrategy -}}
+{{- if and $strategy (not $values.leaderElection.enabled) (ne (toString $strategy.type) "Recreate") -}}
+  {{- $problems = append $problems "updateStrategy is not of type Recreate and leaderElection.enabled is false: during an update two pods would both scale. Set updateStrategy.type to Recreate" -}}
+{{- end -}}
 {{- if and $values.prometheusRule.enabled (not $values.serviceMonitor.enabled) (not $values.prometheusRule.job) -}}
   {{- $problems = append $problems "prometheusRule.enabled needs serviceMonitor.enabled, or prometheusRule.job, the label `job` of its metrics. Without it no alert would match a series" -}}
 {{- end -}}

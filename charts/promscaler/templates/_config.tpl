@@ -16,7 +16,12 @@
 {{- $_ := set $config "scalers" $scalers -}}
 {{- /* NAME.NAMESPACE is a name of the Service that could also be in the public DNS. */ -}}
 {{- $hosts := prepend (default list .Values.allowedHosts) (printf "%s.%s" (include "promscaler.fullname" .) .Release.Namespace) -}}
-{{- $server := dict "port" 8080 "allowedHosts" $hosts "dashboard" .Values.dashboard.enabled -}}
+{{- if .Values.ingress.enabled -}}
+  {{- range .Values.ingress.hosts -}}
+    {{- $hosts = append $hosts .host -}}
+  {{- end -}}
+{{- end -}}
+{{- $server := dict "port" 8080 "allowedHosts" (uniq $hosts) "dashboard" .Values.dashboard.enabled -}}
 {{- if .Values.auth.tokenReview -}}
   {{- $_ := set $server "auth" (dict "tokenReview" true) -}}
 {{- else if .Values.auth.bearerTokenFile -}}
