@@ -16,8 +16,7 @@ export function issueToken(
   request: JsonObject,
 ): JsonObject {
   const account = store.get('/serviceaccounts', namespace, name);
-  if (account === null)
-    throw notFound({ resource: 'serviceaccounts', group: '', name });
+  if (account === null) throw notFound({ resource: 'serviceaccounts', group: '', name });
   const token = `token-${makeUid(random)}`;
   tokens.set(token, `system:serviceaccount:${namespace}:${name}`);
   const seconds = Math.max(LEAST_SECONDS, numberAt(request, 'spec', 'expirationSeconds') ?? DEFAULT_SECONDS);
