@@ -1,4 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import type { PrometheusClient } from '../../src/prometheus/client/client.js';
+import { instantFromMs } from '../../src/units/time.js';
 import { hashOf, runSeed } from './run-seed.js';
 import { SOURCE_PRODUCT } from './source-product.js';
 import type { Product } from './product.js';
@@ -21,6 +23,8 @@ const source = (mode: string, seconds: number) =>
   from30(seconds, { kind: 'source', source: 'default', what: { mode } });
 const worldFault = (what: object, seconds: number) =>
   from30(seconds, { kind: 'world', replica: 0, target: 'web', what });
+const lateSamples = (what: object) =>
+  ['default', 'queues'].flatMap((name) => from30(900, { kind: 'source', source: name, what }));
 const patch = (mode: string, seconds: number) =>
   from30(seconds, { kind: 'api', group: 'patch', replica: null, probability: 1, what: { mode } });
 
@@ -34,6 +38,7 @@ describe('a world', () => {
   it.each([
     ['a Prometheus that lost its history', source('wiped', 90)],
     ['an engine that is killed, emptied and back at once', source('emptied', 1)],
+    ['a Prometheus that is stopped for 45 s', source('down', 45)],
     ['a Prometheus that is empty for ten minutes', source('missing', 600)],
     ['NaN for ten minutes', source('nan', 600)],
     ['half an answer for ten minutes', source('partial', 600)],
@@ -63,6 +68,30 @@ describe('a world', () => {
     expect(violations).toEqual([]);
     expect(writes).toBeGreaterThan(0);
   });
+
+  it.each([
+    ['20 s late for 15 minutes', { mode: 'lagging', percent: 100, seconds: 20 }],
+    ['late by half of the range for 15 minutes', { mode: 'lagging', percent: 100, seconds: 60 }],
+    ['late by 5 s less than the range for 15 minutes', { mode: 'lagging', percent: 100, seconds: 115 }],
+    ['of half of the targets late by half of the range', { mode: 'lagging', percent: 50, seconds: 60 }],
+    ['missing because all scrapes fail', { mode: 'unscraped', percent: 100 }],
+    ['missing because half of the scrapes fail', { mode: 'unscraped', percent: 50 }],
+  ])('with samples %s violates no invariant', async (_, what) => {
+    const { violations } = await runSeed({ seed: 3, hours: 1.1, product, faults: lateSamples(what) });
+
+    expect(violations).toEqual([]);
+  });
+
+  it.each(['slow', 'forbidden', 'too-large', 'many'])(
+    'with a hostile namespace whose queries are %s violates no invariant',
+    async (way) => {
+      const faults = worldFault({ mode: 'hostile-tenant', way }, 600);
+      const { violations, writes } = await runSeed({ seed: 3, hours: 1.1, product, faults });
+
+      expect(violations).toEqual([]);
+      expect(writes).toBeGreaterThan(0);
+    },
+  );
 
   it('of a seed whose servers report no start time, with a store that is gone for ten minutes, violates no invariant', async () => {
     const store = { kind: 'source', what: { mode: 'store-lost', percent: 50 } };
@@ -103,19 +132,55 @@ describe('an HPA of two overlapping faults on one target', () => {
 });
 
 describe('the checker', () => {
+  it.each([
+    ['late by half of the range', { mode: 'lagging', percent: 100, seconds: 60 }],
+    ['missing because all scrapes fail', { mode: 'unscraped', percent: 100 }],
+  ])('detects a service that does not check the age of samples, by I3, if they are %s', async (_, what) => {
+    const unchecked: Product = {
+      ...product,
+      readServiceConfig: (text, file) =>
+        product.readServiceConfig(
+          text.replaceAll('scrapeInterval', 'maxSampleAgeSeconds: 0, scrapeInterval'),
+          file,
+        ),
+    };
+    const { violations } = await runSeed({
+      seed: 3,
+      hours: 1.1,
+      product: unchecked,
+      faults: lateSamples(what),
+    });
+
+    expect(violations.map(({ invariant }) => invariant)).toContain('I3');
+  });
+
+  it('detects a service whose queries fail while those of a hostile namespace run, by I14', async () => {
+    let running = 0;
+    const unfair = withClient((query) => async (text, asked) => {
+      const isHostile = text.startsWith('tenant_load');
+      if (!isHostile && running > 0) return { class: 'failed', reason: 'timeout', message: 'no slot' };
+      running += isHostile ? 1 : 0;
+      const answer = await query(text, asked);
+      running -= isHostile ? 1 : 0;
+      return answer;
+    });
+    const faults = worldFault({ mode: 'hostile-tenant', way: 'slow' }, 600);
+    const { violations } = await runSeed({ seed: 3, hours: 1.1, product: unfair, faults });
+
+    expect(violations.map(({ invariant }) => invariant)).toContain('I14');
+  });
+
+  type Query = PrometheusClient['query'];
+
   /** The service with an altered data source. */
-  function withAnswers(change: (answer: { readonly class: string }) => unknown): Product {
+  function withClient(change: (query: Query) => Query): Product {
     return {
       ...product,
       createService: (options) => {
         const createClient: typeof options.createClient = (config, clock) => {
           const client = options.createClient?.(config, clock);
           if (client === undefined) throw new Error('the world has clients');
-          return {
-            ...client,
-            query: async (text, asked) =>
-              change(await client.query(text, asked)) as Awaited<ReturnType<typeof client.query>>,
-          };
+          return { ...client, query: change(client.query) };
         };
         return product.createService({ ...options, createClient });
       },
@@ -123,11 +188,16 @@ describe('the checker', () => {
   }
 
   it('detects a service that reads no series as zero, by I2', async () => {
-    const buggy = withAnswers((answer) =>
-      answer.class === 'missing'
-        ? { class: 'value', series: [{ labels: {}, value: 0 }], evaluatedAt: Date.UTC(2026, 0, 5, 0, 31) }
-        : answer,
-    );
+    const buggy = withClient((query) => async (text, asked) => {
+      const answer = await query(text, asked);
+      return answer.class === 'missing'
+        ? {
+            class: 'value',
+            series: [{ labels: {}, value: 0 }],
+            evaluatedAt: instantFromMs(Date.UTC(2026, 0, 5, 0, 31)),
+          }
+        : answer;
+    });
     const { violations } = await runSeed({
       seed: 3,
       hours: 1,

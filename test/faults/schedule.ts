@@ -48,26 +48,40 @@ export function scheduleFaults(seed: number, plan: Plan): readonly Fault[] {
     }
     startMs = endMs + random.between(3, longestCalm) * 60_000;
   }
-  // From its own random stream, so that the other faults of a seed do not change.
-  const more = createRandom(seed).fork('more faults');
-  for (startMs = LEAD_MS; ;) {
-    startMs += more.between(15, modes.length === 0 ? 480 : 45) * 60_000;
-    const fault = drawLater({ random: more, startMs, replicas });
-    if (fault.endMs >= durationMs - 2 * LEAD_MS) break;
-    if (isAmong(fault, modes)) faults.push(fault);
-  }
-  const stores = createRandom(seed).fork('lost stores');
-  for (startMs = LEAD_MS; ;) {
-    startMs += stores.between(15, modes.length === 0 ? 360 : 45) * 60_000;
-    const fault = lostStore({ random: stores, startMs, replicas });
-    if (fault.endMs >= durationMs - 2 * LEAD_MS) break;
-    if (isAmong(fault, modes)) faults.push(fault);
-    startMs = fault.endMs;
-  }
+  faults.push(
+    ...drawApart(seed, plan, { stream: 'more faults', everyMinutes: 480, draw: drawLater }),
+    ...drawApart(seed, plan, { stream: 'lost stores', everyMinutes: 360, draw: lostStore }),
+    ...drawApart(seed, plan, { stream: 'late samples', everyMinutes: 120, draw: lateSamples }),
+    ...drawApart(seed, plan, { stream: 'hostile tenants', everyMinutes: 120, draw: hostileTenant }),
+  );
   if (modes.length === 0 || modes.includes('suspended')) faults.push(...suspensions(seed, plan));
   const isBusy = modes.length > 0;
   if (isSharded) faults.push(...scheduleShardFaults(seed, { durationMs, replicas, isBusy }));
   return faults.filter(({ endMs }) => endMs < durationMs - 2 * LEAD_MS);
+}
+
+/**
+ * Draws faults one after the other, at most this many minutes apart, from their own random stream, so that the other
+ * faults of a seed do not change.
+ */
+function drawApart(
+  seed: number,
+  { durationMs, replicas, modes = [] }: Plan,
+  given: {
+    readonly stream: string;
+    readonly everyMinutes: number;
+    readonly draw: (draw: Draw) => Fault;
+  },
+): readonly Fault[] {
+  const random = createRandom(seed).fork(given.stream);
+  const faults: Fault[] = [];
+  for (let startMs = LEAD_MS; ;) {
+    startMs += random.between(10, modes.length === 0 ? given.everyMinutes : 45) * 60_000;
+    const fault = given.draw({ random, startMs, replicas });
+    if (fault.endMs >= durationMs - 2 * LEAD_MS) return faults;
+    if (isAmong(fault, modes)) faults.push(fault);
+    startMs = fault.endMs;
+  }
 }
 
 /**
@@ -93,6 +107,8 @@ function suspensions(seed: number, { durationMs, replicas, modes = [] }: Plan): 
 const LATER_MODES: ReadonlySet<string> = new Set([
   'api-restart',
   'documents-emptied',
+  'hostile-tenant',
+  'lagging',
   'rate-limited',
   'store-lost',
   'suspended',
@@ -121,6 +137,26 @@ function lostStore(draw: Draw): Fault {
   const { random } = draw;
   const what = { mode: 'store-lost', percent: random.integer(10, 60) } as const;
   return { ...span(draw, [30, 840]), kind: 'source', source: random.pick(['default', 'queues']), what };
+}
+
+/** From what changes nothing to almost the whole range of a query: 20 s, half of 2 and 5 minutes, and 5 s less. */
+const LAGS_SECONDS = [20, 60, 115, 150, 295] as const;
+
+/** Samples that arrive late, as by remote write that is behind, or never, because scrapes fail. */
+function lateSamples(draw: Draw): Fault {
+  const { random } = draw;
+  const percent = random.pick([50, 100]);
+  const what = random.pick<SourceMode>([
+    { mode: 'lagging', percent, seconds: random.pick(LAGS_SECONDS) },
+    { mode: 'lagging', percent, seconds: random.pick(LAGS_SECONDS) },
+    { mode: 'unscraped', percent },
+  ]);
+  return { ...span(draw, [60, 1200]), kind: 'source', source: random.pick(['default', 'queues']), what };
+}
+
+function hostileTenant(draw: Draw): Fault {
+  const way = draw.random.pick(['slow', 'forbidden', 'too-large', 'many'] as const);
+  return { ...worldFault(draw, { mode: 'hostile-tenant', way }), ...span(draw, [60, 900]) };
 }
 
 /** Matches `refused`, or `lease refused` for requests of only one group. */

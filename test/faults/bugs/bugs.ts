@@ -85,6 +85,25 @@ export const BUGS: readonly Bug[] = [
     edit('prometheus/recovery-hold.js', '|| isYoung(loss.at)', ''),
   ),
   bug(
+    'old-samples-trusted',
+    { by: ['I3'], when: ['lagging'] },
+    edit('prometheus/sample-ages.js', 'if (maxAgeOf(metric, checked.config) === 0)', 'if (true)'),
+  ),
+  bug(
+    'failing-scrapes-trusted',
+    { by: ['I3'], when: ['unscraped'] },
+    edit(
+      'prometheus/judge-ages.js',
+      'if (ageSeconds === null) return 1;',
+      'if (ageSeconds === null) return 0;',
+    ),
+  ),
+  bug(
+    'one-queue-for-all-namespaces',
+    { by: ['I14'], when: ['hostile-tenant'] },
+    edit('prometheus/fair-slots.js', 'if (payer === null)', 'if (true)'),
+  ),
+  bug(
     'stabilization-skipped',
     { by: ['I3', 'I24'], when: [] },
     edit(

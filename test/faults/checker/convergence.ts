@@ -111,15 +111,47 @@ const decidesEachPeriod: Invariant = {
 
 const leavesOthersAlone: Invariant = {
   id: 'I14',
-  text: 'a fault of a source or target delays other scalers by at most a period',
-  check: (history) =>
-    gaps(history, (fromMs, toMs) =>
+  text: 'a fault of a source, target or namespace delays decisions and values of other scalers by at most a period',
+  check: (history) => [
+    ...gaps(history, (fromMs, toMs) =>
       history.faults.some(
         (fault) =>
           (fault.kind === 'source' || fault.kind === 'world') && fault.startMs < toMs && fault.endMs > fromMs,
       ),
     ),
+    ...valuesLostToTenants(history),
+  ],
 };
+
+/** Returns the metrics that had no value for two periods of calm next to a hostile namespace. */
+function valuesLostToTenants(history: History): readonly Found[] {
+  const tenants = history.faults.filter(({ what }) => what.mode === 'hostile-tenant');
+  if (tenants.length === 0) return [];
+  const queries = [...history.byProcess.values()].flatMap((records) => records.queries);
+  return history.targets.flatMap(({ plan, ...target }) => {
+    const disturbances = disturbancesOf(history, { plan, ...target });
+    const longestMs = 2 * plan.syncPeriodSeconds * 1000 + 1500;
+    return plan.metrics.flatMap(({ query }) => {
+      const timesMs = queries
+        .filter((one) => one.answer === 'value' && one.query.includes(query))
+        .map(({ answeredMs }) => answeredMs ?? 0)
+        .sort((a, b) => a - b);
+      return tenants.flatMap(({ startMs, endMs }): readonly Found[] => {
+        let fromMs = startMs;
+        for (const atMs of [...timesMs.filter((ms) => ms > startMs && ms < endMs), endMs]) {
+          const message = `${target.scaler} had no value of ${query} from ${formatTime(fromMs)} to ${formatTime(atMs)}`;
+          if (atMs - fromMs > longestMs && isCalm(disturbances, fromMs - CALM_BEFORE_MS, atMs))
+            return [{ atMs, message, scaler: target.scaler }];
+          fromMs = atMs;
+        }
+        return [];
+      });
+    });
+  });
+}
+
+/** Of a lost answer of the API server, a server without samples, or a process that has just started. */
+const CALM_BEFORE_MS = 330_000;
 
 /** Returns the spells without a decision of an undisturbed scaler. */
 function gaps(history: History, isMeant: (fromMs: number, toMs: number) => boolean): readonly Found[] {

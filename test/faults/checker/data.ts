@@ -1,5 +1,5 @@
 import type { DecisionRecord, QueryRecord } from '../world/log.js';
-import type { MetricPlan } from '../world/scenario.js';
+import { type MetricPlan, SCRAPE_SECONDS } from '../world/scenario.js';
 import {
   clockSlackMs,
   type History,
@@ -20,8 +20,6 @@ const LONGEST_HOLD_MS = 960_000;
 const COMPARED_MS = 600_000;
 /** In two rounds of the longest sync period, a process has compared the targets. */
 const SETTLED_MS = 61_000;
-/** Silence of a minute is a gap; it is detected only at the next two queries. */
-const UNSEEN_OUTAGE_MS = 75_000;
 /** Less than the exact need because of rounded percentages, tolerance and the pods of the last rate window. */
 const NEED_SHARE = 0.87;
 
@@ -209,33 +207,39 @@ const trueLoad: Invariant = {
 };
 
 /**
- * Returns whether data is too low for a moment without any sign in the answers: a server or a pod that was not scraped
- * for a while has a gap in its samples, and a rate is too low until the gap has left its window; of two servers behind
- * one address, one has no history. A stabilization or a confirmation protects against that; a document without one does
- * not, and `validate` reports that.
+ * Returns whether data is too low for a moment without any sign in the answers: of two servers behind one address, one
+ * has no history, and the other one may answer the queries for the age of its samples. A stabilization or a confirmation
+ * protects against that; a document without one does not, and `validate` reports that.
  */
 function isHoled(history: History, { scaler, decidedMs }: Write): boolean {
   const { metrics } = targetOf(history, scaler).plan;
   const longest = Math.max(...metrics.map(({ windowSeconds }) => windowSeconds));
-  return history.faults.some((fault) => {
-    if (fault.kind !== 'source' || !metrics.some(({ source }) => source === fault.source)) return false;
-    const isShort = fault.endMs - fault.startMs < UNSEEN_OUTAGE_MS;
-    const isUnseen =
-      ['unscraped', 'second-replica'].includes(fault.what.mode) ||
-      (isShort && (fault.what.mode === 'down' || (fault.what.mode === 'restarted' && !history.tellsStart)));
-    return (
-      isUnseen && fault.startMs < decidedMs && fault.endMs + longest * 1000 + MOMENT_MS + 30_000 > decidedMs
-    );
-  });
+  return history.faults.some(
+    (fault) =>
+      fault.kind === 'source' &&
+      fault.what.mode === 'second-replica' &&
+      metrics.some(({ source }) => source === fault.source) &&
+      fault.startMs < decidedMs &&
+      fault.endMs + longest * 1000 + MOMENT_MS + 30_000 > decidedMs,
+  );
 }
 
 function lagSeconds(plan: {
   readonly metrics: readonly MetricPlan[];
   readonly syncPeriodSeconds: number;
 }): number {
+  const { metrics, syncPeriodSeconds } = plan;
   return (
-    Math.max(...plan.metrics.map(({ windowSeconds }) => windowSeconds)) + 15 + 2 * plan.syncPeriodSeconds + 5
+    Math.max(...metrics.map((metric) => metric.windowSeconds + ageSeconds(metric))) +
+    2 * syncPeriodSeconds +
+    5
   );
+}
+
+/** Returns how old the newest samples may be: a rate over them is a tenth too low, a gauge misses one scrape. */
+function ageSeconds({ windowSeconds }: MetricPlan): number {
+  if (windowSeconds === 0) return 2 * SCRAPE_SECONDS + 5;
+  return Math.max(SCRAPE_SECONDS, windowSeconds / 10 + SCRAPE_SECONDS / 2);
 }
 
 /**

@@ -57,6 +57,7 @@ function touches(fault: Fault, { plan }: Target): boolean {
     case 'world':
       // Leases that claim nothing and are not renewed disturb nobody.
       if (fault.what.mode === 'forged-leases') return fault.what.isRenewed || fault.what.claims !== '';
+      if (fault.what.mode === 'hostile-tenant') return false;
       return [
         'crash',
         'gone',

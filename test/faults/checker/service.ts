@@ -1,5 +1,5 @@
 import { formatTime } from '../world/faults.js';
-import type { ApiRecord } from '../world/log.js';
+import { AGE_NAME, type ApiRecord, type QueryRecord } from '../world/log.js';
 import { isInGroup } from '../world/api-wire.js';
 import type { History } from './history.js';
 import { describeWrite, type Found, type Invariant } from './violation.js';
@@ -28,6 +28,13 @@ const API_BUDGETS = [
   { group: 'events', most: 60 },
 ] as const;
 
+/** For one metric before a scale-down, in two periods of less than 10 s, for its own pods and the whole selector. */
+const AGE_QUERIES = 12;
+
+function isAge({ query }: QueryRecord): boolean {
+  return query === AGE_NAME;
+}
+
 const noHerd: Invariant = {
   id: 'I16',
   text: 'at most twice the steady rate of requests in any 10 s, to the API server and to each source',
@@ -42,14 +49,16 @@ const noHerd: Invariant = {
       }
       for (const source of new Set(queries.map((query) => query.source))) {
         const own = queries.filter((query) => query.source === source);
-        const distinct = new Set(own.map(({ query }) => query)).size;
+        const [ages, values] = [own.filter(isAge), own.filter((query) => !isAge(query))];
+        const distinct = new Set(values.map(({ query }) => query)).size;
+        const metrics = history.targets
+          .flatMap(({ plan }) => plan.metrics)
+          .filter((one) => one.source === source);
+        const timesOf = (some: typeof own): readonly number[] => some.map(({ sentMs }) => sentMs);
         // A query that two periods share may be sent by both.
         found.push(
-          ...crowds(
-            own.map(({ sentMs }) => sentMs),
-            2 * (distinct + 1),
-            `${process} asked ${source}`,
-          ),
+          ...crowds(timesOf(values), 2 * (distinct + 1), `${process} asked ${source}`),
+          ...crowds(timesOf(ages), AGE_QUERIES * metrics.length, `${process} asked ${source} for ages`),
         );
       }
       return found.map((one) => ({ ...one, process }));

@@ -1,21 +1,22 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { listen, shut } from '../../../src/simulator/sockets.js';
+import { type AgeQuery, readAgeQuery } from '../age-queries.js';
 
-/** A Prometheus that is an hour old and answers `sum(rate(load_NAME[...]))` with the test's value of NAME. */
+/**
+ * A Prometheus that is an hour old and answers `sum(rate(load_NAME[...]))` with the test's value of NAME. Each is
+ * scraped every second, the last time when it is queried.
+ */
 export interface FakeSource {
   readonly url: string;
   /** Null: no series. */
   readonly set: (name: string, value: number | null) => void;
-  /** Returns `performance.now()` of each query so far. */
-  readonly queriesMs: () => readonly number[];
   readonly close: () => Promise<void>;
 }
 
 /** Starts it on the loopback address, with all values at 0. */
 export async function startFakeSource(): Promise<FakeSource> {
   const values = new Map<string, number | null>();
-  const queriesMs: number[] = [];
   const startTime = new Date(Date.now() - 3_600_000).toISOString();
   const server = createServer((request, response) => {
     void text(request).then((body) => {
@@ -24,10 +25,13 @@ export async function startFakeSource(): Promise<FakeSource> {
         response.end(JSON.stringify({ status: 'success', data: { startTime } }));
         return;
       }
-      queriesMs.push(performance.now());
-      const name = /load_(\w+)/.exec(new URLSearchParams(body).get('query') ?? '')?.[1] ?? '';
-      const value = values.get(name) ?? (values.has(name) ? null : 0);
-      const result = value === null ? [] : [{ metric: {}, value: [Date.now() / 1000, String(value)] }];
+      const query = new URLSearchParams(body).get('query') ?? '';
+      const name = /load_(\w+)/.exec(query)?.[1] ?? '';
+      const nowSeconds = Date.now() / 1000;
+      const age = readAgeQuery(query);
+      const loaded = values.get(name) ?? (values.has(name) ? null : 0);
+      const value = age === null || loaded === null ? loaded : freshAge(age, nowSeconds);
+      const result = value === null ? [] : [{ metric: {}, value: [nowSeconds, String(value)] }];
       response.end(JSON.stringify({ status: 'success', data: { resultType: 'vector', result } }));
     });
   });
@@ -35,7 +39,23 @@ export async function startFakeSource(): Promise<FakeSource> {
   return {
     url,
     set: (name, value) => void values.set(name, value),
-    queriesMs: () => queriesMs,
     close: () => shut(server),
   };
+}
+
+/** Returns null for a query for the targets whose scrapes fail: there are none. */
+function freshAge(age: AgeQuery, nowSeconds: number): number | null {
+  switch (age.kind) {
+    case 'interval':
+      return 1;
+    case 'newest':
+    case 'seen':
+      return nowSeconds - age.offsetSeconds;
+    case 'samples':
+      return Math.floor(age.rangeSeconds);
+    case 'failing':
+      return null;
+    default:
+      return age satisfies never;
+  }
 }

@@ -14,6 +14,7 @@ import type { ApiRecord } from './log.js';
 import { WORLD_START_MS } from './process.js';
 import type { Random } from './random.js';
 import { NAMESPACE, OWN_NAMESPACE } from './scenario.js';
+import { TENANT } from './tenant.js';
 import type { Timeline } from './timeline.js';
 
 /** An answer of the API server as text. */
@@ -58,7 +59,7 @@ export class Cluster {
     };
     const watches = new Watches(context, new FaultPlan(), BOOKMARK_SECONDS);
     this.#parts = { context, rbac: () => ({}), watches };
-    for (const name of [NAMESPACE, OWN_NAMESPACE])
+    for (const name of [NAMESPACE, OWN_NAMESPACE, TENANT])
       this.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   }
 

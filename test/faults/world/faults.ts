@@ -1,3 +1,5 @@
+import type { TenantWay } from './tenant.js';
+
 /** Which requests to the API server a fault is for. */
 export type RequestGroup =
   'all' | 'patch' | 'scale' | 'list' | 'watch' | 'lease' | 'members' | 'state' | 'events' | 'hpa';
@@ -55,8 +57,10 @@ export type SourceMode =
   | { readonly mode: 'store-lost'; readonly percent: number }
   /** A second server behind the same address, without history. */
   | { readonly mode: 'second-replica' }
-  /** This percentage of pods is not scraped. */
+  /** The scrapes of this percentage of the targets fail. */
   | { readonly mode: 'unscraped'; readonly percent: number }
+  /** The samples of this percentage of the targets are received this much later. */
+  | { readonly mode: 'lagging'; readonly percent: number; readonly seconds: number }
   | { readonly mode: 'skewed'; readonly seconds: number };
 
 export type WorldMode =
@@ -89,6 +93,8 @@ export type WorldMode =
   /** The API server stops, and answers 403 to everything for this time after it returns. */
   | { readonly mode: 'api-restart'; readonly forbiddenMs: number }
   | { readonly mode: 'compaction' }
+  /** Another namespace has documents that burden the data source. */
+  | { readonly mode: 'hostile-tenant'; readonly way: TenantWay }
   /** A stranger creates Leases of members that do not exist, and renews them every 2 s if `isRenewed`. */
   | {
       readonly mode: 'forged-leases';

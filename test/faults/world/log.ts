@@ -34,6 +34,9 @@ export interface Written {
 /** The true class of a query's answer. */
 export type AnswerClass = 'value' | 'partial' | 'missing' | 'nan' | 'invalid' | 'failed';
 
+/** The `query` of a record of a query for the age of samples. */
+export const AGE_NAME = 'an age';
+
 export interface QueryRecord {
   readonly kind: 'query';
   readonly process: string;

@@ -2,11 +2,14 @@ import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import type { Series } from '../../../src/prometheus/answers/series.js';
 import type { PrometheusClient } from '../../../src/prometheus/client/client.js';
 import { addSeconds, instantFromMs, type Instant } from '../../../src/units/time.js';
-import type { AnswerClass, LogRecord, QueryRecord } from './log.js';
+import { type AgeQuery, readAgeQuery } from '../age-queries.js';
+import { evaluateAges } from './ages.js';
+import { AGE_NAME, type AnswerClass, type LogRecord, type QueryRecord } from './log.js';
 import { WORLD_START_MS, type SimulatedProcess } from './process.js';
-import { hashText, type Random } from './random.js';
+import type { Random } from './random.js';
 import type { MetricPlan } from './scenario.js';
-import type { Source, SourceServer } from './source.js';
+import { isAmong, type Source, type SourceServer } from './source.js';
+import { tenantAnswer } from './tenant.js';
 import type { Timeline } from './timeline.js';
 import type { Workload } from './workload.js';
 
@@ -30,13 +33,16 @@ export function createSourceClient(parts: ClientParts): PrometheusClient {
   const { source, random, process } = parts;
   return {
     query: async (query, { timeoutMs, signal }) => {
-      const record = begin(query, parts);
-      const delayMs = delayOf(source, random);
+      const asked = readQuery(query);
+      const record = begin(asked, parts);
+      const tenant = tenantAnswer(query, random);
+      const delayMs = delayOf(source, random) + (tenant?.delayMs ?? 0);
       await wait(process, Math.min(delayMs, timeoutMs), signal);
       record.answeredMs = parts.timeline.nowMs;
       if (signal?.aborted === true) return failed(record, 'canceled');
       if (delayMs >= timeoutMs) return failed(record, 'timeout');
-      return answer(record, parts);
+      if (tenant !== null && !source.isDown) return tenant.at(nowOf(parts));
+      return answer(asked, record, parts);
     },
     startTime: async ({ timeoutMs, signal }): Promise<Instant | null> => {
       const delayMs = delayOf(source, random);
@@ -47,25 +53,40 @@ export function createSourceClient(parts: ClientParts): PrometheusClient {
   };
 }
 
-function begin(query: string, { process, source, timeline, log }: ClientParts): QueryRecord {
+/** A look is for duplicate data, of which there is none. */
+type Asked =
+  | { readonly kind: 'metric' | 'counts' | 'look' | 'tenant'; readonly text: string }
+  | { readonly kind: 'age'; readonly text: string; readonly age: AgeQuery };
+
+function readQuery(text: string): Asked {
+  const age = readAgeQuery(text);
+  if (age !== null) return { kind: 'age', text, age };
+  if (/^(?:max by \(namespace\) \(count by|topk\()/.test(text)) return { kind: 'look', text };
+  if (text.includes('count(up ')) return { kind: 'counts', text };
+  if (text.startsWith('tenant_load')) return { kind: 'tenant', text };
+  // It would be answered with the values of a metric.
+  if (text.includes('timestamp(') || text.includes('_over_time('))
+    throw new Error(`the simulation does not know this query: ${text}`);
+  return { kind: 'metric', text };
+}
+
+const NAMES: Readonly<Partial<Record<Asked['kind'], string>>> = { age: AGE_NAME, look: 'a look' };
+
+function begin({ kind, text }: Asked, { process, source, timeline, log }: ClientParts): QueryRecord {
   const record: QueryRecord = {
     kind: 'query',
     process: process.name,
     source: source.name,
-    query: isLook(query) ? 'a look' : query,
+    query: NAMES[kind] ?? text,
     sentMs: timeline.nowMs,
     answeredMs: null,
     answer: 'failed',
     serverStartMs: null,
     storeLostMs: null,
   };
-  log(record);
+  // The checker is about the other namespaces.
+  if (kind !== 'tenant') log(record);
   return record;
-}
-
-/** Returns whether a query looks for duplicate data, of which there is none; not a metric of a document. */
-function isLook(query: string): boolean {
-  return /^(?:max by \(namespace\) \(count by|topk\()/.test(query);
 }
 
 function delayOf(source: Source, random: Random): number {
@@ -87,15 +108,15 @@ function wait(process: SimulatedProcess, ms: number, signal: AbortSignal | undef
   });
 }
 
-function answer(record: QueryRecord, parts: ClientParts): Answer {
-  const { source, timeline } = parts;
+function answer(asked: Asked, record: QueryRecord, parts: ClientParts): Answer {
+  const { source } = parts;
   if (source.isDown) return failed(record, 'connection');
   const server = source.reach();
   record.serverStartMs = server.startedMs;
   const lost = parts.tellsStart ? null : source.lostStore;
   record.storeLostMs = lost?.sinceMs ?? null;
-  const series = evaluate(record.query, server, { ...parts, lostPercent: lost?.percent ?? 0 });
-  const evaluatedAt = instantFromMs(WORLD_START_MS + Math.floor(timeline.nowMs));
+  const series = evaluate(asked, server, { ...parts, lostPercent: lost?.percent ?? 0 });
+  const evaluatedAt = nowOf(parts);
   for (const { what } of source.faults) {
     switch (what.mode) {
       case 'failed':
@@ -134,6 +155,7 @@ function answer(record: QueryRecord, parts: ClientParts): Answer {
       case 'hang':
       case 'slow':
       case 'unscraped':
+      case 'lagging':
       case 'store-lost':
       case 'second-replica':
         break;
@@ -143,6 +165,10 @@ function answer(record: QueryRecord, parts: ClientParts): Answer {
   }
   if (series.length === 0) return classed(record, 'missing', { class: 'missing', message: 'no series' });
   return classed(record, 'value', { class: 'value', series, evaluatedAt });
+}
+
+function nowOf({ timeline }: ClientParts): Instant {
+  return instantFromMs(WORLD_START_MS + Math.floor(timeline.nowMs));
 }
 
 function classed(record: QueryRecord, answer: AnswerClass, whole: Answer): Answer {
@@ -161,41 +187,57 @@ function withValue(series: readonly Series[], value: number): readonly Series[] 
 
 /** Evaluates a query on a server at the current time. */
 function evaluate(
-  query: string,
+  asked: Asked,
   server: SourceServer,
   parts: ClientParts & { readonly lostPercent: number },
 ): readonly Series[] {
-  const { lostPercent } = parts;
-  if (isLook(query)) return [];
-  const counts = [...query.matchAll(/(label_replace\()?count\(up (@|offset) ([\d.]+)s?\)/g)];
-  if (counts.length > 0) {
-    return counts.flatMap(([, isLabeled, form, number]): readonly Series[] => {
-      const seconds = Number(number);
-      const { nowMs } = parts.timeline;
-      const atMs = form === '@' ? seconds * 1000 - WORLD_START_MS : nowMs - seconds * 1000;
-      if (server.sinceMs > atMs) return [];
-      return [
-        {
-          labels: isLabeled === undefined ? {} : { at: 'before' },
-          value: TARGETS - Math.ceil((TARGETS * lostPercent) / 100),
-        },
-      ];
-    });
+  const { lostPercent, workloads, source } = parts;
+  const { nowMs } = parts.timeline;
+  switch (asked.kind) {
+    case 'look':
+    case 'tenant':
+      return [];
+    case 'counts':
+      return countsOf(asked.text, server, { nowMs, lostPercent });
+    case 'age': {
+      const isLeft = (pod: string): boolean => !isAmong(pod, lostPercent);
+      const { skewSeconds } = source;
+      return evaluateAges(asked.age, { server, source: source.name, workloads, nowMs, isLeft, skewSeconds });
+    }
+    case 'metric':
+      return workloads.flatMap((workload) =>
+        workload.plan.metrics
+          .filter((metric) => asked.text.includes(metric.query))
+          .flatMap((metric) => seriesOf(metric, workload, { server, nowMs, lostPercent })),
+      );
+    default:
+      return asked satisfies never;
   }
-  return parts.workloads.flatMap((workload) =>
-    workload.plan.metrics
-      .filter((metric) => query.includes(metric.query))
-      .flatMap((metric) => seriesOf(metric, workload, { server, nowMs: parts.timeline.nowMs, lostPercent })),
-  );
+}
+
+/** Answers the queries for the number of targets now and in the past. */
+function countsOf(
+  query: string,
+  server: SourceServer,
+  { nowMs, lostPercent }: { readonly nowMs: number; readonly lostPercent: number },
+): readonly Series[] {
+  const counts = [...query.matchAll(/(label_replace\()?count\(up (@|offset) ([\d.]+)s?\)/g)];
+  return counts.flatMap(([, isLabeled, form, number]): readonly Series[] => {
+    const seconds = Number(number);
+    const atMs = form === '@' ? seconds * 1000 - WORLD_START_MS : nowMs - seconds * 1000;
+    if (server.sinceMs > atMs) return [];
+    const labels = isLabeled === undefined ? {} : { at: 'before' };
+    return [{ labels, value: TARGETS - Math.ceil((TARGETS * lostPercent) / 100) }];
+  });
 }
 
 function seriesOf(
-  { kind, windowSeconds, perReplica }: MetricPlan,
+  { kind, windowSeconds }: MetricPlan,
   workload: Workload,
   given: { readonly server: SourceServer; readonly nowMs: number; readonly lostPercent: number },
 ): readonly Series[] {
   const { server, nowMs, lostPercent } = given;
-  const isLeft = ([pod]: readonly [string, number]): boolean => hashText(pod) % 100 >= lostPercent;
+  const isLeft = ([pod]: readonly [string, number]): boolean => !isAmong(pod, lostPercent);
   const share = 1 - lostPercent / 100;
   const { namespace, name } = workload.plan;
   const scrapes = server.scrapes.get(name);
@@ -212,11 +254,13 @@ function seriesOf(
         value,
       }));
     case 'total-rate': {
-      const value = scrapes.ingressRate(nowMs, windowSeconds);
+      const value = scrapes.exporterRate(nowMs, windowSeconds);
       return value === null ? [] : [{ labels: {}, value: value * share }];
     }
-    case 'gauge':
-      return [{ labels: {}, value: workload.load.at(nowMs) * perReplica * share }];
+    case 'gauge': {
+      const value = scrapes.exporterValue(nowMs);
+      return value === null ? [] : [{ labels: {}, value: value * share }];
+    }
     default:
       return kind satisfies never;
   }

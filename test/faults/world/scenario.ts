@@ -151,8 +151,8 @@ function writeMetric({ kind, source, perReplica, query }: MetricPlan): object {
 export function serviceConfig(isSharded: boolean): string {
   return `
 prometheus:
-  default: { urls: ["http://default:9090"], scrapeIntervalSeconds: ${SCRAPE_SECONDS}, maxSampleAgeSeconds: 0 }
-  queues: { urls: ["http://queues:9090"], scrapeIntervalSeconds: ${SCRAPE_SECONDS}, maxSampleAgeSeconds: 0 }
+  default: { urls: ["http://default:9090"], scrapeIntervalSeconds: ${SCRAPE_SECONDS} }
+  queues: { urls: ["http://queues:9090"], scrapeIntervalSeconds: ${SCRAPE_SECONDS} }
 log: { level: warn, format: text }
 ${isSharded ? 'sharding: { enabled: true }\n' : ''}`;
 }

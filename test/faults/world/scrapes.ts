@@ -1,43 +1,75 @@
-/** One scrape of one pod. */
+/** One scrape of one target. `requests` is a counter, or the value of a gauge. */
 export interface Scrape {
   readonly atMs: number;
   readonly cpuSeconds: number;
   readonly requests: number;
 }
 
-/** Scraped in addition to the pods: the total requests of a workload at its ingress. */
-export const INGRESS = '';
+/** Scraped in addition to the pods: the exporter of the whole workload, its ingress or its queue. */
+export const EXPORTER = '';
 
-/** Longer than the longest range of any query. */
-const KEPT_MS = 330_000;
+/** Longer than the longest range of any query, and than twice that for the time between samples. */
+const KEPT_MS = 660_000;
+/** Queries for targets of the past go back to an hour before a range. */
+const SEEN_MS = 3_600_000 + KEPT_MS;
 /** Old samples are dropped several at a time. */
 const FORGOTTEN_AT_ONCE = 16;
+/** The default `--query.lookback-delta` of Prometheus. */
+const LOOKBACK_MS = 300_000;
+
+/** Returns the time of the newest scrapes of a target that can be queried: later ones have not been received yet. */
+export type VisibleUntil = (target: string) => number;
+
+/** When a target had samples, in milliseconds. */
+interface Life {
+  readonly firstMs: number;
+  lastMs: number;
+}
 
 /** The samples of one workload in one Prometheus: raw counters at scrape time. */
 export class Scrapes {
-  readonly #byPod = new Map<string, Scrape[]>();
+  readonly #byTarget = new Map<string, Scrape[]>();
+  readonly #lives = new Map<string, Life>();
+  readonly #failuresMs = new Map<string, number[]>();
+  /** The times of all scrapes of the server, which ended the series of targets that were gone or failed. */
+  readonly #roundsMs: readonly number[];
+  readonly #visibleUntil: VisibleUntil;
 
-  add(pod: string, scrape: Scrape): void {
-    const scrapes = this.#byPod.get(pod);
-    if (scrapes === undefined) this.#byPod.set(pod, [scrape]);
-    else scrapes.push(scrape);
+  constructor(roundsMs: readonly number[], visibleUntil: VisibleUntil) {
+    this.#roundsMs = roundsMs;
+    this.#visibleUntil = visibleUntil;
   }
 
-  /** Returns the samples after `sinceMs`. */
-  since(sinceMs: number): Scrapes {
-    const young = new Scrapes();
-    for (const [pod, scrapes] of this.#byPod)
-      for (const scrape of scrapes.slice(startOf(scrapes, sinceMs))) young.add(pod, scrape);
+  add(target: string, scrape: Scrape): void {
+    push(this.#byTarget, target, scrape);
+    const life = this.#lives.get(target);
+    if (life === undefined) this.#lives.set(target, { firstMs: scrape.atMs, lastMs: scrape.atMs });
+    else life.lastMs = scrape.atMs;
+  }
+
+  /** Notes that a scrape of a target failed. */
+  addFailure(target: string, atMs: number): void {
+    push(this.#failuresMs, target, atMs);
+  }
+
+  /** Copies the samples after `sinceMs` to a server that has the scrapes `roundsMs`. */
+  since(sinceMs: number, roundsMs: readonly number[]): Scrapes {
+    const young = new Scrapes(roundsMs, this.#visibleUntil);
+    for (const [target, scrapes] of this.#byTarget)
+      for (const scrape of scrapes.slice(startOf(scrapes, sinceMs))) young.add(target, scrape);
     return young;
   }
 
   /** Drops samples that no query uses any more. */
   forget(nowMs: number): void {
-    for (const [pod, scrapes] of this.#byPod) {
+    for (const [target, scrapes] of this.#byTarget) {
       const old = startOf(scrapes, nowMs - KEPT_MS);
-      if (old === scrapes.length) this.#byPod.delete(pod);
+      if (old === scrapes.length) this.#byTarget.delete(target);
       else if (old >= FORGOTTEN_AT_ONCE) scrapes.splice(0, old);
     }
+    for (const [target, { lastMs }] of this.#lives) if (lastMs < nowMs - SEEN_MS) this.#lives.delete(target);
+    for (const [target, times] of this.#failuresMs)
+      if ((times.at(-1) ?? 0) < nowMs - KEPT_MS) this.#failuresMs.delete(target);
   }
 
   /**
@@ -46,18 +78,80 @@ export class Scrapes {
    */
   rates(value: 'cpuSeconds' | 'requests', nowMs: number, windowSeconds: number): Map<string, number> {
     const rates = new Map<string, number>();
-    for (const [pod, scrapes] of this.#byPod) {
-      if (pod === INGRESS) continue;
-      const found = rate(scrapes, value, { nowMs, windowSeconds });
-      if (found !== null) rates.set(pod, found);
+    for (const target of this.#byTarget.keys()) {
+      if (target === EXPORTER) continue;
+      const found = this.#rate(target, value, { nowMs, windowSeconds });
+      if (found !== null) rates.set(target, found);
     }
     return rates;
   }
 
-  /** Returns the rate of requests at the ingress; null without two scrapes. */
-  ingressRate(nowMs: number, windowSeconds: number): number | null {
-    return rate(this.#byPod.get(INGRESS) ?? [], 'requests', { nowMs, windowSeconds });
+  /** Returns the rate of requests at the exporter; null without two scrapes. */
+  exporterRate(nowMs: number, windowSeconds: number): number | null {
+    return this.#rate(EXPORTER, 'requests', { nowMs, windowSeconds });
   }
+
+  /** Returns the gauge of the exporter; null without a current sample. */
+  exporterValue(nowMs: number): number | null {
+    return this.current(EXPORTER, nowMs)?.requests ?? null;
+  }
+
+  /** Returns all targets that had samples in the last hour. */
+  targets(): readonly string[] {
+    return [...this.#lives.keys()];
+  }
+
+  /** Returns the targets of which a scrape failed within the range before `nowMs`; 0: the last one. */
+  failing(nowMs: number, rangeSeconds: number): readonly string[] {
+    return [...this.#failuresMs.keys()].filter((target) => {
+      const untilMs = Math.min(nowMs, this.#visibleUntil(target));
+      const sinceMs = rangeSeconds === 0 ? lastUntil(this.#roundsMs, untilMs) : nowMs - rangeSeconds * 1000;
+      return this.#failuresMs.get(target)?.some((ms) => ms >= sinceMs && ms <= untilMs) === true;
+    });
+  }
+
+  /** Returns the sample that an instant query at `atMs` finds: no later scrape of the server has ended the series. */
+  current(target: string, atMs: number): Scrape | null {
+    const untilMs = Math.min(atMs, this.#visibleUntil(target));
+    const last = this.#within(target, Number.NEGATIVE_INFINITY, untilMs).at(-1);
+    if (last === undefined || last.atMs < atMs - LOOKBACK_MS) return null;
+    return lastUntil(this.#roundsMs, untilMs) > last.atMs ? null : last;
+  }
+
+  /** Returns the times of the samples within a range that ends at `atMs`. */
+  sampleTimes(target: string, atMs: number, rangeSeconds: number): readonly number[] {
+    return this.#within(target, atMs - rangeSeconds * 1000, atMs).map((scrape) => scrape.atMs);
+  }
+
+  /** Whether a target had samples at a multiple of the step within a range that ends at `atMs`. */
+  wasSeen(target: string, atMs: number, range: { rangeSeconds: number; stepSeconds: number }): boolean {
+    const life = this.#lives.get(target);
+    if (life === undefined) return false;
+    const stepMs = range.stepSeconds * 1000;
+    const endMs = Math.floor(Math.min(atMs, life.lastMs, this.#visibleUntil(target)) / stepMs) * stepMs;
+    return endMs >= Math.max(life.firstMs, atMs - range.rangeSeconds * 1000);
+  }
+
+  #within(target: string, afterMs: number, untilMs: number): readonly Scrape[] {
+    const scrapes = this.#byTarget.get(target) ?? [];
+    const end = startOf(scrapes, Math.min(untilMs, this.#visibleUntil(target)));
+    return scrapes.slice(startOf(scrapes, afterMs), end);
+  }
+
+  #rate(
+    target: string,
+    value: 'cpuSeconds' | 'requests',
+    { nowMs, windowSeconds }: { readonly nowMs: number; readonly windowSeconds: number },
+  ): number | null {
+    const scrapes = this.#within(target, nowMs - windowSeconds * 1000, nowMs);
+    return rate(scrapes, value, { nowMs, windowSeconds });
+  }
+}
+
+function push<T>(map: Map<string, T[]>, key: string, value: T): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [value]);
+  else list.push(value);
 }
 
 /** Returns the index of the first scrape after `sinceMs`, searched from the end: windows end at the current time. */
@@ -67,25 +161,28 @@ function startOf(scrapes: readonly Scrape[], sinceMs: number): number {
   return start;
 }
 
+function lastUntil(timesMs: readonly number[], untilMs: number): number {
+  return timesMs.findLast((ms) => ms <= untilMs) ?? Number.NEGATIVE_INFINITY;
+}
+
 /**
  * Computes `rate` as Prometheus does: the increase corrected for resets, extrapolated to the ends of the window if the
- * samples are near them, but not beyond the zero that a counter began at; null with fewer than two scrapes in the
- * window. Source: prometheus promql/functions.go, extrapolatedRate.
+ * samples are near them, but not beyond the zero that a counter began at; null with fewer than two scrapes. Source:
+ * prometheus promql/functions.go, extrapolatedRate.
  */
 function rate(
   scrapes: readonly Scrape[],
   value: 'cpuSeconds' | 'requests',
   { nowMs, windowSeconds }: { readonly nowMs: number; readonly windowSeconds: number },
 ): number | null {
-  const start = startOf(scrapes, nowMs - windowSeconds * 1000);
-  const count = scrapes.length - start;
-  const first = scrapes[start];
+  const count = scrapes.length;
+  const first = scrapes[0];
   const last = scrapes.at(-1);
   if (count < 2 || first === undefined || last === undefined) return null;
   let increase = last[value] - first[value];
   let before = first[value];
-  for (let index = start + 1; index < scrapes.length; index += 1) {
-    const next = scrapes[index]?.[value] ?? before;
+  for (const scrape of scrapes) {
+    const next = scrape[value];
     if (next < before) increase += before;
     before = next;
   }

@@ -2,9 +2,12 @@ import type { Fault, SourceMode } from './faults.js';
 import type { Random } from './random.js';
 import { hashText } from './random.js';
 import { SCRAPE_SECONDS, type MetricPlan } from './scenario.js';
-import { INGRESS, Scrapes } from './scrapes.js';
+import { EXPORTER, type Scrape, Scrapes } from './scrapes.js';
 import type { Timeline } from './timeline.js';
 import type { Workload } from './workload.js';
+
+/** Longer than the longest range of any query. */
+const ROUNDS_KEPT = 64;
 
 /** Two scrapes, which a scraper resends until they are accepted. */
 const UNSENT_MS = 2 * SCRAPE_SECONDS * 1000 + 1000;
@@ -16,6 +19,8 @@ export interface SourceServer {
   readonly startedMs: number;
   /** The start of its data. */
   readonly sinceMs: number;
+  /** The times of its scrapes. */
+  readonly roundsMs: number[];
   readonly scrapes: ReadonlyMap<string, Scrapes>;
 }
 
@@ -73,6 +78,12 @@ export class Source {
     return null;
   }
 
+  /** The offset of the clocks of its servers. */
+  get skewSeconds(): number {
+    const skewed = this.#find('skewed');
+    return skewed?.mode === 'skewed' ? skewed.seconds : 0;
+  }
+
   /** Neither reachable nor scraping. */
   get isDown(): boolean {
     return this.has('down') || this.has('wiped') || this.has('restarted');
@@ -80,22 +91,38 @@ export class Source {
 
   #create(startedMs: number): SourceServer {
     this.starts.push(startedMs);
-    const scrapes = new Map(this.#workloads.map(({ plan }) => [plan.name, new Scrapes()]));
-    return { startedMs, sinceMs: startedMs, scrapes };
+    const roundsMs: number[] = [];
+    const scrapes = new Map(
+      this.#workloads.map(({ plan: { name } }) => {
+        const visibleUntil = (target: string): number => this.#visibleUntil(identityOf(name, target));
+        return [name, new Scrapes(roundsMs, visibleUntil)];
+      }),
+    );
+    return { startedMs, sinceMs: startedMs, roundsMs, scrapes };
   }
 
-  #restart({ scrapes, sinceMs }: SourceServer): SourceServer {
+  #restart(server: SourceServer): SourceServer {
     const startedMs = this.#timeline.nowMs;
     this.starts.push(startedMs);
-    return { startedMs, sinceMs, scrapes };
+    return { ...server, startedMs };
   }
 
-  #empty({ scrapes }: SourceServer): SourceServer {
+  #empty({ scrapes, ...server }: SourceServer): SourceServer {
     const startedMs = this.#timeline.nowMs;
     this.starts.push(startedMs);
     const sinceMs = startedMs - UNSENT_MS;
-    const unsent = [...scrapes].map(([name, one]) => [name, one.since(sinceMs)] as const);
-    return { startedMs, sinceMs, scrapes: new Map(unsent) };
+    const roundsMs = server.roundsMs.filter((ms) => ms > sinceMs);
+    const unsent = [...scrapes].map(([name, one]) => [name, one.since(sinceMs, roundsMs)] as const);
+    return { startedMs, sinceMs, roundsMs, scrapes: new Map(unsent) };
+  }
+
+  /** Samples that were received late are complete as soon as the fault ends. */
+  #visibleUntil(identity: string): number {
+    let untilMs = Number.POSITIVE_INFINITY;
+    for (const { what, startMs } of this.faults)
+      if (what.mode === 'lagging' && isAmong(identity, what.percent))
+        untilMs = Math.min(untilMs, Math.max(startMs, this.#timeline.nowMs - what.seconds * 1000));
+    return untilMs;
   }
 
   #find(mode: SourceMode['mode']): SourceMode | null {
@@ -113,20 +140,39 @@ export class Source {
     const atMs = this.#timeline.nowMs;
     const unscraped = this.#find('unscraped');
     const percent = unscraped?.mode === 'unscraped' ? unscraped.percent : 0;
+    for (const server of this.#servers) if (server.roundsMs.push(atMs) > ROUNDS_KEPT) server.roundsMs.shift();
     for (const workload of this.#workloads) {
       workload.advance();
+      const targets = this.#targetsOf(workload, atMs);
       for (const server of this.#servers) {
         const scrapes = server.scrapes.get(workload.plan.name);
         scrapes?.forget(atMs);
-        if (this.#asks(workload, 'total-rate'))
-          scrapes?.add(INGRESS, { atMs, cpuSeconds: 0, requests: workload.ingressRequests });
-        if (!this.#asks(workload, 'cpu') && !this.#asks(workload, 'pod-rate')) continue;
-        for (const pod of workload.pods.values()) {
-          if (pod.phase !== 'Running') continue;
-          if (hashText(pod.name) % 100 < percent) continue;
-          scrapes?.add(pod.name, { atMs, cpuSeconds: pod.cpuSeconds, requests: pod.requests });
-        }
+        for (const [target, scrape] of targets)
+          if (isAmong(identityOf(workload.plan.name, target), percent)) scrapes?.addFailure(target, atMs);
+          else scrapes?.add(target, scrape);
       }
     }
   }
+
+  #targetsOf(workload: Workload, atMs: number): ReadonlyMap<string, Scrape> {
+    const targets = new Map<string, Scrape>();
+    if (this.#asks(workload, 'total-rate'))
+      targets.set(EXPORTER, { atMs, cpuSeconds: 0, requests: workload.ingressRequests });
+    if (this.#asks(workload, 'gauge'))
+      targets.set(EXPORTER, { atMs, cpuSeconds: 0, requests: workload.messages() });
+    if (!this.#asks(workload, 'cpu') && !this.#asks(workload, 'pod-rate')) return targets;
+    for (const { name, phase, cpuSeconds, requests } of workload.pods.values())
+      if (phase === 'Running') targets.set(name, { atMs, cpuSeconds, requests });
+    return targets;
+  }
+}
+
+/** Returns the name that selects whether a target is one of a percentage of them. */
+function identityOf(workload: string, target: string): string {
+  return target === EXPORTER ? workload : target;
+}
+
+/** Returns whether something with this name is among a percentage. */
+export function isAmong(identity: string, percent: number): boolean {
+  return hashText(identity) % 100 < percent;
 }

@@ -146,6 +146,12 @@ export class Workload {
     return [...this.pods.values()].filter(({ isReady, isDeleting }) => isReady && !isDeleting);
   }
 
+  /** Returns the messages in its queue. */
+  messages(): number {
+    const gauge = this.plan.metrics.find(({ kind }) => kind === 'gauge');
+    return this.load.at(this.#timeline.nowMs) * (gauge?.perReplica ?? 0);
+  }
+
   /** Advances the counters of all pods to the current time. */
   advance(): void {
     const nowMs = this.#timeline.nowMs;

@@ -117,6 +117,10 @@ export function applyWorldFault(world: World, fault: WorldFault, later: (run: ()
     case 'compaction':
       world.cluster.store.compact();
       return;
+    case 'hostile-tenant':
+      world.changeTenant(what.way);
+      later(() => world.changeTenant(null));
+      return;
     case 'forged-leases': {
       const names = Array.from({ length: what.count }, (_, index) => `forged${fault.startMs}x${index}`);
       for (const name of names) putLease(world, name, what.claims);

@@ -10,6 +10,7 @@ import { createRandom, type Random } from './random.js';
 import { OWN_NAMESPACE, planWorkloads, writeDocuments, type WorkloadPlan } from './scenario.js';
 import { Replica } from './replica.js';
 import { Source } from './source.js';
+import { tenantDeployments, tenantDocuments, type TenantWay } from './tenant.js';
 import { Timeline } from './timeline.js';
 import { WatchWires } from './watch-wires.js';
 import { Workload } from './workload.js';
@@ -49,6 +50,8 @@ export class World {
   readonly documents: DocumentChange[] = [];
   /** The faults that have an HPA on their target: it exists until the last of them ends. */
   readonly hpas = new Set<WorldFault>();
+  /** What the documents of the hostile namespace do; null: it has none. */
+  tenant: TenantWay | null = null;
   /** Whether servers report their start time, by the seed. */
   readonly tellsStart: boolean;
   /** Several replicas with a Lease. */
@@ -82,6 +85,7 @@ export class World {
       ]),
     );
     for (const plan of plans) this.#tellDocument(plan.name, plan);
+    for (const deployment of tenantDeployments()) this.cluster.create(deployment);
     for (let bucket = 0; bucket < STATE_MAPS; bucket += 1) this.#createStateMap(bucket);
     this.replicas = Array.from({ length: options.replicas }, (_, index) => new Replica(index, this));
     for (const fault of faults) this.#arrange(fault);
@@ -108,7 +112,10 @@ export class World {
    */
   readDirectory(): ReadPath {
     const plans = this.plans();
-    const text = plans.length === 0 ? '' : writeDocuments(plans);
+    const own = plans.length === 0 ? '' : writeDocuments(plans);
+    const text = [own, this.tenant === null ? '' : tenantDocuments(this.tenant)]
+      .filter(Boolean)
+      .join('---\n');
     const known = this.#read.get(text) ?? this.product.readDocuments(text, 'scalers.yaml');
     this.#read.set(text, known);
     for (const { scaler, problems } of known)
@@ -126,6 +133,12 @@ export class World {
   /** Changes all documents at once. */
   changeDocuments(change: (plan: WorkloadPlan) => WorkloadPlan | null): void {
     for (const { plan } of this.workloads) this.#tellDocument(plan.name, change(plan));
+    for (const replica of this.replicas) replica.reload();
+  }
+
+  /** Gives the hostile namespace other documents; null: takes them away. */
+  changeTenant(way: TenantWay | null): void {
+    this.tenant = way;
     for (const replica of this.replicas) replica.reload();
   }
 
