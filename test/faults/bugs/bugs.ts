@@ -86,12 +86,12 @@ export const BUGS: readonly Bug[] = [
   ),
   bug(
     'old-samples-trusted',
-    { by: ['I3'], when: ['lagging'] },
+    { by: ['I2'], when: ['lagging'] },
     edit('prometheus/sample-ages.js', 'if (maxAgeOf(metric, checked.config) === 0)', 'if (true)'),
   ),
   bug(
     'failing-scrapes-trusted',
-    { by: ['I3'], when: ['unscraped'] },
+    { by: ['I2'], when: ['unscraped'] },
     edit(
       'prometheus/judge-ages.js',
       'if (ageSeconds === null) return 1;',

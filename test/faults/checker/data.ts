@@ -1,5 +1,5 @@
 import type { DecisionRecord, QueryRecord } from '../world/log.js';
-import { type MetricPlan, SCRAPE_SECONDS } from '../world/scenario.js';
+import { type MetricPlan, SCRAPE_SECONDS, type WorkloadPlan } from '../world/scenario.js';
 import {
   clockSlackMs,
   type History,
@@ -72,7 +72,7 @@ function within<T>(
 
 const onlyValues: Invariant = {
   id: 'I2',
-  text: 'no scale-down while a metric of the decision has no full value, or has not had values for long enough',
+  text: 'no scale-down while a metric of the decision has no full value of current samples, or has not had values for long enough',
   check: (history) =>
     lowerings(history).flatMap((write): readonly Found[] => {
       const { plan } = targetOf(history, write.scaler);
@@ -89,12 +89,17 @@ const onlyValues: Invariant = {
 function doubtsOf(
   history: History,
   write: Write,
-  { metric, plan }: { readonly metric: MetricPlan; readonly plan: { readonly syncPeriodSeconds: number } },
+  {
+    metric,
+    plan,
+  }: { readonly metric: MetricPlan; readonly plan: Pick<WorkloadPlan, 'name' | 'syncPeriodSeconds'> },
 ): readonly string[] {
   const answers = answersTo(history, write, metric);
   const last = answers.at(-1);
   if (last === undefined) return [`${metric.query} was never answered`];
   if (last.answer !== 'value') return [`the last answer to ${metric.query} was ${last.answer}`];
+  if (last.old.includes(plan.name) && !hasSecondServer(history, metric, write))
+    return [`the last answer to ${metric.query} was based on old samples`];
   const holdMs = holdSecondsOf(metric, plan.syncPeriodSeconds) * 1000;
   const slackMs = clockSlackMs(history, write.decidedMs - holdMs, write.atMs) + MOMENT_MS;
   const sinceMs = write.decidedMs - holdMs + slackMs;
@@ -211,16 +216,23 @@ const trueLoad: Invariant = {
  * has no history, and the other one may answer the queries for the age of its samples. A stabilization or a confirmation
  * protects against that; a document without one does not, and `validate` reports that.
  */
-function isHoled(history: History, { scaler, decidedMs }: Write): boolean {
-  const { metrics } = targetOf(history, scaler).plan;
-  const longest = Math.max(...metrics.map(({ windowSeconds }) => windowSeconds));
+function isHoled(history: History, write: Write): boolean {
+  const { metrics } = targetOf(history, write.scaler).plan;
+  return metrics.some((metric) => hasSecondServer(history, metric, write));
+}
+
+function hasSecondServer(
+  history: History,
+  { source, windowSeconds }: MetricPlan,
+  { decidedMs }: Write,
+): boolean {
   return history.faults.some(
     (fault) =>
       fault.kind === 'source' &&
       fault.what.mode === 'second-replica' &&
-      metrics.some(({ source }) => source === fault.source) &&
+      fault.source === source &&
       fault.startMs < decidedMs &&
-      fault.endMs + longest * 1000 + MOMENT_MS + 30_000 > decidedMs,
+      fault.endMs + windowSeconds * 1000 + MOMENT_MS + 30_000 > decidedMs,
   );
 }
 

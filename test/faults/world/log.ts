@@ -49,6 +49,8 @@ export interface QueryRecord {
   serverStartMs: number | null;
   /** Since when a store has been missing from the answers; null: none is. */
   storeLostMs: number | null;
+  /** The workloads whose values are based on old samples: too many are missing at an end of the range. */
+  old: readonly string[];
 }
 
 /** A watch event, a bookmark or a completed list that reached a process. */

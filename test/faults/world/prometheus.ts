@@ -8,6 +8,7 @@ import { AGE_NAME, type AnswerClass, type LogRecord, type QueryRecord } from './
 import { WORLD_START_MS, type SimulatedProcess } from './process.js';
 import type { Random } from './random.js';
 import type { MetricPlan } from './scenario.js';
+import { EXPORTER } from './scrapes.js';
 import { isAmong, type Source, type SourceServer } from './source.js';
 import { tenantAnswer } from './tenant.js';
 import type { Timeline } from './timeline.js';
@@ -24,6 +25,8 @@ export interface ClientParts {
   readonly tellsStart: boolean;
 }
 
+/** The service allows a tenth of the range, and looks a moment later. Of a gauge it is 52.5 s, and the service allows 35. */
+const OLD_SHARE = 0.15;
 /** Targets that are up, whatever the workloads do. */
 const TARGETS = 40;
 const NO_ANSWER_MS = 2_147_483_647;
@@ -83,6 +86,7 @@ function begin({ kind, text }: Asked, { process, source, timeline, log }: Client
     answer: 'failed',
     serverStartMs: null,
     storeLostMs: null,
+    old: [],
   };
   // The checker is about the other namespaces.
   if (kind !== 'tenant') log(record);
@@ -115,6 +119,7 @@ function answer(asked: Asked, record: QueryRecord, parts: ClientParts): Answer {
   record.serverStartMs = server.startedMs;
   const lost = parts.tellsStart ? null : source.lostStore;
   record.storeLostMs = lost?.sinceMs ?? null;
+  if (asked.kind === 'metric') record.old = oldOf(asked.text, server, parts);
   const series = evaluate(asked, server, { ...parts, lostPercent: lost?.percent ?? 0 });
   const evaluatedAt = nowOf(parts);
   for (const { what } of source.faults) {
@@ -213,6 +218,27 @@ function evaluate(
     default:
       return asked satisfies never;
   }
+}
+
+/** Returns the names of the workloads whose values are based on old samples. */
+function oldOf(
+  query: string,
+  { scrapes }: SourceServer,
+  { workloads, timeline }: ClientParts,
+): readonly string[] {
+  return workloads
+    .filter(({ plan, pods }) => {
+      const metric = plan.metrics.find((one) => query.includes(one.query));
+      const own = scrapes.get(plan.name);
+      if (metric === undefined || own === undefined) return false;
+      const { windowSeconds } = metric;
+      const targets = ['cpu', 'pod-rate'].includes(metric.kind) ? [...pods.keys()] : [EXPORTER];
+      const shares = targets
+        .map((target) => own.missingShare(target, timeline.nowMs, windowSeconds))
+        .filter((share) => share !== null);
+      return shares.reduce((sum, share) => sum + share, 0) > OLD_SHARE * shares.length;
+    })
+    .map(({ plan }) => plan.name);
 }
 
 /** Answers the queries for the number of targets now and in the past. */

@@ -1,3 +1,5 @@
+import { SCRAPE_SECONDS } from './scenario.js';
+
 /** One scrape of one target. `requests` is a counter, or the value of a gauge. */
 export interface Scrape {
   readonly atMs: number;
@@ -121,6 +123,23 @@ export class Scrapes {
   /** Returns the times of the samples within a range that ends at `atMs`. */
   sampleTimes(target: string, atMs: number, rangeSeconds: number): readonly number[] {
     return this.#within(target, atMs - rangeSeconds * 1000, atMs).map((scrape) => scrape.atMs);
+  }
+
+  /**
+   * Returns which part of a range that ends at `nowMs` its samples do not cover, beyond the usual half of the time
+   * between them; null without samples. What is before the first sample of a target's life is not missing. Of a gauge
+   * (a range of 0), the newest sample counts, by its share of the lookback.
+   */
+  missingShare(target: string, nowMs: number, windowSeconds: number): number | null {
+    const rangeMs = windowSeconds * 1000 || LOOKBACK_MS;
+    const startMs = nowMs - rangeMs;
+    const scrapes = this.#within(target, startMs, nowMs);
+    const [first, last] = [scrapes[0], scrapes.at(-1)];
+    if (first === undefined || last === undefined) return null;
+    const usualMs = (SCRAPE_SECONDS * 1000) / 2;
+    const isYoung = windowSeconds === 0 || (this.#lives.get(target)?.firstMs ?? nowMs) > startMs;
+    const missingMs = [nowMs - last.atMs, isYoung ? 0 : first.atMs - startMs];
+    return Math.max(...missingMs.map((ms) => Math.max(0, ms - usualMs))) / rangeMs;
   }
 
   /** Whether a target had samples at a multiple of the step within a range that ends at `atMs`. */
