@@ -1,6 +1,7 @@
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import type { Series } from '../../../src/prometheus/answers/series.js';
 import type { PrometheusClient } from '../../../src/prometheus/client/client.js';
+import { onAbort } from '../../../src/units/abort.js';
 import { addSeconds, instantFromMs, type Instant } from '../../../src/units/time.js';
 import { type AgeQuery, readAgeQuery } from '../age-queries.js';
 import { evaluateAges } from './ages.js';
@@ -104,11 +105,11 @@ function wait(process: SimulatedProcess, ms: number, signal: AbortSignal | undef
   return new Promise((resolve) => {
     const done = (): void => {
       cancel();
-      signal?.removeEventListener('abort', done);
+      unsubscribe?.();
       resolve();
     };
     const cancel = process.clock.after(ms, done);
-    signal?.addEventListener('abort', done);
+    const unsubscribe = signal === undefined ? undefined : onAbort(signal, done);
   });
 }
 
