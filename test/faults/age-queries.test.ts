@@ -2,6 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
 import { type CheckedSelector, readIntervals, readTargets } from '../../src/prometheus/target-ages.js';
 import { instantFromSeconds } from '../../src/units/time.js';
+import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
+import { createPrometheusClient } from '../../src/prometheus/client/client.js';
+import { aSource } from '../support/builders.js';
+import { startFakeSource } from './processes/fake-source.js';
 import { type AgeQuery, readAgeQuery } from './age-queries.js';
 
 const SELECTOR = 'http_requests_total{job="api", path=~"/(a|b)"}';
@@ -84,6 +88,27 @@ describe('a query for the age of samples', () => {
     await readTargets({ ...selector, ...more }, { byJob: new Map(), longest: 15 }, ask);
 
     expect(queries.at(-1)).toEqual({ kind: 'newest', selector: SELECTOR, labels: LABELS, offsetSeconds: 3 });
+  });
+
+  it('is answered by the source of the real processes: its samples are fresh', async () => {
+    const source = await startFakeSource();
+    const client = createPrometheusClient(aSource({ urls: [source.url] }), SYSTEM_CLOCK);
+    const signal = new AbortController().signal;
+    const ask = (query: string): Promise<Answer> => client.query(query, { timeoutMs: 5000, signal });
+    const selector = {
+      text: 'load_web',
+      rangeSeconds: 2,
+      offsetSeconds: 0,
+      by: 'by (job, instance)',
+      pods: null,
+    };
+    const more = { isVictoriaMetrics: false, defaultInterval: 15, maxAgeSeconds: null, valueAtSeconds: null };
+
+    const intervals = await readIntervals({ ...selector, ...more }, ask);
+    const targets = await readTargets({ ...selector, ...more }, intervals, ask);
+    await source.close();
+
+    expect(targets).toEqual([{ ageSeconds: expect.closeTo(0, 1), intervalSeconds: 1, hasGap: false }]);
   });
 
   it.each(['sum(rate(http_requests_total[2m]))', 'count(up offset 120s)', 'max by (pod) (memory)'])(
