@@ -6,6 +6,7 @@ import type { Log } from '../../units/log.js';
 import type { ObjectStore, WatchedObject } from './object-store.js';
 import { openResourceWatch, type WatchRequest } from './open-watch.js';
 import { createOrderedSink, type OrderedSink } from './ordered-sink.js';
+import { type Instant, secondsBetween } from '../../units/time.js';
 import { createRetryDelays, type RetryDelays, type Verb } from './retry-delays.js';
 import { isOlder } from '../api/resource-version.js';
 import type { Transport } from '../requests/transport.js';
@@ -20,7 +21,7 @@ export interface Reflector {
   readonly isSynced: () => boolean;
   /** Whether the first list has begun to arrive: its last page is at most 5 s old. */
   readonly isListing: () => boolean;
-  /** Seconds since the last event, bookmark or completed list; infinite before the first list. */
+  /** Seconds since the last event, bookmark or completed list, by either clock; infinite before the first list. */
   readonly ageSeconds: () => number;
   /** The last failure since a list or watch succeeded; null: none, or a 403 that may not last. */
   readonly failure: () => KubernetesError | null;
@@ -47,13 +48,9 @@ const WATCH_SPAN_SECONDS = 241;
 const WATCH_GRACE_SECONDS = 15;
 /** Lifetime of a continue token. 300 pages of 500 take about a minute. */
 const LIST_DEADLINE_MS = 300_000;
-/**
- * A watch that ends sooner without an event counts as a failure: behind a broken proxy it would restart in a busy loop.
- */
+/** A watch that ends sooner without an event counts as a failure: a broken proxy would cause a busy loop. */
 const SHORT_WATCH_MS = 1000;
-/**
- * After this time without an event, only a list can show the state. It runs before the store counts as stale (180 s).
- */
+/** After this time without an event, only a list shows the state. It runs before the store is stale (180 s). */
 const RELIST_AFTER_SECONDS = 110;
 const PAGE_PATIENCE_MS = 5000;
 const INTERNAL_ERROR_PATIENCE_MS = 60_000;
@@ -91,7 +88,7 @@ class ReflectorLoop<T extends WatchedObject> {
   #newest: string | null = null;
   /** Oldest version that the next list may have; null: it must be consistent. */
   #relistFrom: string | null = null;
-  #heardMs: number | null = null;
+  #heard: { readonly ms: number; readonly at: Instant } | null = null;
   #listedMs: number | null = null;
   #pageMs: number | null = null;
   #internalErrorMs: number | null = null;
@@ -114,7 +111,10 @@ class ReflectorLoop<T extends WatchedObject> {
   }
 
   get ageSeconds(): number {
-    return this.#heardMs === null ? Infinity : (this.#clock.monotonicMs() - this.#heardMs) / 1000;
+    if (this.#heard === null) return Infinity;
+    const { ms, at } = this.#heard;
+    // While a machine is suspended, its monotonic clock stands still.
+    return Math.max((this.#clock.monotonicMs() - ms) / 1000, secondsBetween(at, this.#clock.now()));
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -177,7 +177,7 @@ class ReflectorLoop<T extends WatchedObject> {
   }
 
   #advance(version: string): void {
-    this.#heardMs = this.#clock.monotonicMs();
+    this.#heard = { ms: this.#clock.monotonicMs(), at: this.#clock.now() };
     this.#internalErrorMs = null;
     if (version === '') return;
     if (this.#version === null || !isOlder(version, this.#version)) this.#version = version;

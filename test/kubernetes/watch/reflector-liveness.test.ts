@@ -120,6 +120,19 @@ describe('liveness', () => {
     expect(rig.watches()).toBe(1);
   });
 
+  it.each([
+    ['includes the 240 s for which its machine was suspended', 240, 240],
+    ['is not shortened by a clock that was set back', -3600, 0],
+  ])('%s', async (_, jumpSeconds, age) => {
+    const rig = await startReflector({ watches: [heldWatch().watch] });
+    await rig.until({ watches: 1 });
+    await settle();
+
+    rig.clock.jump(jumpSeconds);
+
+    expect(rig.reflector.ageSeconds()).toBe(age);
+  });
+
   it('is infinite before the first list', async () => {
     const rig = await startReflector({ lists: [() => undefined] });
     await rig.until({ lists: 1 });
