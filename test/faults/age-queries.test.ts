@@ -43,8 +43,7 @@ describe('a query for the age of samples', () => {
 
     expect(await asked({})).toEqual([
       { ...of, kind: 'interval', rangeSeconds: 240 },
-      { ...of, kind: 'newest' },
-      { ...of, kind: 'newest', offsetSeconds: 100.5 },
+      { ...of, kind: 'newest', start: { offsetSeconds: 100.5, mark: 'promscaler_start' } },
       { kind: 'failing', rangeSeconds: 120 },
       { ...of, kind: 'seen', rangeSeconds: 3600, stepSeconds: 120, offsetSeconds: 120 },
       { ...of, kind: 'samples', rangeSeconds: 120 },
@@ -58,7 +57,7 @@ describe('a query for the age of samples', () => {
 
     expect(await asked(given)).toEqual([
       { ...of, kind: 'interval', rangeSeconds: 600 },
-      { ...of, kind: 'newest' },
+      { ...of, kind: 'newest', start: null },
       { kind: 'failing', rangeSeconds: 0 },
       { ...of, kind: 'seen', rangeSeconds: 3600, stepSeconds: 120 },
     ]);
@@ -87,7 +86,13 @@ describe('a query for the age of samples', () => {
 
     await readTargets({ ...selector, ...more }, { byJob: new Map(), longest: 15 }, ask);
 
-    expect(queries.at(-1)).toEqual({ kind: 'newest', selector: SELECTOR, labels: LABELS, offsetSeconds: 3 });
+    expect(queries.at(-1)).toEqual({
+      kind: 'newest',
+      selector: SELECTOR,
+      labels: LABELS,
+      offsetSeconds: 3,
+      start: null,
+    });
   });
 
   it('is answered by the source of the real processes: its samples are fresh', async () => {

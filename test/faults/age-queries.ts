@@ -5,8 +5,8 @@
 export type AgeQuery =
   /** The time between the samples, by job. */
   | ({ readonly kind: 'interval'; readonly rangeSeconds: number } & OfSelector)
-  /** The time of the newest sample of each target. */
-  | ({ readonly kind: 'newest' } & OfSelector)
+  /** The time of the newest sample of each target, and with the label `mark` that at the start of the range, if it is set. */
+  | ({ readonly kind: 'newest'; readonly start: Start | null } & OfSelector)
   /** The targets whose scrapes fail, or failed within the range; 0: now. */
   | { readonly kind: 'failing'; readonly rangeSeconds: number }
   /** The targets that had samples within the range. */
@@ -20,12 +20,18 @@ interface OfSelector {
   readonly offsetSeconds: number;
 }
 
+interface Start {
+  readonly offsetSeconds: number;
+  readonly mark: string;
+}
+
 const OFFSET = String.raw`(?: offset (-?\d+)ms)?`;
 const BY = String.raw`max by \(([^)]*)\)`;
 const INTERVAL = new RegExp(
   String.raw`^quantile by \(job\) \(0\.5, \(max_over_time\(${BY} \(timestamp\((.+?)${OFFSET}\)\)\[(\d+)ms:\d+s\]\) - min_over_time\(`,
 );
 const NEWEST = new RegExp(String.raw`^${BY} \(timestamp\((.+?)${OFFSET}\)\)$`);
+const ENDS = /^(.+) or label_replace\((.+), "(\w+)", "1", "", ""\)$/;
 const FAILING = /^min by \(job, instance\) \((?:up|min_over_time\(up\[(\d+)ms\]\))\) == 0$/;
 const SEEN = new RegExp(String.raw`^${BY} \(max_over_time\(timestamp\((.+)\)\[(\d+)s:(\d+)s\]${OFFSET}\)\)$`);
 const SAMPLES = new RegExp(String.raw`^${BY} \(count_over_time\((.+)\[(\d+)ms\]${OFFSET}\)\)$`);
@@ -48,8 +54,15 @@ export function readAgeQuery(query: string): AgeQuery | null {
   const samples = SAMPLES.exec(query);
   if (samples !== null)
     return { kind: 'samples', ...about(samples, samples[4]), rangeSeconds: seconds(samples[3]) };
-  const newest = NEWEST.exec(query);
-  return newest === null ? null : { kind: 'newest', ...about(newest, newest[3]) };
+  const [, end = query, beginning = '', mark = ''] = ENDS.exec(query) ?? [];
+  const newest = NEWEST.exec(end);
+  if (newest === null) return null;
+  const start = NEWEST.exec(beginning);
+  return {
+    kind: 'newest',
+    ...about(newest, newest[3]),
+    start: start === null ? null : { offsetSeconds: seconds(start[3]), mark },
+  };
 }
 
 function about([, labels = '', selector = '']: RegExpExecArray, offset: string | undefined): OfSelector {

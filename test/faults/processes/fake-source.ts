@@ -30,8 +30,9 @@ export async function startFakeSource(): Promise<FakeSource> {
       const nowSeconds = Date.now() / 1000;
       const age = readAgeQuery(query);
       const loaded = values.get(name) ?? (values.has(name) ? null : 0);
-      const value = age === null || loaded === null ? loaded : freshAge(age, nowSeconds);
-      const result = value === null ? [] : [{ metric: {}, value: [nowSeconds, String(value)] }];
+      const one = (value: number, metric = {}): object => ({ metric, value: [nowSeconds, String(value)] });
+      const found = age === null ? [one(loaded ?? 0)] : freshAge(age, nowSeconds, one);
+      const result = loaded === null ? [] : found;
       response.end(JSON.stringify({ status: 'success', data: { resultType: 'vector', result } }));
     });
   });
@@ -43,18 +44,26 @@ export async function startFakeSource(): Promise<FakeSource> {
   };
 }
 
-/** Returns null for a query for the targets whose scrapes fail: there are none. */
-function freshAge(age: AgeQuery, nowSeconds: number): number | null {
+/** Returns the series of an answer. No scrapes fail. */
+function freshAge(
+  age: AgeQuery,
+  nowSeconds: number,
+  one: (value: number, metric?: object) => object,
+): readonly object[] {
   switch (age.kind) {
     case 'interval':
-      return 1;
-    case 'newest':
+      return [one(1)];
+    case 'newest': {
+      const newest = one(nowSeconds - age.offsetSeconds);
+      if (age.start === null) return [newest];
+      return [newest, one(nowSeconds - age.start.offsetSeconds, { [age.start.mark]: '1' })];
+    }
     case 'seen':
-      return nowSeconds - age.offsetSeconds;
+      return [one(nowSeconds - age.offsetSeconds)];
     case 'samples':
-      return Math.floor(age.rangeSeconds);
+      return [one(Math.floor(age.rangeSeconds))];
     case 'failing':
-      return null;
+      return [];
     default:
       return age satisfies never;
   }

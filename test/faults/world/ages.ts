@@ -35,11 +35,18 @@ export function evaluateAges(query: AgeQuery, parts: AgeParts): readonly Series[
   switch (query.kind) {
     case 'interval':
       return intervals(targets, atMs, query.rangeSeconds);
-    case 'newest':
-      return maxBy(query.labels, targets, ({ scrapes, target }) => {
-        const sample = scrapes.current(target, atMs);
-        return sample === null ? null : (WORLD_START_MS + sample.atMs) / 1000 + parts.skewSeconds;
-      });
+    case 'newest': {
+      const { start } = query;
+      const newestAt = (ms: number): readonly Series[] =>
+        maxBy(query.labels, targets, ({ scrapes, target }) => {
+          const sample = scrapes.current(target, ms);
+          return sample === null ? null : (WORLD_START_MS + sample.atMs) / 1000 + parts.skewSeconds;
+        });
+      if (start === null) return newestAt(atMs);
+      const older = newestAt(nowMs - start.offsetSeconds * 1000);
+      const marked = older.map((one) => ({ ...one, labels: { ...one.labels, [start.mark]: '1' } }));
+      return [...newestAt(atMs), ...marked];
+    }
     case 'seen':
       return maxBy(query.labels, targets, ({ scrapes, target }) =>
         scrapes.wasSeen(target, atMs, query) ? atMs / 1000 : null,
