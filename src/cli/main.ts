@@ -83,7 +83,7 @@ function fail(thrown: unknown): void {
 }
 
 process.on('uncaughtException', fail);
-// Nobody waits for the promise, so no work is left half-done that others rely on.
+// No code awaits the promise, so no caller depends on work that is left half-done.
 process.on('unhandledRejection', (reason) => {
   if (isService) reportFault({ kind: 'rejection', error: asError(reason) });
   else fail(reason);

@@ -62,7 +62,7 @@ export function createNotificationQueue(
     for (const [key, { lasting, atMs }] of [...told]) {
       if (taken.length === limit || atMs + REFRESH_MS > nowMs) break;
       if (lasting === null || isLasting === null) continue;
-      // Its end was lost, or another replica decides for the scaler: the alert ends by itself.
+      // Its end was lost, or another replica decides for the scaler: the alert expires.
       if (isLasting(lasting)) taken.push(lasting);
       else told.delete(key);
     }

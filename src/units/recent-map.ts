@@ -6,7 +6,7 @@ const KEEP_SECONDS = 600;
 /**
  * A map that forgets entries which have not been used for `keepSeconds`, or at most for twice as long, by the time that
  * its users pass. For what is derived from another object and can be derived again. A WeakMap would forget exactly then;
- * but V8 follows its entries while the process stands still: 20,000 of them took 50 ms of each full garbage collection.
+ * but V8 follows its entries while the process is stopped: 20,000 of them took 50 ms of each full garbage collection.
  */
 export class RecentMap<K, V extends object | number> {
   readonly #keepMs: number;

@@ -7,7 +7,7 @@ import type { WrittenSeries } from '../support/remote-write.js';
 import { startServer } from './fakes.js';
 
 /*
- * A real Prometheus that loses a part of its data stands for the stores of a Thanos, which does not report since when it
+ * A real Prometheus that loses a part of its data represents the stores of a Thanos, which does not report since when it
  * stores data and is compared with its own past.
  */
 

@@ -28,7 +28,7 @@ export interface CommandIo {
 
 export interface Fault {
   /**
-   * `rejection`: a promise that nobody awaits has rejected; the service continues. `fatal`: an uncaught exception; the
+   * `rejection`: a promise without a handler was rejected; the service continues. `fatal`: an uncaught exception; the
    * service then stops as after SIGTERM, with exit code 1.
    */
   readonly kind: 'warning' | 'rejection' | 'fatal';

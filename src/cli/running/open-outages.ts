@@ -12,7 +12,7 @@ interface OpenOutages extends Outages {
   readonly observeRequest: (report: RequestReport) => void;
 }
 
-/** Returns the outages of the data sources and the API server, told from reports of requests. */
+/** Returns the outages of the data sources and the API server, as detected from reports of requests. */
 export function openOutages(sources: ReadonlyMap<string, SourceConfig>, clock: Clock, log: Log): OpenOutages {
   const outages = createOutages(
     [

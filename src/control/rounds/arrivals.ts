@@ -112,7 +112,7 @@ export function createArrivals<C extends Waiting>(
     );
   };
 
-  /** Until the queries are sent, each scaler would wait for a promise of its own. */
+  /** Until the queries are sent, each scaler would wait for a separate promise. */
   const hold = (cycle: C, sending: Promise<unknown>): void => {
     if (held?.answers === cycle.answers) {
       held.cycles.push(cycle);

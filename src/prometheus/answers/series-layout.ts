@@ -21,7 +21,7 @@ export interface SeriesSplice extends RowSplice {
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
-/** A layout of which more than this share has changed is indexed anew. */
+/** A layout of which more than this share has changed is indexed again as a whole. */
 const MOST_SPLICED = 0.25;
 
 /** As the bytes that the server has sent, which are a quarter of the objects. */

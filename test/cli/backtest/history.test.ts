@@ -171,7 +171,7 @@ describe('a history', () => {
     expect(podHours).toBeLessThan(1.6 * 6);
   });
 
-  it('that begins an hour after --from is scored from its begin, and says so', async () => {
+  it('that begins an hour after --from is scored from its start, and says so', async () => {
     const begin = END - 3600;
     const server = await serve((request) => ({
       status: 200,

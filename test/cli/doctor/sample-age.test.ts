@@ -86,7 +86,7 @@ describe('the age of samples', () => {
     expect(found[0]?.message).toMatch(/^m of shop\/api: it is based on old samples: .*; so is cpu$/);
   });
 
-  it('that the server does not tell is a warning, which names freshness and maxSampleAgeSeconds', async () => {
+  it('that the server does not report is a warning, which names freshness and maxSampleAgeSeconds', async () => {
     const { url } = await server((response, request) => {
       const query = request.form.get('query') ?? '';
       response.setHeader('Content-Type', 'application/json');

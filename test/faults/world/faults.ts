@@ -74,7 +74,7 @@ export type WorldMode =
   /** Replaced as by a rolling update, by a process with or without sharding. */
   | { readonly mode: 'switched'; readonly isSharded: boolean }
   | { readonly mode: 'stopped' }
-  /** Stopped with its machine: its monotonic clock and its timers stand still, its wall clock is right afterwards. */
+  /** Stopped with its machine: its monotonic clock and its timers do not advance, its wall clock is right afterwards. */
   | { readonly mode: 'suspended' }
   | { readonly mode: 'restart' }
   | { readonly mode: 'clock-jump'; readonly seconds: number }

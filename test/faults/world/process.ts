@@ -97,7 +97,7 @@ export class SimulatedProcess {
     this.#isPaused = true;
   }
 
-  /** Suspends its machine: its monotonic clock and its timers stand still. */
+  /** Suspends its machine: its monotonic clock and its timers do not advance. */
   suspend(): void {
     this.#suspendedSinceMs ??= this.#timeline.nowMs;
     this.pause();

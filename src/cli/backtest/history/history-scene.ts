@@ -104,7 +104,7 @@ function openFile(file: SavedHistory, io: CommandIo): Opened {
   return { sources: openSaved(file, io), range: { start, end, stepSeconds, warmUpSeconds } };
 }
 
-/** The time before the first value is no part of the scene: nothing is known of it. */
+/** The time before the first value is not part of the run: nothing is known about it. */
 function sceneOf(
   recorded: RecordedHistory,
   variants: readonly Variant[],
