@@ -1,4 +1,4 @@
-import { type JsonObject, objectIn, textsIn } from '../../kubernetes/api/json.js';
+import { asObject, type JsonObject, objectIn, textsIn } from '../../kubernetes/api/json.js';
 import { SYSTEM_METADATA } from '../../scaler/read/system-fields.js';
 import type { Source } from './adopt-options.js';
 
@@ -39,13 +39,14 @@ export function manifestOf(object: JsonObject, { kind }: Source): JsonObject {
 export function savedManifest(scaler: JsonObject): JsonObject | null {
   const text = annotationsOf(scaler)[ADOPT_ANNOTATIONS.manifest];
   if (text === undefined) return null;
+  let value: unknown;
   try {
-    const value: unknown = JSON.parse(text);
-    const manifest = objectIn({ value }, 'value');
-    return objectIn(manifest, 'spec') === null ? null : manifest;
+    value = JSON.parse(text);
   } catch {
     return null;
   }
+  const manifest = asObject(value);
+  return objectIn(manifest, 'spec') === null ? null : manifest;
 }
 
 export function annotationsOf(object: JsonObject): Readonly<Record<string, string>> {

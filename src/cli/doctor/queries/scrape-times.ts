@@ -1,3 +1,4 @@
+import { asObject, parseObject } from '../../../prometheus/answers/classify-answer.js';
 import { stringLiteral } from '../../../promql/quoting.js';
 import { REQUEST_MS, type SourceContext } from '../context/context.js';
 import { withoutTrailingSlashes } from '../../../units/base-url.js';
@@ -58,14 +59,9 @@ export function scrapesWithin(
 }
 
 function timesOf(body: string): readonly number[] | null {
-  try {
-    const answer = JSON.parse(body) as {
-      readonly data?: { readonly result?: readonly { readonly values?: readonly (readonly unknown[])[] }[] };
-    } | null;
-    const values = answer?.data?.result?.[0]?.values;
-    if (!Array.isArray(values)) return null;
-    return values.map((pair: readonly unknown[]) => Number(pair[0])).filter(Number.isFinite);
-  } catch {
-    return null;
-  }
+  const result = asObject(parseObject(body)?.['data'])?.['result'];
+  const [first] = Array.isArray(result) ? (result as readonly unknown[]) : [];
+  const values = asObject(first)?.['values'];
+  if (!Array.isArray(values)) return null;
+  return values.map((pair: unknown) => (Array.isArray(pair) ? Number(pair[0]) : NaN)).filter(Number.isFinite);
 }
