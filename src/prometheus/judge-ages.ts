@@ -8,6 +8,8 @@ export interface TargetAge {
   readonly intervalSeconds: number;
   /** Whether its range begins without samples although it had samples before. False for a target that is young. */
   readonly hasGap: boolean;
+  /** Whether its first sample is within the range, if that makes the value too low. */
+  readonly isYoung: boolean;
 }
 
 export interface AgeRules {
@@ -58,18 +60,21 @@ export function whyOld(targets: readonly TargetAge[], rules: AgeRules): string |
   const late: TargetAge[] = [];
   let failing = 0;
   let gaps = 0;
+  let young = 0;
   for (const target of targets) {
     const tail = errorOf(target, rules);
     if (target.ageSeconds === null) failing += 1;
     else if (tail > 0) late.push(target);
     else if (target.hasGap) gaps += 1;
-    error += target.hasGap ? 1 : tail;
+    else if (target.isYoung) young += 1;
+    error += target.hasGap || target.isYoung ? 1 : tail;
   }
   if (targets.length === 0 || error / targets.length <= MAX_ERROR) return null;
   const reasons: string[] = [];
   if (late.length > 0) reasons.push(`${late.length} ${sayAge(late)}`);
   if (failing > 0) reasons.push(`${failing} without samples because scrapes fail`);
   if (gaps > 0) reasons.push(`${gaps} with a gap at the start of the range`);
+  if (young > 0) reasons.push(`${young} younger than the range`);
   const range = rules.rangeSeconds > 0 ? ` and a range of ${formatSeconds(rules.rangeSeconds)}` : '';
   const counted = targets.length === 1 ? 'its target' : `${targets.length} targets`;
   return `it is based on old samples: of ${counted}${range}, ${reasons.join(', ')}`;

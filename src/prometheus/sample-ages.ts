@@ -154,6 +154,7 @@ function selectorOf(
     offsetSeconds,
     by: isTotal ? 'by (job, instance)' : 'by (job, instance, pod)',
     pods: isTotal ? null : pods,
+    isOfPods: metric.type === 'Pods',
     isVictoriaMetrics: config.flavor === 'victoriametrics',
     defaultInterval: config.scrapeIntervalSeconds,
     maxAgeSeconds: maxAgeOf(metric, config),

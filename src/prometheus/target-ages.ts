@@ -38,7 +38,15 @@ export interface CheckedSelector {
   /** The labels of a target, as a clause. */
   readonly by: string;
   readonly pods: ReadonlySet<string> | null;
-  /** Whether the server is VictoriaMetrics, whose `timestamp` also returns series that have ended. */
+  /**
+   * Whether each pod has a value of its own, without those of removed pods. Then the rates of pods that are younger than
+   * the range are too low, and no others make up for it.
+   */
+  readonly isOfPods: boolean;
+  /**
+   * Whether the server is VictoriaMetrics, whose `timestamp` also returns series that have ended, and whose rates begin
+   * at the last sample before the range.
+   */
   readonly isVictoriaMetrics: boolean;
   /** Used while no interval is known. */
   readonly defaultInterval: number;
@@ -84,18 +92,18 @@ export async function readTargets(
   intervals: Intervals,
   ask: AskAges,
 ): Promise<readonly TargetAge[] | null> {
-  const { rangeSeconds, offsetSeconds, isVictoriaMetrics } = selector;
+  const { rangeSeconds, offsetSeconds, isOfPods, isVictoriaMetrics } = selector;
   const { byJob, longest } = intervals;
-  const [ends, failed] = await Promise.all([
-    readEnds(selector, allowedGapSeconds(rangeSeconds, longest), ask),
-    ask(failingQuery(rangeSeconds)),
-  ]);
+  const gap = allowedGapSeconds(rangeSeconds, longest);
+  const [ends, failed] = await Promise.all([readEnds(selector, gap, ask), ask(failingQuery(rangeSeconds))]);
   if (ends === null) return null;
-  const { newest, start } = ends;
+  const { newest, start, before } = ends;
   const live = newest.filter(({ labels }) => isCounted(labels, selector));
   const failing = new Set((readSeries(failed) ?? []).map(({ labels }) => scrapedKey(labels)));
-  const withoutStart = lackingStart(live, start, selector);
-  const isAsked = live.length === 0 || withoutStart.size > 0 || mayFail(live, failing);
+  const withoutStart = lacking(live, start, offsetSeconds + rangeSeconds);
+  const withoutBefore = lacking(live, before, offsetSeconds + rangeSeconds + gap);
+  const isLacking = withoutStart.size > 0 || withoutBefore.size > 0;
+  const isAsked = live.length === 0 || isLacking || mayFail(live, failing);
   const seen = isAsked ? await readSeen(selector, ask) : new Map<string, Labels>();
   const delay = isVictoriaMetrics ? VISIBLE_SECONDS : 0;
   const ageOf = ({ at, value }: Read): number => Math.max(0, at - offsetSeconds - value - delay);
@@ -105,47 +113,58 @@ export async function readTargets(
     return {
       ageSeconds: Math.max(ageOf(one), ageOf(ofValue.get(targetKey(one.labels)) ?? one)),
       intervalSeconds: byJob.get(one.labels['job'] ?? '') ?? longest,
-      hasGap: withoutStart.has(one) && isOlder,
+      hasGap: isOlder && (withoutStart.has(one) || withoutBefore.has(one)),
+      isYoung: withoutStart.has(one) && !isOlder && isOfPods,
     };
   });
   for (const { labels } of live) seen.delete(targetKey(labels));
   for (const labels of seen.values())
     if (failing.has(scrapedKey(labels)))
-      targets.push({ ageSeconds: null, intervalSeconds: longest, hasGap: false });
+      targets.push({ ageSeconds: null, intervalSeconds: longest, hasGap: false, isYoung: false });
   const isEmpty = targets.length === 0 && rangeSeconds > 0;
   return isEmpty && (await hasSamples(selector, ask))
-    ? [{ ageSeconds: rangeSeconds, intervalSeconds: longest, hasGap: false }]
+    ? [{ ageSeconds: rangeSeconds, intervalSeconds: longest, hasGap: false, isYoung: false }]
     : targets;
 }
 
 interface Ends {
   readonly newest: readonly Read[];
-  /** The newest samples within `gap` of the start of the range; null: they are not needed, or the server refuses. */
+  /** The newest samples within `gap` after the start of the range; null: they are not needed, or the server refuses. */
   readonly start: readonly Read[] | null;
+  /** The newest samples before the start of the range; null: as above, or the server is not VictoriaMetrics. */
+  readonly before: readonly Read[] | null;
 }
 
-/** Label that marks the samples at the start of a range. */
+/** Label that marks the samples at the start of a range, and those before it. */
 const MARK = 'promscaler_start';
 
 /**
  * Returns the newest samples at the end and at the start of the range, by one query; null: the server refuses. If it
- * refuses both together, such as more series than the limit, they are queried apart.
+ * refuses all together, such as more series than the limit, they are queried apart.
  */
 async function readEnds(selector: CheckedSelector, gap: number, ask: AskAges): Promise<Ends | null> {
-  const { rangeSeconds, offsetSeconds } = selector;
+  const { rangeSeconds, offsetSeconds, isVictoriaMetrics } = selector;
   const newestOnly = newestQuery(selector, offsetSeconds);
   if (gap >= rangeSeconds) {
     const newest = readSeries(await ask(newestOnly));
-    return newest === null ? null : { newest, start: null };
+    return newest === null ? null : { newest, start: null, before: null };
   }
   const startOnly = newestQuery(selector, offsetSeconds + rangeSeconds - gap);
-  const both = readSeries(await ask(`${newestOnly} or label_replace(${startOnly}, "${MARK}", "1", "", "")`));
-  if (both !== null) {
-    const isStart = ({ labels }: Read): boolean => labels[MARK] !== undefined;
-    return { newest: both.filter((one) => !isStart(one)), start: both.filter(isStart) };
+  const beforeOnly = isVictoriaMetrics ? newestQuery(selector, offsetSeconds + rangeSeconds) : null;
+  const marked = [startOnly, ...(beforeOnly === null ? [] : [beforeOnly])].map(
+    (query, index) => `label_replace(${query}, "${MARK}", "${index + 1}", "", "")`,
+  );
+  const all = readSeries(await ask([newestOnly, ...marked].join(' or ')));
+  if (all !== null) {
+    const withMark = (mark: string | undefined): readonly Read[] =>
+      all.filter(({ labels }) => labels[MARK] === mark);
+    const before = beforeOnly === null ? null : withMark('2');
+    return { newest: withMark(undefined), start: withMark('1'), before };
   }
   const newest = readSeries(await ask(newestOnly));
-  return newest === null ? null : { newest, start: readSeries(await ask(startOnly)) };
+  if (newest === null) return null;
+  const start = readSeries(await ask(startOnly));
+  return { newest, start, before: beforeOnly === null ? null : readSeries(await ask(beforeOnly)) };
 }
 
 function newestQuery({ text, by, isVictoriaMetrics }: CheckedSelector, seconds: number): string {
@@ -174,15 +193,11 @@ async function readOfValue(
   return new Map(read.map((one) => [targetKey(one.labels), { ...one, at: one.at - shift }]));
 }
 
-/** Returns the targets without a sample at the start of the range. */
-function lackingStart(
-  live: readonly Read[],
-  start: readonly Read[] | null,
-  { rangeSeconds, offsetSeconds }: CheckedSelector,
-): ReadonlySet<Read> {
-  if (start === null) return new Set();
-  const begun = start.filter(({ value, at }) => value >= at - offsetSeconds - rangeSeconds);
-  const keys = new Set(begun.map(({ labels }) => targetKey(labels)));
+/** Returns the targets without a sample within these seconds before the evaluation; none if that is not known. */
+function lacking(live: readonly Read[], read: readonly Read[] | null, seconds: number): ReadonlySet<Read> {
+  if (read === null) return new Set();
+  const recent = read.filter(({ value, at }) => value >= at - seconds);
+  const keys = new Set(recent.map(({ labels }) => targetKey(labels)));
   return new Set(live.filter(({ labels }) => !keys.has(targetKey(labels))));
 }
 

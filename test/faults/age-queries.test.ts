@@ -20,6 +20,7 @@ async function asked(given: Partial<CheckedSelector>): Promise<readonly (AgeQuer
     offsetSeconds: 0,
     by: 'by (job, instance)',
     pods: null,
+    isOfPods: false,
     isVictoriaMetrics: false,
     defaultInterval: 15,
     maxAgeSeconds: null,
@@ -78,6 +79,7 @@ describe('a query for the age of samples', () => {
       pods: null,
     };
     const more = {
+      isOfPods: false,
       isVictoriaMetrics: false,
       defaultInterval: 15,
       maxAgeSeconds: null,
@@ -107,13 +109,21 @@ describe('a query for the age of samples', () => {
       by: 'by (job, instance)',
       pods: null,
     };
-    const more = { isVictoriaMetrics: false, defaultInterval: 15, maxAgeSeconds: null, valueAtSeconds: null };
+    const more = {
+      isOfPods: false,
+      isVictoriaMetrics: false,
+      defaultInterval: 15,
+      maxAgeSeconds: null,
+      valueAtSeconds: null,
+    };
 
     const intervals = await readIntervals({ ...selector, ...more }, ask);
     const targets = await readTargets({ ...selector, ...more }, intervals, ask);
     await source.close();
 
-    expect(targets).toEqual([{ ageSeconds: expect.closeTo(0, 1), intervalSeconds: 1, hasGap: false }]);
+    expect(targets).toEqual([
+      { ageSeconds: expect.closeTo(0, 1), intervalSeconds: 1, hasGap: false, isYoung: false },
+    ]);
   });
 
   it.each(['sum(rate(http_requests_total[2m]))', 'count(up offset 120s)', 'max by (pod) (memory)'])(

@@ -11,6 +11,7 @@ const target = (ageSeconds: number | null, more: Partial<TargetAge> = {}): Targe
   ageSeconds,
   intervalSeconds: 15,
   hasGap: false,
+  isYoung: false,
   ...more,
 });
 const range = (rangeSeconds: number): AgeRules => ({ rangeSeconds, maxAgeSeconds: null });
@@ -45,6 +46,12 @@ describe('a rate over 2 minutes at an interval of 15 s', () => {
     const gap = target(5, { hasGap: true });
     expect(isOld([gap, ...of(9, target(5))])).toBe(false);
     expect(isOld([gap, ...of(8, target(5))])).toBe(true);
+  });
+
+  it('counts a young target as a whole: 1 of 10 is 10 %, 1 of 9 is more', () => {
+    const young = target(5, { isYoung: true });
+    expect(isOld([young, ...of(9, target(5))])).toBe(false);
+    expect(isOld([young, ...of(8, target(5))])).toBe(true);
   });
 
   it('is not old without targets', () => {
@@ -82,10 +89,16 @@ describe('the gap that is allowed at the start of a range', () => {
 
 describe('the reason', () => {
   it('names the defects and the number of targets with each', () => {
-    const targets = [target(62), target(null), target(5, { hasGap: true }), target(5)];
+    const targets = [
+      target(62),
+      target(null),
+      target(5, { hasGap: true }),
+      target(5, { isYoung: true }),
+      target(5),
+    ];
 
     expect(whyOld(targets, range(120))).toBe(
-      'it is based on old samples: of 4 targets and a range of 2m, 1 with a newest sample up to 62 s old (scrape interval 15s), 1 without samples because scrapes fail, 1 with a gap at the start of the range',
+      'it is based on old samples: of 5 targets and a range of 2m, 1 with a newest sample up to 62 s old (scrape interval 15s), 1 without samples because scrapes fail, 1 with a gap at the start of the range, 1 younger than the range',
     );
   });
 

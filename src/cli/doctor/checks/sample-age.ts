@@ -78,6 +78,7 @@ function usedSelectors(context: SourceContext): readonly UsedSelector[] {
         offsetSeconds,
         by: 'by (job, instance)',
         pods: null,
+        isOfPods: false,
         isVictoriaMetrics: source.flavor === 'victoriametrics',
         defaultInterval: source.scrapeIntervalSeconds,
         maxAgeSeconds,
