@@ -11,9 +11,10 @@ import {
   WINDOW_SECONDS,
 } from './plan.js';
 
-/** A time in which the load does not justify a scale-down. */
+/** A time in which the load needs these replicas, whatever the samples say. */
 export interface FaultCell {
   readonly name: string;
+  readonly replicas: number;
   readonly startMs: number;
   readonly endMs: number;
 }
@@ -128,11 +129,11 @@ export async function runCells(
   const faults: FaultCell[] = [];
   const falls: FallCell[] = [];
   const wait = (seconds: number): Promise<void> => pause(seconds * 1000, signal);
-  const during = async (name: string, run: () => Promise<void>): Promise<void> => {
+  const during = async (name: string, replicas: number, run: () => Promise<void>): Promise<void> => {
     const startMs = Date.now();
     report(name);
     await run();
-    faults.push({ name, startMs, endMs: Date.now() });
+    faults.push({ name, replicas, startMs, endMs: Date.now() });
   };
   const setLoad = (pods: number): void => {
     for (const { name } of SUBJECTS) cluster.setLoad(name, pods);
@@ -141,25 +142,25 @@ export async function runCells(
     report(name);
     falls.push({ name, startMs: Date.now(), replicas });
     setLoad(replicas);
-    await untilReplicas(lane, replicas, signal);
+    await untilFallen(lane, replicas, signal);
   };
 
   report('start');
   await wait(START_SECONDS);
   await fall('the load halves', REPLICAS / 2);
-  await during('the own scale-down', () => wait(RECOVERY_SECONDS));
+  await during('the own scale-down', REPLICAS / 2, () => wait(RECOVERY_SECONDS));
   setLoad(REPLICAS);
-  await untilReplicas(lane, REPLICAS, signal);
+  for (const { name } of SUBJECTS) cluster.simulator.setReplicas({ namespace: NAMESPACE, name }, REPLICAS);
   await wait(RECOVERY_SECONDS);
   for (const { name, seconds, begin, end } of FAULTS[path])
-    await during(name, async () => {
+    await during(name, REPLICAS, async () => {
       await begin(lane);
       await wait(seconds);
       await end(lane);
       await wait(RECOVERY_SECONDS);
     });
   if (path !== 'scrape') return { faults, falls };
-  await during('rollout', async () => {
+  await during('rollout', REPLICAS, async () => {
     for (const { name } of SUBJECTS)
       cluster.simulator.setTemplate({ namespace: NAMESPACE, name }, NEXT_TEMPLATE);
     await wait(RECOVERY_SECONDS);
@@ -173,11 +174,12 @@ const NEXT_TEMPLATE = { metadata: { annotations: { revision: '2' } } };
 /** More than the range, the stabilization, and the time for which a result of old samples is kept. */
 const LONGEST_FALL_MS = (WINDOW_SECONDS + LONG_STABILIZATION_SECONDS + 45) * 1000;
 
-/** Returns when all workloads have these replicas and their pods are ready, or after the longest time. */
-async function untilReplicas({ cluster }: Lane, replicas: number, signal: AbortSignal): Promise<void> {
+/** Returns when each workload has reached these replicas, which it may have left again, or after the longest time. */
+async function untilFallen({ cluster }: Lane, replicas: number, signal: AbortSignal): Promise<void> {
+  const waiting = new Set(SUBJECTS.map(({ name }) => name));
   const endMs = performance.now() + LONGEST_FALL_MS;
-  while (performance.now() < endMs) {
-    if (SUBJECTS.every(({ name }) => cluster.replicas(name) === replicas) && cluster.isSettled()) return;
+  while (waiting.size > 0 && performance.now() < endMs) {
+    for (const name of waiting) if (cluster.replicas(name) <= replicas) waiting.delete(name);
     await pause(200, signal);
   }
 }

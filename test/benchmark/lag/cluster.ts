@@ -5,14 +5,15 @@ import { type Simulator, startSimulator } from '../../../src/simulator/simulator
 import { listen, shut } from '../../../src/simulator/sockets.js';
 import type { WrittenSeries } from '../../support/remote-write.js';
 import {
-  CORES_AT_TARGET,
+  CORES_PER_POD,
   CPU_RULE,
   NAMESPACE,
   NODES,
   REPLICAS,
-  REQUESTS_AT_TARGET,
+  REQUESTS_PER_POD,
   REQUESTS_RULE,
   SUBJECTS,
+  WINDOW_SECONDS,
 } from './plan.js';
 
 /** The API server with the workloads, and the exporters of the nodes with the load of their pods. */
@@ -24,13 +25,11 @@ export interface LagCluster {
   /** The scrapes of these nodes fail with 503. */
   readonly failingNodes: Set<number>;
   readonly nodes: readonly number[];
-  /** Sets the load of a workload, in pods at their target, which its ready pods share evenly. */
+  /** Sets the load of a workload, in pods that it suits, which its ready pods share evenly. */
   readonly setLoad: (workload: string, pods: number) => void;
   /** Returns the current rates as the results of recording rules, with this time, and the ends of earlier series. */
   readonly ruleResults: (seconds: number) => readonly WrittenSeries[];
   readonly replicas: (workload: string) => number;
-  /** Whether all pods of all workloads are ready and have the newest template. */
-  readonly isSettled: () => boolean;
   readonly scaleDowns: () => readonly ScaleDown[];
   readonly close: () => Promise<void>;
 }
@@ -47,8 +46,10 @@ interface CountedPod {
   readonly workload: string;
   readonly node: number;
   isReady: boolean;
-  /** Seconds in which it worked at its target. */
+  /** Seconds with the load of one pod. */
   used: number;
+  /** The samples within the range of the recording rule. */
+  readonly history: { readonly seconds: number; readonly used: number }[];
 }
 
 /** Pods are listed at most this often. */
@@ -87,7 +88,14 @@ export async function startLagCluster(): Promise<LagCluster> {
       const name = stringAt(object, 'metadata', 'name') ?? '';
       names.add(name);
       const workload = stringAt(object, 'metadata', 'labels', 'app') ?? '';
-      const pod = pods.get(name) ?? { name, workload, node: emptiestNode(workload), isReady: false, used: 0 };
+      const pod = pods.get(name) ?? {
+        name,
+        workload,
+        node: emptiestNode(workload),
+        isReady: false,
+        used: 0,
+        history: [],
+      };
       const isReady = listAt(object, 'status', 'conditions').some(
         (one) => stringAt(one, 'type') === 'Ready' && stringAt(one, 'status') === 'True',
       );
@@ -125,25 +133,13 @@ export async function startLagCluster(): Promise<LagCluster> {
     },
     ruleResults: (seconds) => {
       count();
-      const results = [...loads].flatMap(([workload, load]) => {
-        const ready = readyOf(workload);
-        return ready.flatMap(({ name }) => ruleSeries({ workload, name }, load / ready.length, seconds));
-      });
+      const results = [...pods.values()].flatMap((pod) => ruleSeries(pod, seconds));
       const keys = new Set(results.map(keyOf));
       const ended = lastResults.filter((one) => !keys.has(keyOf(one)));
       lastResults = results;
       return [...results, ...ended.map(({ labels }) => ({ labels, samples: [[seconds, null]] as const }))];
     },
     replicas,
-    isSettled: () =>
-      SUBJECTS.every(({ name }) => {
-        count();
-        const ready = readyOf(name).length;
-        return (
-          ready === replicas(name) &&
-          [...pods.values()].filter((pod) => pod.workload === name).length === ready
-        );
-      }),
     scaleDowns: () => scaleDownsOf(simulator),
     close: async () => {
       await Promise.all([shut(server), simulator.close()]);
@@ -155,30 +151,33 @@ function pageOf(pods: readonly CountedPod[]): string {
   const lines = ['# TYPE container_cpu_usage_seconds_total counter'];
   for (const { name, used } of pods)
     lines.push(
-      `container_cpu_usage_seconds_total{namespace="${NAMESPACE}",pod="${name}",container="app"} ${used * CORES_AT_TARGET}`,
+      `container_cpu_usage_seconds_total{namespace="${NAMESPACE}",pod="${name}",container="app"} ${used * CORES_PER_POD}`,
     );
   lines.push('# TYPE requests_total counter');
   for (const { name, workload, used } of pods)
     lines.push(
-      `requests_total{namespace="${NAMESPACE}",pod="${name}",workload="${workload}"} ${used * REQUESTS_AT_TARGET}`,
+      `requests_total{namespace="${NAMESPACE}",pod="${name}",workload="${workload}"} ${used * REQUESTS_PER_POD}`,
     );
   return `${lines.join('\n')}\n`;
 }
 
-function ruleSeries(
-  { workload, name: pod }: { readonly workload: string; readonly name: string },
-  load: number,
-  seconds: number,
-): readonly WrittenSeries[] {
+/** As `rate` over the range; none for a pod with less than two samples. */
+function ruleSeries(counted: CountedPod, seconds: number): readonly WrittenSeries[] {
+  const { name: pod, workload, history, used } = counted;
+  history.push({ seconds, used });
+  while ((history[0]?.seconds ?? seconds) < seconds - WINDOW_SECONDS) history.shift();
+  const [first] = history;
+  if (first === undefined || first.seconds === seconds) return [];
+  const load = (used - first.used) / (seconds - first.seconds);
   const labels = { namespace: NAMESPACE, pod };
   return [
     {
       labels: { __name__: CPU_RULE, ...labels, container: 'app' },
-      samples: [[seconds, load * CORES_AT_TARGET]],
+      samples: [[seconds, load * CORES_PER_POD]],
     },
     {
       labels: { __name__: REQUESTS_RULE, ...labels, workload },
-      samples: [[seconds, load * REQUESTS_AT_TARGET]],
+      samples: [[seconds, load * REQUESTS_PER_POD]],
     },
   ];
 }

@@ -11,11 +11,11 @@ import { NAMESPACE, SUBJECTS } from './plan.js';
 /** What happened to one scaler in one cell. */
 export interface Counts {
   readonly rounds: number;
-  /** Rounds in which the value, had it been a full one, proposes fewer replicas. */
+  /** Rounds in which the value, had it been a full one, proposes fewer replicas than the load needs. */
   readonly low: number;
   /** Of these, rounds in which it would have scaled down. */
   readonly prevented: number;
-  /** PATCHes that lowered the replicas. */
+  /** PATCHes that lowered the replicas below those that the load needs. */
   readonly wrong: number;
 }
 
@@ -27,8 +27,16 @@ export interface JudgedFault {
 
 export interface JudgedFall {
   readonly name: string;
-  /** Seconds from the fall of the load to the PATCH to the new count, by scaler; null: it did not come. */
-  readonly seconds: ReadonlyMap<string, number | null>;
+  /** By name of the scaler. */
+  readonly times: ReadonlyMap<string, FallTimes>;
+}
+
+/** Seconds from the fall of the load; null: it did not come. */
+export interface FallTimes {
+  /** To the first PATCH. */
+  readonly first: number | null;
+  /** To the first PATCH to the new count. */
+  readonly whole: number | null;
 }
 
 export interface Judged {
@@ -45,11 +53,12 @@ export async function judge(
   for await (const text of createInterface({ input: createReadStream(record) })) {
     const line = parseRecordLine(text);
     if ('error' in line || line.snapshot === null) continue;
-    const counts = counted[faults.findIndex((cell) => isIn(cell, line.at))];
+    const index = faults.findIndex((cell) => isIn(cell, line.at));
+    const [cell, counts] = [faults[index], counted[index]];
     const name = line.scaler.slice(NAMESPACE.length + 1);
     const before = counts?.get(name);
-    if (counts === undefined || before === undefined) continue;
-    const { isLow, isPrevented } = judgeRound(parseSnapshot(line.snapshot));
+    if (cell === undefined || counts === undefined || before === undefined) continue;
+    const { isLow, isPrevented } = judgeRound(parseSnapshot(line.snapshot), cell.replicas);
     counts.set(name, {
       ...before,
       rounds: before.rounds + 1,
@@ -57,8 +66,9 @@ export async function judge(
       prevented: before.prevented + (isPrevented ? 1 : 0),
     });
   }
-  for (const { workload, atMs } of scaleDowns) {
-    const counts = counted[faults.findIndex((cell) => isIn(cell, atMs))];
+  for (const { workload, atMs, replicas } of scaleDowns) {
+    const index = faults.findIndex((cell) => isIn(cell, atMs) && replicas < cell.replicas);
+    const counts = counted[index];
     const before = counts?.get(workload);
     if (before !== undefined) counts?.set(workload, { ...before, wrong: before.wrong + 1 });
   }
@@ -66,12 +76,13 @@ export async function judge(
     faults: faults.map(({ name }, index) => ({ name, counts: counted[index] ?? new Map() })),
     falls: falls.map(({ name, startMs, replicas }) => ({
       name,
-      seconds: new Map(
+      times: new Map(
         SUBJECTS.map((subject) => {
-          const reached = scaleDowns.find(
-            (down) => down.workload === subject.name && down.atMs >= startMs && down.replicas === replicas,
-          );
-          return [subject.name, reached === undefined ? null : (reached.atMs - startMs) / 1000];
+          const own = scaleDowns.filter(({ workload, atMs }) => workload === subject.name && atMs >= startMs);
+          const secondsTo = (down: ScaleDown | undefined): number | null =>
+            down === undefined ? null : (down.atMs - startMs) / 1000;
+          const whole = own.find((down) => down.replicas === replicas);
+          return [subject.name, { first: secondsTo(own[0]), whole: secondsTo(whole) }];
         }),
       ),
     })),
@@ -84,14 +95,17 @@ function isIn({ startMs, endMs }: FaultCell, atMs: number): boolean {
   return atMs >= startMs && atMs < endMs;
 }
 
-/** Decides as if the samples were full values. */
-export function judgeRound(snapshot: Snapshot): { readonly isLow: boolean; readonly isPrevented: boolean } {
+/** Decides as if the samples were full values, for a load that needs these replicas. */
+function judgeRound(
+  snapshot: Snapshot,
+  needed: number,
+): { readonly isLow: boolean; readonly isPrevented: boolean } {
   const samples = snapshot.samples.map((sample) =>
     sample.form === 'error' ? sample : { ...sample, partial: null },
   );
-  const { recommendedReplicas, currentReplicas, action } = decide({ ...snapshot, samples });
+  const { recommendedReplicas, desiredReplicas, action } = decide({ ...snapshot, samples });
   return {
-    isLow: recommendedReplicas !== null && recommendedReplicas < currentReplicas,
-    isPrevented: action === 'scale-down',
+    isLow: recommendedReplicas !== null && recommendedReplicas < needed,
+    isPrevented: action === 'scale-down' && desiredReplicas < needed,
   };
 }

@@ -20,7 +20,14 @@ export const LAG_USAGE = `npm run bench -- lag [--engine NAME]... [--path NAME].
 export interface EngineResult {
   readonly engine: EngineName;
   readonly version: string;
-  readonly lanes: readonly { readonly path: Path; readonly judged: Judged }[];
+  readonly lanes: readonly Pick<LaneResult, 'path' | 'judged'>[];
+}
+
+interface LaneResult {
+  readonly engine: EngineName;
+  readonly version: string;
+  readonly path: Path;
+  readonly judged: Judged;
 }
 
 /** Runs the service on real engines whose samples are old or missing, while the load stays the same. */
@@ -42,38 +49,34 @@ export async function benchLag(
   const paths = PATHS.filter((path) => values.path.includes(path));
   if (engines.length === 0 || paths.length === 0) throw new Error(LAG_USAGE);
   const machine = describeMachine({ promscaler: version });
-  const results: EngineResult[] = [];
   const { records = null } = values;
-  for (const engine of engines) results.push(await runEngine({ engine, paths, records }, signal));
+  const failed = new AbortController();
+  const ended = AbortSignal.any([signal, failed.signal]);
+  // All at the same time: each needs little.
+  const runs = engines.flatMap((engine) =>
+    paths.map((path) =>
+      runLane({ engine, path, records }, ended).catch((error: unknown) => {
+        failed.abort(error);
+        throw error;
+      }),
+    ),
+  );
+  await Promise.allSettled(runs);
+  const lanes = await Promise.all(runs);
+  const results = engines.map((engine) => {
+    const own = lanes.filter((lane) => lane.engine === engine);
+    return { engine, version: own[0]?.version ?? 'unknown', lanes: own };
+  });
   const lines = sectionOf(results, machine);
   console.log(lines.join('\n'));
   if (values.write) writeMarkedSection('docs/benchmarks.md', 'lag', lines);
   if (countWrong(results) > 0) process.exitCode = 1;
 }
 
-/** The paths run at the same time: each needs little. */
-async function runEngine(
-  given: { readonly engine: EngineName; readonly paths: readonly Path[]; readonly records: string | null },
-  signal: AbortSignal,
-): Promise<EngineResult> {
-  const { engine, paths, records } = given;
-  const failed = new AbortController();
-  const both = AbortSignal.any([signal, failed.signal]);
-  const lanes = await Promise.all(
-    paths.map((path) =>
-      runLane({ engine, path, records }, both).catch((error: unknown) => {
-        failed.abort(error);
-        throw error;
-      }),
-    ),
-  );
-  return { engine, version: lanes[0]?.version ?? 'unknown', lanes };
-}
-
 async function runLane(
   given: { readonly engine: EngineName; readonly path: Path; readonly records: string | null },
   signal: AbortSignal,
-): Promise<{ readonly version: string; readonly path: Path; readonly judged: Judged }> {
+): Promise<LaneResult> {
   const { engine, path, records } = given;
   const lane = await startLane(engine, path, signal);
   const report = (cell: string): void => console.error(`${formatTime()} ${engine}, ${path}: ${cell}`);
@@ -84,7 +87,7 @@ async function runLane(
       await copyFile(lane.record, join(records, `${engine}-${path}.ndjson`));
     }
     const judged = await judge(cells, { record: lane.record, scaleDowns: lane.cluster.scaleDowns() });
-    return { version: lane.engine.version, path, judged };
+    return { engine, version: lane.engine.version, path, judged };
   } finally {
     await lane.close();
   }

@@ -1,4 +1,4 @@
-import type { Counts } from './judge.js';
+import type { Counts, FallTimes } from './judge.js';
 import type { EngineResult } from './main.js';
 import { type EngineName, KINDS, type Path, STABILIZATIONS, SUBJECTS, TIME_SCALE } from './plan.js';
 
@@ -55,13 +55,13 @@ function linesOf({ engine, version, lanes }: EngineResult): readonly string[] {
       ),
     ),
     '',
-    'Time from a fall of the load to the PATCH to the count that suits it:',
+    'Time from a fall of the load to the first PATCH, and to the PATCH to the count that suits it:',
     '',
     `| samples | fall | stabilization | ${KINDS.join(' | ')} |`,
     `| --- | --- | ---: |${KINDS.map(() => ' ---: |').join('')}`,
     ...lanes.flatMap(({ path, judged }) =>
-      judged.falls.flatMap(({ name, seconds }) =>
-        rowsOf([path, name], (scaler) => secondsText(seconds.get(scaler))),
+      judged.falls.flatMap(({ name, times }) =>
+        rowsOf([path, name], (scaler) => fallText(times.get(scaler))),
       ),
     ),
     '',
@@ -86,6 +86,6 @@ function countsText({ wrong, prevented, low, rounds }: Counts = NO_COUNTS): stri
 }
 
 /** As measured, without the scale. */
-function secondsText(seconds: number | null | undefined): string {
-  return seconds === null || seconds === undefined ? 'not reached' : `${seconds.toFixed(0)} s`;
+function fallText({ first, whole }: FallTimes = { first: null, whole: null }): string {
+  return [first, whole].map((seconds) => (seconds === null ? '-' : `${seconds.toFixed(0)} s`)).join(', ');
 }
