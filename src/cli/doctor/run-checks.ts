@@ -21,6 +21,7 @@ import { checkRequests } from './checks/requests.js';
 import { checkResourceSeries } from './checks/resource-series.js';
 import { checkSampleAge } from './checks/sample-age.js';
 import { checkScrapeInterval } from './checks/scrape-interval.js';
+import { checkSpikes } from './checks/spikes.js';
 import { checkState } from './checks/state.js';
 import { checkTarget } from './checks/target.js';
 import type { CheckName } from './report/check-names.js';
@@ -69,6 +70,7 @@ const SCALER_CHECKS: readonly Check<ScalerFacts>[] = [
   ['replicas-writer', checkReplicasWriter],
   ['query', checkQuery],
   ['query-window', checkQueryWindow],
+  ['spikes', checkSpikes],
   ['decision', checkDecision],
 ];
 

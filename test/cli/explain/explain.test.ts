@@ -381,6 +381,14 @@ describe('explain of a Deployment without requests', () => {
     );
   });
 
+  it('says from when on a ready pod counts that was ready for less than the window of 120 s', async () => {
+    const young = { startTime: '2025-12-31T23:58:00Z', readyChangedAt: '2025-12-31T23:58:10Z' };
+    const samples = [{ at: '2025-12-31T23:59:45Z', windowSeconds: 120, containers: { a: { app: 0.9 } } }];
+    const text = await explain(cpuSnapshot(83, { pods: [{ ...readyPod('a'), ...young }], samples }));
+
+    expect(text).toContain('; ready pods count from 2026-01-01T00:00:10Z on');
+  });
+
   it('names all containers of a pod without one, and no number for a single pod', async () => {
     const pod = { ...readyPod('a'), requests: { app: {}, proxy: {}, log: { cpu: '1' } } };
 
