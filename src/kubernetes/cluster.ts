@@ -3,6 +3,7 @@ import { onAbort } from '../units/abort.js';
 import { withDeadline, type Clock } from '../units/clock.js';
 import { createDiscovery } from './discovery.js';
 import { createEventRecorder } from './event-recorder.js';
+import { meansNoHpas } from './hpa.js';
 import type { HpaStore } from './hpa-store.js';
 import type { Informer } from './watch/informers.js';
 import { SILENT_LOG, type Log } from '../units/log.js';
@@ -22,7 +23,6 @@ import type { Transport } from './requests/transport.js';
 import {
   KubernetesError,
   type Cluster,
-  type KubernetesErrorKind,
   type OtherScaler,
   type Scale,
   type ScaleTarget,
@@ -44,8 +44,6 @@ export interface ClusterOptions {
 const FIRST_LIST_MS = 10_000;
 /** Without a watch, HPAs are listed every 30 to 60 s. */
 const OUTDATED_SECONDS = 150;
-/** After these failures of the first list, a namespace counts as one without HPAs. */
-const WITHOUT_HPAS: readonly string[] = ['forbidden', 'not_found'] satisfies readonly KubernetesErrorKind[];
 
 /** Sends no request before `run` or a read. */
 export function createCluster(options: ClusterOptions): Cluster & { readonly podCosts: PodCosts } {
@@ -207,8 +205,7 @@ async function firstHpas(
   if (informer === null) throw notListed(doing);
   await firstAnswer(informer, { doing, clock, signal });
   const failure = informer.reflector.failure();
-  if (!informer.reflector.isSynced() && failure !== null && !WITHOUT_HPAS.includes(failure.kind))
-    throw failure;
+  if (!informer.reflector.isSynced() && failure !== null && !meansNoHpas(failure)) throw failure;
   return informer.store.of(namespace);
 }
 

@@ -1,5 +1,5 @@
 import { countIn, objectIn, objectsIn, textIn, type JsonObject } from './api/json.js';
-import type { OtherScaler } from './api/types.js';
+import type { KubernetesError, OtherScaler } from './api/types.js';
 import type { Transport } from './requests/transport.js';
 import { listAll, resourceScope } from './watch/list-pages.js';
 import type { JsonFields } from './requests/prune-json.js';
@@ -47,6 +47,14 @@ export async function listHpas(
   const scope = resourceScope(HPA_ROOT, HPA_PLURAL, namespace);
   const { items } = await listAll({ transport, scope, convert: readHorizontalPodAutoscaler, signal });
   return items;
+}
+
+/**
+ * Whether a namespace whose first list failed in this way counts as one without HPAs: they are forbidden, or not served.
+ * After any other failure they are unknown, and nothing is patched. Source: reliability.md, section 1.
+ */
+export function meansNoHpas({ kind }: KubernetesError): boolean {
+  return kind === 'forbidden' || kind === 'not_found';
 }
 
 /** If a ScaledObject owns the HPA, returns the ScaledObject, because that is the object to delete. */

@@ -290,20 +290,20 @@ describe('other-scaler', () => {
       one: document('one', '  scaleTargetRef: { name: web }\n'),
       two: document('two', '  scaleTargetRef: { name: web }\n'),
     });
-
     expect(of('other-scaler').map(({ message }) => message)).toEqual([
       'Scaler shop/two also scales deployment shop/web: both are held',
       'Scaler shop/one also scales deployment shop/web: both are held',
     ]);
   });
 
-  it('that cannot be listed is a warning', async () => {
+  it.each([
+    [403, 'warning'],
+    [500, 'failed'],
+  ])('that cannot be listed after %i is %s', async (status, result) => {
     const simulator = await world([shop('web')]);
-    simulator.faults.add({ resource: 'horizontalpodautoscalers' }, { kind: 'refuse', status: 403 });
-
+    simulator.faults.add({ resource: 'horizontalpodautoscalers' }, { kind: 'refuse', status });
     const { of } = await diagnose(simulator, { web: document('web') });
-
-    expect(of('other-scaler')).toMatchObject([{ status: 'warning' }]);
+    expect(of('other-scaler')).toMatchObject([{ status: result }]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { targetKey } from '../../../control/observe/shared-targets.js';
+import { meansNoHpas } from '../../../kubernetes/hpa.js';
 import { nameTarget } from '../../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler } from '../../../kubernetes/api/types.js';
 import { scalerKey } from '../../../scaler/spec.js';
@@ -22,6 +23,14 @@ export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
         ];
   if (cluster === null) return [...shared, make.skipped('the API server does not answer')];
   const { others } = cluster;
+  if (others instanceof KubernetesError && !meansNoHpas(others))
+    return [
+      ...shared,
+      make.failed(
+        `HPAs cannot be listed, so promscaler patches no target of namespace ${namespace}: ${others.message}`,
+        'look for the failure in the log of the API server',
+      ),
+    ];
   if (others instanceof KubernetesError)
     return [
       ...shared,
