@@ -107,6 +107,14 @@ export function isRate(query: string): boolean {
   return expressions.some((one) => one.form === 'call' && RATES.has(one.name));
 }
 
+const DIFFERENCES: ReadonlySet<string> = new Set(['rate', 'increase', 'delta']);
+
+/** Whether a query compares the last sample of a window with the first one, which is younger than the window. */
+export function isDifference(query: string): boolean {
+  const expressions = readExpressions(query) ?? [];
+  return expressions.some((one) => one.form === 'call' && DIFFERENCES.has(one.name));
+}
+
 function rangesOf(whole: string): Ranges {
   const query = withoutStrings(whole);
   const { text, tree, errorNode } = parseQuery(query);

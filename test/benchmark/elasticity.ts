@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { recommend } from '../../src/backtest/compare/recommend.js';
 import { runJobsHere } from '../../src/backtest/compare/run-jobs.js';
-import { assignmentText } from '../../src/backtest/compare/sweep.js';
+import { assignmentText, changedVariant } from '../../src/backtest/compare/sweep.js';
 import {
   DEMAND_STEP_SECONDS,
   type Result,
@@ -125,13 +125,14 @@ async function rowsOf(name: string, load: Load): Promise<readonly string[]> {
   const condition = parseThreshold('theta_U<=document', { allowsDocument: true });
   if (typeof condition === 'string') throw new Error(condition);
   const whole = { world, assumptions, scoring: scoringOf(load, assumptions), runJobs: runJobsHere };
-  const { change, results } = await recommend(hpa, [condition], whole);
-  const picked = change === null ? results[0] : results[1];
-  const text = change?.map(assignmentText).join(' ');
-  return [
-    ...(await runAllOn(world, defaults, second)).map((result) => rowOf(name, result.name, result)),
-    ...(picked === undefined ? [] : [rowOf(name, `recommended: ${text ?? 'keep'}`, picked)]),
-  ];
+  const { change, saving } = await recommend(hpa, [condition], whole);
+  const changed = change === null ? hpa : changedVariant(hpa.scaler, change);
+  if ('error' in changed) throw new Error(changed.error);
+  const text = change === null ? 'keep' : change.map(assignmentText).join(' ');
+  const expected = saving === null ? '' : `, expecting ${saving.percent.toFixed(1)} %`;
+  const picked = { name: `recommended: ${text}${expected}`, scaler: changed.scaler };
+  const results = await runAllOn(world, [...defaults, picked], second);
+  return results.map((result) => rowOf(name, result.name, result));
 }
 
 function rowOf(load: string, settings: string, { figures, error }: Result): string {

@@ -74,6 +74,17 @@ describe('the page of backtest --html', () => {
     },
   );
 
+  it.each([800, 1280])('shows the whole table of figures and its legend at %d pixels', async (width) => {
+    const { page, close } = await open({ width });
+
+    const region = "document.querySelector('.scroll')";
+    expect(await page.evaluate(`${region}.scrollWidth - ${region}.clientWidth`)).toBe(0);
+    expect(await page.locator('section', { has: page.locator('.scroll') }).innerText()).toMatch(
+      /theta_U, theta_O: missing and surplus pods.*tau_U, tau_O: time with too few/s,
+    );
+    await close();
+  });
+
   it('shows the figures of -o json', async () => {
     const { page, close } = await open();
 
@@ -86,7 +97,7 @@ describe('the page of backtest --html', () => {
     const figuresOf = (figures: Readonly<Record<string, number>>): readonly (string | undefined)[] => [
       figures['theta_U']?.toFixed(2),
       figures['theta_O']?.toFixed(1),
-      figures['pod_hours']?.toFixed(1),
+      figures['pod_hours']?.toFixed(figures['pod_hours'] < 1 ? 2 : 1),
       figures['changes']?.toFixed(0),
     ];
     const shown = rows.map((cells) => [cells[0]?.replace(' *', ''), cells[1], cells[2], cells[9], cells[10]]);

@@ -18,7 +18,7 @@ export interface Aim {
 /** A candidate that meets a condition with a limit only just on one half rarely meets it on the other. */
 const MARGIN = 0.9;
 /** How much worse a change of the tolerance of scale-downs alone may be than the document. */
-const CAREFUL_SLACK = 0.05;
+export const CAREFUL_SLACK = 0.05;
 
 /**
  * Whether a change keeps what it promises on one probe, also if the sixth of the sub-windows that favours it most does

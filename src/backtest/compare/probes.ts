@@ -55,7 +55,7 @@ function probeOf(
       if ('error' in built) return built;
       return {
         models: built.models.map((model) =>
-          model.kind === 'constant' ? model : { ...model, load: changedLoad(model.load) },
+          model === null || model.kind === 'constant' ? model : { ...model, load: changedLoad(model.load) },
         ),
       };
     },

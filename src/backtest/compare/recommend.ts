@@ -1,93 +1,166 @@
 import { addSeconds, type Instant, secondsBetween } from '../../units/time.js';
 import type { Figures, Scoring } from '../figures/figures.js';
 import type { Threshold } from '../figures/threshold.js';
+import { CAREFUL_SLACK } from './judge-settings.js';
 import { type ProbeSetting, probesOf } from './probes.js';
 import { findSettings } from './search-settings.js';
+import { figuresByWindow, runWithin, subWindows } from './sub-windows.js';
 import type { Assignment } from './sweep.js';
-import { type Result, runAllOn, scoringOf, type Variant } from './variant.js';
+import { DEMAND_STEP_SECONDS, type Result, resultOf, runAllOn, scoringOf, type Variant } from './variant.js';
 
 export interface Recommendation {
   /** Null: keep the document as it is. */
   readonly change: readonly Assignment[] | null;
   readonly reason: string;
-  /** The second half, on which the choice was confirmed or refuted. */
+  /** Null without a change. */
+  readonly saving: Saving | null;
+  /** The last quarter, by which neither the search nor the confirmation was decided. */
   readonly scoring: Scoring;
-  /** On the second half: the document, and the change that was chosen on the first half. */
+  /** On the last quarter: the document, and the change that was chosen on the first half. */
   readonly results: readonly Result[];
+}
+
+/** In percent of the pod-hours of the document; negative: it needs more. */
+export interface Saving {
+  readonly percent: number;
+  /** Of the twelve parts of the last quarter. */
+  readonly lowest: number;
+  readonly highest: number;
 }
 
 const MAX_WORSE_THETA_U = 0.05;
 
 /**
- * Picks settings on the first half of the load and scores them on the second. The change is recommended only if it
- * confirms there what it promised: fewer pod-hours than the document, and the conditions, or about the same
- * under-provisioning as the document. If the document misses the conditions, a change that meets them may cost more.
+ * Picks settings on the first half of the load, confirms them on the third quarter, and scores them on the last one. The
+ * change is recommended only if it keeps in both quarters what it promised: fewer pod-hours than the document, and the
+ * conditions, or about the same under-provisioning as the document. If the document misses the conditions, a change that
+ * meets them may cost more.
  */
 export async function recommend(
   variant: Variant,
   conditions: readonly Threshold[],
   setting: ProbeSetting,
 ): Promise<Recommendation> {
-  const { start, end } = setting.scoring.demand;
+  const { scoring, assumptions } = setting;
+  const { start, end } = scoring.demand;
   const middle = addSeconds(start, Math.floor(secondsBetween(start, end) / 2));
-  const second = { ...setting, scoring: secondHalf(setting, middle, end) };
+  const steps = Math.floor(secondsBetween(middle, end) / DEMAND_STEP_SECONDS);
+  const quarter = addSeconds(middle, Math.floor(steps / 2) * DEMAND_STEP_SECONDS);
+  const within = (from: Instant, to: Instant): Scoring =>
+    scoringOf(scoring.load, assumptions, { start: from, end: to });
+  const [third, last] = [within(middle, quarter), within(quarter, end)];
+  const second = { ...setting, scoring: within(middle, end) };
+  const onLast = (results: readonly Result[]): readonly Result[] => results.map((one) => resultIn(last, one));
   const answer = (reason: string, results: readonly Result[]): Recommendation => ({
-    change: null,
-    reason,
-    scoring: second.scoring,
-    results,
+    ...{ change: null, reason, saving: null },
+    ...{ scoring: last, results: onLast(results) },
   });
   const found = await findSettings(variant.scaler, conditions, probesOf(setting, start, middle));
   if (typeof found === 'string') return answer(found, await runAllOn(setting.world, [variant], second));
   const changed = { name: 'changed', scaler: found.scaler };
+  // Windows and pods of the last quarter are those that the third one leaves.
   const results = await runAllOn(setting.world, [variant, changed], second);
-  const [current, confirmed] = results.map(({ figures }) => figures);
-  if (current === undefined || confirmed === undefined || current === null || confirmed === null)
-    return answer('the load of the second half is unknown', results);
-  const why = whyNotConfirmed(confirmed, current, { conditions, mayCostMore: found.mayCostMore });
-  if (why !== null) return answer(`the best change of the first half ${why} on the second half`, results);
+  const confirmation = compareIn(third, results);
+  if (confirmation === null) return answer('the load of the third quarter is unknown', results);
+  const aim = { conditions, mayCostMore: found.mayCostMore };
+  const why = whyNotConfirmed(confirmation, aim);
+  if (why !== null) return answer(`the best change of the first half ${why} on the third quarter`, results);
+  const score = compareIn(last, results);
+  if (score === null) return answer('the load of the last quarter is unknown', results);
+  const whyNot = whyNotConfirmed(score, aim);
+  if (whyNot !== null)
+    return answer(`the best change, which the third quarter confirmed, ${whyNot} on the last one`, results);
+  const saving = savingIn(last, score, { results, assumptions });
+  const accepted = [
+    ...(found.isCareful
+      ? [`a smaller tolerance of scale-downs is accepted with up to ${CAREFUL_SLACK} points more theta_U`]
+      : []),
+    ...describeMiss(confirmation, conditions, 'third'),
+    ...describeMiss(score, conditions, 'last'),
+  ];
   return {
     change: found.change,
-    reason: `on the second half, the change needs ${describeCost(confirmed, current)}${describeMiss(confirmed, current, conditions)}`,
-    scoring: second.scoring,
-    results,
+    reason: [describeSaving(saving), ...accepted].join('; '),
+    saving,
+    scoring: last,
+    results: onLast(results),
   };
 }
 
-function secondHalf({ scoring, assumptions }: ProbeSetting, start: Instant, end: Instant): Scoring {
-  return scoringOf(scoring.load, assumptions, { start, end });
+function resultIn(part: Scoring, { name, run, error }: Result): Result {
+  return run === null ? { name, run, figures: null, error } : resultOf(name, runWithin(run, part), part);
+}
+
+/** What the document and the change achieve in a part of the time. */
+interface Compared {
+  readonly current: Figures;
+  readonly changed: Figures;
+}
+
+/** Null: the load is unknown, or a document was not run. */
+function compareIn(part: Scoring, results: readonly Result[]): Compared | null {
+  const [current, changed] = results.map((one) => resultIn(part, one).figures);
+  return current === undefined || changed === undefined || current === null || changed === null
+    ? null
+    : { current, changed };
 }
 
 function whyNotConfirmed(
-  figures: Figures,
-  current: Figures,
+  { current, changed }: Compared,
   { conditions, mayCostMore }: { readonly conditions: readonly Threshold[]; readonly mayCostMore: boolean },
 ): string | null {
-  const failed = conditions.find(({ isMetBy }) => !isMetBy(figures, current));
+  const failed = conditions.find(({ isMetBy }) => !isMetBy(changed, current));
   const currentFails = conditions.some(({ isMetBy }) => !isMetBy(current, current));
-  if (figures.podHours >= current.podHours && !(mayCostMore && currentFails && failed === undefined))
+  if (changed.podHours >= current.podHours && !(mayCostMore && currentFails && failed === undefined))
     return 'needs no fewer pod-hours';
-  const isAsGood = figures.thetaU <= current.thetaU + MAX_WORSE_THETA_U;
+  const isAsGood = changed.thetaU <= current.thetaU + MAX_WORSE_THETA_U;
   return failed === undefined || isAsGood ? null : `does not meet ${failed.text}`;
 }
 
 /** A change that misses a condition is accepted if its under-provisioning is about that of the document. */
-function describeMiss(figures: Figures, current: Figures, conditions: readonly Threshold[]): string {
-  const missed = conditions.find(({ isMetBy }) => !isMetBy(figures, current));
-  if (missed === undefined) return '';
-  const more = Math.max(0, figures.thetaU - current.thetaU);
-  return `; it does not meet ${missed.text}, with ${more.toFixed(3)} points more theta_U than the document (at most ${MAX_WORSE_THETA_U} are accepted)`;
+function describeMiss(
+  { current, changed }: Compared,
+  conditions: readonly Threshold[],
+  quarter: string,
+): readonly string[] {
+  const missed = conditions.find(({ isMetBy }) => !isMetBy(changed, current));
+  if (missed === undefined) return [];
+  const more = Math.max(0, changed.thetaU - current.thetaU);
+  return [
+    `it does not meet ${missed.text} on the ${quarter} quarter, with ${more.toFixed(3)} points more theta_U than the document (at most ${MAX_WORSE_THETA_U} are accepted)`,
+  ];
+}
+
+function savingIn(
+  part: Scoring,
+  { current, changed }: Compared,
+  { results, assumptions }: { readonly results: readonly Result[] } & Pick<ProbeSetting, 'assumptions'>,
+): Saving {
+  const windows = subWindows(part, assumptions);
+  const [before = [], after = []] = results.map(({ run }) =>
+    run === null ? [] : figuresByWindow(run, windows),
+  );
+  const percentOf = (one: Figures, other: Figures): number => 100 * (1 - one.podHours / other.podHours);
+  const byWindow = windows.flatMap((_, index) => {
+    const [own, its] = [before[index] ?? null, after[index] ?? null];
+    return own === null || its === null ? [] : [percentOf(its, own)];
+  });
+  const percent = percentOf(changed, current);
+  return { percent, lowest: Math.min(percent, ...byWindow), highest: Math.max(percent, ...byWindow) };
 }
 
 /** Less than this is no reason to change a document. */
 const LEAST_NOTABLE_PERCENT = 1;
 
-export function describeCost(figures: Figures, current: Figures): string {
-  const saved = 100 * (1 - figures.podHours / current.podHours);
-  const percent = Math.abs(saved).toFixed(1);
-  if (saved > 0 && saved < LEAST_NOTABLE_PERCENT)
-    return `hardly fewer pod-hours (${saved.toFixed(2)} %): on its own no reason to change the document`;
-  return saved > 0
-    ? `${percent} % fewer pod-hours`
-    : `${percent} % more pod-hours, and meets the condition, which the document misses`;
+export function describeSaving({ percent, lowest, highest }: Saving): string {
+  const isSaving = percent > 0;
+  const digits = isSaving && percent < LEAST_NOTABLE_PERCENT ? 2 : 1;
+  const text = (value: number): string => (isSaving ? value : -value).toFixed(digits);
+  const [least, most] = isSaving ? [lowest, highest] : [highest, lowest];
+  const spread = `(${text(least)} to ${text(most)} % in its twelve parts)`;
+  const of = 'on the last quarter, which neither the search nor the confirmation has seen';
+  if (!isSaving)
+    return `expect ${text(percent)} % more pod-hours ${spread} ${of}; it meets the condition, which the document misses`;
+  const note = percent < LEAST_NOTABLE_PERCENT ? ': on its own no reason to change the document' : '';
+  return `expect ${text(percent)} % fewer pod-hours ${spread} ${of}${note}`;
 }

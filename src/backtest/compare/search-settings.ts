@@ -12,6 +12,8 @@ export interface FoundSettings {
   readonly scaler: Scaler;
   /** The document misses the conditions, so that the change may need more pod-hours than it. */
   readonly mayCostMore: boolean;
+  /** Only the tolerance of scale-downs differs; `CAREFUL_SLACK` applies to it. */
+  readonly isCareful: boolean;
 }
 
 /** A change that saves less is not worth a risk. */
@@ -57,7 +59,7 @@ export async function findSettings(
   }
   const found = best ?? (isMissed ? null : await bestCareful(search));
   if (found === null) return whyNone(missed);
-  return { change: found.change, scaler: found.scaler, mayCostMore: isMissed };
+  return { change: found.change, scaler: found.scaler, mayCostMore: isMissed, isCareful: best === null };
 }
 
 interface Search {

@@ -20,17 +20,20 @@ export function subWindows(scoring: Scoring, assumptions: Assumptions): readonly
 
 /** The figures of each window; null where the load is unknown. The counts of rounds remain those of the whole run. */
 export function figuresByWindow(run: Run, windows: readonly Scoring[]): readonly (Figures | null)[] {
-  return windows.map((window) => {
-    const { start, end } = window.demand;
-    const isWithin = ({ at }: { readonly at: number }): boolean => at >= start && at < end;
-    const within = {
-      ...run,
-      replicas: countsSince(run.replicas, start).filter(isWithin),
-      ready: countsSince(run.ready, start).filter(isWithin),
-      changes: run.changes.filter(isWithin),
-    };
-    return figuresOf(within, window);
-  });
+  return windows.map((window) => figuresOf(runWithin(run, window), window));
+}
+
+/** Returns the part of a run in a window. The counts of rounds remain those of the whole run. */
+export function runWithin(run: Run, { demand: { start, end } }: Scoring): Run {
+  const isWithin = ({ at }: { readonly at: number }): boolean => at >= start && at < end;
+  return {
+    ...run,
+    start,
+    end,
+    replicas: countsSince(run.replicas, start).filter(isWithin),
+    ready: countsSince(run.ready, start).filter(isWithin),
+    changes: run.changes.filter(isWithin),
+  };
 }
 
 /**

@@ -52,7 +52,7 @@ export function scoringOf(
 export interface World {
   readonly modelsOf: (
     scaler: Scaler,
-  ) => { readonly models: readonly MetricModel[] } | { readonly error: string };
+  ) => { readonly models: readonly (MetricModel | null)[] } | { readonly error: string };
   readonly requestsOf: (scaler: Scaler) => Setting['requests'];
   /** How a document begins, if not as `runVariant` does. */
   readonly beginningOf?: (
@@ -112,10 +112,17 @@ function jobOf(
   return { scaler, setting };
 }
 
-/** What no document achieves: a fleet of fixed size, and one that always has exactly the pods that it needs. */
-export function baselines(scoring: Scoring): readonly Result[] {
+/**
+ * What a document replaces: a fleet of fixed size with the pods and the reserve of its peak; and what none achieves: one
+ * as large as the highest demand, and one that always has exactly the pods that the load needs.
+ */
+export function baselines(scoring: Scoring, document: Result | undefined): readonly Result[] {
+  const peak = document?.figures?.peakPods;
   return [
-    resultOf('static fleet at the peak', staticFleet(scoring.demand), scoring),
+    ...(peak === undefined
+      ? []
+      : [resultOf("static fleet at the document's peak", staticFleet(scoring.demand, peak), scoring)]),
+    resultOf('static fleet at the peak demand', staticFleet(scoring.demand), scoring),
     resultOf('ideal follower', idealFollower(scoring.demand), scoring),
   ];
 }

@@ -3,10 +3,13 @@ import type { CountStep } from '../simulation/count-steps.js';
 import type { Run } from '../simulation/run-variant.js';
 import type { Demand } from './demand.js';
 
-/** A fixed number of pods, as many as the highest demand. */
-export function staticFleet(demand: Demand): Run {
-  const peak = demand.pods.reduce((most, pods) => (pods > most ? pods : most), 1);
-  return runOf(demand, [{ at: demand.start, count: peak }]);
+/** A fixed number of pods. Default: as many as the highest demand. */
+export function staticFleet(demand: Demand, count: number = peakOf(demand)): Run {
+  return runOf(demand, [{ at: demand.start, count }]);
+}
+
+function peakOf({ pods }: Demand): number {
+  return pods.reduce((most, needed) => (needed > most ? needed : most), 1);
 }
 
 /** Always as many ready pods as the demand: what no scaler achieves. While the demand is unknown, the last count. */

@@ -15,6 +15,8 @@ export interface MetricHistory {
   /** What the query returned at each time. */
   readonly observed: Load;
   readonly windowSeconds: number;
+  /** Of a rate, the time between the first and the last sample of a window. */
+  readonly spanSeconds: number;
   /** The increase of a counter is divided by the whole window, also for a pod that is younger. */
   readonly isRate: boolean;
   /** What a pod can report at most, in the unit of the load; null: unlimited. */
@@ -70,11 +72,12 @@ export function historyWorld(
 }
 
 function modelOf(metric: MetricSpec, history: MetricHistory): MetricModel {
-  const { observed: load, windowSeconds, isRate, saturation } = history;
+  const { observed: load, windowSeconds, spanSeconds, isRate, saturation } = history;
   if (metric.type === 'Object' || metric.type === 'External')
-    return { kind: 'total', load, loadIs: 'mean', windowSeconds };
+    return { kind: 'total', load, loadIs: 'mean', windowSeconds, spanSeconds };
   if (isMemory(metric)) return { kind: 'constant', load };
-  return { kind: 'share', load, loadIs: 'mean', saturation, unitsPerLoad: 1, windowSeconds, isRate };
+  const measured = { load, loadIs: 'mean', windowSeconds, spanSeconds } as const;
+  return { kind: 'share', ...measured, saturation, unitsPerLoad: 1, isRate };
 }
 
 /** Whether a metric does not depend on the number of pods. */

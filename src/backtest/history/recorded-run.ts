@@ -1,6 +1,6 @@
 import { addSeconds, type Instant } from '../../units/time.js';
 import type { CountStep } from '../simulation/count-steps.js';
-import type { Run } from '../simulation/run-variant.js';
+import type { Change, Run } from '../simulation/run-variant.js';
 import type { Column } from './matrix-to-load.js';
 
 /** Name of its row. */
@@ -14,7 +14,7 @@ export interface Recorded {
   readonly lateSeconds: { readonly replicas: number; readonly ready: number };
 }
 
-/** Returns the replicas that really ran as a run without decisions. */
+/** Returns the replicas that really ran as a run without decisions: its changes have no reason. */
 export function recordedRun(
   { replicas, ready, lateSeconds }: Recorded,
   { start, end }: Pick<Run, 'start' | 'end'>,
@@ -27,7 +27,11 @@ export function recordedRun(
     end,
     replicas: counts,
     ready: readyCounts.length === 0 ? counts : readyCounts,
-    changes: [],
+    changes: counts.slice(1).map(({ at, count }, index): Change => {
+      const before = counts[index]?.count ?? count;
+      const action = count > before ? 'scale-up' : 'scale-down';
+      return { at, action, currentReplicas: before, desiredReplicas: count, reason: 'recorded' };
+    }),
     rounds: 0,
     roundsAtMaximum: 0,
     roundsByLimit: new Map(),

@@ -15,10 +15,17 @@ export const COLUMNS: readonly Column[] = [
   { title: 'instability %', text: ({ instability }) => instability.toFixed(1) },
   { title: 'average pods', text: ({ averagePods }) => averagePods.toFixed(2) },
   { title: 'peak', text: ({ peakPods }) => String(peakPods) },
-  { title: 'pod-hours', text: ({ podHours }) => podHours.toFixed(1) },
+  { title: 'pod-hours', text: ({ podHours }) => podHours.toFixed(podHours < 1 ? 2 : 1) },
   { title: 'changes', text: ({ changes }) => String(changes) },
   { title: 'flaps', text: ({ flaps }) => String(flaps) },
   { title: 'at maximum %', text: ({ atMaximum }) => atMaximum.toFixed(1) },
+];
+
+/** What the columns mean, for readers without the guide. */
+export const LEGEND: readonly string[] = [
+  'theta_U, theta_O: missing and surplus pods, in percent of the pods that the load needed.',
+  'tau_U, tau_O: time with too few and with too many pods, in percent. unserved: load that the ready pods did not carry.',
+  'The static fleet at the peak demand and the ideal follower know the load in advance and have no reserve.',
 ];
 
 export const COST_COLUMN: Column = {

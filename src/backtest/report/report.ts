@@ -2,6 +2,7 @@ import { formatInstant } from '../../units/time.js';
 import { FIGURE_NAMES, readFigure } from '../figures/threshold.js';
 import type { Scoring } from '../figures/figures.js';
 import { paretoFront } from '../compare/pareto.js';
+import type { Saving } from '../compare/recommend.js';
 import type { Assignment } from '../compare/sweep.js';
 import { RAN } from '../history/recorded-run.js';
 import type { Result } from '../compare/variant.js';
@@ -21,6 +22,8 @@ export interface RecommendedChange {
   /** Null: keep the document as it is. */
   readonly change: readonly Assignment[] | null;
   readonly reason: string;
+  /** What the change is expected to save; null without a change. */
+  readonly saving: Saving | null;
 }
 
 /** The JSON form, the same for programs and for the HTML report. Times in RFC 3339, seconds, percent. */

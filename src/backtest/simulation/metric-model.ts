@@ -8,8 +8,19 @@ interface Measured {
    * time, a mean over the window before it.
    */
   readonly loadIs: 'present' | 'mean';
-  /** The value of the metric is a mean over this time; 0: the present value. */
+  /** The window of the query; 0: the present value. */
   readonly windowSeconds: number;
+  /** The value is a mean over this time before the newest sample: the window, or less for a rate. */
+  readonly spanSeconds: number;
+}
+
+/**
+ * Returns the time between the first and the last sample of a window, which `rate` is the mean over: on average, the
+ * window minus one scrape interval. 0: the window rarely has two samples.
+ */
+export function spanOfRate(windowSeconds: number, scrapeIntervalSeconds: number): number {
+  if (windowSeconds <= scrapeIntervalSeconds) return 0;
+  return Math.max(windowSeconds - scrapeIntervalSeconds, scrapeIntervalSeconds);
 }
 
 /**

@@ -9,6 +9,7 @@ export interface ShareContext {
   readonly now: Instant;
   /** Time of the newest raw sample. */
   readonly measuredAt: Instant;
+  readonly scrapeIntervalSeconds: number;
   readonly pods: readonly Pod[];
   /** What a ready pod has carried; null for a load that is a mean. */
   readonly shares: ShareCurve | null;
@@ -18,16 +19,17 @@ export interface ShareContext {
 /** Returns the value of each ready pod, in base units. Pods that are not ready carry nothing. */
 export function shareValues(model: ShareModel, context: ShareContext): ReadonlyMap<string, number> {
   const { measuredAt, pods } = context;
-  const windowStart = addSeconds(measuredAt, -model.windowSeconds);
+  // A pod that was ready before the first sample of the window has a full value.
+  const spanStart = addSeconds(measuredAt, -model.spanSeconds);
   const meanSince = meanOf(model, context);
   const values = new Map<string, number>();
   const known = new Map<Instant, number | null>();
   for (const pod of pods) {
     if (pod.ready !== true) continue;
-    const since = latest(pod.readyChangedAt ?? windowStart, windowStart);
+    const since = latest(pod.readyChangedAt ?? spanStart, spanStart);
     let value = known.get(since);
     if (value === undefined) {
-      value = since === windowStart ? meanSince(since) : youngValue(model, { since, measuredAt, meanSince });
+      value = since === spanStart ? meanSince(since) : youngValue(model, { ...context, since, meanSince });
       known.set(since, value);
     }
     if (value !== null) values.set(pod.name, value * model.unitsPerLoad);
@@ -35,22 +37,24 @@ export function shareValues(model: ShareModel, context: ShareContext): ReadonlyM
   return values;
 }
 
+/** `rate` extrapolates to half a scrape interval before the first sample. */
 function youngValue(
-  { isRate, windowSeconds }: ShareModel,
+  { isRate, windowSeconds, spanSeconds }: ShareModel,
   {
     since,
     measuredAt,
+    scrapeIntervalSeconds,
     meanSince,
-  }: {
+  }: Pick<ShareContext, 'measuredAt' | 'scrapeIntervalSeconds'> & {
     readonly since: Instant;
-    readonly measuredAt: Instant;
     readonly meanSince: (since: Instant) => number | null;
   },
 ): number | null {
   if (!isRate) return meanSince(since);
   const mean = meanSince(since);
-  const seconds = Math.max(0, measuredAt - since) / 1000;
-  return mean === null ? null : (mean * seconds) / windowSeconds;
+  const extrapolated = spanSeconds < windowSeconds ? scrapeIntervalSeconds / 2 : 0;
+  const seconds = Math.max(0, measuredAt - since) / 1000 + extrapolated;
+  return mean === null ? null : mean * Math.min(1, seconds / windowSeconds);
 }
 
 /** Returns the mean share of a ready pod from a time until the newest sample; null: the load is unknown. */

@@ -4,7 +4,7 @@ import type { Setting } from './run-variant.js';
 
 /** A setting without functions, which can be sent to a worker thread. Loads are replaced by their number. */
 export interface PortableSetting extends Omit<Setting, 'models'> {
-  readonly models: readonly PortableModel[];
+  readonly models: readonly (PortableModel | null)[];
 }
 
 type PortableModel = WithNumber<MetricModel>;
@@ -13,7 +13,9 @@ type WithNumber<Model> = Model extends unknown ? Omit<Model, 'load'> & { readonl
 export function packSetting(setting: Setting, numberOf: (load: Load) => number): PortableSetting {
   return {
     ...setting,
-    models: setting.models.map((model): PortableModel => ({ ...model, load: numberOf(model.load) })),
+    models: setting.models.map((model): PortableModel | null =>
+      model === null ? null : { ...model, load: numberOf(model.load) },
+    ),
   };
 }
 
@@ -21,7 +23,9 @@ export function packSetting(setting: Setting, numberOf: (load: Load) => number):
 export function unpackSetting(setting: PortableSetting, loadOf: (number: number) => Load): Setting {
   return {
     ...setting,
-    models: setting.models.map((model): MetricModel => ({ ...model, load: loadOf(model.load) })),
+    models: setting.models.map((model): MetricModel | null =>
+      model === null ? null : { ...model, load: loadOf(model.load) },
+    ),
   };
 }
 

@@ -2,7 +2,7 @@ import { decide } from '../../decision/decide.js';
 import type { Decision, LimitName } from '../../decision/result/decision.js';
 import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
 import type { Snapshot, State } from '../../decision/snapshot/snapshot.js';
-import type { Scaler } from '../../scaler/spec.js';
+import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import type { Milli } from '../../units/quantity.js';
 import { addSeconds, earliest, latest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
@@ -17,8 +17,8 @@ import { takeSample } from './take-sample.js';
 export interface Setting {
   readonly start: Instant;
   readonly end: Instant;
-  /** One for each metric of the document, in the same order. */
-  readonly models: readonly MetricModel[];
+  /** One for each metric of the document, in the same order; null: the metric is left out. */
+  readonly models: readonly (MetricModel | null)[];
   readonly initialReplicas: number;
   readonly podStartSeconds: number;
   readonly scrapeIntervalSeconds: number;
@@ -64,9 +64,11 @@ export type OnRound = (decision: Decision, snapshot: Snapshot) => void;
  * Runs a document over a load, with the same `decide` that scales the cluster: each decision is carried out and changes
  * what the next one measures. Pause and dry run of the document are ignored.
  */
-export function runVariant(scaler: Scaler, setting: Setting, onRound?: OnRound): Run {
-  const { start, end, models } = setting;
-  const begin = beginOf(setting);
+export function runVariant(document: Scaler, setting: Setting, onRound?: OnRound): Run {
+  const { start, end } = setting;
+  const models = setting.models.filter((model) => model !== null);
+  const scaler = withMetrics(document, modelledMetrics(document, setting));
+  const begin = beginOf(setting, models);
   const fleet = createFleet({
     replicas: setting.initialReplicas,
     start: begin,
@@ -94,7 +96,17 @@ export function runVariant(scaler: Scaler, setting: Setting, onRound?: OnRound):
   return log.finish(end);
 }
 
-function beginOf({ start, models, warmUpFrom = start }: Setting): Instant {
+/** Returns the metrics of the document that are not left out. */
+export function modelledMetrics({ spec }: Scaler, { models }: Setting): readonly MetricSpec[] {
+  return spec.metrics.filter((_, index) => models[index] !== null);
+}
+
+function withMetrics(scaler: Scaler, metrics: readonly MetricSpec[]): Scaler {
+  const isWhole = metrics.length === scaler.spec.metrics.length;
+  return isWhole ? scaler : { ...scaler, spec: { ...scaler.spec, metrics } };
+}
+
+function beginOf({ start, warmUpFrom = start }: Setting, models: readonly MetricModel[]): Instant {
   const known = models.reduce<Instant>((most, { load }) => latest(most, load.start), warmUpFrom);
   return earliest(known, start);
 }

@@ -43,7 +43,7 @@ export const CONTAINER = 'app';
 
 function totalOf(model: MetricModel, { now, measuredAt }: ShareContext): number | null {
   if (model.kind === 'constant' || model.loadIs === 'mean') return model.load.at(now);
-  return model.load.mean(addSeconds(measuredAt, -model.windowSeconds), measuredAt);
+  return model.load.mean(addSeconds(measuredAt, -model.spanSeconds), measuredAt);
 }
 
 function valuesByPod(model: MetricModel, context: ShareContext): ReadonlyMap<string, number> {

@@ -1,9 +1,9 @@
-import { isRate, largestWrittenRangeSeconds } from '../../promql/ranges.js';
+import { isDifference, isRate, largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import { parseQuantity } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
 import type { Load } from '../load/load.js';
-import type { MetricModel } from './metric-model.js';
+import { type MetricModel, spanOfRate } from './metric-model.js';
 import { CONTAINER } from './take-sample.js';
 
 export interface TraceAssumptions {
@@ -13,13 +13,15 @@ export interface TraceAssumptions {
   readonly usageAtCapacityPercent: number;
   /** The window of the rate in resource queries. */
   readonly resourceWindowSeconds: number;
+  readonly scrapeIntervalSeconds: number;
 }
 
 /** The request of each simulated pod; only the ratio of usage and request matters. */
 const REQUEST_MILLI: Milli = parseQuantity('1') ?? 1000n;
 
 /**
- * Returns how each metric of a document follows a load trace, or why one cannot. Cpu is proportional to the load of a
+ * Returns how each metric of a document follows a load trace, or why one cannot; null: a metric that is left out, because
+ * a trace has no usage of memory. Cpu is proportional to the load of a
  * pod and ends at its capacity, because usage hides the load that a pod cannot carry. Pods metrics report the load that
  * a pod carries, Object and External metrics the whole load.
  */
@@ -27,10 +29,19 @@ export function traceModels(
   scaler: Scaler,
   load: Load,
   assumptions: TraceAssumptions,
-): { readonly models: readonly MetricModel[] } | { readonly error: string } {
-  const models: MetricModel[] = [];
+): { readonly models: readonly (MetricModel | null)[] } | { readonly error: string } {
+  const models: (MetricModel | null)[] = [];
   const containers = containersOf(scaler).length;
-  for (const metric of scaler.spec.metrics) {
+  const { metrics } = scaler.spec;
+  if (metrics.every(isLeftOut)) {
+    const names = metrics.map(({ identity }) => identity).join(', ');
+    return { error: `a load trace does not contain the usage of ${names}: use --prometheus` };
+  }
+  for (const metric of metrics) {
+    if (isLeftOut(metric)) {
+      models.push(null);
+      continue;
+    }
     const model = modelOf(metric, load, { ...assumptions, containers });
     if (typeof model === 'string') return { error: `metric ${metric.identity}: ${model}` };
     models.push(model);
@@ -38,17 +49,21 @@ export function traceModels(
   return { models };
 }
 
+/** Whether a load says nothing about a metric, such as memory. */
+export function isLeftOut({ type, name }: MetricSpec): boolean {
+  return (type === 'Resource' || type === 'ContainerResource') && name !== 'cpu';
+}
+
 function modelOf(
   metric: MetricSpec,
   load: Load,
   assumptions: TraceAssumptions & { readonly containers: number },
 ): MetricModel | string {
-  const { capacity, usageAtCapacityPercent, resourceWindowSeconds, containers } = assumptions;
+  const { capacity, usageAtCapacityPercent, resourceWindowSeconds, scrapeIntervalSeconds, containers } =
+    assumptions;
   switch (metric.type) {
     case 'Resource':
     case 'ContainerResource': {
-      if (metric.name !== 'cpu')
-        return `a load trace does not contain the usage of ${metric.name}; use --prometheus, or a document without this metric`;
       // The usage of a Resource metric is compared with the requests of all containers.
       const coresAtCapacity = (usageAtCapacityPercent / 100) * (metric.type === 'Resource' ? containers : 1);
       const unitsPerLoad = coresAtCapacity / capacity;
@@ -59,29 +74,44 @@ function modelOf(
         saturation: capacity,
         unitsPerLoad,
         windowSeconds: resourceWindowSeconds,
+        spanSeconds: spanOfRate(resourceWindowSeconds, scrapeIntervalSeconds),
         isRate: true,
       };
     }
-    case 'Pods':
+    case 'Pods': {
+      const window = windowOf(metric.query, scrapeIntervalSeconds);
+      if (typeof window === 'string') return window;
       return {
         kind: 'share',
         load,
         loadIs: 'present',
         saturation: capacity,
         unitsPerLoad: 1,
-        windowSeconds: windowOf(metric),
+        ...window,
         isRate: isRate(metric.query),
       };
+    }
     case 'Object':
-    case 'External':
-      return { kind: 'total', load, loadIs: 'present', windowSeconds: windowOf(metric) };
+    case 'External': {
+      const window = windowOf(metric.query, scrapeIntervalSeconds);
+      return typeof window === 'string' ? window : { kind: 'total', load, loadIs: 'present', ...window };
+    }
     default:
       return metric satisfies never;
   }
 }
 
-function windowOf({ query }: Extract<MetricSpec, { readonly query: string }>): number {
-  return largestWrittenRangeSeconds(query);
+/** Returns why the query has no value as a string. */
+function windowOf(
+  query: string,
+  scrapeIntervalSeconds: number,
+): Pick<MetricModel & { readonly kind: 'total' }, 'windowSeconds' | 'spanSeconds'> | string {
+  const windowSeconds = largestWrittenRangeSeconds(query);
+  if (windowSeconds === 0 || !isDifference(query)) return { windowSeconds, spanSeconds: windowSeconds };
+  const spanSeconds = spanOfRate(windowSeconds, scrapeIntervalSeconds);
+  return spanSeconds > 0
+    ? { windowSeconds, spanSeconds }
+    : `a window of ${windowSeconds} s has fewer than two samples at a scrape interval of ${scrapeIntervalSeconds} s, so that the query has no value (scrapeIntervalSeconds of --config)`;
 }
 
 /** Returns requests of 1 core for each container that a metric of the document names. */

@@ -26,8 +26,14 @@ export async function readVariant(
   const imported = importText(input.text, file);
   for (const line of imported.remarks) io.stderr.write(`${line}\n`);
   const documents = readDocuments(imported.text ?? input.text, file, options);
-  const problems = documents.flatMap((document) => document.problems);
-  for (const problem of problems) io.stderr.write(`${formatProblem(problem)}\n`);
+  // The lines of a converted document are not those of the file.
+  const isConverted = imported.text !== null;
+  for (const problem of documents.flatMap((document) => document.problems)) {
+    const shown = isConverted
+      ? { ...problem, file: `${file} (converted)`, place: null, sourceLine: null }
+      : problem;
+    io.stderr.write(`${formatProblem(shown)}\n`);
+  }
   const scalers = documents.flatMap(({ scaler }) => (scaler === null ? [] : [scaler]));
   const [scaler, second] = scalers.filter(
     (each) => wanted === undefined || wanted === scalerKey(each) || wanted === each.name,

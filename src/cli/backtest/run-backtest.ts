@@ -17,7 +17,7 @@ import { type OutputFile, openOutputFile } from '../output/output-file.js';
 import type { BacktestOptions } from './backtest-options.js';
 import { checkFiles, checkOptions } from './check-options.js';
 import { checkDemand, checkRounds } from './scene/check-rounds.js';
-import { describeAssumptions, unscoredLines } from './scene/describe-assumptions.js';
+import { describeAssumptions, leftOutLines, unscoredLines } from './scene/describe-assumptions.js';
 import { openHistory } from './history/history-scene.js';
 import {
   parseCount,
@@ -119,7 +119,7 @@ async function printComparison(
   const report: Report = {
     scoring,
     variants: results,
-    baselines: [...scene.more, ...baselines(scoring)],
+    baselines: [...scene.more, ...baselines(scoring, first)],
     assumptions: scene.lines,
   };
   // First, because a closed standard output ends the command.
@@ -145,10 +145,18 @@ async function printRecommendation(
 ): Promise<ExitCode> {
   const [variant] = variants;
   if (variant === undefined) throw new CommandError('backtest needs --scaler or --replay', 2);
-  const { change, reason, scoring, results } = await recommend(variant, conditions, { ...scene, runJobs });
+  const { change, reason, saving, scoring, results } = await recommend(variant, conditions, {
+    ...scene,
+    runJobs,
+  });
   if (results[0]?.error !== null) throw new CommandError(`${variant.name}: ${results[0]?.error ?? ''}`);
-  const recommendation = { change, reason };
-  const base = { scoring, variants: results, baselines: baselines(scoring), assumptions: scene.lines };
+  const recommendation = { change, reason, saving };
+  const base = {
+    scoring,
+    variants: results,
+    baselines: baselines(scoring, results[0]),
+    assumptions: scene.lines,
+  };
   const report = { ...base, recommendation };
   if (html !== null) await writeHtml(html, buildPage(report, new Map()));
   writeReport(report, format, io);
@@ -178,6 +186,7 @@ async function openScene(
   const world = traceWorld(load, known);
   const lines = [
     ...describeAssumptions(known, variants, { hasConfig: config !== null }),
+    ...leftOutLines(variants),
     'nothing is known of the time before the first line: windows are empty at the start',
     ...unscoredLines(scoring.demand),
   ];

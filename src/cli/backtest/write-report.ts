@@ -1,13 +1,14 @@
 import { chartLines } from '../../backtest/report/chart.js';
 import { type Report, reportToJson } from '../../backtest/report/report.js';
 import type { CommandIo } from '../process/io.js';
-import { alignColumns } from '../output/align-columns.js';
+import { alignColumns, lineLimit } from '../output/align-columns.js';
 import { noteLines, recommendationLines, tableRows } from './text/report-lines.js';
 
 export const FORMATS = ['text', 'json', 'markdown'] as const;
 export type Format = (typeof FORMATS)[number];
 
-export function writeReport(report: Report, format: Format, { stdout }: CommandIo): void {
+export function writeReport(report: Report, format: Format, io: CommandIo): void {
+  const { stdout } = io;
   switch (format) {
     case 'json': {
       stdout.write(`${JSON.stringify(reportToJson(report), null, 2)}\n`);
@@ -18,7 +19,7 @@ export function writeReport(report: Report, format: Format, { stdout }: CommandI
       return;
     }
     default: {
-      stdout.write(`${textLines(report, stdout.columns?.() ?? 0).join('\n')}\n`);
+      stdout.write(`${textLines(report, lineLimit(io) ?? DEFAULT_WIDTH).join('\n')}\n`);
       return;
     }
   }
@@ -34,7 +35,7 @@ function textLines(report: Report, columns: number): readonly string[] {
     .flatMap(({ name, run }) => (run === null ? [] : [{ name, run }]))
     .slice(0, MAX_CHART_LINES);
   const nameWidth = Math.max(...runs.map(({ name }) => name.length), 'demand'.length) + 2;
-  const width = Math.max(20, Math.min(columns === 0 ? DEFAULT_WIDTH : columns, 200) - nameWidth);
+  const width = Math.max(20, Math.min(columns, 200) - nameWidth);
   const chart = chartLines(scoring.demand, runs, width).map(([name, line]) => name.padEnd(nameWidth) + line);
   return [
     ...table,

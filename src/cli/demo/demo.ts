@@ -153,7 +153,8 @@ async function play(stage: SetStage, settings: DemoSettings, io: CommandIo): Pro
     );
     opening.open();
     io.stdout.write(`\nThe demo ended: ${narrator.changes()} changes of replicas.\n`);
-    await offerBacktest(stage, { startedAt, directory: settings.keepDirectory }, io);
+    if (narrator.changes() > 0)
+      await offerBacktest(stage, { startedAt, directory: settings.keepDirectory }, io);
     return exitCode;
   } finally {
     forget();

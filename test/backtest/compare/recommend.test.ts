@@ -1,15 +1,25 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeCost } from '../../../src/backtest/compare/recommend.js';
-import { figuresWith } from './figures-of.js';
+import { describeSaving } from '../../../src/backtest/compare/recommend.js';
 
-describe('describeCost', () => {
+const LAST = 'on the last quarter, which neither the search nor the confirmation has seen';
+
+describe('describeSaving', () => {
   it.each([
-    [95, '5.0 % fewer pod-hours'],
-    [99, '1.0 % fewer pod-hours'],
-    [99.01, 'hardly fewer pod-hours (0.99 %): on its own no reason to change the document'],
-    [99.94, 'hardly fewer pod-hours (0.06 %): on its own no reason to change the document'],
-    [110, '10.0 % more pod-hours, and meets the condition, which the document misses'],
-  ])('says what %s instead of 100 pod-hours are', (podHours, expected) => {
-    expect(describeCost(figuresWith({ podHours }), figuresWith({ podHours: 100 }))).toBe(expected);
+    [5, 1, 8.04, `expect 5.0 % fewer pod-hours (1.0 to 8.0 % in its twelve parts) ${LAST}`],
+    [1, -2, 3, `expect 1.0 % fewer pod-hours (-2.0 to 3.0 % in its twelve parts) ${LAST}`],
+    [
+      0.99,
+      0,
+      2,
+      `expect 0.99 % fewer pod-hours (0.00 to 2.00 % in its twelve parts) ${LAST}: on its own no reason to change the document`,
+    ],
+    [
+      -10,
+      -12,
+      -9,
+      `expect 10.0 % more pod-hours (9.0 to 12.0 % in its twelve parts) ${LAST}; it meets the condition, which the document misses`,
+    ],
+  ])('says what a saving of %s %% is, from %s to %s %%', (percent, lowest, highest, expected) => {
+    expect(describeSaving({ percent, lowest, highest })).toBe(expected);
   });
 });

@@ -23,6 +23,7 @@ const MODEL: ShareModel = {
   saturation: null,
   unitsPerLoad: 1,
   windowSeconds: 60,
+  spanSeconds: 60,
   isRate: true,
 };
 
@@ -43,7 +44,10 @@ function values(model: Partial<ShareModel>, seconds: number): Readonly<Record<st
   const now = at(seconds);
   const pods = [pod('old', 0), pod('young', 300)];
   return Object.fromEntries(
-    shareValues({ ...MODEL, ...model }, { now, measuredAt: now, pods, shares: null, ready }),
+    shareValues(
+      { ...MODEL, ...model },
+      { now, measuredAt: now, pods, shares: null, ready, scrapeIntervalSeconds: 15 },
+    ),
   );
 }
 

@@ -27,7 +27,12 @@ function perMinute(...values: readonly (number | '')[]): Load {
 
 /** A pod carries 10. */
 function run(scaler: Scaler, load: Load, overrides: Partial<Setting> = {}): Run {
-  const assumptions = { capacity: 10, usageAtCapacityPercent: 100, resourceWindowSeconds: 60 };
+  const assumptions = {
+    capacity: 10,
+    usageAtCapacityPercent: 100,
+    resourceWindowSeconds: 60,
+    scrapeIntervalSeconds: 0,
+  };
   const built = traceModels(scaler, load, assumptions);
   if ('error' in built) throw new Error(built.error);
   return runVariant(scaler, {
@@ -141,10 +146,10 @@ describe('a document on a load trace', () => {
         capacity: 1,
         usageAtCapacityPercent: 100,
         resourceWindowSeconds: 60,
+        scrapeIntervalSeconds: 0,
       }),
     ).toEqual({
-      error:
-        'metric memory: a load trace does not contain the usage of memory; use --prometheus, or a document without this metric',
+      error: 'a load trace does not contain the usage of memory: use --prometheus',
     });
   });
 });
@@ -171,7 +176,12 @@ describe('a warm-up', () => {
 
   test('is no part of the run: neither its rounds, its changes nor its replicas', () => {
     const seen: number[] = [];
-    const assumptions = { capacity: 10, usageAtCapacityPercent: 100, resourceWindowSeconds: 60 };
+    const assumptions = {
+      capacity: 10,
+      usageAtCapacityPercent: 100,
+      resourceWindowSeconds: 60,
+      scrapeIntervalSeconds: 0,
+    };
     const scaler = cpuScaler();
     const built = traceModels(scaler, load, assumptions);
     const models = 'error' in built ? [] : built.models;

@@ -65,7 +65,8 @@ describe('backtest', () => {
     expect(variants.map(({ changes }) => changes.at(-1)?.to)).toEqual([10]);
     expect(variants[0]?.figures).toMatchObject({ theta_U: 0, tau_U: 0, peak_pods: 10, flaps: 0 });
     expect(baselines.map(({ name, figures }) => [name, figures['average_pods']])).toEqual([
-      ['static fleet at the peak', 7],
+      ["static fleet at the document's peak", 10],
+      ['static fleet at the peak demand', 7],
       ['ideal follower', 7],
     ]);
   });
@@ -109,7 +110,7 @@ describe('backtest', () => {
         .stdout;
 
     expect(await run('web.yaml')).toContain(
-      '  cpu is a mean over 120 s (the default of resourceWindowSeconds; --config sets it)\n  a sample is 15 s old, half of the scrape interval (the default of scrapeIntervalSeconds; --config sets it)\n',
+      '  cpu is a rate over 120 s (the default of resourceWindowSeconds; --config sets it)\n  a rate is the mean between the first and the last sample of its window, 30 s less than the window\n  a sample is 15 s old, half of the scrape interval (the default of scrapeIntervalSeconds; --config sets it)\n',
     );
     expect(await run('queue.yaml')).not.toContain('cpu');
   });

@@ -17,6 +17,7 @@ const cwd = folderOf({
   'rise.csv': trace((minute) => 50 + 2 * (minute % 30)),
   'steady.csv': trace(() => 100),
   'turns.csv': trace((minute) => (minute < 34 ? 100 : minute % 4 < 2 ? 10 : 200)),
+  'late.csv': trace((minute) => (minute < 48 ? 100 : minute % 4 < 2 ? 10 : 200)),
 });
 
 const run = (document: string, load: string, ...more: readonly string[]): Promise<Ran> =>
@@ -34,7 +35,7 @@ describe('backtest --recommend', () => {
 
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(
-      /^Recommendation: on the second half, the change needs \d\d\.\d % fewer pod-hours\./m,
+      /^Recommendation: expect (\d\d\.\d) % fewer pod-hours \(\1 to \1 % in its twelve parts\) on the last quarter, which neither the search nor the confirmation has seen\. The table shows the last quarter\. Change:$/m,
     );
     expect(stdout).toMatch(
       /^ {2}spec:\n {4}metrics:\n {6}- resource:\n {10}target:\n {12}averageUtilization: (?:[89]\d)$/m,
@@ -81,16 +82,32 @@ describe('backtest --recommend', () => {
     });
   });
 
-  it('keeps the document if the second half does not confirm the change', async () => {
-    const { stdout } = await run('low.yaml', 'turns.csv', '-o', 'json');
+  it.each([
+    ['turns.csv', 'the best change of the first half does not meet theta_U <= 1 on the third quarter'],
+    [
+      'late.csv',
+      'the best change, which the third quarter confirmed, does not meet theta_U <= 1 on the last one',
+    ],
+  ])('keeps the document if the load of %s turns after the search', async (load, reason) => {
+    const { stdout } = await run('low.yaml', load, '-o', 'json');
 
     expect(JSON.parse(stdout)).toMatchObject({
-      recommendation: {
-        change: null,
-        reason: 'the best change of the first half does not meet theta_U <= 1 on the second half',
-      },
+      recommendation: { change: null, reason, saving: null },
       variants: [{ name: 'low.yaml' }, { name: 'changed' }],
     });
+  });
+
+  it('scores on the last quarter, with the saving in JSON', async () => {
+    const { stdout } = await run('low.yaml', 'steady.csv', '-o', 'json');
+
+    const { recommendation, from, to } = JSON.parse(stdout) as {
+      readonly recommendation: { readonly saving: Readonly<Record<string, number>> };
+      readonly from: string;
+      readonly to: string;
+    };
+    expect([from, to]).toEqual(['2026-01-05T00:45:00Z', '2026-01-05T01:00:00Z']);
+    expect(recommendation.saving['percent']).toBeGreaterThan(10);
+    expect(recommendation.saving['lowest']).toBeCloseTo(recommendation.saving['highest'] ?? NaN, 6);
   });
 
   it('may cost more if the document misses the condition: at a target of 92 % and a tolerance of 0.2, it never scales up', async () => {
@@ -101,7 +118,7 @@ describe('backtest --recommend', () => {
       readonly variants: readonly { readonly figures: Readonly<Record<string, number>> }[];
     };
     expect(recommendation.reason).toMatch(
-      /^on the second half, the change needs .*more pod-hours, and meets/,
+      /^expect \d+\.\d % more pod-hours \(.* to .* % in its twelve parts\) .*; it meets the condition, which the document misses$/,
     );
     expect(variants[0]?.figures['theta_U']).toBeGreaterThan(1);
     expect(variants[1]?.figures['theta_U']).toBeLessThanOrEqual(1);

@@ -148,7 +148,8 @@ function sceneOf(
 }
 
 function runSince(run: Run, start: Instant): Run {
-  return { ...run, start, replicas: countsSince(run.replicas, start), ready: countsSince(run.ready, start) };
+  const counts = { replicas: countsSince(run.replicas, start), ready: countsSince(run.ready, start) };
+  return { ...run, start, ...counts, changes: run.changes.filter(({ at }) => at >= start) };
 }
 
 function historyLines(

@@ -24,7 +24,8 @@ import { recordedRun } from '../../../backtest/history/recorded-run.js';
 import { CONTAINER } from '../../../backtest/simulation/take-sample.js';
 import type { CountStep } from '../../../backtest/simulation/count-steps.js';
 import type { Run } from '../../../backtest/simulation/run-variant.js';
-import { isRate } from '../../../promql/ranges.js';
+import { spanOfRate } from '../../../backtest/simulation/metric-model.js';
+import { isDifference, isRate } from '../../../promql/ranges.js';
 import { resourceWindowSeconds } from '../../../prometheus/data-source/resource-queries.js';
 import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
 import type { MetricSpec, Scaler } from '../../../scaler/spec.js';
@@ -209,10 +210,14 @@ async function readMetric(
   const windowSeconds = isResource(metric)
     ? resourceWindowSeconds(fetching.source, metric.name)
     : windowOfQuery(query);
+  // The history has values, so that there were two samples in its windows.
+  const isOfCounter = isResource(metric) || isDifference(query);
+  const span = spanOfRate(windowSeconds, fetching.source.scrapeIntervalSeconds);
   return {
     load: loadOfColumn(column, windowSeconds),
     observed: observedOfColumn(column),
     windowSeconds,
+    spanSeconds: isOfCounter && span > 0 ? span : windowSeconds,
     isRate: isResource(metric) || isRate(query),
     saturation: saturationOf(metric),
   };

@@ -1,7 +1,7 @@
 import type { Job } from '../../../backtest/compare/run-jobs.js';
 import { type BandBuilder, createBand } from '../../../backtest/report/band.js';
 import type { PageMetric } from '../../../backtest/report/page-data.js';
-import type { OnRound } from '../../../backtest/simulation/run-variant.js';
+import { modelledMetrics, type OnRound } from '../../../backtest/simulation/run-variant.js';
 import type { Decision } from '../../../decision/result/decision.js';
 import type { MetricSpec } from '../../../scaler/spec.js';
 import { milliToNumber } from '../../../units/quantity.js';
@@ -26,7 +26,8 @@ export interface RunTracer {
 /** Notes the metrics of a run, and the explanation of each change up to `mostCharacters` in all. */
 export function createRunTracer({ scaler, setting }: Job, mostCharacters: number): RunTracer {
   const { start, end } = setting;
-  const { metrics, syncPeriodSeconds } = scaler.spec;
+  const { syncPeriodSeconds } = scaler.spec;
+  const metrics = modelledMetrics(scaler, setting);
   const bands = metrics.map(() => createBand(start, end));
   const explanations = createExplanations(mostCharacters);
   const byChange: (readonly number[])[] = [];

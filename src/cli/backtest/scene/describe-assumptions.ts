@@ -1,4 +1,6 @@
+import { SERVICE_DEFAULTS } from '../../../config/service-defaults.js';
 import type { Demand } from '../../../backtest/figures/demand.js';
+import { isLeftOut } from '../../../backtest/simulation/trace-models.js';
 import type { Assumptions, Variant } from '../../../backtest/compare/variant.js';
 
 /** Whether a document has a metric of cpu. */
@@ -19,8 +21,12 @@ export function describeAssumptions(
   const { capacity, podStartSeconds, usageAtCapacityPercent, initialReplicas } = assumptions;
   const { scrapeIntervalSeconds, resourceWindowSeconds } = assumptions;
   const isOfCpu = usesCpu(variants);
-  const given = (field: string): string =>
-    hasConfig ? `(${field} of --config)` : `(the default of ${field}; --config sets it)`;
+  const given = (field: 'resourceWindowSeconds' | 'scrapeIntervalSeconds'): string => {
+    if (hasConfig) return `(${field} of --config)`;
+    return assumptions[field] === SERVICE_DEFAULTS[field]
+      ? `(the default of ${field}; --config sets it)`
+      : `(${field} of the saved history)`;
+  };
   return [
     `one pod carries a load of ${round(capacity)} (--capacity); load above that, on the mean of 15 s, is lost, not queued`,
     `a pod is ready ${round(podStartSeconds)} s after it was created (--pod-start)`,
@@ -30,7 +36,8 @@ export function describeAssumptions(
         ]
       : []),
     'the load is divided evenly among the ready pods',
-    ...(isOfCpu ? [`cpu is a mean over ${resourceWindowSeconds} s ${given('resourceWindowSeconds')}`] : []),
+    ...(isOfCpu ? [`cpu is a rate over ${resourceWindowSeconds} s ${given('resourceWindowSeconds')}`] : []),
+    `a rate is the mean between the first and the last sample of its window, ${scrapeIntervalSeconds} s less than the window`,
     `a sample is ${scrapeIntervalSeconds / 2} s old, half of the scrape interval ${given('scrapeIntervalSeconds')}`,
     initialReplicas === null
       ? 'the first replicas are the first demand (--initial-replicas)'
@@ -38,6 +45,14 @@ export function describeAssumptions(
     'demand is the load of each 15 s divided by the capacity, rounded up, at least 1',
     'pauses, dry run, recovery holds and failures are not simulated',
   ];
+}
+
+/** Names the metrics that a load trace says nothing about. */
+export function leftOutLines(variants: readonly Variant[]): readonly string[] {
+  const names = variants.flatMap(({ scaler }) => scaler.spec.metrics.filter(isLeftOut));
+  const distinct = [...new Set(names.map(({ identity }) => identity))];
+  if (distinct.length === 0) return [];
+  return [`a load trace has no usage of ${distinct.join(', ')}, which is left out (--prometheus has it)`];
 }
 
 /** Says how much of the time has no load, in percent. */

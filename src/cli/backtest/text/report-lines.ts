@@ -1,4 +1,4 @@
-import { COLUMNS, COST_COLUMN } from '../../../backtest/report/columns.js';
+import { COLUMNS, COST_COLUMN, LEGEND } from '../../../backtest/report/columns.js';
 import type { Report } from '../../../backtest/report/report.js';
 import { paretoFront } from '../../../backtest/compare/pareto.js';
 import type { Result } from '../../../backtest/compare/variant.js';
@@ -17,11 +17,12 @@ export function tableRows(report: Report): readonly (readonly string[])[] {
   return [['', ...columns.map(({ title }) => title)], ...rows];
 }
 
+/** A legend, and what the rows do not say. */
 export function noteLines({ variants }: Report): readonly string[] {
   const failed = variants.flatMap(({ name, error }) => (error === null ? [] : [`${name}: ${error}`]));
   const isMarked = variants.filter(({ figures }) => figures !== null).length > 2;
   const mark = isMarked ? ['* no other variant has both fewer pod-hours and less under-provisioning'] : [];
-  return [...mark, ...failed].flatMap((text, index) => (index === 0 ? ['', text] : [text]));
+  return ['', ...LEGEND, ...mark, ...failed];
 }
 
 /** The change as YAML, indented. */
@@ -33,5 +34,5 @@ export function recommendationLines({ recommendation }: Report, indent: string):
     .trimEnd()
     .split('\n')
     .map((line) => indent + line);
-  return ['', `Recommendation: ${reason}. The table shows the second half. Change:`, '', ...yaml];
+  return ['', `Recommendation: ${reason}. The table shows the last quarter. Change:`, '', ...yaml];
 }

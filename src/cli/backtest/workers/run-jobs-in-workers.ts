@@ -114,7 +114,7 @@ function weightOf({ scaler: { spec }, setting: { initialReplicas } }: Job): numb
 
 /** Of all loads of the jobs. */
 function pointsOf(jobs: readonly Job[]): number {
-  const loads = new Set(jobs.flatMap(({ setting }) => setting.models.map(({ load }) => load)));
+  const loads = new Set(jobs.flatMap(({ setting }) => setting.models.flatMap((model) => model?.load ?? [])));
   return [...loads].reduce((sum, { points }) => sum + points, 0);
 }
 

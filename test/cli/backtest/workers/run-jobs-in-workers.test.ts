@@ -30,6 +30,7 @@ function jobOf(target: number, more: Partial<Job['setting']> = {}): Job {
     capacity: 10,
     usageAtCapacityPercent: 100,
     resourceWindowSeconds: 60,
+    scrapeIntervalSeconds: 0,
   });
   if ('error' in built) throw new Error(built.error);
   const setting = {
@@ -82,7 +83,7 @@ describe('jobs in worker threads', () => {
       step === 99 ? NaN : 20 + 15 * Math.sin(step / 9),
     );
     const load = observedOfColumn({ start: T0, stepSeconds: 15, values });
-    const model = { kind: 'total', load, loadIs: 'mean', windowSeconds: 60 } as const;
+    const model = { kind: 'total', load, loadIs: 'mean', windowSeconds: 60, spanSeconds: 60 } as const;
     const metrics = [
       { external: { metric: { name: 'depth' }, query: 'depth', target: { averageValue: 3 } } },
     ];
