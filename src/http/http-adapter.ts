@@ -11,7 +11,7 @@ export async function httpAdapter(
   const response = await sendHttp({
     method: method.toUpperCase(),
     url,
-    headers: headers.toJSON() as Record<string, string>,
+    headers: headers.toJSON(),
     body: typeof data === 'string' ? data : null,
     signal: signal instanceof AbortSignal ? signal : undefined,
     // Axios does not type them.

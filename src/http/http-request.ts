@@ -2,6 +2,7 @@ import {
   type Agent as HttpAgent,
   type ClientRequest,
   type IncomingMessage,
+  type OutgoingHttpHeaders,
   request as requestHttp,
   type RequestOptions,
 } from 'node:http';
@@ -14,7 +15,7 @@ export interface HttpRequest {
   readonly method: string;
   readonly url: string;
   /** Complete but for `Host` and the length. Never changed: requests that share the object share what is built from it. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: string | null;
   readonly signal: StopSignal | undefined;
   readonly agents: HttpAgents;
@@ -98,12 +99,14 @@ interface KnownHeaders {
 function headersFor(
   address: Address,
   { headers, body }: HttpRequest,
-): Readonly<Record<string, string>> | readonly string[] {
-  if (body === null) return headers;
+): OutgoingHttpHeaders | readonly string[] {
+  if (body === null) return headers as OutgoingHttpHeaders;
   let known = knownHeaders.get(headers);
   if (known?.address !== address)
     knownHeaders.set(headers, (known = { address, list: listOf(headers, address) }));
-  return known.list === null ? headers : [...known.list, String(Buffer.byteLength(body))];
+  return known.list === null
+    ? (headers as OutgoingHttpHeaders)
+    : [...known.list, String(Buffer.byteLength(body))];
 }
 
 /** With these, Node.js itself sends other headers. */
@@ -112,5 +115,8 @@ const OWN_HEADERS = /^(?:host|content-length|transfer-encoding|connection|expect
 function listOf(headers: HttpRequest['headers'], { hostHeader, auth }: Address): readonly string[] | null {
   const names = Object.keys(headers);
   if (auth != null || names.some((name) => OWN_HEADERS.test(name))) return null;
-  return [...Object.entries(headers).flat(), 'Host', hostHeader, 'Content-Length'];
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
+    typeof value === 'string' ? [name, value] : value.flatMap((one) => [name, one]),
+  );
+  return [...lines, 'Host', hostHeader, 'Content-Length'];
 }

@@ -15,10 +15,14 @@ export function optionOf(flags: string, description: string, values: readonly st
   return option;
 }
 
-const KUBECONFIG = [
+const KUBECONFIG: readonly [string, string] = [
   '--kubeconfig <file>',
   'Kubeconfig file (default: the same as kubectl, else the service account of the pod)',
-] as const;
+];
+export const KUBECONFIG_OF_SERVICE: typeof KUBECONFIG = [
+  '--kubeconfig <file>',
+  'Kubeconfig file (default: the service account of the pod, else the same as kubectl)',
+];
 const CONTEXT = ['--context <context>', 'Context of the kubeconfig'] as const;
 
 export function reaching(command: Command): Command {
@@ -40,9 +44,9 @@ export function reaching(command: Command): Command {
 }
 
 /** Adds the options of commands that connect to the API server. They override the service config. */
-export function reachingCluster(command: Command): Command {
+export function reachingCluster(command: Command, kubeconfig: typeof KUBECONFIG = KUBECONFIG): Command {
   return command
-    .option(...KUBECONFIG)
+    .option(...kubeconfig)
     .option(...CONTEXT)
     .option('--url <address>', 'URL of the API server, such as that of kubectl proxy');
 }

@@ -3,7 +3,7 @@ import type * as Demo from '../demo/demo.js';
 import type { DemoOptions } from '../demo/options.js';
 import { CommandError, type CommandIo } from '../process/io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
-import { NAMESPACE_OF_SCALER, outputOption, reachingCluster } from './options.js';
+import { KUBECONFIG_OF_SERVICE, NAMESPACE_OF_SCALER, outputOption, reachingCluster } from './options.js';
 import type { Result } from './result.js';
 
 export function addServiceCommands(program: Command, io: CommandIo, result: Result): void {
@@ -25,7 +25,7 @@ function addRun(program: Command, io: CommandIo, result: Result): void {
     .option('--config <file>', 'Service config (default: none; every field has its default)')
     .option('--dry-run', 'Decide and report for all scalers, but patch nothing')
     .option('--strict', 'Exit if any scaler document is invalid at startup');
-  reachingCluster(command).action(async (options: RunFlags) => {
+  reachingCluster(command, KUBECONFIG_OF_SERVICE).action(async (options: RunFlags) => {
     const { runService } = await import('../running/run-service.js');
     const { config = null, dryRun = false, strict = false, ...cluster } = options;
     result.exitCode = await runService({ configFile: config, dryRun, strict, cluster }, io);

@@ -30,6 +30,7 @@ export async function findAccess(
     const runPlugin = pluginRunner(io);
     const connection = await findConnection({
       settings: { kubeconfig, context, url },
+      prefersKubeconfig: true,
       env,
       home: homeDirectory(io),
       clock,

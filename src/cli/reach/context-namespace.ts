@@ -1,10 +1,13 @@
-import { delimiter, join } from 'node:path';
+import { podNamespace, usualKubeconfigs } from '../../kubernetes/access/connection.js';
 import { ConnectionError, readContextNames, readKubeconfig } from '../../kubernetes/access/kubeconfig.js';
 import { homeDirectory } from '../input/home-directory.js';
 import type { CommandIo } from '../process/io.js';
 import type { ClusterOptions } from './cluster-options.js';
 
-/** Returns the namespace of the kubeconfig context, or `default`. Sends no request and runs no credential plugin. */
+/**
+ * Returns the namespace of the kubeconfig context or, without a kubeconfig, of the pod, else `default`: the order in
+ * which the cluster is found. Sends no request and runs no credential plugin.
+ */
 export async function contextNamespace(
   { kubeconfig, context }: Pick<ClusterOptions, 'kubeconfig' | 'context'>,
   io: Pick<CommandIo, 'env'>,
@@ -14,7 +17,8 @@ export async function contextNamespace(
       kubeconfig === undefined ? usualPaths(io) : [kubeconfig],
       context ?? null,
     );
-    return access?.namespace ?? DEFAULT_NAMESPACE;
+    if (access !== null) return access.namespace ?? DEFAULT_NAMESPACE;
+    return (await podNamespace(io)) ?? DEFAULT_NAMESPACE;
   } catch (error) {
     // Commands that connect to the cluster report this error.
     if (error instanceof ConnectionError) return DEFAULT_NAMESPACE;
@@ -33,8 +37,5 @@ export function contextNames(
 const DEFAULT_NAMESPACE = 'default';
 
 function usualPaths(io: Pick<CommandIo, 'env'>): readonly string[] {
-  const listed = (io.env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
-  const home = homeDirectory(io);
-  if (listed.length > 0) return listed;
-  return home === null ? [] : [join(home, '.kube', 'config')];
+  return usualKubeconfigs({ env: io.env, home: homeDirectory(io) });
 }

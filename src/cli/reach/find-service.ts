@@ -82,6 +82,7 @@ export function findCluster(
 ): Promise<Connection> {
   return findConnection({
     settings: { kubeconfig, context },
+    prefersKubeconfig: true,
     env: io.env,
     home: homeDirectory(io),
     clock: io.clock,

@@ -9,14 +9,10 @@ import {
   type PluginCredentials,
   type RunPlugin,
 } from './exec-plugin.js';
+import { INSTEAD_OF_PLUGIN } from './exec-config.js';
 import { createFileSecret } from './file-secret.js';
-import {
-  ConnectionError,
-  INSTEAD_OF_PLUGIN,
-  readKubeconfig,
-  type KubeconfigAccess,
-  type Pem,
-} from './kubeconfig.js';
+import type { RequestHeaders } from './impersonation.js';
+import { ConnectionError, readKubeconfig, type KubeconfigAccess, type Pem } from './kubeconfig.js';
 import type { Log } from '../../units/log.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
 
@@ -28,6 +24,10 @@ export interface Connection {
   readonly namespace?: string;
   /** Whether this process is a pod of the cluster and uses its service account. */
   readonly isInCluster?: boolean;
+  /** Proxy for all requests, with its credentials. */
+  readonly proxyUrl?: string;
+  /** Sent with each request: the user to impersonate. */
+  readonly headers?: RequestHeaders;
   /** Returns the Authorization header, or null. `fresh` reads a token file again. */
   readonly authorization: (fresh?: boolean) => Promise<string | null>;
   /** Returns null for plain http. Returns the same object until a file has changed. */
@@ -53,6 +53,8 @@ interface ConnectionOptions {
   /** Reads KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT and KUBECONFIG. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string | null;
+  /** Whether $KUBECONFIG and ~/.kube/config come before the service account of the pod, as in kubectl. Default: false. */
+  readonly prefersKubeconfig?: boolean;
   readonly clock: Clock;
   readonly log: Log;
   /** Directory with token and CA of the service account; set only in tests. */
@@ -67,22 +69,23 @@ const CERTIFICATE_AGE_MS = 300_000;
 
 /**
  * Finds the API server: by `kubeconfig` or `context` if set, otherwise by the service account of the pod, otherwise by
- * $KUBECONFIG, otherwise by ~/.kube/config. `url` replaces the address. `url` alone means a server without
+ * $KUBECONFIG, otherwise by ~/.kube/config; with `prefersKubeconfig`, by the service account at last. `url` replaces the address. `url` alone means a server without
  * authentication, unless the process is a pod and the URL is https. Credentials are never sent over plain http, as in
  * kubectl. Throws `ConnectionError`.
  */
 export async function findConnection(options: ConnectionOptions): Promise<Connection> {
-  const { settings, env, home } = options;
+  const { settings, env } = options;
   const url = settings.url === undefined ? null : checkUrl(settings.url, 'kubernetes.url');
   const usesKubeconfig = settings.kubeconfig !== undefined || settings.context !== undefined;
   const host = env['KUBERNETES_SERVICE_HOST'] ?? '';
+  if (!usesKubeconfig && url === null && options.prefersKubeconfig === true) {
+    const access = await readKubeconfig(usualKubeconfigs(options), null);
+    if (access !== null) return fromKubeconfig(access, null, options);
+  }
   if (!usesKubeconfig && host !== '' && url?.startsWith('http:') !== true)
     return serviceAccount(options, url ?? serviceUrl(host, env['KUBERNETES_SERVICE_PORT'] ?? '443'));
   if (!usesKubeconfig && url !== null) return connectTo(url);
-  const listed = (env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
-  const fallback = home === null ? [] : [join(home, '.kube', 'config')];
-  const found = listed.length > 0 ? listed : fallback;
-  const paths = settings.kubeconfig === undefined ? found : [settings.kubeconfig];
+  const paths = settings.kubeconfig === undefined ? usualKubeconfigs(options) : [settings.kubeconfig];
   const access = await readKubeconfig(paths, settings.context ?? null);
   if (access !== null) return fromKubeconfig(access, url, options);
   const tried =
@@ -93,6 +96,22 @@ export async function findConnection(options: ConnectionOptions): Promise<Connec
     ? ''
     : ', and KUBERNETES_SERVICE_HOST is not set: this process does not run in a pod';
   throw new ConnectionError(`no connection to the Kubernetes API is configured: ${tried}${outside}`);
+}
+
+/** Returns the paths of $KUBECONFIG, else ~/.kube/config. The files may not exist. */
+export function usualKubeconfigs({ env, home }: Pick<ConnectionOptions, 'env' | 'home'>): readonly string[] {
+  const listed = (env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
+  if (listed.length > 0) return listed;
+  return home === null ? [] : [join(home, '.kube', 'config')];
+}
+
+/** Returns the namespace of the service account of this pod; null: this is no pod, or the file cannot be read. */
+export function podNamespace({
+  env,
+  serviceAccountDirectory = SERVICE_ACCOUNT_DIRECTORY,
+}: Pick<ConnectionOptions, 'env' | 'serviceAccountDirectory'>): Promise<string | null> {
+  const isPod = (env['KUBERNETES_SERVICE_HOST'] ?? '') !== '';
+  return isPod ? readNamespace(join(serviceAccountDirectory, 'namespace')) : Promise.resolve(null);
 }
 
 /** Returns a connection without credentials, for example to `kubectl proxy` or the simulator. */
@@ -150,7 +169,13 @@ function fromKubeconfig(
   const files = access.files.join(', ');
   const address = url ?? checkUrl(access.server, `kubeconfig ${files}: server`);
   const source = `kubeconfig ${files}, context "${access.context}", ${address}`;
-  const own = access.namespace === null ? { source } : { source, namespace: access.namespace };
+  const { namespace, proxyUrl, impersonation } = access;
+  const own = {
+    source,
+    ...(namespace === null ? {} : { namespace }),
+    ...(proxyUrl === null ? {} : { proxyUrl }),
+    ...(Object.keys(impersonation).length === 0 ? {} : { headers: impersonation }),
+  };
   if (address.startsWith('http:')) return Promise.resolve({ ...connectTo(address), ...own });
   if (access.insecureSkipVerify)
     options.log.warn('the certificate of the Kubernetes API is not verified', { url: address });
@@ -172,7 +197,7 @@ function fromKubeconfig(
 type Plugin = (fresh?: boolean) => Promise<PluginCredentials>;
 
 function pluginOf(
-  { exec, execExtension, context, files }: KubeconfigAccess,
+  { exec, execExtension, context, files, proxyUrl }: KubeconfigAccess,
   options: ConnectionOptions & { readonly address: string; readonly tls: Connection['tls'] },
 ): Plugin | null {
   if (exec === null) return null;
@@ -187,6 +212,7 @@ function pluginOf(
       server: address,
       ...(serverName === null ? {} : { 'tls-server-name': serverName }),
       ...(verify ? {} : { 'insecure-skip-tls-verify': true }),
+      ...(proxyUrl === null ? {} : { 'proxy-url': proxyUrl }),
       ...(ca === null ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') }),
       ...(execExtension === null ? {} : { config: execExtension }),
     };

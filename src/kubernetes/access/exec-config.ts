@@ -46,3 +46,6 @@ export function readExec(value: z.infer<typeof EXEC>, file: string): ExecConfig 
     installHint: installHint ?? null,
   };
 }
+
+export const INSTEAD_OF_PLUGIN =
+  'use a user with a token or a client certificate, or `kubectl proxy` and its URL';

@@ -1,11 +1,10 @@
 import { dirname, resolve } from 'node:path';
-
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
-
 import { readBoundedText } from '../../files/read-bounded.js';
 import { errorFacts } from '../api/error-facts.js';
-import { EXEC, readExec, type ExecConfig } from './exec-config.js';
+import { EXEC, INSTEAD_OF_PLUGIN, readExec, type ExecConfig } from './exec-config.js';
+import { IMPERSONATION, impersonationHeaders, type RequestHeaders } from './impersonation.js';
 
 /** The connection settings are invalid or missing. The message contains the file and no secrets. */
 export class ConnectionError extends Error {
@@ -23,6 +22,10 @@ export interface KubeconfigAccess {
   readonly ca: Pem | null;
   readonly insecureSkipVerify: boolean;
   readonly serverName: string | null;
+  /** `http:` or `https:`; may contain user and password. */
+  readonly proxyUrl: string | null;
+  /** Headers by which the server takes the user for another one. */
+  readonly impersonation: RequestHeaders;
   readonly certificate: Pem | null;
   readonly key: Pem | null;
   readonly token: string | null;
@@ -57,7 +60,7 @@ const USER = z.looseObject({
   'client-key-data': text,
   username: text,
   password: text,
-  as: text,
+  ...IMPERSONATION,
   exec: EXEC.nullish(),
   'auth-provider': z.looseObject({ name: text }).nullish(),
 });
@@ -151,9 +154,7 @@ function parse(file: string, source: string): z.infer<typeof KUBECONFIG> {
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   const isNoObject = issue === undefined || issue.path.length === 0;
-  const why = isNoObject
-    ? 'not a kubeconfig: must be an object'
-    : `${issue.path.join('.')}: ${issue.message}`;
+  const why = isNoObject ? 'must be an object' : `${issue.path.join('.')}: ${issue.message}`;
   throw new ConnectionError(`kubeconfig ${file}: ${why}`);
 }
 
@@ -199,12 +200,17 @@ function resolveContext(merged: Merged, wanted: string | null): KubeconfigAccess
 function readCluster(
   { value, file }: Entry<z.infer<typeof CLUSTER>>,
   name: string,
-): Pick<KubeconfigAccess, 'server' | 'ca' | 'insecureSkipVerify' | 'serverName' | 'execExtension'> {
+): Pick<
+  KubeconfigAccess,
+  'server' | 'ca' | 'insecureSkipVerify' | 'serverName' | 'proxyUrl' | 'execExtension'
+> {
   const place = `kubeconfig ${file}: cluster "${name}"`;
   const server = nonEmpty(value.server);
   if (server === null) throw new ConnectionError(`${place} has no server`);
-  if (nonEmpty(value['proxy-url']) !== null)
-    throw new ConnectionError(`${place} has a proxy-url, which is not supported`);
+  const proxyUrl = nonEmpty(value['proxy-url']);
+  // The message does not quote it, because it may contain a password.
+  if (proxyUrl !== null && !/^https?:\/\//.test(URL.canParse(proxyUrl) ? proxyUrl : ''))
+    throw new ConnectionError(`${place}: proxy-url must be a URL with http:// or https://`);
   const insecureSkipVerify = value['insecure-skip-tls-verify'] ?? false;
   const ca = readPem(file, `${place}: certificate-authority`, {
     data: value['certificate-authority-data'],
@@ -215,10 +221,14 @@ function readCluster(
       `${place} has both certificate-authority and insecure-skip-tls-verify. Remove one of them`,
     );
   const execExtension = value.extensions?.find((one) => one.name === EXEC_EXTENSION)?.extension ?? null;
-  return { server, ca, insecureSkipVerify, serverName: nonEmpty(value['tls-server-name']), execExtension };
+  const serverName = nonEmpty(value['tls-server-name']);
+  return { server, ca, insecureSkipVerify, serverName, proxyUrl, execExtension };
 }
 
-type UserAccess = Pick<KubeconfigAccess, 'certificate' | 'key' | 'token' | 'tokenFile' | 'basic' | 'exec'>;
+type UserAccess = Pick<
+  KubeconfigAccess,
+  'certificate' | 'key' | 'token' | 'tokenFile' | 'basic' | 'exec' | 'impersonation'
+>;
 
 const ANONYMOUS: UserAccess = {
   certificate: null,
@@ -227,12 +237,13 @@ const ANONYMOUS: UserAccess = {
   tokenFile: null,
   basic: null,
   exec: null,
+  impersonation: {},
 };
 
 function readUser({ value, file }: Entry<z.infer<typeof USER>>, name: string): UserAccess {
   const place = `kubeconfig ${file}: user "${name}"`;
-  if (nonEmpty(value.as) !== null)
-    throw new ConnectionError(`${place} uses impersonation ("as"), which is not supported`);
+  const impersonation = impersonationHeaders(value);
+  if (typeof impersonation === 'string') throw new ConnectionError(`${place}: ${impersonation}`);
   const tokenFile = pathIn(file, value.tokenFile);
   const token = tokenFile === null ? nonEmpty(value.token) : null;
   const certificate = readPem(file, `${place}: client-certificate`, {
@@ -248,7 +259,7 @@ function readUser({ value, file }: Entry<z.infer<typeof USER>>, name: string): U
   const username = nonEmpty(value.username);
   const basic = username === null ? null : { username, password: value.password ?? '' };
   const written = { certificate, key, token, tokenFile, basic };
-  if (Object.values(written).some((one) => one !== null)) return { ...written, exec: null };
+  if (Object.values(written).some((one) => one !== null)) return { ...written, impersonation, exec: null };
   const provider = value['auth-provider']?.name ?? null;
   if (provider !== null && (value.exec ?? null) === null)
     throw new ConnectionError(
@@ -256,11 +267,8 @@ function readUser({ value, file }: Entry<z.infer<typeof USER>>, name: string): U
     );
   const exec = value.exec === null || value.exec === undefined ? null : readExec(value.exec, file);
   if (typeof exec === 'string') throw new ConnectionError(`${place}: ${exec}`);
-  return { ...written, exec };
+  return { ...written, impersonation, exec };
 }
-
-export const INSTEAD_OF_PLUGIN =
-  'use a user with a token or a client certificate, or `kubectl proxy` and its URL';
 
 function readPem(
   file: string,
@@ -279,8 +287,7 @@ function readPem(
 
 /** A path in a kubeconfig is relative to the directory of its file. */
 function pathIn(file: string, path: string | null | undefined): string | null {
-  const written = nonEmpty(path);
-  return written === null ? null : resolve(dirname(file), written);
+  return path === undefined || path === null || path === '' ? null : resolve(dirname(file), path);
 }
 
 function nonEmpty(value: string | null | undefined): string | null {

@@ -4,6 +4,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import type { Clock } from '../../units/clock.js';
 import type { Connection, TlsMaterial } from '../access/connection.js';
 import { agentOptions } from './agent-options.js';
+import { tunnelThrough } from './proxy-tunnel.js';
 import { createTokenBucket, type TokenBucket } from './token-bucket.js';
 
 /**
@@ -51,9 +52,13 @@ export function createLaneBudgets(clock: Clock): Readonly<Record<Lane, TokenBuck
   return byLane((lane) => createTokenBucket(clock, BUDGETS[lane]));
 }
 
-function createLaneAgents(tls: TlsMaterial | null): LaneAgents {
+function createLaneAgents(tls: TlsMaterial | null, proxyUrl: string | null): LaneAgents {
   const http = byLane((lane) => new HttpAgent({ keepAlive: true, maxSockets: BUDGETS[lane].sockets }));
   const https = byLane((lane) => new HttpsAgent({ ...agentOptions(tls), maxSockets: BUDGETS[lane].sockets }));
+  if (proxyUrl !== null) {
+    for (const agent of Object.values(http)) tunnelThrough(agent, proxyUrl, false);
+    for (const agent of Object.values(https)) tunnelThrough(agent, proxyUrl, true);
+  }
   const all = (): HttpAgent[] => [...Object.values(http), ...Object.values(https)];
   return {
     http,
@@ -89,7 +94,7 @@ export function createAgentSource(connection: Connection): AgentSource {
       const now = await connection.tls();
       if (agents === null || now !== material) {
         agents?.drain();
-        agents = createLaneAgents(now);
+        agents = createLaneAgents(now, connection.proxyUrl ?? null);
         material = now;
       }
       return agents;

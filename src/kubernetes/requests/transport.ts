@@ -217,13 +217,14 @@ async function sendOnce(
 
 function axiosRequest(
   request: KubernetesRequest,
-  { signal, isStream, userAgent, headers }: Sending,
+  { signal, isStream, userAgent, headers, connection }: Sending,
   authorization: string | null,
 ): AxiosRequestConfig {
   return {
     method: request.method,
     signal,
     headers: {
+      ...connection.headers,
       ...headers,
       Accept: 'application/json',
       'User-Agent': userAgent ?? 'promscaler',

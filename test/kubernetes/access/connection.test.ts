@@ -313,8 +313,12 @@ describe('kubeconfig', () => {
       { user: { 'auth-provider': { name: 'gcp' } } },
     ],
     [
-      'kubeconfig DIRECTORY/.kube/config: user "dev" uses impersonation',
-      { user: { token: CANARY, as: 'root' } },
+      'kubeconfig DIRECTORY/.kube/config: user "dev": as-uid, as-groups and as-user-extra need as',
+      { user: { token: CANARY, 'as-groups': ['ops'] } },
+    ],
+    [
+      'kubeconfig DIRECTORY/.kube/config: user "dev": as, as-uid, as-groups and as-user-extra must be ASCII',
+      { user: { token: CANARY, as: 'a\r\nX: y' } },
     ],
     [
       'kubeconfig DIRECTORY/.kube/config: user "dev" has only one of client-certificate and client-key',
@@ -325,8 +329,8 @@ describe('kubeconfig', () => {
       { user: { 'client-certificate': 'x', 'client-key-data': base64(CANARY) } },
     ],
     [
-      'kubeconfig DIRECTORY/.kube/config: cluster "dev" has a proxy-url',
-      { cluster: { 'proxy-url': 'http://proxy' } },
+      'kubeconfig DIRECTORY/.kube/config: cluster "dev": proxy-url must be a URL with http:// or https://',
+      { cluster: { 'proxy-url': `socks5://me:${CANARY}@proxy` } },
     ],
     ['kubeconfig DIRECTORY/.kube/config: cluster "dev" has no server', { cluster: { server: '' } }],
     [
@@ -351,9 +355,7 @@ describe('kubeconfig', () => {
   it('rejects a file that holds a string', async () => {
     await write('.kube/config', CANARY);
 
-    expect(await message(find())).toBe(
-      'kubeconfig DIRECTORY/.kube/config: not a kubeconfig: must be an object',
-    );
+    expect(await message(find())).toBe('kubeconfig DIRECTORY/.kube/config: must be an object');
   });
 
   it('names file, line and column of invalid YAML and quotes none of it', async () => {

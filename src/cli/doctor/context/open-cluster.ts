@@ -24,7 +24,15 @@ export async function openCluster(
   try {
     const settings = connectionSettings(config);
     const runPlugin = pluginRunner(context);
-    const connection = await findConnection({ settings, env, home, clock, log: SILENT_LOG, runPlugin });
+    const connection = await findConnection({
+      settings,
+      prefersKubeconfig: true,
+      env,
+      home,
+      clock,
+      log: SILENT_LOG,
+      runPlugin,
+    });
     let seen: ReturnType<ClusterContext['serverDate']> = null;
     const transport = createTransport({
       connection,
