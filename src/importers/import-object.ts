@@ -1,7 +1,8 @@
 import { type PlainObject, isPlainObject, valueAt } from '../scaler/plain-json.js';
+import { PLACEHOLDER } from '../scaler/read/check-document.js';
 import { readPlain } from '../scaler/read/read-plain.js';
 import type { ImportContext } from './manifest/context.js';
-import { type Draft, isIncomplete } from './draft/draft.js';
+import { type Draft, isCommentedOut } from './draft/draft.js';
 import { type Fields, readFields } from './manifest/fields.js';
 import { importChpa } from './import-chpa.js';
 import { importWpa } from './import-wpa.js';
@@ -122,19 +123,18 @@ function kedaOwner(value: PlainObject): string | null {
 }
 
 /**
- * Sets a dry run if a metric or schedule is missing from the document: without it, the workload may get too few
- * replicas.
+ * Adds a placeholder, which `validate` rejects, if a metric or schedule is commented out: without it, the workload may
+ * get too few replicas.
  */
 function withHold(draft: Draft, context: ImportContext, log: RemarkLog): Draft {
   const dryRun: PlainObject = context.isDryRun ? { dryRun: true } : {};
-  const isHeld = isIncomplete(draft) && draft.spec['paused'] !== true;
-  if (!isHeld) return { ...draft, spec: { ...dryRun, ...draft.spec } };
+  if (![...draft.metrics, ...draft.schedules].some(isCommentedOut))
+    return { ...draft, spec: { ...dryRun, ...draft.spec } };
   log.at(['spec', 'paused']).note([], HOLD);
-  return { ...draft, spec: { ...draft.spec, ...dryRun, paused: true } };
+  return { ...draft, spec: { ...draft.spec, ...dryRun, paused: PLACEHOLDER } };
 }
 
-const HOLD =
-  'Keeps the workload unchanged, because a metric or schedule below is commented out. Remove this field after you have filled it in.';
+const HOLD = 'A metric or schedule below is commented out. Complete or delete it, then remove this field.';
 
 const LONGEST_LINE = 1000;
 

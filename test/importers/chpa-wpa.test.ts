@@ -146,7 +146,7 @@ describe('a WatermarkPodAutoscaler', () => {
       .replace('150', '800m')
       .replace('100', '500m');
 
-    expect(importOne(wpa(METRIC)).spec).toMatchObject({ paused: true });
+    expect(importOne(wpa(METRIC)).text).toContain('        query: FILL IN\n');
     expect(importOne(wpa(`algorithm: average\n${resource}`)).spec).toMatchObject({
       metrics: [{ resource: { name: 'cpu', target: { averageValue: '500m' } } }],
     });

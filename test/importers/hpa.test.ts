@@ -238,7 +238,7 @@ describe('a metric whose query is unknown', () => {
   const PODS =
     '{ type: Pods, pods: { metric: { name: http_requests, selector: { matchLabels: { verb: GET } } }, target: { averageValue: "10" } } }';
 
-  it('is commented out in its place, with an example, and the document is paused', () => {
+  it('has a placeholder in its place, with an example, and no part is commented out', () => {
     const { text, lost, spec } = importOne(
       hpa(
         `metrics:\n  - ${PODS}\n  - { type: Resource, resource: { name: cpu, target: { averageUtilization: 60 } } }`,
@@ -248,27 +248,30 @@ describe('a metric whose query is unknown', () => {
     expect(lost).toEqual([
       'HPA shop/web: spec.metrics[0]: FILL IN the query of this Pods metric "http_requests": pass the rules of prometheus-adapter with --adapter-config',
     ]);
-    expect(spec).toMatchObject({ paused: true, metrics: [{ resource: { name: 'cpu' } }] });
+    expect(spec).toMatchObject({ metrics: [{ resource: { name: 'cpu' } }] });
+    expect(text).not.toContain('paused');
     expect(text).toContain(`  metrics:
     # spec.metrics[0]: FILL IN the query of this Pods metric "http_requests": pass the rules of prometheus-adapter
     # with --adapter-config
     # The query must return one series per pod, with the label pod, such as:
     #   sum by (pod) (http_requests{namespace="$namespace", pod=~"$pods", verb="GET"})
-    # - pods:
-    #     metric:
-    #       name: http_requests
-    #     query: FILL IN
-    #     target:
-    #       averageValue: 10
+    - pods:
+        metric:
+          name: http_requests
+        query: FILL IN
+        target:
+          averageValue: 10
     - resource:
 `);
   });
 
   it('does not leave another metric, or the default metric, in effect if it is the only one', () => {
-    const { text, spec } = importOne(metric(PODS));
+    const { text } = importOne(metric(PODS));
 
-    expect(spec).toEqual({ paused: true, scaleTargetRef: { name: 'web' }, maxReplicas: 9 });
-    expect(text).toContain('\n  # metrics:\n');
+    expect(text).toContain('\n  metrics:\n');
+    expect(readScalers(text, 'x').problems.map(({ code, place }) => [code, place?.line])).toEqual([
+      ['placeholder', 19],
+    ]);
   });
 
   it.each([
@@ -301,12 +304,6 @@ describe('a metric whose query is unknown', () => {
 
     expect(problems.filter(({ severity }) => severity === 'error')).toEqual([]);
     expect(scalers[0]?.spec.metrics[0]).toMatchObject({ query });
-  });
-
-  it('is rejected by validate if only the comment is removed', () => {
-    const { problems } = readScalers(filledIn(importOne(metric(PODS)).text, 'FILL IN'), 'x');
-
-    expect(problems.map(({ code }) => code)).toContain('query-syntax');
   });
 
   it.each([

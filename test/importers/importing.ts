@@ -1,10 +1,14 @@
 import { expect } from '@jest/globals';
+import { stringify } from 'yaml';
+import { type Draft, isIncomplete } from '../../src/importers/draft/draft.js';
 import type { ImportContext } from '../../src/importers/manifest/context.js';
 import { remarkLine } from '../../src/importers/import-object.js';
 import { type ImportedManifest, importObjects } from '../../src/importers/import-objects.js';
 import { NO_QUERIES } from '../../src/importers/manifest/metric-queries.js';
 import { readManifests } from '../../src/importers/read-manifests.js';
 import { readScalers } from '../../src/scaler/read/read-scalers.js';
+import { documentOf } from '../../src/importers/write/write-document.js';
+import type { Problem } from '../../src/scaler/problems/problem.js';
 import type { Scaler } from '../../src/scaler/spec.js';
 
 const CONTEXT: Omit<ImportContext, 'sources'> = {
@@ -39,16 +43,24 @@ export function importOne(text: string, context: Partial<ImportContext> = {}): I
   return only;
 }
 
-/** Checks the invariants of every import: a valid document, and a comment for every loss. */
-export function check({ text, label, remarks }: ImportedManifest): Imported {
+/**
+ * Checks the invariants of every import: a document that is valid, or has placeholders where the user must complete it,
+ * and a comment for every loss.
+ */
+export function check({ text, label, remarks, draft }: ImportedManifest): Imported {
   const lost = remarks.filter(({ kind }) => kind === 'loss').map((remark) => remarkLine(label, remark));
   if (text === null) {
     expect(lost).not.toEqual([]);
     return { text: '', lost, scaler: null, spec: null };
   }
-  const { scalers, problems } = readScalers(text, 'out.yaml');
-  const errors = problems.filter(({ severity }) => severity === 'error');
-  expect({ errors, text }).toEqual({ errors: [], text });
+  const isOpen = draft !== null && isIncomplete(draft);
+  const codes = errorsOf(text).map(({ code }) => code);
+  expect({ isRejected: codes.length > 0, isOpen: codes.includes('placeholder'), text }).toEqual({
+    isRejected: isOpen,
+    isOpen,
+    text,
+  });
+  const { scalers } = readScalers(isOpen ? withoutOpen(draft) : text, 'out.yaml');
   expect(scalers).toHaveLength(1);
   const [scaler] = scalers;
   const comments = commentText(text);
@@ -58,6 +70,18 @@ export function check({ text, label, remarks }: ImportedManifest): Imported {
     if (kind === 'loss' && isPrintable(line)) expect(comments).toContain(shown);
   }
   return { text, lost, scaler: scaler ?? null, spec: scaler?.document.spec };
+}
+
+function errorsOf(text: string): readonly Problem[] {
+  return readScalers(text, 'out.yaml').problems.filter(({ severity }) => severity === 'error');
+}
+
+/** The document without what the user has to complete, paused if a part of it is commented out. */
+function withoutOpen(draft: Draft): string {
+  const { paused } = draft.spec;
+  return stringify(
+    documentOf({ ...draft, spec: { ...draft.spec, ...(paused === 'FILL IN' ? { paused: true } : {}) } }),
+  );
 }
 
 function isPrintable(text: string): boolean {

@@ -331,12 +331,36 @@ describe('settings of a ScaledObject without an equivalent', () => {
       'is commented out',
     ],
     ['a cpu trigger without a target', '{ type: cpu, metadata: {} }', 'FILL IN the target'],
-  ])('a trigger with %s is commented out, and the document is paused', (_, trigger, expected) => {
-    const { lost, spec } = importOne(scaledObject(`minReplicaCount: 1\n${triggers(prometheus(), trigger)}`));
+  ])(
+    'a trigger with %s has a placeholder, or is commented out with one, which validate rejects',
+    (_, trigger, expected) => {
+      const { lost, spec, text } = importOne(
+        scaledObject(`minReplicaCount: 1\n${triggers(prometheus(), trigger)}`),
+      );
 
-    expect(lost).toHaveLength(1);
-    expect(lost[0]).toContain(expected);
-    expect(spec).toMatchObject({ paused: true, metrics: [{ external: METRIC }] });
+      expect(lost).toHaveLength(1);
+      expect(lost[0]).toContain(expected);
+      expect(spec).toMatchObject({ metrics: [{ external: METRIC }] });
+      expect(text).toMatch(/^ +(?:paused|query|averageValue): FILL IN$/m);
+    },
+  );
+
+  it('fills in what is known of a trigger of another system', () => {
+    const exampleOf = (trigger: string): string =>
+      /# +(sum\(.*)/.exec(importOne(scaledObject(`minReplicaCount: 1\n${triggers(trigger)}`)).text)?.[1] ??
+      '';
+    const kafka = (more: string): string =>
+      `{ type: kafka, metadata: { consumerGroup: 'a"b', lagThreshold: "50"${more} } }`;
+
+    expect(exampleOf(kafka(', topic: orders'))).toBe(
+      'sum(kafka_consumergroup_lag{consumergroup="a\\"b", topic="orders"})',
+    );
+    expect(exampleOf(kafka(''))).toBe('sum(kafka_consumergroup_lag{consumergroup="a\\"b"})');
+    expect(exampleOf('{ type: rabbitmq, metadata: { queueName: jobs } }')).toContain('{queue="jobs"}');
+    expect(exampleOf('{ type: redis, metadata: {} }')).toContain('{key="listName"}');
+    expect(exampleOf('{ type: aws-sqs-queue, metadata: { queueURL: https://sqs.x/1/jobs } }')).toContain(
+      '="jobs"}',
+    );
   });
 
   it('a formula replaces all triggers', () => {

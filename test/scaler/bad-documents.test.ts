@@ -20,6 +20,7 @@ const ELSEWHERE: readonly ProblemCode[] = [
   'schedule-past',
   'resource-window',
   'not-updated',
+  'shared-target',
 ];
 
 const SERVICE = {

@@ -1,5 +1,8 @@
 import { importObjects } from '../../importers/import-objects.js';
-import { isIncomplete } from '../../importers/draft/draft.js';
+import { type Draft, isIncomplete } from '../../importers/draft/draft.js';
+import { documentOf } from '../../importers/write/write-document.js';
+import { PLACEHOLDER } from '../../scaler/read/check-document.js';
+import { writeStructured } from '../output/output-format.js';
 import { NO_QUERIES } from '../../importers/manifest/metric-queries.js';
 import { readManifests } from '../../importers/read-manifests.js';
 import { formatPath } from '../../scaler/problems/finding.js';
@@ -87,6 +90,15 @@ function importText(text: string, file: string): ImportedText {
       .filter((one) => !missing.includes(one))
       .map(({ path, message }) => `${file}: ${label}: ${formatPath(path)} ${message}`);
   });
-  const documents = objects.flatMap((object) => (object.text === null ? [] : [object.text]));
+  const documents = objects.flatMap(({ text: whole, draft }) => {
+    if (whole === null || draft === null) return [];
+    // With placeholders, the document is invalid, and `incomplete` says more about it.
+    return isIncomplete(draft) ? [writeStructured('yaml', documentOf(withoutPlaceholder(draft)))] : [whole];
+  });
   return { text: documents.join('---\n'), remarks, incomplete };
+}
+
+function withoutPlaceholder(draft: Draft): Draft {
+  const { paused, ...spec } = draft.spec;
+  return paused === PLACEHOLDER ? { ...draft, spec } : draft;
 }

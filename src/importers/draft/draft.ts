@@ -1,11 +1,12 @@
 import type { Path } from '../../scaler/problems/finding.js';
-import type { PlainObject } from '../../scaler/plain-json.js';
+import { type PlainObject, isPlainObject } from '../../scaler/plain-json.js';
+import { PLACEHOLDER } from '../../scaler/read/check-document.js';
 
 export interface DraftItem {
   readonly value: PlainObject;
   /** Source field in the manifest. */
   readonly from: Path;
-  /** Whether the entry is commented out, because something is missing. */
+  /** Whether something is missing. The entry is then commented out, unless a placeholder in it names what is missing. */
   readonly isOff: boolean;
 }
 
@@ -28,7 +29,18 @@ export function defined(members: PlainObject): PlainObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
-/** Returns whether a metric or schedule is commented out. */
+export function isCommentedOut({ isOff, value }: DraftItem): boolean {
+  return isOff && !hasPlaceholder(value);
+}
+
+/** `validate` rejects the document until the placeholder is replaced. */
+function hasPlaceholder(value: unknown): boolean {
+  if (value === PLACEHOLDER) return true;
+  if (Array.isArray(value)) return value.some(hasPlaceholder);
+  return isPlainObject(value) && Object.values(value).some(hasPlaceholder);
+}
+
+/** Returns whether something is missing in a metric or schedule. */
 export function isIncomplete({ metrics, schedules }: Draft): boolean {
   return [...metrics, ...schedules].some(({ isOff }) => isOff);
 }

@@ -1,3 +1,4 @@
+import { PLACEHOLDER } from '../../scaler/read/check-document.js';
 import { formatValue } from '../../scaler/problems/finding.js';
 import { defined } from '../draft/draft.js';
 import { readQuantity } from '../manifest/fields.js';
@@ -43,7 +44,7 @@ export function readCron(trigger: Trigger, maxReplicas: number): ReadTrigger {
     start,
     end,
     timeZone: timeZone === 'UTC' ? undefined : timeZone,
-    minReplicas: Number.isSafeInteger(desired) ? Math.min(desired, maxReplicas) : 'FILL IN',
+    minReplicas: Number.isSafeInteger(desired) ? Math.min(desired, maxReplicas) : PLACEHOLDER,
   });
   return { list: 'schedules', item: { value, from: path, isOff: !isValid } };
 }
@@ -52,19 +53,48 @@ function scheduleName({ name, index }: Trigger): string {
   return name !== null && /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/.test(name) ? name : `cron-${index}`;
 }
 
-/** By trigger type: an example query for Prometheus, and the metadata field with the target. */
-const EXAMPLES: Readonly<Record<string, { readonly target: string; readonly query: string }>> = {
+interface Example {
+  /** Field of the metadata with the target. */
+  readonly target: string;
+  readonly metric: string;
+  /** Label and field of the metadata with its value. */
+  readonly labels: readonly (readonly [label: string, field: string])[];
+}
+
+/** By trigger type: the query of an exporter for Prometheus. */
+const EXAMPLES: Readonly<Record<string, Example>> = {
   kafka: {
     target: 'lagThreshold',
-    query: 'sum(kafka_consumergroup_lag{consumergroup="GROUP", topic="TOPIC"})',
+    metric: 'kafka_consumergroup_lag',
+    labels: [
+      ['consumergroup', 'consumerGroup'],
+      ['topic', 'topic'],
+    ],
   },
-  rabbitmq: { target: 'value', query: 'sum(rabbitmq_queue_messages_ready{queue="QUEUE"})' },
+  rabbitmq: {
+    target: 'value',
+    metric: 'rabbitmq_queue_messages_ready',
+    labels: [['queue', 'queueName']],
+  },
   'aws-sqs-queue': {
     target: 'queueLength',
-    query: 'sum(aws_sqs_approximate_number_of_messages_visible_maximum{queue_name="QUEUE"})',
+    metric: 'aws_sqs_approximate_number_of_messages_visible_maximum',
+    labels: [['queue_name', 'queueURL']],
   },
-  redis: { target: 'listLength', query: 'sum(redis_key_size{key="LIST"})' },
+  redis: { target: 'listLength', metric: 'redis_key_size', labels: [['key', 'listName']] },
 };
+
+/** Returns the query with the values of the trigger. Without a topic, KEDA adds up all topics of the group. */
+function exampleOf({ metric, labels }: Example, metadata: Trigger['metadata']): string {
+  const matchers = labels.flatMap(([label, field]) => {
+    const text = metadataText(metadata, field);
+    if (text === undefined || text === '') return field === 'topic' ? [] : [`${label}="${field}"`];
+    // https://sqs.REGION.amazonaws.com/ACCOUNT/QUEUE
+    const value = field === 'queueURL' ? text.slice(text.lastIndexOf('/') + 1) : text;
+    return [`${label}=${JSON.stringify(value)}`];
+  });
+  return `sum(${metric}{${matchers.join(', ')}})`;
+}
 
 /** Settings whose values are printed. Others may be credentials, or addresses that contain credentials. */
 const SHOWN: ReadonlySet<string> = new Set([
@@ -83,17 +113,18 @@ const SHOWN: ReadonlySet<string> = new Set([
   'value',
 ]);
 
-/** Comments out a trigger that reads another system: its value must come from Prometheus. */
+/** Returns a metric with a placeholder for a trigger that reads another system: its value must come from Prometheus. */
 export function readUnsupported(trigger: Trigger, canBeZero: boolean): ReadTrigger {
   const { type, name, metadata, path } = trigger;
   const example = Object.hasOwn(EXAMPLES, type) ? EXAMPLES[type] : undefined;
+  const query = example === undefined ? null : exampleOf(example, metadata);
   const threshold = example === undefined ? undefined : readQuantity(metadataText(metadata, example.target));
   const settings = Object.entries(metadata.value).map(([key, value]) =>
     SHOWN.has(key) ? `  ${key}: ${formatValue(value)}` : `  ${key}`,
   );
   const lines = [
     `FILL IN a query: the trigger ${formatValue(type)} does not read Prometheus`,
-    ...(example === undefined ? [] : ['An exporter may provide the number, such as:', `  ${example.query}`]),
+    ...(query === null ? [] : ['An exporter may provide the number, such as:', `  ${query}`]),
     ...(settings.length === 0 ? [] : ['The settings of the trigger:', ...settings.slice(0, 20)]),
   ];
   metadata.log.lose(path, lines.join('\n'));
@@ -102,8 +133,8 @@ export function readUnsupported(trigger: Trigger, canBeZero: boolean): ReadTrigg
     trigger,
     defined({
       metric: { name: name ?? (type === '' ? 'trigger' : type) },
-      query: 'FILL IN',
-      target: { [average]: threshold ?? 'FILL IN' },
+      query: PLACEHOLDER,
+      target: { [average]: threshold ?? PLACEHOLDER },
       activation: canBeZero ? { above: 0 } : undefined,
     }),
   );

@@ -1,3 +1,4 @@
+import { PLACEHOLDER } from '../../scaler/read/check-document.js';
 import { metricNames } from '../../promql/metric-names.js';
 import { defined } from '../draft/draft.js';
 import { readQuantity } from '../manifest/fields.js';
@@ -39,9 +40,9 @@ export function readPrometheus(trigger: Trigger, sources: SourceNames, canBeZero
   remarkOnRest(metadata);
   const body = {
     metric: { name },
-    query: query === '' ? 'FILL IN' : query,
+    query: query === '' ? PLACEHOLDER : query,
     source: source === DEFAULT_SOURCE ? undefined : source,
-    target: { [trigger.metricType === 'Value' ? 'value' : 'averageValue']: threshold ?? 'FILL IN' },
+    target: { [trigger.metricType === 'Value' ? 'value' : 'averageValue']: threshold ?? PLACEHOLDER },
     activation: canBeZero ? { above: above ?? 0 } : undefined,
     onMissing: isNullIgnored ? 'zero' : undefined,
     onNaN: isNullIgnored ? 'zero' : undefined,

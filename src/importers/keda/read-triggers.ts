@@ -1,3 +1,4 @@
+import { PLACEHOLDER } from '../../scaler/read/check-document.js';
 import { formatValue } from '../../scaler/problems/finding.js';
 import type { DraftItem } from '../draft/draft.js';
 import type { Fields } from '../manifest/fields.js';
@@ -84,8 +85,8 @@ function formulaItem(modifiers: Fields, index: number): DraftItem {
   modifiers.log.at(['spec', 'metrics', index]).lose([...modifiers.path, 'formula'], message);
   const external = {
     metric: { name: 'formula' },
-    query: 'FILL IN',
-    target: { [metricType === 'Value' ? 'value' : 'averageValue']: target ?? 'FILL IN' },
+    query: PLACEHOLDER,
+    target: { [metricType === 'Value' ? 'value' : 'averageValue']: target ?? PLACEHOLDER },
     ...(above === undefined ? {} : { activation: { above } }),
   };
   return { value: { external }, from: modifiers.path, isOff: true };

@@ -49,7 +49,7 @@ export function remarkOnRest(metadata: Fields): void {
   metadata.rest();
 }
 
-/** Returns an External metric, commented out, for the user to complete. */
+/** Returns an External metric for the user to complete. */
 export function offMetric(trigger: Trigger, external: PlainObject): ReadTrigger {
   const item = { value: { external }, from: trigger.path, isOff: true };
   return { list: 'metrics', item };

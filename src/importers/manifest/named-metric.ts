@@ -1,3 +1,4 @@
+import { PLACEHOLDER } from '../../scaler/read/check-document.js';
 import { listVariables } from '../../promql/variables.js';
 import { metricNames } from '../../promql/metric-names.js';
 import type { PlainObject } from '../../scaler/plain-json.js';
@@ -5,9 +6,6 @@ import { type Path, formatValue } from '../../scaler/problems/finding.js';
 import { type DraftItem, defined } from '../draft/draft.js';
 import { type FoundQuery, type MetricQueries, type NamedMetric, exampleQuery } from './metric-queries.js';
 import type { RemarkLog } from '../draft/remarks.js';
-
-/** Placeholder for an unknown query. It is not valid PromQL, so that `validate` rejects it. */
-const FILL_IN = 'FILL IN';
 
 const API_NAMES = { pods: 'Pods', object: 'Object', external: 'External' } as const;
 
@@ -25,7 +23,7 @@ interface Placed {
   readonly log: RemarkLog;
 }
 
-/** Builds a metric whose query is looked up by name. Without a query it is commented out, for the user to complete. */
+/** Builds a metric whose query is looked up by name. Without a query it has a placeholder. */
 export function namedMetricItem(
   { metric, target, describedObject, from, log }: Placed,
   queries: MetricQueries,
@@ -48,7 +46,7 @@ export function namedMetricItem(
       : [`The query must return ${RESULTS[member]}, such as:`, `  ${exampleQuery(metric)}`];
   const lines = [`FILL IN the query of this ${what}: ${found.reason}`, ...example];
   log.lose(from, lines.join('\n'));
-  return { value: build(FILL_IN), from, isOff: true };
+  return { value: build(PLACEHOLDER), from, isOff: true };
 }
 
 /** A query without a part of the selector would select too much. */

@@ -1,7 +1,7 @@
 import { isPlainObject } from '../../scaler/plain-json.js';
 import type { Path } from '../../scaler/problems/finding.js';
 import { API_VERSION } from '../../scaler/schema/document-schema.js';
-import { type Draft, type DraftItem, ITEM_LISTS } from '../draft/draft.js';
+import { type Draft, type DraftItem, ITEM_LISTS, isCommentedOut } from '../draft/draft.js';
 import type { Remark } from '../draft/remarks.js';
 import { type Comments, commentLines, placeComments } from './comments.js';
 import { blockLines, scalar } from './scalar.js';
@@ -58,7 +58,9 @@ function isOffAt(draft: Draft, [root, list, index]: Path): boolean {
   const name = ITEM_LISTS.find((one) => one === list);
   if (root !== 'spec' || name === undefined) return false;
   const items = draft[name];
-  return typeof index === 'number' ? items[index]?.isOff === true : items.every(({ isOff }) => isOff);
+  if (typeof index !== 'number') return items.every(isCommentedOut);
+  const item = items[index];
+  return item !== undefined && isCommentedOut(item);
 }
 
 interface At {

@@ -1,5 +1,5 @@
 import { checkSchema } from '../schema/check-schema.js';
-import { type Finding, type Path, finding } from '../problems/finding.js';
+import { type Finding, type Path, finding, formatPath } from '../problems/finding.js';
 import { nearest } from '../problems/nearest.js';
 import { isPlainObject, valueAt } from '../plain-json.js';
 import { readPlain } from './read-plain.js';
@@ -27,19 +27,41 @@ export function checkDocument(value: unknown, service?: ServiceFacts): CheckedDo
   const checked = checkSchema(documentSchema, written.value);
   const schemaFindings =
     wrongKind === null ? checked.findings : checked.findings.filter(({ path }) => !isTypeField(path));
+  const placeholders = findPlaceholders(valueAt(written.value, ['spec']), ['spec']);
+  const isPlaceholder = (path: Path): boolean =>
+    placeholders.some((one) => formatPath(one.path) === formatPath(path));
   const earlier = [
     ...(wrongKind === null ? [] : [wrongKind]),
     ...plain.findings,
     ...written.findings,
-    ...schemaFindings,
+    ...placeholders,
+    ...schemaFindings.filter(({ path }) => !isPlaceholder(path)),
   ];
   const isBroken = (path: Path): boolean =>
     earlier.some((other) => path.every((step, index) => other.path[index] === step));
   // `readable` contains only values that passed the schema.
   const readable = isPlainObject(checked.readable) ? (checked.readable as Loose<DocumentInput>) : {};
-  const findings = [...earlier, ...checkRules(readable, isBroken, service)];
+  const rules = checkRules(readable, isBroken, service).filter(({ path }) => !isPlaceholder(path));
+  const findings = [...earlier, ...rules];
   const hasShape = findings.every(({ code }) => PROBLEM_CLASSES[code] !== 'shape');
   return { findings, document: hasShape ? checked.value : null };
+}
+
+/** What `import` writes for a value that only a user knows. */
+export const PLACEHOLDER = 'FILL IN';
+
+function findPlaceholders(value: unknown, path: Path): readonly Finding[] {
+  if (value === PLACEHOLDER) {
+    const what =
+      formatPath(path) === 'spec.paused'
+        ? 'complete or delete what is commented out below, then remove the field'
+        : 'replace it';
+    const message = `${formatPath(path)} is ${PLACEHOLDER}, a placeholder of promscaler import: ${what}`;
+    return [finding('placeholder', path, message)];
+  }
+  if (Array.isArray(value)) return value.flatMap((item, index) => findPlaceholders(item, [...path, index]));
+  if (!isPlainObject(value)) return [];
+  return Object.entries(value).flatMap(([key, member]) => findPlaceholders(member, [...path, key]));
 }
 
 /** The message also contains the required `apiVersion`. */
