@@ -1,4 +1,4 @@
-import type { Problem } from '../scaler/problems/problem.js';
+import { type Problem, ofScaler } from '../scaler/problems/problem.js';
 import type { ProblemCode } from '../scaler/problems/problem-codes.js';
 import type { ReadDocument } from '../scaler/read/read-scalers.js';
 import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
@@ -57,7 +57,7 @@ export function addObjects(
     const active = winner === null ? nextActive(one, last.get(key), extra.length > 0) : null;
     if (active !== null) set.set(key, active);
     const found = extra.length === 0 ? document.problems : [...document.problems, ...extra];
-    problems.push(...found);
+    problems.push(...ofScaler(found, key));
     const inForce = set.get(key);
     const scaler = inForce?.path === OBJECTS_PATH ? inForce.scaler : null;
     verdicts.set(key, { specText: object.specText, problems: found, scaler });

@@ -1,4 +1,4 @@
-import type { Problem } from '../scaler/problems/problem.js';
+import { type Problem, ofScaler } from '../scaler/problems/problem.js';
 import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
 import { type ReadDocument, refuseDuplicates } from '../scaler/read/read-scalers.js';
 import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
@@ -68,7 +68,7 @@ export function nextSet(
   for (const [key, active] of last) {
     if (!set.has(key) && (kept.files.has(active.file) || kept.paths.has(active.path))) set.set(key, active);
   }
-  const fromText = all.flatMap(({ problems }) => problems);
+  const fromText = all.flatMap(({ key, problems }) => ofScaler(problems, key));
   const fromPaths = paths.flatMap((path) =>
     mayBeAbsent && isIgnorable(path, set) ? [] : pathProblems(path, last),
   );

@@ -119,10 +119,14 @@ function finish(
   return { memory: save(input, ports, memory), record, target: circumstances.target };
 }
 
-function afterRecord(memory: Memory, { pause, conditions }: CycleRecord): Memory {
-  const isPaused = pause !== null;
-  const isSame = isPaused === (memory.wasPaused ?? false) && conditions === memory.conditions;
-  return isSame ? memory : { ...memory, wasPaused: isPaused, conditions };
+function afterRecord(memory: Memory, { pause, dryRun, conditions }: CycleRecord): Memory {
+  const wasPaused = pause !== null;
+  const wasDryRun = dryRun || (memory.wasDryRun ?? false);
+  const isSame =
+    wasPaused === (memory.wasPaused ?? false) &&
+    wasDryRun === (memory.wasDryRun ?? false) &&
+    conditions === memory.conditions;
+  return isSame ? memory : { ...memory, wasPaused, wasDryRun, conditions };
 }
 
 /** Stores a changed state at the end of the cycle. The intent of a change was stored before its PATCH. */

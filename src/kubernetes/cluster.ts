@@ -115,6 +115,13 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
       writes.remember(namespace, ref, scale.resourceVersion);
       return withoutSelector(scale);
     },
+    tryScale: async (namespace, ref, change, signal) => {
+      try {
+        await patchScale(await placeOf(namespace, ref, signal), change, { isDryRun: true });
+      } catch (error) {
+        if (!(error instanceof KubernetesError) || error.kind !== 'conflict') throw error;
+      }
+    },
     recordEvent: events.record,
     listOtherScalers: (namespace, signal) => {
       checkNamespace(namespaces, namespace);

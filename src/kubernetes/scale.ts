@@ -31,11 +31,13 @@ export async function getScale(place: WorkloadPlace): Promise<ScaleWithSelector>
 /**
  * Sends one merge-patch of `/scale` and returns the response. Throws `KubernetesError`: `conflict` if uid or
  * resourceVersion differ. Never retries, because after `UNKNOWN_OUTCOME` the write may have succeeded. Throws `Error`
- * without a request if `replicas` is not an integer from 0 to 2^31-1. Source: reliability.md, W1 and W6.
+ * without a request if `replicas` is not an integer from 0 to 2^31-1. `isDryRun`: the server checks the patch and stores
+ * nothing. Source: reliability.md, W1 and W6.
  */
 export async function patchScale(
   place: WorkloadPlace,
   change: { readonly uid: string; readonly resourceVersion: string; readonly replicas: number },
+  { isDryRun }: { readonly isDryRun: boolean } = { isDryRun: false },
 ): Promise<ScaleWithSelector> {
   const { uid, resourceVersion, replicas } = change;
   const doing = `scaling ${nameTarget(place.namespace, place.ref)} to ${replicas}`;
@@ -47,7 +49,7 @@ export async function patchScale(
     lane: 'write',
     method: 'PATCH',
     path: `${workloadPath(place)}/scale`,
-    query: { fieldManager: 'promscaler' },
+    query: { fieldManager: 'promscaler', ...(isDryRun ? { dryRun: 'All' } : {}) },
     body: { metadata: { uid, resourceVersion }, spec: { replicas } },
     doing,
     verb: 'patch',

@@ -50,6 +50,6 @@ export function agreementAfter(
 }
 
 /** A reload makes a new object of an unchanged document. */
-function isSameSpec(a: Scaler, b: Scaler): boolean {
+export function isSameSpec(a: Scaler, b: Scaler): boolean {
   return a === b || JSON.stringify(a.document.spec) === JSON.stringify(b.document.spec);
 }

@@ -82,6 +82,9 @@ function logMetrics(ports: CycleLogPorts, before: ScalerStatus | null, after: Sc
       recovered: 'metric has a value again',
     });
   }
+  // A metric that the document no longer has, or whose query has changed, does not fail any more.
+  for (const [metric, error] of before?.metricErrors ?? [])
+    if (error !== null && !after.metricErrors.has(metric)) ports.outages.takeAttributed(scaler, metric);
 }
 
 /** The data source that did not answer the query of a metric; null: it answered, or the metric has a value. */
@@ -184,8 +187,9 @@ function systemsOf(record: CycleRecord, { type, reason }: TimedCondition): reado
 
 function isDegraded({ type, status, reason }: TimedCondition): boolean {
   switch (type) {
-    case 'AbleToScale':
     case 'ScalingActive':
+      return status !== 'True' && reason !== 'NotEvaluated';
+    case 'AbleToScale':
     case 'MetricsUnique':
       return status !== 'True';
     case 'Held':

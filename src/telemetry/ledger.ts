@@ -1,7 +1,7 @@
 import type { Condition, ConditionType, Decision } from '../decision/result/decision.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
-import { type Agreement, agreementAfter } from './agreement.js';
+import { type Agreement, agreementAfter, isSameSpec } from './agreement.js';
 import type { CycleRecord, Direction } from './cycle-record.js';
 import { rescaleDirection } from './cycle-record.js';
 import { entriesOf, runAfter } from './history.js';
@@ -100,8 +100,13 @@ class Status implements ScalerStatus, LastOfRun {
     this.key = key;
     this.scaler = record.scaler;
     this.record = record;
-    this.conditions = before === null ? mergeConditions([], record) : conditionsAfter(before, record);
-    this.metricErrors = metricErrorsAfter(before, record);
+    const isNewSpec = before !== null && !isSameSpec(before.scaler, record.scaler);
+    const results = isNewSpec ? withoutOutdated(before.conditions, record) : (before?.conditions ?? []);
+    this.conditions =
+      before?.record.conditions === record.conditions && !isNewSpec
+        ? before.conditions
+        : mergeConditions(results, record);
+    this.metricErrors = metricErrorsAfter(before, record, isNewSpec);
     this.hasErrors =
       before?.metricErrors === this.metricErrors ? before.hasErrors : hasError(this.metricErrors);
     this.rescales = rescalesAfter(before?.rescales ?? NO_RESCALES, record);
@@ -133,11 +138,15 @@ function lastRescaleOf(before: ScalerStatus | null, record: CycleRecord): Scaler
 }
 
 /**
- * A short cut or a cycle without a decision queries no metric and keeps the last results. Results are in the order of
- * the document.
+ * A short cut or a cycle without a decision queries no metric and keeps the last results of the same spec. Results are
+ * in the order of the document.
  */
-function metricErrorsAfter(before: Status | null, record: CycleRecord): ScalerStatus['metricErrors'] {
-  const known = before?.metricErrors ?? NO_ERRORS;
+function metricErrorsAfter(
+  before: Status | null,
+  record: CycleRecord,
+  isNewSpec: boolean,
+): ScalerStatus['metricErrors'] {
+  const known = isNewSpec ? NO_ERRORS : (before?.metricErrors ?? NO_ERRORS);
   const results = record.decision?.metrics ?? [];
   if (results.length === 0) return known;
   const { metrics } = record.scaler.spec;
@@ -169,12 +178,23 @@ function haveSameErrors(a: ScalerStatus['metricErrors'], b: ScalerStatus['metric
 
 const NO_ERRORS: ScalerStatus['metricErrors'] = new Map();
 
-/** The loop keeps the list of a record as long as no condition changes, as in most cycles. */
-function conditionsAfter(before: ScalerStatus, record: CycleRecord): readonly TimedCondition[] {
-  return before.record.conditions === record.conditions
-    ? before.conditions
-    : mergeConditions(before.conditions, record);
+/** A failure of a query that the new spec may not have must not count as a failure of the new spec. */
+function withoutOutdated(
+  before: readonly TimedCondition[],
+  { conditions, at }: CycleRecord,
+): readonly TimedCondition[] {
+  const outdated = conditionOf(before, 'ScalingActive');
+  if (outdated === undefined || conditionOf(conditions, 'ScalingActive') !== undefined) return before;
+  const unknown = { ...NOT_EVALUATED, lastTransition: at };
+  return before.map((condition) => (condition === outdated ? unknown : condition));
 }
+
+const NOT_EVALUATED: Condition = {
+  type: 'ScalingActive',
+  status: 'Unknown',
+  reason: 'NotEvaluated',
+  message: 'no metric of this version of the document was evaluated yet',
+};
 
 /**
  * As in Kubernetes, the transition time changes with the status, not with reason or message. Returns `before` if

@@ -13,6 +13,7 @@ export function eventsOfCycle(before: ScalerStatus | null, after: ScalerStatus):
     ...conditionFailures(before, after),
     ...changeFailures(before, after),
     ...metricFailures(before, after),
+    ...endedMetrics(before, after),
     ...writerFailures(before, after),
   ].map((failure) => ({ ...common, type: 'failure' as const, ...failure }));
   if (!isDecisionEvent(before?.record.outcome, record.outcome)) return failures;
@@ -61,12 +62,14 @@ function conditionFailures(before: ScalerStatus | null, after: ScalerStatus): re
 /** Starting pods and a paused rollout are not failures. */
 export const EXPECTED_SHORTFALLS: ReadonlySet<string> = new Set(['Starting', 'RolloutPaused']);
 
-/** A forbidden window and a target at 0 are not failures. */
+const NO_FAILURES: ReadonlySet<string> = new Set(['ScalingDisabled', 'NotEvaluated']);
+
+/** A forbidden window, a target at 0 and a metric that was not evaluated yet are not failures. */
 export function isFailing({ type, status, reason }: TimedCondition): boolean {
   if (type === 'TargetReached') return status === 'False' && !EXPECTED_SHORTFALLS.has(reason);
   if (type === 'MetricsUnique') return status === 'False';
   if (type !== 'AbleToScale' && type !== 'ScalingActive') return false;
-  return status !== 'True' && !reason.startsWith('Backoff') && reason !== 'ScalingDisabled';
+  return status !== 'True' && !reason.startsWith('Backoff') && !NO_FAILURES.has(reason);
 }
 
 /** Whether a subject of a failure event still fails: the type of a condition, a metric, or `ConflictingWriter`. */
@@ -88,6 +91,16 @@ function writerFailures(before: ScalerStatus | null, { record }: ScalerStatus): 
   if ((old === undefined) === (now === undefined)) return [];
   const message = now?.message ?? 'no other writer changes spec.replicas anymore';
   return [{ subject: 'ConflictingWriter', failing: now !== undefined, message }];
+}
+
+/** A metric that the document no longer has, or whose query has changed, does not fail any more. */
+function endedMetrics(before: ScalerStatus | null, { metricErrors }: ScalerStatus): readonly Failure[] {
+  if (before === null || before.metricErrors === metricErrors) return [];
+  return [...before.metricErrors].flatMap(([subject, error]) =>
+    error === null || metricErrors.has(subject)
+      ? []
+      : [{ subject, failing: false, message: 'the document has changed' }],
+  );
 }
 
 function metricFailures(before: ScalerStatus | null, after: ScalerStatus): readonly Failure[] {

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { SCALER_SERIES } from '../../src/telemetry/scaler-series.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
-import { World } from './world.js';
+import { World, answersFrom, at } from './world.js';
+import type { Answer } from '../../src/prometheus/answers/answer.js';
 
 const HPA = {
   kind: 'HorizontalPodAutoscaler',
@@ -71,6 +72,42 @@ describe('no difference is reported', () => {
 
     expect(record.shadow).toBeUndefined();
     expect(differencesOf(record)).toEqual([]);
+  });
+
+  const without = (answer: Answer, spec: Readonly<Record<string, unknown>> = {}): World => {
+    const world = nextToHpa(5, spec);
+    world.answers = answersFrom([answer]);
+    return world;
+  };
+  const MISSING: Answer = { class: 'missing', message: 'the query returns no series' };
+  const partial = (total: number): Answer => ({
+    class: 'partial',
+    why: 'a target was not scraped',
+    series: [{ labels: {}, value: total }],
+    evaluatedAt: at(0),
+  });
+
+  it.each([
+    ['while a metric has no value, so that the count is held', () => without(MISSING)],
+    ['while a metric has a partial value that holds the count', () => without(partial(20))],
+    ['while a metric has a partial value that raises the count', () => without(partial(80))],
+    [
+      'while the fallback replaces a metric',
+      () => without(MISSING, { fallback: { replicas: 5, afterSeconds: 0 } }),
+    ],
+    [
+      'while the target has 0 replicas, where nothing is calculated',
+      () => {
+        const world = nextToHpa(0);
+        world.cluster.specReplicas = 0;
+        return world;
+      },
+    ],
+  ])('%s', async (_, build) => {
+    const { record } = await build().cycle();
+
+    expect(heldOf(record)?.reason).toBe('DryRun');
+    expect(record.shadow).toBeUndefined();
   });
 
   it('next to a second document, which is a conflict also in a dry run', async () => {

@@ -208,7 +208,7 @@ describe('a cycle whose target was recreated', () => {
     expect(record.outcome.kind).toBe('conflict');
     const { conditions } = record;
     const fresh = { ...freshMemory(at(0), null), isRestored: true, isUnsaved: true };
-    expect(memory).toEqual({ ...fresh, conditions, wasPaused: false });
+    expect(memory).toEqual({ ...fresh, conditions, wasPaused: false, wasDryRun: false });
     const next = await world.nextCycle();
     expect(next.record.decision).toMatchObject({ action: 'none', recommendedReplicas: 3 });
     expect(next.memory.uid).toBe('uid-2');

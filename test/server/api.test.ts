@@ -70,6 +70,7 @@ describe('/api/v1/scalers', () => {
                 target: 60,
                 proposal: 3,
                 error: null,
+                partial: null,
               },
             ],
             limits: [

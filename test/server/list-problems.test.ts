@@ -20,8 +20,24 @@ describe('viewProblems', () => {
     const warning = problem({ severity: 'warning', place: { line: 7, column: 2 } });
 
     expect(viewProblems([warning, problem()])).toEqual([
-      { severity: 'error', code: 'unreadable', message: 'no', file: 'a.yaml', line: null, path: '' },
-      { severity: 'warning', code: 'unreadable', message: 'no', file: 'a.yaml', line: 7, path: '' },
+      {
+        severity: 'error',
+        code: 'unreadable',
+        message: 'no',
+        file: 'a.yaml',
+        line: null,
+        path: '',
+        scaler: null,
+      },
+      {
+        severity: 'warning',
+        code: 'unreadable',
+        message: 'no',
+        file: 'a.yaml',
+        line: 7,
+        path: '',
+        scaler: null,
+      },
     ]);
   });
 

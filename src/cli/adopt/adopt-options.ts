@@ -14,6 +14,8 @@ export interface AdoptOptions extends ReachOptions {
   readonly switch?: boolean;
   readonly undo?: boolean;
   readonly force?: boolean;
+  /** File for the manifest of the autoscaler. */
+  readonly save?: string;
   /** Prints what the step would do. */
   readonly preview?: boolean;
   readonly output: string;
@@ -41,6 +43,7 @@ export function readStep(options: AdoptOptions): AdoptStep {
   if (options.filename !== undefined && options.adapterConfig !== undefined)
     throw usageError('--filename and --adapter-config cannot be combined');
   if (step !== 'switch' && options.force === true) throw usageError('--force needs --switch');
+  if (step !== 'switch' && options.save !== undefined) throw usageError('--save needs --switch');
   if (step === 'report' && options.preview === true)
     throw usageError('--preview cannot be combined with --report, which changes nothing');
   return step;

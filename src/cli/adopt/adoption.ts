@@ -67,8 +67,14 @@ export function targetOf(object: JsonObject): TargetRef {
   };
 }
 
+/** Reads whether the Scaler object is in dry run now; null: it does not exist. */
+export async function readDryRun({ objects }: AdoptContext, { name }: ScalerObject): Promise<boolean | null> {
+  const object = await objects.get(SCALER, name);
+  return object === null ? null : objectIn(object, 'spec')?.['dryRun'] === true;
+}
+
 /** Returns `deployment shop/web`. */
-export function workloadOf({ source }: AdoptContext, { target }: Pick<ScalerObject, 'target'>): string {
+export function nameWorkload({ source }: AdoptContext, { target }: Pick<ScalerObject, 'target'>): string {
   return nameTarget(source.namespace, target);
 }
 

@@ -1,8 +1,7 @@
 import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { secondsBetween, parseInstant } from '../../units/time.js';
 import { formatSeconds } from '../../units/format-seconds.js';
-import type { ServiceClient } from '../reach/service-client.js';
-import type { ScalerName } from '../reach/service-pages.js';
+import { whyNoValue, whyPaused, whyUnable } from './service-view.js';
 
 /** How a dry run agrees with its autoscaler. The numbers are those of the service. */
 export interface AgreementReport {
@@ -24,17 +23,9 @@ export interface AgreementReport {
   readonly notCompared: string | null;
 }
 
-/** Returns the row of a scaler in the service; null: the service does not have it. */
-export async function readRow(
-  client: ServiceClient,
-  { namespace, name }: ScalerName,
-): Promise<JsonObject | null> {
-  const { rows } = await client.listScalers(namespace);
-  return rows.find((row) => row.name === name)?.view ?? null;
-}
-
-/** Returns why no cycle was compared instead of a report. */
-export function readAgreement(key: string, view: JsonObject): AgreementReport | string {
+/** Returns why no cycle was compared instead of a report. `view`: null: the service does not have the scaler. */
+export function readAgreement(key: string, view: JsonObject | null): AgreementReport | string {
+  if (view === null) return `the service has no scaler ${key}, or its first cycle has not finished`;
   const agreement = objectIn(view, 'agreement');
   const [beside, since, at] = [textIn(agreement, 'beside'), textIn(agreement, 'since'), textIn(view, 'at')];
   const [rounds, same] = [countIn(agreement, 'rounds'), countIn(agreement, 'same')];
@@ -74,17 +65,25 @@ function readNow(view: JsonObject, shadow: JsonObject | null): AgreementReport['
   return desiredReplicas === null || theirReplicas === null ? null : { desiredReplicas, theirReplicas };
 }
 
-/** Returns the failing condition, else what holds the scaler instead of the dry run. */
+/** Returns what keeps the decision from predicting what the scaler will do after the dry run. */
 function whyNotCompared(view: JsonObject): string {
+  const why =
+    whyPaused(view) ?? whyConflicting(view) ?? whyUnable(view) ?? whyNoValue(view, { isForced: false });
+  return (
+    why ??
+    'the service has not seen desired replicas of the HPA: it watches HPAs, if it may, and ignores one that has not computed a count (ScalingActive)'
+  );
+}
+
+function whyConflicting(view: JsonObject): string | null {
   const conditions = objectsIn(view, 'conditions');
-  const isBad = (condition: JsonObject): boolean => {
-    const [type, status] = [textIn(condition, 'type'), textIn(condition, 'status')];
-    if (type === 'Held') return status === 'True' && textIn(condition, 'reason') !== 'DryRun';
-    return (type === 'AbleToScale' || type === 'ScalingActive') && status === 'False';
-  };
-  const found = conditions.find(isBad);
-  if (found !== undefined) return `${textIn(found, 'reason') ?? ''}: ${textIn(found, 'message') ?? ''}`;
-  return 'the service has not seen desired replicas of the HPA: it watches HPAs, if it may, and ignores one that has not computed a count (ScalingActive)';
+  const found = conditions.find(
+    (condition) =>
+      textIn(condition, 'type') === 'Held' &&
+      textIn(condition, 'status') === 'True' &&
+      textIn(condition, 'reason') !== 'DryRun',
+  );
+  return found === undefined ? null : `${textIn(found, 'reason') ?? ''}: ${textIn(found, 'message') ?? ''}`;
 }
 
 /** Returns the report as text. */

@@ -24,19 +24,27 @@ export function checkDeletion(object: JsonObject, source: Source): void {
   );
 }
 
-/** Tools that apply their objects again, by the label or annotation that they set. */
+/** Tools that apply their objects again, by the label or annotation that they set, or by their field manager. */
 const TOOLS: readonly (readonly [RegExp, string])[] = [
-  [/^argocd\.argoproj\.io\//, 'Argo CD'],
-  [/^(?:kustomize|helm)\.toolkit\.fluxcd\.io\//, 'Flux'],
-  [/^meta\.helm\.sh\/release-name$/, 'Helm'],
+  [/^(?:argocd\.argoproj\.io\/|argocd-)/, 'Argo CD'],
+  [/^(?:(?:kustomize|helm)\.toolkit\.fluxcd\.io\/|(?:kustomize|helm)-controller$)/, 'Flux'],
+  [/^(?:meta\.helm\.sh\/release-name$|helm$)/i, 'Helm'],
+  // Argo CD tracks its objects by this label unless it is configured otherwise. Charts set it, too.
+  [/^app\.kubernetes\.io\/instance$/, 'Argo CD or another tool (label app.kubernetes.io/instance)'],
 ];
 
-/** Returns a warning if a tool manages the object, such as Helm. */
-export function managerWarning(object: JsonObject, source: Source): string | null {
+/** Returns the tool that manages the object, such as Helm; null: none is known. */
+export function managerOf(object: JsonObject): string | null {
   const metadata = objectIn(object, 'metadata');
-  const keys = Object.keys({ ...textsIn(metadata, 'labels'), ...textsIn(metadata, 'annotations') });
-  const tool = TOOLS.find(([pattern]) => keys.some((key) => pattern.test(key)))?.[1];
-  return tool === undefined
-    ? null
-    : `${tool} manages ${nameSource(source)}: remove it there, too. If it comes back, promscaler reports ConflictingScaler and patches nothing`;
+  const marks = [
+    ...Object.keys({ ...textsIn(metadata, 'labels'), ...textsIn(metadata, 'annotations') }),
+    ...objectsIn(metadata, 'managedFields')
+      // An earlier owner of a field that it no longer applies is not listed.
+      .map((entry) => textIn(entry, 'manager') ?? ''),
+  ];
+  return TOOLS.find(([pattern]) => marks.some((mark) => pattern.test(mark)))?.[1] ?? null;
+}
+
+export function managerAdvice(manager: string, source: Source): string {
+  return `${manager} manages ${nameSource(source)}: remove it there, too. If it comes back, promscaler reports ConflictingScaler and patches nothing`;
 }

@@ -1,53 +1,116 @@
-import { type JsonObject, countIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
-import type { ExitCode } from '../process/io.js';
-import { createServiceClient } from '../reach/service-client.js';
-import { type AdoptContext, type ScalerObject, nameScaler, pollFor, workloadOf } from './adoption.js';
-import { commandFor } from './adopt-options.js';
-import { readRow } from './agreement.js';
+import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
+import { type Instant, parseInstant } from '../../units/time.js';
+import { CommandError } from '../process/io.js';
+import { type ServiceClient, createServiceClient } from '../reach/service-client.js';
+import {
+  type AdoptContext,
+  type ScalerObject,
+  nameScaler,
+  nameWorkload,
+  pollFor,
+  readDryRun,
+} from './adoption.js';
+import { type ServiceView, readView, whyNoValue, whyPaused, whyUnable } from './service-view.js';
 
 /** The service sees the new generation and the deletion of the HPA at once, and decides within a sync period. */
 const CONFIRM_MS = 90_000;
 
-/** Waits until the service scales the workload. Returns 1 if it does not. */
+/** After so many decisions that were not carried out, and after this time, the next one will not be either. */
+const MOST_DECISIONS = 3;
+const DECISIONS_MS = 10_000;
+
+interface Confirmation {
+  /** The last decision before the dry run ended; null: the dry run had ended before this command. */
+  readonly after: Instant | null;
+  /** Whether partial values suffice. */
+  readonly isForced: boolean;
+}
+
+interface Doubt {
+  readonly why: string;
+  /** When the service made a decision that is none of a dry run; null: it has not yet; never: it will not. */
+  readonly decidedAt: Instant | 'never' | null;
+}
+
+/**
+ * Waits for a decision of the service that it has carried out, or would have if the count had to change. Returns why
+ * there is none; null: there is one, and it has been printed.
+ */
 export async function confirmService(
   context: AdoptContext,
   scaler: ScalerObject,
-  wanted: { readonly isDryRun: boolean },
-): Promise<ExitCode> {
-  const { io, source } = context;
-  const undo = commandFor('--undo', source, context);
-  let last: JsonObject | null = null;
+  wanted: Confirmation,
+): Promise<string | null> {
+  const { io } = context;
+  const startMs = io.clock.monotonicMs();
+  const decisions = new Set<Instant>();
+  let why = '';
   const client = await createServiceClient(context.options, io);
   try {
-    const view = await pollFor(io, CONFIRM_MS, async () => {
-      last = await readRow(client, { namespace: source.namespace, name: scaler.name });
-      return last !== null && last['dryRun'] === wanted.isDryRun && conflictOf(last) === null ? last : null;
+    const confirmed = await pollFor(io, CONFIRM_MS, async () => {
+      const found = await tryConfirm(context, scaler, { client, wanted });
+      if (!('why' in found)) return found;
+      ({ why } = found);
+      if (found.decidedAt === 'never') return { row: null };
+      if (found.decidedAt !== null) decisions.add(found.decidedAt);
+      const isFinal = decisions.size >= MOST_DECISIONS && io.clock.monotonicMs() - startMs >= DECISIONS_MS;
+      return isFinal ? { row: null } : null;
     });
-    if (view !== null) {
-      const count = countIn(view, 'currentReplicas');
-      const replicas = count === null ? '' : `, now ${count} replicas`;
-      io.stdout.write(`promscaler scales ${workloadOf(context, scaler)}${replicas}\nWay back: ${undo}\n`);
-      return 0;
-    }
+    const row = confirmed?.row ?? null;
+    if (row === null) return why;
+    const count = countIn(row, 'currentReplicas');
+    const replicas = count === null ? '' : `, now ${count} replicas`;
+    io.stdout.write(`promscaler scales ${nameWorkload(context, scaler)}${replicas}\n`);
+    return null;
   } finally {
     client.close();
   }
-  io.stderr.write(
-    `promscaler: ${nameScaler(context, scaler)} does not scale ${workloadOf(context, scaler)} yet: ${whyNot(last)}. See promscaler status -n ${source.namespace}; the way back is ${undo}\n`,
-  );
-  return 1;
 }
 
-function conflictOf(view: JsonObject): string | null {
-  const held =
-    objectsIn(view, 'conditions').find((condition) => textIn(condition, 'type') === 'Held') ?? null;
-  const isConflict = textIn(held, 'status') === 'True' && textIn(held, 'reason') === 'ConflictingScaler';
-  return isConflict ? textIn(held, 'message') : null;
+/** A failed request is a reason, too: the replica that answers may be the one that has just ended. */
+async function tryConfirm(
+  context: AdoptContext,
+  scaler: ScalerObject,
+  { client, wanted }: { readonly client: ServiceClient; readonly wanted: Confirmation },
+): Promise<Doubt | { readonly row: JsonObject | null }> {
+  try {
+    const view = await readView(client, { namespace: context.source.namespace, name: scaler.name });
+    const doubt = doubtOf(view, wanted);
+    // A deployment tool may have applied its own version of the object meanwhile.
+    if ((await readDryRun(context, scaler)) !== false) {
+      const why = `another client has set spec.dryRun of ${nameScaler(context, scaler)} again, or deleted it`;
+      return { why, decidedAt: 'never' };
+    }
+    return doubt ?? { row: view.row };
+  } catch (error) {
+    if (error instanceof CommandError) return { why: error.message, decidedAt: null };
+    throw error;
+  }
 }
 
-function whyNot(view: JsonObject | null): string {
-  if (view === null) return 'the service does not have it';
-  return view['dryRun'] === true
-    ? 'it is still in dry run; a service with --dry-run scales nothing'
-    : (conflictOf(view) ?? '');
+function doubtOf({ row, isLed }: ServiceView, { after, isForced }: Confirmation): Doubt | null {
+  const open = (why: string): Doubt => ({ why, decidedAt: null });
+  if (row === null) return open('the service does not have it');
+  if (!isLed) return open('no replica of the service leads');
+  const at = parseInstant(textIn(row, 'at') ?? '');
+  if (at === null || (after !== null && at <= after)) return open('the service has not decided since');
+  if (row['dryRun'] === true) return open('it is still in dry run; a service with --dry-run scales nothing');
+  const held = heldOf(row);
+  // Without permission to watch HPAs, the service lists them once a minute.
+  if (held?.startsWith('ConflictingScaler') === true) return open(held);
+  const why = whyPaused(row) ?? held ?? whyUnable(row) ?? whyNoValue(row, { isForced }) ?? whyFailed(row);
+  return why === null ? null : { why, decidedAt: at };
+}
+
+function heldOf(row: JsonObject): string | null {
+  const held = objectsIn(row, 'conditions').find((condition) => textIn(condition, 'type') === 'Held');
+  return held !== undefined && textIn(held, 'status') === 'False'
+    ? null
+    : `${textIn(held ?? null, 'reason') ?? 'Held'}: ${textIn(held ?? null, 'message') ?? 'unknown'}`;
+}
+
+function whyFailed(row: JsonObject): string | null {
+  const outcome = objectIn(row, 'outcome');
+  const kind = textIn(outcome, 'kind');
+  return kind === 'none' || kind === 'patched' ? null : `${kind ?? ''}: ${textIn(outcome, 'message') ?? ''}`;
 }

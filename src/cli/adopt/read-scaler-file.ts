@@ -6,7 +6,7 @@ import { formatProblem } from '../../scaler/problems/format-problem.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import { readInput } from '../input/read-files.js';
 import { CommandError } from '../process/io.js';
-import { type AdoptContext, targetOf, workloadOf } from './adoption.js';
+import { type AdoptContext, targetOf, nameWorkload } from './adoption.js';
 import { nameSource } from './adopt-options.js';
 
 /** Reads the completed document of a file and sets `dryRun: true`. Its target must be that of the autoscaler. */
@@ -32,7 +32,7 @@ export async function readScalerFile(
   const wanted = targetOf(object);
   if (targetKey(namespace, target) !== targetKey(namespace, wanted))
     throw new CommandError(
-      `-f ${file}: the target is ${workloadOf(context, { target })}, but ${nameSource(source)} scales ${workloadOf(context, { target: wanted })}`,
+      `-f ${file}: the target is ${nameWorkload(context, { target })}, but ${nameSource(source)} scales ${nameWorkload(context, { target: wanted })}`,
     );
   if (scaler.spec.paused === true)
     throw new CommandError(`-f ${file}: spec.paused is true: complete the document and remove the field`);

@@ -1,9 +1,10 @@
 import { CommandError, type ExitCode } from '../process/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { createServiceClient } from '../reach/service-client.js';
-import { type AdoptContext, type ScalerObject, nameScaler, readAdoption, workloadOf } from './adoption.js';
+import { type AdoptContext, type ScalerObject, nameScaler, readAdoption, nameWorkload } from './adoption.js';
 import { commandFor, nameSource } from './adopt-options.js';
-import { type AgreementReport, agreementText, readAgreement, readRow } from './agreement.js';
+import { agreementText, readAgreement } from './agreement.js';
+import { type ServiceView, readView } from './service-view.js';
 
 /** Prints how often the dry run and the autoscaler had the same count. Returns 1 if nothing was compared yet. */
 export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
@@ -11,7 +12,8 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'json', 'yaml']);
   const { scaler, object } = await readAdoption(context);
   if (scaler === null) throw notStarted(context);
-  const report = await fetchAgreement(context, scaler);
+  const { row } = await fetchView(context, scaler);
+  const report = readAgreement(`${source.namespace}/${scaler.name}`, row);
   if (typeof report === 'string')
     throw object === null
       ? autoscalerGone(context, scaler)
@@ -29,7 +31,7 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
 function autoscalerGone(context: AdoptContext, scaler: ScalerObject): CommandError {
   const { source } = context;
   const who = nameScaler(context, scaler);
-  const workload = workloadOf(context, scaler);
+  const workload = nameWorkload(context, scaler);
   const back = `Way back: ${commandFor('--undo', source, context)}`;
   return new CommandError(
     scaler.isDryRun
@@ -38,18 +40,13 @@ function autoscalerGone(context: AdoptContext, scaler: ScalerObject): CommandErr
   );
 }
 
-/** Returns why nothing was compared instead of a report. */
-export async function fetchAgreement(
-  { options, io, source }: AdoptContext,
-  { name }: ScalerObject,
-): Promise<AgreementReport | string> {
+export async function fetchView(
+  { options, io, source: { namespace } }: AdoptContext,
+  { name }: Pick<ScalerObject, 'name'>,
+): Promise<ServiceView> {
   const client = await createServiceClient(options, io);
   try {
-    const { namespace } = source;
-    const view = await readRow(client, { namespace, name });
-    return view === null
-      ? `${client.where} has no scaler ${namespace}/${name}, or its first cycle has not finished`
-      : readAgreement(`${namespace}/${name}`, view);
+    return await readView(client, { namespace, name });
   } finally {
     client.close();
   }

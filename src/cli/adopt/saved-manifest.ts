@@ -1,6 +1,11 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { asObject, type JsonObject, objectIn, textsIn } from '../../kubernetes/api/json.js';
 import { SYSTEM_METADATA } from '../../scaler/read/system-fields.js';
-import type { Source } from './adopt-options.js';
+import { openOutputFile } from '../output/output-file.js';
+import { writeStructured } from '../output/output-format.js';
+import { CommandError, type CommandIo } from '../process/io.js';
+import type { AdoptOptions, Source } from './adopt-options.js';
 
 /** Annotations of a Scaler object, which make the hand-over independent of the process. */
 export const ADOPT_ANNOTATIONS = {
@@ -10,27 +15,19 @@ export const ADOPT_ANNOTATIONS = {
   manifest: 'promscaler.dev/adopted-manifest',
 } as const;
 
-const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
-
 export function originOf({ kind, name }: Source): string {
   return `${kind.kind}/${name}`;
 }
 
 /** Returns the manifest from which the object can be created again, without what the server sets. */
 export function manifestOf(object: JsonObject, { kind }: Source): JsonObject {
-  const kept = Object.entries(objectIn(object, 'metadata') ?? {}).filter(
-    ([field]) => !SYSTEM_METADATA.includes(field) && field !== 'annotations',
-  );
-  const annotations = Object.entries(textsIn(objectIn(object, 'metadata'), 'annotations')).filter(
-    ([name]) => name !== LAST_APPLIED,
+  const metadata = Object.entries(objectIn(object, 'metadata') ?? {}).filter(
+    ([field]) => !SYSTEM_METADATA.includes(field),
   );
   return {
     apiVersion: kind.apiVersion,
     kind: kind.kind,
-    metadata: {
-      ...Object.fromEntries(kept),
-      ...(annotations.length === 0 ? {} : { annotations: Object.fromEntries(annotations) }),
-    },
+    metadata: Object.fromEntries(metadata),
     spec: object['spec'],
   };
 }
@@ -64,4 +61,27 @@ function canonical(value: unknown): string {
       ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
       : member,
   );
+}
+
+/** A copy of the manifest that survives the deletion of the Scaler object, for `kubectl create -f`. */
+export interface ManifestFile {
+  readonly path: string;
+  /** Throws `CommandError`. */
+  readonly write: (manifest: JsonObject) => Promise<void>;
+}
+
+/** Checks that the file can be written and contains nothing else. Throws `CommandError`. */
+export async function openManifestFile(
+  manifest: JsonObject,
+  { kind, namespace, name }: Source,
+  { options, io }: { readonly options: AdoptOptions; readonly io: CommandIo },
+): Promise<ManifestFile> {
+  const path = options.save ?? `${kind.types[0] ?? ''}-${namespace}-${name}.yaml`;
+  const known = await readFile(resolve(io.cwd, path), 'utf8').catch(() => '');
+  if (known !== '' && known !== writeStructured('yaml', manifest))
+    throw new CommandError(
+      `${path} exists with other content: move it, or pass another file with --save. Nothing was changed`,
+    );
+  const file = await openOutputFile('--save', path, io.cwd);
+  return { path, write: (changed) => file.write(writeStructured('yaml', changed)) };
 }

@@ -14,7 +14,7 @@ import {
   pollFor,
   readAdoption,
   targetOf,
-  workloadOf,
+  nameWorkload,
 } from './adoption.js';
 import { commandFor, nameSource } from './adopt-options.js';
 import { checkOwner } from './check-source.js';
@@ -61,7 +61,7 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
   if (!isCreated)
     throw new CommandError(`${nameScaler(context, created)} exists with another target: rename it first`);
   io.stdout.write(
-    `${nameScaler(context, created)} created, in dry run: ${nameSource(source)} goes on scaling ${workloadOf(context, created)}\n`,
+    `${nameScaler(context, created)} created, in dry run: ${nameSource(source)} goes on scaling ${nameWorkload(context, created)}\n`,
   );
   const exitCode = await waitForService(context, created.name);
   printNext(context);
@@ -83,14 +83,14 @@ async function importSource(context: AdoptContext, object: JsonObject): Promise<
     isDryRun: true,
   });
   const remarks = imported?.remarks ?? [];
-  for (const remark of remarks)
-    if (remark.kind === 'loss') io.stderr.write(`${remarkLine(imported?.label ?? '', remark)}\n`);
+  // A file has the notes as comments; the object that is created has none.
+  for (const remark of remarks) io.stderr.write(`${remarkLine(imported?.label ?? '', remark)}\n`);
   const draft = imported?.draft ?? null;
   if (draft === null)
     throw new CommandError(`${nameSource(source)} cannot be converted to a scaler document`);
   if (isIncomplete(draft))
     throw new CommandError(
-      `${nameSource(source)} cannot be converted completely, and nothing was created. Write the document to a file, complete what is marked with FILL IN, remove paused, and pass it:
+      `${nameSource(source)} cannot be converted completely, and nothing was created. Write the document to a file, replace each FILL IN, and pass it:
   kubectl get ${kind.plural} ${source.name} -n ${namespace} -o yaml | promscaler import --dry-run - > ${source.name}.yaml
   ${commandFor(`-f ${source.name}.yaml`, source, context)}`,
     );

@@ -1,67 +1,92 @@
 import { targetKey } from '../../control/observe/shared-targets.js';
 import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js';
 import { CommandError, type ExitCode } from '../process/io.js';
+import { parseInstant } from '../../units/time.js';
 import {
   type AdoptContext,
   type ScalerObject,
   conditionOf,
   nameScaler,
-  pollFor,
+  nameWorkload,
   readAdoption,
   targetOf,
-  workloadOf,
 } from './adoption.js';
 import { commandFor, nameSource } from './adopt-options.js';
-import { agreementText } from './agreement.js';
-import { checkDeletion, checkOwner, managerWarning } from './check-source.js';
+import { agreementText, readAgreement } from './agreement.js';
+import { checkDeletion, checkOwner, managerAdvice, managerOf } from './check-source.js';
 import { confirmService } from './confirm-service.js';
-import { fetchAgreement, notStarted } from './report-adoption.js';
-import { ADOPT_ANNOTATIONS, isSameSpec, manifestOf, originOf, savedManifest } from './saved-manifest.js';
-import { HPA, SCALER } from './source-kinds.js';
+import { endDryRun, removeSource, waitUntilGone } from './hand-over.js';
+import { fetchView, notStarted } from './report-adoption.js';
+import { isSameSpec, manifestOf, openManifestFile, savedManifest } from './saved-manifest.js';
+import { type ServiceView, whyNoValue, whyPaused } from './service-view.js';
+import { HPA } from './source-kinds.js';
 
 /**
- * Deletes the autoscaler, whose manifest is saved in the Scaler object, and ends the dry run when it is gone. After an
- * interruption, a second run continues.
+ * Saves and deletes the autoscaler, ends the dry run when it is gone, and waits for a decision of promscaler that was
+ * or would have been carried out. Without one, the autoscaler is created again. After an interruption, a second run
+ * continues.
  */
 export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
-  const { source, objects, io, options } = context;
+  const { source, io, options } = context;
   const { object, scaler } = await readAdoption(context);
   if (scaler === null) throw notStarted(context);
-  if (!scaler.isDryRun) {
-    if (object !== null)
-      throw new CommandError(
-        `${nameScaler(context, scaler)} is next to ${nameSource(source)} without dry run: set its spec.dryRun to true first`,
-      );
-    io.stdout.write(
-      `${nameSource(source)} is gone, and the dry run of ${nameScaler(context, scaler)} has ended\n`,
-    );
-    return confirmService(context, scaler, { isDryRun: false });
-  }
+  if (!scaler.isDryRun) return confirmEarlier(context, scaler, object !== null);
   checkScaler(context, scaler);
+  const { row } = await checkService(context, scaler);
   if (object !== null) {
     checkOwner(object, source);
     checkDeletion(object, source);
     await checkOthers(context, scaler);
-    await checkAgreement(context, scaler, object);
-    const warning = managerWarning(object, source);
-    if (warning !== null) io.stderr.write(`promscaler: warning: ${warning}\n`);
+    checkAgreement(context, scaler, { object, row });
+    const manager = managerOf(object);
+    if (manager !== null) io.stderr.write(`promscaler: warning: ${managerAdvice(manager, source)}\n`);
   }
+  const file = object === null ? null : await openManifestFile(manifestOf(object, source), source, context);
   if (options.preview === true) {
     const steps =
-      object === null
+      file === null
         ? []
-        : [`${nameSource(source)} would be saved in ${nameScaler(context, scaler)} and deleted`];
+        : [
+            `${nameSource(source)} would be saved in ${file.path} and in ${nameScaler(context, scaler)}, and deleted`,
+          ];
     io.stdout.write([...steps, `the dry run of ${nameScaler(context, scaler)} would end`, ''].join('\n'));
     return 0;
   }
-  if (object !== null) await removeSource(context, scaler, object);
+  const manifest =
+    object === null || file === null
+      ? savedManifest(scaler.object)
+      : await removeSource(context, scaler, { first: object, file });
   await waitUntilGone(context, scaler);
-  await objects.patch(SCALER, scaler.name, { spec: { dryRun: false } });
-  io.stdout.write(`dry run of ${nameScaler(context, scaler)} ended\n`);
-  return confirmService(context, scaler, { isDryRun: false });
+  const after = parseInstant(textIn(row, 'at') ?? '');
+  return endDryRun(context, scaler, { manifest, after });
 }
 
-/** After the switch, nothing else scales the workload: the document must be in force and must not be paused. */
+/** A run that was interrupted has ended the dry run, or a user has. Puts nothing back: that may be long ago. */
+async function confirmEarlier(
+  context: AdoptContext,
+  scaler: ScalerObject,
+  isNextToSource: boolean,
+): Promise<ExitCode> {
+  const { source, io } = context;
+  const name = nameScaler(context, scaler);
+  if (isNextToSource)
+    throw new CommandError(
+      `${name} is next to ${nameSource(source)} without dry run: set its spec.dryRun to true first`,
+    );
+  io.stdout.write(`${nameSource(source)} is gone, and the dry run of ${name} has ended\n`);
+  const why = await confirmService(context, scaler, {
+    after: null,
+    isForced: context.options.force === true,
+  });
+  if (why !== null)
+    throw new CommandError(
+      `${name} does not scale ${nameWorkload(context, scaler)}: ${why}. The way back is ${commandFor('--undo', source, context)}`,
+    );
+  io.stdout.write(`Way back: ${commandFor('--undo', source, context)}\n`);
+  return 0;
+}
+
+/** After the switch, nothing else scales the workload: the document must be in force and must stay so. */
 function checkScaler(context: AdoptContext, scaler: ScalerObject): void {
   const name = nameScaler(context, scaler);
   const accepted = conditionOf(scaler.object, 'Accepted');
@@ -71,8 +96,31 @@ function checkScaler(context: AdoptContext, scaler: ScalerObject): void {
     );
   if (textIn(accepted, 'status') !== 'True')
     throw new CommandError(`${name} is invalid: ${textIn(accepted, 'message') ?? ''}. Nothing was changed`);
-  if (objectIn(scaler.object, 'spec')?.['paused'] === true)
-    throw new CommandError(`${name} has spec.paused: true: remove it first. Nothing was changed`);
+  const paused = objectIn(scaler.object, 'spec')?.['paused'] ?? false;
+  if (paused !== false)
+    throw new CommandError(
+      `${name} has spec.paused: ${JSON.stringify(paused)}: remove it first. Nothing was changed`,
+    );
+  const manager = managerOf(scaler.object);
+  if (manager !== null && context.options.force !== true)
+    throw new CommandError(
+      `${manager} manages ${name}, and would set spec.dryRun: true again, so that nothing scales. Remove dryRun and ${nameSource(context.source)} there, in one commit: while the HPA exists, promscaler patches nothing. Nothing was changed; --force switches nevertheless`,
+    );
+}
+
+/** Returns the last decision, which is current. */
+async function checkService(context: AdoptContext, scaler: ScalerObject): Promise<ServiceView> {
+  const view = await fetchView(context, scaler);
+  const paused = view.row === null ? null : whyPaused(view.row);
+  if (paused !== null)
+    throw new CommandError(
+      `${nameScaler(context, scaler)} is paused: ${paused}. End the pause first, see promscaler resume. Nothing was changed`,
+    );
+  if (!view.isLed)
+    throw new CommandError(
+      `no replica of the service leads, so that nothing would scale. Nothing was changed`,
+    );
+  return view;
 }
 
 /** Of several HPAs on one target, promscaler is compared with one only, and the others would stay. */
@@ -80,7 +128,7 @@ async function checkOthers(context: AdoptContext, scaler: ScalerObject): Promise
   const [other] = await otherHpas(context, scaler);
   if (other === undefined) return;
   throw new CommandError(
-    `HPA ${context.source.namespace}/${other} also scales ${workloadOf(context, scaler)}: delete it first. Nothing was changed`,
+    `HPA ${context.source.namespace}/${other} also scales ${nameWorkload(context, scaler)}: delete it first. Nothing was changed`,
   );
 }
 
@@ -106,16 +154,15 @@ function isOwnedBy(metadata: JsonObject | null, owner: string): boolean {
 }
 
 /** Throws `CommandError` if the hand-over would change the count, or the document may be outdated. */
-async function checkAgreement(
+function checkAgreement(
   context: AdoptContext,
   scaler: ScalerObject,
-  object: JsonObject,
-): Promise<void> {
+  { object, row }: { readonly object: JsonObject; readonly row: JsonObject | null },
+): void {
   const { source, io, options } = context;
-  const isForced = options.force === true;
   const saved = savedManifest(scaler.object);
   const isChanged = saved !== null && !isSameSpec(saved, manifestOf(object, source));
-  const report = await fetchAgreement(context, scaler);
+  const report = readAgreement(`${source.namespace}/${scaler.name}`, row);
   if (typeof report !== 'string') io.stdout.write(agreementText(report));
   const problem =
     typeof report === 'string'
@@ -124,54 +171,10 @@ async function checkAgreement(
         ? `the last round was not compared: ${report.notCompared ?? ''}`
         : report.now.desiredReplicas !== report.now.theirReplicas
           ? `the count would change from ${report.now.theirReplicas} to ${report.now.desiredReplicas}: try again when both agree`
-          : isChanged
-            ? `${nameSource(source)} has changed since it was imported: carry the change over to ${nameScaler(context, scaler)}`
-            : null;
-  if (problem !== null && !isForced)
+          : ((row === null ? null : whyNoValue(row, { isForced: false })) ??
+            (isChanged
+              ? `${nameSource(source)} has changed since it was imported: carry the change over to ${nameScaler(context, scaler)}`
+              : null));
+  if (problem !== null && options.force !== true)
     throw new CommandError(`${problem}. Nothing was changed; --force switches nevertheless`);
-}
-
-const MOST_TRIES = 10;
-
-/** Saves the present manifest, then deletes exactly this version. The HPA controller writes the status meanwhile. */
-async function removeSource(context: AdoptContext, { name }: ScalerObject, first: JsonObject): Promise<void> {
-  const { source, objects, io } = context;
-  const spec = manifestOf(first, source);
-  for (let object: JsonObject | null = first, tries = 0; object !== null; tries += 1) {
-    const manifest = manifestOf(object, source);
-    if (tries === MOST_TRIES || !isSameSpec(manifest, spec))
-      throw new CommandError(`${nameSource(source)} keeps changing: it was not deleted. Try again`);
-    const annotations = {
-      [ADOPT_ANNOTATIONS.from]: originOf(source),
-      [ADOPT_ANNOTATIONS.manifest]: JSON.stringify(manifest),
-    };
-    await objects.patch(SCALER, name, { metadata: { annotations } });
-    const metadata = objectIn(object, 'metadata');
-    const version = {
-      uid: textIn(metadata, 'uid') ?? '',
-      resourceVersion: textIn(metadata, 'resourceVersion') ?? '',
-    };
-    if (await objects.remove(source.kind, source.name, version)) break;
-    object = await objects.get(source.kind, source.name);
-  }
-  io.stdout.write(
-    `${nameSource(source)} saved in the annotation ${ADOPT_ANNOTATIONS.manifest} of ${nameScaler(context, { name })}, and deleted\n`,
-  );
-}
-
-/** KEDA removes the HPA of a ScaledObject before the ScaledObject itself is gone. */
-const GONE_MS = 60_000;
-
-async function waitUntilGone(context: AdoptContext, scaler: ScalerObject): Promise<void> {
-  const { source, objects, io } = context;
-  const gone = await pollFor(io, GONE_MS, async () => {
-    if ((await objects.get(source.kind, source.name)) !== null) return null;
-    const key = targetKey(source.namespace, scaler.target);
-    const hpas = await objects.list(HPA);
-    return hpas.some((hpa) => targetKey(source.namespace, targetOf(hpa)) === key) ? null : true;
-  });
-  if (gone !== null) return;
-  throw new CommandError(
-    `${nameSource(source)} or its HPA still exists, so ${nameScaler(context, scaler)} stays in dry run. When it is gone, continue with ${commandFor('--switch', source, context)}; the way back is ${commandFor('--undo', source, context)}`,
-  );
 }

@@ -7,7 +7,7 @@ import {
   nameScaler,
   pollFor,
   readAdoption,
-  workloadOf,
+  nameWorkload,
 } from './adoption.js';
 import { commandFor, nameSource } from './adopt-options.js';
 import { notStarted } from './report-adoption.js';
@@ -38,9 +38,9 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
     return 0;
   }
   if (!scaler.isDryRun) await startDryRun(context, scaler);
-  if (manifest !== null) await restore(context, manifest);
+  if (manifest !== null) await restoreSource(context, manifest);
   io.stdout
-    .write(`${nameSource(source)} scales ${workloadOf(context, scaler)}; ${nameScaler(context, scaler)} is in dry run
+    .write(`${nameSource(source)} scales ${nameWorkload(context, scaler)}; ${nameScaler(context, scaler)} is in dry run
 Compare: ${commandFor('--report', source, context)}
 Delete:  kubectl delete ${SCALER.plural} ${scaler.name} -n ${source.namespace}
 `);
@@ -50,7 +50,7 @@ Delete:  kubectl delete ${SCALER.plural} ${scaler.name} -n ${source.namespace}
 /** The service reads a new generation within seconds. */
 const DRY_RUN_MS = 30_000;
 
-async function startDryRun(context: AdoptContext, scaler: ScalerObject): Promise<void> {
+export async function startDryRun(context: AdoptContext, scaler: ScalerObject): Promise<void> {
   const { io, objects } = context;
   await objects.patch(SCALER, scaler.name, { spec: { dryRun: true } });
   const name = nameScaler(context, scaler);
@@ -66,7 +66,10 @@ async function startDryRun(context: AdoptContext, scaler: ScalerObject): Promise
   else io.stdout.write(`${name} is in dry run\n`);
 }
 
-async function restore({ source, objects, io }: AdoptContext, manifest: JsonObject): Promise<void> {
+export async function restoreSource(
+  { source, objects, io }: AdoptContext,
+  manifest: JsonObject,
+): Promise<void> {
   const isCreated = await objects.create(source.kind, manifest);
   io.stdout.write(`${nameSource(source)} ${isCreated ? 'created again' : 'exists'}\n`);
 }

@@ -27,7 +27,14 @@ export function addAdoptCommand(program: Command, io: CommandIo, result: Result)
     .option('--report', 'Compare: print how often scaler and autoscaler wanted the same replica count')
     .option('--switch', 'Switch: save and delete the autoscaler, then let the scaler scale')
     .option('--undo', 'Way back: put the scaler into dry run, and create the autoscaler again')
-    .option('--force', 'With --switch: also if the replica counts differ or were not compared')
+    .option(
+      '--force',
+      'With --switch: also if the replica counts differ or were not compared, or a tool manages the scaler',
+    )
+    .option(
+      '--save <file>',
+      'With --switch: file for the manifest of the autoscaler (default: hpa-NAMESPACE-NAME.yaml)',
+    )
     .option('--preview', 'Print what the step would do, and change nothing')
     .addOption(outputOption(['text', 'json', 'yaml']));
   reaching(command).action(async (source: string, options: Omit<AdoptOptions, 'source'>) => {

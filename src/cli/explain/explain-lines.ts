@@ -35,14 +35,43 @@ function headLines({ snapshot, decision, status, now }: Explanation): readonly s
       ? `stays at ${currentReplicas}`
       : `${currentReplicas} -> ${desiredReplicas}`;
   const reason = status?.reason ?? null;
+  const held = heldBack(status);
   const byPause = PAUSE_CHANGE.exec(reason ?? '')?.[1];
   const actual =
     target.statusReplicas === currentReplicas ? '' : `, status.replicas ${target.statusReplicas}`;
   return [
-    `${scalerKey(scaler)}  ${byPause ?? decided}  (${kind} ${name}, bounds ${minReplicas} to ${maxReplicas}${actual})`,
+    `${scalerKey(scaler)}  ${byPause ?? decided}${held === null ? '' : `, not carried out: ${held.reason}`}  (${kind} ${name}, bounds ${minReplicas} to ${maxReplicas}${actual})`,
     `decided at ${formatInstant(snapshot.now)}${ago < 1 ? '' : `, ${formatSeconds(ago)} ago`}: ${reason ?? decision.reason}`,
+    ...versionLines(status),
+    ...(held === null ? [] : [`not carried out: ${held.message}`]),
     ...(byPause === undefined ? [] : [`without the pause: ${decision.reason}`]),
   ];
+}
+
+/** Says which version of the document the decision is of, and why it is not the newest one. */
+function versionLines(status: ExplainedStatus | null): readonly string[] {
+  if (status === null) return [];
+  const { generation, newestGeneration, rejections } = status;
+  if (rejections.length > 0) {
+    const newest = generation === null ? 'the newest version' : `generation ${newestGeneration ?? ''}`;
+    const inEffect = generation === null ? 'the last valid one' : `generation ${generation}`;
+    const head = `document: ${newest} is rejected, this decision is of ${inEffect}:`;
+    return [head, ...rejections.map((message) => `  ${message}`)];
+  }
+  if (generation === null) return [];
+  const isNewest = newestGeneration === null || newestGeneration === generation;
+  const note = isNewest
+    ? ''
+    : `; no decision was made yet for generation ${newestGeneration}, the newest one`;
+  return [`document: generation ${generation}${note}`];
+}
+
+/** Returns the hold that prevented the change, or that would prevent any; null: there is none. */
+function heldBack(status: ExplainedStatus | null): ReportedCondition | null {
+  const held = status?.conditions.find(({ type, status: is }) => type === 'Held' && is === 'True');
+  if (status === null || held === undefined) return null;
+  const isPrevented = ['dry-run', 'paused', 'held'].includes(status.outcome.kind);
+  return isPrevented || held.reason === 'ConflictingScaler' ? held : null;
 }
 
 /** The reason of a pause with `replicas`. The group is the effect on the replicas. */

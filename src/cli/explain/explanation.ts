@@ -19,6 +19,11 @@ export interface ExplainedStatus {
   readonly outcome: Omit<OutcomeView, 'kind'> & { readonly kind: string };
   /** Replaces the reason of the decision while a pause sets the replicas, and in the first cycle after it. */
   readonly reason: string | null;
+  /** Generation of the Scaler object that the decision was made for; null: the document is a file, or it is unknown. */
+  readonly generation: number | null;
+  readonly newestGeneration: number | null;
+  /** Errors of the newest version of the document, which is rejected; empty: it is not. */
+  readonly rejections: readonly string[];
   /** Message about another client that writes spec.replicas; null: none. */
   readonly conflictingWriter: string | null;
   /** Null: no change since the service started. */

@@ -75,7 +75,7 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
     }
   };
   const explain: ServiceClient['explainMissing'] = async (name) =>
-    explainMissing(name, { service, rows: (await listScalers(null)).rows });
+    explainMissing(name, { service, ...(await listScalers(null)) });
   const orCommandError = async <T>(name: ScalerName, reading: Promise<T>): Promise<T> => {
     try {
       return await reading;
@@ -157,9 +157,19 @@ function readRow(item: unknown): ScalerRow | null {
 
 function explainMissing(
   { namespace, name }: ScalerName,
-  { service, rows }: { readonly service: ReachedService; readonly rows: readonly ScalerRow[] },
+  { service, rows, problems }: { readonly service: ReachedService } & Pick<ScalerList, 'rows' | 'problems'>,
 ): CommandError {
   const key = `${namespace}/${name}`;
+  const errors = problems.filter(
+    (problem) => textIn(problem, 'scaler') === key && textIn(problem, 'severity') === 'error',
+  );
+  if (errors.length > 0)
+    return new CommandError(
+      [
+        `the document of ${key} is rejected, and no valid version is in effect:`,
+        ...errors.map((problem) => `  ${textIn(problem, 'message') ?? ''}`),
+      ].join('\n'),
+    );
   const row = rows.find((one) => one.namespace === namespace && one.name === name);
   if (row !== undefined) {
     const conditions: unknown = row.view['conditions'];

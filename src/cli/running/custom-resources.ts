@@ -9,6 +9,9 @@ import { SCALER_GROUP, type ScalerObject } from '../../kubernetes/scaler-objects
 import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
 import { createScalerWatch } from '../../kubernetes/scaler-objects/watch-scalers.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
+import { countErrors } from '../../scaler/problems/problem.js';
+import { type Scaler, scalerKey } from '../../scaler/spec.js';
+import type { Generations } from '../../server/pages/scaler-pages.js';
 import type { Log } from '../../units/log.js';
 import type { Clock } from '../../units/clock.js';
 
@@ -20,6 +23,8 @@ export interface CustomResources {
   readonly writeStatuses: (signal: AbortSignal) => Promise<void>;
   /** Returns the object whose document is in effect for NAMESPACE/NAME; null: the document is in a file. */
   readonly eventObject: (key: string) => EventObject | null;
+  /** Returns the generation of the object that a scaler was read from, and that of its newest version; null: unknown. */
+  readonly generationsOf: (scaler: Scaler) => Generations;
   /** Reasons why the service is not ready. A missing CRD is not one of them. */
   readonly waitingFor: () => readonly string[];
 }
@@ -42,6 +47,7 @@ export function createCustomResources({ store, ...options }: CustomResourcesOpti
   if (store === null) return NONE;
   const { transport, clock, log, dryRun, isOwn = () => true } = options;
   let verdicts: ReadonlyMap<string, ObjectVerdict> = new Map();
+  const generations = new WeakMap<Scaler, number>();
   const watch = createScalerWatch({ store, transport, clock, log });
   const statusPorts = {
     ...options,
@@ -53,7 +59,16 @@ export function createCustomResources({ store, ...options }: CustomResourcesOpti
   return {
     setVerdicts: (next) => {
       verdicts = next;
+      for (const object of store.list()) {
+        const verdict = next.get(scalerKey(object));
+        const isInEffect = verdict?.specText === object.specText && countErrors(verdict.problems) === 0;
+        if (isInEffect && verdict.scaler !== null) generations.set(verdict.scaler, object.generation);
+      }
     },
+    generationsOf: (scaler) => ({
+      generation: generations.get(scaler) ?? null,
+      newestGeneration: store.get(scaler.namespace, scaler.name)?.generation ?? null,
+    }),
     watch: watch.run,
     writeStatuses: (signal) => (dryRun ? Promise.resolve() : writeStatuses(statusPorts, signal)),
     eventObject: (key) => {
@@ -76,5 +91,6 @@ const NONE: CustomResources = {
   watch: nothing,
   writeStatuses: nothing,
   eventObject: () => null,
+  generationsOf: () => ({ generation: null, newestGeneration: null }),
   waitingFor: () => [],
 };

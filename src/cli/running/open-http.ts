@@ -7,6 +7,7 @@ import type { Problem } from '../../scaler/problems/problem.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { createApp } from '../../server/app.js';
 import { createEventStreams } from '../../server/event-streams.js';
+import type { ScalerPageParts } from '../../server/pages/scaler-pages.js';
 import { readPeerKeys } from '../../server/fleet/sealed.js';
 import { startServer } from '../../server/server.js';
 import { readSite } from '../../server/site/read-site.js';
@@ -43,6 +44,7 @@ export interface HttpParts {
   readonly waitingFor: () => readonly string[];
   readonly problems: () => readonly Problem[];
   readonly scalers: () => readonly Scaler[];
+  readonly generationsOf: ScalerPageParts['generationsOf'];
   readonly transport: Transport;
   readonly apiServerNames: () => readonly string[];
   /** URL of this process's HTTP server for other replicas; null: unknown. */
@@ -95,6 +97,7 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
       version: VERSION,
       isLeading: shards.isLeading,
       problems: parts.problems,
+      generationsOf: parts.generationsOf,
     },
     longHistory: openLongHistory({
       source: config.prometheus['default'] ?? null,

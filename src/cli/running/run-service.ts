@@ -7,6 +7,7 @@ import { readServiceConfig, serviceFacts } from '../../config/read-service-confi
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { describeReadError } from '../../config/describe-read-error.js';
 import { ElectionRefusedError } from '../../control/election/election-refusal.js';
+import { findSharedTargets } from '../../control/observe/shared-targets.js';
 import type { CycleOutput } from '../../control/ports/ports.js';
 import { findConnection } from '../../kubernetes/access/connection.js';
 import type { Connection } from '../../kubernetes/access/connection.js';
@@ -14,6 +15,7 @@ import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
 import { createScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
 import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
+import { nameTarget } from '../../kubernetes/targets.js';
 import { readBoundedText } from '../../files/read-bounded.js';
 import { createPrometheusClient } from '../../prometheus/client/client.js';
 import { createRangeClient } from '../../prometheus/client/range-client.js';
@@ -247,6 +249,7 @@ function applyDocuments(
     if (severity === 'error') log.error(rejection, fields);
     else log.warn('document has warnings', fields);
   }
+  logSharedTargets(before?.scalers ?? [], scalers, log);
   log.info('scaler documents loaded', { scalers: scalers.length, errors: countErrors(problems) });
 }
 
@@ -259,4 +262,27 @@ function logAddedAndRemoved(before: readonly Scaler[], after: readonly Scaler[],
   for (const key of names.after) {
     if (!names.before.has(key)) log.info('scaler added', { scaler: key });
   }
+}
+
+/** One line for each target, because each scaler's own line names one other only. */
+function logSharedTargets(before: readonly Scaler[], after: readonly Scaler[], log: Log): void {
+  const known = new Set(sharingOf(before).map((sharing) => JSON.stringify(sharing)));
+  for (const sharing of sharingOf(after)) {
+    if (known.has(JSON.stringify(sharing))) continue;
+    log.warn('several scalers scale the same target: it is patched for none of them', sharing);
+  }
+}
+
+function sharingOf(
+  scalers: readonly Scaler[],
+): readonly { readonly target: string; readonly scalers: string }[] {
+  const shared = findSharedTargets(scalers);
+  if (shared.size === 0) return [];
+  const byTarget = new Map<string, string[]>();
+  for (const { key, namespace, spec } of scalers) {
+    if (!shared.has(key)) continue;
+    const target = nameTarget(namespace, spec.scaleTargetRef);
+    byTarget.set(target, [...(byTarget.get(target) ?? []), key]);
+  }
+  return [...byTarget].map(([target, keys]) => ({ target, scalers: keys.join(', ') }));
 }

@@ -245,6 +245,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
           ...resources.waitingFor(),
         ],
         problems: () => documentProblems,
+        generationsOf: resources.generationsOf,
         scalers: () => scalers,
         apiServerNames: () => apiServerNames,
         address: () => address,

@@ -1,4 +1,6 @@
 import { checkLimits } from '../../config/document-set.js';
+import { findSharedTargets } from '../../control/observe/shared-targets.js';
+import { nameTarget } from '../../kubernetes/targets.js';
 import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-service-config.js';
 import {
   isServiceDocument,
@@ -14,6 +16,7 @@ import type { LocatedDocument } from '../../scaler/problems/located-document.js'
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import type { Instant } from '../../units/time.js';
 import type { Scaler } from '../../scaler/spec.js';
+import { readOtherScalers } from '../doctor/list-scaler-objects.js';
 import { runChecks } from '../doctor/run-checks.js';
 import { type DoctorReport, makeReport, writeReport } from '../doctor/report/report.js';
 import { withPrometheusUrl } from '../doctor/data-sources/with-prometheus-url.js';
@@ -105,18 +108,16 @@ async function checkLive(
   const base = withPrometheusUrl(input.config ?? resolveServiceConfig({}, null), input.prometheus);
   const config = withCluster(base, input.cluster);
   const { scalers } = input;
+  const context = { clock, signal, env, home: homeDirectory(io), config };
+  const { others, results: ofObjects } = await readOtherScalers(scalers, context);
   const results = await runChecks({
-    clock,
-    signal,
-    env,
-    home: homeDirectory(io),
-    config,
+    ...context,
     scalers,
-    allScalers: scalers,
+    allScalers: [...scalers, ...others],
     // The account of the user is not that of the service.
     includesServiceChecks: false,
   });
-  return makeReport(results);
+  return makeReport([...results, ...ofObjects]);
 }
 
 function describe(report: ValidationReport, hasQueries: boolean, io: CommandIo): string {
@@ -162,6 +163,7 @@ function validate(
     readScalerDocument(inNamespace(document, namespace), file.name, { ...readOptionsOf(config), now }),
   );
   const unique = refuseDuplicates(read);
+  const shared = findSharedTargets(unique.flatMap(({ scaler }) => scaler ?? []));
   const scalers = unique.flatMap(({ scaler }) => (scaler === null ? [] : [scaler]));
   const limitProblem = checkLimits(
     files.map(({ text }) => text.length),
@@ -174,7 +176,10 @@ function validate(
     ...(all.length === 0 ? files.map(emptyFileProblem) : []),
     ...(named?.problems ?? []),
     ...configs.flatMap((one) => one.problems),
-    ...unique.flatMap((document) => document.problems),
+    ...unique.flatMap((one, index) => [
+      ...one.problems,
+      ...sharedTarget(documents[index]?.document ?? null, one.scaler, shared),
+    ]),
   ];
   const report = {
     serviceConfigs: configs.length + (named === null ? 0 : 1),
@@ -199,6 +204,19 @@ function inNamespace(document: LocatedDocument, namespace: string | undefined): 
   const message = `metadata.namespace is ${formatValue(own)}, but --namespace is ${namespace}`;
   const problem = place(finding('wrong-value', ['metadata', 'namespace'], message));
   return { ...document, problems: [...problems, problem] };
+}
+
+/** The service accepts both documents, because a third one may be the mistake, and holds them. */
+function sharedTarget(
+  document: LocatedDocument | null,
+  scaler: Scaler | null,
+  shared: ReturnType<typeof findSharedTargets>,
+): readonly Problem[] {
+  const other = scaler === null ? undefined : shared.get(scaler.key);
+  if (document === null || scaler === null || other === undefined) return [];
+  const target = nameTarget(scaler.namespace, scaler.spec.scaleTargetRef);
+  const message = `${other} also scales ${target}: promscaler patches it for neither. Delete one of the two`;
+  return [document.place(finding('shared-target', ['spec', 'scaleTargetRef'], message))];
 }
 
 function hasQuery({ value }: LocatedDocument): boolean {

@@ -1,6 +1,7 @@
 import { widestBounds } from '../../decision/limits/scheduled-bounds.js';
 import type { Decision } from '../../decision/result/decision.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { ScaleTarget } from '../../kubernetes/api/types.js';
 import type { Instant } from '../../units/time.js';
 import { changeReplicas, NOT_WANTED } from './change-replicas.js';
@@ -26,7 +27,7 @@ interface Wanted {
   readonly isFixed: boolean;
 }
 
-/** Returns null if there is nothing to carry out, as in nearly every cycle: then nothing waits either. */
+/** Returns null if there is nothing to carry out or check, as in nearly every cycle: then nothing waits either. */
 export function carryOut(input: CycleInput, ports: CyclePorts, wanted: Wanted): Promise<CarriedOut> | null {
   const { target, order, hold } = wanted;
   const costs =
@@ -36,7 +37,31 @@ export function carryOut(input: CycleInput, ports: CyclePorts, wanted: Wanted): 
       to: order.desiredReplicas,
       isHeld: hold !== null,
     }) ?? null;
-  return order.action === 'none' || hold !== null ? null : change(input, ports, { ...wanted, costs });
+  if (hold !== null) return null;
+  if (order.action !== 'none') return change(input, ports, { ...wanted, costs });
+  return wanted.memory.wasDryRun === true && ports.leadership.mayWrite()
+    ? tryChange(input, ports, wanted)
+    : null;
+}
+
+/**
+ * Checks after a dry run that the present count could be written, so that a missing permission or a webhook that rejects
+ * it is reported now, and not when the count has to change.
+ */
+async function tryChange({ signal }: CycleInput, ports: CyclePorts, wanted: Wanted): Promise<CarriedOut> {
+  const { target, order, memory } = wanted;
+  const { namespace, ref, uid, resourceVersion } = target;
+  const releaseTurn = await ports.takeTurn();
+  try {
+    const change = { uid, resourceVersion, replicas: order.currentReplicas };
+    await ports.cluster.tryScale?.(namespace, ref, change, signal);
+    return { result: null, memory: { ...memory, wasDryRun: false } };
+  } catch (error) {
+    if (!(error instanceof KubernetesError)) throw error;
+    return { result: { kind: 'failed', message: error.message, unresolved: null }, memory };
+  } finally {
+    releaseTurn();
+  }
 }
 
 async function change(
@@ -72,7 +97,7 @@ async function change(
       isWanted: isCurrent,
     };
     const result = await changeReplicas({ clock, cluster, leadership, announce }, wantedChange, neverAborted);
-    return { result, memory };
+    return { result, memory: result.kind === 'patched' ? { ...memory, wasDryRun: false } : memory };
   } finally {
     releaseTurn();
   }

@@ -35,6 +35,8 @@ export interface Memory {
   readonly conditions?: readonly Condition[] | undefined;
   /** Whether a pause was in effect in the last cycle; absent: false. */
   readonly wasPaused?: boolean | undefined;
+  /** Whether the last cycle was a dry run, after which no change was accepted or checked; absent: false. */
+  readonly wasDryRun?: boolean | undefined;
   readonly isRestored: boolean;
   /** The stored entry on which this memory is based; null: none. */
   readonly stored: string | null;
@@ -91,6 +93,7 @@ export function copyMemory(memory: Memory): { -readonly [field in keyof Memory]:
     podFacts: memory.podFacts,
     conditions: memory.conditions,
     wasPaused: memory.wasPaused,
+    wasDryRun: memory.wasDryRun,
     isRestored: memory.isRestored,
     stored: memory.stored,
     isUnsaved: memory.isUnsaved,

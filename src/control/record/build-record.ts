@@ -92,14 +92,24 @@ export function buildUnreadRecord(
 }
 
 /**
- * Returns a shadow only if the decision is held because of the dry run: otherwise the decision does not predict what
- * promscaler will do after the dry run.
+ * Returns a shadow only if the decision is held because of the dry run and was calculated from full values: otherwise
+ * the decision does not predict what promscaler will do after the dry run.
  */
 function shadowOf(decision: Decision, hold: Hold | null, other: OtherScaler | null): Shadow | undefined {
   const theirReplicas = other?.desiredReplicas;
   if (hold?.reason !== 'DryRun' || other === null || theirReplicas === undefined) return undefined;
+  if (!isCalculated(decision)) return undefined;
   const difference = decision.desiredReplicas - theirReplicas;
   return { beside: nameOtherScaler(other), theirReplicas, difference };
+}
+
+/** A count that is held because a metric has no full value is the count of the HPA, and would always agree with it. */
+function isCalculated({ metrics, action }: Decision): boolean {
+  // Without metrics, a bound sets the count, or the target is at 0 and nothing is calculated.
+  if (metrics.length === 0) return action !== 'none';
+  return metrics.every(
+    ({ error, partial, fallback }) => error === null && partial === null && fallback === undefined,
+  );
 }
 
 function whyDegraded(degraded: string | null, result: ScaleResult | null): string | null {

@@ -98,6 +98,16 @@ export interface Cluster {
     change: { readonly uid: string; readonly resourceVersion: string; readonly replicas: number },
     signal: AbortSignal,
   ) => Promise<Scale>;
+  /**
+   * Sends a PATCH that the API server checks and does not store. Resolves if it would be accepted, or if the target has
+   * changed meanwhile. Unset: this cannot be checked.
+   */
+  readonly tryScale?: (
+    namespace: string,
+    ref: TargetRef,
+    change: { readonly uid: string; readonly resourceVersion: string; readonly replicas: number },
+    signal: AbortSignal,
+  ) => Promise<void>;
   /** Calls `onWritten` after the API server has accepted the Event; never for one that is dropped or fails. */
   readonly recordEvent: (object: EventObject, event: TargetEvent, onWritten?: () => void) => void;
   /**

@@ -16,8 +16,15 @@ export interface Problem {
   /** Path of the field, such as `spec.metrics[0].pods.query`; empty for the whole document. */
   readonly path: string;
   readonly sourceLine: string | null;
+  /** `NAMESPACE/NAME` of the document, for problems of a service; absent: none, or unknown. */
+  readonly scaler?: string;
 }
 
 export function countErrors(problems: readonly Problem[]): number {
   return problems.filter(({ severity }) => severity === 'error').length;
+}
+
+/** Adds the name of the document. `key`: null: unknown. */
+export function ofScaler(problems: readonly Problem[], key: string | null): readonly Problem[] {
+  return key === null ? problems : problems.map((problem) => ({ ...problem, scaler: key }));
 }

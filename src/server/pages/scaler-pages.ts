@@ -2,6 +2,7 @@ import { escapeText } from '../../units/clean-text.js';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Decision, PastDecision } from '../../decision/result/decision.js';
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
+import type { Scaler } from '../../scaler/spec.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import type { HistoryEntry } from '../../telemetry/history.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
@@ -27,6 +28,14 @@ export interface ScalerPageParts {
   readonly version: string;
   readonly isLeading: () => boolean;
   readonly problems: () => readonly Problem[];
+  readonly generationsOf: (scaler: Scaler) => Generations;
+}
+
+/** `metadata.generation` of a Scaler object; null: the document is in a file, or it is unknown. */
+export interface Generations {
+  /** Of the version that a decision was made for. */
+  readonly generation: number | null;
+  readonly newestGeneration: number | null;
 }
 
 export function listScalers(parts: ScalerPageParts): RequestHandler {
@@ -60,7 +69,15 @@ export function writeScalerPage(
 
 export function showScaler(parts: ScalerPageParts): RequestHandler {
   return withStatus(parts, (status, _query, response) => {
-    response.json(viewScalerDetail(status, writeOrNull(parts, status.record.decision)));
+    const { scaler, record, key } = status;
+    const rejections = parts
+      .problems()
+      .filter((problem) => problem.scaler === key && problem.severity === 'error');
+    response.json({
+      ...viewScalerDetail(status, writeOrNull(parts, record.decision)),
+      ...parts.generationsOf(scaler),
+      rejections: viewProblems(rejections),
+    });
   });
 }
 

@@ -96,13 +96,14 @@ export function viewProblems(problems: readonly Problem[]): ScalerListView['prob
   const warnings = problems.filter(({ severity }) => severity === 'warning');
   return [...errors, ...warnings]
     .slice(0, MOST_PROBLEMS)
-    .map(({ severity, code, message, file, place, path }) => ({
+    .map(({ severity, code, message, file, place, path, scaler }) => ({
       severity,
       code,
       message: message.slice(0, LONGEST_MESSAGE),
       file,
       line: place?.line ?? null,
       path,
+      scaler: scaler ?? null,
     }));
 }
 
@@ -115,7 +116,7 @@ function viewPause(pause: Pause | null): ScalerView['pause'] {
 export function viewScalerDetail(
   status: ScalerStatus,
   decision: unknown,
-): Omit<ScalerDetailView, 'decision' | 'document'> & {
+): Omit<ScalerDetailView, 'decision' | 'document' | 'generation' | 'newestGeneration' | 'rejections'> & {
   readonly document: unknown;
   readonly decision: unknown;
 } {
@@ -223,6 +224,7 @@ function viewMetrics({ scaler, record }: ScalerStatus): readonly MetricView[] {
       target: targetValue(spec),
       proposal: result?.proposal ?? null,
       error: result?.error ?? null,
+      partial: result?.partial ?? null,
     };
   });
 }

@@ -45,6 +45,10 @@ export const metricSchema = z.object({
   target: z.number(),
   proposal: count.nullable(),
   error: z.string().nullable(),
+  partial: z
+    .string()
+    .nullable()
+    .describe('Why the value may raise but not lower the count; null: it is a full value, or there is none.'),
 });
 
 export const limitSchema = z.object({
@@ -92,7 +96,9 @@ const scalerFields = {
   shadow: z
     .object({ beside: z.string(), theirReplicas: count, difference: z.int() })
     .nullable()
-    .describe('Dry run next to an HPA: its name, its desired replicas, and desiredReplicas minus those.'),
+    .describe(
+      'Dry run next to an HPA: its name, its desired replicas, and desiredReplicas minus those; null: not compared, for example because a metric has no full value.',
+    ),
   agreement: z
     .object({
       beside: z.string(),
@@ -138,6 +144,7 @@ const problemSchema = z.object({
     .describe('File, or scalers.promscaler.dev/NAMESPACE/NAME for an object of the cluster.'),
   line: z.int().min(1).nullable(),
   path: z.string().describe('Path of the field in the document; empty for the whole document.'),
+  scaler: z.string().nullable().describe('NAMESPACE/NAME of the document; null: unknown.'),
 });
 
 export const scalerListSchema = z.object({
@@ -161,6 +168,19 @@ export const scalerDetailSchema = z.object({
   ...scalerFields,
   document: documentSchema,
   decision: decisionSchema.nullable().describe('null: the target could not be read.'),
+  generation: count
+    .nullable()
+    .describe(
+      'metadata.generation of the Scaler object that the decision was made for; null: a file, or unknown.',
+    ),
+  newestGeneration: count
+    .nullable()
+    .describe('metadata.generation of the newest version; null: a file, or unknown.'),
+  rejections: z
+    .array(problemSchema)
+    .describe(
+      'Errors of the newest version, which is rejected: the decision is that of the last valid one. Empty: the newest version is in effect.',
+    ),
   seconds: z
     .object({ observe: z.number().min(0), decide: z.number().min(0), act: z.number().min(0) })
     .describe('Duration of the phases of the last cycle.'),

@@ -53,6 +53,7 @@ const app = createApp({
     version: 'bench',
     isLeading: () => true,
     problems: () => [],
+    generationsOf: () => ({ generation: null, newestGeneration: null }),
   },
   longHistory: openLongHistory({
     source: source ?? null,

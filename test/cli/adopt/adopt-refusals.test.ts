@@ -20,6 +20,7 @@ describe('adopt, as a usage error', () => {
     [['hpa/web', '--force'], '--force needs --switch'],
     [['hpa/web', '--report', '--preview'], '--preview cannot be combined with --report'],
     [['hpa/web', '--undo', '-f', 'x.yaml'], '--filename cannot be combined with --undo'],
+    [['hpa/web', '--undo', '--save', 'x.yaml'], '--save needs --switch'],
     [['hpa/web', '-o', 'json'], '-o needs --report'],
   ])('rejects %j', async (args, message) => {
     const { exitCode, stderr } = await runCli(['adopt', ...args]);
@@ -94,7 +95,7 @@ describe('adopt', () => {
     const second = await rig.run('--undo', '--preview');
 
     expect(first.stdout).toContain(
-      'HPA shop/web would be saved in scaler shop/web and deleted\nthe dry run of scaler shop/web would end\n',
+      'HPA shop/web would be saved in hpa-shop-web.yaml and in scaler shop/web, and deleted\nthe dry run of scaler shop/web would end\n',
     );
     expect(second.stdout).toBe(
       'scaler shop/web would be put into dry run\nHPA shop/web would be created again\n',
@@ -246,7 +247,9 @@ spec:
     const switched = await switching;
 
     expect([meanwhile, switched.exitCode, rig.isDryRun()]).toEqual([true, 0, false]);
-    expect(switched.stdout).toContain('ScaledObject shop/web saved in the annotation');
+    expect(switched.stdout).toContain(
+      'ScaledObject shop/web saved in scaledobject-shop-web.yaml and in the annotation',
+    );
     const undone = await rig.run('--undo');
     expect(undone.exitCode).toBe(0);
     expect(await get()).toMatchObject({ metadata: { name: 'web' }, spec: scaledObject()['spec'] });

@@ -48,13 +48,15 @@ export class AdoptRig {
   readonly env: Readonly<Record<string, string>>;
   /** Every count that the workload had since the HPA has settled, without repetitions. */
   readonly counts: number[] = [];
+  /** What the HPA reads while Prometheus returns no series. */
+  hpaLoad = 40;
   /** The adopted object. */
   name = 'hpa/web';
 
   private constructor(cluster: ResourceRig, args: readonly string[]) {
     this.cluster = cluster;
     cluster.simulator.addObject(HPA);
-    this.controller = new HpaController(cluster.simulator, cluster.clock, () => cluster.load);
+    this.controller = new HpaController(cluster.simulator, cluster.clock, () => cluster.load ?? this.hpaLoad);
     endings.push(() => this.controller.stop());
     this.folder = folderOf({ 'adapter.yaml': ADAPTER, kubeconfig: cluster.simulator.kubeconfig() });
     this.env = { KUBECONFIG: `${this.folder}/kubeconfig`, HOME: this.folder };
@@ -100,6 +102,19 @@ export class AdoptRig {
     return ran;
   }
 
+  /** Waits for more decisions of the service. */
+  async decided(count: number): Promise<void> {
+    let last = '';
+    for (let found = 0; found <= count;) {
+      const response = await fetch(`${this.url()}/api/v1/scalers`);
+      const { items } = (await response.json()) as { readonly items: readonly { readonly at: string }[] };
+      const at = items[0]?.at ?? '';
+      if (at !== last) found += 1;
+      last = at;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
   async compared(rounds: number): Promise<void> {
     const enough = async (): Promise<boolean> => {
       const { stdout } = await this.run('--report', '-o', 'json');
@@ -117,6 +132,10 @@ export class AdoptRig {
 
   scaler(): KubeObject | null {
     return this.cluster.simulator.getObject('promscaler.dev/scalers', 'shop', 'web');
+  }
+
+  generation(): unknown {
+    return this.scaler()?.metadata['generation'];
   }
 
   isDryRun(): boolean {

@@ -10,7 +10,11 @@ describe('adopt', () => {
 
     const { exitCode, stdout, stderr } = await rig.run('--adapter-config', 'adapter.yaml');
 
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 0,
+      stderr:
+        'HPA shop/web: spec.metrics[0]: The query is that of externalRules[0] in the config of prometheus-adapter.\n',
+    });
     expect(stdout.split('\n')).toEqual([
       'scaler shop/web created, in dry run: HPA shop/web goes on scaling deployment shop/web',
       `Compare: promscaler adopt hpa/web -n shop --report --url ${rig.url()}`,
@@ -36,7 +40,7 @@ describe('adopt', () => {
     const switched = await rig.run('--switch');
     expect({ ...switched, stdout: '' }).toEqual({ exitCode: 0, stdout: '', stderr: '' });
     expect(switched.stdout).toContain(
-      'HPA shop/web saved in the annotation promscaler.dev/adopted-manifest of scaler shop/web, and deleted\ndry run of scaler shop/web ended\npromscaler scales deployment shop/web, now 4 replicas\n',
+      'HPA shop/web saved in hpa-shop-web.yaml and in the annotation promscaler.dev/adopted-manifest of scaler shop/web, and deleted\ndry run of scaler shop/web ended\npromscaler scales deployment shop/web, now 4 replicas\n',
     );
     expect([rig.hpa(), rig.isDryRun()]).toEqual([null, false]);
     expect(rig.counts).toEqual([4]);

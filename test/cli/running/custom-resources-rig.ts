@@ -43,8 +43,8 @@ export interface Condition {
 /** A cluster with Deployments `web` and `api` in `shop` and `web` in `lab`, and a Prometheus that returns `load`. */
 export class ResourceRig {
   readonly clock: Clock = fastClock(SPEED);
-  /** The value of every query. */
-  load = 40;
+  /** The value of every query; null: no series. */
+  load: number | null = 40;
 
   readonly simulator: Simulator;
   prometheusUrl = '';
@@ -67,7 +67,8 @@ export class ResourceRig {
       response.setHeader('content-type', 'application/json');
       const isQuery = request.url.startsWith('/api/v1/query');
       const value = [rig.clock.now() / 1000, String(rig.load)];
-      const data = isQuery ? { resultType: 'vector', result: [{ metric: {}, value }] } : {};
+      const result = rig.load === null ? [] : [{ metric: {}, value }];
+      const data = isQuery ? { resultType: 'vector', result } : {};
       response.end(JSON.stringify({ status: 'success', data }));
     });
     endings.push(() => prometheus.close());

@@ -185,7 +185,7 @@ describe('validate, for directories,', () => {
   it('reads *.yaml and *.yml of subdirectories, too, and no hidden files', async () => {
     const cwd = folderOf({
       'a.yaml': GOOD,
-      'sub/b.yml': GOOD.replace('name: web', 'name: api'),
+      'sub/b.yml': GOOD.replaceAll('name: web', 'name: api'),
       '.hidden.yaml': BAD,
       'notes.md': 'no',
     });
@@ -221,6 +221,37 @@ describe('validate, for directories,', () => {
     expect(exitCode).toBe(1);
     expect(stdout).toContain('a.yaml:3:19: error: shop/web is also in b.yaml:3');
     expect(stdout).toContain('b.yaml:3:19: error: shop/web is also in a.yaml:3');
+  });
+});
+
+describe('validate, for two documents with one target,', () => {
+  const second = GOOD.replace('name: web, namespace', 'name: second, namespace');
+
+  it('reports both, with the name of the other', async () => {
+    const cwd = folderOf({
+      'a.yaml': GOOD,
+      'b.yaml': second.replace('  scaleT', '  dryRun: true\n  scaleT'),
+    });
+
+    const { exitCode, stdout } = await runCli(['validate', '.'], { cwd });
+
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain(
+      'a.yaml:5:19: error: Scaler shop/second also scales deployment shop/web: promscaler patches it for neither',
+    );
+    expect(stdout).toContain('b.yaml:6:19: error: Scaler shop/web also scales deployment shop/web');
+    expect(stdout).toContain('2 documents, 2 errors, 0 warnings\n');
+  });
+
+  it('accepts the same name in two namespaces and another kind', async () => {
+    const other = second.replace('{ name: web }', '{ name: web, kind: StatefulSet }');
+    const cwd = folderOf({
+      'a.yaml': GOOD,
+      'b.yaml': other,
+      'c.yaml': GOOD.replace('namespace: shop', 'namespace: lab'),
+    });
+
+    expect((await runCli(['validate', '.'], { cwd })).stdout).toContain('3 documents, 0 errors');
   });
 });
 

@@ -1,0 +1,218 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { parse } from 'yaml';
+import type { FaultMatch } from '../../../src/simulator/api/faults/faults.js';
+import type { JsonObject } from '../../../src/simulator/json/json.js';
+import { eventually } from '../../support/manual-clock.js';
+import { send } from '../../simulator/cluster.js';
+import { type Ran, runCli } from '../fake-io.js';
+import { AdoptRig, HPA } from './adopt-rig.js';
+
+jest.setTimeout(60_000);
+
+const HPA_PATH = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web';
+const SCALER_PATH = '/apis/promscaler.dev/v1/namespaces/shop/scalers/web';
+const DEPLOYMENT_PATH = '/apis/apps/v1/namespaces/shop/deployments/web';
+
+describe('adopt does not switch to a scaler that does not scale', () => {
+  let rig: AdoptRig;
+
+  beforeEach(async () => {
+    rig = await AdoptRig.create();
+  });
+
+  const annotate = (annotations: JsonObject): Promise<unknown> =>
+    send(rig.cluster.simulator, 'PATCH', DEPLOYMENT_PATH, { body: { metadata: { annotations } } });
+  const decided = (count = 1): Promise<void> => rig.decided(count);
+
+  it('while its metric has no value: such rounds are not compared', async () => {
+    rig.cluster.load = null;
+    await rig.run('--adapter-config', 'adapter.yaml');
+    await decided(3);
+
+    const report = await rig.run('--report');
+    const switched = await rig.run('--switch');
+
+    const why =
+      'FailedGetExternalMetric: the replica count could not be calculated from External metric load: ';
+    expect([report.exitCode, report.stdout]).toEqual([1, '']);
+    expect(report.stderr).toContain(`no round of scaler shop/web was compared yet: ${why}`);
+    expect(switched.exitCode).toBe(1);
+    expect(switched.stderr).toContain(`no round was compared yet: ${why}`);
+    expect([rig.hpa() === null, rig.isDryRun()]).toEqual([false, true]);
+  });
+
+  it.each([
+    [
+      'a forgotten pause of the workload',
+      () => annotate({ 'promscaler.dev/paused': 'scale-up', 'promscaler.dev/paused-reason': 'release' }),
+      'scaler shop/web is paused: scale-up is paused by annotation; release. End the pause first',
+    ],
+    [
+      'a pause that keeps a count',
+      () => annotate({ 'promscaler.dev/paused-replicas': '4' }),
+      'scaler shop/web is paused: scaling is paused by annotation; kept at 4. End the pause first',
+    ],
+    [
+      'paused: scale-down in the document',
+      () => rig.cluster.edit('web', { paused: 'scale-down' }),
+      'scaler shop/web has spec.paused: "scale-down": remove it first. Nothing was changed',
+    ],
+    [
+      'a deployment tool that manages the scaler',
+      () =>
+        send(rig.cluster.simulator, 'PATCH', `${SCALER_PATH}?fieldManager=argocd-controller`, {
+          body: { spec: { maxReplicas: 19 } },
+        }),
+      'Argo CD manages scaler shop/web, and would set spec.dryRun: true again',
+    ],
+  ])('with %s', async (_, prepare, message) => {
+    await rig.start();
+    const before = rig.generation();
+    await prepare();
+    await eventually(() => rig.cluster.status('web')['observedGeneration'] === rig.generation(), 'a status');
+    if (before === rig.generation()) await decided(2);
+
+    const { exitCode, stderr } = await rig.run('--switch');
+
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(message)]);
+    expect([rig.hpa() === null, rig.isDryRun()]).toEqual([false, true]);
+  });
+});
+
+describe('adopt creates the HPA again if the switch is not confirmed', () => {
+  let rig: AdoptRig;
+
+  beforeEach(async () => {
+    rig = await AdoptRig.create();
+    await rig.start();
+  });
+
+  /** Runs `meanwhile` between the deletion of the HPA and the end of the dry run. */
+  async function switchWith(meanwhile: () => unknown): Promise<Ran> {
+    const { faults } = rig.cluster.simulator;
+    const patch: FaultMatch = { verbs: ['patch'], resource: 'scalers', subresource: '' };
+    faults.add(patch, { kind: 'delay', ms: 0 }, 1);
+    faults.add(patch, { kind: 'delay', ms: 300 }, 1);
+    const switching = rig.run('--switch');
+    await eventually(() => rig.hpa() === null, 'the HPA to be deleted');
+    await meanwhile();
+    return switching;
+  }
+
+  const pause = (): Promise<unknown> =>
+    send(rig.cluster.simulator, 'PATCH', DEPLOYMENT_PATH, {
+      body: { metadata: { annotations: { 'promscaler.dev/paused': 'true' } } },
+    });
+  const forbid = (): unknown =>
+    rig.cluster.simulator.faults.add(
+      { verbs: ['patch'], resource: 'deployments', subresource: 'scale' },
+      { kind: 'forbid' },
+    );
+  const revert = async (): Promise<void> => {
+    await eventually(() => !rig.isDryRun(), 'the dry run to end');
+    await rig.cluster.edit('web', { dryRun: true });
+  };
+
+  it.each([
+    ['its metric has lost its value', () => (rig.cluster.load = null), 'FailedGetExternalMetric: '],
+    ['its workload was paused', pause, 'scaling is paused by annotation'],
+    [
+      'it may not patch the workload',
+      forbid,
+      'FailedUpdateScale: scaling deployment shop/web to 4: 403 Forbidden',
+    ],
+    [
+      'another client has set the dry run again',
+      revert,
+      'another client has set spec.dryRun of scaler shop/web again, or deleted it',
+    ],
+    ['the service has stopped', () => rig.service.stop(), 'connect ECONNREFUSED'],
+  ])('because %s', async (_, meanwhile, why) => {
+    const { exitCode, stdout, stderr } = await switchWith(meanwhile);
+
+    expect(stderr).toContain('promscaler: scaler shop/web does not scale deployment shop/web: ');
+    expect(stderr).toContain(why);
+    expect(stdout).toContain('HPA shop/web created again\nHPA shop/web scales deployment shop/web again\n');
+    expect(stdout).not.toContain('promscaler scales');
+    expect(exitCode).toBe(1);
+    expect(rig.hpa()).toMatchObject({ metadata: HPA['metadata'], spec: HPA['spec'] });
+    expect([rig.isDryRun(), rig.counts]).toEqual([true, [4]]);
+  });
+});
+
+describe('adopt keeps the manifest of the HPA', () => {
+  const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+  async function start(metadata: JsonObject): Promise<AdoptRig> {
+    const rig = await AdoptRig.create();
+    await send(rig.cluster.simulator, 'PATCH', HPA_PATH, { body: { metadata } });
+    await rig.start();
+    return rig;
+  }
+
+  it('in a file, which survives the deletion of the scaler', async () => {
+    const rig = await start({});
+
+    const { stdout } = await rig.run('--switch');
+    await rig.cluster.remove('web');
+
+    expect(stdout).toContain(
+      'HPA shop/web saved in hpa-shop-web.yaml and in the annotation promscaler.dev/adopted-manifest of scaler shop/web, and deleted\n',
+    );
+    expect(parse(readFileSync(join(rig.folder, 'hpa-shop-web.yaml'), 'utf8'))).toEqual(HPA);
+  });
+
+  it('and does not replace another file', async () => {
+    const rig = await start({});
+
+    const { exitCode, stderr } = await rig.run('--switch', '--save', 'adapter.yaml');
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(
+      'adapter.yaml exists with other content: move it, or pass another file with --save',
+    );
+    expect([rig.hpa() === null, rig.isDryRun()]).toEqual([false, true]);
+  });
+
+  it('with the annotation of kubectl apply, so that --undo restores it', async () => {
+    const applied = JSON.stringify(HPA);
+    const rig = await start({ annotations: { [LAST_APPLIED]: applied } });
+    const before = rig.hpa();
+
+    await rig.run('--switch');
+    await rig.run('--undo');
+
+    const restored = rig.hpa();
+    expect(restored?.metadata['annotations']).toEqual(before?.metadata['annotations']);
+    expect(restored?.metadata['annotations']).toMatchObject({ [LAST_APPLIED]: applied });
+    expect([restored?.metadata['labels'], restored?.['spec']]).toEqual([
+      before?.metadata['labels'],
+      before?.['spec'],
+    ]);
+  });
+
+  it('and warns of Argo CD, also if it tracks by label', async () => {
+    const rig = await start({ labels: { 'app.kubernetes.io/instance': 'shop' } });
+
+    const { exitCode, stderr } = await rig.run('--switch');
+
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain(
+      'promscaler: warning: Argo CD or another tool (label app.kubernetes.io/instance) manages HPA shop/web: remove it there, too',
+    );
+  });
+});
+
+it('takes cluster and namespace from the kubeconfig, also in a pod, as kubectl does', async () => {
+  const rig = await AdoptRig.create();
+
+  const { stderr } = await runCli(['adopt', 'hpa/web', '--preview'], {
+    cwd: rig.folder,
+    env: { ...rig.env, KUBERNETES_SERVICE_HOST: '192.0.2.1' },
+    clock: rig.cluster.clock,
+  });
+
+  expect(stderr).toContain('HPA default/web does not exist');
+});

@@ -1,0 +1,60 @@
+import { expect, it, jest } from '@jest/globals';
+import { eventually } from '../../support/manual-clock.js';
+import { folderOf, runCli } from '../fake-io.js';
+import { ResourceRig } from './custom-resources-rig.js';
+
+jest.setTimeout(60_000);
+
+it('shows in each output that two scalers of one target are held, with the name of the other', async () => {
+  const rig = await ResourceRig.create();
+  rig.apply('web');
+  const service = rig.start();
+  await eventually(() => rig.replicas('web') === 4, 'shop/web to have 4 replicas');
+  await rig.shows('web', 'Ready True Ready');
+
+  rig.apply('second', { scaleTargetRef: { name: 'web' } });
+  await rig.shows('second', 'Ready False ConflictingScaler');
+  await rig.shows('web', 'Ready False ConflictingScaler');
+  rig.load = 60;
+  const url = /"url":"(http:[^"]+)"/.exec(service.written.stderr)?.[1] ?? '';
+  const explain = async (): Promise<string> =>
+    (await runCli(['explain', 'shop/web', '--url', url], { clock: rig.clock })).stdout;
+  let text = await explain();
+  const until = rig.clock.monotonicMs() + 60_000;
+  while (!text.includes('4 -> 6') && rig.clock.monotonicMs() < until) text = await explain();
+
+  const why = 'Scaler shop/second scales the same target; promscaler patches nothing until that is deleted';
+  expect(rig.condition('web', 'Ready')?.message).toBe(why);
+  expect(rig.condition('second', 'Ready')?.message).toContain('Scaler shop/web scales the same target');
+  expect(text).toMatch(/^shop\/web {2}4 -> 6, not carried out: ConflictingScaler {2}\(Deployment web/);
+  expect(text).toContain(`\nnot carried out: ${why}\n`);
+  const logged = service.written.stderr.split('\n').filter((line) => line.includes('scale the same target'));
+  expect(logged).toHaveLength(1);
+  expect(logged[0]).toMatch(/"level":"warn".*"target":"deployment shop\/web".*"shop\/second, shop\/web"/);
+  expect(rig.replicas('web')).toBe(4);
+
+  // `validate --live` compares with the cluster, also before the document is applied.
+  const document = `apiVersion: promscaler.dev/v1
+kind: Scaler
+metadata: { name: third, namespace: shop }
+spec: { scaleTargetRef: { name: api }, maxReplicas: 20 }
+`;
+  rig.apply('api');
+  const cwd = folderOf({ 'third.yaml': document, kubeconfig: rig.simulator.kubeconfig() });
+  const { exitCode, stdout } = await runCli(
+    [
+      'validate',
+      'third.yaml',
+      '--live',
+      '--prometheus',
+      rig.prometheusUrl,
+      '--kubeconfig',
+      `${cwd}/kubeconfig`,
+    ],
+    { cwd, env: { HOME: cwd } },
+  );
+  expect(exitCode).toBe(1);
+  expect(stdout).toMatch(
+    /failed +shop\/third: other-scaler: Scaler shop\/api also scales deployment shop\/api/,
+  );
+});
