@@ -29,6 +29,8 @@ clean() {
   if [ "$code" -ne 0 ]; then look; fi
   say 'removing what was installed'
   helm uninstall promscaler -n "$namespace" --ignore-not-found --wait --timeout 2m || true
+  # helm keeps it.
+  kubectl delete crd scalers.promscaler.dev --ignore-not-found --timeout=1m || true
   kubectl delete -f test/e2e/manifests --ignore-not-found --timeout=3m || true
   rm -rf "$work"
   exit "$code"
