@@ -150,6 +150,8 @@ export async function runCells(
   await fall('the load halves', REPLICAS / 2);
   await during('the own scale-down', REPLICAS / 2, () => wait(RECOVERY_SECONDS));
   setLoad(REPLICAS);
+  // After this, the rates show the load, and nothing scales down from these replicas.
+  await wait(WINDOW_SECONDS + 5);
   for (const { name } of SUBJECTS) cluster.simulator.setReplicas({ namespace: NAMESPACE, name }, REPLICAS);
   await wait(RECOVERY_SECONDS);
   for (const { name, seconds, begin, end } of FAULTS[path])

@@ -10,10 +10,28 @@ const TITLES: Readonly<Record<EngineName, string>> = {
 const NO_COUNTS: Counts = { rounds: 0, low: 0, prevented: 0, wrong: 0 };
 
 export function countWrong(results: readonly EngineResult[]): number {
+  return sumOf(cellsOf(results), 'wrong');
+}
+
+function cellsOf(results: readonly EngineResult[]): readonly Counts[] {
   return results
     .flatMap(({ lanes }) => lanes.flatMap(({ judged }) => judged.faults))
-    .flatMap(({ counts }) => [...counts.values()])
-    .reduce((sum, { wrong }) => sum + wrong, 0);
+    .flatMap(({ counts }) => [...counts.values()]);
+}
+
+function sumOf(cells: readonly Counts[], figure: keyof Counts): number {
+  return cells.reduce((sum, counts) => sum + counts[figure], 0);
+}
+
+function totalsOf(results: readonly EngineResult[]): readonly string[] {
+  const cells = cellsOf(results);
+  const [wrong, prevented, low, rounds] = (['wrong', 'prevented', 'low', 'rounds'] as const).map((figure) =>
+    sumOf(cells, figure).toLocaleString('en-US'),
+  );
+  return [
+    `- Wrong scale-downs: ${wrong} in ${cells.length} cells with ${rounds} rounds`,
+    `- Rounds in which the value was too low: ${low}; in which it alone would have scaled down: ${prevented}`,
+  ];
 }
 
 /** Returns the section of docs/benchmarks.md. */
@@ -28,7 +46,7 @@ export function sectionOf(results: readonly EngineResult[], machine: string): re
     `- Machine: ${machine}`,
     `- Engines: ${results.map(({ engine, version }) => `${TITLES[engine]} ${version}`).join(', ')}`,
     `- Date: ${new Date().toISOString().slice(0, 10)}`,
-    `- Wrong scale-downs in all cells: ${countWrong(results)}`,
+    ...totalsOf(results),
     '',
     ...results.flatMap(linesOf),
   ];
