@@ -89,7 +89,7 @@ describe('a service by --url', () => {
 
     await runCli(['status', '-n', 'shop', '--url', `${server.url}/tools/`]);
 
-    expect(paths).toEqual(['/tools/api/v1/scalers?namespace=shop']);
+    expect(paths.sort()).toEqual(['/tools/api/v1/scalers?namespace=shop', '/tools/api/v1/service']);
   });
 });
 
