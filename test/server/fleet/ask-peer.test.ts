@@ -1,3 +1,4 @@
+import type { Request, Response } from 'express';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createRelay } from '../../../src/server/events/relay.js';
 import type { Relay } from '../../../src/server/events/relay.js';
@@ -9,6 +10,7 @@ import { fastClock } from '../../support/fast-clock.js';
 import { eventually } from '../../support/manual-clock.js';
 import { failureText, startPeer, stream } from '../events/peer-server.js';
 import type { PeerServer } from '../events/peer-server.js';
+import { createPeerCheck, PEER_HEADER } from '../../../src/server/fleet/peer-check.js';
 import { readKeys } from './peer-keys.js';
 
 const OTHER_KEY = Buffer.from('another-key-of-at-least-32-characters');
@@ -67,6 +69,23 @@ describe('a question to another replica', () => {
     const outcome = await ask({ identity: 'second', address: UNUSED }, () => Promise.reject(error));
 
     expect(outcome).toEqual({ answer: null, faults: [error] });
+  });
+});
+
+describe('a question of another replica', () => {
+  it('is passed to the error handler after an internal error', async () => {
+    const error = new TypeError('keys is undefined');
+    const check = createPeerCheck({
+      fleet: { identity: 'first', keys: () => Promise.reject(error) },
+      access: null,
+      clock: fastClock(20),
+      orElse: () => undefined,
+    });
+    const request = { headers: { [PEER_HEADER]: 'x' } } as unknown as Request;
+
+    const passed = await new Promise((resolve) => void check(request, {} as unknown as Response, resolve));
+
+    expect(passed).toBe(error);
   });
 });
 

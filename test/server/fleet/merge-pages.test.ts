@@ -72,6 +72,16 @@ describe('the page of another replica', () => {
     expect(readPeerPage(Buffer.from(text), SEES_ALL)).toBeNull();
   });
 
+  it('is not taken for an invalid page after an internal error', () => {
+    const sees = (): never => {
+      throw new TypeError('namespaces is undefined');
+    };
+
+    expect(() => readPeerPage(Buffer.from(JSON.stringify(page(['a']))), { ...SEES_ALL, sees })).toThrow(
+      'namespaces is undefined',
+    );
+  });
+
   it('is read as it is by a viewer of all namespaces, and without the rows that another one may not see', () => {
     const body = Buffer.from(JSON.stringify(page(['a'])));
     const blind = { sees: () => false, seesAll: false, scope: '' };
