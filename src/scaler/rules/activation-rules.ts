@@ -1,4 +1,5 @@
 import { listVariables } from '../../promql/variables.js';
+import { type LabelMatcher, vectorSelectors } from '../../promql/vector-selectors.js';
 import { type Finding, finding, formatPath } from '../problems/finding.js';
 import { BUILT_IN } from '../schema/presets.js';
 import type { Loose, SpecInput } from '../schema/document-schema.js';
@@ -22,20 +23,37 @@ export function checkActivation(spec: Loose<SpecInput>): readonly Finding[] {
 }
 
 /** Reports a workload that may be set to 0 although each metric that could wake it up is one of its own pods. */
-export function checkWakeUp({ metrics = [] }: Loose<SpecInput>, zero: string): readonly Finding[] {
+export function checkWakeUp(
+  { metrics = [], scaleTargetRef }: Loose<SpecInput>,
+  zero: string,
+): readonly Finding[] {
   const queries = metrics.flatMap((metric, index) => {
     const member = metric?.object === undefined ? 'external' : 'object';
     const query = metric?.[member]?.query;
     return query === undefined ? [] : [{ path: ['spec', 'metrics', index, member, 'query'], query }];
   });
   const [first] = queries;
-  if (first === undefined || !queries.every(({ query }) => usesPods(query))) return [];
-  const message = `${formatPath(first.path)} is about the workload's own pods ($pods) and has no value without them, but ${zero} is 0: at 0 replicas, the workload never starts again. Query work that waits elsewhere, such as the length of a queue or requests at the Ingress`;
+  const name = scaleTargetRef?.name;
+  if (first === undefined || !queries.every(({ query }) => usesPods(query) || selectsPodsOf(name, query)))
+    return [];
+  const message = `${formatPath(first.path)} is about the workload's own pods and has no value without them, but ${zero} is 0: at 0 replicas, the workload never starts again. Query work that waits elsewhere, such as the length of a queue or requests at the Ingress`;
   return [finding('never-wakes-up', first.path, message)];
 }
 
 function usesPods(query: string): boolean {
   return listVariables(query).some(({ name }) => name === 'pods');
+}
+
+/** Whether the pods are selected by their names instead: `pod=~"web-.*"`. The pods of `web-api` are not those of `web`. */
+function selectsPodsOf(workload: string | undefined, query: string): boolean {
+  if (workload === undefined) return false;
+  const selectors = vectorSelectors(query);
+  const isOwn = ({ label, operator, value }: LabelMatcher): boolean =>
+    /^(?:pod|pod_name|kubernetes_pod_name|k8s_pod_name)$/.test(label) &&
+    operator === '=~' &&
+    value.startsWith(`${workload}-`) &&
+    /^[.[\\(]/.test(value.slice(workload.length + 1));
+  return selectors.length > 0 && selectors.every(({ matchers }) => matchers.some(isOwn));
 }
 
 function activationOf(metric: NonNullable<Loose<SpecInput>['metrics']>[number]): unknown {
