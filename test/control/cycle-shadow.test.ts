@@ -2,7 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { SCALER_SERIES } from '../../src/telemetry/scaler-series.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
-import { World, answersFrom, at } from './world.js';
+import { failure } from './fake-cluster.js';
+import { World, answersFrom, at, buildScaler } from './world.js';
+import type { Cluster } from '../../src/kubernetes/api/types.js';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
 
 const HPA = {
@@ -116,6 +118,36 @@ describe('no difference is reported', () => {
     expect(record.shadow).toBeUndefined();
     expect(heldOf(record)?.reason).toBe('ConflictingScaler');
   });
+});
+
+it('checks after a dry run, until it succeeds, that the API server would accept a PATCH, and patches nothing', async () => {
+  const world = new World({ dryRun: true });
+  const tried: unknown[] = [];
+  let error: Error | null = failure('forbidden', 'scaling deployment shop/web to 5: 403 Forbidden');
+  const tryScale: Cluster['tryScale'] = (namespace, ref, { replicas }) => {
+    tried.push([namespace, ref.name, replicas]);
+    return error === null ? Promise.resolve() : Promise.reject(error);
+  };
+  Object.assign(world.cluster, { tryScale });
+  const able = ({ conditions }: CycleRecord) => conditions.find(({ type }) => type === 'AbleToScale');
+
+  await world.cycle();
+  const before = tried.length;
+  world.scaler = buildScaler();
+  const failed = (await world.nextCycle()).record;
+  error = null;
+  const succeeded = (await world.nextCycle()).record;
+  await world.nextCycle();
+
+  expect([before, tried]).toEqual([0, Array(2).fill(['shop', 'web', 5])]);
+  expect(able(failed)).toMatchObject({
+    status: 'False',
+    reason: 'FailedUpdateScale',
+    message: 'scaling deployment shop/web to 5: 403 Forbidden',
+  });
+  expect(failed.outcome).toMatchObject({ kind: 'none', from: 5, to: 5 });
+  expect(able(succeeded)?.status).toBe('True');
+  expect(world.cluster.arrived).toEqual([]);
 });
 
 /** The series that `/metrics` has after this record. */
