@@ -194,11 +194,7 @@ export const BUGS: readonly Bug[] = [
   bug(
     'patches-the-current-count',
     { by: ['I8'], when: [] },
-    edit(
-      'control/change/carry-out.js',
-      `return order.action === 'none' || hold !== null ?`,
-      'return hold !== null ?',
-    ),
+    edit('control/change/carry-out.js', `if (order.action !== 'none') return change(`, 'return change('),
   ),
   bug(
     'other-autoscaler-fought',
