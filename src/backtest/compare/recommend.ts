@@ -1,12 +1,13 @@
-import { addSeconds, type Instant, secondsBetween } from '../../units/time.js';
+import { addSeconds, secondsBetween } from '../../units/time.js';
+import { createLoad, type Load } from '../load/load.js';
 import type { Figures, Scoring } from '../figures/figures.js';
 import type { Threshold } from '../figures/threshold.js';
 import { CAREFUL_SLACK } from './judge-settings.js';
 import { type ProbeSetting, probesOf } from './probes.js';
 import { findSettings } from './search-settings.js';
-import { figuresByWindow, runWithin, subWindows } from './sub-windows.js';
+import { figuresByWindow, subWindows } from './sub-windows.js';
 import type { Assignment } from './sweep.js';
-import { DEMAND_STEP_SECONDS, type Result, resultOf, runAllOn, scoringOf, type Variant } from './variant.js';
+import { type Result, resultOf, runAllOn, scoringOf, type Variant } from './variant.js';
 
 export interface Recommendation {
   /** Null: keep the document as it is. */
@@ -14,16 +15,16 @@ export interface Recommendation {
   readonly reason: string;
   /** Null without a change. */
   readonly saving: Saving | null;
-  /** The last quarter, by which neither the search nor the confirmation was decided. */
+  /** The second half. */
   readonly scoring: Scoring;
-  /** On the last quarter: the document, and the change that was chosen on the first half. */
+  /** In the scored parts of the second half: the document, and the change that was chosen on the first half. */
   readonly results: readonly Result[];
 }
 
 /** In percent of the pod-hours of the document; negative: it needs more. */
 export interface Saving {
   readonly percent: number;
-  /** Of the twelve parts of the last quarter. */
+  /** Of single parts. */
   readonly lowest: number;
   readonly highest: number;
 }
@@ -31,10 +32,10 @@ export interface Saving {
 const MAX_WORSE_THETA_U = 0.05;
 
 /**
- * Picks settings on the first half of the load, confirms them on the third quarter, and scores them on the last one. The
- * change is recommended only if it keeps in both quarters what it promised: fewer pod-hours than the document, and the
- * conditions, or about the same under-provisioning as the document. If the document misses the conditions, a change that
- * meets them may cost more.
+ * Picks settings on the first half of the load. Of twelve parts of the second half, every other one confirms them, and
+ * the others score them: halves of the rest would differ like day and night. The change is recommended only if it keeps
+ * in both what it promised: fewer pod-hours than the document, and the conditions, or about the same under-provisioning
+ * as the document. If the document misses the conditions, a change that meets them may cost more.
  */
 export async function recommend(
   variant: Variant,
@@ -44,51 +45,83 @@ export async function recommend(
   const { scoring, assumptions } = setting;
   const { start, end } = scoring.demand;
   const middle = addSeconds(start, Math.floor(secondsBetween(start, end) / 2));
-  const steps = Math.floor(secondsBetween(middle, end) / DEMAND_STEP_SECONDS);
-  const quarter = addSeconds(middle, Math.floor(steps / 2) * DEMAND_STEP_SECONDS);
-  const within = (from: Instant, to: Instant): Scoring =>
-    scoringOf(scoring.load, assumptions, { start: from, end: to });
-  const [third, last] = [within(middle, quarter), within(quarter, end)];
-  const second = { ...setting, scoring: within(middle, end) };
-  const onLast = (results: readonly Result[]): readonly Result[] => results.map((one) => resultIn(last, one));
+  const half = scoringOf(scoring.load, assumptions, { start: middle, end });
+  const second = { ...setting, scoring: half };
+  const windows = subWindows(half, assumptions);
+  const [confirming, scored] = [0, 1].map((rest) => windows.filter((_, index) => index % 2 === rest));
+  const inParts = (parts: readonly Scoring[] = []): Scoring =>
+    scoringOf(onlyWithin(half, parts), assumptions, { start: middle, end });
+  const [confirmation, score] = [inParts(confirming), inParts(scored)];
+  const scoredResults = (results: readonly Result[]): readonly Result[] =>
+    results.map((one) => resultIn(score, one));
   const answer = (reason: string, results: readonly Result[]): Recommendation => ({
     ...{ change: null, reason, saving: null },
-    ...{ scoring: last, results: onLast(results) },
+    ...{ scoring: half, results: scoredResults(results) },
   });
   const found = await findSettings(variant.scaler, conditions, probesOf(setting, start, middle));
   if (typeof found === 'string') return answer(found, await runAllOn(setting.world, [variant], second));
   const changed = { name: 'changed', scaler: found.scaler };
-  // Windows and pods of the last quarter are those that the third one leaves.
   const results = await runAllOn(setting.world, [variant, changed], second);
-  const confirmation = compareIn(third, results);
-  if (confirmation === null) return answer('the load of the third quarter is unknown', results);
+  const confirmed = compareIn(confirmation, results);
+  if (confirmed === null) return answer('the load of the second half is unknown', results);
   const aim = { conditions, mayCostMore: found.mayCostMore };
-  const why = whyNotConfirmed(confirmation, aim);
-  if (why !== null) return answer(`the best change of the first half ${why} on the third quarter`, results);
-  const score = compareIn(last, results);
-  if (score === null) return answer('the load of the last quarter is unknown', results);
-  const whyNot = whyNotConfirmed(score, aim);
+  const why = whyNotConfirmed(confirmed, aim);
+  if (why !== null)
+    return answer(
+      `the best change of the first half ${why} in the parts of the second half that confirm it`,
+      results,
+    );
+  const compared = compareIn(score, results);
+  if (compared === null) return answer('the load of the second half is unknown', results);
+  const whyNot = whyNotConfirmed(compared, aim);
   if (whyNot !== null)
-    return answer(`the best change, which the third quarter confirmed, ${whyNot} on the last one`, results);
-  const saving = savingIn(last, score, { results, assumptions });
+    return answer(
+      `the best change of the first half, which was confirmed, ${whyNot} in the parts of the second half that score it`,
+      results,
+    );
+  const saving = savingIn(scored ?? [], compared, results);
   const accepted = [
     ...(found.isCareful
       ? [`a smaller tolerance of scale-downs is accepted with up to ${CAREFUL_SLACK} points more theta_U`]
       : []),
-    ...describeMiss(confirmation, conditions, 'third'),
-    ...describeMiss(score, conditions, 'last'),
+    ...describeMiss(confirmed, conditions, 'confirm'),
+    ...describeMiss(compared, conditions, 'score'),
   ];
   return {
     change: found.change,
     reason: [describeSaving(saving), ...accepted].join('; '),
     saving,
-    scoring: last,
-    results: onLast(results),
+    scoring: half,
+    results: scoredResults(results),
   };
 }
 
+/** Returns the load in these parts; outside of them, it is unknown. */
+function onlyWithin({ load, demand }: Scoring, parts: readonly Scoring[]): Load {
+  const times: number[] = [];
+  const values: number[] = [];
+  for (const { demand: part } of parts) {
+    load.pieces(part.start, part.end, (from, _, value) => {
+      times.push(from);
+      values.push(value ?? NaN);
+    });
+    times.push(part.end);
+    values.push(NaN);
+  }
+  if (times.length === 0) {
+    times.push(demand.start);
+    values.push(NaN);
+  }
+  return createLoad(
+    Float64Array.from(times),
+    Float64Array.from(values),
+    demand.end,
+    load.data.isInterpolated,
+  );
+}
+
 function resultIn(part: Scoring, { name, run, error }: Result): Result {
-  return run === null ? { name, run, figures: null, error } : resultOf(name, runWithin(run, part), part);
+  return run === null ? { name, run, figures: null, error } : resultOf(name, run, part);
 }
 
 /** What the document and the change achieve in a part of the time. */
@@ -121,22 +154,21 @@ function whyNotConfirmed(
 function describeMiss(
   { current, changed }: Compared,
   conditions: readonly Threshold[],
-  quarter: string,
+  part: 'confirm' | 'score',
 ): readonly string[] {
   const missed = conditions.find(({ isMetBy }) => !isMetBy(changed, current));
   if (missed === undefined) return [];
   const more = Math.max(0, changed.thetaU - current.thetaU);
   return [
-    `it does not meet ${missed.text} on the ${quarter} quarter, with ${more.toFixed(3)} points more theta_U than the document (at most ${MAX_WORSE_THETA_U} are accepted)`,
+    `it does not meet ${missed.text} in the parts that ${part} it, with ${more.toFixed(3)} points more theta_U than the document (at most ${MAX_WORSE_THETA_U} are accepted)`,
   ];
 }
 
 function savingIn(
-  part: Scoring,
+  windows: readonly Scoring[],
   { current, changed }: Compared,
-  { results, assumptions }: { readonly results: readonly Result[] } & Pick<ProbeSetting, 'assumptions'>,
+  results: readonly Result[],
 ): Saving {
-  const windows = subWindows(part, assumptions);
   const [before = [], after = []] = results.map(({ run }) =>
     run === null ? [] : figuresByWindow(run, windows),
   );
@@ -157,8 +189,8 @@ export function describeSaving({ percent, lowest, highest }: Saving): string {
   const digits = isSaving && percent < LEAST_NOTABLE_PERCENT ? 2 : 1;
   const text = (value: number): string => (isSaving ? value : -value).toFixed(digits);
   const [least, most] = isSaving ? [lowest, highest] : [highest, lowest];
-  const spread = `(${text(least)} to ${text(most)} % in its twelve parts)`;
-  const of = 'on the last quarter, which neither the search nor the confirmation has seen';
+  const spread = `(${text(least)} to ${text(most)} % in single parts)`;
+  const of = 'in the parts of the second half that neither the search nor the confirmation has seen';
   if (!isSaving)
     return `expect ${text(percent)} % more pod-hours ${spread} ${of}; it meets the condition, which the document misses`;
   const note = percent < LEAST_NOTABLE_PERCENT ? ': on its own no reason to change the document' : '';

@@ -24,7 +24,7 @@ export function figuresByWindow(run: Run, windows: readonly Scoring[]): readonly
 }
 
 /** Returns the part of a run in a window. The counts of rounds remain those of the whole run. */
-export function runWithin(run: Run, { demand: { start, end } }: Scoring): Run {
+function runWithin(run: Run, { demand: { start, end } }: Scoring): Run {
   const isWithin = ({ at }: { readonly at: number }): boolean => at >= start && at < end;
   return {
     ...run,

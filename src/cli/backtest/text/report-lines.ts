@@ -34,5 +34,5 @@ export function recommendationLines({ recommendation }: Report, indent: string):
     .trimEnd()
     .split('\n')
     .map((line) => indent + line);
-  return ['', `Recommendation: ${reason}. The table shows the last quarter. Change:`, '', ...yaml];
+  return ['', `Recommendation: ${reason}. The table shows these parts. Change:`, '', ...yaml];
 }
