@@ -94,6 +94,16 @@ describe('a world', () => {
     },
   );
 
+  it('with an API server that restarts 5 minutes after the documents of a hostile namespace are gone violates no invariant', async () => {
+    const [tenant] = worldFault({ mode: 'hostile-tenant', way: 'many' }, 300);
+    const [restart] = worldFault({ mode: 'api-restart', forbiddenMs: 1000 }, 60);
+    if (tenant === undefined || restart === undefined) throw new Error('there are two faults');
+    const faults = [{ ...tenant, startMs: 20 * MINUTE_MS, endMs: 25 * MINUTE_MS }, restart];
+    const { violations } = await runSeed({ seed: 3, hours: 1.1, product, faults });
+
+    expect(violations).toEqual([]);
+  });
+
   it('of a seed whose servers report no start time, with a store that is gone for ten minutes, violates no invariant', async () => {
     const store = { kind: 'source', what: { mode: 'store-lost', percent: 50 } };
     const faults = ['default', 'queues'].flatMap((name) => from30(600, { ...store, source: name }));

@@ -1,5 +1,6 @@
 import { formatTime, type Fault } from '../world/faults.js';
 import type { ApiRecord } from '../world/log.js';
+import { TENANT } from '../world/tenant.js';
 import { isRefusal } from './disturbances.js';
 import type { History } from './history.js';
 import type { Found, Invariant } from './violation.js';
@@ -41,11 +42,18 @@ const backSoon: Invariant = {
     }),
 };
 
-/** Returns the paths of lists and watches that a process had open when the server stopped. */
+/**
+ * Returns the paths of lists and watches that a process had open when the server stopped. Those of the hostile namespace
+ * end with its documents.
+ */
 function pathsWatched(requests: readonly ApiRecord[], { startMs }: WorldFault): readonly string[] {
   const watches = requests.filter(
-    ({ query, sentMs, status }) =>
-      query['watch'] === '1' && sentMs < startMs && sentMs > startMs - 500_000 && status === 200,
+    ({ query, sentMs, status, namespace }) =>
+      query['watch'] === '1' &&
+      sentMs < startMs &&
+      sentMs > startMs - 500_000 &&
+      status === 200 &&
+      namespace !== TENANT,
   );
   return [...new Set(watches.map(({ path }) => path))];
 }
