@@ -5,7 +5,7 @@ import { freshMemory } from '../../../control/memory/memory.js';
 import { metricObserver } from '../../../control/observe/observe-metrics.js';
 import { stateInMemory } from '../../../kubernetes/state/state-store.js';
 import type { CyclePorts, ObserveMetrics } from '../../../control/ports/ports.js';
-import { EMPTY_STATE } from '../../../decision/snapshot/snapshot.js';
+import { EMPTY_STATE, type State } from '../../../decision/snapshot/snapshot.js';
 import { KubernetesError, type Cluster } from '../../../kubernetes/api/types.js';
 import { scalerKey } from '../../../scaler/spec.js';
 import type { CycleRecord } from '../../../telemetry/cycle-record.js';
@@ -52,7 +52,10 @@ interface DecisionFacts extends Pick<ScalerFacts, 'scaler' | 'answers' | 'shares
   readonly context: ClusterContext;
 }
 
-/** Runs one cycle with the values that were read, without patching. */
+/**
+ * Runs one cycle with the values that were read, without patching. No window, confirmation or cooldown holds the
+ * decision: they depend on earlier decisions of the service, which are not known here.
+ */
 export async function decideOnce({ cluster, context, ...facts }: DecisionFacts): Promise<CycleRecord> {
   const { scaler, sharesTargetWith } = facts;
   const { clock, signal } = context;
@@ -60,9 +63,9 @@ export async function decideOnce({ cluster, context, ...facts }: DecisionFacts):
   const answers = { of: () => Promise.resolve(facts.answers), ageOf: () => Promise.resolve(UNKNOWN_AGE) };
   const { record } = await runCycle(
     {
-      scaler,
-      // Without the holds after a restart, which would hide the decision.
-      memory: { ...freshMemory(now, null), state: EMPTY_STATE },
+      scaler: { ...scaler, spec: { ...scaler.spec, downscaleConfirmation: null, cooldownSeconds: 0 } },
+      // A fresh memory starts all windows now, and restoring it from a state store would do so again.
+      memory: { ...freshMemory(now, null), state: WITHOUT_WINDOWS, assumedAt: null, isRestored: true },
       now,
       answers,
       sharesTargetWith,
@@ -73,6 +76,9 @@ export async function decideOnce({ cluster, context, ...facts }: DecisionFacts):
   );
   return record;
 }
+
+/** An empty list, because `null` adds the current count as a recommendation of now. */
+const WITHOUT_WINDOWS: State = { ...EMPTY_STATE, recommendations: [] };
 
 /** A workload is rarely this far from its target. Usually the target is in another unit. */
 const SUSPICIOUS_RATIO = 100;

@@ -1,0 +1,106 @@
+import { describe, expect, it } from '@jest/globals';
+import { cluster, document, diagnosed, healthy, prometheus } from './rig.js';
+import type { Simulator } from '../../../src/simulator/simulator.js';
+
+const ofWeb = (replicas = 2): Promise<Simulator> =>
+  cluster({ workloads: [{ namespace: 'shop', name: 'web', replicas }] });
+
+describe('decision', () => {
+  it('is the one that the service would make now, and nothing is changed', async () => {
+    const simulator = await ofWeb();
+    const pods = simulator.listObjects('/pods', 'shop').map(({ metadata }) => metadata.name);
+    const { url } = await prometheus(healthy(pods, 0.8));
+
+    const { results } = await diagnosed({
+      prometheus: url,
+      kubernetes: simulator.url,
+      documents: { web: document('web') },
+    });
+
+    expect(results.find(({ check }) => check === 'decision')).toMatchObject({
+      status: 'ok',
+      message: 'current decision: cpu is at 160 % of the requests, target 80 %: 2 -> 4',
+    });
+    expect(simulator.describe({ namespace: 'shop', name: 'web' }).replicas).toBe(2);
+    expect(simulator.requests().filter(({ method }) => method === 'PATCH')).toEqual([]);
+  });
+
+  it('reports that a dry run or a pause blocks it', async () => {
+    const simulator = await ofWeb();
+    const { url } = await prometheus([]);
+
+    const { results } = await diagnosed({
+      prometheus: url,
+      kubernetes: simulator.url,
+      documents: { web: document('web', '  dryRun: true\n') },
+    });
+
+    expect(results.find(({ check }) => check === 'decision')?.message).toContain(
+      '(not applied: spec.dryRun is true)',
+    );
+  });
+
+  it.each([
+    [101, ['warning']],
+    [99, []],
+  ])('of %d times the target has a question about units, or none yet', async (times, statuses) => {
+    const simulator = await ofWeb();
+    const { url } = await prometheus([[/http/, times * 10]]);
+    const metrics = '  metrics: [{ external: { query: http, target: { value: 10 } } }]\n';
+
+    const { of } = await diagnosed({
+      prometheus: url,
+      kubernetes: simulator.url,
+      documents: { web: document('web', metrics) },
+    });
+
+    expect(of('decision').map(({ status }) => status)).toEqual(statuses);
+    if (statuses.length > 0) expect(of('decision')[0]?.message).toContain('http is 101 times its target');
+  });
+
+  it('warns if a metric has no value', async () => {
+    const simulator = await ofWeb();
+    const { url } = await prometheus([]);
+
+    const { of } = await diagnosed({
+      prometheus: url,
+      kubernetes: simulator.url,
+      documents: { web: document('web') },
+    });
+
+    expect(of('decision')).toMatchObject([{ status: 'warning' }]);
+    expect(of('decision')[0]?.message).toContain('stays at 2');
+  });
+
+  const zero = '  minReplicas: 0\n';
+  const behavior = (direction: string): string =>
+    `  behavior: { ${direction}: { stabilizationWindowSeconds: 600, policies: [{ type: Pods, value: 50, periodSeconds: 60 }] } }\n`;
+
+  it.each([
+    ['the default stabilization', 5, ''],
+    ['no stabilization', 5, '  downscaleStabilizationSeconds: 0\n'],
+    ['a window of behavior', 5, behavior('scaleDown')],
+    ['a forbidden window', 5, '  downscaleStabilizationSeconds: 0\n  downscaleForbiddenWindowSeconds: 300\n'],
+    ['a confirmation', 5, '  downscaleStabilizationSeconds: 0\n  downscaleConfirmation: {}\n'],
+    ['a forbidden window for scale-ups', 60, '  upscaleForbiddenWindowSeconds: 300\n'],
+    ['a window of behavior for scale-ups', 60, behavior('scaleUp')],
+    ['a cooldown', 0, zero],
+  ])('is held by no window that would start now: %s', async (_, load, spec) => {
+    const simulator = await ofWeb(4);
+    const { url } = await prometheus([[/http/, load]]);
+    const activation = spec === zero ? ', activation: { above: 0 }' : '';
+    const text = document(
+      'web',
+      `${spec}  metrics: [{ external: { query: http, target: { averageValue: 10 }${activation} } }]\n`,
+    );
+    const documents = { web: spec === zero ? text.replace('  minReplicas: 1\n', '') : text };
+
+    const { results } = await diagnosed({ prometheus: url, kubernetes: simulator.url, documents });
+
+    const wanted = { 0: 0, 5: 1, 60: 6 }[load] ?? -1;
+    expect(results.find(({ check }) => check === 'decision')).toMatchObject({
+      status: 'ok',
+      message: expect.stringMatching(new RegExp(`^current decision: .*4 -> ${wanted}\\b`)),
+    });
+  });
+});
