@@ -2,7 +2,7 @@ import { checkDocument } from '../scaler/read/check-document.js';
 import { valueAt, without } from '../scaler/plain-json.js';
 import { type Finding, type Path, formatPath } from '../scaler/problems/finding.js';
 import { PROBLEM_CLASSES } from '../scaler/problems/problem-codes.js';
-import { type Draft, type ItemList, ITEM_LISTS, isIncomplete } from './draft/draft.js';
+import { type Draft, type ItemList, ITEM_LISTS } from './draft/draft.js';
 import type { RemarkLog } from './draft/remarks.js';
 import { documentOf } from './write/write-document.js';
 
@@ -19,7 +19,7 @@ export function repair(draft: Draft, log: RemarkLog): Draft | null {
   let current = draft;
   for (let pass = 0; pass < MOST_PASSES; pass += 1) {
     const found = checkDocument(documentOf(current)).findings.find(
-      ({ code }) => PROBLEM_CLASSES[code] !== 'warning',
+      ({ code }) => PROBLEM_CLASSES[code] !== 'warning' && !(code === 'scale-to-zero' && hasTotal(current)),
     );
     if (found === undefined) return current;
     const next = repairOne(current, found, log);
@@ -28,6 +28,11 @@ export function repair(draft: Draft, log: RemarkLog): Draft | null {
   }
   log.lose([], 'has too many errors to repair');
   return null;
+}
+
+/** Whether a metric, possibly one to complete, has a value without pods. `documentOf` has only the complete ones. */
+function hasTotal({ metrics }: Draft): boolean {
+  return metrics.some(({ value }) => 'external' in value || 'object' in value);
 }
 
 function repairOne(draft: Draft, found: Finding, log: RemarkLog): Draft | null {
@@ -82,9 +87,6 @@ function withMinimum(draft: Draft, found: Finding, log: RemarkLog): Draft | null
     log.lose(found.path, `is ${minReplicas}, above maxReplicas; ${maxReplicas} is used`);
     return { ...draft, spec: { ...draft.spec, minReplicas: maxReplicas } };
   }
-  const why = isIncomplete(draft)
-    ? 'only an Object or External metric can scale to 0. Set it to 0 when you have filled in the metric'
-    : found.message;
-  log.at(['spec', 'maxReplicas']).lose(found.path, `is ${minReplicas}; 1 is used: ${why}`);
+  log.at(['spec', 'maxReplicas']).lose(found.path, `is ${minReplicas}; 1 is used: ${found.message}`);
   return { ...draft, spec: { ...spec, maxReplicas } };
 }

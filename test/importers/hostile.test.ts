@@ -278,7 +278,9 @@ describe('a hostile manifest', () => {
         const [object] = objects;
         const { scaler } = check(object!);
         const [metric] = scaler?.spec.metrics ?? [];
-        if (metric !== undefined && 'query' in metric) expect(metric.query).toBe(query.trim());
+        // A commented-out metric is replaced by vector(0) in `check`.
+        if (metric !== undefined && 'query' in metric && metric.query !== 'vector(0)')
+          expect(metric.query).toBe(query.trim());
       }),
       { seed: SEED, numRuns: 300 },
     );

@@ -6,6 +6,7 @@ import { remarkLine } from '../../src/importers/import-object.js';
 import { type ImportedManifest, importObjects } from '../../src/importers/import-objects.js';
 import { NO_QUERIES } from '../../src/importers/manifest/metric-queries.js';
 import { readManifests } from '../../src/importers/read-manifests.js';
+import { valueAt } from '../../src/scaler/plain-json.js';
 import { readScalers } from '../../src/scaler/read/read-scalers.js';
 import { documentOf } from '../../src/importers/write/write-document.js';
 import type { Problem } from '../../src/scaler/problems/problem.js';
@@ -60,7 +61,9 @@ export function check({ text, label, remarks, draft }: ImportedManifest): Import
     isOpen,
     text,
   });
-  const { scalers } = readScalers(isOpen ? withoutOpen(draft) : text, 'out.yaml');
+  const closed = isOpen ? withoutOpen(draft) : null;
+  const read = closed === null ? text : stringify(documentOf(withMetric(closed)));
+  const { scalers } = readScalers(read, 'out.yaml');
   expect(scalers).toHaveLength(1);
   const [scaler] = scalers;
   const comments = commentText(text);
@@ -69,19 +72,33 @@ export function check({ text, label, remarks, draft }: ImportedManifest): Import
     const shown = words(line).slice(0, 1500);
     if (kind === 'loss' && isPrintable(line)) expect(comments).toContain(shown);
   }
-  return { text, lost, scaler: scaler ?? null, spec: scaler?.document.spec };
+  return {
+    text,
+    lost,
+    scaler: scaler ?? null,
+    spec: closed === null ? scaler?.document.spec : specOf(closed),
+  };
 }
 
 function errorsOf(text: string): readonly Problem[] {
   return readScalers(text, 'out.yaml').problems.filter(({ severity }) => severity === 'error');
 }
 
-/** The document without what the user has to complete, paused if a part of it is commented out. */
-function withoutOpen(draft: Draft): string {
+/** The fields of the document without what the user has to complete, paused if a part of it is commented out. */
+function withoutOpen(draft: Draft): Draft {
   const { paused } = draft.spec;
-  return stringify(
-    documentOf({ ...draft, spec: { ...draft.spec, ...(paused === 'FILL IN' ? { paused: true } : {}) } }),
-  );
+  return { ...draft, spec: { ...draft.spec, ...(paused === 'FILL IN' ? { paused: true } : {}) } };
+}
+
+/** A metric to complete may be the one that allows minReplicas: 0. */
+function withMetric(draft: Draft): Draft {
+  const value = { external: { metric: { name: 'open' }, query: 'vector(0)', target: { value: 1 } } };
+  const isTotal = draft.metrics.some(({ value: one, isOff }) => isOff && !('resource' in one));
+  return isTotal ? { ...draft, metrics: [...draft.metrics, { value, from: [], isOff: false }] } : draft;
+}
+
+function specOf(draft: Draft): unknown {
+  return valueAt(documentOf(draft), ['spec']);
 }
 
 function isPrintable(text: string): boolean {

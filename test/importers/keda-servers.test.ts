@@ -39,7 +39,7 @@ describe('servers of several ScaledObjects', () => {
     const { text, lost } = importOne(scaledObject(triggers(trigger)));
 
     expect(text).toContain('#   queueName: "jobs"\n');
-    expect(text).toContain('#   password\n');
+    expect(text).toContain('#   password (not shown, may be a credential)\n');
     expect(text + lost.join()).not.toContain('secret');
   });
 });

@@ -353,9 +353,9 @@ describe('settings of a ScaledObject without an equivalent', () => {
       `{ type: kafka, metadata: { consumerGroup: 'a"b', lagThreshold: "50"${more} } }`;
 
     expect(exampleOf(kafka(', topic: orders'))).toBe(
-      'sum(kafka_consumergroup_lag{consumergroup="a\\"b", topic="orders"})',
+      'sum(clamp_min(kafka_consumergroup_lag{consumergroup="a\\"b", topic="orders"}, 0))',
     );
-    expect(exampleOf(kafka(''))).toBe('sum(kafka_consumergroup_lag{consumergroup="a\\"b"})');
+    expect(exampleOf(kafka(''))).toBe('sum(clamp_min(kafka_consumergroup_lag{consumergroup="a\\"b"}, 0))');
     expect(exampleOf('{ type: rabbitmq, metadata: { queueName: jobs } }')).toContain('{queue="jobs"}');
     expect(exampleOf('{ type: redis, metadata: {} }')).toContain('{key="listName"}');
     expect(exampleOf('{ type: aws-sqs-queue, metadata: { queueURL: https://sqs.x/1/jobs } }')).toContain(

@@ -2,7 +2,16 @@ import { PLACEHOLDER } from '../../scaler/read/check-document.js';
 import { formatValue } from '../../scaler/problems/finding.js';
 import { defined } from '../draft/draft.js';
 import { readQuantity } from '../manifest/fields.js';
-import { type ReadTrigger, type Trigger, metadataText, offMetric, remarkOnRest } from './trigger.js';
+import {
+  ACTIVATION,
+  type ReadTrigger,
+  type Trigger,
+  metadataText,
+  offMetric,
+  readActivation,
+  remarkOnEnvironment,
+  remarkOnRest,
+} from './trigger.js';
 
 export function readResource(trigger: Trigger): ReadTrigger {
   const { metadata, path } = trigger;
@@ -59,6 +68,9 @@ interface Example {
   readonly metric: string;
   /** Label and field of the metadata with its value. */
   readonly labels: readonly (readonly [label: string, field: string])[];
+  /** Whether the exporter returns a negative number for an unknown one, which would hide others in the sum. */
+  readonly mayBeNegative?: boolean;
+  readonly remark?: string;
 }
 
 /** By trigger type: the query of an exporter for Prometheus. */
@@ -70,6 +82,9 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
       ['consumergroup', 'consumerGroup'],
       ['topic', 'topic'],
     ],
+    // kafka_exporter returns -1 for a partition without a committed offset.
+    mayBeNegative: true,
+    remark: 'maxReplicas must not exceed the number of partitions: further consumers stay idle.',
   },
   rabbitmq: {
     target: 'value',
@@ -85,7 +100,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
 };
 
 /** Returns the query with the values of the trigger. Without a topic, KEDA adds up all topics of the group. */
-function exampleOf({ metric, labels }: Example, metadata: Trigger['metadata']): string {
+function exampleOf({ metric, labels, mayBeNegative }: Example, metadata: Trigger['metadata']): string {
   const matchers = labels.flatMap(([label, field]) => {
     const text = metadataText(metadata, field);
     if (text === undefined || text === '') return field === 'topic' ? [] : [`${label}="${field}"`];
@@ -93,41 +108,74 @@ function exampleOf({ metric, labels }: Example, metadata: Trigger['metadata']): 
     const value = field === 'queueURL' ? text.slice(text.lastIndexOf('/') + 1) : text;
     return [`${label}=${JSON.stringify(value)}`];
   });
-  return `sum(${metric}{${matchers.join(', ')}})`;
+  const selector = `${metric}{${matchers.join(', ')}}`;
+  return mayBeNegative === true ? `sum(clamp_min(${selector}, 0))` : `sum(${selector})`;
 }
 
 /** Settings whose values are printed. Others may be credentials, or addresses that contain credentials. */
 const SHOWN: ReadonlySet<string> = new Set([
-  'activationLagThreshold',
+  'address',
+  'addresses',
+  'awsRegion',
+  'bootstrapServers',
   'consumerGroup',
+  'databaseIndex',
   'lagThreshold',
   'listLength',
   'listName',
   'mode',
+  'offsetResetPolicy',
+  'operation',
+  'partitionLimitation',
+  'pendingEntriesCount',
+  'protocol',
   'queueLength',
   'queueName',
+  'queueURL',
   'stream',
   'subscriptionName',
   'targetQueryValue',
   'topic',
   'value',
+  'version',
+  'vhostName',
 ]);
+
+const MOST_SETTINGS = 20;
+
+/** A text with an @ may be an address with a password. */
+function formatSetting([key, value]: readonly [string, unknown]): string {
+  const isShown = SHOWN.has(key) || ACTIVATION.test(key) || /^(?:true|false)$/.test(String(value));
+  const text = formatValue(value);
+  return isShown && !text.includes('@') ? `  ${key}: ${text}` : `  ${key} (not shown, may be a credential)`;
+}
 
 /** Returns a metric with a placeholder for a trigger that reads another system: its value must come from Prometheus. */
 export function readUnsupported(trigger: Trigger, canBeZero: boolean): ReadTrigger {
-  const { type, name, metadata, path } = trigger;
+  const { type, name, metadata, authentication, path } = trigger;
   const example = Object.hasOwn(EXAMPLES, type) ? EXAMPLES[type] : undefined;
   const query = example === undefined ? null : exampleOf(example, metadata);
   const threshold = example === undefined ? undefined : readQuantity(metadataText(metadata, example.target));
-  const settings = Object.entries(metadata.value).map(([key, value]) =>
-    SHOWN.has(key) ? `  ${key}: ${formatValue(value)}` : `  ${key}`,
-  );
+  const settings = [
+    ...Object.entries(metadata.value).map(formatSetting),
+    ...(authentication === null ? [] : [`  authenticationRef: ${formatValue(authentication)}`]),
+  ];
+  const lost = lostSettings(trigger, example, threshold !== undefined);
   const lines = [
-    `FILL IN a query: the trigger ${formatValue(type)} does not read Prometheus`,
+    `FILL IN a query: the trigger ${formatValue(type)} does not read Prometheus${lost}`,
     ...(query === null ? [] : ['An exporter may provide the number, such as:', `  ${query}`]),
-    ...(settings.length === 0 ? [] : ['The settings of the trigger:', ...settings.slice(0, 20)]),
+    ...(example?.remark === undefined ? [] : [example.remark]),
+    ...(settings.length === 0 ? [] : ['The settings of the trigger:', ...settings.slice(0, MOST_SETTINGS)]),
+    ...(settings.length > MOST_SETTINGS ? [`and ${settings.length - MOST_SETTINGS} more`] : []),
   ];
   metadata.log.lose(path, lines.join('\n'));
+  const thresholds = Object.keys(metadata.value).filter((key) => ACTIVATION.test(key));
+  remarkOnEnvironment(metadata, thresholds);
+  const activation = readActivation(
+    metadata,
+    thresholds.filter((key) => !key.endsWith('FromEnv')),
+    canBeZero,
+  );
   const average = trigger.metricType === 'Value' ? 'value' : 'averageValue';
   return offMetric(
     trigger,
@@ -135,7 +183,24 @@ export function readUnsupported(trigger: Trigger, canBeZero: boolean): ReadTrigg
       metric: { name: name ?? (type === '' ? 'trigger' : type) },
       query: PLACEHOLDER,
       target: { [average]: threshold ?? PLACEHOLDER },
-      activation: canBeZero ? { above: 0 } : undefined,
+      activation,
     }),
   );
+}
+
+/** Names the settings that neither the metric nor the query of the example contains. */
+function lostSettings(
+  { metadata, authentication }: Trigger,
+  example: Example | undefined,
+  isTargetRead: boolean,
+): string {
+  const read = [
+    ...(example?.labels.map(([, field]) => field) ?? []),
+    ...(example !== undefined && isTargetRead ? [example.target] : []),
+  ];
+  const lost = [
+    ...Object.keys(metadata.value).filter((key) => !read.includes(key) && !ACTIVATION.test(key)),
+    ...(authentication === null ? [] : ['authenticationRef']),
+  ];
+  return lost.length === 0 ? '' : `. Not carried over: ${lost.join(', ')}`;
 }

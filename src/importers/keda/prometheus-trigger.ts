@@ -10,6 +10,7 @@ import {
   metadataFlag,
   metadataText,
   offMetric,
+  readActivation,
   remarkOnRest,
 } from './trigger.js';
 
@@ -26,6 +27,8 @@ const SOURCE_FIELDS: Readonly<Record<string, string>> = {
   identityOwner: 'sigv4, azure or google',
 };
 
+const THRESHOLD = 'activationThreshold';
+
 /** Converts a prometheus trigger to an External metric. `canBeZero`: the workload may scale to 0. */
 export function readPrometheus(trigger: Trigger, sources: SourceNames, canBeZero: boolean): ReadTrigger {
   const { metadata, path } = trigger;
@@ -35,15 +38,15 @@ export function readPrometheus(trigger: Trigger, sources: SourceNames, canBeZero
   const threshold = readQuantity(metadataText(metadata, 'threshold'));
   const name = trigger.name ?? written ?? metricNames(query)[0] ?? `trigger-${trigger.index}`;
   const source = readSource(trigger, sources);
-  const above = readQuantity(metadataText(metadata, 'activationThreshold') ?? '0');
+  const activation = readActivation(metadata, [THRESHOLD], canBeZero);
   const isNullIgnored = metadataFlag(metadata, 'ignoreNullValues') ?? true;
-  remarkOnRest(metadata);
+  remarkOnRest(metadata, [THRESHOLD]);
   const body = {
     metric: { name },
     query: query === '' ? PLACEHOLDER : query,
     source: source === DEFAULT_SOURCE ? undefined : source,
     target: { [trigger.metricType === 'Value' ? 'value' : 'averageValue']: threshold ?? PLACEHOLDER },
-    activation: canBeZero ? { above: above ?? 0 } : undefined,
+    activation,
     onMissing: isNullIgnored ? 'zero' : undefined,
     onNaN: isNullIgnored ? 'zero' : undefined,
   };

@@ -1,11 +1,11 @@
 import { PLACEHOLDER } from '../../scaler/read/check-document.js';
 import { formatValue } from '../../scaler/problems/finding.js';
-import type { DraftItem } from '../draft/draft.js';
+import { type DraftItem, defined } from '../draft/draft.js';
 import type { Fields } from '../manifest/fields.js';
 import { readCron, readResource, readUnsupported } from './other-triggers.js';
 import { readPrometheus } from './prometheus-trigger.js';
 import type { SourceNames } from '../manifest/source-names.js';
-import { type ReadTrigger, type Trigger, metadataText } from './trigger.js';
+import { type ReadTrigger, type Trigger, metadataText, readActivation } from './trigger.js';
 
 interface Options {
   readonly sources: SourceNames;
@@ -33,7 +33,9 @@ export function readTriggers(spec: Fields, options: Options): Lists {
     const { item } = convert(trigger, options);
     lists[list].push(options.formula === undefined ? item : { ...item, isOff: true });
   }
-  if (options.formula !== undefined) lists.metrics.push(formulaItem(options.formula, lists.metrics.length));
+  const { formula, canBeZero } = options;
+  if (formula !== undefined)
+    lists.metrics.push(formulaItem(formula.at(['spec', 'metrics', lists.metrics.length]), canBeZero));
   return lists;
 }
 
@@ -75,19 +77,19 @@ function convert(trigger: Trigger, { sources, canBeZero, maxReplicas }: Options)
 }
 
 /** A formula combines all triggers into one value. */
-function formulaItem(modifiers: Fields, index: number): DraftItem {
+function formulaItem(modifiers: Fields, canBeZero: boolean): DraftItem {
   const formula = modifiers.text('formula') ?? '';
   const target = metadataText(modifiers, 'target');
-  const above = metadataText(modifiers, 'activationTarget');
+  const activation = readActivation(modifiers, ['activationTarget'], canBeZero);
   const metricType = modifiers.text('metricType') ?? 'AverageValue';
   modifiers.rest();
   const message = `FILL IN one query that computes ${formatValue(formula)} from the queries of the triggers`;
-  modifiers.log.at(['spec', 'metrics', index]).lose([...modifiers.path, 'formula'], message);
-  const external = {
+  modifiers.log.lose([...modifiers.path, 'formula'], message);
+  const external = defined({
     metric: { name: 'formula' },
     query: PLACEHOLDER,
     target: { [metricType === 'Value' ? 'value' : 'averageValue']: target ?? PLACEHOLDER },
-    ...(above === undefined ? {} : { activation: { above } }),
-  };
+    activation,
+  });
   return { value: { external }, from: modifiers.path, isOff: true };
 }

@@ -1,7 +1,9 @@
 import type { Path } from '../../scaler/problems/finding.js';
 import type { PlainObject } from '../../scaler/plain-json.js';
 import type { DraftItem } from '../draft/draft.js';
-import type { Fields } from '../manifest/fields.js';
+import { type Fields, readQuantity } from '../manifest/fields.js';
+import { formatValue } from '../../scaler/problems/finding.js';
+import { parseQuantity } from '../../units/quantity.js';
 
 export interface Trigger {
   readonly index: number;
@@ -37,13 +39,57 @@ export function parseBoolean(text: string | undefined): boolean | undefined {
   return /^(?:0|f|F|FALSE|false|False)$/.test(text) ? false : undefined;
 }
 
-/** Records a remark for each metadata field that was not read. */
-export function remarkOnRest(metadata: Fields): void {
-  for (const key of Object.keys(metadata.value)) {
+/** The scalers of KEDA name the threshold after their target: `activationLagThreshold`, `activationValue`. */
+export const ACTIVATION = /^activation[A-Z]/;
+
+/**
+ * Returns `activation` of the metric, which KEDA applies, too, only where the workload may scale to 0. The default of
+ * KEDA is 0. `keys` are the fields with a threshold; only the first valid one counts, if there is no other.
+ */
+export function readActivation(
+  { value, path, log, skip }: Fields,
+  keys: readonly string[],
+  canBeZero: boolean,
+): PlainObject | undefined {
+  skip(...keys);
+  if (!canBeZero) return undefined;
+  const written = keys.filter((key) => value[key] !== undefined);
+  const lose = (key: string, message: string): void =>
+    log.lose([...path, key], `is ${formatValue(value[key])}${message}`);
+  if (written.length > 1) {
+    for (const key of written)
+      lose(key, ': a metric has one threshold. FILL IN activation.above, which is 0');
+    return { above: 0 };
+  }
+  const [key] = written;
+  if (key === undefined) return { above: 0 };
+  const above = readQuantity(value[key]);
+  if (above !== undefined && (parseQuantity(String(above)) ?? -1n) >= 0n) return { above };
+  lose(key, ', must be a quantity of at least 0; 0 is used');
+  return { above: 0 };
+}
+
+/** Records a remark for each metadata field that the scaler document cannot read from the environment. */
+export function remarkOnEnvironment(metadata: Fields, keys: readonly string[]): void {
+  for (const key of keys) {
     if (!key.endsWith('FromEnv')) continue;
     const message =
       'is read from the environment of the workload, which scaler documents cannot; FILL IN the value';
     metadata.log.lose([...metadata.path, key], message);
+    metadata.skip(key);
+  }
+}
+
+/** Records a remark for each metadata field that was not read. */
+export function remarkOnRest(metadata: Fields, read: readonly string[] = []): void {
+  const keys = Object.keys(metadata.value);
+  remarkOnEnvironment(metadata, keys);
+  for (const key of keys) {
+    if (!ACTIVATION.test(key) || key.endsWith('FromEnv') || read.includes(key)) continue;
+    metadata.log.lose(
+      [...metadata.path, key],
+      `is ${formatValue(metadata.value[key])}, which has no equivalent`,
+    );
     metadata.skip(key);
   }
   metadata.rest();
