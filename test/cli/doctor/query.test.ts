@@ -145,12 +145,6 @@ describe('a query without series', () => {
     expect(found?.message).toBe(`External metric m has no series: ${message}`);
     expect(found?.fix).toContain(query);
   });
-
-  it('is expected with onMissing: zero', async () => {
-    const text = metric('external', 'sum(http)').replace('target:', 'onMissing: zero, target:');
-
-    expect(await results(text, [])).toEqual([]);
-  });
 });
 
 describe('a query with an invalid answer', () => {

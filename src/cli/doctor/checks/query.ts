@@ -90,19 +90,28 @@ async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
   const who = nameMetric(metric);
   if (isOfResource(metric))
     return make.failed(`${who} has no series`, 'see resource-series of the data source');
-  if (isReadAsZero(metric, 'missing')) return make.ok('');
+  const isZero = isReadAsZero(metric, 'missing');
   // The operator `=` compares a regular expression as a plain string, which matches no series.
   const [pattern] = checkPatterns({ query: metric.query, path: ['query'] });
   if (pattern !== undefined) {
     const [, message = '', fix = ''] = /^query: (.*): (write .*)$/.exec(pattern.message) ?? [];
-    return make.failed(`${who} has no series: ${message}`, fix);
+    return isZero
+      ? make.warning(`${who} ${READ_AS_ZERO}: ${message}`, fix)
+      : make.failed(`${who} has no series: ${message}`, fix);
   }
   const why = context === null || query === null ? null : await whyNoSeries(context.runQuery, query);
+  if (isZero)
+    return why?.isOfSelector === true
+      ? make.warning(`${who} ${READ_AS_ZERO}: ${why.message}`, why.fix)
+      : make.ok('');
   return make.failed(
     `${who} has no series${why === null ? '' : `: ${why.message}`}`,
     why?.fix ?? tryIt(queried),
   );
 }
+
+const READ_AS_ZERO =
+  'has no series, which it reads as 0 (onMissing: zero), so that it can scale to the minimum';
 
 type Answered = Extract<Answer, { readonly series: unknown }>;
 
@@ -119,6 +128,7 @@ function judgeSeries(queried: QueriedMetric, answer: Answered): CheckResult {
   const workload = queried.facts.scaler.spec.scaleTargetRef;
   const sample = toSample(metric, answer, { namespace, workload, pods: pods ?? [], now, source });
   if (sample.form !== 'error') return judgeCoverage(queried, sample);
+  if (isReadAsZero(metric, sample.kind)) return make.ok('');
   if (sample.kind === 'nan')
     return make.failed(
       `${who}: ${sample.error}`,

@@ -13,6 +13,11 @@ import { labelValues, onlyValue } from '../data-sources/read-answer.js';
 import { listSome } from '../../output/list-some.js';
 
 interface NoSeriesReason {
+  /**
+   * Whether a selector has matched no sample for an hour, which is usually a mistake. Otherwise the series have ended,
+   * or operators and functions remove them, which may be intended.
+   */
+  readonly isOfSelector: boolean;
   readonly message: string;
   readonly fix: string;
 }
@@ -37,15 +42,18 @@ export async function whyNoSeries(runQuery: RunQuery, query: string): Promise<No
   if (first === undefined) return null;
   if (second !== undefined)
     return {
+      isOfSelector: false,
       message: 'each selector matches series, but the operators between them remove all',
       fix: `compare the labels on both sides of the operator (on (...), ignoring (...)): ${query}`,
     };
   return first.range === null
     ? {
+        isOfSelector: false,
         message: `${first.text} matches series, but a comparison or function removes all`,
         fix: `run the query without it in the Prometheus UI: ${query}`,
       }
     : {
+        isOfSelector: false,
         message: `${first.text} matches series, but they have too few samples in [${first.range}], or a comparison removes all`,
         fix: `see query-window, or make the range longer: ${query}`,
       };
@@ -57,6 +65,7 @@ async function explainSelector(runQuery: RunQuery, selector: VectorSelector): Pr
   if (await hasSeries(runQuery, text)) return null;
   if (await hasSeries(runQuery, `last_over_time(${text}[1h])`))
     return {
+      isOfSelector: false,
       message: `${text} had samples in the last hour, but has none now`,
       fix: 'check Status > Targets of Prometheus: the target is down, or the pods that exposed the metric are gone',
     };
@@ -74,6 +83,7 @@ async function explainSelector(runQuery: RunQuery, selector: VectorSelector): Pr
   if (notPromoted !== null) return notPromoted;
   const unknown = absent.map(({ label }) => label);
   return {
+    isOfSelector: true,
     message: `${text} matches no series, even without any one of its matchers${unknown.length === 0 ? '' : `; the label ${listSome(unknown)} does not exist`}`,
     fix: `use matchers for the labels of ${metric ?? 'the metric'}: ${listSome(names, 12)}`,
   };
@@ -89,6 +99,7 @@ async function explainMatcher(
   if (values.length > 0 && looksLikeRegex(matcher)) {
     const operator = matcher.operator === '=' ? '=~' : '!~';
     return {
+      isOfSelector: true,
       message: `the matcher ${text} compares a regular expression as a string; ${label} is ${listSome(values)}`,
       fix: `use the operator ${operator}: ${labelText(label)}${operator}${stringLiteral(matcher.value)}`,
     };
@@ -96,6 +107,7 @@ async function explainMatcher(
   if (values.length > 0) {
     const near = nearest(matcher.value, values);
     return {
+      isOfSelector: true,
       message: `the matcher ${text} removes all series; without it ${label} is ${listSome(values)}`,
       fix: `${labelText(label)}=${stringLiteral(near ?? values[0] ?? '')}`.concat(
         near === null ? ', or another of these values' : '',
@@ -107,6 +119,7 @@ async function explainMatcher(
   if (notPromoted !== null) return notPromoted;
   const wanted = names.find((name) => name.includes(label) || label.includes(name)) ?? nearest(label, names);
   return {
+    isOfSelector: true,
     message: `the matcher ${text} removes all series: they have no label ${label}, but ${listSome(names, 12)}`,
     fix:
       wanted == null
@@ -128,6 +141,7 @@ async function explainAttributes(
   const attributes = found.map(({ label }) => label.replaceAll('_', '.')).join(', ');
   const join = `* on (job, instance) group_left (${labels}) target_info{${found.map(({ text }) => text).join(', ')}}`;
   return {
+    isOfSelector: true,
     message: `the series lack ${labels}, which only target_info has: resource attributes of OpenTelemetry that are not promoted to labels`,
     fix: `otlp.promote_resource_attributes: [${attributes}] in the config of Prometheus; or remove the matcher, and append ${join}`,
   };
@@ -147,6 +161,7 @@ async function explainMissingMetric(runQuery: RunQuery, metric: string): Promise
   const near = nearest(metric, names);
   const similar = names.length === 0 ? '' : `; it has ${listSome(names)}`;
   return {
+    isOfSelector: true,
     message: `Prometheus has no metric ${metric}${near === null ? similar : ''}`,
     fix:
       near === null
