@@ -2,12 +2,12 @@ import type { Problem } from '../scaler/problems/problem.js';
 import { internalErrorMessage } from '../scaler/problems/internal-error.js';
 import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
 import type { ReadDocument, ReadOptions } from '../scaler/read/read-scalers.js';
-import type { Scaler } from '../scaler/spec.js';
+import { scalerKey, type Scaler } from '../scaler/spec.js';
 import { takeTurns } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import { type DocumentReader, readerOfThisThread } from './document-reader.js';
 import { type DocumentSet, type ReadPath, nextSet } from './document-set.js';
-import { type ObjectSource, type ReadObject, readObjects } from './read-objects.js';
+import { OBJECTS_PATH, type ObjectSource, type ReadObject, readObjects } from './read-objects.js';
 import { addObjects, type ObjectVerdict } from './add-objects.js';
 import { type PathContents, fingerprint, readPathContents } from './read-path-contents.js';
 import { createChangeDetector } from './change-detector.js';
@@ -32,6 +32,20 @@ export interface LoadedScalers {
   /** Verdicts on the objects of the cluster, by `NAMESPACE/NAME`. */
   readonly verdicts: ReadonlyMap<string, ObjectVerdict>;
   readonly isComplete: boolean;
+}
+
+/** What is in effect instead of a rejected document. `unknown`: it has no readable name. */
+export type RejectionEffect = 'last-valid' | 'none' | 'file' | 'unknown';
+
+/** Returns a function for the errors of these documents. */
+export function rejectionEffects({ scalers, verdicts }: LoadedScalers): (error: Problem) => RejectionEffect {
+  const present = new Set(scalers.map(scalerKey));
+  return ({ scaler: key, file }) => {
+    if (key === undefined) return 'unknown';
+    if (!present.has(key)) return 'none';
+    const isObject = file?.startsWith(`${OBJECTS_PATH}/`) === true;
+    return isObject && verdicts.get(key)?.scaler === null ? 'file' : 'last-valid';
+  };
 }
 
 interface ScalerFiles {

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type DocumentSet, nextSet } from '../../src/config/document-set.js';
 import { readerOfThisThread } from '../../src/config/document-reader.js';
 import type { DocumentObject } from '../../src/config/object-document.js';
+import { rejectionEffects, type LoadedScalers } from '../../src/config/scaler-files.js';
 import { readObjects } from '../../src/config/read-objects.js';
 import { addObjects, type AddedObjects, type Capacity } from '../../src/config/add-objects.js';
 import { readDocuments, type ReadOptions } from '../../src/scaler/read/read-scalers.js';
@@ -120,6 +121,41 @@ describe('addObjects', () => {
 
     expect(namesOf(found)).toEqual(['shop/web 3']);
     expect(found.verdicts.get('lab/web')?.problems).toMatchObject([{ code: 'source-not-admitted' }]);
+  });
+});
+
+describe('what is in effect instead of a rejected document', () => {
+  const loaded = ({ set, problems, verdicts }: AddedObjects): LoadedScalers => ({
+    scalers: Array.from(set.values(), ({ scaler }) => scaler),
+    problems,
+    verdicts,
+    changed: true,
+    isComplete: true,
+  });
+  const effects = (found: AddedObjects): readonly string[] =>
+    found.problems.map(rejectionEffects(loaded(found)));
+  const invalid = object('web', { maxReplica: 5 });
+
+  it('is its last valid version, none, or the file with the same name', async () => {
+    const valid = await added([object('web')]);
+    const deleted = await added([], { last: valid });
+
+    expect(effects(await added([invalid], { last: valid }))).toEqual(['last-valid']);
+    expect(effects(await added([invalid], { last: deleted }))).toEqual(['none']);
+    expect(effects(await added([object('web')], { files: filesWith('scalers', FILE) }))).toEqual(['file']);
+  });
+
+  it('is the same for a file, and unknown if the name is', () => {
+    const wrong = FILE.replace('maxReplicas', 'maxReplica');
+    const { set } = filesWith('scalers', FILE);
+    const of = (text: string, last?: DocumentSet): readonly string[] => {
+      const found = filesWith('scalers', text, last);
+      return effects({ ...found, verdicts: new Map() });
+    };
+
+    expect(new Set(of(wrong, set))).toEqual(new Set(['last-valid']));
+    expect(new Set(of(wrong))).toEqual(new Set(['none']));
+    expect(new Set(of('kind: [', set))).toEqual(new Set(['unknown']));
   });
 });
 

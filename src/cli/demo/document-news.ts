@@ -1,7 +1,6 @@
 import { basename } from 'node:path';
 import { OBJECTS_PATH } from '../../config/read-objects.js';
-import type { LoadedScalers } from '../../config/scaler-files.js';
-import type { Problem } from '../../scaler/problems/problem.js';
+import { rejectionEffects, type LoadedScalers, type RejectionEffect } from '../../config/scaler-files.js';
 import { scalerKey } from '../../scaler/spec.js';
 
 export interface DocumentNews {
@@ -12,11 +11,9 @@ export interface DocumentNews {
 
 /** Returns the changes since the previous load; null: first load. */
 export function documentNews(before: LoadedScalers | null, now: LoadedScalers): readonly DocumentNews[] {
-  const [wasWrong, isWrong] = [errorsOf(before?.problems ?? []), errorsOf(now.problems)];
+  const [wasWrong, isWrong] = [errorsOf(before), errorsOf(now)];
   const refused = [...isWrong].flatMap(([subject, text]) =>
-    wasWrong.get(subject) === text
-      ? []
-      : [{ subject, text: `document rejected, the last valid one remains in effect: ${text}` }],
+    wasWrong.get(subject) === text ? [] : [{ subject, text }],
   );
   if (before === null) return refused;
   const [old, present] = [byKey(before), byKey(now)];
@@ -40,13 +37,23 @@ function byKey({ scalers }: LoadedScalers): ReadonlyMap<string, unknown> {
   return new Map(scalers.map((scaler) => [scalerKey(scaler), scaler]));
 }
 
-function errorsOf(problems: readonly Problem[]): ReadonlyMap<string, string> {
+const EFFECTS: Readonly<Record<RejectionEffect, string>> = {
+  'last-valid': 'the last valid one remains in effect',
+  none: 'no valid version is in effect',
+  file: 'the file with the same name is in effect',
+  unknown: 'the last valid one, if any, remains in effect',
+};
+
+function errorsOf(loaded: LoadedScalers | null): ReadonlyMap<string, string> {
   const errors = new Map<string, string>();
-  for (const { severity, file, place, message } of problems) {
+  if (loaded === null) return errors;
+  const effectOf = rejectionEffects(loaded);
+  for (const problem of loaded.problems) {
+    const { severity, file, place, message } = problem;
     const subject = subjectOf(file ?? '');
     if (severity !== 'error' || errors.has(subject)) continue;
     const where = place === null || subject.includes('/') ? '' : `line ${place.line}: `;
-    errors.set(subject, `${where}${message}`);
+    errors.set(subject, `document rejected, ${EFFECTS[effectOf(problem)]}: ${where}${message}`);
   }
   return errors;
 }

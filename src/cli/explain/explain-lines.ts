@@ -51,14 +51,21 @@ function headLines({ snapshot, decision, status, now }: Explanation): readonly s
 /** Says which version of the document the decision is of, and why it is not the newest one. */
 function versionLines(status: ExplainedStatus | null): readonly string[] {
   if (status === null) return [];
-  const { generation, newestGeneration, rejections } = status;
+  const { generation, newestGeneration, rejections, unusedObject } = status;
+  const unused =
+    unusedObject.length === 0
+      ? []
+      : [
+          'document: this decision is that of a file; the object with the same name is not used:',
+          ...unusedObject.map((message) => `  ${message}`),
+        ];
   if (rejections.length > 0) {
     const newest = generation === null ? 'the newest version' : `generation ${newestGeneration ?? ''}`;
     const inEffect = generation === null ? 'the last valid one' : `generation ${generation}`;
     const head = `document: ${newest} is rejected, this decision is of ${inEffect}:`;
-    return [head, ...rejections.map((message) => `  ${message}`)];
+    return [head, ...rejections.map((message) => `  ${message}`), ...unused];
   }
-  if (generation === null) return [];
+  if (generation === null) return unused;
   const isNewest = newestGeneration === null || newestGeneration === generation;
   const note = isNewest
     ? ''

@@ -24,6 +24,8 @@ export interface ExplainedStatus {
   readonly newestGeneration: number | null;
   /** Errors of the newest version of the document, which is rejected; empty: it is not. */
   readonly rejections: readonly string[];
+  /** Errors of an object that is not used, because a file has the same name; empty: there is none. */
+  readonly unusedObject: readonly string[];
   /** Message about another client that writes spec.replicas; null: none. */
   readonly conflictingWriter: string | null;
   /** Null: no change since the service started. */

@@ -6,6 +6,7 @@ import {
   objectsIn,
   textIn,
 } from '../../kubernetes/api/json.js';
+import { OBJECTS_PATH } from '../../config/read-objects.js';
 import { parseInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { ExplainedStatus } from './explanation.js';
@@ -31,10 +32,26 @@ export function readStatus(detail: JsonObject): ExplainedStatus {
     reason: reasonIn(detail, reported),
     generation: countIn(asObject(detail), 'generation'),
     newestGeneration: countIn(asObject(detail), 'newestGeneration'),
-    rejections: objectsIn(detail, 'rejections').map((problem) => textIn(problem, 'message') ?? ''),
+    ...readRejections(detail),
     conflictingWriter: textIn(objectIn(detail, 'conflictingWriter'), 'message'),
     lastScaleUp: instantIn(asObject(detail), 'lastScaleUp'),
     lastScaleDown: instantIn(asObject(detail), 'lastScaleDown'),
+  };
+}
+
+/** While the decision has a generation, it is that of the object: the file of the same name is invalid. */
+function readRejections(detail: JsonObject): Pick<ExplainedStatus, 'rejections' | 'unusedObject'> {
+  const problems = objectsIn(detail, 'rejections');
+  const isOfObject = (problem: JsonObject): boolean =>
+    textIn(problem, 'file')?.startsWith(`${OBJECTS_PATH}/`) === true;
+  const hasFile =
+    countIn(asObject(detail), 'generation') === null &&
+    problems.some((problem) => isOfObject(problem) && textIn(problem, 'code') === 'duplicate-document');
+  const isUnused = (problem: JsonObject): boolean => hasFile && isOfObject(problem);
+  const messageOf = (problem: JsonObject): string => textIn(problem, 'message') ?? '';
+  return {
+    rejections: problems.filter((problem) => !isUnused(problem)).map(messageOf),
+    unusedObject: problems.filter(isUnused).map(messageOf),
   };
 }
 

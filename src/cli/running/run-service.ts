@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { createBackgroundReader } from '../../config/background-reader.js';
-import { createScalerFiles } from '../../config/scaler-files.js';
-import type { LoadedScalers } from '../../config/scaler-files.js';
+import { createScalerFiles, rejectionEffects } from '../../config/scaler-files.js';
+import type { LoadedScalers, RejectionEffect } from '../../config/scaler-files.js';
 import { readServiceConfig, serviceFacts } from '../../config/read-service-config.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { describeReadError } from '../../config/describe-read-error.js';
@@ -78,14 +78,13 @@ export async function runService(options: RunOptions, io: CommandIo): Promise<Ex
     scalers: first.scalers.length,
     dryRun: options.dryRun,
   });
-  applyDocuments(first, { service, log, before: null, rejection: 'document rejected' });
+  applyDocuments(first, { service, log, before: null });
   options.onDocuments?.(first);
   let present = first;
-  const rejection = 'document rejected; its last valid version stays in effect, if there is one';
   const reload = async (): Promise<void> => {
     const next = await files.load();
     if (io.signal.aborted) return;
-    applyDocuments(next, { service, log, before: present, rejection });
+    applyDocuments(next, { service, log, before: present });
     // After an incomplete load, a document may appear that is not new.
     if (present.isComplete) logAddedAndRemoved(present.scalers, next.scalers, log);
     options.onDocuments?.(next);
@@ -227,26 +226,30 @@ async function buildService(given: {
   }
 }
 
+const REJECTION_MESSAGES: Readonly<Record<RejectionEffect, string>> = {
+  'last-valid': 'document rejected; its last valid version stays in effect',
+  none: 'document rejected; no valid version is in effect',
+  file: 'document rejected; the file with the same name is in effect',
+  unknown: 'document rejected; its last valid version stays in effect, if there is one',
+};
+
 function applyDocuments(
-  { scalers, problems, changed, verdicts }: LoadedScalers,
-  given: {
-    readonly service: Service;
-    readonly log: Log;
-    readonly before: LoadedScalers | null;
-    readonly rejection: string;
-  },
+  loaded: LoadedScalers,
+  given: { readonly service: Service; readonly log: Log; readonly before: LoadedScalers | null },
 ): void {
-  const { service, log, before, rejection } = given;
+  const { service, log, before } = given;
+  const { scalers, problems, changed, verdicts } = loaded;
   allowHeapGrowth(scalers.length);
   service.setScalers(scalers, problems, verdicts);
   if (!changed) return;
+  const effectOf = rejectionEffects(loaded);
   const logged = new Set((before?.problems ?? []).map((problem) => JSON.stringify(problem)));
   for (const problem of problems) {
     // Without this, each change of a document would log the problems of all other documents again.
     if (logged.has(JSON.stringify(problem))) continue;
     const { code, severity, message, file, place, path } = problem;
     const fields = { code, problem: message, file, ...place, ...(path === '' ? {} : { path }) };
-    if (severity === 'error') log.error(rejection, fields);
+    if (severity === 'error') log.error(REJECTION_MESSAGES[effectOf(problem)], fields);
     else log.warn('document has warnings', fields);
   }
   logSharedTargets(before?.scalers ?? [], scalers, log);

@@ -179,7 +179,7 @@ export const scalerDetailSchema = z.object({
   rejections: z
     .array(problemSchema)
     .describe(
-      'Errors of the newest version, which is rejected: the decision is that of the last valid one. Empty: the newest version is in effect.',
+      'Errors of the newest version, which is rejected: the decision is that of the last valid one, or, with the code duplicate-document, that of the file with the same name. Empty: the newest version is in effect.',
     ),
   seconds: z
     .object({ observe: z.number().min(0), decide: z.number().min(0), act: z.number().min(0) })

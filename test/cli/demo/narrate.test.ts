@@ -110,4 +110,14 @@ spec: { scaleTargetRef: { name: web }, maxReplicas: 5 }
       'shop/web: document deleted: the replicas stay as they are',
     ]);
   });
+
+  it('says that nothing is in effect of one that was never valid', async () => {
+    const directory = folderOf({ 'web.yaml': WEB.replace('5', 'five') });
+    const files = createScalerFiles({ paths: [directory], clock: SYSTEM_CLOCK });
+    const { narrator, lines } = narrating();
+
+    narrator.printDocuments(await files.load());
+
+    expect(lines()[0]).toContain('document rejected, no valid version is in effect: line 4: ');
+  });
 });

@@ -53,6 +53,25 @@ it('shows the errors of a document that was never valid', async () => {
   );
 });
 
+it('says that the decision is that of the file, if an object has the same name', async () => {
+  const file = {
+    apiVersion: 'promscaler.dev/v1',
+    kind: 'Scaler',
+    metadata: { name: 'web', namespace: 'shop' },
+    spec: { scaleTargetRef: { name: 'web' }, maxReplicas: 9, metrics: [metric('sum(load)')] },
+  };
+  const rig = await ResourceRig.create();
+  rig.apply('web', {});
+  const service = rig.start({ files: { 'scalers/web.yaml': JSON.stringify(file) } });
+  await rig.shows('web', 'Ready False Duplicate');
+  const { stdout } = await explain(rig, service);
+
+  expect(stdout.split('\n').slice(2, 4)).toEqual([
+    'document: this decision is that of a file; the object with the same name is not used:',
+    expect.stringMatching(/^ {2}shop\/web is also in .*: files take precedence, this object is not used$/),
+  ]);
+});
+
 it.each([
   ['paused', { paused: true, minReplicas: 5 }],
   ['in dry run', { dryRun: true, minReplicas: 5 }],
