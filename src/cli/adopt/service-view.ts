@@ -35,16 +35,25 @@ export function whyUnable(row: JsonObject): string | null {
   return found === undefined ? null : `${textIn(found, 'reason') ?? ''}: ${textIn(found, 'message') ?? ''}`;
 }
 
-/** Returns why a metric had no full value in the last decision; null: each one had. `isForced`: any value suffices. */
+/** Returns why the last decision used no full value of each metric; null: it did. `isForced`: any value suffices. */
 export function whyNoValue(row: JsonObject, { isForced }: { readonly isForced: boolean }): string | null {
-  const metrics = objectsIn(row, 'metrics');
-  for (const metric of metrics) {
+  if (isForced) return whyLacking(row, { mayBePartial: true });
+  const isUnused = objectsIn(row, 'metrics').some((metric) => metric['proposal'] === null);
+  const unused = isUnused ? `no metric was used: ${textIn(row, 'reason') ?? ''}` : null;
+  return whyLacking(row, { mayBePartial: false }) ?? unused;
+}
+
+/** Returns the metric that had no value, or only a partial one, in the last decision; null: none. */
+export function whyLacking(
+  row: JsonObject,
+  { mayBePartial }: { readonly mayBePartial: boolean },
+): string | null {
+  for (const metric of objectsIn(row, 'metrics')) {
     const name = `${textIn(metric, 'type') ?? ''} metric ${textIn(metric, 'metric') ?? ''}`;
     const error = textIn(metric, 'error');
     if (error !== null) return `${name} has no value: ${error}`;
     const partial = textIn(metric, 'partial');
-    if (partial !== null && !isForced) return `${name} has a partial value: ${partial}`;
+    if (partial !== null && !mayBePartial) return `${name} has a partial value: ${partial}`;
   }
-  const isUnused = metrics.some((metric) => metric['proposal'] === null);
-  return isUnused && !isForced ? `no metric was used: ${textIn(row, 'reason') ?? ''}` : null;
+  return null;
 }

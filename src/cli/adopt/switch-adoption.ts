@@ -18,7 +18,7 @@ import { confirmService } from './confirm-service.js';
 import { endDryRun, removeSource, waitUntilGone } from './hand-over.js';
 import { fetchView, notStarted } from './report-adoption.js';
 import { isSameSpec, manifestOf, openManifestFile, savedManifest } from './saved-manifest.js';
-import { type ServiceView, whyNoValue, whyPaused } from './service-view.js';
+import { type ServiceView, whyLacking, whyNoValue, whyPaused, whyUnable } from './service-view.js';
 import { HPA } from './source-kinds.js';
 
 /**
@@ -175,6 +175,15 @@ function checkAgreement(
             (isChanged
               ? `${nameSource(source)} has changed since it was imported: carry the change over to ${nameScaler(context, scaler)}`
               : null));
-  if (problem !== null && options.force !== true)
-    throw new CommandError(`${problem}. Nothing was changed; --force switches nevertheless`);
+  const unable = whyUnready(context, scaler, row);
+  const refused = options.force === true ? unable : (problem ?? unable);
+  if (refused === null) return;
+  const hint = unable === null ? '; --force switches nevertheless' : '';
+  throw new CommandError(`${refused}. Nothing was changed${hint}`);
+}
+
+/** Returns why the scaler would not scale after the switch, so that the HPA would be created again; null: it would. */
+function whyUnready(context: AdoptContext, scaler: ScalerObject, row: JsonObject | null): string | null {
+  if (row === null) return `the service has not decided about ${nameScaler(context, scaler)} yet`;
+  return whyUnable(row) ?? whyLacking(row, { mayBePartial: false });
 }

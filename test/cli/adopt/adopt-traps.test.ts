@@ -43,6 +43,37 @@ describe('adopt does not switch to a scaler that does not scale', () => {
     expect([rig.hpa() === null, rig.isDryRun()]).toEqual([false, true]);
   });
 
+  it('with --force while its metric has no value: the HPA is not deleted', async () => {
+    await rig.start();
+    const uid = rig.hpa()?.metadata['uid'];
+    rig.cluster.load = null;
+    await decided(2);
+
+    const switched = await rig.run('--switch', '--force');
+    const unforced = await rig.run('--switch');
+
+    expect([switched.exitCode, switched.stderr]).toEqual([
+      1,
+      expect.stringMatching(/External metric load.*\. Nothing was changed$/m),
+    ]);
+    expect(unforced.stderr).not.toContain('--force');
+    expect([rig.hpa()?.metadata['uid'], rig.isDryRun()]).toEqual([uid, true]);
+  });
+
+  it('but with --force to one that wants another count', async () => {
+    await rig.start();
+    await rig.cluster.edit('web', { minReplicas: 6 });
+    await eventually(() => rig.cluster.status('web')['observedGeneration'] === rig.generation(), 'a status');
+    await decided(2);
+
+    const refused = await rig.run('--switch');
+    const switched = await rig.run('--switch', '--force');
+
+    expect(refused.stderr).toMatch(/the count would change from 4 to 6: .*; --force switches nevertheless/);
+    expect([switched.exitCode, switched.stderr]).toEqual([0, '']);
+    expect([rig.hpa(), rig.isDryRun()]).toEqual([null, false]);
+  });
+
   it.each([
     [
       'a forgotten pause of the workload',
