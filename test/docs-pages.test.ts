@@ -156,3 +156,27 @@ describe('a link', () => {
     expect(broken).toEqual([]);
   });
 });
+
+describe('the version of Node.js', () => {
+  interface Package {
+    readonly dev?: boolean;
+    readonly engines?: { readonly node?: string };
+  }
+  const { engines } = JSON.parse(readPage('package.json')) as Package;
+  const lock = JSON.parse(readPage('package-lock.json')) as {
+    readonly packages: Readonly<Record<string, Package>>;
+  };
+  const weightOf = (range = ''): number => {
+    const [, major = 0, minor = 0] = /^>= ?(\d+)(?:\.(\d+))?/.exec(range) ?? [];
+    return Number(major) * 1000 + Number(minor);
+  };
+
+  it('is the same in README and package.json, and suits every dependency of the service', () => {
+    const needed = Object.values(lock.packages)
+      .filter(({ dev }) => dev !== true)
+      .map((one) => weightOf(one.engines?.node));
+
+    expect(readPage('README.md')).toContain(`Node.js ${engines?.node?.slice(2)} or newer`);
+    expect(Math.max(...needed)).toBe(weightOf(engines?.node));
+  });
+});
