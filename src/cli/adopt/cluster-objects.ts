@@ -7,7 +7,7 @@ import type { CommandIo } from '../process/io.js';
 import { clusterError } from '../reach/cluster-error.js';
 import { ANSWER_DEADLINE_MS, connectToCluster, type ReachOptions } from '../reach/find-service.js';
 import { VERSION } from '../version/version.js';
-import { type ResourceKind, SCALER } from './source-kinds.js';
+import type { ResourceKind } from './source-kinds.js';
 
 /** Objects of one namespace, with the permissions of the user. Failures are `CommandError`s. */
 export interface ClusterObjects {
@@ -58,10 +58,10 @@ export async function openObjects(
     });
   };
   const failure = (error: unknown, kind: ResourceKind, verb: string): unknown =>
-    clusterError(
-      error,
-      { verb, plural: kind.plural, namespace },
-      (message) => `${message}${missingHint(kind)}`,
+    clusterError(error, { verb, plural: kind.plural, namespace }, (message) =>
+      kind.ifNotServed !== undefined && NOT_SERVED.test(message)
+        ? message.replace(NOT_SERVED, notServed(kind))
+        : message,
     );
   return {
     get: async (kind, name) => {
@@ -127,8 +127,9 @@ function isMissing(error: unknown, name: string): boolean {
   );
 }
 
-function missingHint({ plural }: ResourceKind): string {
-  return plural === SCALER.plural
-    ? '. The cluster has no kind Scaler: install it with the chart value crd.enabled, or keep documents in files, see the guide'
-    : '';
+/** The answer to a request for a resource that the API server does not serve. */
+const NOT_SERVED = /404 Not Found: 404 page not found|the server could not find the requested resource/;
+
+function notServed({ plural, root, ifNotServed }: ResourceKind): string {
+  return `the API server does not serve ${plural} (${root.replace('/apis/', '')}). ${ifNotServed ?? ''}`;
 }

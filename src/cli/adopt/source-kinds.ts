@@ -8,6 +8,8 @@ export interface ResourceKind {
   readonly plural: string;
   /** In messages: `HPA`. */
   readonly word: string;
+  /** What to do if the API server does not serve the resource; unset: each one does. */
+  readonly ifNotServed?: string;
 }
 
 /** A kind of autoscaler that can be adopted. */
@@ -37,6 +39,7 @@ const SCALED_OBJECT: SourceKind = {
   root: '/apis/keda.sh/v1alpha1',
   plural: 'scaledobjects',
   word: 'ScaledObject',
+  ifNotServed: 'Is KEDA installed?',
   apiVersion: 'keda.sh/v1alpha1',
   kind: 'ScaledObject',
   types: ['scaledobject', 'so', 'scaledobjects', 'scaledobject.keda.sh', 'scaledobjects.keda.sh'],
@@ -44,4 +47,10 @@ const SCALED_OBJECT: SourceKind = {
 
 export const SOURCE_KINDS: readonly SourceKind[] = [HPA, SCALED_OBJECT];
 
-export const SCALER: ResourceKind = { root: SCALER_ROOT, plural: SCALER_PLURAL, word: 'scaler' };
+export const SCALER: ResourceKind = {
+  root: SCALER_ROOT,
+  plural: SCALER_PLURAL,
+  word: 'scaler',
+  ifNotServed:
+    'Install the kind Scaler with the chart value crd.enabled, or keep documents in files, see the guide',
+};

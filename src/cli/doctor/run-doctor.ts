@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { readServiceConfig } from '../../config/read-service-config.js';
-import { createScalerFiles } from '../../config/scaler-files.js';
+import { createScalerFiles, type LoadedScalers } from '../../config/scaler-files.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { scalerKey, type Scaler } from '../../scaler/spec.js';
@@ -51,7 +51,7 @@ export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<
   const loaded = await files.load();
   const key =
     options.scaler === undefined ? undefined : scalerKey(await readScalerName(options.scaler, options, io));
-  const scalers = selectScalers(loaded.scalers, key, config.scalers.paths);
+  const scalers = selectScalers(loaded, key, config.scalers.paths);
   const results = await runChecks({
     clock: io.clock,
     signal: io.signal,
@@ -66,7 +66,7 @@ export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<
   const ofConfig = checkConfig({
     configFile: options.config,
     documents: loaded.scalers.length,
-    problems: [...problems, ...loaded.problems],
+    problems: [...problems, ...problemsOf(loaded, key)],
   });
   return print([...ofConfig, ...results], format, io);
 }
@@ -80,11 +80,18 @@ async function readConfig(
   return readServiceConfig('', 'promscaler.yaml', resolve(io.cwd, 'promscaler.yaml'));
 }
 
+/** Returns the problems of one scaler, with those of documents without a readable name: one may be that of the scaler. */
+function problemsOf({ problems }: LoadedScalers, key: string | undefined): readonly Problem[] {
+  if (key === undefined) return problems;
+  return problems.filter(({ scaler }) => scaler === undefined || scaler === key);
+}
+
 function selectScalers(
-  scalers: readonly Scaler[],
+  loaded: LoadedScalers,
   key: string | undefined,
   paths: readonly string[],
 ): readonly Scaler[] {
+  const { scalers } = loaded;
   if (key === undefined) return scalers;
   const found = scalers.filter((scaler) => scalerKey(scaler) === key);
   if (found.length > 0) return found;
@@ -92,7 +99,13 @@ function selectScalers(
     throw new CommandError(`no valid scaler document in ${paths.join(', ')}: ${DOCUMENTS_FIX}`, 2);
   const near = nearestKeys(key, scalers.map(scalerKey));
   const hint = near.length === 0 ? '' : `; did you mean ${near.join(' or ')}?`;
-  throw new CommandError(`no valid document of scaler ${key}${hint}`, 2);
+  const errors = problemsOf(loaded, key).filter(({ severity }) => severity === 'error');
+  if (errors.length === 0) throw new CommandError(`there is no document of scaler ${key}${hint}`, 2);
+  const own = errors.filter(({ scaler }) => scaler === key).map(({ message }) => message);
+  throw new CommandError(
+    `no valid document of scaler ${key}${own.length === 0 ? hint : `: ${own.join('; ')}`}`,
+    2,
+  );
 }
 
 function print(results: readonly CheckResult[], format: 'text' | 'json' | 'yaml', io: CommandIo): ExitCode {

@@ -115,7 +115,7 @@ function checkTarget(
     finding(
       'target-type',
       at,
-      `${name} is of type ${actual}; a ${type} metric takes ${allowed.join(' or ')}`,
+      `${name} is of type ${actual}; ${/^[AEIOU]/.test(type) ? 'an' : 'a'} ${type} metric takes ${allowed.join(' or ')}`,
     ),
   ];
 }

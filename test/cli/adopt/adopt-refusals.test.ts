@@ -162,6 +162,17 @@ describe('adopt', () => {
     expect(changed()).toEqual(IN_DRY_RUN);
   });
 
+  it('says that ScaledObjects are not served without KEDA', async () => {
+    rig.name = 'scaledobject/web';
+
+    const { exitCode, stderr } = await rig.run();
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(
+      'ScaledObject shop/web: the API server does not serve scaledobjects (keda.sh/v1alpha1). Is KEDA installed?',
+    );
+  });
+
   it('names the permission that the user lacks', async () => {
     await rig.start();
     rig.cluster.simulator.faults.add({ verbs: ['delete'] }, { kind: 'forbid' });
