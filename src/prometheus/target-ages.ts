@@ -9,7 +9,7 @@ const SEEN_STEP_SECONDS = 120;
 /** VictoriaMetrics shows samples up to this long after they were scraped; measured with 1.145: 1 to 3 s. */
 const VISIBLE_SECONDS = 3;
 
-/** An older value is not one of this round. */
+/** A cycle ends sooner, unless its machine is suspended. */
 const MAX_SINCE_VALUE_SECONDS = 120;
 
 const INTERVAL_STEPS = 60;
@@ -27,7 +27,7 @@ const REFUSED: ReadonlySet<string> = new Set([
 
 export type AskAges = (query: string) => Promise<Answer>;
 
-/** The time limit has passed, or the source does not answer now. */
+/** The time limit has passed, the source does not answer now, or the value is of the past. */
 export class Unanswered extends Error {}
 
 /** What is asked about one selector. */
@@ -186,7 +186,9 @@ async function readOfValue(
   if (valueAtSeconds === null || first === undefined) return new Map();
   const since = first.at - valueAtSeconds;
   const isLater = live.some(({ value }) => value > valueAtSeconds - offsetSeconds);
-  if (since <= 0 || since > MAX_SINCE_VALUE_SECONDS || !isLater) return new Map();
+  if (since <= 0 || !isLater) return new Map();
+  if (since > MAX_SINCE_VALUE_SECONDS)
+    throw new Unanswered(`the value was evaluated ${Math.round(since)} s ago`);
   // Whole seconds, so that scalers share the query, and one more for the time that it takes.
   const shift = Math.ceil(since) + 1;
   const read = readSeries(await ask(newestQuery(selector, offsetSeconds + shift))) ?? [];

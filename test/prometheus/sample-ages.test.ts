@@ -97,4 +97,11 @@ describe('a sample that arrives between the value and the query for its age', ()
   it('does not shorten the age of samples that are always 25 s late', async () => {
     expect(await check(scrapedUntil(-24), 1)).toContain('up to 25 s old');
   });
+
+  it.each([
+    [120, null],
+    [121, 'the age of its samples is unknown: the value was evaluated 121 s ago'],
+  ])('is judged with the value up to 120 s after it: after %d s', async (afterSeconds, why) => {
+    expect(await check(scrapedUntil(afterSeconds - 5), afterSeconds)).toBe(why);
+  });
 });
