@@ -1,4 +1,4 @@
-import { formatSeconds } from '../units/format-seconds.js';
+import { formatSeconds, inSeconds } from '../units/format-seconds.js';
 
 /** A scrape target, or a pod on it, whose samples a query reads. */
 export interface TargetAge {
@@ -93,5 +93,5 @@ function errorOf({ ageSeconds, intervalSeconds }: TargetAge, rules: AgeRules): n
 function sayAge(late: readonly TargetAge[]): string {
   const oldest = late.reduce((most, one) => ((one.ageSeconds ?? 0) > (most.ageSeconds ?? 0) ? one : most));
   const age = Math.round(oldest.ageSeconds ?? 0);
-  return `with a newest sample up to ${age} s old (scrape interval ${formatSeconds(oldest.intervalSeconds)})`;
+  return `with a newest sample up to ${age} s old (scrape interval ${inSeconds(oldest.intervalSeconds)})`;
 }

@@ -13,6 +13,8 @@ const VISIBLE_SECONDS = 3;
 const MAX_SINCE_VALUE_SECONDS = 120;
 
 const INTERVAL_STEPS = 60;
+/** A shorter interval is not one of scrapes: the samples have timestamps of their own. */
+const MIN_INTERVAL_SECONDS = 0.1;
 /** Where a selector without a range is searched for its scrape interval. */
 const INTERVAL_SECONDS = 600;
 
@@ -55,7 +57,7 @@ export interface CheckedSelector {
   readonly valueAtSeconds: number | null;
 }
 
-/** Returns the scrape intervals of a selector's jobs; empty if it has had no two samples. */
+/** Returns the scrape intervals of a selector's jobs; empty if it has had no two samples at different times. */
 export async function readIntervals(selector: CheckedSelector, ask: AskAges): Promise<Intervals> {
   return intervalsOf(readSeries(await ask(intervalQuery(selector))) ?? [], selector.defaultInterval);
 }
@@ -82,7 +84,8 @@ export interface Intervals {
 
 function intervalsOf(series: readonly Read[], unknown: number): Intervals {
   const byJob = new Map<string, number>();
-  for (const { labels, value } of series) if (value > 0) byJob.set(labels['job'] ?? '', value);
+  for (const { labels, value } of series)
+    if (value >= MIN_INTERVAL_SECONDS && Number.isFinite(value)) byJob.set(labels['job'] ?? '', value);
   return { byJob, longest: byJob.size === 0 ? unknown : Math.max(...byJob.values()) };
 }
 

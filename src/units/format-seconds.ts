@@ -11,3 +11,8 @@ export function formatSeconds(seconds: number): string {
   const rest = whole % 60;
   return minutes > 0 ? `${minutes}m${rest === 0 ? '' : `${rest}s`}` : `${rest}s`;
 }
+
+/** Returns a duration as `45 s`, below 10 s with one decimal: `0.5 s`. */
+export function inSeconds(seconds: number): string {
+  return `${seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds)} s`;
+}

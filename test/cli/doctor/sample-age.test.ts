@@ -47,7 +47,7 @@ describe('the age of samples', () => {
         subject: 'data source default',
         message:
           'cpu: it is based on old samples: of 2 targets and a range of 2m, 2 with a newest sample up to 70 s old ' +
-          '(scrape interval 15s), bound 20s; a rate reads too low, so it scales up too late and does not scale down',
+          '(scrape interval 15 s), bound 20 s; a rate reads too low, so it scales up too late and does not scale down',
       },
     ]);
     expect(of('sample-age')[0]?.fix).toContain('maxSampleAgeSeconds of the metric or of prometheus.default');
@@ -71,8 +71,26 @@ describe('the age of samples', () => {
       {
         status: 'ok',
         message:
-          'newest samples of cpu up to 9 s old (scrape interval 15s, bound 20s); 1 of 20 targets are older',
+          'newest samples of cpu up to 9 s old (scrape interval 15 s, bound 20 s); 1 of 20 targets are older',
       },
+    ]);
+  });
+
+  it.each([
+    ['of 0.98 s, measured with a scrape_interval of 1s', 0.98, 'scrape interval 1 s, bound 12 s'],
+    ['of 0.25 s', 0.25, 'scrape interval 0.3 s, bound 12 s'],
+    ['of 90 s', 90, 'scrape interval 90 s, bound 99 s'],
+    [
+      'that is too short to be one, so that the configured one applies',
+      0.04,
+      'scrape interval 15 s, bound 20 s',
+    ],
+    ['of 0, so that the configured one applies', 0, 'scrape interval 15 s, bound 20 s'],
+  ])('is printed with an interval %s', async (_, interval, message) => {
+    const found = await results(newest([0], interval), { source: ', scrapeIntervalSeconds: 15' });
+
+    expect(found).toMatchObject([
+      { status: 'ok', message: expect.stringContaining(`newest samples of cpu up to 0 s old (${message})`) },
     ]);
   });
 

@@ -9,7 +9,7 @@ import {
 } from '../../../prometheus/target-ages.js';
 import { resourceQuery } from '../../../prometheus/data-source/resource-queries.js';
 import { selectedRanges } from '../../../promql/ranges.js';
-import { formatSeconds } from '../../../units/format-seconds.js';
+import { inSeconds } from '../../../units/format-seconds.js';
 import { listSome } from '../../output/list-some.js';
 import { type SourceContext, sourceSubject } from '../context/context.js';
 import { type CheckResult, type ResultBuilder, resultsOf } from '../report/check-result.js';
@@ -180,7 +180,7 @@ function sayFresh({
   const late = lateTargets === 0 ? '' : `; ${lateTargets} of ${targets} targets are older`;
   return (
     `newest samples of ${user} up to ${Math.round(ageSeconds)} s old ` +
-    `(scrape interval ${formatSeconds(intervalSeconds)}, bound ${sayBound(boundSeconds)})${late}`
+    `(scrape interval ${inSeconds(intervalSeconds)}, bound ${inSeconds(boundSeconds)})${late}`
   );
 }
 
@@ -189,15 +189,11 @@ function sayOld({ user, why, isRange, boundSeconds }: ReadLag, old: readonly Rea
   others.delete(user);
   const more = others.size === 0 ? '' : `; so ${others.size === 1 ? 'is' : 'are'} ${listSome([...others])}`;
   const effect = isRange ? 'a rate reads too low, so it scales up too late' : 'it scales up too late';
-  return `${user}: ${why ?? ''}, bound ${sayBound(boundSeconds)}; ${effect} and does not scale down${more}`;
+  return `${user}: ${why ?? ''}, bound ${inSeconds(boundSeconds)}; ${effect} and does not scale down${more}`;
 }
 
 function sayUsers(lags: readonly Lag[]): string {
   return listSome([...new Set(lags.map(({ user }) => user))]);
-}
-
-function sayBound(seconds: number): string {
-  return formatSeconds(Math.round(seconds));
 }
 
 function fixOld(name: string): string {
