@@ -168,8 +168,8 @@ describe('refuseDuplicates', () => {
 
     expect(documents.map(({ scaler }) => scaler?.name ?? null)).toEqual([null, null, 'b']);
     expect(documents.flatMap(({ problems }) => problems.map(({ message }) => message))).toEqual([
-      'shop/a is also in two.yaml:3: both are rejected',
-      'shop/a is also in one.yaml:3: both are rejected',
+      'shop/a is also in two.yaml:3: the service uses neither, and keeps a version that is in effect; a file takes precedence over a Scaler object',
+      'shop/a is also in one.yaml:3: the service uses neither, and keeps a version that is in effect; a file takes precedence over a Scaler object',
     ]);
   });
 });

@@ -124,7 +124,7 @@ export function refuseDuplicates(documents: readonly ReadDocument[]): readonly R
 
 function duplicateOf(document: ReadDocument, other: ReadDocument): Problem {
   const line = other.place === null ? '' : `:${other.place.line}`;
-  const message = `${document.key ?? ''} is also in ${other.file}${line}: both are rejected`;
+  const message = `${document.key ?? ''} is also in ${other.file}${line}: the service uses neither, and keeps a version that is in effect; a file takes precedence over a Scaler object`;
   return {
     code: 'duplicate-document',
     severity: 'error',
