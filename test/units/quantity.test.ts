@@ -4,7 +4,6 @@ import {
   MAX_MILLI,
   addMilli,
   formatMilli,
-  MilliSum,
   milliFromNumber,
   milliToNumber,
   parseQuantity,
@@ -152,23 +151,6 @@ describe('milliFromNumber', () => {
         (milli) => milliFromNumber(milliToNumber(BigInt(milli))) === BigInt(milli),
       ),
       { seed: 1 },
-    );
-  });
-});
-
-describe('MilliSum', () => {
-  it('is the sum of the milli-units of each number, whether exact as a double or not', () => {
-    const value = fc.oneof(
-      fc.double({ min: 0, max: 3, noNaN: true }),
-      fc.constantFrom(0, -0, 0.0001, 9_007_199_254_740, 9_007_199_254_741, 9e15, 1e300, Infinity),
-    );
-    fc.assert(
-      fc.property(fc.array(value), (values) => {
-        const sum = new MilliSum();
-        values.forEach(sum.add);
-
-        expect(sum.total).toBe(values.map(milliFromNumber).reduce(addMilli, 0n));
-      }),
     );
   });
 });

@@ -1,4 +1,4 @@
-import { addMilli, MilliSum } from '../../units/quantity.js';
+import { addMilli } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
 import { formatInstant } from '../../units/time.js';
 import type { PodGroups } from '../result/decision.js';
@@ -9,6 +9,7 @@ import { noProposal } from './context.js';
 import { ceilCount } from './count.js';
 import { groupPods, readyPodsCountFrom } from './group-pods.js';
 import type { ReadinessRule } from './group-pods.js';
+import { MilliSum } from './milli-sum.js';
 import { podRequests } from './pod-requests.js';
 import { hasSettled } from './settled-pods.js';
 import { isWithinTolerance } from './tolerance.js';

@@ -1,10 +1,11 @@
 import type { ExternalMetric, ObjectMetric } from '../../scaler/spec.js';
-import { MilliSum, milliToNumber } from '../../units/quantity.js';
+import { milliToNumber } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
 import type { Pod, Sample, ValuesSample } from '../snapshot/snapshot.js';
 import type { Proposal, ProposalContext } from './context.js';
 import { NO_PODS, noProposal } from './context.js';
 import { ceilCount } from './count.js';
+import { MilliSum } from './milli-sum.js';
 import { isWithinTolerance } from './tolerance.js';
 
 /** Returns the proposal of a metric with one value for the whole workload: Object (one series) or External (a sum). */
