@@ -1,6 +1,7 @@
 import { formatTime } from '../world/faults.js';
 import { AGE_NAME, type ApiRecord, type QueryRecord } from '../world/log.js';
 import { isInGroup } from '../world/api-wire.js';
+import { TENANT } from '../world/tenant.js';
 import type { History } from './history.js';
 import { describeWrite, type Found, type Invariant } from './violation.js';
 
@@ -20,7 +21,7 @@ const noFaultOfOurs: Invariant = {
     }),
 };
 
-/** Requests of a process in any 10 s: twice those of a steady process, with room for the first lists of a new one. */
+/** Requests of a process for one namespace in any 10 s: twice those of a steady process, with room for the first lists of a new one. */
 const API_BUDGETS = [
   { group: 'list', most: 30 },
   { group: 'watch', most: 24 },
@@ -43,10 +44,15 @@ const noHerd: Invariant = {
       const found: Found[] = [];
       // The Lease causes one request every two seconds in any case: most requests of a day.
       const counted = requests.filter(({ resource }) => resource !== 'leases');
-      for (const { group, most } of API_BUDGETS) {
-        const times = counted.filter((record) => isInGroup(record, group)).map(({ sentMs }) => sentMs);
-        found.push(...crowds(times, most, `${process} sent ${group} requests`));
-      }
+      // Objects are followed by namespace, so that a hostile one has requests of its own.
+      for (const isTenant of [false, true])
+        for (const { group, most } of API_BUDGETS) {
+          const times = counted
+            .filter((record) => (record.namespace === TENANT) === isTenant && isInGroup(record, group))
+            .map(({ sentMs }) => sentMs);
+          const where = isTenant ? ' for the hostile namespace' : '';
+          found.push(...crowds(times, most, `${process} sent ${group} requests${where}`));
+        }
       for (const source of new Set(queries.map((query) => query.source))) {
         const own = queries.filter((query) => query.source === source);
         const [ages, values] = [own.filter(isAge), own.filter((query) => !isAge(query))];
