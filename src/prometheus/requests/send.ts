@@ -194,7 +194,7 @@ function createHeaders(
     'Accept-Encoding': mayCompress ? 'gzip' : 'identity',
     ...(contentType === null ? {} : { 'Content-Type': contentType }),
   });
-  return headers.toJSON() as HttpHeaders;
+  return headers.toJSON();
 }
 
 /** Uses only the code of an AxiosError, because the error contains the whole request with its token. */
