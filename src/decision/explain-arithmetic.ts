@@ -1,9 +1,10 @@
 import type { MetricSpec } from '../scaler/spec.js';
 import { countOf } from '../units/count-of.js';
 import { formatAmount, formatNumber } from '../units/format-amount.js';
-import { addMilli, milliFromNumber, milliToNumber } from '../units/quantity.js';
+import { milliFromNumber, milliToNumber } from '../units/quantity.js';
 import { ceilCount } from './proposals/count.js';
 import { isWithinTolerance, tolerancesOf } from './proposals/tolerance.js';
+import { countReadyPods, totalOf } from './proposals/total-metrics.js';
 import type { MetricResult } from './result/decision.js';
 import { judgeSample } from './samples/judge-sample.js';
 import type { Sample, Snapshot } from './snapshot/snapshot.js';
@@ -30,9 +31,7 @@ export function explainArithmetic(metric: ExplainedMetric, snapshot: Snapshot): 
 function explainTotal({ spec, sample, result }: ExplainedMetric, snapshot: Snapshot): string | null {
   const judged = judgeSample(spec, sample);
   if (judged.form !== 'values' || spec.target.type === 'Utilization') return null;
-  let milli = 0n;
-  for (const value of judged.values) milli = addMilli(milli, milliFromNumber(value));
-  const total = milliToNumber(milli);
+  const total = milliToNumber(totalOf(judged));
   const target = milliToNumber(spec.target.milli);
   const quotient = `${formatAmount(total, spec.name)} / ${formatAmount(target, spec.name)}`;
   const { specReplicas, statusReplicas } = snapshot.target;
@@ -46,7 +45,7 @@ function explainTotal({ spec, sample, result }: ExplainedMetric, snapshot: Snaps
   if (specReplicas === 0) return ceilText({ factor: total / target, shown: quotient, result });
   const stays = toleranceText(result, snapshot);
   if (stays !== null) return `${ratio}, ${stays}`;
-  const ready = snapshot.pods.filter((pod) => pod.phase === 'Running' && pod.ready === true).length;
+  const ready = countReadyPods(snapshot.pods);
   const count = timesText(result, ready, countOf(ready, 'ready pod'));
   return count === null ? null : `${ratio}, ${count}`;
 }

@@ -3,7 +3,7 @@ import { formatInstant, secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import type { MetricSpec } from '../scaler/spec.js';
 import { type ExplainedMetric, explainArithmetic } from './explain-arithmetic.js';
-import { describeFallback } from './proposals/fallback.js';
+import { describeFallback, failingKey } from './proposals/fallback.js';
 import type { Decision } from './result/decision.js';
 import { judgeSample } from './samples/judge-sample.js';
 import type { Sample, Snapshot } from './snapshot/snapshot.js';
@@ -63,6 +63,6 @@ function extentOf(sample: Exclude<Sample, { form: 'error' }>): readonly string[]
 }
 
 function sinceText(spec: MetricSpec, { state }: Snapshot): string {
-  const since = state.failingSince.get(`${spec.type}/${spec.identity}`);
+  const since = state.failingSince.get(failingKey(spec));
   return since === undefined ? '' : ` (since ${formatInstant(since)})`;
 }

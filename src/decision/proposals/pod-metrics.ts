@@ -27,21 +27,26 @@ export function proposeFromPods(
 ): Proposal {
   if (context.pods.length === 0) return noProposal('the selector matches no pods');
   const useValues = valuesOf(metric, sample);
-  const counted = settledPods(metric, useValues, { sample, context }) ?? {
-    ...countPods(metric, useValues, { sample, context }),
-    requests: requestsOf(metric, context),
-  };
-  const { groups, reasons, names, requests } = counted;
+  const settled = usageOfSettled(metric, useValues, { sample, context });
+  if (settled !== null) return proposeFromUsage(metric, settled, context);
+  const { groups, reasons, names } = countPods(metric, useValues, { sample, context });
+  const requests = requestsOf(metric, context);
   const seen = { pods: groups, podReasons: reasons };
   if (names.length === 0) return noProposal(withCause(requests, noSample(metric, { sample, context })), seen);
   if ('error' in requests) return noProposal(requests.error, seen);
-  const usage = sumUsage(names, useValues, requests);
-  const first = usageRatio(metric.target, usage);
-  if ('error' in first) return noProposal(first.error, seen);
+  const { byPod } = requests;
+  const usage = sumUsage(names, useValues, byPod);
+  return proposeFromUsage(metric, { groups, reasons, usage, byPod, counted: names.length }, context);
+}
+
+function proposeFromUsage(metric: PodMetric, pass: FirstPass, context: ProposalContext): Proposal {
+  const { groups, reasons } = pass;
+  const first = usageRatio(metric.target, pass.usage);
+  if ('error' in first) return noProposal(first.error, { pods: groups, podReasons: reasons });
   const isOnePass = groups.missing.length === 0 && (groups.unready.length === 0 || first.ratio <= 1);
   const { ratio, proposal } = isOnePass
     ? onePass(first.ratio, groups.ready.length, context)
-    : secondPass(metric, { usage, ratio: first.ratio, groups, requests, counted: names.length }, context);
+    : secondPass(metric, pass, first.ratio, context);
   return { proposal, current: first.current, ratio, error: null, pods: groups, podReasons: reasons };
 }
 
@@ -83,14 +88,19 @@ function valuesOf(metric: PodMetric, sample: ContainersSample | PodsSample): Use
   };
 }
 
-/** The requests of pods, for a utilization; empty for other targets. */
+/** `byPod`: null if the target is no utilization. */
 interface Requests {
-  /** Null: each pod that counts has a request. */
   readonly byPod: ReadonlyMap<string, Milli> | null;
-  readonly total: Milli;
 }
 
-const NO_REQUESTS: Requests = { byPod: null, total: 0n };
+/** The pods and the usage of the first pass. */
+interface FirstPass extends Requests {
+  readonly groups: PodGroups;
+  readonly reasons: Proposal['podReasons'];
+  readonly usage: Usage;
+  /** The number of pods, with those that are not listed. */
+  readonly counted: number;
+}
 
 interface Counted {
   readonly groups: PodGroups;
@@ -107,23 +117,26 @@ interface Given {
 const NO_REASONS: Proposal['podReasons'] = {};
 
 /** The usual case, for speed: all pods have settled and have a sample, and nothing else has one. Null: it is another one. */
-function settledPods(
+function usageOfSettled(
   metric: PodMetric,
   useValues: UseValues,
   { sample, context }: Given,
-): (Counted & { readonly requests: Requests }) | null {
+): FirstPass | null {
   const { settled } = context.podFacts;
   if (settled === null) return null;
   const { cpuInitializationPeriodSeconds, podWarmupSeconds } = context.spec;
   const youngSeconds = cpuInitializationPeriodSeconds + podWarmupSeconds;
   if (hasReadinessRule(metric, context) && !hasSettled(settled, youngSeconds, context.now)) return null;
-  const { ready } = settled.groups;
-  const { size } = sample.form === 'pods' ? sample.pods : sample.containers;
-  if (size !== ready.length || !ready.every((name) => useValues(name, ignore))) return null;
-  const { target } = metric;
-  const total = target.type === 'Utilization' ? settled.requested(metric.name, containerOf(metric)) : 0n;
-  if (total === null) return null;
-  return { groups: settled.groups, reasons: NO_REASONS, names: ready, requests: { byPod: null, total } };
+  const { groups } = settled;
+  const pods = groups.ready.length;
+  if ((sample.form === 'pods' ? sample.pods : sample.containers).size !== pods) return null;
+  const sum = new MilliSum();
+  if (!groups.ready.every((name) => useValues(name, sum.add))) return null;
+  const isUtilization = metric.target.type === 'Utilization';
+  const requested = isUtilization ? settled.requested(metric.name, containerOf(metric)) : 0n;
+  if (requested === null) return null;
+  const usage = { pods, used: sum.total, requested };
+  return { groups, reasons: NO_REASONS, usage, byPod: null, counted: pods };
 }
 
 function countPods(metric: PodMetric, useValues: UseValues, { sample, context }: Given): Counted {
@@ -164,22 +177,18 @@ function containerOf(metric: PodMetric): string | null {
 }
 
 function requestsOf(metric: PodMetric, { pods }: ProposalContext): Requests | { readonly error: string } {
-  if (metric.target.type !== 'Utilization') return NO_REQUESTS;
+  if (metric.target.type !== 'Utilization') return { byPod: null };
   const answer = podRequests(pods, metric.name, containerOf(metric));
-  return 'error' in answer ? answer : { byPod: answer.requests, total: 0n };
+  return 'error' in answer ? answer : { byPod: answer.requests };
 }
 
 /** Adds the usage of pods; with requests, only of those that have one. */
-function sumUsage(names: readonly string[], useValues: UseValues, { byPod, total }: Requests): Usage {
+function sumUsage(names: readonly string[], useValues: UseValues, byPod: Requests['byPod']): Usage {
   const sum = new MilliSum();
-  if (byPod === null) {
-    for (const name of names) useValues(name, sum.add);
-    return { pods: names.length, used: sum.total, requested: total };
-  }
   let requested = 0n;
   let pods = 0;
   for (const name of names) {
-    const request = byPod.get(name);
+    const request = byPod === null ? 0n : byPod.get(name);
     if (request === undefined) continue;
     useValues(name, sum.add);
     requested = addMilli(requested, request);
@@ -198,27 +207,18 @@ function onePass(ratio: number, pods: number, { target, tolerances }: ProposalCo
   return { ratio, proposal: within ? target.specReplicas : ceilCount(ratio * pods) };
 }
 
-interface FirstPass {
-  readonly usage: Usage;
-  readonly ratio: number;
-  readonly groups: PodGroups;
-  readonly requests: Requests;
-  /** The number of pods, with those that are not listed. */
-  readonly counted: number;
-}
-
 /** Computes the ratio again, assuming that the omitted pods oppose the change. */
 function secondPass(
   { target }: PodMetric,
-  { usage, ratio, groups, requests, counted }: FirstPass,
+  { usage, groups, byPod, counted }: FirstPass,
+  ratio: number,
   { target: { specReplicas }, tolerances }: ProposalContext,
 ): Result {
-  const requestOf = (pod: string): Milli => requests.byPod?.get(pod) ?? 0n;
   const missing = ratio === 1 ? [] : groups.missing;
   const added = new Set([...missing, ...(ratio > 1 ? groups.unready : [])]);
   let filled = usage;
   for (const pod of added) {
-    const request = requestOf(pod);
+    const request = byPod?.get(pod) ?? 0n;
     filled = withPod(filled, { request, usage: ratio < 1 ? fullUsage(target, request) : 0n });
   }
   const again = usageRatio(target, filled);
