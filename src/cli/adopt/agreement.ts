@@ -1,7 +1,7 @@
 import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { secondsBetween, parseInstant } from '../../units/time.js';
 import { formatSeconds } from '../../units/format-seconds.js';
-import { whyNoValue, whyPaused, whyUnable } from './service-view.js';
+import { conditionText, whyNoValue, whyPaused, whyUnable } from './service-view.js';
 
 /** How a dry run agrees with its autoscaler. The numbers are those of the service. */
 export interface AgreementReport {
@@ -83,7 +83,7 @@ function whyConflicting(view: JsonObject): string | null {
       textIn(condition, 'status') === 'True' &&
       textIn(condition, 'reason') !== 'DryRun',
   );
-  return found === undefined ? null : `${textIn(found, 'reason') ?? ''}: ${textIn(found, 'message') ?? ''}`;
+  return found === undefined ? null : conditionText(found);
 }
 
 /** Returns the report as text. */

@@ -21,6 +21,11 @@ export function whyPaused(row: JsonObject): string | null {
   return pause === null ? null : (textIn(pause, 'message') ?? 'it is paused');
 }
 
+/** Returns `REASON: MESSAGE` of a condition. */
+export function conditionText(condition: JsonObject): string {
+  return `${textIn(condition, 'reason') ?? ''}: ${textIn(condition, 'message') ?? ''}`;
+}
+
 /** Windows end without help, and a target at 0 is left alone by an HPA, too. */
 const STILL_ABLE = ['BackoffUpscale', 'BackoffDownscale', 'BackoffBoth', 'ScalingDisabled'];
 
@@ -32,7 +37,7 @@ export function whyUnable(row: JsonObject): string | null {
       textIn(condition, 'status') === 'False' &&
       !STILL_ABLE.includes(textIn(condition, 'reason') ?? ''),
   );
-  return found === undefined ? null : `${textIn(found, 'reason') ?? ''}: ${textIn(found, 'message') ?? ''}`;
+  return found === undefined ? null : conditionText(found);
 }
 
 /** Returns why the last decision used no full value of each metric; null: it did. `isForced`: any value suffices. */

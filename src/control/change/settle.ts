@@ -39,16 +39,12 @@ interface Given {
 /**
  * Decides on a snapshot and carries out the decision. If another client has changed the count in between, decides again
  * from that count, up to `MAX_DECISIONS` times. If the samples behind a scale-down are old, their metrics become partial,
- * and it decides again. Returns a promise only if there is something to carry out: most cycles
- * change nothing, and 10,000 promises a round would only be garbage.
+ * and it decides again. Returns a promise only if there is something to carry out: most cycles change nothing, and 10,000
+ * promises a round would only be garbage.
  */
 export function settle(input: CycleInput, ports: CyclePorts, given: Given): Settled | Promise<Settled> {
-  const decided = decideOn(input, ports, given);
-  const ages = whyOld(input, decided);
-  const carried = ages === null ? carry(input, ports, { given, decided }) : null;
-  return ages === null && carried === null
-    ? decided
-    : settleLater(input, ports, { given, decided, ages, carried });
+  const begun = begin(input, ports, given);
+  return begun.ages === null && begun.carried === null ? begun.decided : settleLater(input, ports, begun);
 }
 
 interface Begun {
@@ -58,6 +54,12 @@ interface Begun {
   readonly ages: Promise<readonly (string | null)[]> | null;
   /** Null: there is nothing to carry out, or the ages are waited for. */
   readonly carried: Promise<CarriedOut> | null;
+}
+
+function begin(input: CycleInput, ports: CyclePorts, given: Given): Begun {
+  const decided = decideOn(input, ports, given);
+  const ages = whyOld(input, decided);
+  return { given, decided, ages, carried: ages === null ? carry(input, ports, { given, decided }) : null };
 }
 
 async function settleLater(input: CycleInput, ports: CyclePorts, begun: Begun): Promise<Settled> {
@@ -82,10 +84,8 @@ async function settleLater(input: CycleInput, ports: CyclePorts, begun: Begun): 
       now: input.now,
     });
     if (decisionsLeft <= 1) return { ...settled, result, memory: moved };
-    given = { ...given, snapshot: snapshotAfterMove(decided.snapshot, result, moved), memory: moved };
-    decided = decideOn(input, ports, given);
-    ages = whyOld(input, decided);
-    carried = ages === null ? carry(input, ports, { given, decided }) : null;
+    const snapshot = snapshotAfterMove(decided.snapshot, result, moved);
+    ({ given, decided, ages, carried } = begin(input, ports, { ...given, snapshot, memory: moved }));
   }
 }
 
