@@ -55,8 +55,11 @@ export async function recommend(
   const scoredResults = (results: readonly Result[]): readonly Result[] =>
     results.map((one) => resultIn(score, one));
   const answer = (reason: string, results: readonly Result[]): Recommendation => ({
-    ...{ change: null, reason, saving: null },
-    ...{ scoring: half, results: scoredResults(results) },
+    change: null,
+    reason,
+    saving: null,
+    scoring: half,
+    results: scoredResults(results),
   });
   const found = await findSettings(variant.scaler, conditions, probesOf(setting, start, middle));
   if (typeof found === 'string') return answer(found, await runAllOn(setting.world, [variant], second));

@@ -1,3 +1,4 @@
+import { stringLiteral } from '../../promql/quoting.js';
 import { PLACEHOLDER } from '../../scaler/read/check-document.js';
 import { formatValue } from '../../scaler/problems/finding.js';
 import { defined } from '../draft/draft.js';
@@ -106,7 +107,7 @@ function exampleOf({ metric, labels, mayBeNegative }: Example, metadata: Trigger
     if (text === undefined || text === '') return field === 'topic' ? [] : [`${label}="${field}"`];
     // https://sqs.REGION.amazonaws.com/ACCOUNT/QUEUE
     const value = field === 'queueURL' ? text.slice(text.lastIndexOf('/') + 1) : text;
-    return [`${label}=${JSON.stringify(value)}`];
+    return [`${label}=${stringLiteral(value)}`];
   });
   const selector = `${metric}{${matchers.join(', ')}}`;
   return mayBeNegative === true ? `sum(clamp_min(${selector}, 0))` : `sum(${selector})`;

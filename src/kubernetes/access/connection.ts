@@ -69,9 +69,9 @@ const CERTIFICATE_AGE_MS = 300_000;
 
 /**
  * Finds the API server: by `kubeconfig` or `context` if set, otherwise by the service account of the pod, otherwise by
- * $KUBECONFIG, otherwise by ~/.kube/config; with `prefersKubeconfig`, by the service account at last. `url` replaces the address. `url` alone means a server without
- * authentication, unless the process is a pod and the URL is https. Credentials are never sent over plain http, as in
- * kubectl. Throws `ConnectionError`.
+ * $KUBECONFIG, otherwise by ~/.kube/config; with `prefersKubeconfig`, the service account is the last of these. `url`
+ * replaces the address. `url` alone means a server without authentication, unless the process is a pod and the URL is
+ * https. Credentials are never sent over plain http, as in kubectl. Throws `ConnectionError`.
  */
 export async function findConnection(options: ConnectionOptions): Promise<Connection> {
   const { settings, env } = options;
