@@ -41,8 +41,8 @@ export interface CheckedSelector {
   readonly by: string;
   readonly pods: ReadonlySet<string> | null;
   /**
-   * Whether each pod has a value of its own, without those of removed pods. Then the rates of pods that are younger than
-   * the range are too low, and no others make up for it.
+   * Whether the query returns a value for each pod, without those of removed pods. Then the rates of pods that are
+   * younger than the range are too low, and no others make up for it.
    */
   readonly isOfPods: boolean;
   /**

@@ -17,7 +17,7 @@ import { takeSample } from './take-sample.js';
 export interface Setting {
   readonly start: Instant;
   readonly end: Instant;
-  /** One for each metric of the document, in the same order; null: the metric is left out. */
+  /** One for each metric of the document, in the same order; null: the metric is omitted. */
   readonly models: readonly (MetricModel | null)[];
   readonly initialReplicas: number;
   readonly podStartSeconds: number;
@@ -96,7 +96,7 @@ export function runVariant(document: Scaler, setting: Setting, onRound?: OnRound
   return log.finish(end);
 }
 
-/** Returns the metrics of the document that are not left out. */
+/** Returns the metrics of the document that are not omitted. */
 export function modelledMetrics({ spec }: Scaler, { models }: Setting): readonly MetricSpec[] {
   return spec.metrics.filter((_, index) => models[index] !== null);
 }

@@ -20,7 +20,7 @@ export interface TraceAssumptions {
 const REQUEST_MILLI: Milli = parseQuantity('1') ?? 1000n;
 
 /**
- * Returns how each metric of a document follows a load trace, or why one cannot; null: a metric that is left out, because
+ * Returns how each metric of a document follows a load trace, or why one cannot; null: a metric that is omitted, because
  * a trace has no usage of memory. Cpu is proportional to the load of a
  * pod and ends at its capacity, because usage hides the load that a pod cannot carry. Pods metrics report the load that
  * a pod carries, Object and External metrics the whole load.

@@ -15,7 +15,7 @@ import { type ServiceView, readView, whyNoValue, whyPaused, whyUnable } from './
 /** The service sees the new generation and the deletion of the HPA at once, and decides within a sync period. */
 const CONFIRM_MS = 90_000;
 
-/** After so many decisions that were not carried out, and after this time, the next one will not be either. */
+/** After this many decisions that were not carried out, and after this time, the next one will not be either. */
 const MOST_DECISIONS = 3;
 const DECISIONS_MS = 10_000;
 

@@ -19,7 +19,7 @@ export function readyOf(
   const able = decided.find(({ type }) => type === 'AbleToScale');
   const active = decided.find(({ type }) => type === 'ScalingActive');
   if (acceptance.status === 'False') return { ...acceptance, type: 'Ready' };
-  // Nobody has asked for this hold, and only a user can end it.
+  // No user has asked for this hold, and only a user can end it.
   if (held?.status === 'True' && held.reason === 'ConflictingScaler')
     return { ...held, type: 'Ready', status: 'False' };
   const failing = [able, active].find(

@@ -144,7 +144,7 @@ const SHOWN: ReadonlySet<string> = new Set([
 
 const MOST_SETTINGS = 20;
 
-/** A text with an @ may be an address with a password. */
+/** A value with an @ may be an address with a password. */
 function formatSetting([key, value]: readonly [string, unknown]): string {
   const isShown = SHOWN.has(key) || ACTIVATION.test(key) || /^(?:true|false)$/.test(String(value));
   const text = formatValue(value);

@@ -13,7 +13,7 @@ export const IMPERSONATION = {
 type ImpersonatedUser = z.infer<z.ZodObject<typeof IMPERSONATION>>;
 
 /**
- * Returns the headers for a user to impersonate, none without `as`, or what is wrong with the fields. Source:
+ * Returns the headers for a user to impersonate, none without `as`, or which field is invalid. Source:
  * k8s.io/client-go/transport/round_trippers.go
  */
 export function impersonationHeaders(user: ImpersonatedUser): RequestHeaders | string {

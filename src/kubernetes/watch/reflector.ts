@@ -113,7 +113,7 @@ class ReflectorLoop<T extends WatchedObject> {
   get ageSeconds(): number {
     if (this.#heard === null) return Infinity;
     const { ms, at } = this.#heard;
-    // While a machine is suspended, its monotonic clock stands still.
+    // While a machine is suspended, its monotonic clock does not advance.
     return Math.max((this.#clock.monotonicMs() - ms) / 1000, secondsBetween(at, this.#clock.now()));
   }
 

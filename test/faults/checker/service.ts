@@ -44,7 +44,7 @@ const noHerd: Invariant = {
       const found: Found[] = [];
       // The Lease causes one request every two seconds in any case: most requests of a day.
       const counted = requests.filter(({ resource }) => resource !== 'leases');
-      // Objects are followed by namespace, so that a hostile one has requests of its own.
+      // Objects are followed by namespace, so that a hostile one has separate requests.
       for (const isTenant of [false, true])
         for (const { group, most } of API_BUDGETS) {
           const times = counted

@@ -85,7 +85,7 @@ function podsIn(selector: string): RegExp {
   return written === undefined ? /^/ : new RegExp(`^(?:${String(JSON.parse(written))})$`);
 }
 
-/** Usage of pods is scraped at their node, all else at a port of its own. */
+/** Usage of pods is scraped at their node, all else at another port. */
 function labelsOf({ kind }: MetricPlan, workload: string, target: string): Labels {
   switch (kind) {
     case 'cpu':

@@ -49,7 +49,7 @@ export function tenantDocuments(way: TenantWay): string {
   }).join('---\n');
 }
 
-/** Returns how long its query takes, and the answer; null: the query is not one of its own. */
+/** Returns how long its query takes, and the answer; null: the query is not that of the tenant. */
 export function tenantAnswer(
   query: string,
   random: Random,
