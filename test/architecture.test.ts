@@ -164,8 +164,8 @@ describe('findBreaches', () => {
   });
 
   it.each([
-    [300, 0],
-    [301, 1],
+    [400, 0],
+    [401, 1],
   ])('reports a source of %i lines as %i breaches', (lines, breaches) => {
     const source = parseSource('src/units/a.ts', 'let x;\n'.repeat(lines));
 
