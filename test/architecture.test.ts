@@ -123,7 +123,7 @@ describe('findBreaches', () => {
     ['src/decision/a.ts', "import { x } from 'node:fs';", 'decision uses no node: module (node:fs)'],
     ['src/cli/a.ts', "import p from 'node:process';", 'node:process is never imported'],
     [
-      'src/prometheus/planner.ts',
+      'src/prometheus/metric-source.ts',
       "import axios from 'axios';",
       'package axios is only for http/, prometheus/requests/send.ts',
     ],

@@ -1,5 +1,5 @@
 import type { Scaler } from '../scaler/spec.js';
-import type { RoundAnswers } from '../prometheus/planner.js';
+import type { RoundAnswers } from '../prometheus/metric-source.js';
 import { onAbort } from '../units/abort.js';
 import type { Awaitable } from '../units/awaitable.js';
 import { endedWithin, sleep } from '../units/clock.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { RoundAnswers } from '../../src/prometheus/planner.js';
-import { createMetricSource } from '../../src/prometheus/planner.js';
+import type { RoundAnswers } from '../../src/prometheus/metric-source.js';
+import { createMetricSource } from '../../src/prometheus/metric-source.js';
 import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
 import { addSeconds } from '../../src/units/time.js';
 import { aSource } from '../support/builders.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { UNKNOWN_AGE } from '../../src/prometheus/source-age.js';
+import { UNKNOWN_AGE } from '../../src/prometheus/source/age.js';
 import { freshMemory } from '../../src/control/memory/memory.js';
 import type { Memory } from '../../src/control/memory/memory.js';
 import { alwaysLeads } from '../../src/control/election/leadership.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { freshMemory } from '../../src/control/memory/memory.js';
-import { UNKNOWN_AGE } from '../../src/prometheus/source-age.js';
+import { UNKNOWN_AGE } from '../../src/prometheus/source/age.js';
 import { answersFrom, at, buildScaler, settledMemory, World } from './world.js';
 
 describe('a cycle that changes nothing', () => {

@@ -1,5 +1,5 @@
 import { alwaysLeads } from '../../src/control/election/leadership.js';
-import { KEPT } from '../../src/prometheus/history-watch.js';
+import { KEPT } from '../../src/prometheus/source/history-watch.js';
 import { NO_REVERSALS } from '../../src/control/memory/conflicting-writer.js';
 import { runCycle } from '../../src/control/cycle.js';
 import type { Memory } from '../../src/control/memory/memory.js';
@@ -8,7 +8,7 @@ import type { CycleInput, CycleOutput, CyclePorts } from '../../src/control/port
 import { EMPTY_STATE } from '../../src/decision/snapshot/snapshot.js';
 import type { State } from '../../src/decision/snapshot/snapshot.js';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
-import type { RoundAnswers } from '../../src/prometheus/planner.js';
+import type { RoundAnswers } from '../../src/prometheus/metric-source.js';
 import { stateInMemory } from '../../src/kubernetes/state/state-store.js';
 import type { StateStore } from '../../src/kubernetes/state/state-store.js';
 import { NO_HOLDS } from '../../src/prometheus/recovery-hold.js';

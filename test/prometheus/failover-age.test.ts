@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createMetricSource } from '../../src/prometheus/planner.js';
+import { createMetricSource } from '../../src/prometheus/metric-source.js';
 import { formatInstant } from '../../src/units/time.js';
 import { World } from '../control/world.js';
 import { aSource, at } from '../support/builders.js';

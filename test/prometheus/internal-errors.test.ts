@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
-import { createMetricSource } from '../../src/prometheus/planner.js';
+import { createMetricSource } from '../../src/prometheus/metric-source.js';
 import { aSource, cpuMetric } from '../support/builders.js';
 import { answersByKey, realClock } from './fakes.js';
 import { due } from './rounds-rig.js';

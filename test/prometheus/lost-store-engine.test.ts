@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createMetricSource } from '../../src/prometheus/planner.js';
+import { createMetricSource } from '../../src/prometheus/metric-source.js';
 import { World } from '../control/world.js';
 import { aSource } from '../support/builders.js';
 import { startFilled } from '../support/filled-server.js';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
-import { createMetricSource } from '../../src/prometheus/planner.js';
+import { createMetricSource } from '../../src/prometheus/metric-source.js';
 import { World } from '../control/world.js';
 import { aSource } from '../support/builders.js';
 import { type FakeQuerier, FakeStore, startQuerier, THANOS } from './fake-stores.js';

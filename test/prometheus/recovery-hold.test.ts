@@ -7,7 +7,7 @@ import {
   type MetricHold,
   sampleOutcome,
 } from '../../src/prometheus/recovery-hold.js';
-import { type HistoryState, KEPT } from '../../src/prometheus/history-watch.js';
+import { type HistoryState, KEPT } from '../../src/prometheus/source/history-watch.js';
 import { formatInstant } from '../../src/units/time.js';
 import { at, cpuMetric, externalMetric } from '../support/builders.js';
 

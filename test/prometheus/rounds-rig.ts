@@ -1,10 +1,10 @@
 import type { Answer } from '../../src/prometheus/answers/answer.js';
 import type { PrometheusClient } from '../../src/prometheus/client/client.js';
 import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
-import { createMetricSource } from '../../src/prometheus/planner.js';
-import type { QueryReport } from '../../src/prometheus/query-report.js';
+import { createMetricSource } from '../../src/prometheus/metric-source.js';
+import type { QueryReport } from '../../src/prometheus/source/query-report.js';
 import type { QueryOptions } from '../../src/prometheus/requests/request-options.js';
-import type { DueScaler } from '../../src/prometheus/round-plan.js';
+import type { DueScaler } from '../../src/prometheus/queries/round-plan.js';
 import type { MetricSpec } from '../../src/scaler/spec.js';
 import type { Clock } from '../../src/units/clock.js';
 import { aScaler, aSource, at } from '../support/builders.js';

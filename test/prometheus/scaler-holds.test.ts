@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ErrorSample, Sample } from '../../src/decision/snapshot/snapshot.js';
 import { advanceHolds, NO_HOLDS } from '../../src/prometheus/recovery-hold.js';
-import { KEPT } from '../../src/prometheus/history-watch.js';
+import { KEPT } from '../../src/prometheus/source/history-watch.js';
 import { aScaler, aSource, at, cpuMetric, externalMetric } from '../support/builders.js';
 
 const OLD = at(-100_000);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { metricObserver } from '../../src/control/observe/observe-metrics.js';
 import { runCycle } from '../../src/control/cycle.js';
-import { createMetricSource } from '../../src/prometheus/planner.js';
+import { createMetricSource } from '../../src/prometheus/metric-source.js';
 import type { MetricHold } from '../../src/prometheus/recovery-hold.js';
 import { addSeconds } from '../../src/units/time.js';
 import { FakeCluster } from '../control/fake-cluster.js';

@@ -1,6 +1,6 @@
 import type { Answer } from '../../src/prometheus/answers/answer.js';
-import { SPLITS_PER_NAMESPACE, SPLITS_PER_SOURCE } from '../../src/prometheus/batches/merged-query.js';
-import { createPodsBatches } from '../../src/prometheus/batches/pods-batches.js';
+import { SPLITS_PER_NAMESPACE, SPLITS_PER_SOURCE } from '../../src/prometheus/queries/merged-query.js';
+import { createPodsBatches } from '../../src/prometheus/queries/workloads.js';
 import { toSample } from '../../src/prometheus/samples.js';
 import { patternText, podsPatternOf } from '../../src/promql/pods-pattern.js';
 import { substitute } from '../../src/promql/variables.js';

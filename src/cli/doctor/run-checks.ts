@@ -1,6 +1,6 @@
 import { findSharedTargets } from '../../control/observe/shared-targets.js';
 import { createPrometheusClient, type PrometheusClient } from '../../prometheus/client/client.js';
-import { createMetricSource } from '../../prometheus/planner.js';
+import { createMetricSource } from '../../prometheus/metric-source.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { withDeadline } from '../../units/clock.js';
 import { checkCluster } from './checks/cluster.js';

@@ -14,7 +14,7 @@ import { bucketOf } from '../../kubernetes/state/state-key.js';
 import type { RequestReport, Transport } from '../../kubernetes/requests/transport.js';
 import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
 import { FAILURE_REASONS } from '../../prometheus/answers/answer.js';
-import { createMetricSource, type MetricSourceOptions } from '../../prometheus/planner.js';
+import { createMetricSource, type MetricSourceOptions } from '../../prometheus/metric-source.js';
 import { type Problem, countErrors } from '../../scaler/problems/problem.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Facts, Log } from '../../units/log.js';

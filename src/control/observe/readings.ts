@@ -1,6 +1,6 @@
 import type { Answer } from '../../prometheus/answers/answer.js';
-import type { RoundAnswers } from '../../prometheus/planner.js';
-import { ageKey, type SourceAge, urlIndexOf } from '../../prometheus/source-age.js';
+import type { RoundAnswers } from '../../prometheus/metric-source.js';
+import { ageKey, type SourceAge, urlIndexOf } from '../../prometheus/source/age.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 
 /** The servers that have answered, by `ageKey`. */

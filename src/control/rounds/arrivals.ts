@@ -1,6 +1,6 @@
 import type { Answer } from '../../prometheus/answers/answer.js';
-import type { RoundAnswers } from '../../prometheus/planner.js';
-import type { SourceAge } from '../../prometheus/source-age.js';
+import type { RoundAnswers } from '../../prometheus/metric-source.js';
+import type { SourceAge } from '../../prometheus/source/age.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Clock } from '../../units/clock.js';
 import { addServers, type AnsweringServers, readAges } from '../observe/readings.js';

@@ -7,7 +7,7 @@ import { planCosts } from '../../../src/control/deletion-costs/plan-costs.js';
 import type { CostedPod } from '../../../src/kubernetes/pods/pod-costs.js';
 import { findPrometheus } from '../../../src/cli/demo/programs/find-prometheus.js';
 import { type RunningPrometheus, startPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';
-import { createMetricSource } from '../../../src/prometheus/planner.js';
+import { createMetricSource } from '../../../src/prometheus/metric-source.js';
 import { type PodRanking, rankPods } from '../../../src/prometheus/pod-ranking.js';
 import { readScalers } from '../../../src/scaler/read/read-scalers.js';
 import { aPod, aSource } from '../../support/builders.js';

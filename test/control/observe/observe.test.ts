@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { KubernetesErrorKind, OtherScaler } from '../../../src/kubernetes/api/types.js';
-import { UNKNOWN_AGE } from '../../../src/prometheus/source-age.js';
+import { UNKNOWN_AGE } from '../../../src/prometheus/source/age.js';
 import { freshMemory } from '../../../src/control/memory/memory.js';
 import { aPod } from '../../support/builders.js';
 import { failure } from '../fake-cluster.js';

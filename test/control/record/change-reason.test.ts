@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { UNKNOWN_AGE } from '../../../src/prometheus/source-age.js';
+import { UNKNOWN_AGE } from '../../../src/prometheus/source/age.js';
 import { kubernetesEvents } from '../../../src/control/record/kubernetes-events.js';
 import { reasonOf } from '../../../src/telemetry/cycle-record.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';

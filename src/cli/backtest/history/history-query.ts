@@ -3,9 +3,9 @@ import {
   type Duplicates,
   findContainerDuplicates,
   findQueryDuplicates,
-} from '../../../prometheus/find-duplicates.js';
+} from '../../../prometheus/queries/find-duplicates.js';
 import type { Answer } from '../../../prometheus/answers/answer.js';
-import { metricQuery } from '../../../prometheus/scaler-queries.js';
+import { metricQuery } from '../../../prometheus/queries/compile.js';
 import type { MetricSpec, Scaler } from '../../../scaler/spec.js';
 import { addSeconds, type Instant } from '../../../units/time.js';
 import { CommandError } from '../../process/io.js';

@@ -1,5 +1,5 @@
 import { runCycle } from '../../../control/cycle.js';
-import { UNKNOWN_AGE } from '../../../prometheus/source-age.js';
+import { UNKNOWN_AGE } from '../../../prometheus/source/age.js';
 import { alwaysLeads } from '../../../control/election/leadership.js';
 import { freshMemory } from '../../../control/memory/memory.js';
 import { metricObserver } from '../../../control/observe/observe-metrics.js';

@@ -1,12 +1,12 @@
-import { oldAfterSeconds, type TargetAge, whyOld } from '../../../prometheus/judge-ages.js';
-import { maxAgeOf } from '../../../prometheus/sample-ages.js';
-import { metricQuery } from '../../../prometheus/scaler-queries.js';
+import { oldAfterSeconds, type TargetAge, whyOld } from '../../../prometheus/source/judge-ages.js';
+import { maxAgeOf } from '../../../prometheus/queries/sample-ages.js';
+import { metricQuery } from '../../../prometheus/queries/compile.js';
 import {
   type CheckedSelector,
   readIntervals,
   readTargets,
   Unanswered,
-} from '../../../prometheus/target-ages.js';
+} from '../../../prometheus/queries/target-ages.js';
 import { resourceQuery } from '../../../prometheus/data-source/resource-queries.js';
 import { selectedRanges } from '../../../promql/ranges.js';
 import { inSeconds } from '../../../units/format-seconds.js';

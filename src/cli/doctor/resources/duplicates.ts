@@ -2,7 +2,7 @@ import {
   describeLabels,
   type Duplicates,
   findContainerDuplicates,
-} from '../../../prometheus/find-duplicates.js';
+} from '../../../prometheus/queries/find-duplicates.js';
 import { stringLiteral } from '../../../promql/quoting.js';
 import { labelText } from '../../../promql/vector-selectors.js';
 import { type CheckResult, resultsOf } from '../report/check-result.js';

@@ -1,0 +1,123 @@
+import type { Freshness } from '../../scaler/spec.js';
+import { secondsBetween, instantFromSeconds } from '../../units/time.js';
+import type { Answer } from '../answers/answer.js';
+
+export interface MetricChecks {
+  readonly guard: string | null;
+  readonly freshness: Freshness | null;
+  /** Set if the document reads missing as 0. A failed check must not become 0, so its answer is then not `missing`. */
+  readonly isMissingZero: boolean;
+}
+
+/** Answers for a metric, its guard and its freshness; null: the document has no such check. */
+interface CheckedAnswers {
+  readonly answer: Answer;
+  readonly guard: Answer | null;
+  readonly freshness: Answer | null;
+}
+
+/**
+ * Maximum time by which a sample may be ahead of the server, because clocks differ. A later time cannot be the time of
+ * a sample.
+ */
+const MAX_AHEAD_SECONDS = 120;
+
+/** 2001-09-09. A smaller number is a duration, or is not in seconds. */
+const LEAST_PLAUSIBLE_SECONDS = 1_000_000_000;
+
+type Verdict =
+  | { readonly kind: 'good' }
+  | { readonly kind: 'doubtful'; readonly why: string }
+  | { readonly kind: 'bad'; readonly answer: Answer };
+
+const GOOD: Verdict = { kind: 'good' };
+
+/**
+ * Returns the answer of a metric after applying guard and freshness: unchanged if both hold, `partial` if one of them
+ * has a partial answer, `failed` if one of their queries failed, otherwise `missing`. If the document reads missing as
+ * 0, `invalid` replaces `missing`: data that is known to be absent or old must not become 0. Source: contract.md,
+ * section 2; reliability.md, P6 and P9.
+ */
+export function applyChecks(checks: MetricChecks, answers: CheckedAnswers): Answer {
+  const { answer } = answers;
+  if (answer.class === 'failed') return answer;
+  const verdicts = [
+    answers.guard === null ? GOOD : judgeGuard(answers.guard, checks),
+    answers.freshness === null || checks.freshness === null
+      ? GOOD
+      : judgeFreshness(answers.freshness, checks.freshness, checks),
+  ];
+  const doubts: string[] = [];
+  for (const verdict of verdicts) {
+    if (verdict.kind === 'bad') return verdict.answer;
+    if (verdict.kind === 'doubtful') doubts.push(verdict.why);
+  }
+  return doubts.length === 0 ? answer : inDoubt(answer, doubts.join('; '));
+}
+
+/** A guard is true if it has at least one series and no value is 0 or NaN. */
+function judgeGuard(answer: Answer, checks: MetricChecks): Verdict {
+  if (answer.class === 'failed' || answer.class === 'invalid') return unusable('guard', answer);
+  const series = answer.class === 'missing' ? [] : answer.series;
+  const fault = series.find(({ value }) => value === 0 || Number.isNaN(value));
+  const why = answer.class === 'partial' ? `guard: ${answer.why}` : null;
+  if (series.length > 0 && fault === undefined) return believed(why);
+  const found = fault === undefined ? 'no series' : `the value ${fault.value}`;
+  const hint = fault?.value === 0 ? ' (use a comparison with "bool" if 0 is a valid value)' : '';
+  return bad(`the guard is not true: ${found}${hint}${why === null ? '' : `, and ${why}`}`, checks);
+}
+
+/** The decision sums all series, so the oldest series determines the age of the data. */
+function judgeFreshness(answer: Answer, freshness: Freshness, checks: MetricChecks): Verdict {
+  if (answer.class === 'failed' || answer.class === 'invalid') return unusable('freshness', answer);
+  if (answer.class === 'missing' || answer.series.length === 0) {
+    return bad('its age is unknown: the freshness query returned no series', checks);
+  }
+  const times = answer.series.map(({ value }) => value);
+  const wrong = times.find((time) => !Number.isFinite(time));
+  if (wrong !== undefined) return bad(`its age is unknown: the freshness query returned ${wrong}`, checks);
+  const evaluatedAt = answer.evaluatedAt;
+  const age = (time: number): number => secondsBetween(instantFromSeconds(time), evaluatedAt);
+  const oldest = times.reduce((least, time) => Math.min(least, time));
+  const newest = times.reduce((most, time) => Math.max(most, time));
+  if (age(newest) < -MAX_AHEAD_SECONDS) {
+    const ahead = `${Math.round(-age(newest))} s in the future`;
+    return bad(
+      `its newest sample is ${ahead}: the clocks differ, or the freshness query is not in seconds`,
+      checks,
+    );
+  }
+  const { maxAgeSeconds } = freshness;
+  if (age(oldest) > maxAgeSeconds) {
+    const hint =
+      oldest < LEAST_PLAUSIBLE_SECONDS ? ': the freshness query must return a time since 1970' : '';
+    const old = `${formatAge(age(oldest))} s old, more than maxAgeSeconds (${maxAgeSeconds})`;
+    return bad(`its newest sample is ${old}${hint}`, checks);
+  }
+  return believed(answer.class === 'partial' ? `freshness: ${answer.why}` : null);
+}
+
+/** Rounds up: 120.2 s must not be printed as 120 s, the maximum. */
+function formatAge(seconds: number): number {
+  return Math.ceil(seconds);
+}
+
+function believed(why: string | null): Verdict {
+  return why === null ? GOOD : { kind: 'doubtful', why };
+}
+
+function bad(message: string, { isMissingZero }: MetricChecks): Verdict {
+  return { kind: 'bad', answer: { class: isMissingZero ? 'invalid' : 'missing', message } };
+}
+
+/** A check without a usable answer makes the value of the metric unknown, as if its own query had failed this way. */
+function unusable(name: string, answer: Extract<Answer, { readonly class: 'failed' | 'invalid' }>): Verdict {
+  return { kind: 'bad', answer: { ...answer, message: `${name}: ${answer.message}` } };
+}
+
+function inDoubt(answer: Answer, why: string): Answer {
+  if (answer.class === 'value') return { ...answer, class: 'partial', why };
+  if (answer.class === 'partial') return { ...answer, why: `${answer.why}; ${why}` };
+  // With partial data, it is unknown whether series exist, so the answer must not become 0.
+  return answer.class === 'missing' ? { class: 'invalid', message: `${answer.message}, and ${why}` } : answer;
+}

@@ -1,0 +1,177 @@
+import { addsUp, groupedBy } from '../../promql/adds-up.js';
+import { stringLiteral } from '../../promql/quoting.js';
+import { type VectorSelector, vectorSelectors } from '../../promql/vector-selectors.js';
+import type { Answer } from '../answers/answer.js';
+import { labelOf, type Series } from '../answers/series.js';
+
+export interface Duplicates {
+  /** The highest number of series for one container, or for one series of the query. */
+  readonly times: number;
+  /** Labels in which the series differ, with some values; the likeliest cause first. '': the label is absent. */
+  readonly labels: readonly { readonly name: string; readonly values: readonly string[] }[];
+  /** Namespaces of the affected containers; empty for the query of a document. */
+  readonly namespaces: readonly string[];
+  readonly isAdded: boolean;
+}
+
+/** For example `job cadvisor, kubelet (and endpoint)`. */
+export function describeLabels({ labels }: Duplicates): string {
+  const [first, ...rest] = labels;
+  if (first === undefined) return 'no distinguishing label';
+  const more = first.values.length > SHOWN ? ` and ${first.values.length - SHOWN} more` : '';
+  const values = first.values.slice(0, SHOWN).map((value) => (value === '' ? '(none)' : value));
+  const also =
+    rest.length === 0
+      ? ''
+      : ` (and ${rest
+          .map(({ name }) => name)
+          .slice(0, SHOWN)
+          .join(', ')})`;
+  return `${first.name} ${values.join(', ')}${more}${also}`;
+}
+
+const SHOWN = 5;
+
+type Ask = (query: string) => Promise<Answer>;
+
+/** Labels in which the series of one container may legitimately differ: after a restart, or per CPU. */
+const OF_A_RUN = ['id', 'name', 'image', 'cpu'];
+const CONTAINER = ['namespace', 'pod', 'container'];
+
+/**
+ * Labels of scrape jobs and of Prometheus replicas. Labels that usually distinguish replicas and clusters come first.
+ */
+const CAUSES = [
+  /replica/,
+  /^(?:receive|prometheus)$/,
+  /cluster/,
+  /^metrics_path$/,
+  /^job$/,
+  /^service$/,
+  /^endpoint$/,
+  /^instance$/,
+];
+
+/**
+ * Labels whose values may distinguish duplicates in the query of a document. A query may count series by any other
+ * label.
+ */
+const OF_A_SCRAPE = /replica|^(?:receive|prometheus|metrics_path|job|service|endpoint)$/;
+
+const SAMPLE_SIZE = 100;
+const MAX_SELECTORS = 3;
+/** Two Prometheus servers scrape a counter at slightly different times, so equal counters may differ by this share. */
+const SAME_WITHIN = 0.02;
+
+/**
+ * Returns the containers for which a resource query finds several series, by any label; null: none, or the query
+ * failed. Sends one query with a small answer, and two more if there are duplicates.
+ */
+export async function findContainerDuplicates(ask: Ask, query: string): Promise<Duplicates | null> {
+  const selector = vectorSelectors(query)[0];
+  if (selector === undefined || selector.metric === null) return null;
+  const identity = groupedBy(query, selector.text) ?? CONTAINER;
+  const [namespace = 'namespace'] = identity.filter((label) => label.includes('namespace'));
+  const counted = `count by (${identity.join(', ')}) (${eachOnce(selector)})`;
+  const byNamespace = seriesOf(await ask(`max by (${namespace}) (${counted}) > 1`));
+  if (byNamespace.length === 0) return null;
+  const [example] = seriesOf(await ask(`topk(1, ${counted})`));
+  if (example === undefined) return null;
+  const matchers = identity.map((label) => `${label}=${stringLiteral(labelOf(example, label) ?? '')}`);
+  const labels = differing(seriesOf(await ask(`topk(${SAMPLE_SIZE}, ${withMatchers(selector, matchers)})`)));
+  const namespaces = byNamespace.map((one) => labelOf(one, namespace) ?? '').filter((name) => name !== '');
+  const times = Math.max(...byNamespace.map(({ value }) => value));
+  const cause = labels[0]?.name ?? '';
+  const isAdded = addsUp(query, selector.text, { label: cause, asWhole: false });
+  return { times, labels, namespaces: namespaces.sort(), isAdded };
+}
+
+/** Returns a query with one element per container and scrape path; restarts do not count. */
+function eachOnce(selector: VectorSelector): string {
+  const without = `group without (${OF_A_RUN.join(', ')})`;
+  // Series of cAdvisor have the label `id`, those of /metrics/resource do not. No other label may distinguish
+  // the two.
+  const ofCAdvisor = `label_replace(${without} (${withMatchers(selector, ['id!=""'])}), "id", "set", "", "")`;
+  return `${ofCAdvisor} or ${without} (${withMatchers(selector, ['id=""'])})`;
+}
+
+/**
+ * Returns the labels by which the series of a document's query are duplicates: Prometheus replicas, or two scrape jobs
+ * for one target. Null: none. The values must also be equal, because a query may count series by such a label. Sends
+ * one query per selector, with a bounded answer.
+ */
+export async function findQueryDuplicates(
+  ask: Ask,
+  query: string,
+  { asWhole }: { readonly asWhole: boolean },
+): Promise<Duplicates | null> {
+  for (const { text } of vectorSelectors(query).slice(0, MAX_SELECTORS)) {
+    const sample = seriesOf(await ask(`topk(${SAMPLE_SIZE}, ${text})`));
+    const names = new Set(sample.flatMap(({ labels }) => Object.keys(labels)));
+    for (const name of [...names].filter((one) => OF_A_SCRAPE.test(one)).sort(byCause)) {
+      if (!addsUp(query, text, { label: name, asWhole })) continue;
+      const times = timesBy(sample, name);
+      if (times > 1) {
+        const labels = [{ name, values: valuesOf(sample, name) }];
+        return { times, labels, namespaces: [], isAdded: true };
+      }
+    }
+  }
+  return null;
+}
+
+/** Returns how many copies of each series exist by one label; 1 unless every series has copies with equal values. */
+function timesBy(sample: readonly Series[], name: string): number {
+  const groups = new Map<string, number[]>();
+  for (const { labels, value } of sample) {
+    if (!Object.hasOwn(labels, name)) return 1;
+    const others = Object.entries(labels).filter(([label]) => label !== name);
+    const key = JSON.stringify(others.sort());
+    const values = groups.get(key) ?? [];
+    values.push(value);
+    groups.set(key, values);
+  }
+  const all = [...groups.values()];
+  // The sample limit may have cut off the copies of the last entry.
+  const complete = sample.length === SAMPLE_SIZE ? all.slice(0, -1) : all;
+  const isTwice = complete.length > 0 && complete.every((values) => values.length > 1 && areSame(values));
+  return isTwice ? Math.max(...complete.map((values) => values.length)) : 1;
+}
+
+/** Zeros are always equal and prove nothing. */
+function areSame(values: readonly number[]): boolean {
+  const most = Math.max(...values);
+  return most > 0 && Math.min(...values) >= most * (1 - SAME_WITHIN);
+}
+
+function differing(series: readonly Series[]): Duplicates['labels'] {
+  const names = new Set(series.flatMap(({ labels }) => Object.keys(labels)));
+  const all = [...names]
+    .map((name) => ({ name, values: valuesOf(series, name) }))
+    .filter(({ name, values }) => name !== '__name__' && values.length > 1)
+    .sort((one, other) => byCause(one.name, other.name));
+  const causes = all.filter(({ name }) => !OF_A_RUN.includes(name));
+  if (causes.length > 0) return causes;
+  // Series of /metrics/resource have only the labels that identify the container.
+  return all.filter(({ name }) => name === 'id');
+}
+
+function valuesOf(series: readonly Series[], name: string): readonly string[] {
+  return [...new Set(series.map((one) => labelOf(one, name) ?? ''))].sort();
+}
+
+function byCause(one: string, other: string): number {
+  const rank = (name: string): number => {
+    const index = CAUSES.findIndex((cause) => cause.test(name));
+    return index === -1 ? CAUSES.length : index;
+  };
+  return rank(one) - rank(other) || (one < other ? -1 : 1);
+}
+
+function withMatchers({ metric, matchers }: VectorSelector, more: readonly string[]): string {
+  return `${metric ?? ''}{${[...matchers.map(({ text }) => text), ...more].join(', ')}}`;
+}
+
+function seriesOf(answer: Answer): readonly Series[] {
+  return answer.class === 'value' || answer.class === 'partial' ? answer.series : [];
+}

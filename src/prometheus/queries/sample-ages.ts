@@ -1,0 +1,163 @@
+import { isByNamespace } from '../data-source/resource-queries.js';
+import { podsPattern } from '../../promql/pods-pattern.js';
+import { stringLiteral } from '../../promql/quoting.js';
+import { type SelectedRange, selectedRanges } from '../../promql/ranges.js';
+import { selectorText } from '../../promql/vector-selectors.js';
+import type { MetricSpec, Scaler } from '../../scaler/spec.js';
+import type { Clock } from '../../units/clock.js';
+import { RecentMap } from '../../units/recent-map.js';
+import type { Answer } from '../answers/answer.js';
+import type { SourceConfig } from '../data-source/source-config.js';
+import { whyOld } from '../source/judge-ages.js';
+import { metricQuery } from './compile.js';
+import {
+  type AskAges,
+  type CheckedSelector,
+  type Intervals,
+  readIntervals,
+  readTargets,
+  Unanswered,
+} from './target-ages.js';
+
+/** Checks the age of the samples behind the values of one data source. */
+export interface SampleAges {
+  /**
+   * Returns why the value of a metric may be based on old samples; null: it is not, or its age cannot be checked. Never
+   * rejects.
+   */
+  readonly check: (
+    checked: CheckedMetric,
+    ask: (query: string, seconds: number) => Promise<Answer>,
+  ) => Promise<string | null>;
+}
+
+export interface CheckedMetric {
+  readonly scaler: Scaler;
+  readonly metric: MetricSpec;
+  readonly config: SourceConfig;
+  /** The pods of the target, by name. Series of other pods do not count. */
+  readonly pods: ReadonlySet<string>;
+  /** Unix time of the evaluation of the value in seconds; null: unknown. */
+  readonly valueAtSeconds: number | null;
+  /** Time limit of all queries together. */
+  readonly seconds: number;
+  /** Whether the answer of the last minute is enough, because nothing is patched. */
+  readonly mayBeKept: boolean;
+}
+
+/** More selectors than a query of a person has. Each takes two queries, one of them shared by selectors with the same range. */
+const MAX_SELECTORS = 8;
+
+const INTERVAL_KEPT_MS = 600_000;
+
+const KEPT_MS = 60_000;
+/** All scalers of a source may be held by it, and it is probably overloaded. */
+const OLD_KEPT_MS = 30_000;
+
+export function createSampleAges(clock: Clock): SampleAges {
+  const kept = new RecentMap<string, { readonly atMs: number; readonly why: string | null }>();
+  const intervals = new RecentMap<string, { readonly atMs: number; readonly learned: Intervals }>();
+
+  const intervalsOf = async (selector: CheckedSelector, ask: AskAges): Promise<Intervals> => {
+    const nowMs = clock.monotonicMs();
+    const key = `${selector.text} ${selector.rangeSeconds}`;
+    const known = intervals.get(key, clock.now());
+    if (known !== undefined && nowMs - known.atMs < INTERVAL_KEPT_MS) return known.learned;
+    const learned = await readIntervals(selector, ask);
+    if (learned.byJob.size > 0) intervals.set(key, { atMs: nowMs, learned }, clock.now());
+    return learned;
+  };
+
+  const checkSelector = async (selector: CheckedSelector, ask: AskAges): Promise<Verdict> => {
+    const interval = await intervalsOf(selector, ask);
+    const targets = await readTargets(selector, interval, ask);
+    if (targets === null) return { isKnown: false, why: null };
+    const { rangeSeconds, maxAgeSeconds } = selector;
+    return { isKnown: targets.length > 0, why: whyOld(targets, { rangeSeconds, maxAgeSeconds }) };
+  };
+
+  const checkNow = async (checked: CheckedMetric, ask: AskAges): Promise<string | null> => {
+    const query = metricQuery(checked.metric, checked.scaler, checked.config) ?? '';
+    const selected = selectedRanges(query).slice(0, MAX_SELECTORS);
+    const verdicts = await Promise.all(
+      selected.map(async (one) => {
+        const selector = selectorOf(one, checked);
+        const verdict = await checkSelector(selector, ask);
+        // The label of the pod may have another name.
+        const whole = verdict.isKnown ? selector : selectorOf(one, { ...checked, isWhole: true });
+        return whole.text === selector.text ? verdict : checkSelector(whole, ask);
+      }),
+    );
+    return verdicts.find(({ why }) => why !== null)?.why ?? null;
+  };
+
+  return {
+    check: async (checked, askWithin) => {
+      const { scaler, metric, seconds, mayBeKept } = checked;
+      if (maxAgeOf(metric, checked.config) === 0) return null;
+      const startMs = clock.monotonicMs();
+      const key = `${scaler.key}\n${metric.type}\n${metric.identity}`;
+      const last = kept.get(key, clock.now());
+      const age = last === undefined ? Infinity : startMs - last.atMs;
+      if (last !== undefined && (last.why === null ? mayBeKept && age < KEPT_MS : age < OLD_KEPT_MS))
+        return last.why;
+      const ask: AskAges = (query) => {
+        const left = seconds - (clock.monotonicMs() - startMs) / 1000;
+        if (left < 0.1) throw new Unanswered('no time was left for its queries');
+        return askWithin(query, left);
+      };
+      try {
+        const why = await checkNow(checked, ask);
+        kept.set(key, { atMs: startMs, why }, clock.now());
+        return why;
+      } catch (error) {
+        if (error instanceof Unanswered) return `the age of its samples is unknown: ${error.message}`;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Returns null if the bound follows from the interval and the range, and 0 if the age is not checked. */
+export function maxAgeOf(metric: MetricSpec, config: SourceConfig): number | null {
+  const own = 'maxSampleAgeSeconds' in metric ? metric.maxSampleAgeSeconds : undefined;
+  return own ?? config.maxSampleAgeSeconds ?? null;
+}
+
+interface Verdict {
+  /** Whether the selector has targets. */
+  readonly isKnown: boolean;
+  readonly why: string | null;
+}
+
+function selectorOf(
+  { selector, rangeSeconds, offsetSeconds }: SelectedRange,
+  {
+    metric,
+    scaler,
+    config,
+    pods,
+    valueAtSeconds,
+    isWhole = false,
+  }: CheckedMetric & { readonly isWhole?: boolean },
+): CheckedSelector {
+  const isTotal = metric.type === 'Object' || metric.type === 'External';
+  const isResource = metric.type === 'Resource' || metric.type === 'ContainerResource';
+  const has = (name: string): boolean => selector.matchers.some(({ label }) => label === name);
+  const isWide = isResource && isByNamespace(config, metric.name) && has('namespace') && !has('pod');
+  const { kind, name } = scaler.spec.scaleTargetRef;
+  const ofPods = `pod=~${stringLiteral(podsPattern(kind, name))}`;
+  const matchers = selector.matchers.map(({ text }) => text);
+  return {
+    text: isWide && !isWhole ? selectorText(selector.metric, [...matchers, ofPods]) : selector.text,
+    rangeSeconds,
+    offsetSeconds,
+    by: isTotal ? 'by (job, instance)' : 'by (job, instance, pod)',
+    pods: isTotal ? null : pods,
+    isOfPods: metric.type === 'Pods',
+    isVictoriaMetrics: config.flavor === 'victoriametrics',
+    defaultInterval: config.scrapeIntervalSeconds,
+    maxAgeSeconds: maxAgeOf(metric, config),
+    valueAtSeconds,
+  };
+}

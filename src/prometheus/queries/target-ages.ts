@@ -1,0 +1,285 @@
+import type { Answer } from '../answers/answer.js';
+import type { Labels } from '../answers/series.js';
+import { allowedGapSeconds, type TargetAge } from '../source/judge-ages.js';
+
+/** How long a target without samples counts as a target of its selector while its scrapes fail. */
+const SEEN_SECONDS = 3600;
+const SEEN_STEP_SECONDS = 120;
+
+/** VictoriaMetrics shows samples up to this long after they were scraped; measured with 1.145: 1 to 3 s. */
+const VISIBLE_SECONDS = 3;
+
+/** A cycle ends sooner, unless its machine is suspended. */
+const MAX_SINCE_VALUE_SECONDS = 120;
+
+const INTERVAL_STEPS = 60;
+/** A shorter interval is not one of scrapes: the samples have timestamps of their own. */
+const MIN_INTERVAL_SECONDS = 0.1;
+/** Where a selector without a range is searched for its scrape interval. */
+const INTERVAL_SECONDS = 600;
+
+/** The failures after which the same query fails again: nothing is known about ages from this server. */
+const REFUSED: ReadonlySet<string> = new Set([
+  'bad_query',
+  'execution',
+  'unauthorized',
+  'too_large',
+  'bad_answer',
+]);
+
+export type AskAges = (query: string) => Promise<Answer>;
+
+/** The time limit has passed, the source does not answer now, or the value is of the past. */
+export class Unanswered extends Error {}
+
+/** What is asked about one selector. */
+export interface CheckedSelector {
+  readonly text: string;
+  readonly rangeSeconds: number;
+  readonly offsetSeconds: number;
+  /** The labels of a target, as a clause. */
+  readonly by: string;
+  readonly pods: ReadonlySet<string> | null;
+  /**
+   * Whether the query returns a value for each pod, without those of removed pods. Then the rates of pods that are
+   * younger than the range are too low, and no others make up for it.
+   */
+  readonly isOfPods: boolean;
+  /**
+   * Whether the server is VictoriaMetrics, whose `timestamp` also returns series that have ended, and whose rates begin
+   * at the last sample before the range.
+   */
+  readonly isVictoriaMetrics: boolean;
+  /** Used while no interval is known. */
+  readonly defaultInterval: number;
+  readonly maxAgeSeconds: number | null;
+  /** Unix time of the evaluation of the value in seconds; null: the ages are those of now. */
+  readonly valueAtSeconds: number | null;
+}
+
+/** Returns the scrape intervals of a selector's jobs; empty if it has had no two samples at different times. */
+export async function readIntervals(selector: CheckedSelector, ask: AskAges): Promise<Intervals> {
+  return intervalsOf(readSeries(await ask(intervalQuery(selector))) ?? [], selector.defaultInterval);
+}
+
+function intervalQuery({
+  text,
+  rangeSeconds,
+  offsetSeconds,
+  by,
+  isVictoriaMetrics,
+}: CheckedSelector): string {
+  const span = rangeSeconds > 0 ? 2 * rangeSeconds : INTERVAL_SECONDS;
+  const step = Math.max(1, Math.ceil(span / INTERVAL_STEPS));
+  // The function of VictoriaMetrics also counts the change to the first sample.
+  const changes = isVictoriaMetrics ? 'changes_prometheus' : 'changes';
+  const times = `max ${by} (timestamp(${text}${offset(offsetSeconds)}))[${duration(span)}:${step}s]`;
+  return `quantile by (job) (0.5, (max_over_time(${times}) - min_over_time(${times})) / (${changes}(${times}) > 0))`;
+}
+
+export interface Intervals {
+  readonly byJob: ReadonlyMap<string, number>;
+  readonly longest: number;
+}
+
+function intervalsOf(series: readonly Read[], unknown: number): Intervals {
+  const byJob = new Map<string, number>();
+  for (const { labels, value } of series)
+    if (value >= MIN_INTERVAL_SECONDS && Number.isFinite(value)) byJob.set(labels['job'] ?? '', value);
+  return { byJob, longest: byJob.size === 0 ? unknown : Math.max(...byJob.values()) };
+}
+
+/** Returns the targets of a selector; null: the server refuses the queries. */
+export async function readTargets(
+  selector: CheckedSelector,
+  intervals: Intervals,
+  ask: AskAges,
+): Promise<readonly TargetAge[] | null> {
+  const { rangeSeconds, offsetSeconds, isOfPods, isVictoriaMetrics } = selector;
+  const { byJob, longest } = intervals;
+  const gap = allowedGapSeconds(rangeSeconds, longest);
+  const [ends, failed] = await Promise.all([readEnds(selector, gap, ask), ask(failingQuery(rangeSeconds))]);
+  if (ends === null) return null;
+  const { newest, start, before } = ends;
+  const live = newest.filter(({ labels }) => isCounted(labels, selector));
+  const failing = new Set((readSeries(failed) ?? []).map(({ labels }) => scrapedKey(labels)));
+  const withoutStart = lacking(live, start, offsetSeconds + rangeSeconds);
+  const withoutBefore = lacking(live, before, offsetSeconds + rangeSeconds + gap);
+  const isLacking = withoutStart.size > 0 || withoutBefore.size > 0;
+  const isAsked = live.length === 0 || isLacking || mayFail(live, failing);
+  const seen = isAsked ? await readSeen(selector, ask) : new Map<string, Labels>();
+  const delay = isVictoriaMetrics ? VISIBLE_SECONDS : 0;
+  const ageOf = ({ at, value }: Read): number => Math.max(0, at - offsetSeconds - value - delay);
+  const ofValue = await readOfValue(live, selector, ask);
+  const targets = live.map((one): TargetAge => {
+    const isOlder = failing.has(scrapedKey(one.labels)) || seen.has(targetKey(one.labels));
+    return {
+      ageSeconds: Math.max(ageOf(one), ageOf(ofValue.get(targetKey(one.labels)) ?? one)),
+      intervalSeconds: byJob.get(one.labels['job'] ?? '') ?? longest,
+      hasGap: isOlder && (withoutStart.has(one) || withoutBefore.has(one)),
+      isYoung: withoutStart.has(one) && !isOlder && isOfPods,
+    };
+  });
+  for (const { labels } of live) seen.delete(targetKey(labels));
+  for (const labels of seen.values())
+    if (failing.has(scrapedKey(labels)))
+      targets.push({ ageSeconds: null, intervalSeconds: longest, hasGap: false, isYoung: false });
+  const isEmpty = targets.length === 0 && rangeSeconds > 0;
+  return isEmpty && (await hasSamples(selector, ask))
+    ? [{ ageSeconds: rangeSeconds, intervalSeconds: longest, hasGap: false, isYoung: false }]
+    : targets;
+}
+
+interface Ends {
+  readonly newest: readonly Read[];
+  /** The newest samples within `gap` after the start of the range; null: they are not needed, or the server refuses. */
+  readonly start: readonly Read[] | null;
+  /** The newest samples before the start of the range; null: as above, or the server is not VictoriaMetrics. */
+  readonly before: readonly Read[] | null;
+}
+
+/** Label that marks the samples at the start of a range, and those before it. */
+const MARK = 'promscaler_start';
+
+/**
+ * Returns the newest samples at the end and at the start of the range, by one query; null: the server refuses. If it
+ * refuses all together, such as more series than the limit, they are queried apart.
+ */
+async function readEnds(selector: CheckedSelector, gap: number, ask: AskAges): Promise<Ends | null> {
+  const { rangeSeconds, offsetSeconds, isVictoriaMetrics } = selector;
+  const newestOnly = newestQuery(selector, offsetSeconds);
+  if (gap >= rangeSeconds) {
+    const newest = readSeries(await ask(newestOnly));
+    return newest === null ? null : { newest, start: null, before: null };
+  }
+  const startOnly = newestQuery(selector, offsetSeconds + rangeSeconds - gap);
+  const beforeOnly = isVictoriaMetrics ? newestQuery(selector, offsetSeconds + rangeSeconds) : null;
+  const marked = [startOnly, ...(beforeOnly === null ? [] : [beforeOnly])].map(
+    (query, index) => `label_replace(${query}, "${MARK}", "${index + 1}", "", "")`,
+  );
+  const all = readSeries(await ask([newestOnly, ...marked].join(' or ')));
+  if (all !== null) {
+    const withMark = (mark: string | undefined): readonly Read[] =>
+      all.filter(({ labels }) => labels[MARK] === mark);
+    const before = beforeOnly === null ? null : withMark('2');
+    return { newest: withMark(undefined), start: withMark('1'), before };
+  }
+  const newest = readSeries(await ask(newestOnly));
+  if (newest === null) return null;
+  const start = readSeries(await ask(startOnly));
+  return { newest, start, before: beforeOnly === null ? null : readSeries(await ask(beforeOnly)) };
+}
+
+function newestQuery({ text, by, isVictoriaMetrics }: CheckedSelector, seconds: number): string {
+  const selected = `${text}${offset(seconds)}`;
+  return `max ${by} (timestamp(${selected})${isVictoriaMetrics ? ` and ${selected}` : ''})`;
+}
+
+/**
+ * Returns the newest samples shortly before the value was evaluated, by target, if a later sample exists: a server that
+ * was suspended may evaluate the value before it scrapes again. Empty if no target has a later sample.
+ */
+async function readOfValue(
+  live: readonly Read[],
+  selector: CheckedSelector,
+  ask: AskAges,
+): Promise<ReadonlyMap<string, Read>> {
+  const { valueAtSeconds, offsetSeconds } = selector;
+  const [first] = live;
+  if (valueAtSeconds === null || first === undefined) return new Map();
+  const since = first.at - valueAtSeconds;
+  const isLater = live.some(({ value }) => value > valueAtSeconds - offsetSeconds);
+  if (since <= 0 || !isLater) return new Map();
+  if (since > MAX_SINCE_VALUE_SECONDS)
+    throw new Unanswered(`the value was evaluated ${Math.round(since)} s ago`);
+  // Whole seconds, so that scalers share the query, and one more for the time that it takes.
+  const shift = Math.ceil(since) + 1;
+  const read = readSeries(await ask(newestQuery(selector, offsetSeconds + shift))) ?? [];
+  return new Map(read.map((one) => [targetKey(one.labels), { ...one, at: one.at - shift }]));
+}
+
+/** Returns the targets without a sample within these seconds before the evaluation; none if that is not known. */
+function lacking(live: readonly Read[], read: readonly Read[] | null, seconds: number): ReadonlySet<Read> {
+  if (read === null) return new Set();
+  const recent = read.filter(({ value, at }) => value >= at - seconds);
+  const keys = new Set(recent.map(({ labels }) => targetKey(labels)));
+  return new Set(live.filter(({ labels }) => !keys.has(targetKey(labels))));
+}
+
+/** Targets whose scrapes fail, or failed within a range; a target that was removed is not one of them. */
+function failingQuery(rangeSeconds: number): string {
+  const up = rangeSeconds === 0 ? 'up' : `min_over_time(up[${duration(rangeSeconds)}])`;
+  return `min by (job, instance) (${up}) == 0`;
+}
+
+/** Whether a target of the same jobs fails, which may be one of the selector. */
+function mayFail(targets: readonly Read[], failing: ReadonlySet<string>): boolean {
+  const jobs = new Set(targets.map(({ labels }) => labels['job'] ?? ''));
+  return [...failing].some((key) => jobs.has(key.slice(0, key.indexOf('\n'))));
+}
+
+/** Returns the labels of the targets that had samples in the hour before the range, by target. */
+async function readSeen(selector: CheckedSelector, ask: AskAges): Promise<Map<string, Labels>> {
+  const { text, rangeSeconds, offsetSeconds, by } = selector;
+  const window = `[${SEEN_SECONDS}s:${SEEN_STEP_SECONDS}s]${offset(offsetSeconds + rangeSeconds)}`;
+  const seen = new Map<string, Labels>();
+  for (const { labels } of readSeries(await ask(`max ${by} (max_over_time(timestamp(${text})${window}))`)) ??
+    [])
+    if (isCounted(labels, selector)) seen.set(targetKey(labels), labels);
+  return seen;
+}
+
+/** A selector without live targets may still have samples within its range. */
+async function hasSamples(selector: CheckedSelector, ask: AskAges): Promise<boolean> {
+  const { text, rangeSeconds, offsetSeconds, by } = selector;
+  const samples = `count_over_time(${text}[${duration(rangeSeconds)}]${offset(offsetSeconds)})`;
+  const read = readSeries(await ask(`max ${by} (${samples})`)) ?? [];
+  return read.some(({ labels }) => isCounted(labels, selector));
+}
+
+interface Read {
+  readonly labels: Labels;
+  readonly value: number;
+  /** Unix time of the evaluation in seconds. */
+  readonly at: number;
+}
+
+/** Returns null if the server refuses the query. Throws `Unanswered` if it may answer it later. */
+function readSeries(answer: Answer): readonly Read[] | null {
+  switch (answer.class) {
+    case 'missing':
+      return [];
+    case 'invalid':
+      return null;
+    case 'failed':
+      if (REFUSED.has(answer.reason)) return null;
+      throw new Unanswered(answer.message);
+    case 'value':
+    case 'partial':
+      return answer.series.map(({ labels, value }) => ({ labels, value, at: answer.evaluatedAt / 1000 }));
+    default:
+      return answer satisfies never;
+  }
+}
+
+function isCounted(labels: Labels, { pods }: CheckedSelector): boolean {
+  const pod = labels['pod'] ?? '';
+  return pods === null || pod === '' || pods.has(pod);
+}
+
+function scrapedKey(labels: Labels): string {
+  return `${labels['job'] ?? ''}\n${labels['instance'] ?? ''}`;
+}
+
+function targetKey(labels: Labels): string {
+  return `${scrapedKey(labels)}\n${labels['pod'] ?? ''}`;
+}
+
+function offset(seconds: number): string {
+  return seconds === 0 ? '' : ` offset ${duration(seconds)}`;
+}
+
+/** In milliseconds, which every server accepts. */
+function duration(seconds: number): string {
+  return `${Math.round(seconds * 1000)}ms`;
+}

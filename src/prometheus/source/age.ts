@@ -1,0 +1,152 @@
+import { type Clock, sleep } from '../../units/clock.js';
+import type { Instant } from '../../units/time.js';
+import type { Answer } from '../answers/answer.js';
+import type { PrometheusServer } from '../client/client.js';
+import { createHistoryWatch, type HistoryState, KEPT } from './history-watch.js';
+import { lateAfterSeconds } from './judge-ages.js';
+
+export interface SourceAge {
+  readonly startTime: Instant | null;
+  readonly history: HistoryState;
+  /** The server, if the data source has several. */
+  readonly name?: string | undefined;
+}
+
+export const UNKNOWN_AGE: SourceAge = { startTime: null, history: KEPT };
+
+/** Returns the key of the server that sent an answer, among the servers of all sources. */
+export function ageKey(source: string, answer: Answer | undefined): string {
+  const urlIndex = urlIndexOf(answer);
+  return urlIndex === undefined ? source : `${urlIndex} ${source}`;
+}
+
+export function urlIndexOf(answer: Answer | undefined): number | undefined {
+  return answer === undefined || answer.class === 'failed' ? undefined : answer.urlIndex;
+}
+
+export interface SourceAges {
+  /**
+   * Reads the age after this call, so that it applies to every answer received before the call: between an earlier read
+   * and an answer, the server may have been killed, emptied and restarted. `urlIndex`: the server that answered; default:
+   * the worst of all. Never rejects.
+   */
+  readonly read: (signal: AbortSignal, urlIndex?: number) => Promise<SourceAge>;
+}
+
+const TIMEOUT_MS = 2000;
+
+/** Minimum interval between two reads. Callers in between share the next read. */
+const APART_MS = 100;
+
+/**
+ * A longer silence of a source counts as a gap, in which it may have lost its history or scraped nothing. After a long
+ * network partition without a restart, a rate is a quarter of its value at the second scrape, although the start time
+ * is old.
+ */
+const LONGEST_SILENCE_SECONDS = 60;
+
+/** A long sync period alone must not count as a gap. */
+const LONGEST_SILENCE_PERIODS = 1.5;
+
+/**
+ * Returns after how many seconds the silence of a source is a gap: two scrape intervals and a margin, at most 60 s and at
+ * least 1.5 sync periods.
+ */
+export function longestSilenceSeconds(periodSeconds: number, scrapeIntervalSeconds = Infinity): number {
+  const silence = Math.min(LONGEST_SILENCE_SECONDS, lateAfterSeconds(scrapeIntervalSeconds));
+  return Math.max(silence, LONGEST_SILENCE_PERIODS * periodSeconds);
+}
+
+interface AgeParts {
+  readonly scrapeIntervalSeconds: number;
+  readonly clock: Clock;
+  readonly onFault?: ((error: unknown) => void) | undefined;
+}
+
+/**
+ * Ages are kept for each server: the start time or the targets of one say nothing about those of another. The
+ * requests of a read skip the queue of the source: they are few, and a hold must not depend on its load.
+ */
+export function createSourceAges({
+  servers,
+  ...parts
+}: AgeParts & { readonly servers: readonly PrometheusServer[] }): SourceAges {
+  const readers = servers.map((server) => createServerAge(server, parts));
+  return {
+    read: async (signal, urlIndex) => {
+      const some = urlIndex === undefined ? readers : readers.slice(urlIndex, urlIndex + 1);
+      const ages = await Promise.all(some.map((read) => read(signal)));
+      return ages.reduce(worseOf, ages[0] ?? UNKNOWN_AGE);
+    },
+  };
+}
+
+function worseOf(one: SourceAge, other: SourceAge): SourceAge {
+  if (one === other) return one;
+  const [younger] = [one, other].toSorted((a, b) => (b.startTime ?? 0) - (a.startTime ?? 0));
+  const [worse] = [one, other].toSorted((a, b) => rankOf(b.history) - rankOf(a.history));
+  return { ...younger, startTime: younger?.startTime ?? null, history: worse?.history ?? KEPT };
+}
+
+/** Orders histories by how long they hold a scale-down. */
+function rankOf({ state, loss }: HistoryState): number {
+  if (state === 'lost') return Infinity;
+  return loss?.at ?? (state === 'unknown' ? 1 : 0);
+}
+
+/** Returns a function that reads the age of a server after it is called. It never rejects. */
+function createServerAge(
+  server: PrometheusServer,
+  { scrapeIntervalSeconds, clock, onFault }: AgeParts,
+): (signal: AbortSignal) => Promise<SourceAge> {
+  const { name } = server;
+  const history = createHistoryWatch(clock, { name, scrapeIntervalSeconds });
+  let underWay: { isSent: boolean; readonly age: Promise<SourceAge> } | null = null;
+  let next: Promise<SourceAge> | null = null;
+
+  const readNow = async (signal: AbortSignal): Promise<SourceAge> => {
+    const options = { timeoutMs: TIMEOUT_MS, signal };
+    const startTime = await server.startTime(options);
+    if (startTime !== null) {
+      history.startKnown();
+      return { startTime, history: KEPT, name };
+    }
+    const [answer, stores] = await Promise.all([
+      server.query(history.query(), options),
+      server.stores?.(options) ?? null,
+    ]);
+    return { startTime, history: history.learn(answer, stores), name };
+  };
+
+  const begin = (signal: AbortSignal): Promise<SourceAge> => {
+    // Callers in the same turn of the event loop share the read: it is sent after all of them have called.
+    const reading = {
+      isSent: false,
+      age: Promise.resolve().then(async () => {
+        reading.isSent = true;
+        try {
+          return await readNow(signal);
+        } catch (error) {
+          onFault?.(error);
+          return { startTime: null, history: history.unread(), name };
+        } finally {
+          underWay = null;
+        }
+      }),
+    };
+    underWay = reading;
+    return reading.age;
+  };
+
+  return (signal) => {
+    if (underWay === null) return next ?? begin(signal);
+    if (!underWay.isSent) return underWay.age;
+    next ??= underWay.age
+      .then(() => sleep(clock, APART_MS, signal))
+      .then(() => {
+        next = null;
+        return begin(signal);
+      });
+    return next;
+  };
+}

@@ -1,0 +1,292 @@
+import type { Clock } from '../../units/clock.js';
+
+/** A scaler that needs a query. */
+export interface QueryOwner {
+  readonly namespace: string;
+  /** Its name. */
+  readonly scaler: string;
+}
+
+export interface SlotRequest {
+  /** One for each namespace that needs the query. Empty: it is merged for all namespaces, or the service's own. */
+  readonly owners: readonly QueryOwner[];
+  /** Whether the query is known to be slow. */
+  readonly isSlow: boolean;
+  /** Monotonic time after which the request does not get a slot. */
+  readonly untilMs: number;
+}
+
+export interface FairSlots<T> {
+  readonly add: (request: T) => void;
+  readonly namespaces: NamespaceAccounts;
+}
+
+/** What the own queries of a namespace have taken. */
+export interface NamespaceAccount {
+  /** Seconds in slots, halved every 15 s. */
+  usedSeconds: number;
+  /** Queries that have a slot, and those of them that are known to be slow. */
+  running: number;
+  slowRunning: number;
+  /** Moving average of the seconds of a query. */
+  typicalSeconds: number;
+  seenMs: number;
+  /** Of the round that `QueryLimits` counts: its number, the queries in it, and the seconds that are left. */
+  round: number;
+  queries: number;
+  leftSeconds: number;
+}
+
+export interface NamespaceAccounts {
+  readonly of: (namespace: string) => NamespaceAccount;
+}
+
+const HALVING_MS = 15_000;
+const FORGET_MS = 600_000;
+/** Assumed for a namespace without answers. */
+const TYPICAL_SECONDS = 0.05;
+const AVERAGED = 0.2;
+
+/** At most half of the slots have slow queries, unless more than half of the namespaces have such queries. */
+const SLOW_SHARE = 1 / 2;
+/** One namespace leaves this share of the slots to others. */
+const OTHERS_SHARE = 1 / 4;
+
+/**
+ * Creates `most` slots. `work` is called for each request that gets one, never within `add`, and must not reject;
+ * `expire` for each one that gets none in time.
+ *
+ * Requests without an owner come first: their number does not depend on any single namespace. Then the namespace that
+ * has taken the fewest seconds lately gets the slot, and within it its scalers in turn. With several namespaces, known
+ * slow queries share at most half of the slots, and one namespace never has all of them: a slot that a query has taken
+ * cannot be taken back before its deadline.
+ */
+export function createFairSlots<T extends SlotRequest>(options: {
+  readonly most: number;
+  readonly clock: Clock;
+  readonly work: (request: T) => Promise<void>;
+  readonly expire: (request: T) => void;
+}): FairSlots<T> {
+  const { most, clock, work, expire } = options;
+  const namespaces = new Map<string, Namespace<T>>();
+  const shared = createTurns<T>();
+  let running = 0;
+  let slowRunning = 0;
+  let waiting = 0;
+  let isFilling = false;
+  let halvedMs = clock.monotonicMs();
+  let sweep: { readonly atMs: number; readonly cancel: () => void } | null = null;
+
+  const accountOf = (name: string): Namespace<T> => {
+    let account = namespaces.get(name);
+    if (account === undefined) namespaces.set(name, (account = new Namespace<T>()));
+    account.seenMs = clock.monotonicMs();
+    return account;
+  };
+
+  const halve = (): void => {
+    const nowMs = clock.monotonicMs();
+    if (nowMs - halvedMs < HALVING_MS) return;
+    const share = 0.5 ** ((nowMs - halvedMs) / HALVING_MS);
+    halvedMs = nowMs;
+    for (const [name, account] of namespaces) {
+      account.usedSeconds *= share;
+      if (nowMs - account.seenMs > FORGET_MS && account.isIdle()) namespaces.delete(name);
+    }
+  };
+
+  /** Removes and returns the next request that may have a slot. */
+  const take = (): T | null => {
+    const ofAll = shared.take();
+    if (ofAll !== null) return ofAll;
+    const isAlone = namespaces.size < 2;
+    const ownMost = isAlone ? most : Math.max(1, most - Math.ceil(most * OTHERS_SHARE));
+    let usual: Namespace<T> | null = null;
+    let slow: Namespace<T> | null = null;
+    let withSlow = 0;
+    for (const account of namespaces.values()) {
+      if (account.slow.size() > 0 || account.slowRunning > 0) withSlow += 1;
+      if (account.running >= ownMost) continue;
+      if (account.usual.size() > 0 && comesBefore(account, usual)) usual = account;
+      if (account.slow.size() > 0 && comesBefore(account, slow)) slow = account;
+    }
+    const share = Math.max(SLOW_SHARE, withSlow / namespaces.size);
+    const slowMost = isAlone ? most : Math.max(1, Math.min(most - 1, Math.floor(most * share)));
+    if (slow === null || slowRunning >= slowMost) return usual?.usual.take() ?? null;
+    // One slot is theirs, so that slow queries are not sent only after all others.
+    return usual === null || (slowRunning === 0 && most > 1) ? slow.slow.take() : usual.usual.take();
+  };
+
+  const occupy = async (request: T): Promise<void> => {
+    const { owners, isSlow } = request;
+    const accounts = owners.map(({ namespace }) => accountOf(namespace));
+    const step = (count: number): void => {
+      running += count;
+      if (isSlow && accounts.length > 0) slowRunning += count;
+      for (const account of accounts) {
+        account.running += count;
+        if (isSlow) account.slowRunning += count;
+      }
+    };
+    const startMs = clock.monotonicMs();
+    step(1);
+    await work(request);
+    step(-1);
+    const seconds = (clock.monotonicMs() - startMs) / 1000;
+    for (const account of accounts) {
+      account.usedSeconds += seconds / accounts.length;
+      account.leftSeconds -= seconds / accounts.length;
+      account.typicalSeconds += AVERAGED * (seconds - account.typicalSeconds);
+    }
+    fill();
+  };
+
+  const fill = (): void => {
+    isFilling = false;
+    halve();
+    const nowMs = clock.monotonicMs();
+    while (running < most && waiting > 0) {
+      const request = take();
+      if (request === null) break;
+      waiting -= 1;
+      if (request.untilMs <= nowMs) expire(request);
+      else void occupy(request);
+    }
+    if (waiting > 0) return;
+    sweep?.cancel();
+    sweep = null;
+  };
+
+  /** Ends the requests that got no slot in time. */
+  const sweepAt = (atMs: number): void => {
+    if (sweep !== null && sweep.atMs <= atMs) return;
+    sweep?.cancel();
+    const cancel = clock.after(Math.max(1, atMs - clock.monotonicMs()), () => {
+      sweep = null;
+      const nowMs = clock.monotonicMs();
+      let nextMs = Infinity;
+      const isLate = (request: T): boolean => {
+        if (request.untilMs > nowMs) nextMs = Math.min(nextMs, request.untilMs);
+        return request.untilMs <= nowMs;
+      };
+      const late = shared.remove(isLate);
+      for (const { usual, slow } of namespaces.values())
+        late.push(...usual.remove(isLate), ...slow.remove(isLate));
+      waiting -= late.length;
+      late.forEach(expire);
+      if (nextMs < Infinity) sweepAt(nextMs);
+    });
+    sweep = { atMs, cancel };
+  };
+
+  return {
+    namespaces: { of: accountOf },
+    add: (request) => {
+      const { owners, isSlow, untilMs } = request;
+      let payer: { readonly account: Namespace<T>; readonly scaler: string } | null = null;
+      for (const { namespace, scaler } of owners) {
+        const account = accountOf(namespace);
+        if (comesBefore(account, payer?.account ?? null)) payer = { account, scaler };
+      }
+      if (payer === null) shared.add('', request);
+      else (isSlow ? payer.account.slow : payer.account.usual).add(payer.scaler, request);
+      waiting += 1;
+      sweepAt(untilMs);
+      if (isFilling || running >= most) return;
+      isFilling = true;
+      void Promise.resolve().then(fill);
+    },
+  };
+}
+
+class Namespace<T> implements NamespaceAccount {
+  usedSeconds = 0;
+  running = 0;
+  slowRunning = 0;
+  typicalSeconds = TYPICAL_SECONDS;
+  seenMs = 0;
+  round = -1;
+  queries = 0;
+  leftSeconds = 0;
+  readonly usual = createTurns<T>();
+  readonly slow = createTurns<T>();
+
+  isIdle(): boolean {
+    return this.running === 0 && this.usual.size() === 0 && this.slow.size() === 0;
+  }
+}
+
+/** What is running counts before it has ended: otherwise a new namespace would get all slots at once. */
+function comesBefore<T>(one: Namespace<T>, other: Namespace<T> | null): boolean {
+  return other === null || claimOf(one) < claimOf(other);
+}
+
+function claimOf<T>({ usedSeconds, running, typicalSeconds }: Namespace<T>): number {
+  return usedSeconds + running * typicalSeconds;
+}
+
+/** Requests of several scalers, which take turns. */
+interface Turns<T> {
+  readonly size: () => number;
+  readonly add: (scaler: string, request: T) => void;
+  readonly take: () => T | null;
+  readonly remove: (isRemoved: (request: T) => boolean) => T[];
+}
+
+interface Turn<T> {
+  readonly scaler: string;
+  requests: T[];
+}
+
+/** Entries before the head are kept until then: removing each from a long list would take as long as the list. */
+const TRIM_AT = 1024;
+
+function createTurns<T>(): Turns<T> {
+  const turnOf = new Map<string, Turn<T>>();
+  const order: Turn<T>[] = [];
+  let head = 0;
+  let size = 0;
+  return {
+    size: () => size,
+    add: (scaler, request) => {
+      size += 1;
+      const turn = turnOf.get(scaler);
+      if (turn !== undefined) {
+        turn.requests.push(request);
+        return;
+      }
+      const first = { scaler, requests: [request] };
+      turnOf.set(scaler, first);
+      order.push(first);
+    },
+    take: () => {
+      const turn = order[head];
+      if (turn === undefined) return null;
+      head += 1;
+      if (head === order.length || head === TRIM_AT) {
+        order.splice(0, head);
+        head = 0;
+      }
+      const request = turn.requests.shift();
+      if (turn.requests.length > 0) order.push(turn);
+      else turnOf.delete(turn.scaler);
+      if (request === undefined) return null;
+      size -= 1;
+      return request;
+    },
+    remove: (isRemoved) => {
+      const removed: T[] = [];
+      const left = order.slice(head);
+      order.length = 0;
+      head = 0;
+      for (const turn of left) {
+        removed.push(...turn.requests.filter(isRemoved));
+        turn.requests = turn.requests.filter((request) => !isRemoved(request));
+        if (turn.requests.length > 0) order.push(turn);
+        else turnOf.delete(turn.scaler);
+      }
+      size -= removed.length;
+      return removed;
+    },
+  };
+}

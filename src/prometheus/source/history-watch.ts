@@ -1,0 +1,245 @@
+import type { Clock } from '../../units/clock.js';
+import { addSeconds, type Instant } from '../../units/time.js';
+import { type Answer, isServerFailure } from '../answers/answer.js';
+import { labelOf } from '../answers/series.js';
+import type { Store } from '../client/stores.js';
+
+/** `lost`: earlier data has disappeared. `unknown`: the source no longer answers the query for earlier data. */
+export type HistoryState =
+  | { readonly state: 'kept'; readonly loss: Loss | null }
+  | { readonly state: 'lost'; readonly loss: Loss }
+  | { readonly state: 'unknown'; readonly loss: Loss | null; readonly why: string };
+
+interface Loss {
+  /** When the loss was detected. */
+  readonly at: Instant;
+  /** A clause with its subject, for the reason of the recovery hold. */
+  readonly why: string;
+}
+
+export const KEPT: HistoryState = { state: 'kept', loss: null };
+
+/** Detects that one server has lost data, or a part of it. */
+export interface HistoryWatch {
+  /** Called when the server has reported since when it stores data, which proves that it has its data. */
+  readonly startKnown: () => void;
+  /** The query for the next `learn`. */
+  readonly query: () => string;
+  /** `stores`: null if the server does not list them. */
+  readonly learn: (answer: Answer, stores: readonly Store[] | null) => HistoryState;
+  /** Returns the state after an internal error. */
+  readonly unread: () => HistoryState;
+}
+
+/** Reciprocal of the share of the targets whose disappearance is a loss. */
+const TENTH = 10;
+
+/** Losses below a tenth count together for this time. Data that has been missing for longer was removed on purpose. */
+const LONGEST_LOSS_MS = 900_000;
+
+/** A source that has not answered the query for this long never will. That alone must not block scale-down forever. */
+const LONGEST_DOUBT_MS = 3_600_000;
+
+/** After a server was emptied, a scraper sends it up to two earlier scrapes from its buffer, at an interval of 30 s. */
+const UNSENT_SECONDS = 60;
+
+/**
+ * Prometheus writes the marker of a target that has ended 1.1 scrape intervals after the time of the marker. A younger
+ * past would change with each scale-in. Source: prometheus scrape/scrape.go, endOfRunStaleness.
+ */
+const LATE_MARKER_SCRAPES = 1.5;
+const LEAST_LATENESS_SECONDS = 60;
+
+/** Label of the earlier count in an answer. */
+const AT = 'at';
+
+/** The number of targets at a past time, as the server knew it last. */
+interface Reference {
+  readonly secondsSinceEpoch: number;
+  readonly count: number;
+  readonly readMs: number;
+}
+
+/**
+ * Compares the number of targets at a past time with the number that the same server knew for the same time in the last
+ * round. A scale-in or a removed job does not change the past; a store that was emptied or is no longer queried does.
+ * `name`: of the server; undefined: it is the only one of its source.
+ */
+export function createHistoryWatch(
+  clock: Clock,
+  given: { readonly name: string | undefined; readonly scrapeIntervalSeconds: number },
+): HistoryWatch {
+  const { name = 'the source', scrapeIntervalSeconds } = given;
+  const lateSeconds = Math.max(LEAST_LATENESS_SECONDS, LATE_MARKER_SCRAPES * scrapeIntervalSeconds);
+  const offsetSeconds = Math.ceil(UNSENT_SECONDS + lateSeconds);
+  let reference: Reference | null = null;
+  /** Whether the server evaluates `@`. Otherwise an offset is used, which is off by the difference of two latencies. */
+  let knowsAt = true;
+  /** Time of the last conclusive answer; null: none, or none is expected anymore. */
+  let certainMs: number | null = null;
+  /** The number of targets before a loss, while some are missing. */
+  let missing: { readonly before: number; readonly sinceMs: number } | null = null;
+  /** Changes of the past in the last quarter of an hour: the share of the targets that were left. */
+  let changes: readonly { readonly atMs: number; readonly share: number }[] = [];
+  let readMs: number | null = null;
+  let firstReadMs: number | null = null;
+  const losses = createLossMemory(clock);
+  const lost = createStoreWatch(clock, (store) => losses.add(`the store ${store} of ${name} is gone`));
+
+  const isRecent = (ms: number | null): ms is number =>
+    ms !== null && clock.monotonicMs() - ms <= LONGEST_DOUBT_MS;
+
+  /** Returns the share that is left after all changes of the last time; a gain makes up only for an earlier loss. */
+  const shareLeft = (share: number): number => {
+    const nowMs = clock.monotonicMs();
+    changes = [...changes.filter(({ atMs }) => nowMs - atMs <= LONGEST_LOSS_MS), { atMs: nowMs, share }];
+    return changes.reduce((left, change) => Math.min(1, left * change.share), 1);
+  };
+
+  const compare = (before: number, again: number, previousMs: number): void => {
+    if (again === before || before === 0) return;
+    const left = shareLeft(again / before);
+    if (again > before || !isTenthGone(left)) return;
+    const all = left === 0 ? before : Math.round(again / left);
+    losses.add(`${name} has lost earlier data (${again} of ${all} targets are left)`);
+    changes = [];
+    missing ??= { before: all, sinceMs: previousMs };
+  };
+
+  const learnCounts = ({ earlier, recent, at }: Counts, previousMs: number): void => {
+    const nowMs = clock.monotonicMs();
+    if (reference !== null) compare(reference.count, earlier, previousMs);
+    if (recent > 0 && at !== null)
+      reference = { secondsSinceEpoch: at / 1000 - offsetSeconds, count: recent, readMs: nowMs };
+    else if (reference !== null) reference = { ...reference, count: earlier };
+    if (missing === null) return;
+    if (!isTenthGone(recent / missing.before)) missing = null;
+    else if (!areMissing()) {
+      missing = null;
+      if (recent > 0) return;
+      reference = null;
+      certainMs = null;
+    }
+  };
+
+  const areMissing = (): boolean =>
+    missing !== null && clock.monotonicMs() - missing.sinceMs <= LONGEST_LOSS_MS;
+
+  const stateOf = (isCertain: boolean): HistoryState => {
+    const loss = losses.last();
+    if (loss !== null && (areMissing() || lost.areMissing())) return { state: 'lost', loss };
+    return isCertain || !isRecent(certainMs) ? { state: 'kept', loss } : unread();
+  };
+
+  const unread = (): HistoryState => {
+    return { state: 'unknown', loss: losses.last(), why: `it is unknown whether ${name} has lost data` };
+  };
+
+  return {
+    startKnown: () => {
+      certainMs = readMs = clock.monotonicMs();
+      missing = null;
+    },
+    unread,
+    query: () => {
+      if (!isRecent(reference?.readMs ?? null)) reference = null;
+      const recent = `count(up offset ${offsetSeconds}s)`;
+      if (reference === null) return recent;
+      const { secondsSinceEpoch, readMs: askedMs } = reference;
+      const ageSeconds = Math.round((clock.monotonicMs() - askedMs) / 1000 + offsetSeconds);
+      const time = knowsAt ? `@ ${secondsSinceEpoch.toFixed(3)}` : `offset ${ageSeconds}s`;
+      return `label_replace(count(up ${time}), "${AT}", "before", "", "") or ${recent}`;
+    },
+    learn: (answer, stores) => {
+      const nowMs = clock.monotonicMs();
+      const previousMs = readMs ?? nowMs;
+      readMs = nowMs;
+      firstReadMs ??= nowMs;
+      if (stores !== null) lost.learn(stores);
+      if (answer.class === 'failed' && answer.reason === 'bad_query') knowsAt = false;
+      const counts = countsOf(answer);
+      // A server that answers a query and is down a moment later may just have restarted, and another one answers then.
+      const isDown = answer.class === 'failed' && isServerFailure(answer.reason);
+      if (given.name !== undefined && isDown && isRecent(firstReadMs) && certainMs === null) return unread();
+      if (counts === null || (counts.recent === 0 && reference === null)) return stateOf(false);
+      certainMs = nowMs;
+      learnCounts(counts, previousMs);
+      return stateOf(true);
+    },
+  };
+}
+
+function isTenthGone(shareLeft: number): boolean {
+  // 0.9 is not exact, and 9 of 10 targets are a tenth less.
+  return shareLeft * TENTH <= TENTH - 1 + 1e-9;
+}
+
+interface Counts {
+  readonly earlier: number;
+  readonly recent: number;
+  /** When the server evaluated the query; null: unknown. */
+  readonly at: Instant | null;
+}
+
+/** Returns 0 for a number without series; null if the numbers are unknown. */
+function countsOf(answer: Answer): Counts | null {
+  if (answer.class === 'missing') return { earlier: 0, recent: 0, at: null };
+  if (answer.class !== 'value') return null;
+  const counts = { earlier: 0, recent: 0, at: answer.evaluatedAt };
+  for (const one of answer.series) {
+    if (!(one.value >= 0 && Number.isFinite(one.value))) return null;
+    counts[labelOf(one, AT) === undefined ? 'recent' : 'earlier'] = one.value;
+  }
+  return counts;
+}
+
+/**
+ * Remembers the last loss for scalers that query the source only after their data has returned. Its age is elapsed
+ * time, so that setting the wall clock does not change it.
+ */
+function createLossMemory(clock: Clock): {
+  readonly last: () => Loss | null;
+  readonly add: (why: string) => void;
+} {
+  let loss: { readonly foundMs: number; readonly why: string } | null = null;
+  return {
+    last: () =>
+      loss && { at: addSeconds(clock.now(), (loss.foundMs - clock.monotonicMs()) / 1000), why: loss.why },
+    add: (why) => (loss = { foundMs: clock.monotonicMs(), why }),
+  };
+}
+
+/**
+ * Detects that no store with the same labels is queried anymore. The address does not identify a store: a pod that
+ * was replaced has another one. A store that has been missing for a quarter of an hour was removed on purpose.
+ */
+function createStoreWatch(
+  clock: Clock,
+  onGone: (store: string) => void,
+): { readonly learn: (stores: readonly Store[]) => void; readonly areMissing: () => boolean } {
+  const known = new Map<string, { store: string; goneMs: number | null }>();
+  const isMissing = ({ goneMs }: { readonly goneMs: number | null }): boolean =>
+    goneMs !== null && clock.monotonicMs() - goneMs <= LONGEST_LOSS_MS;
+
+  return {
+    learn: (stores) => {
+      const queried = new Set<string>();
+      const listed = new Set<string>();
+      for (const { name, keys, isQueried } of stores) {
+        for (const key of keys) {
+          listed.add(key);
+          if (isQueried) queried.add(key);
+          if (isQueried || !known.has(key)) known.set(key, { store: name, goneMs: null });
+        }
+      }
+      for (const [key, entry] of known) {
+        if (queried.has(key)) continue;
+        if (entry.goneMs === null) {
+          entry.goneMs = clock.monotonicMs();
+          onGone(entry.store);
+        } else if (!isMissing(entry) && !listed.has(key)) known.delete(key);
+      }
+    },
+    areMissing: () => [...known.values()].some(isMissing),
+  };
+}

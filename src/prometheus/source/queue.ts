@@ -1,0 +1,271 @@
+import { type Clock, sleep } from '../../units/clock.js';
+import { type Answer, INTERNAL_ERROR, isServerFailure } from '../answers/answer.js';
+import type { PrometheusClient } from '../client/client.js';
+import type { SourceConfig } from '../data-source/source-config.js';
+import { createFairSlots, type QueryOwner, type SlotRequest } from './fair-slots.js';
+import { createQueryLimits } from './query-limits.js';
+import { type QueryReport, reportOf } from './query-report.js';
+
+export interface AskOptions {
+  /** Time limit from sending to the answer. */
+  readonly seconds: number;
+  readonly signal: AbortSignal;
+}
+
+export interface QueryOrder extends AskOptions {
+  /** A number that increases from round to round. */
+  readonly round: number;
+  /** Monotonic time at which the answer becomes useless, because the round ends. Default: after `seconds`. */
+  readonly untilMs?: number;
+  /** One for each namespace that needs the query. Default: none, the query is merged for all or the service's own. */
+  readonly owners?: readonly QueryOwner[];
+  /** Set: if the query is rejected as invalid, it is not sent again before the fifth of these periods. */
+  readonly periodSeconds?: number;
+  /**
+   * Called before the answer is returned, with the time since the query was sent, and that which it could have taken.
+   * Not called if it was not sent.
+   */
+  readonly onSeconds?: (seconds: number, limit: number) => void;
+}
+
+export interface QueryQueue {
+  /** Returns the answer. Equal queries that run at the same time share it. Never throws. */
+  readonly ask: (query: string, order: QueryOrder) => Promise<Answer>;
+}
+
+/** The round of a query, while some of its queries have no answer. */
+interface Tally {
+  open: number;
+  failures: number;
+  isAnswered: boolean;
+}
+
+/** A query without an answer. */
+interface OpenQuery extends SlotRequest {
+  readonly query: string;
+  readonly order: QueryOrder;
+  readonly tally: Tally;
+  readonly resolve: (answer: Answer) => void;
+  attempts: number;
+}
+
+type Failure = Extract<Answer, { readonly class: 'failed' }>;
+
+/** With less time left, a query would only add load. */
+const LEAST_QUERY_MS = 10;
+/** A query that takes longer is slow: see `createFairSlots`. */
+const SLOW_SECONDS = 1;
+/** An overloaded source is asked again after this time, which is doubled, and between half and the whole of it. */
+const BUSY_MS = 1000;
+const MOST_ATTEMPTS = 4;
+/** Failures without any answer after which a round starts with a single query. Source: reliability.md, P4. */
+const MOST_FAILURES = 5;
+/** In the fifth round, minus half a period because rounds may start slightly late. */
+const REST_PERIODS = 4.5;
+/** How long a query counts as slow after it was sent last. */
+const SLOW_MS = 600_000;
+/** Interval between two searches for queries of deleted documents. */
+const CLEAN_MS = 60_000;
+
+/**
+ * Runs at most `maxConcurrentQueries` queries of the source at a time, the others wait for fair slots. An overloaded
+ * source is asked again within the round.
+ *
+ * While the source does not answer at all, one query per round is sent, and the others wait for it. If it fails, they
+ * fail without being sent; if it is answered, they are sent, so that a source that has recovered misses no round. It is
+ * the query that was answered fastest in the last round with answers: others may fail for a reason of their own.
+ */
+export function createQueryQueue(options: {
+  readonly config: SourceConfig;
+  readonly client: PrometheusClient;
+  readonly clock: Clock;
+  readonly onQuery: (report: QueryReport) => void;
+  readonly onFault?: ((error: unknown) => void) | undefined;
+  /** Called for each query that is not sent because of a limit of its namespace. */
+  readonly onOverLimit?: (namespace: string) => void;
+}): QueryQueue {
+  const { config, client, clock, onQuery, onFault = () => undefined } = options;
+  const underWay = new Map<string, Promise<Answer>>();
+  const rejected = new Map<string, { readonly answer: Answer; readonly untilMs: number }>();
+  /** When the slow ones are forgotten. */
+  const slow = new Map<string, number>();
+  let cleanMs = -Infinity;
+
+  /** Of rounds that ended without any answer, since the last answer. */
+  let failures = 0;
+  let last: Failure | null = null;
+  let current = -1;
+  let isOpen = false;
+  let probe: Promise<unknown> | null = null;
+  const tallies = new Map<number, Tally>();
+  /** The query that was answered fastest in this round, and in the last round with answers. */
+  let fastest: { readonly query: string; readonly seconds: number } | null = null;
+  let lately: string | null = null;
+
+  const learn = ({ query, tally, order, attempts }: OpenQuery, answer: Answer, seconds: number): void => {
+    if (seconds > SLOW_SECONDS) slow.set(query, clock.monotonicMs() + SLOW_MS);
+    else if (slow.size > 0 && answer.class !== 'failed') slow.delete(query);
+    if (answer.class === 'failed' && answer.reason === 'canceled') return;
+    if (answer.class === 'failed' && isServerFailure(answer.reason)) {
+      if (attempts === 0) tally.failures += 1;
+      last = answer;
+      return;
+    }
+    tally.isAnswered = true;
+    failures = 0;
+    isOpen = false;
+    if (answer.class !== 'failed' && (fastest === null || seconds < fastest.seconds))
+      fastest = { query, seconds };
+    if (answer.class !== 'failed' || answer.reason !== 'bad_query' || order.periodSeconds === undefined)
+      return;
+    rejected.set(query, {
+      answer,
+      untilMs: clock.monotonicMs() + REST_PERIODS * order.periodSeconds * 1000,
+    });
+  };
+
+  const end = ({ query, tally, resolve }: OpenQuery, answer: Answer): void => {
+    tally.open -= 1;
+    if (tally.open === 0 && !tally.isAnswered) {
+      failures += tally.failures;
+      tally.failures = 0;
+    }
+    underWay.delete(query);
+    resolve(answer);
+  };
+
+  const send = async ({ query, order, untilMs, owners }: OpenQuery): Promise<readonly [Answer, number]> => {
+    const { seconds, signal, onSeconds } = order;
+    const startMs = clock.monotonicMs();
+    const sentAt = clock.now();
+    const timeoutMs = Math.min(seconds * 1000, untilMs - startMs);
+    const answer = await client.query(query, {
+      timeoutMs,
+      signal,
+      mayRetry: failures < MOST_FAILURES,
+      namespace: owners.length === 1 ? owners[0]?.namespace : undefined,
+    });
+    const took = (clock.monotonicMs() - startMs) / 1000;
+    onSeconds?.(took, timeoutMs / 1000);
+    onQuery(reportOf(config.name, answer, { sentAt, answeredAt: clock.now(), seconds: took }));
+    return [answer, took];
+  };
+
+  /** Never rejects: an internal error would leave the caller waiting. */
+  const work = async (open: OpenQuery): Promise<void> => {
+    const { order, untilMs } = open;
+    try {
+      const overLimit = limits?.whyNoTime(open.owners) ?? null;
+      if (overLimit !== null) {
+        end(open, overLimit);
+        return;
+      }
+      if (order.signal.aborted) {
+        end(open, { class: 'failed', reason: 'canceled', message: 'the query was canceled' });
+        return;
+      }
+      if (untilMs - clock.monotonicMs() < LEAST_QUERY_MS) {
+        end(open, noSlot(open));
+        return;
+      }
+      const [answer, seconds] = await send(open);
+      learn(open, answer, seconds);
+      open.attempts += 1;
+      const pauseMs = BUSY_MS * 2 ** (open.attempts - 1) * (0.5 + clock.random() / 2);
+      const mayWait = open.attempts < MOST_ATTEMPTS && clock.monotonicMs() + pauseMs < untilMs;
+      if (answer.class !== 'failed' || answer.reason !== 'busy' || !mayWait) end(open, answer);
+      else void sleep(clock, pauseMs, order.signal).then(() => slots.add(open));
+    } catch (error) {
+      onFault(error);
+      end(open, INTERNAL_ERROR);
+    }
+  };
+
+  const noSlot = ({ isSlow }: OpenQuery): Answer => {
+    const most = `maxConcurrentQueries is ${config.maxConcurrentQueries}`;
+    const why = isSlow
+      ? `${most}, and queries that take more than ${SLOW_SECONDS} s share a part of them`
+      : most;
+    return { class: 'failed', reason: 'busy', message: `not sent: no free slot in the round (${why})` };
+  };
+
+  const slots = createFairSlots<OpenQuery>({
+    most: config.maxConcurrentQueries,
+    clock,
+    work,
+    expire: (open) => end(open, noSlot(open)),
+  });
+
+  const limits = createQueryLimits({
+    config,
+    accounts: slots.namespaces,
+    onOverLimit: options.onOverLimit ?? (() => undefined),
+  });
+
+  const enqueue = (query: string, order: QueryOrder, tally: Tally): Promise<Answer> => {
+    const untilMs = order.untilMs ?? clock.monotonicMs() + order.seconds * 1000;
+    const { owners = [] } = order;
+    tally.open += 1;
+    const answer = new Promise<Answer>((resolve) =>
+      slots.add({ query, order, tally, resolve, owners, untilMs, isSlow: slow.has(query), attempts: 0 }),
+    );
+    underWay.set(query, answer);
+    return answer;
+  };
+
+  const beginRound = (round: number): void => {
+    current = round;
+    isOpen = failures >= MOST_FAILURES;
+    probe = null;
+    lately = fastest?.query ?? lately;
+    fastest = null;
+    for (const [each, { open }] of tallies) if (open === 0) tallies.delete(each);
+    const nowMs = clock.monotonicMs();
+    if (nowMs < cleanMs) return;
+    cleanMs = nowMs + CLEAN_MS;
+    for (const [query, { untilMs }] of rejected) if (untilMs <= nowMs) rejected.delete(query);
+    for (const [query, untilMs] of slow) if (untilMs <= nowMs) slow.delete(query);
+  };
+
+  const tallyOf = (round: number): Tally => {
+    let tally = tallies.get(round);
+    if (tally === undefined) tallies.set(round, (tally = { open: 0, failures: 0, isAnswered: false }));
+    return tally;
+  };
+
+  const askAfter = async (probing: Promise<unknown>, query: string, order: QueryOrder): Promise<Answer> => {
+    await probing;
+    if (!isOpen) return enqueue(query, order, tallyOf(order.round));
+    underWay.delete(query);
+    const why = last === null ? '' : ` (${last.message})`;
+    const message = `not sent: the source has not answered ${failures} queries, so only one per round is sent${why}`;
+    return { class: 'failed', reason: last?.reason ?? 'connection', message };
+  };
+
+  const ask: QueryQueue['ask'] = (query, order) => {
+    const known = underWay.get(query);
+    if (known !== undefined) return known;
+    if (order.round > current) beginRound(order.round);
+    const rejection = order.periodSeconds === undefined ? undefined : rejected.get(query);
+    if (rejection !== undefined && rejection.untilMs > clock.monotonicMs())
+      return Promise.resolve(rejection.answer);
+    const overLimit = limits?.count(order.round, order.owners ?? []) ?? null;
+    if (overLimit !== null) return Promise.resolve(overLimit);
+    const tally = tallyOf(order.round);
+    if (!isOpen) return enqueue(query, order, tally);
+    if (probe === null) {
+      if (lately === null || lately === query) {
+        const own = enqueue(query, order, tally);
+        probe = own;
+        return own;
+      }
+      const { seconds, signal, round } = order;
+      probe = underWay.get(lately) ?? enqueue(lately, { seconds, signal, round }, tally);
+    }
+    const answer = askAfter(probe, query, order);
+    underWay.set(query, answer);
+    return answer;
+  };
+
+  return { ask };
+}

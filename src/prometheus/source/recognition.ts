@@ -1,0 +1,52 @@
+import type { PrometheusClient } from '../client/client.js';
+import type { AskOptions } from './queue.js';
+import type { SourceConfig } from '../data-source/source-config.js';
+
+export interface Recognition {
+  /**
+   * Queries the server in every round until it answers. Resolves when the queries of the round may be sent; only the
+   * first round waits. Null: no need to wait.
+   */
+  readonly begin: (options: AskOptions) => Promise<void> | null;
+  readonly config: () => SourceConfig;
+}
+
+export function createRecognition(parts: {
+  readonly config: SourceConfig;
+  readonly client: PrometheusClient;
+  /** Called once, if the server is not what the config assumes. */
+  readonly onRecognized: (config: SourceConfig) => void;
+  /** Called with internal errors. */
+  readonly onFault: (error: unknown) => void;
+}): Recognition {
+  const { config, client, onRecognized, onFault } = parts;
+  const { recognize } = client;
+  let isSettled = config.ifVictoriaMetrics === null || recognize === undefined;
+  let isFirst = true;
+  let isTold = false;
+
+  const fitting = (): SourceConfig => {
+    const found = client.fittingConfig?.() ?? config;
+    if (found !== config && !isTold) {
+      isTold = true;
+      onRecognized(found);
+    }
+    return found;
+  };
+
+  return {
+    begin: ({ seconds, signal }) => {
+      if (isSettled || recognize === undefined) return null;
+      const asking = recognize({ timeoutMs: seconds * 1000, signal })
+        .then((isAnswered) => {
+          isSettled ||= isAnswered;
+          fitting();
+        })
+        .catch(onFault);
+      if (!isFirst) return null;
+      isFirst = false;
+      return asking;
+    },
+    config: fitting,
+  };
+}

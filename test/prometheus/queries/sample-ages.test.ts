@@ -1,0 +1,107 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Answer } from '../../../src/prometheus/answers/answer.js';
+import { createMetricSource } from '../../../src/prometheus/metric-source.js';
+import { instantFromSeconds } from '../../../src/units/time.js';
+import { aSource, externalMetric } from '../../support/builders.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { due } from '../rounds-rig.js';
+
+const VALUE_AT = 1_700_000_000;
+const QUERY = 'sum(rate(http_requests_total[2m]))';
+
+/** Returns sample times every 15 s for an hour, relative to the value in seconds. */
+function scrapedUntil(newest: number): readonly number[] {
+  return Array.from({ length: 240 }, (_, index) => newest - 15 * (239 - index));
+}
+
+/**
+ * Checks a value that was evaluated at 0, with this answer to the queries for the age, which the server evaluates
+ * `afterSeconds` later.
+ */
+async function check(
+  times: readonly number[],
+  afterSeconds: number,
+  { refusesBoth = false, asked = [] as string[] } = {},
+): Promise<string | null> {
+  const target = { job: 'web', instance: 'a' };
+  const answer = (seconds: number, ...values: readonly number[]): Answer => ({
+    class: 'value',
+    series: values.map((value, index) => ({
+      labels: index === 0 ? target : { ...target, promscaler_start: '1' },
+      value,
+    })),
+    evaluatedAt: instantFromSeconds(seconds),
+  });
+  const query = (text: string): Promise<Answer> => {
+    if (text === QUERY) return Promise.resolve(answer(VALUE_AT, 1));
+    asked.push(text);
+    if (refusesBoth && text.includes(' or '))
+      return Promise.resolve({ class: 'failed', reason: 'too_large', message: 'too many series' });
+    const now = VALUE_AT + afterSeconds;
+    if (text.startsWith('quantile')) return Promise.resolve(answer(now, 15));
+    if (!text.includes('(timestamp(')) return Promise.resolve({ class: 'missing', message: 'no series' });
+    const newest = text.split(' or ').map((part) => {
+      const until = afterSeconds - Number(/offset (\d+)ms/.exec(part)?.[1] ?? 0) / 1000;
+      return VALUE_AT + Math.max(...times.filter((time) => time <= until));
+    });
+    return Promise.resolve(answer(now, ...newest));
+  };
+  const source = createMetricSource({
+    sources: new Map([['default', aSource()]]),
+    clock: new ManualClock(),
+    onQuery: () => undefined,
+    createClient: () => ({ query, startTime: () => Promise.resolve(null) }),
+  });
+  const scaler = due([externalMetric({ query: QUERY })]);
+  const round = source.startRound([scaler], new AbortController().signal);
+  await round.of(scaler.scaler);
+  const checked = { metrics: new Set([0]), pods: new Set<string>(), mayBeKept: false };
+  return (await round.whyOld?.(scaler.scaler, checked))?.[0] ?? null;
+}
+
+describe('the queries for the ages of a selector with a range', () => {
+  it('are one for both ends of the range, one for failing scrapes, and one for the interval', async () => {
+    const asked: string[] = [];
+
+    await check(scrapedUntil(-1), 1, { asked });
+
+    expect(asked).toHaveLength(3);
+  });
+
+  it.each([
+    ['late samples', scrapedUntil(-45)],
+    ['a gap at the start', scrapedUntil(-5).filter((time) => time > -60 || time < -200)],
+  ])('are apart if the server refuses both ends together: %s', async (_, times) => {
+    const why = await check(times, 1, { refusesBoth: true });
+
+    expect(why).toMatch(/^it is based on old samples/);
+    expect(why).toBe(await check(times, 1));
+  });
+});
+
+describe('a sample that arrives between the value and the query for its age', () => {
+  it('does not hide that the value had a newest sample 45 s old: the server was stopped and continued', async () => {
+    expect(await check([...scrapedUntil(-45), 0.5], 1)).toMatch(
+      /^it is based on old samples: of its target and a range of 2m, 1 with a newest sample up to 4[345] s old/,
+    );
+  });
+
+  it.each([
+    ['15 s after the one before', [...scrapedUntil(-14.5), 0.5], 1],
+    ['15 s after the one before, 4 s after the value', [...scrapedUntil(-12), 3], 4],
+    ['before the value, after a gap', [...scrapedUntil(-50), -3], 1],
+  ])('is fresh %s', async (_, times, afterSeconds) => {
+    expect(await check(times, afterSeconds)).toBeNull();
+  });
+
+  it('does not shorten the age of samples that are always 25 s late', async () => {
+    expect(await check(scrapedUntil(-24), 1)).toContain('up to 25 s old');
+  });
+
+  it.each([
+    [120, null],
+    [121, 'the age of its samples is unknown: the value was evaluated 121 s ago'],
+  ])('is judged with the value up to 120 s after it: after %d s', async (afterSeconds, why) => {
+    expect(await check(scrapedUntil(afterSeconds - 5), afterSeconds)).toBe(why);
+  });
+});
