@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
-import { type CheckedSelector, readIntervals, readTargets } from '../../src/prometheus/queries/target-ages.js';
+import {
+  type CheckedSelector,
+  readIntervals,
+  readTargets,
+} from '../../src/prometheus/queries/target-ages.js';
 import { instantFromSeconds } from '../../src/units/time.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { createPrometheusClient } from '../../src/prometheus/client/client.js';

@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createRoundPreparation, type PreparedRound } from '../../../src/prometheus/queries/prepared-round.js';
+import {
+  createRoundPreparation,
+  type PreparedRound,
+} from '../../../src/prometheus/queries/prepared-round.js';
 import type { DueScaler } from '../../../src/prometheus/queries/round-plan.js';
 import type { MetricSpec, Scaler } from '../../../src/scaler/spec.js';
 import { aScaler, aSource, cpuMetric, externalMetric } from '../../support/builders.js';
