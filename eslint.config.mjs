@@ -3,15 +3,15 @@ import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 const NO_AMBIENT_TIME = [
-  { object: 'Date', property: 'now', message: 'take the time from the Clock that is handed in' },
-  { object: 'Math', property: 'random', message: 'take chance from the Clock that is handed in' },
-  { object: 'performance', property: 'now', message: 'take the time from the Clock that is handed in' },
+  { object: 'Date', property: 'now', message: 'use a Clock parameter' },
+  { object: 'Math', property: 'random', message: 'use `clock.random()`' },
+  { object: 'performance', property: 'now', message: 'use a Clock parameter' },
   { object: 'AbortSignal', property: 'timeout', message: 'use withDeadline of units/clock.ts' },
 ];
 
 const NO_AMBIENT_TIMERS = ['setTimeout', 'setInterval'].map((name) => ({
   name,
-  message: 'set timers on the Clock that is handed in',
+  message: 'use a timer of a Clock parameter',
 }));
 
 const NO_PROCESS = { name: 'process', message: 'cli/main.ts is the only user of process' };
@@ -59,7 +59,7 @@ export default tseslint.config(
         'error',
         {
           selector: "NewExpression[callee.name='Date'][arguments.length=0]",
-          message: 'take the time from the Clock that is handed in',
+          message: 'use a Clock parameter',
         },
       ],
     },

@@ -150,7 +150,9 @@ function packageBreach(file: string, name: string): string | null {
 
 function globalBreach(file: string, name: string): string | null {
   if (name.endsWith('process')) return file === PROCESS_FILE ? null : `${name} is only for ${PROCESS_FILE}`;
-  return CLOCK_FILES.has(file) ? null : `${name}: take time, timers and chance from the Clock parameter`;
+  return CLOCK_FILES.has(file)
+    ? null
+    : `${name}: take time, timers and random numbers from a Clock parameter`;
 }
 
 function nameBreach(file: string): string | null {
@@ -183,15 +185,15 @@ export function findCycles(sources: readonly Source[]): readonly string[] {
   const graphs: Graphs = new Map();
   for (const { file, imports } of sources)
     for (const { file: target } of imports) if (target !== null) addEdge(graphs, file, target);
-  return [...graphs].flatMap(([directory, { files, rooms }]) =>
-    [...cyclesOf(files), ...cyclesOf(rooms)].map((cycle) => `${directory}: ${cycle}`),
+  return [...graphs].flatMap(([directory, { files, children }]) =>
+    [...cyclesOf(files), ...cyclesOf(children)].map((cycle) => `${directory}: ${cycle}`),
   );
 }
 
 type Edges = Map<string, Set<string>>;
 
 /** By directory. */
-type Graphs = Map<string, { readonly files: Edges; readonly rooms: Edges }>;
+type Graphs = Map<string, { readonly files: Edges; readonly children: Edges }>;
 
 /** An import belongs to the innermost directory that contains both files. */
 function addEdge(graphs: Graphs, from: string, to: string): void {
@@ -199,14 +201,14 @@ function addEdge(graphs: Graphs, from: string, to: string): void {
   const depth = source.findIndex((part, index) => part !== target[index]);
   if (depth === -1) return;
   const directory = source.slice(0, depth).join('/');
-  const graph = graphs.get(directory) ?? { files: new Map(), rooms: new Map() };
+  const graph = graphs.get(directory) ?? { files: new Map(), children: new Map() };
   graphs.set(directory, graph);
-  const [room, other] = [source, target].map((path) => roomAt(path, depth));
-  if (room === other) add(graph.files, source.at(-1), target.at(-1));
-  else add(graph.rooms, room, other);
+  const [child, other] = [source, target].map((path) => childAt(path, depth));
+  if (child === other) add(graph.files, source.at(-1), target.at(-1));
+  else add(graph.children, child, other);
 }
 
-function roomAt(path: readonly string[], depth: number): string | undefined {
+function childAt(path: readonly string[], depth: number): string | undefined {
   return depth === path.length - 1 ? OWN_FILES : path[depth];
 }
 

@@ -25,8 +25,8 @@ export interface Tried {
 }
 
 /**
- * The load itself, and backwards in time: settings that are best for one exact load owe that to luck, such as that it
- * only rises, or rises fast and falls slowly.
+ * Returns probes on the load and on the same load reversed. Settings that are chosen on one load overfit it, for example
+ * because it only rises, or rises fast and falls slowly.
  */
 export function probesOf(setting: ProbeSetting, start: Instant, end: Instant): readonly Probe[] {
   return [probeOf(setting, { start, end }, (load) => load), probeOf(setting, { start, end }, reverseLoad)];

@@ -21,8 +21,7 @@ const LEAST_SAVING = 0.01;
 /** A careful change that saves less is noise. */
 const LEAST_CAREFUL_SAVING = 0.001;
 /**
- * Share of the pod-hours that each changed field has to save: settings that differ in many fields owe more of what they
- * save to the one load for which they were chosen.
+ * Share of the pod-hours that each changed field has to save. Changes in many fields overfit the load.
  */
 const FIELD_COST = 0.01;
 const MOST_STEPS = 4;

@@ -96,7 +96,7 @@ export function describeGaps({ start, stepSeconds, values }: Column): string | n
   const firstKnown = values.findIndex((value) => !Number.isNaN(value));
   const early = `no values before ${timeAt(firstKnown)}: older than the retention of the server, or than the metric; ${percent(firstKnown)} % of the time is excluded`;
   const later = missing - firstKnown;
-  // At the begin, a step may be missing because of the times of scrapes.
+  // The first step may be missing because of the times of scrapes.
   if (firstKnown > 1 && later === 0) return early;
   const firstGap = values.findIndex((value, index) => index > firstKnown && Number.isNaN(value));
   const gap = later === 0 ? timeAt(0) : `${timeAt(firstGap)} and at other times`;

@@ -25,7 +25,7 @@ export interface Setting {
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, Milli>>;
   /** How pods are created. Default: `parallel`. */
   readonly order?: PodOrder;
-  /** Default: one sync period after the begin. */
+  /** Default: one sync period after the first value. */
   readonly firstRoundAt?: Instant;
   /**
    * At or before `start`: the simulation begins here, or when all loads have begun, so that windows are filled at `start`.

@@ -11,7 +11,7 @@ export function checkOwner(object: JsonObject, source: Source): void {
   const advice =
     kind === 'ScaledObject' ? `adopt that: scaledobject/${name}` : `disable autoscaling in ${kind} ${name}`;
   throw new CommandError(
-    `${nameSource(source)} belongs to ${kind} ${name}, which makes it again when it is deleted: ${advice}`,
+    `${nameSource(source)} is owned by ${kind} ${name}, which would recreate it: ${advice}`,
   );
 }
 

@@ -16,7 +16,7 @@ export interface ResourceKind {
 export interface SourceKind extends ResourceKind {
   readonly apiVersion: string;
   readonly kind: string;
-  /** Names on the command line, as of kubectl; the first one is printed. */
+  /** Accepted names, as in kubectl; messages use the first one. */
   readonly types: readonly string[];
 }
 

@@ -151,7 +151,7 @@ function addBacktest(program: Command, io: CommandIo, result: Result): void {
     .option('--step <duration>', 'Step of the history (default: scrapeIntervalSeconds of the data source)')
     .option('--save-history <file>', 'Write the history to a file, for --history')
     .option('--history <file>', 'Read the history from a file of --save-history, without a server')
-    .option('--request <cores>', 'Cpu request of a pod (default: that of kube-state-metrics)')
+    .option('--request <cores>', 'CPU request of a pod (default: that of kube-state-metrics)')
     .option('--no-cache', 'Read the whole history again, and do not keep it')
     .option(
       '--capacity <load>',
@@ -174,7 +174,7 @@ function addBacktest(program: Command, io: CommandIo, result: Result): void {
     )
     .option(
       '--usage-at-capacity <percent>',
-      'Cpu usage of a pod at its capacity, in percent of its request',
+      'CPU usage of a pod at its capacity, in percent of its request',
       '100',
     )
     .option(
@@ -182,11 +182,11 @@ function addBacktest(program: Command, io: CommandIo, result: Result): void {
       'Find cheaper settings that meet the condition, such as theta_U<=1; repeatable',
       collect,
     )
-    .option('--price <amount>', 'Price of a pod for one hour, for the cost')
+    .option('--price <amount>', 'Price per pod-hour; adds the column cost')
     .option('--config <file>', 'Service config with the defaults of the documents')
     .option(
       '--fail-if <condition>',
-      'Exit with 1 if the figure is so, such as theta_U>1; repeatable',
+      'Exit with code 1 if this condition is true, for example theta_U>1; repeatable',
       collect,
     )
     .option('--html <file>', 'Also write the report as a page with charts that needs no network')

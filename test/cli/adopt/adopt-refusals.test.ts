@@ -149,7 +149,7 @@ describe('adopt', () => {
           body: { metadata: { ownerReferences: [owner] } },
         });
       },
-      'HPA shop/web belongs to App shop, which makes it again when it is deleted: disable autoscaling in App shop',
+      'HPA shop/web is owned by App shop, which would recreate it: disable autoscaling in App shop',
     ],
   ])('does not switch with %s', async (_, prepare, message) => {
     await rig.start();
@@ -279,7 +279,7 @@ spec:
       'has restoreToOriginalReplicaCount: true, so that deleting it would change the replicas',
     );
     expect(owned.stderr).toContain(
-      'HPA shop/web belongs to ScaledObject web, which makes it again when it is deleted: adopt that: scaledobject/web',
+      'HPA shop/web is owned by ScaledObject web, which would recreate it: adopt that: scaledobject/web',
     );
     expect(rig.isDryRun()).toBe(true);
     expect(stringify(rig.hpa())).toContain('name: web');

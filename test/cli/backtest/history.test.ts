@@ -203,7 +203,7 @@ describe('a history', () => {
     expect((JSON.parse(stdout) as { recommendation: unknown }).recommendation).toBeDefined();
   });
 
-  it('with a late begin and a gap names both', async () => {
+  it('that begins late and has a gap names both', async () => {
     const isKnown = (second: number): boolean =>
       second > END - 5400 && (second < END - 2700 || second > END - 1800);
     const server = await serve((request) => ({ status: 200, body: matrixOf(request, isKnown) }));

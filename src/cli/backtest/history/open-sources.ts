@@ -28,7 +28,7 @@ export async function openSources(
   return new Map(opened.flat());
 }
 
-/** A server that is not there now had the queries that the cache has answers for. */
+/** Returns the config for the queries of the server. If the server is down, the cached answers still apply to it. */
 async function fittingConfig(
   config: SourceConfig,
   { cache, io }: Pick<Fetching, 'cache' | 'io'>,

@@ -101,7 +101,6 @@ function axisWidth(values: readonly string[] | null): number {
   return Math.max(36, 14 + longest * 7);
 }
 
-/** Returns a reader of design tokens, with their value in the theme in effect. */
 /** A canvas needs the color of the current theme, which only a property of a color resolves. */
 function tokensOf(element: HTMLElement): (name: string) => string {
   return (name) => {
