@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { PAUSE_ANNOTATIONS } from '../src/control/change/pause.js';
+import { PAUSE_ANNOTATIONS } from '../src/control/cycle/pause.js';
 import { LIMITS } from '../src/decision/limits/limits.js';
 import { FAILURE_REASONS } from '../src/prometheus/answers/answer.js';
 import { PROBLEM_CLASSES } from '../src/scaler/problems/problem-codes.js';
@@ -14,10 +14,10 @@ const CONDITIONS = readPage('docs/reference/conditions.md');
 /** Sources that name the reasons of conditions and Events. */
 const REASON_SOURCES = [
   'decision/conditions.ts',
-  'control/record/loop-conditions.ts',
-  'control/change/why-held.ts',
-  'control/observe/capacity.ts',
-  'control/record/kubernetes-events.ts',
+  'control/cycle/loop-conditions.ts',
+  'control/cycle/holds.ts',
+  'control/cycle/capacity.ts',
+  'control/cycle/kubernetes-events.ts',
   'control/status/accepted.ts',
   'control/status/ready.ts',
 ];

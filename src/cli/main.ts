@@ -5,7 +5,7 @@ import type { FaultListener } from './process/io.js';
 import { lossyOutput } from './output/lossy-output.js';
 import { cli } from './program.js';
 import { readStdin } from './input/read-stdin.js';
-import { countBuffersWithHeap, keepSemiSpaces } from './running/heap-growth.js';
+import { countBuffersWithHeap, keepSemiSpaces } from './run/heap-growth.js';
 import { SYSTEM_CLOCK } from './system-clock.js';
 
 // Only this file uses `process`; the rest of `cli` gets everything as arguments.

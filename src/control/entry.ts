@@ -2,7 +2,7 @@ import type { Scaler } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
 import { shiftMemory } from './memory/clock-jump.js';
 import type { Memory } from './memory/memory.js';
-import { targetKey } from './observe/shared-targets.js';
+import { targetKey } from './cycle/shared-targets.js';
 
 /** A scaler of the controller. */
 export interface Entry {

@@ -1,7 +1,7 @@
 import { createController } from '../../src/control/controller.js';
 import type { Controller, ControllerPorts } from '../../src/control/controller.js';
-import { runCycle } from '../../src/control/cycle.js';
-import type { CycleInput, CycleOutput } from '../../src/control/ports/ports.js';
+import { runCycle } from '../../src/control/cycle/cycle.js';
+import type { CycleInput, CycleOutput } from '../../src/control/cycle/ports.js';
 import type { Round } from '../../src/control/rounds/rounds.js';
 import type { Scaler } from '../../src/scaler/spec.js';
 import { scalerKey } from '../../src/scaler/spec.js';

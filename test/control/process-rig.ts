@@ -1,8 +1,8 @@
-import { runCycle } from '../../src/control/cycle.js';
+import { runCycle } from '../../src/control/cycle/cycle.js';
 import { freshMemory } from '../../src/control/memory/memory.js';
 import type { Memory } from '../../src/control/memory/memory.js';
-import { metricObserver } from '../../src/control/observe/observe-metrics.js';
-import type { CycleOutput, CyclePorts } from '../../src/control/ports/ports.js';
+import { metricObserver } from '../../src/control/cycle/observe-metrics.js';
+import type { CycleOutput, CyclePorts } from '../../src/control/cycle/ports.js';
 import { SILENT_LOG } from '../../src/units/log.js';
 import { createStateStore, stateInMemory } from '../../src/kubernetes/state/state-store.js';
 import type { StateStore } from '../../src/kubernetes/state/state-store.js';

@@ -1,10 +1,10 @@
 import { alwaysLeads } from '../../src/control/election/leadership.js';
 import { KEPT } from '../../src/prometheus/source/history-watch.js';
 import { NO_REVERSALS } from '../../src/control/memory/conflicting-writer.js';
-import { runCycle } from '../../src/control/cycle.js';
+import { runCycle } from '../../src/control/cycle/cycle.js';
 import type { Memory } from '../../src/control/memory/memory.js';
-import { metricObserver } from '../../src/control/observe/observe-metrics.js';
-import type { CycleInput, CycleOutput, CyclePorts } from '../../src/control/ports/ports.js';
+import { metricObserver } from '../../src/control/cycle/observe-metrics.js';
+import type { CycleInput, CycleOutput, CyclePorts } from '../../src/control/cycle/ports.js';
 import { EMPTY_STATE } from '../../src/decision/snapshot/snapshot.js';
 import type { State } from '../../src/decision/snapshot/snapshot.js';
 import type { Answer } from '../../src/prometheus/answers/answer.js';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { LEASE_NAME } from '../../src/cli/running/own-objects.js';
+import { LEASE_NAME } from '../../src/service/own-objects.js';
 import { demoStateMaps } from '../../src/cli/demo/workloads.js';
 import { openClusterApi } from './cluster-api.js';
 import type { ClusterApi } from './cluster-api.js';

@@ -6,7 +6,7 @@ import type * as parseModule from '../../src/decision/snapshot/parse-snapshot.js
 import type * as readConfigModule from '../../src/config/read-service-config.js';
 import type * as readScalersModule from '../../src/scaler/read/read-scalers.js';
 import type * as requestErrorModule from '../../src/kubernetes/requests/request-error.js';
-import type * as serviceModule from '../../src/cli/running/service.js';
+import type * as serviceModule from '../../src/service/service.js';
 import type * as typesModule from '../../src/kubernetes/api/types.js';
 import type * as clockModule from '../../src/units/clock.js';
 import type * as logModule from '../../src/telemetry/log.js';
@@ -31,7 +31,7 @@ export type Product = Pick<typeof serviceModule, 'createService'> &
   Pick<typeof decideModule, 'decide'>;
 
 const MODULES = [
-  'cli/running/service',
+  'service/service',
   'scaler/read/read-scalers',
   'config/document-set',
   'kubernetes/requests/rate-limit',

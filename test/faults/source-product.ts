@@ -1,4 +1,4 @@
-import { createService } from '../../src/cli/running/service.js';
+import { createService } from '../../src/service/service.js';
 import { nextSet } from '../../src/config/document-set.js';
 import { readServiceConfig } from '../../src/config/read-service-config.js';
 import { decide } from '../../src/decision/decide.js';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { metricObserver } from '../../src/control/observe/observe-metrics.js';
-import { runCycle } from '../../src/control/cycle.js';
+import { metricObserver } from '../../src/control/cycle/observe-metrics.js';
+import { runCycle } from '../../src/control/cycle/cycle.js';
 import { createMetricSource } from '../../src/prometheus/metric-source.js';
 import type { MetricHold } from '../../src/prometheus/recovery-hold.js';
 import { addSeconds } from '../../src/units/time.js';

@@ -2,7 +2,7 @@ import { relative, sep } from 'node:path';
 
 /** Tests in real time: they wait more than they work. */
 const IN_REAL_TIME =
-  /^test\/(?:e2e\/|faults\/processes\/|cli\/running\/|(?:browser\/demo|chart\/service|cli\/doctor\/real-prometheus|prometheus\/victoria-metrics-restart|simulator\/kubectl)\.test\.ts$)/;
+  /^test\/(?:e2e\/|faults\/processes\/|cli\/run\/|service\/|(?:browser\/demo|chart\/service|cli\/doctor\/real-prometheus|prometheus\/victoria-metrics-restart|simulator\/kubectl)\.test\.ts$)/;
 
 /** The longest of them. In a fresh clone, jest does not know which these are. */
 const LONGEST =
@@ -10,7 +10,7 @@ const LONGEST =
 
 /** Tests that start a built program. */
 const STARTS_PROGRAM =
-  /^test\/(?:browser\/|e2e\/|faults\/processes\/|(?:cli\/(?:interrupted|process-faults|adopt\/adopt-killed|backtest\/workers\/run-jobs-in-workers|completion\/shells|running\/heap-growth)|config\/background-reader|docs-workflow|image\/(?:bundle|production)|release\/package)\.test\.ts$)/;
+  /^test\/(?:browser\/|e2e\/|faults\/processes\/|(?:cli\/(?:interrupted|process-faults|adopt\/adopt-killed|backtest\/workers\/run-jobs-in-workers|completion\/shells|run\/heap-growth)|config\/background-reader|docs-workflow|image\/(?:bundle|production)|release\/package)\.test\.ts$)/;
 
 /** Returns a test's path in the repository. */
 export function pathOf({ path, context }) {

@@ -1,4 +1,4 @@
-import { targetKey } from '../../control/observe/shared-targets.js';
+import { targetKey } from '../../control/cycle/shared-targets.js';
 import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { BUILT_IN } from '../../scaler/schema/presets.js';

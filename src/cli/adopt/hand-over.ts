@@ -1,4 +1,4 @@
-import { targetKey } from '../../control/observe/shared-targets.js';
+import { targetKey } from '../../control/cycle/shared-targets.js';
 import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js';
 import type { Instant } from '../../units/time.js';
 import { CommandError, type ExitCode } from '../process/io.js';

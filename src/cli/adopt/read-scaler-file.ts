@@ -1,4 +1,4 @@
-import { targetKey } from '../../control/observe/shared-targets.js';
+import { targetKey } from '../../control/cycle/shared-targets.js';
 import { IMPORT_BOUNDS } from '../../importers/read-manifests.js';
 import { type JsonObject, asObject, objectIn, textIn } from '../../kubernetes/api/json.js';
 import { readScalerDocument } from '../../scaler/read/read-scalers.js';

@@ -26,7 +26,7 @@ function addRun(program: Command, io: CommandIo, result: Result): void {
     .option('--dry-run', 'Decide and report for all scalers, but patch nothing')
     .option('--strict', 'Exit if any scaler document is invalid at startup');
   reachingCluster(command, KUBECONFIG_OF_SERVICE).action(async (options: RunFlags) => {
-    const { runService } = await import('../running/run-service.js');
+    const { runService } = await import('../run/run-service.js');
     const { config = null, dryRun = false, strict = false, ...cluster } = options;
     result.exitCode = await runService({ configFile: config, dryRun, strict, cluster }, io);
   });

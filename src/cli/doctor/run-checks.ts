@@ -1,4 +1,4 @@
-import { findSharedTargets } from '../../control/observe/shared-targets.js';
+import { findSharedTargets } from '../../control/cycle/shared-targets.js';
 import { createPrometheusClient, type PrometheusClient } from '../../prometheus/client/client.js';
 import { createMetricSource } from '../../prometheus/metric-source.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';

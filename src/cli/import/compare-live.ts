@@ -1,5 +1,5 @@
 import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-service-config.js';
-import { findOtherScaler } from '../../control/observe/shared-targets.js';
+import { findOtherScaler } from '../../control/cycle/shared-targets.js';
 import type { ImportedManifest } from '../../importers/import-objects.js';
 import { isIncomplete } from '../../importers/draft/draft.js';
 import { oneLine } from '../../importers/write/comments.js';

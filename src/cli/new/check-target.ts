@@ -1,4 +1,4 @@
-import { targetKey } from '../../control/observe/shared-targets.js';
+import { targetKey } from '../../control/cycle/shared-targets.js';
 import { objectIn, textIn, type JsonObject } from '../../kubernetes/api/json.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { listHpas } from '../../kubernetes/hpa.js';

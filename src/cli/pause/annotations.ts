@@ -1,4 +1,4 @@
-import { PAUSE_ANNOTATIONS } from '../../control/change/pause.js';
+import { PAUSE_ANNOTATIONS } from '../../control/cycle/pause.js';
 import { objectIn, textsIn } from '../../kubernetes/api/json.js';
 import type { JsonObject } from '../../kubernetes/api/json.js';
 import { APPS_ROOT, nameTarget } from '../../kubernetes/targets.js';

@@ -1,4 +1,4 @@
-import { PAUSE_ANNOTATIONS, readPause } from '../../control/change/pause.js';
+import { PAUSE_ANNOTATIONS, readPause } from '../../control/cycle/pause.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import type { CommandIo, ExitCode } from '../process/io.js';
 import { CommandError } from '../process/io.js';

@@ -1,5 +1,5 @@
 import { checkLimits } from '../../config/document-set.js';
-import { findSharedTargets } from '../../control/observe/shared-targets.js';
+import { findSharedTargets } from '../../control/cycle/shared-targets.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-service-config.js';
 import {

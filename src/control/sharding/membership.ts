@@ -18,9 +18,9 @@ import {
   observeMembers,
   type ObservedMember,
   type ObservedMembers,
-} from './observed-members.js';
+} from './members.js';
 import { createOwnLease } from './own-lease.js';
-import { createPlanner } from './planner.js';
+import { createPlanner } from './plan.js';
 import { removeStale } from './remove-stale.js';
 import type { Shards } from './shards.js';
 

@@ -2,7 +2,7 @@ import { microTime, type LeaseSpec } from '../../kubernetes/lease.js';
 import type { MemberLeases, SeenMember } from '../../kubernetes/members/member-leases.js';
 import type { Clock } from '../../units/clock.js';
 import { isWithin, momentOf, type ElectionTimes, type Moment } from '../election/election-rules.js';
-import { leaseNameOf } from './observed-members.js';
+import { leaseNameOf } from './members.js';
 
 export interface OwnLease {
   readonly name: string;

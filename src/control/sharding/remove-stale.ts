@@ -1,7 +1,7 @@
 import type { MemberLeases } from '../../kubernetes/members/member-leases.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Log } from '../../units/log.js';
-import { findStale, type ObservedMembers } from './observed-members.js';
+import { findStale, type ObservedMembers } from './members.js';
 
 /** Deletes Leases of former members, if there are any. Never throws `KubernetesError`. */
 export async function removeStale(

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createService } from '../../../src/cli/running/service.js';
+import { createService } from '../../../src/service/service.js';
 import { readServiceConfig, serviceFacts } from '../../../src/config/read-service-config.js';
 import { createScalerFiles } from '../../../src/config/scaler-files.js';
 import { findConnection } from '../../../src/kubernetes/access/connection.js';
@@ -75,6 +75,7 @@ export async function startCountsRig(size: WorldSize): Promise<CountsRig> {
   let failures = 0;
   const service = await createService({
     config,
+    version: '1.0.0',
     clock,
     log: SILENT_LOG,
     dryRun: false,

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../../src/simulator/objects/kube-object.js';
 import { HpaController } from '../../support/hpa-controller.js';
 import { eventually } from '../../support/manual-clock.js';
 import { type Ran, folderOf, runCli } from '../fake-io.js';
-import { ResourceRig, type Service } from '../running/custom-resources-rig.js';
+import { ResourceRig, type Service } from '../run/custom-resources-rig.js';
 
 const endings: (() => Promise<unknown>)[] = [];
 

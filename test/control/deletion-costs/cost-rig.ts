@@ -1,4 +1,4 @@
-import { runCycle } from '../../../src/control/cycle.js';
+import { runCycle } from '../../../src/control/cycle/cycle.js';
 import {
   createDeletionCosts,
   type DeletionCosts,
@@ -6,8 +6,8 @@ import {
 import { alwaysLeads } from '../../../src/control/election/leadership.js';
 import { createBusyBuckets } from '../../../src/control/sharding/busy-buckets.js';
 import type { Memory } from '../../../src/control/memory/memory.js';
-import { metricObserver } from '../../../src/control/observe/observe-metrics.js';
-import type { CycleInput, CycleOutput } from '../../../src/control/ports/ports.js';
+import { metricObserver } from '../../../src/control/cycle/observe-metrics.js';
+import type { CycleInput, CycleOutput } from '../../../src/control/cycle/ports.js';
 import { createCluster } from '../../../src/kubernetes/cluster.js';
 import { connectTo } from '../../../src/kubernetes/access/connection.js';
 import { stateInMemory } from '../../../src/kubernetes/state/state-store.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { shiftMemory, watchWallClock } from '../../../src/control/memory/clock-jump.js';
 import { forNewTerm } from '../../../src/control/memory/memory.js';
 import type { Memory } from '../../../src/control/memory/memory.js';
-import { restoreMemory } from '../../../src/control/memory/restore-memory.js';
+import { restoreMemory } from '../../../src/control/memory/stored-memory.js';
 import { storedStateOf } from '../../../src/control/memory/stored-state.js';
 import { resolveChange } from '../../../src/control/memory/unresolved-change.js';
 import type { ScaleEvent } from '../../../src/decision/snapshot/snapshot.js';

@@ -72,12 +72,12 @@ export const BUGS: readonly Bug[] = [
   bug(
     'emptied-engine-trusted',
     { by: ['I2'], when: ['emptied'] },
-    edit('prometheus/history-watch.js', 'again > before || !isTenthGone(left)', 'true'),
+    edit('prometheus/source/history-watch.js', 'again > before || !isTenthGone(left)', 'true'),
   ),
   bug(
     'lost-store-trusted',
     { by: ['I2'], when: ['store-lost'] },
-    edit('prometheus/history-watch.js', '|| !isTenthGone(left)', '|| left > 0'),
+    edit('prometheus/source/history-watch.js', '|| !isTenthGone(left)', '|| left > 0'),
   ),
   bug(
     'loss-forgotten',
@@ -87,13 +87,13 @@ export const BUGS: readonly Bug[] = [
   bug(
     'old-samples-trusted',
     { by: ['I2'], when: ['lagging'] },
-    edit('prometheus/sample-ages.js', 'if (maxAgeOf(metric, checked.config) === 0)', 'if (true)'),
+    edit('prometheus/queries/sample-ages.js', 'if (maxAgeOf(metric, checked.config) === 0)', 'if (true)'),
   ),
   bug(
     'failing-scrapes-trusted',
     { by: ['I2'], when: ['unscraped'] },
     edit(
-      'prometheus/judge-ages.js',
+      'prometheus/source/judge-ages.js',
       'if (ageSeconds === null) return 1;',
       'if (ageSeconds === null) return 0;',
     ),
@@ -101,7 +101,7 @@ export const BUGS: readonly Bug[] = [
   bug(
     'one-queue-for-all-namespaces',
     { by: ['I14'], when: ['hostile-tenant'] },
-    edit('prometheus/fair-slots.js', 'if (payer === null)', 'if (true)'),
+    edit('prometheus/source/fair-slots.js', 'if (payer === null)', 'if (true)'),
   ),
   bug(
     'stabilization-skipped',
@@ -141,7 +141,7 @@ export const BUGS: readonly Bug[] = [
     'stored-state-not-read',
     { by: ['I4', 'I5', 'I23'], when: ['crash', 'restart'] },
     edit(
-      'control/memory/restore-memory.js',
+      'control/memory/stored-memory.js',
       'return { ...fresh, uid, state, assumedAt: reading.since, unresolved: intent };',
       'return { ...fresh, uid, state: EMPTY_STATE, unresolved: null };',
     ),
@@ -150,7 +150,7 @@ export const BUGS: readonly Bug[] = [
     'intent-skipped',
     { by: ['I6'], when: [] },
     edit(
-      'control/change/change-replicas.js',
+      'control/cycle/change-replicas.js',
       'wasUnannounced ? null : await ports.announce(intent);',
       'null;',
     ),
@@ -159,7 +159,7 @@ export const BUGS: readonly Bug[] = [
     'lost-answer-forgotten',
     { by: ['I4', 'I5', 'I23'], when: ['applied-lost', 'applied-504'] },
     edit(
-      'control/change/change-replicas.js',
+      'control/cycle/change-replicas.js',
       'const unresolved = UNKNOWN_OUTCOME.includes(error.kind) ? progress.sent : null;',
       'const unresolved = null;',
     ),
@@ -194,16 +194,12 @@ export const BUGS: readonly Bug[] = [
   bug(
     'patches-the-current-count',
     { by: ['I8'], when: [] },
-    edit('control/change/carry-out.js', `if (order.action !== 'none') return change(`, 'return change('),
+    edit('control/cycle/carry-out.js', `if (order.action !== 'none') return change(`, 'return change('),
   ),
   bug(
     'other-autoscaler-fought',
     { by: ['I30'], when: ['hpa-appears'] },
-    edit(
-      'control/change/why-held.js',
-      'const conflict = sharesTargetWith ?? other;',
-      'const conflict = null;',
-    ),
+    edit('control/cycle/holds.js', 'const conflict = sharesTargetWith ?? other;', 'const conflict = null;'),
   ),
   bug(
     'deleted-scaler-goes-on',
@@ -229,7 +225,7 @@ export const BUGS: readonly Bug[] = [
   bug(
     'room-not-waited-for',
     { by: ['I16'], when: ['rate-limited'] },
-    edit('control/change/change-replicas.js', 'const waitMs = rateLimitMs(error);', 'const waitMs = null;'),
+    edit('control/cycle/change-replicas.js', 'const waitMs = rateLimitMs(error);', 'const waitMs = null;'),
   ),
   bug(
     'retry-after-not-waited-for',
@@ -240,7 +236,7 @@ export const BUGS: readonly Bug[] = [
     'stale-cache-trusted',
     { by: ['I19'], when: ['silent', 'refused', 'hang', 'status'] },
     edit(
-      'control/observe/observe.js',
+      'control/cycle/observe.js',
       'const STALE_CACHE_SECONDS = 180;',
       'const STALE_CACHE_SECONDS = Infinity;',
     ),

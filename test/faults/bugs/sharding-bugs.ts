@@ -15,7 +15,7 @@ export const SHARDING_BUGS: readonly Bug[] = [
     'member-expires-too-early',
     { by: ['I32', 'I33'], when: ['lease hang', 'lease refused', 'lease slow'], shards: 3 },
     edit(
-      'control/sharding/observed-members.js',
+      'control/sharding/members.js',
       'nowMs - atMs < durationMs(lease.spec, times)',
       'nowMs - atMs < durationMs(lease.spec, times) / 5',
     ),
@@ -58,7 +58,7 @@ export const SHARDING_BUGS: readonly Bug[] = [
     'intents-ignored-at-takeover',
     { by: ['I4', 'I5', 'I23'], when: ['crash', 'applied-lost', 'applied-504'], shards: 3 },
     edit(
-      'control/memory/restore-memory.js',
+      'control/memory/stored-memory.js',
       'assumedAt: reading.since, unresolved: intent };',
       'assumedAt: reading.since, unresolved: null };',
     ),

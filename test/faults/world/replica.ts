@@ -1,5 +1,5 @@
 import type { DocumentSet } from '../../../src/config/document-set.js';
-import type { CycleOutput } from '../../../src/control/ports/ports.js';
+import type { CycleOutput } from '../../../src/control/cycle/ports.js';
 import { createSourceClient } from './prometheus.js';
 import type { RequestGroup } from './faults.js';
 import { isInGroup } from './api-wire.js';
@@ -124,6 +124,7 @@ export class Replica {
     const log = product.createLog({ stream, ...config.log, clock: process.clock });
     const service = await product.createService({
       config,
+      version: '1.0.0',
       clock: process.clock,
       log,
       dryRun: false,

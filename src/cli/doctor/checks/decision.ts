@@ -1,10 +1,10 @@
-import { runCycle } from '../../../control/cycle.js';
+import { runCycle } from '../../../control/cycle/cycle.js';
 import { UNKNOWN_AGE } from '../../../prometheus/source/age.js';
 import { alwaysLeads } from '../../../control/election/leadership.js';
 import { freshMemory } from '../../../control/memory/memory.js';
-import { metricObserver } from '../../../control/observe/observe-metrics.js';
+import { metricObserver } from '../../../control/cycle/observe-metrics.js';
 import { stateInMemory } from '../../../kubernetes/state/state-store.js';
-import type { CyclePorts, ObserveMetrics } from '../../../control/ports/ports.js';
+import type { CyclePorts, ObserveMetrics } from '../../../control/cycle/ports.js';
 import { EMPTY_STATE, type State } from '../../../decision/snapshot/snapshot.js';
 import { KubernetesError, type Cluster } from '../../../kubernetes/api/types.js';
 import { scalerKey } from '../../../scaler/spec.js';

@@ -2,7 +2,7 @@ import { mayI, nameAccess } from '../../../kubernetes/access-review.js';
 import { createLeaseClient, type SeenLease } from '../../../kubernetes/lease.js';
 import { KubernetesError } from '../../../kubernetes/api/types.js';
 import { checkMemberLeases } from './member-leases.js';
-import { LEASE_NAME } from '../../running/own-objects.js';
+import { LEASE_NAME } from '../../../service/own-objects.js';
 import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from '../context/context.js';
 import { orError } from '../context/or-error.js';

@@ -3,7 +3,7 @@ import { KubernetesError } from '../../../kubernetes/api/types.js';
 import { createLeaseClient } from '../../../kubernetes/lease.js';
 import { createMemberLeases, type SeenMember } from '../../../kubernetes/members/member-leases.js';
 import { STATE_BUCKETS } from '../../../kubernetes/state/state-key.js';
-import { LEASE_NAME } from '../../running/own-objects.js';
+import { LEASE_NAME } from '../../../service/own-objects.js';
 import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from '../context/context.js';
 import { orError } from '../context/or-error.js';

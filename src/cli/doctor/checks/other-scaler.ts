@@ -1,4 +1,4 @@
-import { targetKey } from '../../../control/observe/shared-targets.js';
+import { targetKey } from '../../../control/cycle/shared-targets.js';
 import { meansNoHpas } from '../../../kubernetes/hpa.js';
 import { nameTarget } from '../../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler } from '../../../kubernetes/api/types.js';

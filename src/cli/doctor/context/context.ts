@@ -8,7 +8,7 @@ import type { SourceConfig } from '../../../prometheus/data-source/source-config
 import type { Scaler } from '../../../scaler/spec.js';
 import type { Clock } from '../../../units/clock.js';
 import type { Instant } from '../../../units/time.js';
-import type { OwnObjects } from '../../running/own-objects.js';
+import type { OwnObjects } from '../../../service/own-objects.js';
 
 export interface DoctorContext {
   readonly clock: Clock;

@@ -4,7 +4,7 @@ import { ConnectionError } from '../../../kubernetes/access/kubeconfig.js';
 import { SILENT_LOG } from '../../../units/log.js';
 import { createTransport } from '../../../kubernetes/requests/transport.js';
 import { connectionSettings } from '../../reach/cluster-options.js';
-import { ownObjects } from '../../running/own-objects.js';
+import { ownObjects } from '../../../service/own-objects.js';
 import { pluginRunner } from '../../reach/run-plugin.js';
 import { VERSION } from '../../version/version.js';
 import { type CheckResult, resultsOf } from '../report/check-result.js';

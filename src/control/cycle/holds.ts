@@ -1,0 +1,62 @@
+import type { Decision } from '../../decision/result/decision.js';
+import { pauseMessage } from '../../telemetry/cycle-record.js';
+import type { OutcomeKind, Pause } from '../../telemetry/cycle-record.js';
+import { nameOtherScaler } from './shared-targets.js';
+import type { Memory } from '../memory/memory.js';
+import type { CycleInput } from './ports.js';
+import type { Circumstances } from './circumstances.js';
+import { stops } from './pause.js';
+
+/** Prevents a decision from being carried out, without changing it. */
+export interface Hold {
+  readonly reason: 'DryRun' | 'Paused' | 'ConflictingScaler' | 'ScaleOverridden' | 'StateDegraded';
+  readonly outcome: OutcomeKind;
+  readonly message: string;
+}
+
+export function whyHeld(
+  { scaler: { spec }, sharesTargetWith }: Pick<CycleInput, 'scaler' | 'sharesTargetWith'>,
+  {
+    circumstances,
+    memory,
+    order,
+  }: { readonly circumstances: Circumstances; readonly memory: Memory; readonly order: Decision },
+): Hold | null {
+  const { otherScaler, isDryRun, pause, degraded } = circumstances;
+  const other = otherScaler === null ? null : nameOtherScaler(otherScaler);
+  const conflict = sharesTargetWith ?? other;
+  // A dry run is intended to run next to the autoscaler that it will replace.
+  if (conflict !== null && (!isDryRun || sharesTargetWith !== null)) {
+    const isOutdated = conflict === other && otherScaler?.isOutdated === true;
+    const doubt = isOutdated ? '; it is the one seen last, because HPAs are now forbidden' : '';
+    const message = `${conflict} scales the same target; promscaler patches nothing until that is deleted${doubt}`;
+    return { reason: 'ConflictingScaler', outcome: 'held', message };
+  }
+  if (pause !== null && stops(pause, order.action)) return heldByPause(pause);
+  if (isDryRun) {
+    const why = spec.dryRun ? 'spec.dryRun is true' : 'the service runs with --dry-run';
+    const message = other === null ? why : `${why}; ${other} scales the target`;
+    return { reason: 'DryRun', outcome: 'dry-run', message };
+  }
+  if (degraded !== null && order.action === 'scale-down') {
+    return { reason: 'StateDegraded', outcome: 'held', message: degradedMessage(degraded) };
+  }
+  return heldByOverride(memory, order);
+}
+
+function heldByPause(pause: Pause): Hold {
+  return { reason: 'Paused', outcome: 'paused', message: pauseMessage(pause) };
+}
+
+export function degradedMessage(why: string): string {
+  return `${why}: promscaler does not scale down, and windows of scale-ups restart with the process`;
+}
+
+/** Repeating the same request would fight the admission webhook. Another desired or current count may pass it. */
+function heldByOverride({ override }: Memory, order: Decision): Hold | null {
+  if (override === null) return null;
+  const { wanted, got } = override;
+  if (order.desiredReplicas !== wanted || order.currentReplicas !== got) return null;
+  const message = `${wanted} replicas were requested, but the server set ${got}; not requested again`;
+  return { reason: 'ScaleOverridden', outcome: 'held', message };
+}

@@ -1,0 +1,96 @@
+import type { ObjectVerdict } from '../config/add-objects.js';
+import type { Leadership } from '../control/election/leadership.js';
+import { writeStatuses } from '../control/status/status-writer.js';
+import type { EventObject } from '../kubernetes/api/types.js';
+import type { TargetRef } from '../scaler/spec.js';
+import type { Transport } from '../kubernetes/requests/transport.js';
+import { patchScalerStatus } from '../kubernetes/scaler-objects/patch-status.js';
+import { SCALER_GROUP, type ScalerObject } from '../kubernetes/scaler-objects/scaler-object.js';
+import type { ScalerStore } from '../kubernetes/scaler-objects/scaler-store.js';
+import { createScalerWatch } from '../kubernetes/scaler-objects/watch-scalers.js';
+import type { ScalerStatus } from '../telemetry/ledger.js';
+import { countErrors } from '../scaler/problems/problem.js';
+import { type Scaler, scalerKey } from '../scaler/spec.js';
+import type { Generations } from '../server/pages/scaler-pages.js';
+import type { Log } from '../units/log.js';
+import type { Clock } from '../units/clock.js';
+
+/** Scaler objects. Every replica watches them; the leader, or with sharding the owner, writes their status. */
+export interface CustomResources {
+  readonly setVerdicts: (verdicts: ReadonlyMap<string, ObjectVerdict>) => void;
+  /** Lists and watches objects until `signal` is aborted. Never rejects. */
+  readonly watch: (signal: AbortSignal) => Promise<void>;
+  readonly writeStatuses: (signal: AbortSignal) => Promise<void>;
+  /** Returns the object whose document is in effect for NAMESPACE/NAME; null: the document is in a file. */
+  readonly eventObject: (key: string) => EventObject | null;
+  /** Returns the generation of the object that a scaler was read from, and that of its newest version; null: unknown. */
+  readonly generationsOf: (scaler: Scaler) => Generations;
+  /** Reasons why the service is not ready. A missing CRD is not one of them. */
+  readonly waitingFor: () => readonly string[];
+}
+
+interface CustomResourcesOptions {
+  /** Null: Scaler objects are disabled. */
+  readonly store: ScalerStore | null;
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly lastOf: (key: string) => ScalerStatus | null;
+  readonly leadership: Pick<Leadership, 'mayWrite'>;
+  /** Whether this process writes the status of an object. Default: always true. */
+  readonly isOwn?: (key: string) => boolean;
+  /** Also disables status writes, because another service may write the status. */
+  readonly dryRun: boolean;
+}
+
+export function createCustomResources({ store, ...options }: CustomResourcesOptions): CustomResources {
+  if (store === null) return NONE;
+  const { transport, clock, log, dryRun, isOwn = () => true } = options;
+  let verdicts: ReadonlyMap<string, ObjectVerdict> = new Map();
+  const generations = new WeakMap<Scaler, number>();
+  const watch = createScalerWatch({ store, transport, clock, log });
+  const statusPorts = {
+    ...options,
+    store,
+    verdictOf: (key: string) => (isOwn(key) ? (verdicts.get(key) ?? null) : null),
+    patch: (change: Parameters<typeof patchScalerStatus>[1], signal: AbortSignal) =>
+      patchScalerStatus(transport, change, signal),
+  };
+  return {
+    setVerdicts: (next) => {
+      verdicts = next;
+      for (const object of store.list()) {
+        const verdict = next.get(scalerKey(object));
+        const isInEffect = verdict?.specText === object.specText && countErrors(verdict.problems) === 0;
+        if (isInEffect && verdict.scaler !== null) generations.set(verdict.scaler, object.generation);
+      }
+    },
+    generationsOf: (scaler) => ({
+      generation: generations.get(scaler) ?? null,
+      newestGeneration: store.get(scaler.namespace, scaler.name)?.generation ?? null,
+    }),
+    watch: watch.run,
+    writeStatuses: (signal) => (dryRun ? Promise.resolve() : writeStatuses(statusPorts, signal)),
+    eventObject: (key) => {
+      const verdict = verdicts.get(key);
+      const scaler = verdict?.scaler ?? null;
+      const object = scaler === null ? null : store.get(scaler.namespace, scaler.name);
+      return object === null ? null : { ...object, ref: refOf(object) };
+    },
+    waitingFor: () => (watch.isSettled() ? [] : ['Scaler objects are not listed yet']),
+  };
+}
+
+function refOf({ name }: ScalerObject): TargetRef {
+  return { apiVersion: `${SCALER_GROUP}/v1`, kind: 'Scaler', name };
+}
+
+const nothing = (): Promise<void> => Promise.resolve();
+const NONE: CustomResources = {
+  setVerdicts: () => undefined,
+  watch: nothing,
+  writeStatuses: nothing,
+  eventObject: () => null,
+  generationsOf: () => ({ generation: null, newestGeneration: null }),
+  waitingFor: () => [],
+};

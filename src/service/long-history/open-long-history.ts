@@ -1,0 +1,189 @@
+import type { RangeAnswer, RangeSeries } from '../../prometheus/answers/classify-range.js';
+import type { RangeClient, RangeQuery } from '../../prometheus/client/range-client.js';
+import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
+import { type Scaler, scalerKey } from '../../scaler/spec.js';
+import type { LongAnswer, LongHistory } from '../../server/pages/long-history.js';
+import type { LongRange } from '../../server/pages/long-range.js';
+import { SLICE_MS } from '../../server/turns/paced.js';
+import { type Clock, takeTurns, withDeadline } from '../../units/clock.js';
+import { createSemaphore } from '../../units/semaphore.js';
+import { buildPoints } from './build-points.js';
+import { explainEmptiness, youngQuery } from './explain-emptiness.js';
+import { historyQueries } from './history-queries.js';
+
+interface LongHistoryOptions {
+  /** Null: the service has no data source `default`. */
+  readonly source: SourceConfig | null;
+  /** Called once, for the first request. */
+  readonly createClient: (source: SourceConfig) => RangeClient;
+  /** All documents in effect, also those that other replicas decide. */
+  readonly scalers: () => readonly Scaler[];
+  readonly clock: Clock;
+  /** Called after each query; `reason`: why it failed, null: it has not. Default: nothing. */
+  readonly onQuery?: (reason: string | null) => void;
+}
+
+/** Of a request, including the wait for others. */
+const DEADLINE_MS = 10_000;
+const MOST_WAITING = 16;
+/** 100 metrics with 1,000 points have 3 MB. */
+const MOST_BYTES = 8 * 1024 * 1024;
+
+const MOST_KEPT = 16;
+const KEPT_MS = 30_000;
+const KEPT_FAILURE_MS = 5000;
+
+interface Kept {
+  readonly answer: Promise<LongAnswer>;
+  untilMs: number;
+}
+
+/**
+ * Reads histories one after the other, over connections of their own: a round never waits for a chart. Equal requests
+ * share an answer for 30 s, a failure for 5 s.
+ */
+export function openLongHistory(options: LongHistoryOptions): LongHistory {
+  const { clock, scalers, onQuery = () => undefined } = options;
+  const client = once(() => createClient(options));
+  const turns = createSemaphore(1);
+  const kept = new Map<string, Kept>();
+  let waiting = 0;
+
+  const read = async (scaler: Scaler, range: LongRange): Promise<LongAnswer> => {
+    waiting += 1;
+    try {
+      return await withDeadline(clock, { ms: DEADLINE_MS }, async (signal) => {
+        // Each of those before has an earlier deadline, so the wait ends in time.
+        const release = await turns.acquire();
+        try {
+          return signal.aborted ? LATE : await ask(client(), { scaler, range, signal, onQuery, clock });
+        } finally {
+          release();
+        }
+      });
+    } catch (error) {
+      return { why: `reading the history failed: ${error instanceof Error ? error.message : 'unknown'}` };
+    } finally {
+      waiting -= 1;
+    }
+  };
+
+  return {
+    find: (key) => scalers().find((scaler) => scalerKey(scaler) === key) ?? null,
+    read: (scaler, range) => {
+      const nowMs = clock.monotonicMs();
+      for (const [key, { untilMs }] of kept) if (untilMs <= nowMs) kept.delete(key);
+      const key = keyOf(scaler, range);
+      const known = kept.get(key);
+      if (known !== undefined) return known.answer;
+      if (waiting >= MOST_WAITING) return Promise.resolve(BUSY);
+      const entry: Kept = { answer: read(scaler, range), untilMs: Infinity };
+      void entry.answer.then((answer) => {
+        entry.untilMs = clock.monotonicMs() + ('why' in answer ? KEPT_FAILURE_MS : KEPT_MS);
+      });
+      kept.set(key, entry);
+      const [oldest] = kept.keys();
+      if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+      return entry.answer;
+    },
+  };
+}
+
+const LATE: LongAnswer = { why: 'the data source `default` did not answer within 10 s: retry later' };
+const BUSY: LongAnswer = { why: 'too many histories are being read from Prometheus: retry later' };
+const NO_SOURCE: LongAnswer = {
+  why: 'histories are read from the data source `default`, which is not in the service config: add it',
+};
+
+function createClient({ source, createClient }: LongHistoryOptions): RangeClient | null {
+  if (source === null) return null;
+  return createClient({ ...source, maxConcurrentQueries: 1, maxAnswerBytes: MOST_BYTES });
+}
+
+interface Question {
+  readonly scaler: Scaler;
+  readonly range: LongRange;
+  readonly signal: AbortSignal;
+  readonly onQuery: (reason: string | null) => void;
+  readonly clock: Clock;
+}
+
+/** An answer with 1,000 points of each is parsed in about 10 ms. */
+const METRICS_PER_QUERY = 20;
+
+/** Null: all metrics in one query. */
+function batchesOf({ spec: { metrics } }: Scaler): readonly (readonly string[] | null)[] {
+  const names = [...new Set(metrics.map(({ identity }) => identity))];
+  if (names.length <= METRICS_PER_QUERY) return [null];
+  return Array.from({ length: Math.ceil(names.length / METRICS_PER_QUERY) }, (_, batch) =>
+    names.slice(batch * METRICS_PER_QUERY, (batch + 1) * METRICS_PER_QUERY),
+  );
+}
+
+async function ask(
+  client: RangeClient | null,
+  { scaler, range, signal, onQuery, clock }: Question,
+): Promise<LongAnswer> {
+  if (client === null) return NO_SOURCE;
+  const send = async (query: RangeQuery): Promise<RangeAnswer> => {
+    const answer = await client.queryRange(query, { timeoutMs: DEADLINE_MS, signal });
+    onQuery(answer.class === 'failed' ? answer.reason : null);
+    return answer;
+  };
+  const { counts: countsQuery } = historyQueries(scaler, range.stepSeconds);
+  const counts = await send({ query: countsQuery, ...range });
+  if (counts.class === 'failed') return failureOf(counts, signal);
+  const values: RangeSeries[] = [];
+  const targets: RangeSeries[] = [];
+  for (const metrics of batchesOf(scaler)) {
+    const queries = historyQueries(scaler, range.stepSeconds, metrics);
+    for (const [query, found] of [[queries.values, values] as const, [queries.targets, targets] as const]) {
+      const answer = await send({ query, ...range });
+      if (answer.class === 'failed') return failureOf(answer, signal);
+      found.push(...answer.series);
+    }
+  }
+  const series = { counts: counts.series, values, targets };
+  const clusters = clustersOf(Object.values(series).flat());
+  if (clusters.length > 1) return severalClusters(scaler, clusters);
+  const points = await buildPoints(scaler, range, series, takeTurns(clock, SLICE_MS));
+  if (points.points.length > 0) return { points };
+  const young = await send(youngQuery(scaler, range, clock.now()));
+  if (young.class === 'failed') return failureOf(young, signal);
+  return { why: explainEmptiness(scaler, range, young.series) };
+}
+
+function failureOf(
+  { message }: Extract<RangeAnswer, { readonly class: 'failed' }>,
+  signal: AbortSignal,
+): LongAnswer {
+  return signal.aborted ? LATE : { why: `the data source \`default\` failed: ${message}` };
+}
+
+/** The values of another cluster would be those of another workload with the same name. */
+function severalClusters(scaler: Scaler, clusters: readonly string[]): LongAnswer {
+  const names = clusters.slice(0, MOST_NAMED).join(', ');
+  return {
+    why: `the data source \`default\` has series of ${scalerKey(scaler)} from several clusters (${names}): point it to a Prometheus of this cluster`,
+  };
+}
+
+const MOST_NAMED = 5;
+
+/** Series without the label are of the same cluster: the label may have been added later. */
+function clustersOf(series: readonly RangeSeries[]): readonly string[] {
+  const clusters = new Set(series.map(({ labels }) => labels['cluster'] ?? ''));
+  clusters.delete('');
+  return [...clusters].sort();
+}
+
+/** A changed document is another question. */
+function keyOf(scaler: Scaler, { start, end, stepSeconds }: LongRange): string {
+  const metrics = scaler.spec.metrics.map(({ type, identity, target }) => [type, identity, target.type]);
+  return JSON.stringify([scalerKey(scaler), start, end, stepSeconds, metrics]);
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => (made ??= { value: make() }).value;
+}

@@ -1,0 +1,147 @@
+import { fileURLToPath } from 'node:url';
+import type { ServiceConfig } from '../config/resolve-service-config.js';
+import type { Shards } from '../control/sharding/shards.js';
+import { decisionToJson, snapshotToJson } from '../decision/result/write-json.js';
+import { formatProblem } from '../scaler/problems/format-problem.js';
+import type { Problem } from '../scaler/problems/problem.js';
+import type { Scaler } from '../scaler/spec.js';
+import { createApp } from '../server/app.js';
+import { createEventStreams } from '../server/event-streams.js';
+import type { ScalerPageParts } from '../server/pages/scaler-pages.js';
+import { readPeerKeys } from '../server/fleet/sealed.js';
+import { startServer } from '../server/server.js';
+import { readSite } from '../server/site/read-site.js';
+import type { Transport } from '../kubernetes/requests/transport.js';
+import { createRangeClient, type RangeClient } from '../prometheus/client/range-client.js';
+import type { SourceConfig } from '../prometheus/data-source/source-config.js';
+import { watchFile } from '../prometheus/requests/watched-file.js';
+import type { Metrics } from '../telemetry/metrics.js';
+import type { Records } from '../telemetry/records.js';
+import type { ServiceHealth } from '../telemetry/service-health.js';
+import type { Clock } from '../units/clock.js';
+import type { Log } from '../units/log.js';
+import { openLongHistory } from './long-history/open-long-history.js';
+import { openAccess } from './open-access.js';
+import { fleetOf } from './open-shards.js';
+
+export interface HttpOptions {
+  readonly config: ServiceConfig;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** A process in a pod listens on all addresses by default. */
+  readonly isInCluster?: boolean;
+  /** Default: a client without variables of the environment. */
+  readonly createRangeClient?: ((source: SourceConfig) => RangeClient) | undefined;
+}
+
+/** Functions are called for each request. */
+export interface HttpParts {
+  readonly records: Records;
+  readonly metrics: Metrics;
+  readonly health: ServiceHealth;
+  readonly shards: Shards;
+  readonly waitingFor: () => readonly string[];
+  readonly problems: () => readonly Problem[];
+  readonly scalers: () => readonly Scaler[];
+  readonly generationsOf: ScalerPageParts['generationsOf'];
+  readonly transport: Transport;
+  readonly apiServerNames: () => readonly string[];
+  /** URL of this process's HTTP server for other replicas; null: unknown. */
+  readonly address: () => string | null;
+}
+
+interface OpenHttp {
+  readonly port: number;
+  readonly closeStreams: () => void;
+  readonly close: () => Promise<void>;
+}
+
+/** Outside of a cluster, other hosts on the network must not see which workloads are scaled. */
+const LOOPBACK = '127.0.0.1';
+
+/** How long an open event stream may outlive the permission of its client. */
+const STREAM_MS = 300_000;
+
+/** Where the build writes the dashboard, seen from `src` and from `dist`. */
+const SITE_DIRECTORY = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
+
+/** Listens and serves the pages. Throws `ListenError` if that fails. */
+export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<OpenHttp> {
+  const { config, clock, log } = options;
+  const { records, metrics, shards } = parts;
+  const namespaces = (): readonly string[] => parts.scalers().map(({ namespace }) => namespace);
+  const access = openAccess(config.server, { transport: parts.transport, namespaces, clock, log });
+  const maxAgeMs = access === null ? undefined : STREAM_MS;
+  const { peerKeyFile } = config.server;
+  const keyFile = peerKeyFile === null ? null : watchFile(peerKeyFile, clock);
+  const keys = async (): Promise<readonly Buffer[]> => readPeerKeys((await keyFile?.read()) ?? null);
+  if (config.sharding.enabled && peerKeyFile === null)
+    log.warn('replicas do not ask each other: the API has only the scalers of this one', {
+      set: 'server.peerKeyFile',
+    });
+  const fleet = fleetOf(shards, { keys, address: parts.address });
+  const onError = (error: unknown, path: string): void => log.error('failed to serve page', { path, error });
+  const onFault = (error: unknown): void => onError(error, '/api/v1/events of another replica');
+  const streams = createEventStreams({ feed: records.feed, clock, maxAgeMs, fleet, onFault });
+  let connections = 0;
+  const app = createApp({
+    healthProblems: shards.healthProblems,
+    waitingFor: parts.waitingFor,
+    metrics,
+    api: {
+      ...records,
+      streams,
+      writeSnapshot: snapshotToJson,
+      writeDecision: decisionToJson,
+      version: options.version,
+      isLeading: shards.isLeading,
+      problems: parts.problems,
+      generationsOf: parts.generationsOf,
+    },
+    longHistory: openLongHistory({
+      source: config.prometheus['default'] ?? null,
+      createClient: options.createRangeClient ?? ((source) => createRangeClient(source, clock)),
+      scalers: parts.scalers,
+      clock,
+      onQuery: (reason) => metrics.countHistoryQuery('default', reason),
+    }),
+    service: {
+      health: parts.health,
+      identity: shards.identity,
+      leader: shards.leader,
+      urlsOf: (source) => [...(config.prometheus[source]?.urls ?? [])],
+      periodSeconds: () => shortestPeriod(parts.scalers()),
+      excerptOf,
+    },
+    access,
+    site: config.server.dashboard ? await readSite(SITE_DIRECTORY) : null,
+    fleet,
+    clock,
+    hosts: { allowed: config.server.allowedHosts, apiServerNames: parts.apiServerNames },
+    connections: () => connections,
+    onError,
+  });
+  const host = config.server.host ?? (options.isInCluster === true ? undefined : LOOPBACK);
+  const onConnection = (): void => void (connections += 1);
+  const server = await startServer({ app, host, port: config.server.port, clock, onConnection });
+  log.info('listening', { url: server.url });
+  return { port: server.port, closeStreams: streams.close, close: server.close };
+}
+
+/** Without the first line, which repeats file, position and message. */
+function excerptOf(problem: Problem): string | null {
+  const [, ...lines] = formatProblem(problem).split('\n');
+  return lines.length === 0 ? null : lines.join('\n');
+}
+
+/** Of documents without `syncPeriodSeconds`. */
+const STANDARD_PERIOD_SECONDS = 15;
+
+function shortestPeriod(scalers: readonly Scaler[]): number {
+  const periods = scalers.map(({ spec }) => spec.syncPeriodSeconds);
+  return periods.reduce(
+    (shortest, period) => Math.min(shortest, period),
+    periods[0] ?? STANDARD_PERIOD_SECONDS,
+  );
+}

@@ -1,0 +1,99 @@
+import { newIdentity } from '../control/election/election-rules.js';
+import { createMembership } from '../control/sharding/membership.js';
+import { undivided, type Member, type Shards } from '../control/sharding/shards.js';
+import { createLeaseClient } from '../kubernetes/lease.js';
+import { isPeerAddress } from '../kubernetes/members/member-claims.js';
+import { createMemberLeases } from '../kubernetes/members/member-leases.js';
+import { withReleasePods } from '../kubernetes/members/release-pods.js';
+import type { Transport } from '../kubernetes/requests/transport.js';
+import type { StateStore } from '../kubernetes/state/state-store.js';
+import { bucketOf, STATE_BUCKETS } from '../kubernetes/state/state-key.js';
+import type { Fleet } from '../server/fleet/fleet.js';
+import type { Metrics } from '../telemetry/metrics.js';
+import { openElection, type ElectionOptions } from './open-election.js';
+import { LEASE_NAME } from './own-objects.js';
+
+export interface ShardParts {
+  readonly transport: Transport;
+  readonly metrics: Metrics;
+  readonly isIdle: () => boolean;
+  /** Called only after all parts exist. */
+  readonly state: () => Pick<StateStore, 'reloadBucket' | 'flushBucket'>;
+  readonly onServed: () => void;
+  /** URL of this process's HTTP server for other replicas; null: no server. */
+  readonly address: () => string | null;
+}
+
+/** Opens the share of this process: its buckets with sharding, otherwise all scalers while it is the leader. */
+export function openShards(options: ElectionOptions, parts: ShardParts): Shards {
+  const { config, clock, log, namespace, instance } = options;
+  const { transport, metrics, state } = parts;
+  if (!config.sharding.enabled) return electedShards(openElection(options, parts));
+  const times = config.leaderElection;
+  const deadlineMs = (times.renewDeadlineSeconds * 1000) / 2;
+  metrics.setLeader(false);
+  const place = { transport, namespace, name: LEASE_NAME };
+  const leases = createMemberLeases({ ...place, deadlineMs });
+  const { podSelector: selector } = options;
+  const given = { transport, namespace, ownPod: instance, clock, log, deadlineMs: deadlineMs / 2 };
+  const shards = createMembership({
+    client: selector === undefined ? leases : withReleasePods(leases, { ...given, selector }),
+    leaderLease: createLeaseClient({ ...place, deadlineMs: deadlineMs / 2 }),
+    clock,
+    log,
+    times,
+    identity: newIdentity(instance, clock),
+    address: parts.address,
+    loadState: (bucket) => state().reloadBucket(bucket),
+    flushState: (bucket) => state().flushBucket(bucket),
+    onServed: () => {
+      // As without sharding, exactly one replica reports itself as the leader: the owner of bucket 0.
+      metrics.setLeader(shards.serves(0));
+      parts.onServed();
+    },
+  });
+  return shards;
+}
+
+const ALL_BUCKETS = Array.from({ length: STATE_BUCKETS }, (_, bucket) => bucket);
+
+/** Without sharding, a standby knows one other replica: the leader, which decides all scalers. */
+function electedShards(election: ReturnType<typeof openElection>): Shards {
+  return {
+    ...undivided(election),
+    others: () => {
+      const identity = election.leader();
+      return identity === null || election.isLeading()
+        ? []
+        : [{ identity, address: election.leaderAddress(), buckets: ALL_BUCKETS }];
+    },
+  };
+}
+
+/** Returns the other replicas, to which the HTTP server forwards requests. */
+export function fleetOf(
+  shards: Shards,
+  { keys, address }: Pick<Fleet, 'keys'> & Pick<ShardParts, 'address'>,
+): Fleet {
+  const others = (): readonly Member[] =>
+    shards.others().map((member) => {
+      const isBelieved = member.address !== null && isPeerAddress(member.address, address());
+      return isBelieved ? member : { ...member, address: null };
+    });
+  const ownerOf: Fleet['ownerOf'] = (key) =>
+    others().find(({ buckets }) => buckets.includes(bucketOfKey(key))) ?? null;
+  return {
+    identity: shards.identity,
+    // Without sharding a replica serves all buckets, also as a standby.
+    isOwn: (key) => shards.serves(bucketOfKey(key)) && (shards.isLeading() || ownerOf(key) === null),
+    ownerOf,
+    peers: others,
+    keys,
+  };
+}
+
+/** The key is `NAMESPACE/NAME`. */
+export function bucketOfKey(key: string): number {
+  const [namespace = '', name = ''] = key.split('/');
+  return bucketOf({ namespace, name });
+}

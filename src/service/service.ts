@@ -1,0 +1,299 @@
+import type { ObjectVerdict } from '../config/add-objects.js';
+import type { ServiceConfig } from '../config/resolve-service-config.js';
+import { createTurns } from '../control/cycle/turns.js';
+import { createClockWarnings } from './clock-warnings.js';
+import { createController } from '../control/controller.js';
+import { runAnsweredCycle } from '../control/cycle/cycle.js';
+import { reportCycle, type CycleReportPorts } from '../control/cycle/report.js';
+import { runTerm } from './run-term.js';
+import { createDeletionCosts } from '../control/deletion-costs/deletion-costs.js';
+import { metricObserver } from '../control/cycle/observe-metrics.js';
+import type { AnsweredCycle, CycleOutput, CyclePorts } from '../control/cycle/ports.js';
+import { createCluster } from '../kubernetes/cluster.js';
+import { bucketOf } from '../kubernetes/state/state-key.js';
+import type { RequestReport, Transport } from '../kubernetes/requests/transport.js';
+import type { ScalerStore } from '../kubernetes/scaler-objects/scaler-store.js';
+import { FAILURE_REASONS } from '../prometheus/answers/answer.js';
+import { createMetricSource, type MetricSourceOptions } from '../prometheus/metric-source.js';
+import { type Problem, countErrors } from '../scaler/problems/problem.js';
+import type { Scaler } from '../scaler/spec.js';
+import type { Facts, Log } from '../units/log.js';
+import { createNotifier } from '../notifications/notifier.js';
+import { createMetrics, createRegistry } from '../telemetry/metrics.js';
+import { createRecorder } from '../telemetry/recorder.js';
+import { createRecords } from '../telemetry/records.js';
+import { createServiceHealth } from '../telemetry/service-health.js';
+import { onAbort } from '../units/abort.js';
+import type { Awaitable } from '../units/awaitable.js';
+import type { Clock } from '../units/clock.js';
+import { createCustomResources } from './custom-resources.js';
+import { openHttp, type HttpOptions } from './open-http.js';
+import { openOutages } from './open-outages.js';
+import { bucketOfKey, openShards } from './open-shards.js';
+import { openRecord } from './open-record.js';
+import { openState } from './open-state.js';
+import type { OwnObjects } from './own-objects.js';
+
+/** The service with all parts connected, not yet running. Only this file knows all parts. */
+export interface Service {
+  readonly setScalers: (
+    scalers: readonly Scaler[],
+    problems: readonly Problem[],
+    verdicts?: ReadonlyMap<string, ObjectVerdict>,
+  ) => void;
+  /**
+   * Serves HTTP, and scales while it is the leader, until `signal` is aborted; then finishes changes in progress.
+   * Throws `ElectionRefusedError` if access to the Lease is forbidden.
+   */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  readonly countInternalError: () => void;
+}
+
+export interface ServiceOptions extends OwnObjects {
+  readonly config: ServiceConfig;
+  /** Of promscaler; `1.2.3`. */
+  readonly version: string;
+  /** Creates the client of the API server. It reports each request, and the names in the server certificate. */
+  readonly openTransport: (
+    onRequest: (report: RequestReport) => void,
+    onServerNames: (names: readonly string[]) => void,
+  ) => Transport;
+  /** A process in a pod listens on all addresses by default. */
+  readonly isInCluster?: boolean;
+  readonly dryRun: boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Store of Scaler objects, which the service fills. Default: null, documents are files only. */
+  readonly scalerStore?: ScalerStore | null;
+  /** Default: a client over HTTP. */
+  readonly createClient?: MetricSourceOptions['createClient'];
+  /** For histories of charts. Default: a client over HTTP. */
+  readonly createRangeClient?: HttpOptions['createRangeClient'];
+  readonly instance: string;
+  /** IP address of the pod, for other replicas. Default: 127.0.0.1 with sharding, otherwise none. */
+  readonly podIp?: string | undefined;
+  /** Whether to listen; default: true. False in simulated time, which has no sockets. */
+  readonly serves?: boolean;
+  readonly onCycle?: ((output: CycleOutput) => void) | undefined;
+}
+
+/** Starts to listen. Throws `ListenError` if that fails. */
+export async function createService(options: ServiceOptions): Promise<Service> {
+  const { config, version, clock, log, dryRun } = options;
+  const serves = options.serves ?? true;
+  const records = createRecords(clock, { hasReaders: serves });
+  const { ledger, feed, sentEvents } = records;
+  const sources = new Map(Object.entries(config.prometheus));
+  const metrics = createMetrics(createRegistry({ process: serves }), {
+    ledger,
+    detail: config.metrics.detail,
+    version,
+    clock,
+    sources: [...sources.keys()],
+    failureReasons: FAILURE_REASONS,
+    receivers: Object.keys(config.notifications),
+  });
+  const outages = openOutages(sources, clock, log);
+  const health = createServiceHealth(clock, [...sources.keys()], outages);
+  const decisionRecord = openRecord(config.record, { version, clock, log, metrics });
+  const recorder = createRecorder({ ...records, metrics, log, outages, onRecord: decisionRecord?.add });
+  let apiServerNames: readonly string[] = [];
+  const transport = options.openTransport(
+    (request) => {
+      metrics.observeKubernetesRequest(request);
+      health.observeKubernetesRequest(request);
+      outages.observeRequest(request);
+    },
+    (names) => (apiServerNames = names),
+  );
+  const cluster = createCluster({
+    transport,
+    namespaces: config.kubernetes.namespaces,
+    clock,
+    log,
+    instance: options.instance,
+  });
+  const clockWarnings = createClockWarnings(log);
+  const onFault = (message: string, error: unknown, facts: Facts = {}): void => {
+    metrics.countInternalError();
+    log.error(message, { ...facts, error, ...(error instanceof Error ? { stack: error.stack } : {}) });
+  };
+  const source = createMetricSource({
+    sources,
+    clock,
+    onQuery: (report) => {
+      metrics.observeQuery(report);
+      health.observeQuery(report);
+      outages.observeQuery(report);
+      const { source, clockAheadSeconds } = report;
+      if (clockAheadSeconds !== null) clockWarnings.sourceClockAhead(source, clockAheadSeconds);
+    },
+    onFault: (error) => onFault('query failed: internal error', error),
+    onOverLimit: metrics.countOverLimitQuery,
+    seeksDuplicates: true,
+    onDuplicates: metrics.setDuplicates,
+    onSeries: metrics.countSeries,
+    onRecognized: ({ name, flavor }) =>
+      log.warn('flavor of data source is only detected by its responses; set it in the config', {
+        source: name,
+        set: `prometheus.${name}.flavor: ${flavor}`,
+      }),
+    ...(options.createClient === undefined ? {} : { createClient: options.createClient }),
+  });
+  const observeMetrics = metricObserver({ sources, recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds });
+  const turns = createTurns(() => shards.untilSteady());
+  let scalers: readonly Scaler[] = [];
+  let address: string | null = null;
+  const decideOwn = (): void =>
+    controller.setScalers(
+      scalers.filter((scaler) => shards.serves(bucketOf(scaler))),
+      scalers,
+    );
+  const shards = openShards(options, {
+    transport,
+    metrics,
+    isIdle: () => turns.isIdle() && deletionCosts.isIdle(),
+    state: () => state,
+    onServed: decideOwn,
+    address: () => address,
+  });
+  const state = openState(options, transport, shards);
+  const resources = createCustomResources({
+    store: options.scalerStore ?? null,
+    transport,
+    clock,
+    log,
+    lastOf: ledger.get,
+    leadership: shards,
+    isOwn: (key) => shards.serves(bucketOfKey(key)),
+    dryRun,
+  });
+  const deletionCosts = createDeletionCosts({
+    clock,
+    podCosts: cluster.podCosts,
+    leadershipOf: (scaler) => shards.leadershipOf(bucketOf(scaler)),
+    track: async (scaler, work) => shards.track(bucketOf(scaler), work),
+    log,
+    dryRun,
+  });
+  const reportPorts: CycleReportPorts = {
+    recorder,
+    recordEvent: (target, event, scaler) => {
+      cluster.recordEvent(target, event, () => {
+        // A removed scaler has no record, and its Events were removed with it.
+        if (ledger.get(scaler) !== null) sentEvents.add(scaler, { ...event, at: clock.now() });
+      });
+      const object = resources.eventObject(scaler);
+      if (object !== null) cluster.recordEvent(object, event);
+    },
+    isLeading: shards.isLeading,
+    log,
+    onCycle: options.onCycle,
+  };
+  const report = (input: AnsweredCycle, output: CycleOutput): CycleOutput => {
+    reportCycle(output, { isCanceled: input.signal.aborted }, reportPorts);
+    health.endCycle(input.now);
+    return output;
+  };
+  const cyclePorts = { clock, cluster, observeMetrics, dryRun, state, deletionCosts, takeTurn: turns.take };
+  /** By bucket: one object for its scalers, instead of one for each cycle. */
+  const portsOf = new Map<number, CyclePorts>();
+  const runOwnCycle = (input: AnsweredCycle, bucket: number): Awaitable<CycleOutput> => {
+    let ports = portsOf.get(bucket);
+    if (ports === undefined)
+      portsOf.set(bucket, (ports = { ...cyclePorts, leadership: shards.leadershipOf(bucket) }));
+    const output = runAnsweredCycle(input, ports);
+    return output instanceof Promise ? output.then((known) => report(input, known)) : report(input, output);
+  };
+  const controller = createController({
+    clock,
+    isSynced: cluster.isSynced,
+    isListing: cluster.isListing,
+    follow: (scalers) =>
+      cluster.follow(scalers.map(({ namespace, spec }) => ({ namespace, ref: spec.scaleTargetRef }))),
+    startRound: source.startRound,
+    runCycle: (input) => {
+      const bucket = bucketOf(input.scaler);
+      return shards.track(bucket, () => runOwnCycle(input, bucket));
+    },
+    onRound: (round) => {
+      health.startRound(round);
+      outages.startRound();
+      metrics.observeLateness(round.latenessSeconds);
+      if (round.missed > 0) metrics.countMissedRounds(round.missed);
+    },
+    onFault: (scaler, error) => onFault('cycle failed: internal error', error, { scaler: scaler.key }),
+    onClockSet: clockWarnings.wallClockSet,
+    onRemoved: recorder.remove,
+  });
+  const notifier = createNotifier({
+    receivers: Object.values(config.notifications),
+    ...records,
+    clock,
+    log,
+    counters: { count: metrics.countNotifications },
+  });
+  let documentProblems: readonly Problem[] = [];
+  const http = serves
+    ? await openHttp(options, {
+        records,
+        metrics,
+        health,
+        shards,
+        transport,
+        waitingFor: () => [
+          ...(cluster.isSynced() ? [] : ['pods and targets are not listed yet']),
+          ...resources.waitingFor(),
+        ],
+        problems: () => documentProblems,
+        generationsOf: resources.generationsOf,
+        scalers: () => scalers,
+        apiServerNames: () => apiServerNames,
+        address: () => address,
+      })
+    : null;
+  // Without sharding, a replica that others cannot reach has no address: its standbys then show no scalers.
+  const ip = options.podIp ?? (config.sharding.enabled ? '127.0.0.1' : null);
+  if (http !== null && ip !== null) address = `http://${ip.includes(':') ? `[${ip}]` : ip}:${http.port}`;
+  const termPorts = {
+    clock,
+    // With sharding, the state of a bucket is read when the bucket is acquired.
+    reloadState: config.sharding.enabled ? () => Promise.resolve() : state.reload,
+    runController: controller.run,
+    writeStatuses: resources.writeStatuses,
+    flushState: state.flush,
+    forgetScalers: () => {
+      for (const { key } of [...ledger.list()]) recorder.remove(key);
+    },
+  };
+  return {
+    countInternalError: metrics.countInternalError,
+    setScalers: (next, problems, verdicts) => {
+      scalers = next;
+      documentProblems = problems;
+      const errors = countErrors(problems);
+      resources.setVerdicts(verdicts ?? new Map());
+      state.setKnown(scalers);
+      decideOwn();
+      metrics.recordReload(errors);
+      feed.publish({ type: 'reload', at: clock.now(), scalers: scalers.length, errors });
+    },
+    run: async (signal) => {
+      // Event streams are closed immediately, not after the last change.
+      if (http !== null) onAbort(signal, http.closeStreams);
+      const ending = new AbortController();
+      const watching = Promise.all([
+        cluster.run(ending.signal),
+        resources.watch(ending.signal),
+        notifier.run(ending.signal),
+      ]);
+      try {
+        await shards.run(signal, (term) => runTerm(termPorts, term));
+      } finally {
+        ending.abort();
+        outages.stop();
+        await Promise.all([http?.close(), watching, decisionRecord?.close()]);
+      }
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import { describe, expect, it } from '@jest/globals';
+import { UNKNOWN_AGE } from '../../../src/prometheus/source/age.js';
+import { kubernetesEvents } from '../../../src/control/cycle/kubernetes-events.js';
+import { reasonOf } from '../../../src/telemetry/cycle-record.js';
+import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
+import { World } from '../world.js';
+
+/** A world of 7 replicas whose load wants 9. */
+function worldOf(annotations: Readonly<Record<string, string>>): World {
+  const world = new World();
+  world.cluster.setReplicas(7);
+  world.load = 90;
+  annotate(world, annotations);
+  return world;
+}
+
+function annotate(world: World, annotations: Readonly<Record<string, string>>): void {
+  world.cluster.annotations = Object.fromEntries(
+    Object.entries(annotations).map(([name, value]) => [`promscaler.dev/${name}`, value]),
+  );
+}
+
+const rescaleOf = (record: CycleRecord): string | undefined =>
+  kubernetesEvents(null, record).find(({ reason }) => reason === 'SuccessfulRescale')?.message;
+
+describe('the reason of a change by a pause', () => {
+  it('is the pause, not the count from the metrics', async () => {
+    const { record } = await worldOf({ 'paused-replicas': '3' }).cycle();
+
+    expect(reasonOf(record)).toBe('7 -> 3: paused by annotation, kept at 3 (metrics ask for 9)');
+    expect(record.outcome.message).toBe('paused by annotation, kept at 3 (metrics ask for 9)');
+    expect(rescaleOf(record)).toBe(
+      'New size: 3; reason: paused by annotation, kept at 3 (metrics ask for 9)',
+    );
+    expect(record.decision?.reason).toBe('load is at 90, target 10 per pod: 7 -> 9');
+  });
+
+  it("names the end, the user's reason, and the pause of the document", async () => {
+    const world = worldOf({
+      'paused-replicas': '3',
+      'paused-until': '2026-01-01T02:00:00Z',
+      'paused-reason': 'incident 4711',
+    });
+
+    expect(reasonOf((await world.cycle()).record)).toBe(
+      '7 -> 3: paused by annotation until 2026-01-01T02:00:00Z, kept at 3, incident 4711 (metrics ask for 9)',
+    );
+  });
+
+  it("has the user's reason unchanged, although it contains the separator of the message", async () => {
+    const world = worldOf({ 'paused-replicas': '3', 'paused-reason': 'incident 4711; scaling is unsafe' });
+
+    const { record } = await world.cycle();
+
+    expect(reasonOf(record)).toBe(
+      '7 -> 3: paused by annotation, kept at 3, incident 4711; scaling is unsafe (metrics ask for 9)',
+    );
+  });
+
+  it('is the pause while it keeps the count, too', async () => {
+    const world = worldOf({ 'paused-replicas': '3' });
+    await world.cycle();
+
+    const { record } = await world.nextCycle();
+
+    expect(reasonOf(record)).toBe('stays at 3: paused by annotation, kept at 3 (metrics ask for 9)');
+    expect(record.outcome).toMatchObject({ kind: 'paused', from: 3 });
+  });
+
+  it('says that no metric has a value, or what the bounds would set', async () => {
+    const blind = worldOf({ 'paused-replicas': '3' });
+    blind.answers = { of: () => Promise.resolve([NO_SERIES]), ageOf: () => Promise.resolve(UNKNOWN_AGE) };
+    const above = worldOf({ 'paused-replicas': '25' });
+    await above.cycle();
+
+    expect(reasonOf((await blind.cycle()).record)).toContain('kept at 3 (no metric has a value)');
+    expect(reasonOf((await above.nextCycle()).record)).toBe(
+      'stays at 25: paused by annotation, kept at 25 (20 without the pause)',
+    );
+  });
+
+  it('is that of the decision under a pause that keeps no count', async () => {
+    const { record } = await worldOf({ paused: 'scale-down' }).cycle();
+
+    expect(reasonOf(record)).toBe('load is at 90, target 10 per pod: 7 -> 9');
+  });
+});
+
+describe('the reason of the first change after a pause', () => {
+  it.each([[{ 'paused-replicas': '3' }], [{ paused: 'true' }]])(
+    'says that it was %j',
+    async (annotations) => {
+      const world = worldOf(annotations);
+      await world.cycle();
+      annotate(world, {});
+      world.load = 60;
+
+      const { record } = await world.nextCycle();
+      const from = record.decision?.currentReplicas;
+
+      expect(reasonOf(record)).toBe(`resumed: load is at 60, target 10 per pod: ${from} -> 6`);
+      expect(rescaleOf(record)).toMatch(/^New size: 6; reason: resumed: /);
+    },
+  );
+
+  it('is that of the decision from the second cycle on', async () => {
+    const world = worldOf({ paused: 'true' });
+    await world.cycle();
+    annotate(world, {});
+    world.load = 70;
+    const first = await world.nextCycle();
+    world.load = 90;
+
+    const second = await world.nextCycle();
+
+    expect(reasonOf(first.record)).toBe('load is at 70, target 10 per pod: stays at 7');
+    expect(reasonOf(second.record)).toBe('load is at 90, target 10 per pod: 7 -> 9');
+    expect(rescaleOf(second.record)).toBe('New size: 9; reason: external metric load above target');
+  });
+});
+
+const NO_SERIES = { class: 'missing', message: 'no series' } as const;

@@ -1,0 +1,247 @@
+import { describe, expect, it } from '@jest/globals';
+import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
+import type { PatchScript } from '../fake-cluster.js';
+import { at, World } from '../world.js';
+
+function heldOf(record: CycleRecord) {
+  return record.conditions.find(({ type }) => type === 'Held');
+}
+
+/** An admission webhook that allows at most 6. */
+function capAtSix(world: World): PatchScript {
+  return (apply) => {
+    apply();
+    world.cluster.specReplicas = Math.min(6, world.cluster.specReplicas);
+    return {
+      uid: world.cluster.uid,
+      resourceVersion: String(world.cluster.version),
+      specReplicas: world.cluster.specReplicas,
+      statusReplicas: world.cluster.statusReplicas,
+    };
+  };
+}
+
+describe('a scaler that must not act', () => {
+  const otherHpa = {
+    kind: 'HorizontalPodAutoscaler',
+    namespace: 'shop',
+    name: 'web-hpa',
+    target: { apiVersion: 'apps/v1beta1', kind: 'Deployment', name: 'web' },
+  };
+
+  it.each([
+    ['dry run by its document', 'dry-run', 'DryRun', () => new World({ dryRun: true })],
+    [
+      'dry run by the command line',
+      'dry-run',
+      'DryRun',
+      () => {
+        const world = new World();
+        world.dryRun = true;
+        return world;
+      },
+    ],
+    ['paused', 'paused', 'Paused', () => new World({ paused: true })],
+    [
+      'an HPA on its target, by another version of its API',
+      'held',
+      'ConflictingScaler',
+      () => {
+        const world = new World();
+        world.cluster.others.push(otherHpa);
+        return world;
+      },
+    ],
+  ] as const)('%s: decides 5 -> 8, patches nothing', async (_, outcome, reason, build) => {
+    const world = build();
+    world.load = 80;
+
+    const { record, memory } = await world.cycle();
+
+    expect(record.decision).toMatchObject({ desiredReplicas: 8, action: 'scale-up' });
+    expect(record.outcome).toMatchObject({ kind: outcome, from: 5, to: 8 });
+    expect(heldOf(record)).toMatchObject({ status: 'True', reason });
+    expect(memory.state).toMatchObject({
+      lastScaleUp: null,
+      scaleEvents: [],
+      recommendations: [{ at: at(0), replicas: 8 }],
+    });
+    expect(world.cluster.scaleReads).toBe(0);
+    expect(world.cluster.arrived).toEqual([]);
+    expect(world.turnsTaken).toBe(0);
+  });
+
+  it('reports paused and dry run in the record', async () => {
+    const paused = await new World({ paused: true }).cycle();
+    const dry = await new World({ dryRun: true }).cycle();
+
+    expect(paused.record).toMatchObject({ pause: { direction: 'both' }, dryRun: false });
+    expect(dry.record).toMatchObject({ pause: null, dryRun: true });
+  });
+
+  it('is held in a cycle without a change as well', async () => {
+    const { record } = await new World({ paused: true }).cycle();
+
+    expect(record.outcome.kind).toBe('none');
+    expect(heldOf(record)).toMatchObject({ status: 'True', reason: 'Paused' });
+  });
+
+  it('names the other document for its target', async () => {
+    const world = new World();
+    world.load = 80;
+
+    const { record } = await world.cycle({ sharesTargetWith: 'Scaler shop/web-2' });
+
+    expect(heldOf(record)).toEqual({
+      type: 'Held',
+      status: 'True',
+      reason: 'ConflictingScaler',
+      message: 'Scaler shop/web-2 scales the same target; promscaler patches nothing until that is deleted',
+    });
+    expect(world.cluster.arrived).toEqual([]);
+  });
+
+  it('names the HPA, and acts in the first cycle after that is deleted', async () => {
+    const world = new World();
+    world.load = 80;
+    world.cluster.others.push(otherHpa);
+    const before = await world.cycle();
+    world.cluster.others.length = 0;
+
+    const after = await world.nextCycle();
+
+    expect(heldOf(before.record)?.message).toContain('HorizontalPodAutoscaler shop/web-hpa');
+    expect(heldOf(after.record)).toMatchObject({ status: 'False', reason: 'NotHeld' });
+    expect(after.record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
+  });
+
+  it('says that the HPA is the one seen last while HPAs are forbidden, and patches nothing', async () => {
+    const world = new World();
+    world.load = 80;
+    world.cluster.others.push(otherHpa);
+    Object.assign(world.cluster, { areOtherScalersOutdated: () => true });
+
+    const { record } = await world.cycle();
+
+    expect(heldOf(record)?.message).toBe(
+      'HorizontalPodAutoscaler shop/web-hpa scales the same target; promscaler patches nothing until that is deleted; it is the one seen last, because HPAs are now forbidden',
+    );
+    expect(world.cluster.arrived).toEqual([]);
+  });
+
+  it.each([
+    ['another name', { ...otherHpa, target: { ...otherHpa.target, name: 'web2' } }],
+    ['another kind', { ...otherHpa, target: { ...otherHpa.target, kind: 'StatefulSet' } }],
+    ['another group', { ...otherHpa, target: { ...otherHpa.target, apiVersion: 'argoproj.io/v1' } }],
+    ['another namespace', { ...otherHpa, namespace: 'other' }],
+  ])('is not held by an HPA on a target with %s', async (_, other) => {
+    const world = new World();
+    world.load = 80;
+    world.cluster.others.push(other);
+
+    expect((await world.cycle()).record.outcome.kind).toBe('patched');
+  });
+
+  it('does not scale to its minimum, either', async () => {
+    const world = new World({ paused: true, minReplicas: 7 });
+
+    const { record } = await world.cycle();
+
+    expect(record.outcome).toMatchObject({ kind: 'paused', from: 5, to: 7 });
+    expect(world.cluster.specReplicas).toBe(5);
+  });
+});
+
+describe('a change to 8 that an admission webhook turns into 6', () => {
+  async function overridden(): Promise<World> {
+    const world = new World();
+    world.load = 80;
+    world.cluster.patchScripts.push(capAtSix(world));
+    await world.cycle();
+    world.cluster.statusReplicas = 6;
+    return world;
+  }
+
+  it('is reported as replaced and counts with its result: 5 -> 6', async () => {
+    const world = new World();
+    world.load = 80;
+    world.cluster.patchScripts.push(capAtSix(world));
+
+    const { record, memory } = await world.cycle();
+
+    expect(record.outcome).toMatchObject({ kind: 'replaced', from: 5, to: 6 });
+    expect(heldOf(record)).toMatchObject({ status: 'True', reason: 'ScaleOverridden' });
+    expect(memory.state).toMatchObject({
+      lastScaleUp: at(0),
+      lastScaleDown: null,
+      scaleEvents: [{ at: at(0), change: 1 }],
+    });
+  });
+
+  it('is not repeated in 10 cycles that want the same 8', async () => {
+    const world = await overridden();
+
+    for (let count = 0; count < 10; count += 1) {
+      const { record } = await world.nextCycle();
+      expect(record.outcome).toMatchObject({ kind: 'held', from: 6, to: 8 });
+      expect(heldOf(record)).toMatchObject({ status: 'True', reason: 'ScaleOverridden' });
+    }
+
+    expect(world.cluster.arrived).toHaveLength(1);
+  });
+
+  it('is repeated when 9 are wanted', async () => {
+    const world = await overridden();
+    world.load = 90;
+
+    const { record, memory } = await world.nextCycle();
+
+    expect(record.outcome).toMatchObject({ kind: 'patched', from: 6, to: 9 });
+    expect(memory.override).toBeNull();
+    expect(heldOf(record)).toMatchObject({ status: 'False', reason: 'NotHeld' });
+  });
+
+  it('is repeated when the base is different: another client has set 5', async () => {
+    const world = await overridden();
+    world.cluster.setReplicas(5);
+
+    expect((await world.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
+  });
+
+  it('is repeated after 6 were sufficient for a while', async () => {
+    const world = await overridden();
+    world.load = 60;
+    expect((await world.nextCycle()).memory.override).toBeNull();
+    world.load = 80;
+
+    expect((await world.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 6, to: 8 });
+  });
+
+  it('is not repeated if only the live read has the base 6', async () => {
+    const world = await overridden();
+    // The watch still has the 5 from before.
+    world.cluster.watchedReplicas = 5;
+
+    const { record } = await world.nextCycle();
+
+    expect(record.outcome).toMatchObject({ kind: 'held', from: 6, to: 8 });
+    expect(world.cluster.arrived).toHaveLength(1);
+  });
+
+  it('counts for nothing if the webhook keeps the 5', async () => {
+    const world = new World();
+    world.load = 80;
+    world.cluster.patchScripts.push((apply) => {
+      const answer = apply();
+      world.cluster.specReplicas = 5;
+      return { ...answer, specReplicas: 5 };
+    });
+
+    const { record, memory } = await world.cycle();
+
+    expect(record.outcome).toMatchObject({ kind: 'replaced', from: 5, to: 5 });
+    expect(memory.state).toMatchObject({ lastScaleUp: null, scaleEvents: [] });
+    expect((await world.nextCycle()).record.outcome.kind).toBe('held');
+    expect(world.cluster.arrived).toHaveLength(1);
+  });
+});

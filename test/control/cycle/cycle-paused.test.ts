@@ -1,0 +1,299 @@
+import { describe, expect, it } from '@jest/globals';
+import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
+import { failure } from '../fake-cluster.js';
+import { at, settledMemory, World } from '../world.js';
+
+function heldOf({ conditions }: CycleRecord) {
+  return conditions.find(({ type }) => type === 'Held');
+}
+
+/** A world of 5 replicas whose load results in `wanted`, with these annotations of `promscaler.dev`. */
+function worldOf(
+  wanted: number,
+  annotations: Readonly<Record<string, string>> = {},
+  spec: Readonly<Record<string, unknown>> = {},
+): World {
+  const world = new World(spec);
+  world.load = wanted * 10;
+  annotate(world, annotations);
+  return world;
+}
+
+function annotate(world: World, annotations: Readonly<Record<string, string>>): void {
+  world.cluster.annotations = Object.fromEntries(
+    Object.entries(annotations).map(([name, value]) => [`promscaler.dev/${name}`, value]),
+  );
+}
+
+describe('a pause of one direction', () => {
+  it.each([
+    ['scale-up', 8, 'paused', 5],
+    ['scale-up', 3, 'patched', 3],
+    ['scale-down', 8, 'patched', 8],
+    ['scale-down', 3, 'paused', 5],
+    ['true', 8, 'paused', 5],
+    ['true', 3, 'paused', 5],
+  ])('by annotation, %s: the change from 5 to %i is %s', async (paused, wanted, outcome, left) => {
+    const world = worldOf(wanted, { paused });
+
+    const { record } = await world.cycle();
+
+    expect(record.decision).toMatchObject({ currentReplicas: 5, desiredReplicas: wanted });
+    expect(record.outcome).toMatchObject({ kind: outcome, from: 5, to: wanted });
+    expect(world.cluster.specReplicas).toBe(left);
+    expect(heldOf(record)).toMatchObject({ status: 'True', reason: 'Paused' });
+    expect(record.pause).not.toBeNull();
+  });
+
+  it.each([
+    [8, 'paused'],
+    [3, 'patched'],
+  ])('by the document, scale-up: the change from 5 to %i is %s', async (wanted, outcome) => {
+    const { record } = await worldOf(wanted, {}, { paused: 'scale-up' }).cycle();
+
+    expect(record.outcome.kind).toBe(outcome);
+    expect(heldOf(record)).toMatchObject({ reason: 'Paused', message: 'spec.paused is scale-up' });
+  });
+
+  it('leaves other holds of the other direction in place, and reports both', async () => {
+    const world = worldOf(3, { paused: 'scale-up' }, { dryRun: true });
+
+    const { record } = await world.cycle();
+
+    expect(record.outcome).toMatchObject({ kind: 'dry-run', from: 5, to: 3 });
+    expect(heldOf(record)).toEqual({
+      type: 'Held',
+      status: 'True',
+      reason: 'Paused',
+      message: 'scale-up is paused by annotation; spec.dryRun is true',
+    });
+  });
+});
+
+describe('a pause by annotation', () => {
+  it('holds until the second of paused-until and ends automatically', async () => {
+    const world = worldOf(8, { paused: 'true', 'paused-until': '2026-01-01T00:00:30Z' });
+    const outcomes: string[] = [(await world.cycle()).record.outcome.kind];
+    world.clock.advance(29_000);
+    outcomes.push((await world.cycle()).record.outcome.kind);
+    world.clock.advance(1000);
+
+    const { record } = await world.cycle();
+
+    expect(outcomes).toEqual(['paused', 'paused']);
+    expect(record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
+    expect(record.pause).toBeNull();
+    expect(heldOf(record)).toMatchObject({ status: 'False', reason: 'NotHeld' });
+  });
+
+  it('begins and ends with the annotations, between two cycles', async () => {
+    const world = worldOf(5);
+    await world.cycle();
+    annotate(world, { paused: 'true', 'paused-reason': 'incident 4711' });
+    world.load = 80;
+    const during = await world.nextCycle();
+    annotate(world, {});
+
+    const after = await world.nextCycle();
+
+    expect(heldOf(during.record)?.message).toBe('scaling is paused by annotation; incident 4711');
+    expect(during.record.outcome).toMatchObject({ kind: 'paused', from: 5, to: 8 });
+    expect(after.record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
+  });
+
+  it('adds no scale event and no window, and remembers recommendations', async () => {
+    const { memory } = await worldOf(8, { paused: 'true' }).cycle();
+
+    expect(memory.state).toMatchObject({
+      lastScaleUp: null,
+      scaleEvents: [],
+      recommendations: [{ at: at(0), replicas: 8 }],
+    });
+  });
+
+  it('is reported if the pods cannot be read', async () => {
+    const world = worldOf(8, { paused: 'true' });
+    world.cluster.podsFailure = failure('forbidden');
+
+    const { record } = await world.cycle();
+
+    expect(record).toMatchObject({ decision: null, pause: { direction: 'both' } });
+  });
+});
+
+describe('paused-replicas', () => {
+  it('sets the count once, keeps it, and reports the decision without the pause', async () => {
+    const world = worldOf(8, { 'paused-replicas': '3' });
+
+    const first = await world.cycle();
+    const second = await world.nextCycle();
+
+    expect(first.record.outcome).toEqual({
+      kind: 'patched',
+      from: 5,
+      to: 3,
+      message: 'paused by annotation, kept at 3 (metrics ask for 8)',
+    });
+    expect(first.record.decision).toMatchObject({ desiredReplicas: 8, action: 'scale-up' });
+    expect(second.record.outcome).toMatchObject({ kind: 'paused', from: 3, to: 6 });
+    expect(heldOf(first.record)).toMatchObject({ status: 'True', reason: 'Paused' });
+    expect(heldOf(second.record)).toEqual(heldOf(first.record));
+    expect(world.cluster.arrived.map(({ replicas }) => replicas)).toEqual([3]);
+  });
+
+  it.each([
+    ['above the maximum of 20', '25', 25],
+    ['below the minimum of 2', '1', 1],
+    ['zero', '0', 0],
+  ])('can be %s: a user asks for it explicitly', async (_, text, replicas) => {
+    const world = worldOf(5, { 'paused-replicas': text }, { minReplicas: 2 });
+
+    await world.cycle();
+    await world.nextCycle();
+
+    expect(world.cluster.specReplicas).toBe(replicas);
+    expect(world.cluster.arrived).toHaveLength(1);
+  });
+
+  it('sets the count again when another client has changed it', async () => {
+    const world = worldOf(5, { 'paused-replicas': '3' });
+    await world.cycle();
+    world.cluster.setReplicas(9);
+
+    const { record } = await world.nextCycle();
+
+    expect(record.outcome).toMatchObject({ kind: 'patched', from: 9, to: 3 });
+  });
+
+  it('is a change by promscaler: windows and policies count it', async () => {
+    const world = worldOf(8, { 'paused-replicas': '3' });
+
+    const { memory } = await world.cycle();
+
+    expect(memory.state).toMatchObject({
+      lastScaleUp: null,
+      lastScaleDown: at(0),
+      scaleEvents: [{ at: at(0), change: -2 }],
+      zeroedBySelf: false,
+    });
+  });
+
+  it('is stored with its intent before the PATCH', async () => {
+    const world = worldOf(8, { 'paused-replicas': '3' });
+    const intents: unknown[] = [];
+    const { state } = world;
+    const put: typeof state.put = (entry) => {
+      intents.push(entry.state.intent);
+      return state.put(entry);
+    };
+    world.state = { ...state, put };
+
+    await world.cycle();
+
+    expect(intents).toMatchObject([{ from: 5, to: 3 }]);
+  });
+
+  it('of 0 ends with the pause, although a 0 that a user sets would remain', async () => {
+    const world = worldOf(4, { 'paused-replicas': '0' });
+    const zeroed = await world.cycle();
+    const kept = await world.nextCycle();
+    annotate(world, {});
+
+    const resumed = await world.nextCycle();
+
+    expect(zeroed.memory.state.zeroedBySelf).toBe(true);
+    expect(kept.record.outcome.kind).toBe('paused');
+    expect(kept.memory.state.zeroedBySelf).toBe(true);
+    expect(resumed.record.outcome).toMatchObject({ kind: 'patched', from: 0 });
+    expect(world.cluster.specReplicas).toBeGreaterThan(0);
+  });
+
+  it('of 0 on a target at 0 ends with the pause, also if the process did not know the pause', async () => {
+    const world = worldOf(4, { 'paused-replicas': '0' });
+    world.cluster.setReplicas(0);
+    await world.cycle();
+    annotate(world, {});
+
+    expect((await world.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 0 });
+    expect(world.cluster.arrived).toHaveLength(1);
+  });
+
+  it('is followed by a return within the bounds at once when the pause ends', async () => {
+    const world = worldOf(10, { 'paused-replicas': '25' });
+    await world.cycle();
+    annotate(world, {});
+
+    expect((await world.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 25, to: 20 });
+  });
+
+  it('is not set in dry run', async () => {
+    const world = worldOf(8, { 'paused-replicas': '3' }, { dryRun: true });
+
+    const { record } = await world.cycle();
+
+    expect(record.outcome).toMatchObject({ kind: 'dry-run', from: 5, to: 3 });
+    expect(world.cluster.arrived).toEqual([]);
+    expect(heldOf(record)?.message).toBe('scaling is paused by annotation; kept at 3; spec.dryRun is true');
+  });
+
+  it('is not set while another autoscaler controls the target', async () => {
+    const world = worldOf(8, { 'paused-replicas': '3' });
+
+    const { record } = await world.cycle({ sharesTargetWith: 'Scaler shop/web-2' });
+
+    expect(record.outcome).toMatchObject({ kind: 'held', from: 5, to: 3 });
+    expect(heldOf(record)).toMatchObject({ reason: 'ConflictingScaler' });
+    expect(record.pause).not.toBeNull();
+    expect(world.cluster.arrived).toEqual([]);
+  });
+
+  it('is retried if the PATCH fails, and the failure is reported', async () => {
+    const world = worldOf(8, { 'paused-replicas': '3' });
+    world.cluster.patchScripts.push(() => {
+      throw failure('forbidden');
+    });
+
+    const { record } = await world.cycle();
+
+    expect(record.outcome).toMatchObject({ kind: 'failed', from: 5, to: 3 });
+    expect(record.conditions[0]).toMatchObject({ reason: 'FailedUpdateScale' });
+    expect((await world.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 3 });
+  });
+
+  it('starts from the live count if the watch lags behind', async () => {
+    const world = worldOf(8, { 'paused-replicas': '3' });
+    world.cluster.setReplicas(6);
+    world.cluster.watchedReplicas = 5;
+
+    const { record } = await world.cycle();
+
+    expect(record.outcome).toMatchObject({ kind: 'patched', from: 6, to: 3 });
+    expect(world.memory.state.scaleEvents).toEqual([{ at: at(0), change: -3 }]);
+  });
+
+  it('is not repeated if an admission webhook changes the count', async () => {
+    const world = worldOf(8, { 'paused-replicas': '3' });
+    world.cluster.patchScripts.push((apply) => {
+      const scale = apply();
+      world.cluster.specReplicas = 4;
+      return { ...scale, specReplicas: 4 };
+    });
+    await world.cycle();
+
+    const { record } = await world.nextCycle();
+
+    expect(record.outcome).toMatchObject({ kind: 'held', from: 4, to: 3 });
+    expect(heldOf(record)?.message).toContain('3 replicas were requested, but the server set 4');
+    expect(world.cluster.arrived).toHaveLength(1);
+  });
+
+  it('keeps the recommendation from the metrics for the next decision', async () => {
+    const world = worldOf(8, { 'paused-replicas': '3' });
+    world.memory = settledMemory({ lastScaleUp: at(-60) });
+
+    const { memory } = await world.cycle();
+
+    expect(memory.state.recommendations).toEqual([{ at: at(0), replicas: 8 }]);
+    expect(memory.state.lastScaleUp).toBe(at(-60));
+  });
+});

@@ -1,0 +1,159 @@
+import { describe, expect, it } from '@jest/globals';
+import { SCALER_SERIES } from '../../../src/telemetry/scaler-series.js';
+import { createLedger } from '../../../src/telemetry/ledger.js';
+import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
+import { failure } from '../fake-cluster.js';
+import { World, answersFrom, at, buildScaler } from '../world.js';
+import type { Cluster } from '../../../src/kubernetes/api/types.js';
+import type { Answer } from '../../../src/prometheus/answers/answer.js';
+
+const HPA = {
+  kind: 'HorizontalPodAutoscaler',
+  namespace: 'shop',
+  name: 'web-hpa',
+  target: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+};
+
+/** A dry run that wants 8, next to an HPA that wants `desiredReplicas`. */
+function nextToHpa(desiredReplicas: number | undefined, spec: Readonly<Record<string, unknown>> = {}): World {
+  const world = new World({ dryRun: true, ...spec });
+  world.load = 80;
+  world.cluster.others.push(desiredReplicas === undefined ? HPA : { ...HPA, desiredReplicas });
+  return world;
+}
+
+const heldOf = ({ conditions }: CycleRecord) => conditions.find(({ type }) => type === 'Held');
+
+describe('a dry run next to an HPA', () => {
+  it.each([
+    [5, 3],
+    [8, 0],
+    [10, -2],
+    [0, 8],
+  ])('that wants %i differs by %i', async (desiredReplicas, difference) => {
+    const { record } = await nextToHpa(desiredReplicas).cycle();
+
+    expect(record.shadow).toEqual({
+      beside: 'HorizontalPodAutoscaler shop/web-hpa',
+      theirReplicas: desiredReplicas,
+      difference,
+    });
+    expect(differencesOf(record)).toEqual([difference]);
+  });
+
+  it('is held by DryRun, names the HPA and patches nothing', async () => {
+    const world = nextToHpa(5);
+
+    const { record } = await world.cycle();
+
+    expect(heldOf(record)).toMatchObject({
+      status: 'True',
+      reason: 'DryRun',
+      message: 'spec.dryRun is true; HorizontalPodAutoscaler shop/web-hpa scales the target',
+    });
+    expect(record.outcome).toMatchObject({ kind: 'dry-run', from: 5, to: 8 });
+    expect(world.cluster.arrived).toEqual([]);
+  });
+
+  it('is the same for a dry run of the whole service', async () => {
+    const world = nextToHpa(5, { dryRun: false });
+    world.dryRun = true;
+
+    expect((await world.cycle()).record.shadow?.difference).toBe(3);
+  });
+});
+
+describe('no difference is reported', () => {
+  it.each([
+    ['while the HPA has no desired replicas', () => nextToHpa(undefined)],
+    ['while paused', () => nextToHpa(5, { paused: true })],
+    ['without a dry run', () => nextToHpa(5, { dryRun: false })],
+    ['without an HPA', () => new World({ dryRun: true })],
+  ])('%s', async (_, build) => {
+    const { record } = await build().cycle();
+
+    expect(record.shadow).toBeUndefined();
+    expect(differencesOf(record)).toEqual([]);
+  });
+
+  const without = (answer: Answer, spec: Readonly<Record<string, unknown>> = {}): World => {
+    const world = nextToHpa(5, spec);
+    world.answers = answersFrom([answer]);
+    return world;
+  };
+  const MISSING: Answer = { class: 'missing', message: 'the query returns no series' };
+  const partial = (total: number): Answer => ({
+    class: 'partial',
+    why: 'a target was not scraped',
+    series: [{ labels: {}, value: total }],
+    evaluatedAt: at(0),
+  });
+
+  it.each([
+    ['while a metric has no value, so that the count is held', () => without(MISSING)],
+    ['while a metric has a partial value that holds the count', () => without(partial(20))],
+    ['while a metric has a partial value that raises the count', () => without(partial(80))],
+    [
+      'while the fallback replaces a metric',
+      () => without(MISSING, { fallback: { replicas: 5, afterSeconds: 0 } }),
+    ],
+    [
+      'while the target has 0 replicas, where nothing is calculated',
+      () => {
+        const world = nextToHpa(0);
+        world.cluster.specReplicas = 0;
+        return world;
+      },
+    ],
+  ])('%s', async (_, build) => {
+    const { record } = await build().cycle();
+
+    expect(heldOf(record)?.reason).toBe('DryRun');
+    expect(record.shadow).toBeUndefined();
+  });
+
+  it('next to a second document, which is a conflict also in a dry run', async () => {
+    const { record } = await nextToHpa(5).cycle({ sharesTargetWith: 'Scaler shop/web-2' });
+
+    expect(record.shadow).toBeUndefined();
+    expect(heldOf(record)?.reason).toBe('ConflictingScaler');
+  });
+});
+
+it('checks after a dry run, until it succeeds, that the API server would accept a PATCH, and patches nothing', async () => {
+  const world = new World({ dryRun: true });
+  const tried: unknown[] = [];
+  let error: Error | null = failure('forbidden', 'scaling deployment shop/web to 5: 403 Forbidden');
+  const tryScale: Cluster['tryScale'] = (namespace, ref, { replicas }) => {
+    tried.push([namespace, ref.name, replicas]);
+    return error === null ? Promise.resolve() : Promise.reject(error);
+  };
+  Object.assign(world.cluster, { tryScale });
+  const able = ({ conditions }: CycleRecord) => conditions.find(({ type }) => type === 'AbleToScale');
+
+  await world.cycle();
+  const before = tried.length;
+  world.scaler = buildScaler();
+  const failed = (await world.nextCycle()).record;
+  error = null;
+  const succeeded = (await world.nextCycle()).record;
+  await world.nextCycle();
+
+  expect([before, tried]).toEqual([0, Array(2).fill(['shop', 'web', 5])]);
+  expect(able(failed)).toMatchObject({
+    status: 'False',
+    reason: 'FailedUpdateScale',
+    message: 'scaling deployment shop/web to 5: 403 Forbidden',
+  });
+  expect(failed.outcome).toMatchObject({ kind: 'none', from: 5, to: 5 });
+  expect(able(succeeded)?.status).toBe('True');
+  expect(world.cluster.arrived).toEqual([]);
+});
+
+/** The series that `/metrics` has after this record. */
+function differencesOf(record: CycleRecord): readonly number[] {
+  const values: number[] = [];
+  const { after } = createLedger().add(record);
+  SCALER_SERIES.shadowDifference(after, (_, value) => values.push(value));
+  return values;
+}

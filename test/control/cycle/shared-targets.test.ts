@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  findOtherScaler,
+  findSharedTargets,
+  nameOtherScaler,
+  targetKey,
+} from '../../../src/control/cycle/shared-targets.js';
+import { buildScaler } from '../world.js';
+
+const ref = (apiVersion: string, kind = 'Deployment', name = 'web') => ({ apiVersion, kind, name });
+
+describe('targetKey', () => {
+  it('is the same for two versions of one group', () => {
+    expect(targetKey('shop', ref('apps/v1'))).toBe(targetKey('shop', ref('apps/v1beta2')));
+  });
+
+  it.each([
+    ['group', 'shop', ref('argoproj.io/v1')],
+    ['kind', 'shop', ref('apps/v1', 'StatefulSet')],
+    ['name', 'shop', ref('apps/v1', 'Deployment', 'api')],
+    ['namespace', 'bank', ref('apps/v1')],
+    ['group, the core one', 'shop', ref('v1')],
+  ])('is different for another %s', (_, namespace, other) => {
+    expect(targetKey(namespace, other)).not.toBe(targetKey('shop', ref('apps/v1')));
+  });
+});
+
+describe('findSharedTargets', () => {
+  it('finds nothing among 2 scalers of 2 targets', () => {
+    const api = buildScaler({ scaleTargetRef: { name: 'api' } }, 'api');
+
+    expect(findSharedTargets([buildScaler(), api])).toEqual(new Map());
+  });
+
+  it('names one other for each of 3 with one target, never itself', () => {
+    const shared = findSharedTargets(['a', 'b', 'c'].map((name) => buildScaler({}, name)));
+
+    expect(shared).toEqual(
+      new Map([
+        ['shop/a', 'Scaler shop/b'],
+        ['shop/b', 'Scaler shop/a'],
+        ['shop/c', 'Scaler shop/a'],
+      ]),
+    );
+  });
+});
+
+describe('findOtherScaler', () => {
+  it('names the first one with the target by kind, namespace and name', () => {
+    const others = [
+      {
+        kind: 'HorizontalPodAutoscaler',
+        namespace: 'shop',
+        name: 'api',
+        target: ref('apps/v1', 'Deployment', 'api'),
+      },
+      { kind: 'ScaledObject', namespace: 'shop', name: 'web-so', target: ref('apps/v1') },
+    ];
+
+    const found = findOtherScaler(buildScaler(), others);
+
+    expect(found === null ? null : nameOtherScaler(found)).toBe('ScaledObject shop/web-so');
+    expect(findOtherScaler(buildScaler(), others.slice(0, 1))).toBeNull();
+  });
+});
