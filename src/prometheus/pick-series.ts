@@ -5,23 +5,19 @@ import { podsPattern } from '../promql/pods-pattern.js';
 import type { MetricSpec, TargetRef } from '../scaler/spec.js';
 import { RecentMap } from '../units/recent-map.js';
 import type { Instant } from '../units/time.js';
-import type { NamespaceSeries, PodIndex, PodSeries } from './answers/pod-index.js';
 import { selectRows } from './answers/series-index.js';
 import type { SeriesColumns } from './answers/series-columns.js';
-import type { SeriesLayout } from './answers/series-layout.js';
+import type { PodSeries, SeriesLayout } from './answers/series-layout.js';
 
 /** Which series of an answer belong to the pods of a scaler, pod by pod. `parts.containers` is '' without that label. */
 export interface PickedSeries {
-  /** Their rows if the metric has a selector, otherwise their slots in the index of the answer. */
-  readonly places: readonly number[];
+  readonly rows: readonly number[];
   readonly parts: PodParts;
-  /** Number of series that the selector of the metric keeps, of any pod; null: the metric has none, and all are kept. */
-  readonly selected: number | null;
+  /** Whether the metric has a selector that no series fulfills. */
+  readonly isNoneSelected: boolean;
   readonly isPodMissing: boolean;
   /** Whether no two series count for the same pod, or for the same container of a pod. */
   readonly isDistinct: boolean;
-  /** Whether they were all series of the answer, in its order; they still are if the answer has as many. */
-  readonly wereWhole: boolean;
 }
 
 interface Scope {
@@ -31,57 +27,28 @@ interface Scope {
   readonly now: Instant;
 }
 
-/** The series of the namespace, and those without that label. Other series do not count. */
-interface Candidates {
-  readonly labeled: NamespaceSeries | undefined;
-  readonly unlabeled: NamespaceSeries | undefined;
-}
-
-interface Kept extends Candidates {
+interface LastPicked {
   readonly namespace: string;
-  readonly picked: PickedSeries;
   pods: readonly Pod[];
-  layout: SeriesLayout;
-  /** Kept for the next answer; null: it can do without. */
-  index: PodIndex | null;
+  readonly layout: SeriesLayout;
+  readonly picked: PickedSeries;
 }
 
-const kept = new RecentMap<MetricSpec, Kept>();
+const lastPicked = new RecentMap<MetricSpec, LastPicked>();
 
-/**
- * Returns the series of the listed pods. In most rounds the pods and their series are those of the last one, although
- * other workloads in the same answer have changed.
- */
+/** Returns the series of the listed pods. In most rounds they are those of the last one. */
 export function pickSeries(metric: MetricSpec, columns: SeriesColumns, scope: Scope): PickedSeries {
   const { layout } = columns;
-  const { namespace, workload, pods, now } = scope;
-  const last = kept.get(metric, now);
-  if (last !== undefined && last.namespace === namespace && haveSameNames(last.pods, pods)) {
+  const { namespace, pods, now } = scope;
+  const last = lastPicked.get(metric, now);
+  if (last?.layout === layout && last.namespace === namespace && haveSameNames(last.pods, pods)) {
+    // The earlier list need not be kept for the next round.
     last.pods = pods;
-    if (last.layout === layout) return last.picked;
-    const index = layout.podIndex();
-    if (last.index !== null && areSame(last, candidatesOf(index, namespace))) {
-      last.layout = layout;
-      last.index = index;
-      return last.picked;
-    }
+    return last.picked;
   }
-  const index = layout.podIndex();
-  const candidates = candidatesOf(index, namespace);
-  const picked = pickNow(metric, columns, { index, candidates, workload, pods });
-  const isIndexKept = picked.selected === null && !picked.wereWhole;
-  const fresh = { ...candidates, namespace, picked, pods, layout, index: isIndexKept ? index : null };
-  kept.set(metric, fresh, now);
+  const picked = pickNow(metric, columns, scope);
+  lastPicked.set(metric, { namespace, pods, layout, picked }, now);
   return picked;
-}
-
-/** Returns the values of picked series. */
-export function valuesAt(picked: PickedSeries, { layout, values }: SeriesColumns): readonly number[] {
-  const { places, selected, wereWhole } = picked;
-  if (wereWhole && places.length === layout.count) return values;
-  if (selected !== null) return places.map((row) => values[row] ?? NaN);
-  const index = layout.podIndex();
-  return places.map((slot) => values[index.rowOf(slot)] ?? NaN);
 }
 
 function haveSameNames(some: readonly Pod[], others: readonly Pod[]): boolean {
@@ -89,54 +56,37 @@ function haveSameNames(some: readonly Pod[], others: readonly Pod[]): boolean {
   return some.length === others.length && some.every(({ name }, index) => name === others[index]?.name);
 }
 
-function candidatesOf({ namespaces }: PodIndex, namespace: string): Candidates {
-  return { labeled: namespaces.get(namespace), unlabeled: namespaces.get(null) };
-}
-
-function areSame(some: Candidates, others: Candidates): boolean {
-  return some.labeled === others.labeled && some.unlabeled === others.unlabeled;
-}
-
-function pickNow(
-  metric: MetricSpec,
-  columns: SeriesColumns,
-  scope: Omit<Scope, 'namespace' | 'now'> & { readonly index: PodIndex; readonly candidates: Candidates },
-): PickedSeries {
-  const { index, workload, pods } = scope;
+function pickNow(metric: MetricSpec, columns: SeriesColumns, scope: Scope): PickedSeries {
+  const { namespace, workload, pods } = scope;
   const pattern = metric.type === 'Pods' && isByPod(metric.query) ? wholePattern(workload) : null;
   const container = metric.type === 'ContainerResource' ? metric.container : null;
   const selected = metric.type === 'Pods' ? selectRows(columns, metric.selector) : null;
-  const seriesOf = finder(scope.candidates, index, selected);
-  const places: number[] = [];
+  const seriesOf = finder(columns.layout, namespace, selected);
+  const rows: number[] = [];
   const names: string[] = [];
   const starts: number[] = [];
   const containers: string[] = [];
   let isDistinct = true;
-  let isInOrder = true;
   for (const { name } of pods) {
     if (pattern !== null && !pattern.test(name)) continue;
-    const start = places.length;
+    const start = rows.length;
     for (const series of seriesOf(name)) {
       if (container !== null && series.container !== container) continue;
-      const row = index.rowOf(series.slot);
-      isInOrder &&= row === places.length;
-      places.push(selected === null ? series.slot : row);
+      rows.push(series.row);
       containers.push(series.container);
     }
-    if (places.length === start) continue;
+    if (rows.length === start) continue;
     names.push(name);
     starts.push(start);
-    isDistinct &&=
-      metric.type === 'Pods' ? places.length === start + 1 : areDistinct(containers.slice(start));
+    isDistinct &&= metric.type === 'Pods' ? rows.length === start + 1 : areDistinct(containers.slice(start));
   }
-  starts.push(places.length);
+  starts.push(rows.length);
   return {
-    places,
+    rows,
     parts: { pods: names, starts, containers },
-    selected: selected?.length ?? null,
+    isNoneSelected: selected?.length === 0,
     isPodMissing: seriesOf(null).length > 0,
     isDistinct,
-    wereWhole: isInOrder && places.length === columns.layout.count,
   };
 }
 
@@ -157,17 +107,22 @@ function areDistinct(containers: readonly string[]): boolean {
 
 const NO_SERIES: readonly PodSeries[] = [];
 
-/** Returns a function that finds the series of a pod; null: those without that label. `selected`: only these rows. */
+/**
+ * Returns a function that finds the series of a pod, with the namespace or without that label; null: those without the
+ * label `pod`. `selected`: only these rows; null: all.
+ */
 function finder(
-  { labeled, unlabeled }: Candidates,
-  index: PodIndex,
+  { namespaces }: SeriesLayout,
+  namespace: string,
   selected: readonly number[] | null,
 ): (pod: string | null) => readonly PodSeries[] {
+  const labeled = namespaces.get(namespace)?.pods;
+  const unlabeled = namespaces.get(null)?.pods;
   const rows = selected === null ? null : new Set(selected);
   return (pod) => {
-    const some = labeled?.pods.get(pod) ?? NO_SERIES;
-    const others = unlabeled?.pods.get(pod) ?? NO_SERIES;
+    const some = labeled?.get(pod) ?? NO_SERIES;
+    const others = unlabeled?.get(pod) ?? NO_SERIES;
     const all = others.length === 0 ? some : [...some, ...others];
-    return rows === null ? all : all.filter(({ slot }) => rows.has(index.rowOf(slot)));
+    return rows === null ? all : all.filter(({ row }) => rows.has(row));
   };
 }

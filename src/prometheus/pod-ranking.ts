@@ -18,17 +18,17 @@ export function rankPods(answer: Answer, namespace: string, podNames: readonly s
     return { kind: 'unusable', message: `the answer may be incomplete: ${answer.why}` };
   if (answer.class !== 'value') return { kind: 'unusable', message: answer.message };
   const columns = columnsOf(answer);
-  const index = columns.layout.podIndex();
-  const places = [index.namespaces.get(namespace), index.namespaces.get(null)];
-  if (places.some((place) => place?.pods.has(null) === true))
+  const { namespaces } = columns.layout;
+  const candidates = [namespaces.get(namespace), namespaces.get(null)];
+  if (candidates.some((series) => series?.pods.has(null) === true))
     return { kind: 'unusable', message: 'a series has no label "pod": aggregate by (pod)' };
   const values = new Map<string, number>();
   for (const name of podNames) {
-    const found = places.flatMap((place) => place?.pods.get(name) ?? []);
+    const found = candidates.flatMap((series) => series?.pods.get(name) ?? []);
     const [one] = found;
     if (found.length > 1)
       return { kind: 'unusable', message: `${found.length} series for pod "${name}": aggregate by (pod)` };
-    const value = one === undefined ? Number.NaN : (columns.values[index.rowOf(one.slot)] ?? Number.NaN);
+    const value = one === undefined ? Number.NaN : (columns.values[one.row] ?? Number.NaN);
     if (!Number.isNaN(value)) values.set(name, value);
   }
   return { kind: 'ranked', values };

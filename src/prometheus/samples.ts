@@ -13,7 +13,7 @@ import type {
 import { RecentMap } from '../units/recent-map.js';
 import { addSeconds, type Instant } from '../units/time.js';
 import type { Answer } from './answers/answer.js';
-import { type PickedSeries, pickSeries, valuesAt } from './pick-series.js';
+import { type PickedSeries, pickSeries } from './pick-series.js';
 import { resourceWindowSeconds } from './data-source/resource-queries.js';
 import { columnsOf, type SeriesColumns } from './answers/series-columns.js';
 import { selectRows } from './answers/series-index.js';
@@ -88,7 +88,7 @@ function containersSample(
   const columns = columnsOf(answer);
   const picked = pickSeries(metric, columns, context);
   if (picked.isPodMissing) return errorSample('invalid', 'a series has no label "pod"');
-  const values = valuesAt(picked, columns);
+  const values = picked.rows.map((row) => columns.values[row] ?? NaN);
   const counted = countContainers(picked, values);
   if ('form' in counted) return counted;
   if (values.length === 0) {
@@ -135,7 +135,7 @@ function countContainers(
 function podsSample(metric: PodsMetric, answer: Answered, context: SampleContext): Sample {
   const columns = columnsOf(answer);
   const picked = pickSeries(metric, columns, context);
-  if (picked.selected === 0) return noneSelected(answer, noMatch(columns));
+  if (picked.isNoneSelected) return noneSelected(answer, noMatch(columns));
   if (picked.isPodMissing) {
     return errorSample('invalid', 'a series has no label "pod": a Pods query needs one series for each pod');
   }
@@ -145,7 +145,7 @@ function podsSample(metric: PodsMetric, answer: Answered, context: SampleContext
     const count = (starts[index + 1] ?? 0) - (starts[index] ?? 0);
     return errorSample('invalid', `${count} series for pod "${pods[index] ?? ''}": aggregate by (pod)`);
   }
-  const values = valuesAt(picked, columns);
+  const values = picked.rows.map((row) => columns.values[row] ?? NaN);
   if (values.length === 0) return noneSelected(answer, 'no series of a listed pod');
   const verdict = judgeValues(values);
   if (verdict.error !== null) return verdict.error;

@@ -1,13 +1,10 @@
-import { LayoutChanges } from './layout-changes.js';
 import { EXACT_DIGITS, MOST_DIGITS, nearestNumber } from './nearest-number.js';
 import { parseSampleValue } from './sample-value.js';
-import type { SentLayout } from './series-layout.js';
+import { SentLayout } from './series-layout.js';
 
 /** An instant vector in columns, and the rest of the answer. */
 export interface VectorReading {
   readonly layout: SentLayout;
-  /** Number of series whose labels were not among the known ones. */
-  readonly added: number;
   /** In the order of `layout`. NaN and infinite values are kept. */
   readonly values: readonly number[];
   /** Evaluation time of the oldest value. */
@@ -57,8 +54,8 @@ export const LATEST_SECONDS = 253_402_300_799;
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
- * Reads the form in which all engines send an instant vector, without a string or an object for each series. Compares
- * the labels with those of the last answer, `known`, and returns its layout if nothing has changed. Null: the answer has
+ * Reads the form in which all engines send an instant vector, without a string or an object for each series. Returns the
+ * layout of the last answer, `known`, if the labels are the same, which they are in most rounds. Null: the answer has
  * any other form, or has no series, or exceeds a bound; the JSON parser says what it is.
  */
 export function readVector(
@@ -66,14 +63,20 @@ export function readVector(
   known: SentLayout | null,
   bounds: VectorBounds,
 ): VectorReading | null {
-  return new VectorReader(body, known, bounds).read();
+  const same = known === null ? null : new VectorReader(body, known, bounds).read();
+  return same ?? new VectorReader(body, null, bounds).read();
 }
 
 class VectorReader {
   readonly #body: Buffer;
-  readonly #changes: LayoutChanges;
+  /** Other labels are not read; null: any labels are. */
+  readonly #known: SentLayout | null;
   readonly #bounds: VectorBounds;
   readonly #values: number[];
+  /** Where the labels of each series start and end. */
+  readonly #spans: number[] = [];
+  /** The number of labels. */
+  #items = 0;
   #at = 0;
   #seconds = Infinity;
   #timeFrom = 0;
@@ -81,7 +84,7 @@ class VectorReader {
 
   constructor(body: Buffer, known: SentLayout | null, bounds: VectorBounds) {
     this.#body = body;
-    this.#changes = new LayoutChanges(body, known);
+    this.#known = known;
     this.#bounds = bounds;
     // One allocation of the size that the last answer had.
     this.#values = known === null ? [] : new Array<number>(known.count);
@@ -95,17 +98,17 @@ class VectorReader {
     let row = 0;
     do {
       if (row >= this.#bounds.series || !this.#skip(ROW_HEAD)) return null;
-      if (!this.#skipKnownLabels() && !this.#readLabels()) return null;
+      if (this.#known === null ? !this.#readLabels() : !this.#skipLabels(this.#known, row)) return null;
       if (!this.#skip(PAIR_HEAD) || !this.#readTime() || !this.#readValue(row)) return null;
       row += 1;
     } while (body[this.#at++] === COMMA);
     if (body[this.#at - 1] !== CLOSE_BRACKET) return null;
     const rest = this.#readRest(hasPlainHead);
     if (rest === undefined) return null;
-    values.length = row;
-    const layout = this.#changes.layout();
-    if (ITEMS_AROUND + row * ITEMS_OF_ROW + layout.items > this.#bounds.items) return null;
-    return { layout, added: this.#changes.added, values, seconds: this.#seconds, rest };
+    const layout = this.#known ?? this.#layoutOf(row);
+    if (layout.count !== row || ITEMS_AROUND + row * ITEMS_OF_ROW + layout.items > this.#bounds.items)
+      return null;
+    return { layout, values, seconds: this.#seconds, rest };
   }
 
   #skip(text: Buffer): boolean {
@@ -116,18 +119,37 @@ class VectorReader {
     return true;
   }
 
-  #skipKnownLabels(): boolean {
-    const end = this.#changes.skip(this.#at);
-    if (end === -1) return false;
-    this.#at = end;
+  /** Skips the labels that a row has in the known layout. */
+  #skipLabels({ bytes, ends, count }: SentLayout, row: number): boolean {
+    if (row >= count) return false;
+    const body = this.#body;
+    let at = this.#at;
+    const end = ends[row] ?? 0;
+    for (let index = row === 0 ? 0 : (ends[row - 1] ?? 0) + 1; index < end; index += 1)
+      if (bytes[index] !== body[at++]) return false;
+    this.#at = at;
     return true;
+  }
+
+  #layoutOf(count: number): SentLayout {
+    const spans = this.#spans;
+    let size = 0;
+    for (let at = 0; at < spans.length; at += 2) size += (spans[at + 1] ?? 0) - (spans[at] ?? 0) + 1;
+    const bytes = Buffer.allocUnsafe(size);
+    const ends = new Int32Array(count);
+    let to = 0;
+    for (let row = 0; row < count; row += 1) {
+      to += this.#body.copy(bytes, to, spans[2 * row], spans[2 * row + 1]);
+      ends[row] = to;
+      bytes[to++] = COMMA;
+    }
+    return new SentLayout(bytes, ends, this.#items);
   }
 
   /** Reads an object whose members are strings. */
   #readLabels(): boolean {
     const body = this.#body;
     const from = this.#at;
-    let items = 0;
     if (body[this.#at++] !== OPEN_BRACE) return false;
     if (body[this.#at] === CLOSE_BRACE) this.#at += 1;
     else {
@@ -138,12 +160,12 @@ class VectorReader {
         const value = this.#skipString();
         if (value === null) return false;
         isEscaped ||= name || value;
-        items += 1;
+        this.#items += 1;
       } while (body[this.#at++] === COMMA);
       if (body[this.#at - 1] !== CLOSE_BRACE) return false;
       if (isEscaped && !isJson(body.toString('utf8', from, this.#at))) return false;
     }
-    this.#changes.add(from, this.#at, items);
+    this.#spans.push(from, this.#at);
     return true;
   }
 

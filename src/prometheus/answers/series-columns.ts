@@ -1,5 +1,5 @@
 import { type Labels, labelIn, type Series } from './series.js';
-import { KnownLayout, type SeriesLayout } from './series-layout.js';
+import { SeriesLayout } from './series-layout.js';
 
 /** The series of an answer as rows: a value for each, and the labels that answers share. */
 export class SeriesColumns {
@@ -44,7 +44,8 @@ export function columnsOf(answer: {
   let columns = known.get(series);
   if (columns === undefined) {
     const values = series.map(({ value }) => value);
-    known.set(series, (columns = new SeriesColumns(new KnownLayout(series), values)));
+    const layout = new SeriesLayout(series.length, () => series.map(({ labels }) => labels));
+    known.set(series, (columns = new SeriesColumns(layout, values)));
   }
   return columns;
 }

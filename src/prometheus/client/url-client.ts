@@ -38,7 +38,7 @@ export interface UrlClient {
   readonly series: () => SeriesCounts;
 }
 
-/** Series in answers: the labels were known from the last answer to the same query, or had to be read. */
+/** Series in answers: the labels were those of the last answer to the same query, or had to be read. */
 export interface SeriesCounts {
   readonly known: number;
   readonly read: number;
@@ -152,9 +152,8 @@ export function createUrlClient(
       const excess = whyTooLarge(bytes, limits);
       if (excess !== null) return { class: 'failed', reason: 'too_large', message: excess };
     } else {
+      series[reading.layout === memo.layout ? 'known' : 'read'] += reading.layout.count;
       memo.layout = reading.layout;
-      series.known += reading.layout.count - reading.added;
-      series.read += reading.added;
     }
     const answer = redact(
       reading === null

@@ -101,7 +101,7 @@ export function createResourceBatches(
       loweredRounds = 0;
     }
     if (answer.class !== 'value' && answer.class !== 'partial') return;
-    const known = columnsOf(answer).layout.podIndex().namespaces;
+    const known = columnsOf(answer).layout.namespaces;
     for (const namespace of namespaces) seriesOf.set(namespace, known.get(namespace)?.count ?? 0, now);
   };
 
@@ -154,7 +154,7 @@ type Scalers = ReadonlyMap<string, number>;
 /** Only this label distinguishes pods with the same name in two namespaces. */
 function lacksNamespace(answer: Answer): boolean {
   if (answer.class !== 'value' && answer.class !== 'partial') return false;
-  return columnsOf(answer).layout.podIndex().namespaces.has(null);
+  return columnsOf(answer).layout.namespaces.has(null);
 }
 
 function sum(numbers: readonly number[]): number {
