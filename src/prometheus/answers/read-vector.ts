@@ -1,4 +1,3 @@
-import { EXACT_DIGITS, MOST_DIGITS, nearestNumber } from './nearest-number.js';
 import { parseSampleValue } from './sample-value.js';
 import { SentLayout } from './series-layout.js';
 
@@ -34,9 +33,6 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const COLON = 0x3a;
-const MINUS = 0x2d;
-const DOT = 0x2e;
-const ZERO = 0x30;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
@@ -215,45 +211,14 @@ class VectorReader {
 
   #readValue(row: number): boolean {
     const body = this.#body;
-    let at = this.#at;
-    if (body[at++] !== QUOTE) return false;
-    const from = at;
-    const isNegative = body[at] === MINUS;
-    if (isNegative) at += 1;
-    let isEmpty = true;
-    let hasPoint = false;
-    let decimals = 0;
-    let count = 0;
-    let digits = 0;
-    let more = 0;
-    for (; ; at += 1) {
-      const byte = body[at] ?? 0;
-      const digit = byte - ZERO;
-      if (digit >= 0 && digit <= 9) {
-        isEmpty = false;
-        if (hasPoint) decimals += 1;
-        if (count < EXACT_DIGITS) digits = digits * 10 + digit;
-        else more = more * 10 + digit;
-        // Zeros at the beginning are no digits of the number.
-        if (digits > 0) count += 1;
-        if (count > MOST_DIGITS) break;
-      } else if (byte === DOT && !hasPoint) hasPoint = true;
-      else break;
-    }
-    let value =
-      isEmpty || body[at] !== QUOTE
-        ? NaN
-        : nearestNumber(digits, more, Math.max(0, count - EXACT_DIGITS), decimals);
-    if (isNegative) value = -value;
-    if (Number.isNaN(value)) {
-      at = body.indexOf(QUOTE, from);
-      if (at === -1 || at - from > MAX_NUMBER_BYTES) return false;
-      const parsed = parseSampleValue(body.toString('latin1', from, at));
-      if (parsed === null) return false;
-      value = parsed;
-    }
+    if (body[this.#at] !== QUOTE) return false;
+    const from = this.#at + 1;
+    const to = body.indexOf(QUOTE, from);
+    if (to === -1 || to - from > MAX_NUMBER_BYTES) return false;
+    const value = parseSampleValue(body.toString('latin1', from, to));
+    if (value === null) return false;
     this.#values[row] = value;
-    this.#at = at;
+    this.#at = to;
     return this.#skip(ROW_TAIL);
   }
 
