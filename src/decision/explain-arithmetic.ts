@@ -96,8 +96,7 @@ function firstRatio(
 function countUnlisted(sample: Sample, { pods }: Snapshot): number {
   if (sample.form === 'error' || sample.form === 'values') return 0;
   const listed = new Set(pods.map(({ name }) => name));
-  const sampled = sample.form === 'pods' ? sample.pods : sample.containers;
-  return [...sampled.keys()].filter((name) => !listed.has(name)).length;
+  return sample.pods.filter((name) => !listed.has(name)).length;
 }
 
 /** Missing and unready pods get the value that reduces the change. */

@@ -57,9 +57,8 @@ function ageText(at: Instant, now: Instant): string {
 
 function extentOf(sample: Exclude<Sample, { form: 'error' }>): readonly string[] {
   if (sample.form === 'values') return [`${sample.values.length} series`];
-  const pods = sample.form === 'pods' ? sample.pods : sample.containers;
   const window = sample.windowSeconds === 0 ? [] : [`over ${sample.windowSeconds} s`];
-  return [...window, `of ${countOf(pods.size, 'pod')}`];
+  return [...window, `of ${countOf(sample.pods.length, 'pod')}`];
 }
 
 function sinceText(spec: MetricSpec, { state }: Snapshot): string {

@@ -144,8 +144,7 @@ function countFilled({ result, sample, spec }: JudgedMetric, { pods }: Snapshot)
     ready.length + (usage === target ? 0 : missing.length) + (usage > target ? unready.length : 0);
   if (sample.form === 'error' || sample.form === 'values') return listed;
   const names = new Set(pods.map(({ name }) => name));
-  const sampled = sample.form === 'pods' ? sample.pods : sample.containers;
-  return listed + [...sampled.keys()].filter((name) => !names.has(name)).length;
+  return listed + sample.pods.filter((name) => !names.has(name)).length;
 }
 
 /** Returns null if the tolerance does not keep the count; empty if the printed numbers alone give the same count. */

@@ -1,5 +1,5 @@
 import { errorSample } from '../decision/samples/sample-rules.js';
-import type { Pod, Sample } from '../decision/snapshot/snapshot.js';
+import { listUsage, type Pod, type Sample } from '../decision/snapshot/snapshot.js';
 import type { MetricSpec } from '../scaler/spec.js';
 import { milliToNumber } from '../units/quantity.js';
 import type { Instant } from '../units/time.js';
@@ -20,14 +20,15 @@ export function sampleOf(
   const values = [...byPod.values()];
   if (values.length === 0) return NO_SERIES;
   if (values.every(Number.isNaN)) return errorSample('nan', 'every value is NaN');
-  if (metric.type === 'Pods') return { form: 'pods', at: now, windowSeconds: 0, pods: byPod, partial: null };
-  const containers = new Map(
+  if (metric.type === 'Pods')
+    return { form: 'pods', at: now, windowSeconds: 0, pods: [...byPod.keys()], values, partial: null };
+  const usage = new Map(
     pods.flatMap((pod) => {
       const value = byPod.get(pod.name);
       return value === undefined ? [] : [[pod.name, usageOf(metric, value, pod)] as const];
     }),
   );
-  return { form: 'containers', at: now, windowSeconds: 0, containers, partial: null };
+  return { form: 'containers', at: now, windowSeconds: 0, ...listUsage(usage), partial: null };
 }
 
 const NO_SERIES = errorSample(

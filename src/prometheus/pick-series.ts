@@ -1,7 +1,7 @@
-import type { PodParts } from '../decision/samples/named-values.js';
-import type { Pod } from '../decision/snapshot/snapshot.js';
+import type { ContainerUsage, Pod } from '../decision/snapshot/snapshot.js';
 import { isByPod } from '../promql/by-pod.js';
 import { podsPattern } from '../promql/pods-pattern.js';
+import { largestWrittenRangeSeconds } from '../promql/ranges.js';
 import type { MetricSpec, TargetRef } from '../scaler/spec.js';
 import { RecentMap } from '../units/recent-map.js';
 import type { Instant } from '../units/time.js';
@@ -9,15 +9,17 @@ import { selectRows } from './answers/series-index.js';
 import type { SeriesColumns } from './answers/series-columns.js';
 import type { PodSeries, SeriesLayout } from './answers/series-layout.js';
 
-/** Which series of an answer belong to the pods of a scaler, pod by pod. `parts.containers` is '' without that label. */
+/** The series of an answer that belong to the pods of a scaler, pod by pod. */
 export interface PickedSeries {
   readonly rows: readonly number[];
-  readonly parts: PodParts;
+  readonly places: Omit<ContainerUsage, 'values'>;
   /** Whether the metric has a selector that no series fulfills. */
   readonly isNoneSelected: boolean;
   readonly isPodMissing: boolean;
   /** Whether no two series count for the same pod, or for the same container of a pod. */
   readonly isDistinct: boolean;
+  /** The largest range in the query of a Pods metric; 0 for other metrics. */
+  readonly windowSeconds: number;
 }
 
 interface Scope {
@@ -46,7 +48,8 @@ export function pickSeries(metric: MetricSpec, columns: SeriesColumns, scope: Sc
     last.pods = pods;
     return last.picked;
   }
-  const picked = pickNow(metric, columns, scope);
+  const windowSeconds = last?.picked.windowSeconds ?? windowOf(metric);
+  const picked = { ...pickNow(metric, columns, scope), windowSeconds };
   lastPicked.set(metric, { namespace, pods, layout, picked }, now);
   return picked;
 }
@@ -56,7 +59,15 @@ function haveSameNames(some: readonly Pod[], others: readonly Pod[]): boolean {
   return some.length === others.length && some.every(({ name }, index) => name === others[index]?.name);
 }
 
-function pickNow(metric: MetricSpec, columns: SeriesColumns, scope: Scope): PickedSeries {
+function windowOf(metric: MetricSpec): number {
+  return metric.type === 'Pods' ? largestWrittenRangeSeconds(metric.query) : 0;
+}
+
+function pickNow(
+  metric: MetricSpec,
+  columns: SeriesColumns,
+  scope: Scope,
+): Omit<PickedSeries, 'windowSeconds'> {
   const { namespace, workload, pods } = scope;
   const pattern = metric.type === 'Pods' && isByPod(metric.query) ? wholePattern(workload) : null;
   const container = metric.type === 'ContainerResource' ? metric.container : null;
@@ -83,7 +94,7 @@ function pickNow(metric: MetricSpec, columns: SeriesColumns, scope: Scope): Pick
   starts.push(rows.length);
   return {
     rows,
-    parts: { pods: names, starts, containers },
+    places: { pods: names, starts, containers },
     isNoneSelected: selected?.length === 0,
     isPodMissing: seriesOf(null).length > 0,
     isDistinct,

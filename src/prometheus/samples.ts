@@ -1,7 +1,11 @@
-import { NamedParts, NamedValues } from '../decision/samples/named-values.js';
 import { errorSample, judgeValues, seriesCountError } from '../decision/samples/sample-rules.js';
-import type { ErrorSample, Pod, Sample } from '../decision/snapshot/snapshot.js';
-import { largestWrittenRangeSeconds } from '../promql/ranges.js';
+import {
+  type ContainerUsage,
+  type ErrorSample,
+  listUsage,
+  type Pod,
+  type Sample,
+} from '../decision/snapshot/snapshot.js';
 import type {
   ContainerResourceMetric,
   MetricSpec,
@@ -10,7 +14,6 @@ import type {
   Scaler,
   TargetRef,
 } from '../scaler/spec.js';
-import { RecentMap } from '../units/recent-map.js';
 import { addSeconds, type Instant } from '../units/time.js';
 import type { Answer } from './answers/answer.js';
 import { type PickedSeries, pickSeries } from './pick-series.js';
@@ -89,8 +92,8 @@ function containersSample(
   const picked = pickSeries(metric, columns, context);
   if (picked.isPodMissing) return errorSample('invalid', 'a series has no label "pod"');
   const values = picked.rows.map((row) => columns.values[row] ?? NaN);
-  const counted = countContainers(picked, values);
-  if ('form' in counted) return counted;
+  const usage = usageOf(picked, values);
+  if ('form' in usage) return usage;
   if (values.length === 0) {
     const which = metric.type === 'ContainerResource' ? `container "${metric.container}" of ` : '';
     return noneSelected(answer, `no series of ${which}a listed pod`);
@@ -101,22 +104,28 @@ function containersSample(
     form: 'containers',
     at: addSeconds(answer.evaluatedAt, -(source?.scrapeIntervalSeconds ?? 0)),
     windowSeconds: source === null ? 0 : resourceWindowSeconds(source, metric.name),
-    containers: counted,
+    pods: usage.pods,
+    starts: usage.starts,
+    containers: usage.containers,
+    values: usage.values,
     partial: whySamplePartial(answer, verdict, context.now),
   };
 }
 
 /** Returns the usage of each container without NaN, or why it is unknown. */
-function countContainers(
-  { parts, isDistinct }: PickedSeries,
+function usageOf(
+  { places, isDistinct }: PickedSeries,
   values: readonly number[],
-): ReadonlyMap<string, ReadonlyMap<string, number>> | ErrorSample {
-  if (isDistinct && !values.some(Number.isNaN)) return new NamedParts(parts, values);
-  const containers = new Map<string, Map<string, number>>();
-  for (const [index, pod] of parts.pods.entries()) {
+): ContainerUsage | ErrorSample {
+  if (isDistinct && !values.some(Number.isNaN)) {
+    const { pods, starts, containers } = places;
+    return { pods, starts, containers, values };
+  }
+  const byPod = new Map<string, Map<string, number>>();
+  for (const [index, pod] of places.pods.entries()) {
     const usage = new Map<string, number>();
-    for (let at = parts.starts[index] ?? 0; at < (parts.starts[index + 1] ?? 0); at += 1) {
-      const container = parts.containers[at] ?? '';
+    for (let at = places.starts[index] ?? 0; at < (places.starts[index + 1] ?? 0); at += 1) {
+      const container = places.containers[at] ?? '';
       const value = values[at] ?? NaN;
       // A series without `container` is the whole pod. Other series next to it would count its usage twice.
       if (usage.has(container) || (usage.size > 0 && (container === '' || usage.has('')))) {
@@ -127,9 +136,9 @@ function countContainers(
       }
       if (!Number.isNaN(value)) usage.set(container, value);
     }
-    if (usage.size > 0) containers.set(pod, usage);
+    if (usage.size > 0) byPod.set(pod, usage);
   }
-  return containers;
+  return listUsage(byPod);
 }
 
 function podsSample(metric: PodsMetric, answer: Answered, context: SampleContext): Sample {
@@ -139,7 +148,7 @@ function podsSample(metric: PodsMetric, answer: Answered, context: SampleContext
   if (picked.isPodMissing) {
     return errorSample('invalid', 'a series has no label "pod": a Pods query needs one series for each pod');
   }
-  const { pods, starts } = picked.parts;
+  const { pods, starts } = picked.places;
   if (!picked.isDistinct) {
     const index = pods.findIndex((_, at) => (starts[at + 1] ?? 0) - (starts[at] ?? 0) > 1);
     const count = (starts[index + 1] ?? 0) - (starts[index] ?? 0);
@@ -152,29 +161,11 @@ function podsSample(metric: PodsMetric, answer: Answered, context: SampleContext
   return {
     form: 'pods',
     at: answer.evaluatedAt,
-    windowSeconds: windowOf(metric, context.now),
-    pods: verdict.partial === null ? new NamedValues(pods, values) : withoutNaN(pods, values),
+    windowSeconds: picked.windowSeconds,
+    pods: verdict.partial === null ? pods : pods.filter((_, index) => !Number.isNaN(values[index])),
+    values: verdict.partial === null ? values : values.filter((value) => !Number.isNaN(value)),
     partial: whySamplePartial(answer, verdict, context.now),
   };
-}
-
-function withoutNaN(names: readonly string[], values: readonly number[]): ReadonlyMap<string, number> {
-  const pods = new Map<string, number>();
-  for (const [index, name] of names.entries()) {
-    const value = values[index] ?? NaN;
-    if (!Number.isNaN(value)) pods.set(name, value);
-  }
-  return pods;
-}
-
-const windows = new RecentMap<PodsMetric, number>();
-
-function windowOf(metric: PodsMetric, now: Instant): number {
-  const known = windows.get(metric, now);
-  if (known !== undefined) return known;
-  const seconds = largestWrittenRangeSeconds(metric.query);
-  windows.set(metric, seconds, now);
-  return seconds;
 }
 
 function valuesSample(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ErrorSample, Sample } from '../../src/decision/snapshot/snapshot.js';
+import { type ErrorSample, listUsage, type Sample } from '../../src/decision/snapshot/snapshot.js';
 import {
   advanceHold,
   type HoldInput,
@@ -16,7 +16,7 @@ const usage: Sample = {
   form: 'containers',
   at: at(0),
   windowSeconds: 120,
-  containers: new Map(),
+  ...listUsage(new Map()),
   partial: null,
 };
 const errorOf = (kind: ErrorSample['kind']): Sample => ({ form: 'error', kind, error: kind });

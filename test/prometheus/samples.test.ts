@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
 import type { Series } from '../../src/prometheus/answers/series.js';
-import type { Sample } from '../../src/decision/snapshot/snapshot.js';
+import { listUsage, type Sample } from '../../src/decision/snapshot/snapshot.js';
 import { toSample, toSamples } from '../../src/prometheus/samples.js';
 import type { LabelSelector, MetricSpec, PodsMetric } from '../../src/scaler/spec.js';
 import { aPod, aScaler, aSource, at, cpuMetric, externalMetric, T0, WORKLOAD } from '../support/builders.js';
@@ -27,24 +27,13 @@ const usage = (pod: string, container: string, value: number, namespace = 'shop'
   one(value, { namespace, pod, container });
 
 function sampleOf(metric: MetricSpec, answer: Answer, podNames: readonly string[] = ['a', 'b'], now = T0) {
-  const sample = toSample(metric, answer, {
+  return toSample(metric, answer, {
     namespace: 'shop',
     workload: WORKLOAD,
     pods: podNames.map((name) => aPod(name)),
     now,
     source: aSource(),
   });
-  return withMaps(sample);
-}
-
-/** A sample is compared by its contents. */
-function withMaps(sample: Sample): Sample {
-  if (sample.form === 'pods') return { ...sample, pods: new Map(sample.pods) };
-  if (sample.form !== 'containers') return sample;
-  return {
-    ...sample,
-    containers: new Map(Array.from(sample.containers, ([pod, usage]) => [pod, new Map(usage)])),
-  };
 }
 
 describe('a sample without an answer', () => {
@@ -94,16 +83,10 @@ describe('a sample of a resource', () => {
       at: at(-30),
       windowSeconds: 120,
       partial: null,
-      containers: new Map([
-        [
-          'a',
-          new Map([
-            ['app', 0.5],
-            ['proxy', 0.1],
-          ]),
-        ],
-        ['b', new Map([['app', 0.7]])],
-      ]),
+      pods: ['a', 'b'],
+      starts: [0, 2, 3],
+      containers: ['app', 'proxy', 'app'],
+      values: [0.5, 0.1, 0.7],
     });
   });
 
@@ -116,13 +99,13 @@ describe('a sample of a resource', () => {
 
     expect(sampleOf(appCpu, answer)).toMatchObject({
       partial: null,
-      containers: new Map([['a', new Map([['app', 0.5]])]]),
+      ...listUsage(new Map([['a', new Map([['app', 0.5]])]])),
     });
   });
 
   it('accepts a series without a namespace label', () => {
     expect(sampleOf(cpuMetric, values([one(1, { pod: 'a', container: 'app' })]))).toMatchObject({
-      containers: new Map([['a', new Map([['app', 1]])]]),
+      ...listUsage(new Map([['a', new Map([['app', 1]])]])),
     });
   });
 
@@ -157,7 +140,8 @@ describe('a sample of NaN', () => {
 
   it('drops NaN and is partial if only some values are NaN', () => {
     expect(sampleOf(podsMetric, values([one(NaN, { pod: 'a' }), one(4, { pod: 'b' })]))).toMatchObject({
-      pods: new Map([['b', 4]]),
+      pods: ['b'],
+      values: [4],
       partial: '1 of 2 series are NaN',
     });
     expect(sampleOf(externalMetric(), values([one(NaN), one(2), one(3)]))).toMatchObject({
@@ -186,10 +170,8 @@ describe('a sample of Pods', () => {
       at: T0,
       windowSeconds: 60,
       partial: null,
-      pods: new Map([
-        ['a', 4],
-        ['b', 5],
-      ]),
+      pods: ['a', 'b'],
+      values: [4, 5],
     });
   });
 
@@ -199,13 +181,11 @@ describe('a sample of Pods', () => {
     const other = 'web-api-6d4cf56db6-x7k2p';
     const answer = values([one(4, { pod: own }), one(5, { pod: other })]);
 
-    expect(sampleOf(metric, answer, [own, other])).toMatchObject({ pods: new Map([[own, 4]]) });
+    expect(sampleOf(metric, answer, [own, other])).toMatchObject({ pods: [own], values: [4] });
     expect(sampleOf(metric, answer, [other])).toMatchObject({ error: 'no series of a listed pod' });
     expect(sampleOf(podsMetric, answer, [own, other])).toMatchObject({
-      pods: new Map([
-        [own, 4],
-        [other, 5],
-      ]),
+      pods: [own, other],
+      values: [4, 5],
     });
   });
 
@@ -344,7 +324,7 @@ describe('toSamples', () => {
 
     for (const [index, sample] of samples.entries()) {
       expect(sample).toMatchObject({ form: 'containers', partial: null });
-      expect(sample?.form === 'containers' ? [...sample.containers.keys()] : []).toEqual(names(index));
+      expect(sample?.form === 'containers' ? sample.pods : []).toEqual(names(index));
     }
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ErrorSample, Sample } from '../../src/decision/snapshot/snapshot.js';
+import { type ErrorSample, listUsage, type Sample } from '../../src/decision/snapshot/snapshot.js';
 import { advanceHolds, NO_HOLDS } from '../../src/prometheus/recovery-hold.js';
 import { KEPT } from '../../src/prometheus/source/history-watch.js';
 import { aScaler, aSource, at, cpuMetric, externalMetric } from '../support/builders.js';
@@ -10,7 +10,7 @@ const usage: Sample = {
   form: 'containers',
   at: at(0),
   windowSeconds: 120,
-  containers: new Map(),
+  ...listUsage(new Map()),
   partial: null,
 };
 const errorOf = (kind: ErrorSample['kind']): Sample => ({ form: 'error', kind, error: kind });

@@ -49,7 +49,10 @@ export async function compareWithAlone(
     });
     if (sample.form === 'error')
       return [`${answer.class === 'failed' ? answer.reason : ''} ${sample.kind}`, {}];
-    const values = sample.form === 'pods' ? Object.fromEntries(sample.pods) : {};
+    const values =
+      sample.form === 'pods'
+        ? Object.fromEntries(sample.pods.map((pod, index) => [pod, sample.values[index] ?? NaN]))
+        : {};
     return [sample.partial === null ? 'value' : 'partial', values];
   };
   const patterns = new Map(

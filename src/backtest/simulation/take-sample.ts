@@ -23,17 +23,22 @@ export function takeSample(metric: MetricSpec, model: MetricModel, context: Samp
       ? errorSample('missing', NO_DATA)
       : { form: 'values', at: context.now, values: [value], partial: null };
   }
-  const values = valuesByPod(model, { ...context, measuredAt });
-  if (values.size === 0) return errorSample('missing', NO_DATA);
+  const byPod = valuesByPod(model, { ...context, measuredAt });
+  if (byPod.size === 0) return errorSample('missing', NO_DATA);
+  const pods = [...byPod.keys()];
+  const values = [...byPod.values()];
   const windowSeconds = model.kind === 'constant' ? 0 : model.windowSeconds;
   if (metric.type === 'Pods')
-    return { form: 'pods', at: context.now, windowSeconds, pods: values, partial: null };
+    return { form: 'pods', at: context.now, windowSeconds, pods, values, partial: null };
   const container = metric.type === 'ContainerResource' ? metric.container : CONTAINER;
   return {
     form: 'containers',
     at: addSeconds(context.now, -context.scrapeIntervalSeconds),
     windowSeconds,
-    containers: byContainer(values, container),
+    pods,
+    starts: [...pods.keys(), pods.length],
+    containers: pods.map(() => container),
+    values,
     partial: null,
   };
 }
@@ -50,18 +55,4 @@ function valuesByPod(model: MetricModel, context: ShareContext): ReadonlyMap<str
   if (model.kind === 'share') return shareValues(model, context);
   const value = model.load.at(context.now);
   return value === null ? new Map() : new Map(context.pods.map(({ name }) => [name, value]));
-}
-
-function byContainer(
-  values: ReadonlyMap<string, number>,
-  container: string,
-): ReadonlyMap<string, ReadonlyMap<string, number>> {
-  const shared = new Map<number, ReadonlyMap<string, number>>();
-  const containers = new Map<string, ReadonlyMap<string, number>>();
-  for (const [pod, value] of values) {
-    const usage = shared.get(value) ?? new Map([[container, value]]);
-    shared.set(value, usage);
-    containers.set(pod, usage);
-  }
-  return containers;
 }

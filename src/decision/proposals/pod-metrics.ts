@@ -2,7 +2,6 @@ import { addMilli } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
 import { formatInstant } from '../../units/time.js';
 import type { PodGroups } from '../result/decision.js';
-import { NamedParts } from '../samples/named-values.js';
 import type { ContainersSample, PodsSample } from '../snapshot/snapshot.js';
 import type { PodMetric, Proposal, ProposalContext } from './context.js';
 import { noProposal } from './context.js';
@@ -26,9 +25,9 @@ export function proposeFromPods(
   context: ProposalContext,
 ): Proposal {
   if (context.pods.length === 0) return noProposal('the selector matches no pods');
-  const useValues = valuesOf(metric, sample);
-  const settled = usageOfSettled(metric, useValues, { sample, context });
+  const settled = usageOfSettled(metric, { sample, context });
   if (settled !== null) return proposeFromUsage(metric, settled, context);
+  const useValues = valuesOf(metric, sample);
   const { groups, reasons, names } = countPods(metric, useValues, { sample, context });
   const requests = requestsOf(metric, context);
   const seen = { pods: groups, podReasons: reasons };
@@ -66,22 +65,34 @@ function withCause(requests: Requests | { readonly error: string }, message: str
 type UseValues = (pod: string, use: (value: number) => void) => boolean;
 
 function valuesOf(metric: PodMetric, sample: ContainersSample | PodsSample): UseValues {
+  const useAt = valuesAt(metric, sample);
+  const indexes = new Map(sample.pods.map((pod, index) => [pod, index]));
+  return (pod, use) => {
+    const index = indexes.get(pod);
+    return index !== undefined && useAt(index, use);
+  };
+}
+
+/** The same for a pod by its position in the sample. */
+function valuesAt(
+  metric: PodMetric,
+  sample: ContainersSample | PodsSample,
+): (index: number, use: (value: number) => void) => boolean {
+  const { values } = sample;
   if (sample.form === 'pods') {
-    const { pods } = sample;
-    return (pod, use) => {
-      const value = pods.get(pod);
-      if (value !== undefined) use(value);
-      return value !== undefined;
+    return (index, use) => {
+      use(values[index] ?? NaN);
+      return true;
     };
   }
-  const { containers } = sample;
+  const { starts, containers } = sample;
   const container = containerOf(metric);
-  if (containers instanceof NamedParts) return (pod, use) => containers.each(pod, container, use);
-  return (pod, use) => {
+  return (index, use) => {
+    const end = starts[index + 1] ?? 0;
     let hasValue = false;
-    for (const [name, value] of containers.get(pod) ?? []) {
-      if (container !== null && name !== container) continue;
-      use(value);
+    for (let at = starts[index] ?? 0; at < end; at += 1) {
+      if (container !== null && containers[at] !== container) continue;
+      use(values[at] ?? NaN);
       hasValue = true;
     }
     return hasValue;
@@ -116,12 +127,8 @@ interface Given {
 
 const NO_REASONS: Proposal['podReasons'] = {};
 
-/** The usual case, for speed: all pods have settled and have a sample, and nothing else has one. Null: it is another one. */
-function usageOfSettled(
-  metric: PodMetric,
-  useValues: UseValues,
-  { sample, context }: Given,
-): FirstPass | null {
+/** The usual case, for speed: all pods have settled, and the sample has exactly these. Null: it is another one. */
+function usageOfSettled(metric: PodMetric, { sample, context }: Given): FirstPass | null {
   const { settled } = context.podFacts;
   if (settled === null) return null;
   const { cpuInitializationPeriodSeconds, podWarmupSeconds } = context.spec;
@@ -129,9 +136,10 @@ function usageOfSettled(
   if (hasReadinessRule(metric, context) && !hasSettled(settled, youngSeconds, context.now)) return null;
   const { groups } = settled;
   const pods = groups.ready.length;
-  if ((sample.form === 'pods' ? sample.pods : sample.containers).size !== pods) return null;
+  if (sample.pods.length !== pods) return null;
+  const useAt = valuesAt(metric, sample);
   const sum = new MilliSum();
-  if (!groups.ready.every((name) => useValues(name, sum.add))) return null;
+  if (!groups.ready.every((name, index) => sample.pods[index] === name && useAt(index, sum.add))) return null;
   const isUtilization = metric.target.type === 'Utilization';
   const requested = isUtilization ? settled.requested(metric.name, containerOf(metric)) : 0n;
   if (requested === null) return null;
@@ -143,8 +151,7 @@ function countPods(metric: PodMetric, useValues: UseValues, { sample, context }:
   const hasSample = (name: string): boolean => useValues(name, ignore);
   const grouped = groupPods(context.pods, hasSample, readinessRule(metric, { sample, context }));
   const aside = new Set([...grouped.groups.ignored, ...grouped.groups.unready]);
-  const sampled = sample.form === 'pods' ? sample.pods : sample.containers;
-  const names = [...sampled.keys()].filter((name) => !aside.has(name) && hasSample(name));
+  const names = sample.pods.filter((name) => !aside.has(name) && hasSample(name));
   return { ...grouped, names };
 }
 

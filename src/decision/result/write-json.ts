@@ -72,11 +72,21 @@ function sampleToJson(sample: Sample): Readonly<Record<string, unknown>> {
   switch (sample.form) {
     case 'values':
       return { at, values: sample.values, ...partial };
-    case 'pods':
-      return { at, windowSeconds: sample.windowSeconds, pods: Object.fromEntries(sample.pods), ...partial };
+    case 'pods': {
+      const { windowSeconds, values } = sample;
+      const pods = Object.fromEntries(sample.pods.map((pod, index) => [pod, values[index]]));
+      return { at, windowSeconds, pods, ...partial };
+    }
     case 'containers': {
-      const containers = mapToJson(sample.containers, (pod) => Object.fromEntries(pod));
-      return { at, windowSeconds: sample.windowSeconds, containers, ...partial };
+      const { windowSeconds, starts, values } = sample;
+      const containers = Object.fromEntries(
+        sample.pods.map((pod, index) => {
+          const [start = 0, end = 0] = starts.slice(index, index + 2);
+          const names = sample.containers.slice(start, end);
+          return [pod, Object.fromEntries(names.map((name, offset) => [name, values[start + offset]]))];
+        }),
+      );
+      return { at, windowSeconds, containers, ...partial };
     }
     default:
       return sample satisfies never;

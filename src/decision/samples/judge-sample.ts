@@ -6,7 +6,6 @@ import type {
   Sample,
   ValuesSample,
 } from '../snapshot/snapshot.js';
-import { NamedParts, NamedValues } from './named-values.js';
 import { errorSample, isReadAsZero, judgeValues, seriesCountError } from './sample-rules.js';
 
 export type ValueSample = ContainersSample | PodsSample | ValuesSample;
@@ -41,20 +40,13 @@ function errorOf(metric: MetricSpec, sample: ValueSample): ErrorSample | null {
   if (sample.form !== FORM[metric.type]) {
     return errorSample('invalid', `a sample of ${sample.form} for a metric of type ${metric.type}`);
   }
-  if (isJudged(sample)) return null;
-  const values = numbersOf(sample);
+  const { values } = sample;
   if (sample.form === 'values' && values.length === 0)
     return errorSample('missing', 'the query returned no series');
   const error = errorOfNumbers(values);
   if (error !== null) return error;
   const countError = seriesCountError(metric, values.length);
   return countError === null ? null : errorSample('invalid', countError);
-}
-
-/** Whether the values were judged when the answer was read. */
-function isJudged(sample: ValueSample): boolean {
-  if (sample.form === 'pods') return sample.pods instanceof NamedValues;
-  return sample.form === 'containers' && sample.containers instanceof NamedParts;
 }
 
 /** Reading an answer already drops NaN. A sample that contains NaN anyway is invalid, so that no arithmetic uses it. */
@@ -69,23 +61,6 @@ function errorOfNumbers(values: readonly number[]): ErrorSample | null {
  */
 export function writableSample(sample: Sample): Sample {
   if (sample.form === 'error') return sample;
-  const values = numbersOf(sample);
+  const { values } = sample;
   return values.every(Number.isFinite) ? sample : (errorOfNumbers(values) ?? sample);
-}
-
-function numbersOf(sample: ValueSample): readonly number[] {
-  switch (sample.form) {
-    case 'values':
-      return sample.values;
-    case 'pods':
-      return [...sample.pods.values()];
-    case 'containers': {
-      const values: number[] = [];
-      for (const containers of sample.containers.values())
-        for (const value of containers.values()) values.push(value);
-      return values;
-    }
-    default:
-      return sample satisfies never;
-  }
 }

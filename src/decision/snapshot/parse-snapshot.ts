@@ -25,6 +25,7 @@ import type {
   Snapshot,
   State,
 } from './snapshot.js';
+import { listUsage } from './snapshot.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 
 export class SnapshotError extends Error {
@@ -161,8 +162,11 @@ function readSample(field: Field): Sample {
   const sample = readObject(field, ['at', 'windowSeconds', form, 'partial']);
   const windowSeconds = optional(sample.windowSeconds, (inner) => readInteger(inner, 0)) ?? 0;
   const valued = { ...readValued(sample), windowSeconds };
-  if (form === 'pods') return { form, ...valued, pods: mapValues(sample[form], readNumber) };
-  return { form, ...valued, containers: mapValues(sample[form], (pod) => mapValues(pod, readNumber)) };
+  if (form === 'pods') {
+    const byPod = mapValues(sample[form], readNumber);
+    return { form, ...valued, pods: [...byPod.keys()], values: [...byPod.values()] };
+  }
+  return { form, ...valued, ...listUsage(mapValues(sample[form], (pod) => mapValues(pod, readNumber))) };
 }
 
 function readErrorSample(field: Field): Sample {

@@ -47,18 +47,50 @@ interface Valued {
   readonly partial: string | null;
 }
 
-/** Usage by pod and container, for Resource and ContainerResource. */
-export interface ContainersSample extends Valued {
+/**
+ * Usage by pod and container, in lists of which samples with the same pods share all but the values: a tenth of the
+ * memory of maps.
+ */
+export interface ContainerUsage {
+  /** Distinct names. */
+  readonly pods: readonly string[];
+  /** Where the containers of each pod start in the following lists, and where the last ones end: one more than `pods`. */
+  readonly starts: readonly number[];
+  /** '' is the whole pod. */
+  readonly containers: readonly string[];
+  readonly values: readonly number[];
+}
+
+/** For Resource and ContainerResource. */
+export interface ContainersSample extends Valued, ContainerUsage {
   readonly form: 'containers';
   /** Window of the rate; 0: a gauge. */
   readonly windowSeconds: number;
-  readonly containers: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
 
+/** One value for each pod, for Pods. */
 export interface PodsSample extends Valued {
   readonly form: 'pods';
   readonly windowSeconds: number;
-  readonly pods: ReadonlyMap<string, number>;
+  /** Distinct names. */
+  readonly pods: readonly string[];
+  readonly values: readonly number[];
+}
+
+/** Returns usage by pod and container as the lists of a sample. */
+export function listUsage(usage: ReadonlyMap<string, ReadonlyMap<string, number>>): ContainerUsage {
+  const starts: number[] = [];
+  const containers: string[] = [];
+  const values: number[] = [];
+  for (const ofPod of usage.values()) {
+    starts.push(values.length);
+    for (const [container, value] of ofPod) {
+      containers.push(container);
+      values.push(value);
+    }
+  }
+  starts.push(values.length);
+  return { pods: [...usage.keys()], starts, containers, values };
 }
 
 /** The series that a query returned, for Object (exactly one) and External (summed). */

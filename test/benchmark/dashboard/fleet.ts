@@ -71,12 +71,7 @@ function samplesOf({ samples }: Snapshot, now: Instant, step: number): Snapshot[
       ? {
           ...sample,
           at: now,
-          containers: new Map(
-            [...sample.containers].map(([pod, usage]) => [
-              pod,
-              new Map([...usage].map(([container, cores]) => [container, cores * (1 + step / 500)])),
-            ]),
-          ),
+          values: sample.values.map((cores) => cores * (1 + step / 500)),
         }
       : { ...sample, at: now },
   );

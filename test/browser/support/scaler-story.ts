@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { decide } from '../../../src/decision/decide.js';
-import { EMPTY_STATE } from '../../../src/decision/snapshot/snapshot.js';
+import { EMPTY_STATE, listUsage } from '../../../src/decision/snapshot/snapshot.js';
 import type { Pod, Sample, Snapshot, State } from '../../../src/decision/snapshot/snapshot.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
@@ -156,7 +156,7 @@ export function podsSample(
     at: addSeconds(now, -5),
     partial: null,
     windowSeconds: 60,
-    containers: new Map(sampled.map(({ name }) => [name, new Map([['app', total / pods.length]])])),
+    ...listUsage(new Map(sampled.map(({ name }) => [name, new Map([['app', total / pods.length]])]))),
   };
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { decide } from '../../../src/decision/decide.js';
 import { SnapshotError, parseSnapshot } from '../../../src/decision/snapshot/parse-snapshot.js';
+import { listUsage } from '../../../src/decision/snapshot/snapshot.js';
 import { decisionToJson, snapshotToJson } from '../../../src/decision/result/write-json.js';
 import { aDocument } from '../../support/builders.js';
 
@@ -164,7 +165,7 @@ describe('a snapshot that parseSnapshot accepts', () => {
     const snapshot = read(snapshotOf({ pods: [pod('a')], samples }, { metrics: [cpu] }));
     const app = new Map(many(200_000, (index) => [`c${index}`, 0.001] as const));
     const counted = { at: snapshot.now, partial: null, windowSeconds: 60 };
-    const sample = { form: 'containers', ...counted, containers: new Map([['a', app]]) } as const;
+    const sample = { form: 'containers', ...counted, ...listUsage(new Map([['a', app]])) } as const;
 
     expect(decide({ ...snapshot, samples: [sample] }).metrics[0]?.current.averageValue).toBe(200);
   });

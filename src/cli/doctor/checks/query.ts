@@ -148,7 +148,7 @@ function judgeCoverage(
       'until the data is complete, the metric can scale up but not down',
     );
   if (sample.form === 'values') return make.ok('');
-  const sampled = sample.form === 'pods' ? sample.pods : sample.containers;
+  const sampled = new Set(sample.pods);
   const ready = (pods ?? []).filter(({ ready: isReady, deleting }) => isReady === true && !deleting);
   const missing = ready.filter(({ name }) => !sampled.has(name)).map(({ name }) => name);
   if (missing.length === 0) return make.ok('');
