@@ -1,5 +1,5 @@
 import type { Answer } from './answers/answer.js';
-import { columnsOf } from './answers/series-columns.js';
+import { columnsOf } from './answers/columns.js';
 
 export type PodRanking =
   /** By pod. Pods without series or with NaN are omitted. Infinite and negative values are valid here. */

@@ -9,7 +9,7 @@ interface ClockWarnings {
 
 /**
  * More than a response may be delayed. Above 120 s, the samples are partial and scale nothing down
- * (prometheus/answers/why-partial.ts).
+ * (prometheus/samples.ts).
  */
 const WARN_SECONDS = 30;
 

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import type { AddressInfo } from 'node:net';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
-import type { Series } from '../../src/prometheus/answers/series.js';
+import type { Series } from '../../src/prometheus/answers/columns.js';
 import type { RoundAnswers } from '../../src/prometheus/metric-source.js';
 import type { DueScaler } from '../../src/prometheus/queries/round-plan.js';
 import { type Scaler, scalerKey } from '../../src/scaler/spec.js';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { classifyAnswer } from '../../src/prometheus/answers/classify-answer.js';
+import { classifyAnswer } from '../../src/prometheus/answers/classify.js';
 import { createPrometheusClient } from '../../src/prometheus/client/client.js';
 import { aSource } from '../support/builders.js';
 import { type FakeServer, realClock, startServer, vectorBody } from './fakes.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
-import type { Series } from '../../src/prometheus/answers/series.js';
-import { listUsage, type Sample } from '../../src/decision/snapshot/snapshot.js';
+import type { Series } from '../../src/prometheus/answers/columns.js';
+import { listUsage } from '../../src/decision/snapshot/snapshot.js';
 import { toSample, toSamples } from '../../src/prometheus/samples.js';
 import type { LabelSelector, MetricSpec, PodsMetric } from '../../src/scaler/spec.js';
 import { aPod, aScaler, aSource, at, cpuMetric, externalMetric, T0, WORKLOAD } from '../support/builders.js';

@@ -3,7 +3,7 @@ import { buildPoints } from '../../src/service/long-history/build-points.js';
 import type { HistorySeries } from '../../src/service/long-history/build-points.js';
 import { historyQueries } from '../../src/service/long-history/history-queries.js';
 import { openLongHistory } from '../../src/service/long-history/open-long-history.js';
-import type { RangeAnswer, RangeSeries } from '../../src/prometheus/answers/classify-range.js';
+import type { RangeAnswer, RangeSeries } from '../../src/prometheus/answers/classify.js';
 import type { RangeQuery } from '../../src/prometheus/client/range-client.js';
 import { checkSyntax } from '../../src/promql/syntax.js';
 import type { LongAnswer } from '../../src/server/pages/long-history.js';

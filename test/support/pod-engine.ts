@@ -1,4 +1,4 @@
-import type { HttpAnswer } from '../../src/prometheus/answers/classify-answer.js';
+import type { HttpAnswer } from '../../src/prometheus/answers/classify.js';
 import { T0 } from './builders.js';
 import type { Call, Matching, Operator, PodQuery, PodsSeries } from './pod-queries.js';
 

@@ -2,7 +2,7 @@ import { Agent as HttpAgent } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
 import type { Clock } from '../../units/clock.js';
 import { createOwnTurns } from '../../units/own-turns.js';
-import { answerLimits } from '../answers/answer-limits.js';
+import { answerLimits } from '../answers/answer.js';
 import { mustRead } from '../requests/credential-files.js';
 import type { Connection } from '../requests/send.js';
 import { createSignIn } from '../sign-in/create-sign-in.js';

@@ -1,5 +1,5 @@
 import type { Answer } from '../answers/answer.js';
-import { classifyAnswer, parseObject, type HttpAnswer } from '../answers/classify-answer.js';
+import { classifyAnswer, parseObject, type HttpAnswer } from '../answers/classify.js';
 
 /**
  * Error messages of Thanos, Mimir and Cortex if one of their components did not answer. They have the status 422 /

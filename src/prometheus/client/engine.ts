@@ -1,4 +1,4 @@
-import { asObject, parseObject } from '../answers/classify-answer.js';
+import { asObject, parseObject } from '../answers/classify.js';
 import type { SendResult } from '../requests/send.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 

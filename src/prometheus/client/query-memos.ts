@@ -1,5 +1,5 @@
 import type { Clock } from '../../units/clock.js';
-import type { SentLayout } from '../answers/series-layout.js';
+import type { SentLayout } from '../answers/columns.js';
 
 /** What the last answer to a query says about the next one. */
 export class QueryMemo {

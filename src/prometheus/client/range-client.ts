@@ -4,7 +4,7 @@ import { withoutTrailingSlashes } from '../../units/base-url.js';
 import { createSemaphore } from '../../units/semaphore.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
 import { isServerFailure } from '../answers/answer.js';
-import { classifyRange, type RangeAnswer } from '../answers/classify-range.js';
+import { classifyRange, type RangeAnswer } from '../answers/classify.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import type { Environment } from '../sign-in/environment.js';
 import { createConnection } from './connection.js';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../units/clock.js';
 import { type Instant, instantFromSeconds, parseInstant } from '../../units/time.js';
-import { asObject, isWholeAnswer, parseObject } from '../answers/classify-answer.js';
+import { asObject, isWholeAnswer, parseObject } from '../answers/classify.js';
 import type { Engine } from './engine.js';
 import type { GetPage, QueryOptions } from '../requests/request-options.js';
 

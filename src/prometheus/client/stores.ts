@@ -1,6 +1,5 @@
 import type { Clock } from '../../units/clock.js';
-import { asObject, isWholeAnswer, parseObject } from '../answers/classify-answer.js';
-import { quote } from '../answers/quote.js';
+import { asObject, isWholeAnswer, parseObject, quote } from '../answers/classify.js';
 import type { GetPage, QueryOptions } from '../requests/request-options.js';
 
 /** A store with recent data that a Thanos querier lists. */

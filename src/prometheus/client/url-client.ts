@@ -1,11 +1,8 @@
 import type { Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
-import { type Answer, type FailureReason, isServerFailure } from '../answers/answer.js';
-import { answerLimits } from '../answers/answer-limits.js';
-import { isWholeAnswer } from '../answers/classify-answer.js';
-import { columnAnswer } from '../answers/column-answer.js';
-import { readVector } from '../answers/read-vector.js';
-import { whyAnswerPartial } from '../answers/why-partial.js';
+import { type Answer, answerLimits, type FailureReason, isServerFailure } from '../answers/answer.js';
+import { isWholeAnswer, whyAnswerPartial } from '../answers/classify.js';
+import { columnAnswer, readVector } from '../answers/vector.js';
 import { type Engine, engineOfBuild, isVictoriaMetricsAnswer } from './engine.js';
 import { classifyByEngine } from './engine-errors.js';
 import type { GetPage, QueryOptions } from '../requests/request-options.js';

@@ -2,7 +2,7 @@ import { addsUp, groupedBy } from '../../promql/adds-up.js';
 import { stringLiteral } from '../../promql/quoting.js';
 import { type VectorSelector, vectorSelectors } from '../../promql/vector-selectors.js';
 import type { Answer } from '../answers/answer.js';
-import { labelOf, type Series } from '../answers/series.js';
+import { labelOf, type Series } from '../answers/columns.js';
 
 export interface Duplicates {
   /** The highest number of series for one container, or for one series of the query. */

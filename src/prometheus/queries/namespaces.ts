@@ -1,9 +1,8 @@
-import type { Answer } from '../answers/answer.js';
+import { type Answer, answerLimits } from '../answers/answer.js';
 import type { TimedAnswer } from './answer-kinds.js';
 import { createMergedQuery, type MergedRound } from './merged-query.js';
-import { answerLimits } from '../answers/answer-limits.js';
 import { resourceQuery } from '../data-source/resource-queries.js';
-import { columnsOf } from '../answers/series-columns.js';
+import { columnsOf } from '../answers/columns.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import { RecentMap } from '../../units/recent-map.js';
 import { instantFromMs, type Instant } from '../../units/time.js';

@@ -1,5 +1,5 @@
 import type { Answer } from '../answers/answer.js';
-import type { Labels } from '../answers/series.js';
+import type { Labels } from '../answers/columns.js';
 import { allowedGapSeconds, type TargetAge } from '../source/judge-ages.js';
 
 /** How long a target without samples counts as a target of its selector while its scrapes fail. */

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { joinPieces, readPieces } from '../../http/read-pieces.js';
 import { createJsonMeter } from '../../units/json-bounds.js';
-import { type AnswerLimits, DEFAULT_LIMITS, sayBytes } from '../answers/answer-limits.js';
+import { type AnswerLimits, DEFAULT_LIMITS, sayBytes } from '../answers/answer.js';
 
 export class TooLargeError extends Error {}
 

@@ -9,7 +9,7 @@ import {
   inflateSync,
 } from 'node:zlib';
 import { errorCode } from '../../units/error-code.js';
-import { DEFAULT_LIMITS } from '../answers/answer-limits.js';
+import { DEFAULT_LIMITS } from '../answers/answer.js';
 import { type BodyBounds, createCountedBody, readBody } from './read-body.js';
 
 interface UnpackOptions {

@@ -1,4 +1,4 @@
-import type { RangeSeries } from '../../prometheus/answers/classify-range.js';
+import type { RangeSeries } from '../../prometheus/answers/classify.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { LongRange } from '../../server/pages/long-range.js';
 import { COUNT_COLUMNS } from '../../telemetry/chart-points.js';

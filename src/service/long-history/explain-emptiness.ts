@@ -1,4 +1,4 @@
-import type { RangeSeries } from '../../prometheus/answers/classify-range.js';
+import type { RangeSeries } from '../../prometheus/answers/classify.js';
 import type { RangeQuery } from '../../prometheus/client/range-client.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import type { LongRange } from '../../server/pages/long-range.js';

@@ -1,4 +1,4 @@
-import type { RangeAnswer, RangeSeries } from '../../prometheus/answers/classify-range.js';
+import type { RangeAnswer, RangeSeries } from '../../prometheus/answers/classify.js';
 import type { RangeClient, RangeQuery } from '../../prometheus/client/range-client.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';

@@ -8,7 +8,7 @@ import type { DoctorReport } from '../../../src/cli/doctor/report/report.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/simulator/simulator.js';
 import type { Clock } from '../../../src/units/clock.js';
-import type { Series } from '../../../src/prometheus/answers/series.js';
+import type { Series } from '../../../src/prometheus/answers/columns.js';
 import { type FakeServer, startServer } from '../../prometheus/fakes.js';
 import { folderOf, runCli } from '../fake-io.js';
 

@@ -48,11 +48,7 @@ export const BUGS: readonly Bug[] = [
   bug(
     'part-taken-for-the-whole',
     { by: ['I2'], when: ['partial'] },
-    edit(
-      'prometheus/answers/why-partial.js',
-      `return answer.class === 'partial' ? answer.why : null;`,
-      'return null;',
-    ),
+    edit('prometheus/samples.js', `return answer.class === 'partial' ? answer.why : null;`, 'return null;'),
   ),
   bug(
     'lowers-while-a-metric-fails',

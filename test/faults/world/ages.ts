@@ -1,4 +1,4 @@
-import type { Labels, Series } from '../../../src/prometheus/answers/series.js';
+import type { Labels, Series } from '../../../src/prometheus/answers/columns.js';
 import type { AgeQuery } from '../age-queries.js';
 import { WORLD_START_MS } from './process.js';
 import { hashText } from './random.js';

@@ -1,5 +1,5 @@
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
-import type { Series } from '../../../src/prometheus/answers/series.js';
+import type { Series } from '../../../src/prometheus/answers/columns.js';
 import type { PrometheusClient } from '../../../src/prometheus/client/client.js';
 import { onAbort } from '../../../src/units/abort.js';
 import { addSeconds, instantFromMs, type Instant } from '../../../src/units/time.js';

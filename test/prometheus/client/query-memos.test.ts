@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { SentLayout } from '../../../src/prometheus/answers/series-layout.js';
+import { SentLayout } from '../../../src/prometheus/answers/columns.js';
 import { QueryMemos } from '../../../src/prometheus/client/query-memos.js';
 import { ManualClock } from '../../support/manual-clock.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
-import type { Series } from '../../../src/prometheus/answers/series.js';
+import type { Series } from '../../../src/prometheus/answers/columns.js';
 import { applyChecks, type MetricChecks } from '../../../src/prometheus/queries/checks.js';
 import { sampleOutcome } from '../../../src/prometheus/recovery-hold.js';
 import { toSample } from '../../../src/prometheus/samples.js';

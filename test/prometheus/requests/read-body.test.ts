@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { answerLimits } from '../../../src/prometheus/answers/answer-limits.js';
+import { answerLimits } from '../../../src/prometheus/answers/answer.js';
 import {
   createCountedBody,
   OverloadError,

@@ -3,7 +3,7 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { answerLimits } from '../../../src/prometheus/answers/answer-limits.js';
+import { answerLimits } from '../../../src/prometheus/answers/answer.js';
 import { send, type SendResult } from '../../../src/prometheus/requests/send.js';
 import { LightSignal } from '../../../src/units/light-deadline.js';
 import { startServer } from '../fakes.js';

@@ -1,7 +1,7 @@
 import { type Chunk, chunksOf, halvesOf } from '../../../backtest/history/chunks.js';
 import type { HistoryQuery } from '../../../backtest/history/plan-queries.js';
-import type { RangeAnswer, RangeSeries } from '../../../prometheus/answers/classify-range.js';
-import { selectSeries } from '../../../prometheus/answers/series-index.js';
+import type { RangeAnswer, RangeSeries } from '../../../prometheus/answers/classify.js';
+import { selectSeries } from '../../../prometheus/answers/columns.js';
 import type { RangeClient } from '../../../prometheus/client/range-client.js';
 import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
 import { addSeconds, formatInstant, type Instant, instantFromMs } from '../../../units/time.js';

@@ -4,7 +4,7 @@ import { isAbsolute, join } from 'node:path';
 import { readBoundedText } from '../../../files/read-bounded.js';
 import { replaceFile } from '../../../files/replace-file.js';
 import type { Clock } from '../../../units/clock.js';
-import type { RangeSeries } from '../../../prometheus/answers/classify-range.js';
+import type { RangeSeries } from '../../../prometheus/answers/classify.js';
 
 /** Answers of range queries on disk. A file that cannot be read or written only costs another query. */
 export interface HistoryCache {

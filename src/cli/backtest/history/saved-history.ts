@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { describeReadError } from '../../../config/describe-read-error.js';
 import { readBoundedText } from '../../../files/read-bounded.js';
-import type { RangeAnswer, RangeSeries } from '../../../prometheus/answers/classify-range.js';
+import type { RangeAnswer, RangeSeries } from '../../../prometheus/answers/classify.js';
 import type { RangeClient } from '../../../prometheus/client/range-client.js';
 import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
 import { formatInstant, type Instant, parseInstant, secondsBetween } from '../../../units/time.js';

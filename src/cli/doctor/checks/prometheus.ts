@@ -1,4 +1,4 @@
-import { classifyAnswer } from '../../../prometheus/answers/classify-answer.js';
+import { classifyAnswer } from '../../../prometheus/answers/classify.js';
 import type { SendResult } from '../../../prometheus/requests/send.js';
 import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { REQUEST_MS, type SourceContext, sourceSubject } from '../context/context.js';

@@ -3,7 +3,7 @@ import {
   namespacesPattern,
   resourceQuery,
 } from '../../../prometheus/data-source/resource-queries.js';
-import { labelOf } from '../../../prometheus/answers/series.js';
+import { labelOf } from '../../../prometheus/answers/columns.js';
 import { vectorSelectors } from '../../../promql/vector-selectors.js';
 import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { type SourceContext, sourceSubject } from '../context/context.js';

@@ -1,4 +1,4 @@
-import { classifyAnswer } from '../../../prometheus/answers/classify-answer.js';
+import { classifyAnswer } from '../../../prometheus/answers/classify.js';
 import { recognizePage } from '../../../prometheus/recognize-page.js';
 import type { SendResult } from '../../../prometheus/requests/send.js';
 import { REQUEST_MS, type SourceContext } from '../context/context.js';

@@ -1,5 +1,5 @@
 import type { Answer, FailureReason } from '../../../prometheus/answers/answer.js';
-import { labelOf, type Series } from '../../../prometheus/answers/series.js';
+import { labelOf, type Series } from '../../../prometheus/answers/columns.js';
 import type { MetricSpec } from '../../../scaler/spec.js';
 import { labelText } from '../../../promql/vector-selectors.js';
 import { listSome } from '../../output/list-some.js';

@@ -1,4 +1,4 @@
-import { asObject, parseObject } from '../../../prometheus/answers/classify-answer.js';
+import { asObject, parseObject } from '../../../prometheus/answers/classify.js';
 import { stringLiteral } from '../../../promql/quoting.js';
 import { REQUEST_MS, type SourceContext } from '../context/context.js';
 import { withoutTrailingSlashes } from '../../../units/base-url.js';

@@ -1,4 +1,4 @@
-import { labelOf, type Series } from '../../../prometheus/answers/series.js';
+import { labelOf, type Series } from '../../../prometheus/answers/columns.js';
 import type { SourceContext } from '../context/context.js';
 import {
   type LabelScheme,

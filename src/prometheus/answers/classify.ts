@@ -1,11 +1,7 @@
+import { cleanText } from '../../units/clean-text.js';
 import { type Instant, instantFromSeconds } from '../../units/time.js';
-import type { Answer, FailureReason } from './answer.js';
-import type { Series } from './series.js';
-import { DEFAULT_LIMITS } from './answer-limits.js';
-import { quote, sayValue } from './quote.js';
-import { LATEST_SECONDS } from './read-vector.js';
-import { parseSampleValue } from './sample-value.js';
-import { whyAnswerPartial } from './why-partial.js';
+import { type Answer, DEFAULT_LIMITS, type FailureReason } from './answer.js';
+import type { Labels, Series } from './columns.js';
 
 export interface HttpAnswer {
   readonly status: number;
@@ -15,6 +11,9 @@ export interface HttpAnswer {
 
 type Json = Readonly<Record<string, unknown>>;
 type Failed = Extract<Answer, { readonly class: 'failed' }>;
+
+/** The year 9999: RFC 3339 has no later times. */
+export const LATEST_SECONDS = 253_402_300_799;
 
 /** The values of `errorType` in Prometheus and compatible servers. */
 const REASON_OF_ERROR_TYPE: Readonly<Record<string, FailureReason>> = {
@@ -155,11 +154,11 @@ function readElement(element: unknown): { readonly series: Series; readonly seco
   return { series: { labels, value }, seconds };
 }
 
-export function readLabels(metric: unknown): Readonly<Record<string, string>> | null {
+function readLabels(metric: unknown): Labels | null {
   const object = asObject(metric);
   if (object === null) return null;
   for (const name in object) if (typeof object[name] !== 'string') return null;
-  return object as Readonly<Record<string, string>>;
+  return object as Labels;
 }
 
 /** Parses the JSON object of a response; null: it has none. */
@@ -174,6 +173,112 @@ export function parseObject(body: string): Json | null {
 /** Returns null for a list and for other values that are not an object. */
 export function asObject(value: unknown): Json | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null;
+}
+
+/** Before 3.0, Prometheus sent infos as warnings. They do not mean that data is missing. */
+const HARMLESS_WARNING = 'PromQL info';
+
+/**
+ * Returns why an answer may lack data (`isPartial` or a warning); null: no sign of that. Such an answer has the class
+ * `partial`.
+ */
+export function whyAnswerPartial(json: Readonly<Record<string, unknown>>): string | null {
+  const isPartial = json['isPartial'];
+  if (isPartial !== undefined && isPartial !== null && isPartial !== false)
+    return 'the server reports isPartial';
+  const warnings = json['warnings'];
+  if (warnings === undefined || warnings === null) return null;
+  if (!Array.isArray(warnings)) return 'the server sent warnings in an unknown form';
+  const harmful = warnings.map(sayValue).filter((warning) => !warning.startsWith(HARMLESS_WARNING));
+  const [first] = harmful;
+  if (first === undefined) return null;
+  const more = harmful.length > 1 ? ` (and ${harmful.length - 1} more)` : '';
+  return `warning from the server: ${quote(first)}${more}`;
+}
+
+/** One series of a range query. Values may be NaN or infinite. */
+export interface RangeSeries {
+  readonly labels: Labels;
+  /** Unix time in milliseconds and value, ascending. */
+  readonly points: readonly (readonly [atMs: number, value: number])[];
+}
+
+/** The result of a range query. Without data, `series` is empty. */
+export type RangeAnswer =
+  | { readonly class: 'matrix'; readonly series: readonly RangeSeries[] }
+  | { readonly class: 'failed'; readonly reason: FailureReason; readonly message: string };
+
+/** Classifies the answer to a range query. An answer that may lack data is a failure, because a gap would look like it. */
+export function classifyRange(http: HttpAnswer): RangeAnswer {
+  const read = readAnswerData(http);
+  if ('class' in read) return read;
+  const { data, why } = read;
+  if (why !== null) return failed('server_error', `the answer is partial: ${why}`);
+  const { resultType, result } = data;
+  if (resultType !== 'matrix' || !Array.isArray(result))
+    return failed('bad_answer', 'the answer to a range query is not a matrix');
+  if (result.length > DEFAULT_LIMITS.series)
+    return failed('too_large', `the answer has ${result.length} series, more than ${DEFAULT_LIMITS.series}`);
+  const series: RangeSeries[] = [];
+  for (const element of result as readonly unknown[]) {
+    const one = readSeries(element);
+    if (typeof one === 'string') return failed('bad_answer', one);
+    series.push(one);
+  }
+  return { class: 'matrix', series };
+}
+
+function readSeries(element: unknown): RangeSeries | string {
+  if (typeof element !== 'object' || element === null) return 'an element of the matrix is not an object';
+  const { metric, values, histograms } = element as Readonly<Record<string, unknown>>;
+  const labels = readLabels(metric);
+  if (labels === null) return 'an element of the matrix has no labels';
+  if (values === undefined && histograms !== undefined)
+    return 'the query returns native histograms, which are not numbers';
+  if (!Array.isArray(values)) return 'an element of the matrix has no values';
+  const points: (readonly [number, number])[] = [];
+  let before = -Infinity;
+  for (const pair of values as readonly unknown[]) {
+    const [seconds, text] = Array.isArray(pair) ? (pair as readonly unknown[]) : [];
+    const value = typeof text === 'string' ? parseSampleValue(text) : null;
+    if (typeof seconds !== 'number' || !(seconds > before) || value === null)
+      return 'a point of the matrix is not a time and a value in ascending order';
+    before = seconds;
+    points.push([Math.round(seconds * 1000), value]);
+  }
+  return { labels, points };
+}
+
+/** The longest float64 without an exponent, 5e-324 with 17 digits, has 343 characters. */
+const MAX_LENGTH = 400;
+
+const FINITE = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+/**
+ * Parses a sample value of the HTTP API (`"1.5"`, `"1e+21"`, `"NaN"`, `"+Inf"`); null: invalid. `Number(text)` would
+ * read `""` and `" "` as 0 and `"0x10"` as 16, and does not support `"+Inf"`.
+ */
+export function parseSampleValue(text: string): number | null {
+  if (text.length > MAX_LENGTH) return null;
+  if (FINITE.test(text)) return Number(text);
+  if (text === 'NaN') return NaN;
+  if (text === '+Inf' || text === 'Inf') return Infinity;
+  return text === '-Inf' ? -Infinity : null;
+}
+
+const MAX_QUOTED_LENGTH = 300;
+
+/** Returns a server's message on one line, without control characters, truncated to 300 characters. */
+export function quote(text: string): string {
+  const line = cleanText(text.replace(/[\s\p{Cc}]+/gu, ' ').trim());
+  return line.length > MAX_QUOTED_LENGTH ? `${line.slice(0, MAX_QUOTED_LENGTH)}...` : line;
+}
+
+/** Returns a scalar as a string, and only the type of any other value: the server may set `toString` of an object. */
+export function sayValue(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);
+  return Array.isArray(value) ? 'an array' : 'an object';
 }
 
 function sayStatus({ status }: HttpAnswer): string {

@@ -1,14 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
-import { columnAnswer } from '../../src/prometheus/answers/column-answer.js';
-import { readVector } from '../../src/prometheus/answers/read-vector.js';
-import type { SentLayout } from '../../src/prometheus/answers/series-layout.js';
+import { columnAnswer, readVector } from '../../src/prometheus/answers/vector.js';
+import type { SentLayout, Series } from '../../src/prometheus/answers/columns.js';
 import { toSample } from '../../src/prometheus/samples.js';
-import type { Series } from '../../src/prometheus/answers/series.js';
 import type { MetricSpec, PodsMetric } from '../../src/scaler/spec.js';
-import { pickSeries } from '../../src/prometheus/pick-series.js';
-import { columnsOf } from '../../src/prometheus/answers/series-columns.js';
 import { aPod, aSource, cpuMetric, scalerOf, T0, WORKLOAD } from '../support/builders.js';
 import { vectorBody } from './fakes.js';
 
@@ -90,9 +86,11 @@ describe('the rows of a scaler, round by round', () => {
 
 describe('the rows of documents without metrics', () => {
   it('are found once for each of 3 documents, and are reused in 4 more rounds', () => {
-    const columns = columnsOf({
-      series: [{ labels: { namespace: 'shop', pod: 'a', container: 'app' }, value: 1 }],
-    });
+    const answer: Answer = {
+      class: 'value',
+      series: [{ labels: { pod: 'a', container: 'app' }, value: 1 }],
+      evaluatedAt: T0,
+    };
     const namespaces = ['shop', 'pay', 'web'];
     const metrics = namespaces.flatMap((namespace) =>
       scalerOf({ scaleTargetRef: { name: 'web' }, maxReplicas: 10 }, { namespace }).spec.metrics.map(
@@ -101,8 +99,11 @@ describe('the rows of documents without metrics', () => {
     );
     const found = new Set<unknown>();
     for (let round = 0; round < 5; round += 1)
-      for (const { metric, namespace } of metrics)
-        found.add(pickSeries(metric, columns, { namespace, workload: WORKLOAD, pods: [a], now: T0 }));
+      for (const { metric, namespace } of metrics) {
+        const context = { namespace, workload: WORKLOAD, pods: [a], now: T0, source: aSource() };
+        const sample = toSample(metric, answer, context);
+        found.add(sample.form === 'containers' ? sample.pods : sample.form);
+      }
 
     expect(found.size).toBe(3);
   });

@@ -1,11 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
-import { classifyAnswer } from '../../../src/prometheus/answers/classify-answer.js';
-import { columnAnswer } from '../../../src/prometheus/answers/column-answer.js';
-import { readVector, type VectorReading } from '../../../src/prometheus/answers/read-vector.js';
-import type { SentLayout } from '../../../src/prometheus/answers/series-layout.js';
-import { whyAnswerPartial } from '../../../src/prometheus/answers/why-partial.js';
+import { classifyAnswer, whyAnswerPartial } from '../../../src/prometheus/answers/classify.js';
+import { columnAnswer, readVector, type VectorReading } from '../../../src/prometheus/answers/vector.js';
+import type { SentLayout } from '../../../src/prometheus/answers/columns.js';
 
 /* The reader of bytes may leave any answer to the JSON parser, but must never read another one than the parser. */
 

@@ -1,5 +1,7 @@
-import { parseSampleValue } from './sample-value.js';
-import { SentLayout } from './series-layout.js';
+import { instantFromSeconds } from '../../units/time.js';
+import type { Answer } from './answer.js';
+import { LATEST_SECONDS, parseObject, parseSampleValue } from './classify.js';
+import { SentLayout, type Series, SeriesColumns } from './columns.js';
 
 /** An instant vector in columns, and the rest of the answer. */
 export interface VectorReading {
@@ -44,8 +46,6 @@ const ITEMS_AROUND = 16;
 /** Longer members after the data are left to the JSON parser, whose bounds apply to them. */
 const MAX_REST_BYTES = 4096;
 const MAX_NUMBER_BYTES = 512;
-/** The year 9999: RFC 3339 has no later times. */
-export const LATEST_SECONDS = 253_402_300_799;
 
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
@@ -61,6 +61,24 @@ export function readVector(
 ): VectorReading | null {
   const same = known === null ? null : new VectorReader(body, known, bounds).read();
   return same ?? new VectorReader(body, null, bounds).read();
+}
+
+/**
+ * Returns the answer whose series were read into columns. `why`: why it may lack data; null: no sign of that. Few
+ * callers need an object for each series, so `series` is created when it is read, also by a copy of the answer.
+ */
+export function columnAnswer({ layout, values, seconds }: VectorReading, why: string | null): Answer {
+  const columns = new SeriesColumns(layout, values);
+  const vector = {
+    evaluatedAt: instantFromSeconds(seconds),
+    columns,
+    get series(): readonly Series[] {
+      return columns.series;
+    },
+  };
+  return why === null
+    ? Object.assign(vector, { class: 'value' } as const)
+    : Object.assign(vector, { class: 'partial', why } as const);
 }
 
 class VectorReader {
@@ -237,13 +255,4 @@ class VectorReader {
 
 function isJson(text: string): boolean {
   return parseObject(text) !== null;
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const json: unknown = JSON.parse(text);
-    return typeof json === 'object' && json !== null ? (json as Readonly<Record<string, unknown>>) : null;
-  } catch {
-    return null;
-  }
 }
