@@ -7,7 +7,6 @@ import { stepWindowSeconds } from './limits/step-limit.js';
 import { failingKey } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import { recent } from './recent-entries.js';
-import { recentRecommendations, recommendationAt } from './recommendation.js';
 import type { Recommendation, Snapshot, State } from './snapshot/snapshot.js';
 
 /** The longest period of the default policies of the HPA, which apply to a document without `behavior`. */
@@ -19,7 +18,7 @@ const DEFAULT_POLICY_PERIOD_SECONDS = 15;
  * decision. Source: algorithm.md, point 26.
  */
 export function seedRecommendations({ state, now, target }: Snapshot): readonly Recommendation[] {
-  return state.recommendations ?? [recommendationAt(now, target.specReplicas)];
+  return state.recommendations ?? [{ at: now, replicas: target.specReplicas }];
 }
 
 export interface Outcome {
@@ -37,16 +36,12 @@ export function buildNextState(snapshot: Snapshot, outcome: Outcome): State {
   const { now, state, scaler, target } = snapshot;
   const change = outcome.desired - target.specReplicas;
   const seeded = seedRecommendations(snapshot);
-  const recommended = outcome.recommended === null ? null : recommendationAt(now, outcome.recommended);
+  const recommended = outcome.recommended === null ? null : { at: now, replicas: outcome.recommended };
   const event = change === 0 ? null : { at: now, change };
   return {
     lastScaleUp: change > 0 ? now : state.lastScaleUp,
     lastScaleDown: change < 0 ? now : state.lastScaleDown,
-    recommendations: recentRecommendations(
-      seeded,
-      recommended,
-      addSeconds(now, -longestWindowSeconds(scaler.spec)),
-    ),
+    recommendations: recent(seeded, recommended, addSeconds(now, -longestWindowSeconds(scaler.spec))),
     scaleEvents: recent(state.scaleEvents, event, addSeconds(now, -longestPeriodSeconds(scaler.spec))),
     downscaleProposals: downscaleProposals(snapshot, outcome),
     holdScaleDownUntil: state.holdScaleDownUntil,
