@@ -1,8 +1,8 @@
 import { activate, readActivation, withoutPodMetrics } from './activation.js';
 import type { Activation } from './activation.js';
 import { ABLE_TO_GET_SCALE, limitedConditions, scalingActive } from './conditions.js';
-import type { Decision, LimitStep } from './result/decision.js';
-import { Decided } from './decided.js';
+import type { Condition, Decision, LimitStep } from './result/decision.js';
+import { explainCount, type Measured } from './explain.js';
 import { buildNextState, seedRecommendations } from './next-state.js';
 import type { LimitContext } from './limits/limit.js';
 import { applyLimits } from './limits/limits.js';
@@ -58,7 +58,7 @@ function decideByShortCut(snapshot: Snapshot, { replicas, steps, conditions, rea
     metrics: null,
     activation: null,
   });
-  return new Decided(snapshot, {
+  return buildDecision(snapshot, {
     desired: replicas,
     recommended: null,
     metrics: [],
@@ -84,7 +84,7 @@ function holdUntrusted(
     reason: why,
     until: null,
   });
-  return new Decided(snapshot, {
+  return buildDecision(snapshot, {
     desired,
     recommended: pick.replicas,
     metrics,
@@ -131,7 +131,7 @@ function decideWithinLimits(
   };
   const limited = applyLimits(context);
   const desired = limited.replicas;
-  return new Decided(snapshot, {
+  return buildDecision(snapshot, {
     desired,
     recommended,
     metrics,
@@ -140,4 +140,34 @@ function decideWithinLimits(
     reason: { recommended, winner: pick.winner, note, snapshot },
     state: buildNextState(snapshot, { desired, recommended, metrics, activation }),
   });
+}
+
+interface Parts {
+  readonly desired: number;
+  readonly recommended: number | null;
+  readonly metrics: readonly JudgedMetric[];
+  readonly steps: readonly LimitStep[];
+  readonly conditions: readonly Condition[];
+  /** The reason, or what it is written from. */
+  readonly reason: string | Measured;
+  readonly state: Decision['state'];
+}
+
+function buildDecision({ scaler, target }: Snapshot, parts: Parts): Decision {
+  const { desired, reason, steps } = parts;
+  const counts = { currentReplicas: target.specReplicas, desiredReplicas: desired };
+  const change = desired - target.specReplicas;
+  return {
+    currentReplicas: target.specReplicas,
+    desiredReplicas: desired,
+    action: change === 0 ? 'none' : change > 0 ? 'scale-up' : 'scale-down',
+    reason: typeof reason === 'string' ? reason : explainCount({ ...counts, limits: steps }, reason),
+    recommendedReplicas: parts.recommended,
+    minReplicas: scaler.spec.minReplicas,
+    maxReplicas: scaler.spec.maxReplicas,
+    metrics: parts.metrics.map(({ result }) => result),
+    limits: steps,
+    conditions: parts.conditions,
+    state: parts.state,
+  };
 }
