@@ -1,12 +1,10 @@
 import type { ScalerSpec } from '../scaler/spec.js';
-import { addSeconds } from '../units/time.js';
-import type { Instant } from '../units/time.js';
+import { addSeconds, type Instant } from '../units/time.js';
 import type { Activation } from './activation.js';
 import { nextDownscaleProposals } from './limits/downscale-confirmation.js';
 import { stepWindowSeconds } from './limits/step-limit.js';
 import { failingKey } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
-import { recent } from './recent-entries.js';
 import type { Recommendation, Snapshot, State } from './snapshot/snapshot.js';
 
 /** The longest period of the default policies of the HPA, which apply to a document without `behavior`. */
@@ -103,4 +101,33 @@ function longestPeriodSeconds(spec: ScalerSpec): number {
   if (behavior === null) return Math.max(DEFAULT_POLICY_PERIOD_SECONDS, stepWindow);
   const policies = [...behavior.scaleUp.policies, ...behavior.scaleDown.policies];
   return policies.reduce((longest, { periodSeconds }) => Math.max(longest, periodSeconds), stepWindow);
+}
+
+/** Returns the entries from `start` on, and the added one, which is later; null: none is added. */
+function recent<T extends { readonly at: Instant }>(
+  entries: readonly T[],
+  added: T | null,
+  start: Instant,
+): readonly T[] {
+  let old = 0;
+  for (const { at } of entries) {
+    if (at >= start) break;
+    old += 1;
+  }
+  if (!entries.every(({ at }, index) => index < old || at >= start)) {
+    const kept = entries.filter(({ at }) => at >= start);
+    return added === null ? kept : kept.concat(added);
+  }
+  if (added === null) return old === 0 ? entries : entries.slice(old);
+  // `concat` returns a list without room to grow, which the memory of each scaler would keep.
+  return old === 0 ? entries.concat(added) : movedOn(entries, old, added);
+}
+
+/** Drops the first entries, at least one, and adds one. Allocates only the list that the memory of the scaler keeps. */
+function movedOn<T>(entries: readonly T[], dropped: number, added: T): readonly T[] {
+  const moved = entries.slice(dropped - 1);
+  let place = 0;
+  for (let index = dropped; index < entries.length; index += 1) moved[place++] = entries[index] ?? added;
+  moved[place] = added;
+  return moved;
 }

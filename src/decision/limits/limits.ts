@@ -1,13 +1,12 @@
 import type { LimitName, LimitStep } from '../result/decision.js';
-import { limitToMaxReplicas, limitToMinReplicas } from './bounds.js';
 import { confirmDownscale } from './downscale-confirmation.js';
 import { applyForbiddenWindow } from './forbidden-window.js';
-import type { Limit, LimitContext } from './limit.js';
-import { applyPolicies } from './policy.js';
-import { applyRecoveryHold } from './recovery-hold.js';
-import { applyScaleUpLimit } from './scale-up-limit.js';
+import type { Limit, LimitContext, Limited } from './limit.js';
+import { applyPolicies, policyLimit } from './policy.js';
 import { stabilize } from './stabilization.js';
-import { limitStep } from './step-limit.js';
+import { limitStep, stepLimit } from './step-limit.js';
+import { describeBound, describeFloor } from './scheduled-bounds.js';
+import { MAX_REPLICAS } from '../../units/replicas.js';
 
 /**
  * All limits in the order applied. Each starts with the result of the previous one. Without `behavior`,
@@ -73,3 +72,70 @@ export function applyLimits(context: LimitContext): LimitedCount {
 
 /** Shared by the decisions of all scalers, which are kept for a round and longer. */
 const NO_STEPS: readonly LimitStep[] = [];
+
+function limitToMinReplicas(replicas: number, { spec, bounds }: LimitContext): Limited | null {
+  if (replicas >= spec.minReplicas) return null;
+  return { to: spec.minReplicas, reason: describeFloor(bounds), until: bounds.floor?.until ?? null };
+}
+
+/**
+ * Lowers the count to `maxReplicas`. If a schedule has lowered `maxReplicas` below the current count, the policies of
+ * `behavior` and `maxScaleDownPercentPerWindow` limit how fast the count follows. Holds do not, because bounds override
+ * them. Source: algorithm.md, step 1; reliability.md, decision 16.
+ */
+function limitToMaxReplicas(replicas: number, context: LimitContext): Limited | null {
+  const { spec, bounds, current } = context;
+  const slowest = current > spec.maxReplicas ? slowestFall(context) : null;
+  const to = Math.max(spec.maxReplicas, slowest?.replicas ?? 0);
+  if (replicas <= to) return null;
+  const reason = describeBound('maxReplicas', spec.maxReplicas, bounds.ceiling);
+  const isSlowed = slowest !== null && to > spec.maxReplicas;
+  return {
+    to,
+    reason: isSlowed ? `${reason}; ${slowest.reason}` : reason,
+    until: bounds.ceiling?.until ?? null,
+  };
+}
+
+function slowestFall(context: LimitContext): { readonly replicas: number; readonly reason: string } | null {
+  const policy = policyLimit(context.spec.maxReplicas, context);
+  const step = stepLimit(context);
+  if (policy === null || step === null) return policy ?? step;
+  return step.replicas > policy.replicas ? step : policy;
+}
+
+/**
+ * Holds a scale-down until every metric has returned values for long enough. Never holds a scale-up. Uses
+ * `state.holdScaleDownUntil`, which the control loop computes (algorithm.md, section 4).
+ */
+function applyRecoveryHold(replicas: number, { now, current, state }: LimitContext): Limited | null {
+  const until = state.holdScaleDownUntil;
+  if (until === null || until <= now || replicas >= current) return null;
+  return {
+    to: current,
+    reason: state.holdReason ?? 'a metric has returned values for too short a time',
+    until,
+  };
+}
+
+/**
+ * The limit of CHPA for one scale-up, which without `behavior` is also that of the HPA (factor 2, minimum 4). With
+ * `behavior` it applies only if the document or preset sets it; then the lower of policy and limit applies. Never below
+ * the current count, because the factor is at least 1. Source: horizontal.go, calculateScaleUpLimit; CHPA's README.
+ */
+function applyScaleUpLimit(replicas: number, context: LimitContext): Limited | null {
+  const limit = scaleUpLimit(context);
+  if (limit === null || replicas <= limit) return null;
+  const { factor, minimum } = context.spec.scaleUpLimit;
+  return {
+    to: limit,
+    reason: `from ${context.current} at most max(${minimum}, ${factor} times) at once`,
+    until: null,
+  };
+}
+
+function scaleUpLimit({ spec, current }: LimitContext): number | null {
+  const { factor, minimum, isExplicit } = spec.scaleUpLimit;
+  if (spec.behavior !== null && !isExplicit) return null;
+  return Math.min(MAX_REPLICAS, Math.max(minimum, Math.trunc(factor * current)));
+}

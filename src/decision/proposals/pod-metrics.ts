@@ -1,18 +1,15 @@
-import { addMilli } from '../../units/quantity.js';
-import type { Milli } from '../../units/quantity.js';
+import { addMilli, type Milli, milliToNumber } from '../../units/quantity.js';
 import { formatInstant } from '../../units/time.js';
-import type { PodGroups } from '../result/decision.js';
+import type { PodGroups, CurrentValue } from '../result/decision.js';
 import type { ContainersSample, PodsSample } from '../snapshot/snapshot.js';
-import type { PodMetric, Proposal, ProposalContext } from './context.js';
-import { noProposal } from './context.js';
+import { type PodMetric, type Proposal, type ProposalContext, noProposal } from './context.js';
 import { ceilCount } from './count.js';
-import { groupPods, readyPodsCountFrom } from './group-pods.js';
-import type { ReadinessRule } from './group-pods.js';
+import { groupPods, readyPodsCountFrom, type ReadinessRule } from './group-pods.js';
 import { MilliSum } from './milli-sum.js';
 import { podRequests } from './pod-requests.js';
 import { hasSettled } from './settled-pods.js';
 import { isWithinTolerance } from './tolerance.js';
-import { fullUsage, type Usage, usageRatio, withPod } from './usage-ratio.js';
+import type { MetricTarget } from '../../scaler/spec.js';
 
 /**
  * Returns the proposal of a metric with a value per pod. Missing and unready pods are omitted first and then assumed to
@@ -237,4 +234,49 @@ function secondPass(
   const count = ceilCount(again.ratio * (counted + added.size));
   const turned = again.ratio < 1 ? count > specReplicas : count < specReplicas;
   return { ratio: again.ratio, proposal: turned ? specReplicas : count };
+}
+
+/** Usage of some pods in milli-units. */
+interface Usage {
+  readonly pods: number;
+  readonly used: Milli;
+  /** Requests of these pods; 0 if the target is not a utilization. */
+  readonly requested: Milli;
+}
+
+type UsageRatio = { readonly ratio: number; readonly current: CurrentValue } | { readonly error: string };
+
+/**
+ * Returns `trunc(sum(usage) * 100 / sum(request)) / target` for a utilization: the percentage is truncated to an integer
+ * before the division, so 55.9 % with target 50 is 1.1. Otherwise `trunc(sum / number of pods) / target` in milli-units.
+ * Source: metrics/utilization.go, GetResourceUtilizationRatio and GetMetricUsageRatio.
+ */
+function usageRatio(target: MetricTarget, { pods, used, requested }: Usage): UsageRatio {
+  if (pods === 0) return { error: 'no sample belongs to a pod of the target' };
+  const average = used / BigInt(pods);
+  const averageValue = milliToNumber(average);
+  if (target.type !== 'Utilization')
+    return { ratio: Number(average) / Number(target.milli), current: { averageValue } };
+  if (requested === 0n) return { error: 'the requests of the pods add up to 0' };
+  const averageUtilization = Number((used * 100n) / requested);
+  return { ratio: averageUtilization / target.percent, current: { averageUtilization, averageValue } };
+}
+
+/** Returns the usage with one more pod, which is assumed to be idle or at full usage. */
+function withPod(
+  { pods, used, requested }: Usage,
+  pod: { readonly request: Milli; readonly usage: Milli },
+): Usage {
+  return {
+    pods: pods + 1,
+    used: addMilli(used, pod.usage),
+    requested: addMilli(requested, pod.request),
+  };
+}
+
+/** Returns the usage of a pod at full usage: the target, or max(100, target) percent of its request. */
+function fullUsage(target: MetricTarget, request: Milli): Milli {
+  return target.type === 'Utilization'
+    ? (request * BigInt(Math.max(100, target.percent))) / 100n
+    : target.milli;
 }

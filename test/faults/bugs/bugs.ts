@@ -58,7 +58,7 @@ export const BUGS: readonly Bug[] = [
   bug(
     'recovery-hold-ignored',
     { by: ['I2'], when: ['wiped', 'missing'] },
-    edit('decision/limits/recovery-hold.js', 'if (until === null ||', 'if (true ||'),
+    edit('decision/limits/limits.js', 'if (until === null ||', 'if (true ||'),
   ),
   bug(
     'young-server-trusted',
