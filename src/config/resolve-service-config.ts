@@ -1,14 +1,13 @@
 import { dirname, isAbsolute, join } from 'node:path';
-import type { SourceConfig } from '../prometheus/data-source/source-config.js';
+import type { SourceConfig, SignInConfig } from '../prometheus/data-source/source-config.js';
 import { deepFreeze } from '../scaler/plain-json.js';
 import { resolveResourceQueries } from './resource-queries.js';
 import { SERVICE_DEFAULTS } from './service-defaults.js';
 import type { ReceiverConfig } from '../notifications/receiver-config.js';
-import { resolveReceiver } from './resolve-receiver.js';
 import type { ServiceInput } from './service-schema.js';
-import { resolveSignIn } from './resolve-sign-in.js';
 import type { SourceInput } from './source-schema.js';
 import { resolveTls } from './resolve-tls.js';
+import type { ReceiverInput } from './notification-schema.js';
 
 /** Connection to the API server; null: the default (in-cluster, $KUBECONFIG, ~/.kube/config). */
 interface KubernetesConfig {
@@ -202,4 +201,59 @@ function secondsByName(
 ): Readonly<Record<string, number>> {
   const { cpu, memory } = windows;
   return { ...(cpu === undefined ? {} : { cpu }), ...(memory === undefined ? {} : { memory }) };
+}
+
+function resolveReceiver(
+  name: string,
+  input: ReceiverInput,
+  resolvePath: (path: string) => string,
+): ReceiverConfig {
+  const file = (path: string | undefined): string | null => (path === undefined ? null : resolvePath(path));
+  return {
+    name,
+    format: input.format ?? SERVICE_DEFAULTS.notificationFormat,
+    url: input.url ?? null,
+    urlFile: file(input.urlFile),
+    bearerTokenFile: file(input.bearerTokenFile),
+    tls: resolveTls(input.tls, resolvePath),
+    events: input.events ?? SERVICE_DEFAULTS.notificationEvents,
+    namespaces: input.namespaces ?? [],
+    timeoutSeconds: input.timeoutSeconds ?? SERVICE_DEFAULTS.notificationTimeoutSeconds,
+    maxPerMinute: input.maxPerMinute ?? SERVICE_DEFAULTS.notificationsPerMinute,
+  };
+}
+
+/** Returns null without authentication. service-rules.ts allows at most one method. */
+function resolveSignIn(
+  { oauth2, sigv4, azure, google }: SourceInput,
+  resolvePath: (path: string) => string,
+): SignInConfig | null {
+  if (oauth2 !== undefined) {
+    const { tokenUrl, clientId, clientSecretFile, scopes = [], endpointParams = {}, tls } = oauth2;
+    return {
+      way: 'oauth2',
+      tokenUrl,
+      clientId,
+      clientSecretFile: resolvePath(clientSecretFile),
+      scopes,
+      endpointParams,
+      tls: resolveTls(tls, resolvePath),
+    };
+  }
+  if (sigv4 !== undefined) {
+    const { region, service = SERVICE_DEFAULTS.sigv4Service, roleArn, profile, credentialsFile } = sigv4;
+    return {
+      way: 'sigv4',
+      region,
+      service,
+      roleArn: roleArn ?? null,
+      profile: profile ?? null,
+      credentialsFile: credentialsFile === undefined ? null : resolvePath(credentialsFile),
+    };
+  }
+  if (azure !== undefined) {
+    const { clientId, tenantId, cloud = SERVICE_DEFAULTS.azureCloud } = azure;
+    return { way: 'azure', clientId: clientId ?? null, tenantId: tenantId ?? null, cloud };
+  }
+  return google === undefined ? null : { way: 'google' };
 }

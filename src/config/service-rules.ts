@@ -9,10 +9,10 @@ import { largestWrittenRangeSeconds } from '../promql/ranges.js';
 import { listVariables } from '../promql/variables.js';
 import { RESOURCE_QUERIES } from './resource-queries.js';
 import { SERVICE_DEFAULTS } from './service-defaults.js';
-import { checkReceivers } from './receiver-rules.js';
 import type { ServiceInput } from './service-schema.js';
 import type { SourceInput } from './source-schema.js';
 import { checkTls } from './tls-rules.js';
+import type { ReceiverInput } from './notification-schema.js';
 
 const RESOURCE_VARIABLES: readonly string[] = ['namespaces', 'window'];
 
@@ -222,4 +222,39 @@ function checkDefaults(
       path: inDefaults(found.path),
       message: found.message.replaceAll(/\bspec\./g, 'defaults.'),
     }));
+}
+
+/** Each has its own queue and connection. */
+const MAX_RECEIVERS = 10;
+
+function checkReceivers(
+  receivers: Loose<ServiceInput>['notifications'],
+  isBroken: (path: Path) => boolean,
+): readonly Finding[] {
+  const all = Object.entries(receivers ?? {});
+  const path = ['notifications'];
+  const count = `notifications has ${all.length} receivers, must have at most ${MAX_RECEIVERS}`;
+  return [
+    ...(all.length > MAX_RECEIVERS ? [finding('wrong-settings', path, count)] : []),
+    ...all.flatMap(([name, receiver]) =>
+      receiver === undefined ? [] : checkReceiver(receiver, [...path, name], isBroken),
+    ),
+  ];
+}
+
+function checkReceiver(
+  receiver: Loose<ReceiverInput>,
+  path: Path,
+  isBroken: (path: Path) => boolean,
+): readonly Finding[] {
+  const { url, urlFile, format, tls } = receiver;
+  const findings: Finding[] = [];
+  const report = (message: string): void =>
+    void findings.push({ ...finding('wrong-settings', path, `${formatPath(path)} ${message}`), at: 'key' });
+  // An invalid URL is another problem.
+  const isKnown = !isBroken([...path, 'url']) && !isBroken([...path, 'urlFile']);
+  if (isKnown && (url === undefined) === (urlFile === undefined)) report('must have one of url and urlFile');
+  if (format === 'slack' && url !== undefined)
+    report('must have urlFile: the URL of a Slack webhook is a secret');
+  return [...findings, ...checkTls(tls, [...path, 'tls'])];
 }
