@@ -1,7 +1,6 @@
 import { milliToNumber, parseQuantity } from '../../units/quantity.js';
 import { BUILT_IN, DEFAULT_POLICIES, PRESETS, type PresetValues } from '../schema/presets.js';
 import { defaultMetric, resolveMetric, resolveReference } from './resolve-metric.js';
-import { resolveSchedule } from './resolve-schedule.js';
 import type { ScalingRulesInput } from '../schema/behavior-schema.js';
 import type { SpecInput } from '../schema/document-schema.js';
 import type {
@@ -13,6 +12,9 @@ import type {
   ScalerSpec,
   ScalingRules,
 } from '../spec.js';
+import { parseRange } from '../../schedules/local-time.js';
+import type { Schedule } from '../../schedules/schedule.js';
+import type { ScheduleInput } from '../schema/schedule-schema.js';
 
 /**
  * Expands short forms, sets defaults and converts quantities to milli-units. The input must have passed the schema and
@@ -117,5 +119,25 @@ function resolveRules(input: ScalingRulesInput, defaults: ScalingRules): Scaling
     selectPolicy: input.selectPolicy ?? defaults.selectPolicy,
     policies: input.policies ?? defaults.policies,
     tolerance: toleranceNumber(input.tolerance) ?? defaults.tolerance,
+  };
+}
+
+/** Sets defaults. The input must have passed the rules. Throws `Error` for an invalid date. */
+function resolveSchedule(input: ScheduleInput): Schedule {
+  const { name, start, end, timeZone = BUILT_IN.timeZone } = input;
+  return {
+    name,
+    recurring: start === undefined || end === undefined ? null : { start, end },
+    timeZone,
+    minReplicas: input.minReplicas ?? null,
+    maxReplicas: input.maxReplicas ?? null,
+    rampSeconds: input.rampSeconds ?? BUILT_IN.rampSeconds,
+    exceptions: input.exceptions ?? [],
+    dates: (input.dates ?? []).map((range) => {
+      const occurrence = parseRange(range.start, range.end, timeZone);
+      if (occurrence === null)
+        throw new Error(`schedule ${name}: ${range.start} to ${range.end} is not a range`);
+      return occurrence;
+    }),
   };
 }

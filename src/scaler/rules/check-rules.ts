@@ -1,18 +1,23 @@
-import type { Finding, IsBroken, Path } from '../problems/finding.js';
+import {
+  type Finding,
+  type IsBroken,
+  type Path,
+  finding,
+  formatPath,
+  formatValue,
+} from '../problems/finding.js';
 import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
-import { finding, formatPath, formatValue } from '../problems/finding.js';
 import { checkMetricForm } from './metric-form-rules.js';
-import { checkMetricQuery } from './query-rules.js';
+import { checkMetricQuery, checkSideQuery } from './query-rules.js';
 import { PRESETS, BUILT_IN } from '../schema/presets.js';
-import { identityOf } from '../resolve/resolve-metric.js';
+import { identityOf, resolveReference } from '../resolve/resolve-metric.js';
 import { toleranceNumber } from '../resolve/resolve-spec.js';
-import { checkDeletionCost } from './deletion-cost-rules.js';
-import { checkFallback } from './fallback-rules.js';
 import { checkActivation, checkWakeUp } from './activation-rules.js';
 import { checkSchedules } from './schedule-rules.js';
-import { checkTargetUnit } from './target-rules.js';
 import { type ServiceFacts, isMetricsql } from './admission-rules.js';
 import type { DocumentInput, Loose, MetricInput, SpecInput } from '../schema/document-schema.js';
+import { checkPodLabel } from './query-result-rules.js';
+import { parseQuantity } from '../../units/quantity.js';
 
 type LooseSpec = Loose<SpecInput>;
 
@@ -176,4 +181,104 @@ function metricKey(metric: Loose<MetricInput>): string | null {
 function duplicate(path: Path, key: string, first: number): Finding {
   const message = `${formatPath(path)} is ${key}, like spec.metrics[${first}]: set another metric.name in one of them`;
   return finding('duplicate-metric', path, message);
+}
+
+const DELETION_COST = ['spec', 'podDeletionCost'];
+const RANKING_QUERY = [...DELETION_COST, 'query'];
+
+/** Checks that the query returns series per pod, and that the controller of the target reads the annotation. */
+function checkDeletionCost(
+  spec: Loose<SpecInput>,
+  isBroken: IsBroken,
+  isMetricsql: boolean,
+): readonly Finding[] {
+  const { podDeletionCost } = spec;
+  if (
+    podDeletionCost === undefined ||
+    (Object.keys(podDeletionCost).length === 0 && !isBroken(DELETION_COST))
+  )
+    return [];
+  const { query } = podDeletionCost;
+  const findings = [...checkDeletionCostTarget(spec)];
+  if (query === undefined) {
+    if (!isBroken(RANKING_QUERY))
+      findings.push(finding('missing-field', RANKING_QUERY, `${formatPath(RANKING_QUERY)} is missing`));
+    return findings;
+  }
+  findings.push(...checkSideQuery(query, RANKING_QUERY, { hasObject: false, isMetricsql }));
+  if (findings.every(({ code }) => code !== 'query-type'))
+    findings.push(...checkPodLabel({ query, path: RANKING_QUERY }));
+  return findings;
+}
+
+/** Only the ReplicaSet controller, which Deployments use, reads the annotation. */
+function checkDeletionCostTarget({ scaleTargetRef }: Loose<SpecInput>): readonly Finding[] {
+  const { apiVersion, kind } = resolveReference({ ...scaleTargetRef, name: scaleTargetRef?.name ?? '' });
+  const isApps = apiVersion.startsWith('apps/');
+  if (kind === 'DaemonSet' || (isApps && (kind === 'Deployment' || kind === 'ReplicaSet'))) return [];
+  const why =
+    isApps && kind === 'StatefulSet'
+      ? 'a StatefulSet removes the pod with the highest ordinal first'
+      : `no controller reads the deletion cost of the pods of a ${kind}`;
+  const message = `${formatPath(DELETION_COST)} is for a Deployment or ReplicaSet: ${why}`;
+  return [{ ...finding('deletion-cost-target', DELETION_COST, message), at: 'key' }];
+}
+
+const FALLBACK = ['spec', 'fallback'];
+
+function checkFallback(spec: Loose<SpecInput>, isBroken: IsBroken): readonly Finding[] {
+  const { fallback } = spec;
+  if (fallback === undefined || (Object.keys(fallback).length === 0 && !isBroken(FALLBACK))) return [];
+  for (const field of ['afterSeconds', 'replicas'] as const)
+    if (fallback[field] === undefined && !isBroken([...FALLBACK, field]))
+      return [finding('missing-field', [...FALLBACK, field], `spec.fallback.${field} is missing`)];
+  const { replicas, mode } = fallback;
+  const path = [...FALLBACK, 'replicas'];
+  const { minReplicas = BUILT_IN.minReplicas, maxReplicas } = spec;
+  if (replicas === undefined) return [];
+  if (maxReplicas !== undefined && replicas > maxReplicas) {
+    const message = `spec.fallback.replicas is ${replicas}, must be at most spec.maxReplicas (${maxReplicas})`;
+    return [finding('replica-bounds', path, message)];
+  }
+  if (replicas < minReplicas) {
+    const message = `spec.fallback.replicas is ${replicas}, must be at least spec.minReplicas (${minReplicas})`;
+    return [finding('replica-bounds', path, message)];
+  }
+  if (mode !== 'exact') return [];
+  const message = `spec.fallback.mode is exact: a missing metric may scale down to ${replicas}`;
+  return [finding('missing-scales-down', [...FALLBACK, 'mode'], message)];
+}
+
+/** The smallest plausible memory target per pod: 1 MiB, in thousandths of a byte. */
+const LEAST_MEMORY = 1_048_576_000n;
+
+/** The largest plausible CPU target per pod: 256 cores, in millicores. */
+const MOST_CPU = 256_000n;
+
+const DIGITS = /^\d+(?:\.\d+)?/;
+
+/**
+ * Warns about a memory target that was probably meant in megabytes, such as `500m` (half a byte), and about a CPU
+ * target that was probably meant in millicores.
+ */
+function checkTargetUnit(metric: Loose<MetricInput>, path: Path): readonly Finding[] {
+  const member = metric.resource === undefined ? 'containerResource' : 'resource';
+  const body = metric.resource ?? metric.containerResource;
+  const written = body?.target?.averageValue ?? body?.targetAverageValue;
+  const milli = written === undefined ? null : parseQuantity(written);
+  if (written === undefined || milli === null || milli <= 0n) return [];
+  const field =
+    body?.target?.averageValue === undefined ? ['targetAverageValue'] : ['target', 'averageValue'];
+  const place = [...path, member, ...field];
+  const digits = DIGITS.exec(String(written))?.[0] ?? '500';
+  const report = (meaning: string, instead: string): readonly Finding[] => {
+    const message = `${formatPath(place)} is ${formatValue(written)}, which is ${meaning} for each pod: write ${instead}`;
+    return [finding('target-unit', place, message)];
+  };
+  if (body?.name === 'memory' && milli < LEAST_MEMORY) {
+    const note = String(written).endsWith('m') ? ' (m is a thousandth)' : '';
+    return report(`${Number(milli) / 1000} bytes${note}`, `${digits}Mi or ${digits}M`);
+  }
+  if (body?.name === 'cpu' && milli > MOST_CPU) return report(`${Number(milli) / 1000} cores`, `${digits}m`);
+  return [];
 }

@@ -50,7 +50,7 @@ const downscaleConfirmation = z.strictObject({
   }),
 });
 
-/** `{}` means unset. rules/fallback-rules.ts reports missing fields. */
+/** `{}` means unset. rules/check-rules.ts reports missing fields. */
 const fallback = z.strictObject({
   afterSeconds: seconds(0, 86_400).optional().meta({
     description: 'Seconds that a metric must have been without a value. Required.',
@@ -65,7 +65,7 @@ const fallback = z.strictObject({
   }),
 });
 
-/** `{}` means unset. rules/deletion-cost-rules.ts reports a missing query. */
+/** `{}` means unset. rules/check-rules.ts reports a missing query. */
 const podDeletionCost = z.strictObject({
   query: promql.optional().meta({
     description: 'PromQL query that returns one series per pod, with the label pod. Required.',

@@ -10,9 +10,11 @@ import {
   isScalar,
   isSeq,
   visit,
+  Composer,
+  type CST,
+  Parser,
 } from 'yaml';
 import { type Finding, findTemplate, MAX_FINDINGS, TOO_MANY } from '../problems/finding.js';
-import { composeDocuments } from './compose-documents.js';
 import { findKeyProblems } from './key-problems.js';
 import type { LocatedDocument } from '../problems/located-document.js';
 import type { ProblemCode } from '../problems/problem-codes.js';
@@ -261,4 +263,39 @@ function startOf(node: unknown): number | null {
   if (!isNode(node) || node.range === null || node.range === undefined) return null;
   const isEmpty = isScalar(node) && node.range[0] === node.range[1] && node.value === null;
   return isEmpty ? null : node.range[0];
+}
+
+/**
+ * Yields the parsed documents of YAML on demand. Malicious YAML can have an error per character: only the first syntax
+ * error of a document is kept, and errors have no stack, which would take ten times as long as parsing.
+ */
+export function* composeDocuments(text: string, lines: LineCounter): Generator<Document> {
+  const parser = new Parser(lines.addNewLine);
+  const composer = new Composer({ uniqueKeys: false, stringKeys: true, merge: false, logLevel: 'silent' });
+  const documents = composer.compose(firstErrors(parser.parse(text)));
+  for (;;) {
+    const next = withoutStacks(() => documents.next());
+    if (next.done === true) return;
+    yield next.value;
+  }
+}
+
+function* firstErrors(tokens: Iterable<CST.Token>): Generator<CST.Token> {
+  let hasError = false;
+  for (const token of tokens) {
+    if (token.type === 'document') hasError = false;
+    if (token.type === 'error' && hasError) continue;
+    hasError ||= token.type === 'error';
+    yield token;
+  }
+}
+
+function withoutStacks<T>(work: () => T): T {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return work();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }
