@@ -2,7 +2,8 @@ import { close, constants, fstat, open, read, type Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Clock } from '../units/clock.js';
 import { FileError, tooLong } from './file-error.js';
-import { readPipe } from './read-pipe.js';
+import { Socket } from 'node:net';
+import { promisify } from 'node:util';
 
 interface ReadBounds {
   /** A longer file is rejected. Reads at most one byte more. */
@@ -120,4 +121,30 @@ async function readOpened(
 function concat(chunks: readonly Uint8Array[], length: number): Uint8Array {
   const [only] = chunks;
   return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, length);
+}
+
+/**
+ * Reads a pipe to its end, or until `signal` is aborted. Waits for a writer that has not opened the pipe yet. Uses a
+ * socket, because a thread that waits for a file cannot be canceled and keeps the process from exiting.
+ */
+async function readPipe(path: string, mostBytes: number, signal?: AbortSignal): Promise<Uint8Array> {
+  const fd = await promisify(open)(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const socket = new Socket({
+    fd,
+    readable: true,
+    writable: false,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of socket as AsyncIterable<Uint8Array>) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > mostBytes) throw tooLong(mostBytes);
+    }
+    return Buffer.concat(chunks, length);
+  } finally {
+    socket.destroy();
+  }
 }

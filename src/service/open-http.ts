@@ -10,7 +10,7 @@ import { createEventStreams } from '../server/event-streams.js';
 import type { ScalerPageParts } from '../server/pages/scaler-pages.js';
 import { readPeerKeys } from '../server/fleet/sealed.js';
 import { startServer } from '../server/server.js';
-import { readSite } from '../server/site/read-site.js';
+import { readSite } from '../server/site.js';
 import type { Transport } from '../kubernetes/requests/transport.js';
 import { createRangeClient, type RangeClient } from '../prometheus/client/range-client.js';
 import type { SourceConfig } from '../prometheus/data-source/source-config.js';

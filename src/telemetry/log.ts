@@ -2,7 +2,7 @@ import pino from 'pino';
 import { formatInstant } from '../units/time.js';
 import type { Clock } from '../units/clock.js';
 import type { Facts, Log, LogLevel } from '../units/log.js';
-import { cleanFacts } from './clean-facts.js';
+import { cleanText } from '../units/clean-text.js';
 
 /** Each line ends with a newline. */
 interface LineStream {
@@ -56,4 +56,60 @@ function asText(line: string): string {
 function asWord(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return /^[^\s"=\p{Cc}]+$/u.test(text) ? text : JSON.stringify(text);
+}
+
+const SECRET_NAME = /authorization|cookie|password|passwd|secret|token|api-?key|credential/i;
+const SECRET_TEXT: readonly (readonly [RegExp, string])[] = [
+  [/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, '$1 [redacted]'],
+  [/(\w:\/\/)[^/\s@]+@/g, '$1[redacted]@'],
+];
+const REDACTED = '[redacted]';
+const MAX_TEXT = 1024;
+const MAX_DEPTH = 4;
+const MAX_ITEMS = 50;
+
+/**
+ * Makes facts safe to print: redacts values with secret names and credentials in strings; replaces invisible characters
+ * other than line breaks, which the format escapes; truncates strings at 1,024 characters, lists at 50 items, nesting at 4 levels. An error becomes its message and those of its causes.
+ */
+function cleanFacts(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return cleanFields(facts, 0);
+}
+
+function cleanFields(fields: object, depth: number): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields)
+      .slice(0, MAX_ITEMS)
+      .map(([name, value]) => [name, SECRET_NAME.test(name) ? REDACTED : cleanValue(value, depth)]),
+  );
+}
+
+function cleanValue(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return safeText(value);
+  if (typeof value === 'bigint' || typeof value === 'symbol') return String(value);
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
+  if (typeof value === 'function') return '[function]';
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Error) return safeText(errorText(value));
+  if (depth >= MAX_DEPTH) return '[...]';
+  if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((item) => cleanValue(item, depth + 1));
+  if (value instanceof Map) return cleanFields(Object.fromEntries(value) as object, depth + 1);
+  return cleanFields(value, depth + 1);
+}
+
+function safeText(text: string): string {
+  let clean = cleanText(text);
+  for (const [pattern, replacement] of SECRET_TEXT) clean = clean.replace(pattern, replacement);
+  return clean.length > MAX_TEXT ? `${clean.slice(0, MAX_TEXT)}...` : clean;
+}
+
+/** Only messages, because other fields of an error may contain requests with headers. */
+function errorText(error: Error): string {
+  const texts = [error.message];
+  let cause = error.cause;
+  while (cause instanceof Error && texts.length < 5) {
+    if (!texts.some((text) => text.includes((cause as Error).message))) texts.push(cause.message);
+    cause = cause.cause;
+  }
+  return texts.join(': ');
 }

@@ -10,7 +10,7 @@ import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { createApp } from '../../src/server/app.js';
 import { startServer } from '../../src/server/server.js';
 import type { RunningServer } from '../../src/server/server.js';
-import { readSite } from '../../src/server/site/read-site.js';
+import { readSite } from '../../src/server/site.js';
 import { partsOf } from './app-parts.js';
 
 const INDEX = '<!doctype html><script type="module" src="./assets/index-abc.js"></script>';
