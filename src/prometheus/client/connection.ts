@@ -1,7 +1,6 @@
 import { Agent as HttpAgent } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
-import type { Clock } from '../../units/clock.js';
-import { createOwnTurns } from '../../units/own-turns.js';
+import { type Clock, sleep } from '../../units/clock.js';
 import { answerLimits } from '../answers/answer.js';
 import { mustRead } from '../requests/credential-files.js';
 import type { Connection } from '../requests/send.js';
@@ -26,7 +25,9 @@ export function createConnection(
   const httpAgent = new HttpAgent({ keepAlive: true });
   const unread = { bytes: 0 };
   const limits = answerLimits(config);
-  const takeTurn = createOwnTurns(clock);
+  let lastTurn = Promise.resolve();
+  /** Resolves in a turn of the event loop of its own: large answers that end together delay other work one by one. */
+  const takeTurn = (): Promise<void> => (lastTurn = lastTurn.then(() => sleep(clock, 0)));
   const httpsAgent = createTlsAgents(config.tls, clock);
   const signIn = config.signIn === null ? null : createSignIn(config.signIn, clock, env);
   const token = config.bearerTokenFile === null ? null : watchFile(config.bearerTokenFile, clock);

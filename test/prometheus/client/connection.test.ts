@@ -9,6 +9,7 @@ import { createConnection } from '../../../src/prometheus/client/connection.js';
 import type { SourceTls } from '../../../src/prometheus/data-source/source-config.js';
 import type { Clock } from '../../../src/units/clock.js';
 import { aSource } from '../../support/builders.js';
+import { ManualClock, settle } from '../../support/manual-clock.js';
 import { realClock, vectorBody } from '../fakes.js';
 import { TEST_CERTIFICATE, TEST_KEY } from '../tls-fixture.js';
 
@@ -111,5 +112,27 @@ describe('createConnection', () => {
     ]);
     expect(broken.httpsAgent).toBe(first.httpsAgent);
     expect(renewed.httpsAgent).not.toBe(first.httpsAgent);
+  });
+});
+
+describe('the turns in which large bodies end', () => {
+  it('are one for each body, in the order of the calls, also after a pause', async () => {
+    const clock = new ManualClock();
+    const { takeTurn } = await createConnection(aSource(), clock)();
+    const resolved: number[] = [];
+    const states: number[][] = [];
+    for (const numbers of [[1, 2, 3], [4]]) {
+      for (const number of numbers) void takeTurn?.().then(() => resolved.push(number));
+      await settle();
+      states.push([...resolved]);
+      for (let turn = 0; turn < numbers.length; turn += 1) {
+        clock.advance(0);
+        await settle();
+        states.push([...resolved]);
+      }
+    }
+
+    expect(states).toEqual([[], [1], [1, 2], [1, 2, 3], [1, 2, 3], [1, 2, 3, 4]]);
+    expect(clock.pending).toBe(0);
   });
 });
