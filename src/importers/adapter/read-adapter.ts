@@ -3,10 +3,10 @@ import { readPlain } from '../../scaler/read/read-plain.js';
 import type { Path } from '../../scaler/problems/finding.js';
 import { type Fields, readFields } from '../manifest/fields.js';
 import { type Remark, createRemarkLog } from '../draft/remarks.js';
-import type { AdapterRule, NameRule, SeriesFilter } from './adapter-rule.js';
+import type { AdapterRule, NameRule, SeriesFilter, SeriesSelector } from './adapter-rule.js';
 import { type LabelPlaces, singularOf } from './label-places.js';
 import { safePattern } from './safe-pattern.js';
-import { readSeriesQuery } from './series-query.js';
+import { quoteRegex, readStringLiteral } from '../../promql/quoting.js';
 
 export interface AdapterConfig {
   readonly rules: readonly AdapterRule[];
@@ -130,4 +130,32 @@ function readResources(resource: Fields | undefined): ReadonlyMap<string, string
 function queryOf(rule: PlainObject): string | null {
   const { containerQuery } = rule;
   return typeof containerQuery === 'string' ? containerQuery : null;
+}
+
+const NAME = /^\s*([A-Za-z_:][\w:]*)\s*(?:\{|$)/;
+const NAME_MATCHER = /(?<!\w)__name__\s*(=~|!~|!=|=)\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`)/g;
+
+/** Returns the name that a pattern such as `^queue_depth$` matches; null: it may match others. Prometheus anchors it. */
+function literalOf(pattern: string): string | null {
+  const name = pattern.replace(/^\^|\$$/g, '');
+  return /^[A-Za-z_:][\w:]*$/.test(name) ? name : null;
+}
+
+/** Reads the metric name of a selector. Null: one of its patterns is not supported. */
+function readSeriesQuery(query: string): SeriesSelector | null {
+  let name = NAME.exec(query)?.[1] ?? null;
+  const patterns: SeriesFilter[] = [];
+  for (const [, operator, literal = ''] of query.matchAll(NAME_MATCHER)) {
+    const value = readStringLiteral(literal);
+    const only = operator === '=' ? value : operator === '=~' ? literalOf(value) : null;
+    if (only !== null) name = only;
+    else if (operator === '!=')
+      patterns.push({ pattern: new RegExp(`^${quoteRegex(value)}$`), isWanted: false });
+    else {
+      const pattern = safePattern(`^(?:${value})$`);
+      if (pattern === null) return null;
+      patterns.push({ pattern, isWanted: operator === '=~' });
+    }
+  }
+  return { name, patterns };
 }

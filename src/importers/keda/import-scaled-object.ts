@@ -6,9 +6,10 @@ import { readBehavior } from '../hpa/behavior.js';
 import type { ReadMetadata } from '../manifest/metadata.js';
 import { withUniqueNames } from '../manifest/named-metric.js';
 import { readTarget } from '../manifest/scale-target.js';
-import { readFallback } from './fallback.js';
-import { readPause } from './pause.js';
 import { readTriggers } from './read-triggers.js';
+import { formatValue } from '../../scaler/problems/finding.js';
+import type { RemarkLog } from '../draft/remarks.js';
+import { parseBoolean } from './trigger.js';
 
 const DEFAULTS = { minReplicaCount: 0, maxReplicaCount: 100, pollingInterval: 30, cooldownPeriod: 300 };
 
@@ -132,4 +133,74 @@ function withIdleMetric(
     activation: minimum === 0 ? { above: 0 } : undefined,
   });
   return [{ value: { external }, from: first.from, isOff: false }];
+}
+
+/**
+ * KEDA counts the failures of the queries of its HPA, which come every 15 s, and falls back after more than the
+ * threshold. Source: pkg/fallback/fallback.go
+ */
+const SECONDS_PER_FAILURE = 15;
+const LONGEST_SECONDS = 86_400;
+
+interface Bounds {
+  readonly minReplicas: number;
+  readonly maxReplicas: number;
+}
+
+/** Reads `fallback`. A fallback to the current replicas is omitted, because promscaler does the same by default. */
+function readFallback(spec: Fields, { minReplicas, maxReplicas }: Bounds): PlainObject | undefined {
+  const fallback = spec.object('fallback');
+  if (fallback === undefined) return undefined;
+  const { log, path } = fallback;
+  const failures = fallback.integer('failureThreshold');
+  const written = fallback.integer('replicas');
+  const behavior = fallback.text('behavior') ?? 'static';
+  fallback.rest();
+  if (behavior === 'currentReplicas') return undefined;
+  if (behavior === 'currentReplicasIfLower' || !['static', 'currentReplicasIfHigher'].includes(behavior)) {
+    log.lose(
+      [...path, 'behavior'],
+      `is ${behavior}, which has no equivalent; the replicas are held while a metric is missing`,
+    );
+    return undefined;
+  }
+  if (failures === undefined || written === undefined) {
+    log.lose(path, 'is incomplete: failureThreshold and replicas are required; it is not carried over');
+    return undefined;
+  }
+  const replicas = Math.min(Math.max(written, minReplicas), maxReplicas);
+  if (replicas !== written)
+    log.lose(
+      [...path, 'replicas'],
+      `is ${written}, outside of ${minReplicas} to ${maxReplicas}; ${replicas} is used`,
+    );
+  log.note(path, NOTE);
+  const afterSeconds = Math.min(Math.max(failures, 0) * SECONDS_PER_FAILURE, LONGEST_SECONDS);
+  return { afterSeconds, replicas, mode: behavior === 'static' ? 'exact' : behavior };
+}
+
+const NOTE =
+  'is counted in failures every 15 s. mode: exact may also scale down, as KEDA does; mode: atLeast would not.';
+
+const PREFIX = 'autoscaling.keda.sh/';
+
+function readPause(annotations: PlainObject, log: RemarkLog): PlainObject {
+  const valueOf = (name: string): unknown => annotations[`${PREFIX}${name}`];
+  // Any value that is no boolean is true. Source: apis/keda/v1alpha1/scaledobject_types.go, getBoolAnnotation
+  const isSet = (name: string): boolean => {
+    const value = valueOf(name);
+    return typeof value === 'string' && (parseBoolean(value) ?? true);
+  };
+  const replicas = valueOf('paused-replicas');
+  if (replicas !== undefined) {
+    const path = ['metadata', 'annotations', `${PREFIX}paused-replicas`];
+    log
+      .at(['spec', 'paused'])
+      .lose(path, `is ${formatValue(replicas)}: set the replicas with promscaler pause --replicas`);
+  }
+  const isUpPaused = isSet('paused-scale-out');
+  const isDownPaused = isSet('paused-scale-in');
+  if (replicas !== undefined || isSet('paused') || (isUpPaused && isDownPaused)) return { paused: true };
+  if (isUpPaused) return { paused: 'scale-up' };
+  return isDownPaused ? { paused: 'scale-down' } : {};
 }

@@ -4,7 +4,6 @@ import { API_VERSION } from '../../scaler/schema/document-schema.js';
 import { type Draft, type DraftItem, ITEM_LISTS, isCommentedOut } from '../draft/draft.js';
 import type { Remark } from '../draft/remarks.js';
 import { type Comments, commentLines, placeComments } from './comments.js';
-import { blockLines, scalar } from './scalar.js';
 
 export function documentOf(draft: Draft): unknown {
   return build(draft, (items) => items.filter(({ isOff }) => !isOff));
@@ -123,4 +122,44 @@ function indented(lines: readonly string[], indent: number): readonly string[] {
 
 function commentedOut(lines: readonly string[], indent: number): readonly string[] {
   return lines.map((line) => `${' '.repeat(indent)}# ${line.slice(indent)}`.trimEnd());
+}
+
+/**
+ * Printable and unambiguous as a plain scalar of YAML 1.1 and 1.2: does not start with an indicator, contains no `: `
+ * and no ` #`.
+ */
+const PLAIN = /^[A-Za-z_/(][\x20-\x7e]*$/;
+const UNSAFE_IN_PLAIN = /: |:$| #|\s$/;
+
+/** Plain scalars that YAML 1.1 or 1.2 does not read as strings. */
+const WORDS = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
+
+/** A quantity with a suffix starts with a digit but is not a number. */
+const QUANTITY = /^\d+(?:\.\d+)?(?:m|k|M|G|T|P|[KMGTPE]i)$/;
+
+/** A block scalar represents such a string unchanged: no leading blanks, no blanks at the end of a line. */
+const BLOCK = /^[\x21-\x7e][\x20-\x7e]*(?:\n[\x20-\x7e]*)*$/;
+
+function scalar(value: unknown): string {
+  if (typeof value !== 'string') return JSON.stringify(value);
+  if (QUANTITY.test(value) || (PLAIN.test(value) && !UNSAFE_IN_PLAIN.test(value) && !WORDS.test(value)))
+    return value;
+  return /^[\x20-\x7e]*$/.test(value) ? `'${value.replaceAll("'", "''")}'` : escaped(value);
+}
+
+/** Returns a string with several lines as the lines of a block scalar, header first; null: not possible. */
+function blockLines(value: unknown): readonly string[] | null {
+  if (typeof value !== 'string' || !value.includes('\n')) return null;
+  const end = value.endsWith('\n') ? 1 : 0;
+  const text = value.slice(0, value.length - end);
+  if (text.endsWith('\n') || !BLOCK.test(text) || / $| \n/.test(text)) return null;
+  return [end === 0 ? '|-' : '|', ...text.split('\n')];
+}
+
+/** JSON is valid YAML. Characters that YAML does not print are escaped. */
+function escaped(value: string): string {
+  return JSON.stringify(value).replace(
+    /[^\x20-\x7e]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
