@@ -11,7 +11,6 @@ import { RESOURCE_QUERIES } from './resource-queries.js';
 import { SERVICE_DEFAULTS } from './service-defaults.js';
 import type { ServiceInput } from './service-schema.js';
 import type { SourceInput } from './source-schema.js';
-import { checkTls } from './tls-rules.js';
 import type { ReceiverInput } from './notification-schema.js';
 
 const RESOURCE_VARIABLES: readonly string[] = ['namespaces', 'window'];
@@ -257,4 +256,10 @@ function checkReceiver(
   if (format === 'slack' && url !== undefined)
     report('must have urlFile: the URL of a Slack webhook is a secret');
   return [...findings, ...checkTls(tls, [...path, 'tls'])];
+}
+
+function checkTls(tls: Loose<SourceInput>['tls'], path: Path): readonly Finding[] {
+  if (tls === undefined || (tls.certFile === undefined) === (tls.keyFile === undefined)) return [];
+  const message = `${formatPath(path)} needs both certFile and keyFile, or neither`;
+  return [{ ...finding('wrong-settings', path, message), at: 'key' }];
 }
