@@ -4,9 +4,9 @@ import type { Instant } from './time.js';
 const KEEP_SECONDS = 600;
 
 /**
- * A map that forgets entries which have not been used for `keepSeconds`, or at most for twice as long, by the time that
- * its users pass. For what is derived from another object and can be derived again. A WeakMap would forget exactly then;
- * but V8 follows its entries while the process is stopped: 20,000 of them took 50 ms of each full garbage collection.
+ * A two-generation cache: drops an entry between `keepSeconds` and 2 x `keepSeconds` after its last use, by the `now` of
+ * its callers. For values that can be derived again. V8 visits the entries of a WeakMap while the process is stopped:
+ * 20,000 of them took 50 ms of each full garbage collection.
  */
 export class RecentMap<K, V extends object | number> {
   readonly #keepMs: number;
