@@ -42,7 +42,7 @@ export default tseslint.config(
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': 'off',
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
-      'max-lines': ['error', { max: 300 }],
+      'max-lines': ['error', { max: 400 }],
       'no-restricted-exports': ['error', { restrictDefaultExports: { direct: true } }],
     },
   },
@@ -86,7 +86,6 @@ export default tseslint.config(
   {
     files: ['test/**/*.ts'],
     rules: {
-      'max-lines': ['error', { max: 400 }],
       '@typescript-eslint/no-non-null-assertion': 'off',
       '@typescript-eslint/explicit-module-boundary-types': 'off',
     },
