@@ -66,7 +66,10 @@ function scheduleName({ name, index }: Trigger): string {
 interface Example {
   /** Field of the metadata with the target. */
   readonly target: string;
-  readonly metric: string;
+  /** Added up. */
+  readonly metrics: readonly string[];
+  /** Labels of a queue, which several exporters may report; absent: each series counts. */
+  readonly onceBy?: string;
   /** Label and field of the metadata with its value. */
   readonly labels: readonly (readonly [label: string, field: string])[];
   /** Whether the exporter returns a negative number for an unknown one, which would hide others in the sum. */
@@ -74,11 +77,11 @@ interface Example {
   readonly remark?: string;
 }
 
-/** By trigger type: the query of an exporter for Prometheus. */
+/** By trigger type: the query of an exporter for Prometheus. docs/guides/queues.md has the same queries. */
 const EXAMPLES: Readonly<Record<string, Example>> = {
   kafka: {
     target: 'lagThreshold',
-    metric: 'kafka_consumergroup_lag',
+    metrics: ['kafka_consumergroup_lag'],
     labels: [
       ['consumergroup', 'consumerGroup'],
       ['topic', 'topic'],
@@ -89,28 +92,46 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   },
   rabbitmq: {
     target: 'value',
-    metric: 'rabbitmq_queue_messages_ready',
-    labels: [['queue', 'queueName']],
+    metrics: ['rabbitmq_detailed_queue_messages'],
+    onceBy: 'vhost, queue',
+    labels: [
+      ['vhost', 'vhostName'],
+      ['queue', 'queueName'],
+    ],
   },
   'aws-sqs-queue': {
     target: 'queueLength',
-    metric: 'aws_sqs_approximate_number_of_messages_visible_maximum',
-    labels: [['queue_name', 'queueURL']],
+    metrics: [
+      'aws_sqs_approximate_number_of_messages_visible_average',
+      'aws_sqs_approximate_number_of_messages_not_visible_average',
+    ],
+    onceBy: 'dimension_QueueName',
+    labels: [['dimension_QueueName', 'queueURL']],
   },
-  redis: { target: 'listLength', metric: 'redis_key_size', labels: [['key', 'listName']] },
+  redis: { target: 'listLength', metrics: ['redis_key_size'], labels: [['key', 'listName']] },
 };
 
-/** Returns the query with the values of the trigger. Without a topic, KEDA adds up all topics of the group. */
-function exampleOf({ metric, labels, mayBeNegative }: Example, metadata: Trigger['metadata']): string {
+/** Settings without which the query is complete: KEDA adds up all topics of a consumer group. */
+const OPTIONAL: ReadonlySet<string> = new Set(['topic', 'vhostName']);
+
+/** Returns the query with the values of the trigger. */
+function exampleOf(
+  { metrics, onceBy, labels, mayBeNegative }: Example,
+  metadata: Trigger['metadata'],
+): string {
   const matchers = labels.flatMap(([label, field]) => {
     const text = metadataText(metadata, field);
-    if (text === undefined || text === '') return field === 'topic' ? [] : [`${label}="${field}"`];
+    if (text === undefined || text === '') return OPTIONAL.has(field) ? [] : [`${label}="${field}"`];
     // https://sqs.REGION.amazonaws.com/ACCOUNT/QUEUE
     const value = field === 'queueURL' ? text.slice(text.lastIndexOf('/') + 1) : text;
     return [`${label}=${stringLiteral(value)}`];
   });
-  const selector = `${metric}{${matchers.join(', ')}}`;
-  return mayBeNegative === true ? `sum(clamp_min(${selector}, 0))` : `sum(${selector})`;
+  const sums = metrics.map((metric) => {
+    const selector = `${metric}{${matchers.join(', ')}}`;
+    if (onceBy !== undefined) return `sum(max by (${onceBy}) (${selector}))`;
+    return mayBeNegative === true ? `sum(clamp_min(${selector}, 0))` : `sum(${selector})`;
+  });
+  return sums.join(' + ');
 }
 
 /** Settings whose values are printed. Others may be credentials, or addresses that contain credentials. */
