@@ -23,7 +23,7 @@ export interface Narrator {
 
 /**
  * Prints, with the seconds since the start: each change of replicas, each new reason that prevents a change, each start
- * and end of a pause, and each change of a document.
+ * and end of a pause, each other writer, and each change of a document.
  */
 export function createNarrator(io: Pick<CommandIo, 'stdout' | 'env' | 'clock'>): Narrator {
   const { stdout, clock } = io;
@@ -76,7 +76,9 @@ export function createNarrator(io: Pick<CommandIo, 'stdout' | 'env' | 'clock'>):
         return;
       }
       const still =
-        decision === null ? whyNone(record) : whyStill(decision, reasonOf(record) ?? decision.reason);
+        decision === null
+          ? whyNone(record)
+          : (whyHeld(record) ?? whyStill(decision, reasonOf(record) ?? decision.reason));
       if (still === null) held.delete(key);
       else if (held.get(key) !== still.why) {
         held.set(key, still.why);
@@ -91,6 +93,17 @@ interface Standstill {
   readonly why: string;
   readonly count: string;
   readonly text: string;
+}
+
+/** Returns why decisions are not carried out, or null. A pause has its own line. */
+function whyHeld({ conditions, outcome, conflictingWriter }: CycleRecord): Standstill | null {
+  const count = outcome.from === null ? '' : `= ${outcome.from}`;
+  const held = conditions.find(({ type, status }) => type === 'Held' && status === 'True');
+  if (held !== undefined && held.reason !== 'Paused')
+    return { why: held.reason, count, text: `${held.reason}: ${held.message}` };
+  if (outcome.kind === 'failed') return { why: 'failed', count, text: outcome.message };
+  if (conflictingWriter === undefined) return null;
+  return { why: 'ConflictingWriter', count: '', text: `ConflictingWriter: ${conflictingWriter.message}` };
 }
 
 /** Returns why the replicas do not follow the metrics, or null. */

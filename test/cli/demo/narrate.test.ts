@@ -73,6 +73,44 @@ describe('the narration of a target', () => {
   });
 });
 
+describe('the narration of a decision that is not carried out', () => {
+  const heldBy = (reason: string, message: string): Partial<CycleRecord> => ({
+    outcome: { kind: 'held', from: 4, to: 6, message },
+    conditions: [{ type: 'Held', status: 'True', reason, message }],
+  });
+
+  it('reports a conflict once, and again after it had ended', () => {
+    const { narrator, lines } = narrating();
+    const conflict = heldBy('ConflictingScaler', 'Scaler shop/api scales the same target');
+    for (const held of [conflict, conflict, {}, conflict])
+      narrateCycle(narrator, recordOf(cpuSnapshot(83), held));
+
+    const line =
+      '   +0 s  shop/web        = 4        ConflictingScaler: Scaler shop/api scales the same target';
+    expect(lines()).toEqual([line, line]);
+  });
+
+  it.each([
+    ['a dry run', heldBy('DryRun', 'spec.dryRun is true'), 'DryRun: spec.dryRun is true'],
+    [
+      'a failed PATCH',
+      { outcome: { kind: 'failed', from: 4, to: 6, message: 'patching the scale: forbidden' } },
+      'patching the scale: forbidden',
+    ],
+    [
+      'another writer',
+      { conflictingWriter: { managers: [], since: '2026-01-01T00:00:00Z', message: 'kubectl reverts it' } },
+      'ConflictingWriter: kubectl reverts it',
+    ],
+  ] as const)('reports %s', (_, record, text) => {
+    const { narrator, lines } = narrating();
+
+    narrateCycle(narrator, recordOf(cpuSnapshot(83), record));
+
+    expect(lines()).toEqual([expect.stringMatching(new RegExp(` ${text}$`))]);
+  });
+});
+
 describe('the narration of documents', () => {
   const WEB = `apiVersion: promscaler.dev/v1
 kind: Scaler

@@ -16,7 +16,10 @@ export interface ChildOptions {
 export interface Child {
   /** 0 if the process could not be started. */
   readonly pid: number;
-  /** Resolves when the process has exited, with a sentence that quotes its last lines. Never rejects. */
+  /**
+   * Resolves when the process has exited, with a sentence that quotes its last lines. After an exit with code 0 or a
+   * signal that ends a process from outside, they say nothing about the end, and are left out. Never rejects.
+   */
   readonly ended: Promise<string>;
   readonly endedSignal: AbortSignal;
   /** Sends SIGTERM, and SIGKILL after 5 s. Resolves when the process has exited. */
@@ -27,6 +30,7 @@ export interface Child {
 
 const TERM_GRACE_MS = 5000;
 const KEPT_OUTPUT = 8192;
+const FROM_OUTSIDE: ReadonlySet<string> = new Set(['SIGINT', 'SIGTERM', 'SIGKILL', 'SIGHUP']);
 
 /** Starts a program. Discards its standard output, and keeps the last lines of its standard error for messages. */
 export function startChild(options: ChildOptions): Child {
@@ -38,15 +42,16 @@ export function startChild(options: ChildOptions): Child {
   });
   const over = new AbortController();
   const ended = new Promise<string>((resolve) => {
-    const end = (how: string): void => {
-      resolve(`${title} ${how}${output === '' ? '' : `: ${lastLines(output)}`}`);
+    const end = (how: string, lines = ''): void => {
+      resolve(`${title} ${how}${lines === '' ? '' : `: ${lastLines(lines)}`}`);
       over.abort();
     };
     running.once('error', (error) => end(`cannot be started: ${error.message}`));
     // At 'close', unlike at 'exit', all output has been read.
-    running.once('close', (code, signal) =>
-      end(signal === null ? `ended with code ${code ?? 0}` : `ended by ${signal}`),
-    );
+    running.once('close', (code, signal) => {
+      if (signal === null) end(`ended with code ${code ?? 0}`, code === 0 ? '' : output);
+      else end(`ended by ${signal}`, FROM_OUTSIDE.has(signal) ? '' : output);
+    });
   });
   return {
     pid: running.pid ?? 0,

@@ -21,6 +21,16 @@ describe('startChild', () => {
     expect(child.endedSignal.aborted).toBe(true);
   });
 
+  it.each([
+    ['exit 0', 'the shell ended with code 0'],
+    ['kill -TERM $$', 'the shell ended by SIGTERM'],
+    ['kill -ABRT $$', 'the shell ended by SIGABRT: an old warning'],
+  ])('quotes only lines that may say why it has ended: %s', async (last, expected) => {
+    const child = shell(`echo "an old warning" >&2; ${last}`);
+
+    expect(await child.ended).toBe(expected);
+  });
+
   it('reports the signal that ended a program', async () => {
     const child = shell('exec sleep 60');
 
