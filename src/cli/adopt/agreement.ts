@@ -67,8 +67,7 @@ function readNow(view: JsonObject, shadow: JsonObject | null): AgreementReport['
 
 /** Returns what keeps the decision from predicting what the scaler will do after the dry run. */
 function whyNotCompared(view: JsonObject): string {
-  const why =
-    whyPaused(view) ?? whyConflicting(view) ?? whyUnable(view) ?? whyNoValue(view, { isForced: false });
+  const why = whyPaused(view) ?? whyConflicting(view) ?? whyUnable(view) ?? whyNoValue(view);
   return (
     why ??
     'the service has not seen desired replicas of the HPA: it watches HPAs, if it may, and ignores one that has not computed a count (ScalingActive)'

@@ -10,7 +10,7 @@ import {
   pollFor,
   readDryRun,
 } from './adoption.js';
-import { type ServiceView, readView, whyNoValue, whyPaused, whyUnable } from './service-view.js';
+import { type ServiceView, readView, whyLacking, whyNoValue, whyPaused, whyUnable } from './service-view.js';
 
 /** The service sees the new generation and the deletion of the HPA at once, and decides within a sync period. */
 const CONFIRM_MS = 90_000;
@@ -22,7 +22,7 @@ const DECISIONS_MS = 10_000;
 interface Confirmation {
   /** The last decision before the dry run ended; null: the dry run had ended before this command. */
   readonly after: Instant | null;
-  /** Whether partial values suffice. */
+  /** Whether decisions count that used no metric, such as one that a bound determined. */
   readonly isForced: boolean;
 }
 
@@ -98,7 +98,8 @@ function doubtOf({ row, isLed }: ServiceView, { after, isForced }: Confirmation)
   const held = heldOf(row);
   // Without permission to watch HPAs, the service lists them once a minute.
   if (held?.startsWith('ConflictingScaler') === true) return open(held);
-  const why = whyPaused(row) ?? held ?? whyUnable(row) ?? whyNoValue(row, { isForced }) ?? whyFailed(row);
+  const lacking = isForced ? whyLacking(row) : whyNoValue(row);
+  const why = whyPaused(row) ?? held ?? whyUnable(row) ?? lacking ?? whyFailed(row);
   return why === null ? null : { why, decidedAt: at };
 }
 

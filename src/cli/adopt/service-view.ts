@@ -40,25 +40,24 @@ export function whyUnable(row: JsonObject): string | null {
   return found === undefined ? null : conditionText(found);
 }
 
-/** Returns why the last decision used no full value of each metric; null: it did. `isForced`: any value suffices. */
-export function whyNoValue(row: JsonObject, { isForced }: { readonly isForced: boolean }): string | null {
-  if (isForced) return whyLacking(row, { mayBePartial: true });
+/** Returns why the last decision used no full value of each metric; null: it did. */
+export function whyNoValue(row: JsonObject): string | null {
   const isUnused = objectsIn(row, 'metrics').some((metric) => metric['proposal'] === null);
   const unused = isUnused ? `no metric was used: ${textIn(row, 'reason') ?? ''}` : null;
-  return whyLacking(row, { mayBePartial: false }) ?? unused;
+  return whyLacking(row) ?? unused;
 }
 
-/** Returns the metric that had no value, or only a partial one, in the last decision; null: none. */
-export function whyLacking(
-  row: JsonObject,
-  { mayBePartial }: { readonly mayBePartial: boolean },
-): string | null {
+/**
+ * Returns the metric that had no value, or only a partial one, in the last decision; null: none. Metrics that were not
+ * used lack nothing. A partial value scales nothing down, so a switch with `--force` requires full values, too.
+ */
+export function whyLacking(row: JsonObject): string | null {
   for (const metric of objectsIn(row, 'metrics')) {
     const name = `${textIn(metric, 'type') ?? ''} metric ${textIn(metric, 'metric') ?? ''}`;
     const error = textIn(metric, 'error');
     if (error !== null) return `${name} has no value: ${error}`;
     const partial = textIn(metric, 'partial');
-    if (partial !== null && !mayBePartial) return `${name} has a partial value: ${partial}`;
+    if (partial !== null) return `${name} has a partial value: ${partial}`;
   }
   return null;
 }

@@ -16,6 +16,9 @@ import {
   targetOf,
   nameWorkload,
 } from './adoption.js';
+import { targetKey } from '../../control/observe/shared-targets.js';
+import type { TargetRef } from '../../scaler/spec.js';
+import { type ScalerRow, createServiceClient } from '../reach/service-client.js';
 import { commandFor, nameSource } from './adopt-options.js';
 import { checkOwner } from './check-source.js';
 import { readScalerFile } from './read-scaler-file.js';
@@ -57,6 +60,7 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
     name: textIn(objectIn(document, 'metadata'), 'name') ?? source.name,
     target: targetOf(document),
   };
+  await checkFiles(context, created);
   const isCreated = await objects.create(SCALER, withAnnotations(document, object, context));
   if (!isCreated)
     throw new CommandError(`${nameScaler(context, created)} exists with another target: rename it first`);
@@ -66,6 +70,56 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
   const exitCode = await waitForService(context, created.name);
   printNext(context);
   return exitCode;
+}
+
+interface Created {
+  readonly name: string;
+  readonly target: TargetRef;
+}
+
+/** Throws `CommandError` if a document in a file of the service would keep the new object from scaling. */
+async function checkFiles(context: AdoptContext, created: Created): Promise<void> {
+  const { namespace } = context.source;
+  const found = await findInFile(context, created);
+  if (found === null) return;
+  const effect =
+    found === created.name ? 'and wins over an object with the same name' : 'and has the same target';
+  throw new CommandError(
+    `scaler ${namespace}/${found} is a document in a file of the service, ${effect}. Nothing was created. Delete the document from the files first; with documents in files, adopt cannot be used`,
+  );
+}
+
+/** After the deletion of an object, the service may still have its scaler for seconds. */
+const FORGET_MS = 5000;
+
+/** Returns the scaler without an object that has this name or target; null: none, or no service answers. */
+async function findInFile(
+  { io, objects, options, source: { namespace } }: AdoptContext,
+  created: Created,
+): Promise<string | null> {
+  const key = targetKey(namespace, created.target);
+  const hasTarget = ({ view }: ScalerRow): boolean =>
+    targetKey(namespace, targetOf({ spec: { scaleTargetRef: objectIn(view, 'target') } })) === key;
+  try {
+    const client = await createServiceClient(options, io);
+    try {
+      const find = async (): Promise<string | null> => {
+        const { rows } = await client.listScalers(namespace);
+        const objectNames = (await objects.list(SCALER)).map((one) =>
+          textIn(objectIn(one, 'metadata'), 'name'),
+        );
+        const found = rows.find((row) => row.name === created.name || hasTarget(row));
+        return found === undefined || objectNames.includes(found.name) ? null : found.name;
+      };
+      const isNone = await pollFor(io, FORGET_MS, async () => ((await find()) === null ? true : null));
+      return isNone === null ? await find() : null;
+    } finally {
+      client.close();
+    }
+  } catch (error) {
+    if (error instanceof CommandError) return null;
+    throw error;
+  }
 }
 
 async function importSource(context: AdoptContext, object: JsonObject): Promise<JsonObject> {

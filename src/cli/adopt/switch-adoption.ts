@@ -171,7 +171,7 @@ function checkAgreement(
         ? `the last round was not compared: ${report.notCompared ?? ''}`
         : report.now.desiredReplicas !== report.now.theirReplicas
           ? `the count would change from ${report.now.theirReplicas} to ${report.now.desiredReplicas}: try again when both agree`
-          : ((row === null ? null : whyNoValue(row, { isForced: false })) ??
+          : ((row === null ? null : whyNoValue(row)) ??
             (isChanged
               ? `${nameSource(source)} has changed since it was imported: carry the change over to ${nameScaler(context, scaler)}`
               : null));
@@ -185,5 +185,5 @@ function checkAgreement(
 /** Returns why the scaler would not scale after the switch, so that the HPA would be created again; null: it would. */
 function whyUnready(context: AdoptContext, scaler: ScalerObject, row: JsonObject | null): string | null {
   if (row === null) return `the service has not decided about ${nameScaler(context, scaler)} yet`;
-  return whyUnable(row) ?? whyLacking(row, { mayBePartial: false });
+  return whyUnable(row) ?? whyLacking(row);
 }

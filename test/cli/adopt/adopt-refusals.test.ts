@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { parse, stringify } from 'yaml';
@@ -65,6 +65,25 @@ describe('adopt', () => {
     expect(exitCode).toBe(1);
     expect(stderr).toContain(
       'the target is deployment shop/api, but HPA shop/web scales deployment shop/web',
+    );
+    expect(changed()).toEqual(NOT_STARTED);
+  });
+
+  it.each([
+    ['name', 'web', 'and wins over an object with the same name'],
+    ['target', 'by-file', 'and has the same target'],
+  ])('creates no object next to a file with the same %s', async (_, name, effect) => {
+    const { stdout } = await rig.run('--adapter-config', 'adapter.yaml', '--preview');
+    const directory = join(rig.service.folder, 'scalers');
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, 'web.yaml'), stdout.replace('  name: web', `  name: ${name}`));
+    await rig.decided(1);
+
+    const { exitCode, stderr } = await rig.run('--adapter-config', 'adapter.yaml');
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(
+      `scaler shop/${name} is a document in a file of the service, ${effect}. Nothing was created.`,
     );
     expect(changed()).toEqual(NOT_STARTED);
   });

@@ -1,0 +1,21 @@
+import { describe, expect, it } from '@jest/globals';
+import { whyLacking, whyNoValue } from '../../../src/cli/adopt/service-view.js';
+
+const METRIC = { type: 'External', metric: 'load', proposal: 4, error: null, partial: null };
+
+describe('what a switch requires of the last decision', () => {
+  it.each([
+    ['a full value', METRIC, null, null],
+    ['no value', { ...METRIC, proposal: null, error: 'no series' }, /has no value: no series$/, /no series$/],
+    ['a partial value', { ...METRIC, partial: 'a warning' }, /partial value: a warning$/, /a warning$/],
+    ['no metric, such as at a bound', { ...METRIC, proposal: null }, null, /^no metric was used: above max$/],
+  ])('with and without --force: %s', (_, metric, forced, unforced) => {
+    const row = { metrics: [metric], reason: 'above max' };
+
+    for (const [why, expected] of [
+      [whyLacking(row), forced],
+      [whyNoValue(row), unforced],
+    ] as const)
+      expect(why).toEqual(expected === null ? null : expect.stringMatching(expected));
+  });
+});
