@@ -24,8 +24,11 @@ export interface StatusNumbers {
   readonly currentReplicas?: number;
   readonly desiredReplicas?: number;
   readonly lastScaleTime?: string;
-  /** For `kubectl get scalers`. */
+  /** The columns REFERENCE, TARGETS, MIN and MAX of `kubectl get scalers`: `spec` may be a rejected version. */
+  readonly reference?: string;
   readonly targets?: string;
+  readonly minReplicas?: number;
+  readonly maxReplicas?: number;
   /** As in autoscaling/v2. */
   readonly currentMetrics?: readonly JsonObject[];
 }
@@ -54,14 +57,18 @@ export function storedConditions(stored: JsonObject | null): readonly TimedCondi
 
 export function storedNumbers(stored: JsonObject | null): StatusNumbers {
   const [current, desired] = [countIn(stored, 'currentReplicas'), countIn(stored, 'desiredReplicas')];
+  const [min, max] = [countIn(stored, 'minReplicas'), countIn(stored, 'maxReplicas')];
   const lastScaleTime = textIn(stored, 'lastScaleTime');
-  const targets = textIn(stored, 'targets');
+  const [reference, targets] = [textIn(stored, 'reference'), textIn(stored, 'targets')];
   const metrics = objectsIn(stored, 'currentMetrics');
   return {
     ...(current === null ? {} : { currentReplicas: current }),
     ...(desired === null ? {} : { desiredReplicas: desired }),
     ...(lastScaleTime === null ? {} : { lastScaleTime }),
+    ...(reference === null ? {} : { reference }),
     ...(targets === null ? {} : { targets }),
+    ...(min === null ? {} : { minReplicas: min }),
+    ...(max === null ? {} : { maxReplicas: max }),
     ...(metrics.length === 0 ? {} : { currentMetrics: metrics }),
   };
 }
@@ -72,7 +79,10 @@ const FIELDS = [
   'desiredReplicas',
   'lastScaleTime',
   'conditions',
+  'reference',
   'targets',
+  'minReplicas',
+  'maxReplicas',
   'currentMetrics',
 ] as const satisfies readonly (keyof ObjectStatus)[];
 

@@ -89,10 +89,15 @@ function withoutTime(condition: TimedCondition): UntimedCondition {
 }
 
 function numbersOf(last: ScalerStatus, stored: JsonObject | null): StatusNumbers {
-  const { decision } = last.record;
+  const { decision, scaler } = last.record;
+  const { scaleTargetRef } = scaler.spec;
+  const { minReplicas, maxReplicas } = decision ?? scaler.spec;
   const scaled = {
     ...scaledAt(lastScale(last) ?? textIn(stored, 'lastScaleTime')),
+    reference: `${scaleTargetRef.kind}/${scaleTargetRef.name}`,
     targets: metricTargets(last),
+    minReplicas,
+    maxReplicas,
   };
   if (decision === null) return scaled;
   const metrics = currentMetrics(last);

@@ -26,7 +26,10 @@ describe('statusOf, after a cycle', () => {
       observedGeneration: 2,
       currentReplicas: 3,
       desiredReplicas: 5,
+      reference: 'Deployment/web',
       targets: 'cpu: 55%/60%',
+      minReplicas: 1,
+      maxReplicas: 10,
       conditions: [
         ['Accepted', 'Accepted', 'the document is in effect'],
         ['AbleToScale', 'ReadyForNewScale', ''],
@@ -43,7 +46,7 @@ describe('statusOf, after a cycle', () => {
       currentMetrics: [
         {
           type: 'Resource',
-          resource: { name: 'cpu', current: { averageUtilization: 55, averageValue: '110m' } },
+          resource: { name: 'cpu', current: { averageUtilization: 55, averageValue: '0.11' } },
         },
       ],
     });
@@ -54,7 +57,14 @@ describe('statusOf, after a cycle', () => {
 
     const found = status({ last: cycle({ decision: null, snapshot: null, conditions: [unread] }) });
 
-    expect(Object.keys(found)).toEqual(['observedGeneration', 'targets', 'conditions']);
+    expect(Object.keys(found).sort()).toEqual([
+      'conditions',
+      'maxReplicas',
+      'minReplicas',
+      'observedGeneration',
+      'reference',
+      'targets',
+    ]);
     expect(found.targets).toBe('cpu: <unknown>/60%');
     expect(brief(found, 'Ready')).toBe('False FailedGetScale');
   });
@@ -118,6 +128,20 @@ describe('Accepted', () => {
     expect(brief(found, 'AbleToScale')).toBe('True ReadyForNewScale');
     // The decision was not made with the rejected version.
     expect(shown(found, 'AbleToScale')).not.toHaveProperty('observedGeneration');
+  });
+
+  it('has the target and the bounds of the version in effect while a newer one is rejected', () => {
+    const found = status({ verdict: verdict({ problems: [problem()] }) });
+
+    expect(found).toMatchObject({ reference: 'Deployment/web', minReplicas: 1, maxReplicas: 10 });
+  });
+
+  it('has no bounds while no version is in effect', () => {
+    const before = showing(object(), status());
+
+    const found = status({ object: before, verdict: verdict({ problems: [problem()], scaler: null }) });
+
+    for (const field of ['reference', 'minReplicas', 'maxReplicas']) expect(found).not.toHaveProperty(field);
   });
 
   it.each([

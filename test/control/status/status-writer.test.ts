@@ -127,6 +127,16 @@ describe('writeStatuses', () => {
     expect(rig.sent.map(({ status }) => status['desiredReplicas'])).toEqual([3, 4]);
   });
 
+  it('writes the metrics of the same decision with a changed count, 15 s after the last ones', async () => {
+    const rig = new WriterRig();
+    await rig.cycles(1, () => cpuAt(55));
+    const result = metricResult({ current: { averageUtilization: 90 } });
+
+    await rig.cycles(1, () => cycle({ decision: decision({ desiredReplicas: 5, metrics: [result] }) }));
+
+    expect(rig.sent.at(-1)?.status).toMatchObject({ desiredReplicas: 5, targets: 'cpu: 90%/60%' });
+  });
+
   it('removes values that are no longer known', async () => {
     const rig = new WriterRig();
     rig.last = cpuAt(55);

@@ -15,12 +15,15 @@ const NAMES = {
   shortNames: ['psc'],
 } as const;
 
-/** Columns of `kubectl get scalers` after the name, in the order of `kubectl get hpa`. */
+/**
+ * Columns of `kubectl get scalers` after the name, in the order of `kubectl get hpa`. All are of the version of the
+ * document in effect: `spec` may be a rejected version, and has no defaults.
+ */
 const COLUMNS: readonly JsonSchema[] = [
-  { name: 'Reference', type: 'string', jsonPath: '.spec.scaleTargetRef.name' },
+  { name: 'Reference', type: 'string', jsonPath: '.status.reference' },
   { name: 'Targets', type: 'string', jsonPath: '.status.targets' },
-  { name: 'Min', type: 'integer', jsonPath: '.spec.minReplicas' },
-  { name: 'Max', type: 'integer', jsonPath: '.spec.maxReplicas' },
+  { name: 'Min', type: 'integer', jsonPath: '.status.minReplicas' },
+  { name: 'Max', type: 'integer', jsonPath: '.status.maxReplicas' },
   { name: 'Replicas', type: 'integer', jsonPath: '.status.currentReplicas' },
   { name: 'Desired', type: 'integer', jsonPath: '.status.desiredReplicas' },
   { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },

@@ -77,13 +77,17 @@ export const STATUS_SCHEMA: JsonSchema = object('Current state of the scaler. On
     format: 'int64',
   },
   currentReplicas: count('Replicas of the target.'),
-  desiredReplicas: count('Replicas that the last decision requests.'),
+  desiredReplicas: count('Result of the last decision.'),
+  minReplicas: count('Lower bound in effect, of the document or a schedule.'),
+  maxReplicas: count('Upper bound in effect, of the document or a schedule.'),
+  reference: text('Kind and name of the target in effect, as a column of kubectl get scalers.'),
   lastScaleTime: time('When promscaler last changed the replicas.'),
   targets: text(
-    'Metrics with their current values and targets, as a column of kubectl get scalers; updated at most once a minute.',
+    'Metrics with their current values and targets, as a column of kubectl get scalers; updated with each change of the counts, otherwise at most once a minute.',
   ),
   currentMetrics: {
-    description: 'Current values of the metrics, updated at most once a minute.',
+    description:
+      'Current values of the metrics, updated with each change of the counts, otherwise at most once a minute.',
     type: 'array',
     'x-kubernetes-list-type': 'atomic',
     items: CURRENT_METRIC,

@@ -98,7 +98,8 @@ describe('kubectl with the CustomResourceDefinition of schema --crd', () => {
       ...{ type: 'Ready', status: 'True', reason: 'Ready', message: 'the target can be scaled' },
       ...{ lastTransitionTime: now, observedGeneration: 2 },
     };
-    const numbers = { currentReplicas: 3, desiredReplicas: 4, targets: 'cpu: 45%/60%' };
+    const shown = { reference: 'Deployment/web', targets: 'cpu: 45%/60%', minReplicas: 2, maxReplicas: 7 };
+    const numbers = { currentReplicas: 3, desiredReplicas: 4, ...shown };
     const status = { observedGeneration: 2, ...numbers, conditions: [condition] };
     const waiting = kubectl('wait --for=condition=Ready scaler/front --timeout=15s');
     const path = '/apis/promscaler.dev/v1/namespaces/shop/scalers/front/status';
@@ -118,7 +119,7 @@ describe('kubectl with the CustomResourceDefinition of schema --crd', () => {
     expect(table.stdout).toMatch(
       /^NAME +REFERENCE +TARGETS +MIN +MAX +REPLICAS +DESIRED +READY +REASON +AGE\n/,
     );
-    expect(table.stdout).toMatch(/\nfront +web +cpu: 45%\/60% +2 +7 +3 +4 +True +Ready +\d+s\n$/);
+    expect(table.stdout).toMatch(/\nfront +Deployment\/web +cpu: 45%\/60% +2 +7 +3 +4 +True +Ready +\d+s\n$/);
     expect(failed.stdout).toMatch(/ False +FailedGetScale +\d+s\n$/);
     expect(wide.stdout).toMatch(/ False +FailedGetScale +web not found +\d+s\n$/);
     expect(described.stdout).toMatch(/ Current Replicas: +3\n/);
