@@ -1,9 +1,12 @@
 import type { ExternalMetric, MetricSpec, ObjectMetric } from '../scaler/spec.js';
-import { addMilli, formatMilli, milliFromNumber } from '../units/quantity.js';
-import { formatInstant, secondsBetween } from '../units/time.js';
+import { formatAmount } from '../units/format-amount.js';
+import { addMilli, milliFromNumber, milliToNumber } from '../units/quantity.js';
+import type { Milli } from '../units/quantity.js';
+import { addSeconds, formatInstant } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import { judgeSample } from './samples/judge-sample.js';
 import type { JudgedMetric } from './proposals/propose.js';
+import { sinceChange } from './snapshot/snapshot.js';
 import type { Sample, Snapshot } from './snapshot/snapshot.js';
 
 export interface Activation {
@@ -54,13 +57,18 @@ export function activate(
     return { replicas: Math.max(1, picked), note };
   }
   const { cooldownSeconds } = snapshot.scaler.spec;
-  const since = `not active since ${formatInstant(inactiveSince)} (${why})`;
-  const isOver = secondsBetween(inactiveSince, snapshot.now) >= cooldownSeconds;
+  const since = `not active since ${formatInstant(inactiveSince)}${sinceChange(inactiveSince, snapshot.state)} (${why})`;
+  const isOver = cooldownUntil(inactiveSince, snapshot) <= snapshot.now;
   if (isOver && isTrusted) return { replicas: 0, note: since };
   const kept = isOver
     ? '; at least 1 until every metric has a value'
     : `, cooldownSeconds ${cooldownSeconds}`;
   return { replicas: Math.max(1, picked), note: `${since}${kept}` };
+}
+
+/** Returns when the last replica may be removed. */
+export function cooldownUntil(inactiveSince: Instant, { scaler }: Snapshot): Instant {
+  return addSeconds(inactiveSince, scaler.spec.cooldownSeconds);
 }
 
 interface Judged {
@@ -74,10 +82,10 @@ function judge(metric: MetricSpec, given: Sample | undefined): readonly Judged[]
   const sample = judgeSample(metric, given);
   if (sample.form !== 'values') return [{ state: 'unknown', text: `${metric.identity} has no value` }];
   const total = sample.values.reduce((sum, value) => addMilli(sum, milliFromNumber(value)), 0n);
-  const than = `${metric.identity} is ${formatMilli(total)}`;
-  if (total > above)
-    return [{ state: 'above', text: `${than}, above its activation of ${formatMilli(above)}` }];
-  const text = `${than}, not above its activation of ${formatMilli(above)}`;
+  const write = (milli: Milli): string => formatAmount(milliToNumber(milli), metric.name);
+  const than = `${metric.identity} is ${write(total)}`;
+  if (total > above) return [{ state: 'above', text: `${than}, above its activation of ${write(above)}` }];
+  const text = `${than}, not above its activation of ${write(above)}`;
   // A partial sum below the threshold does not prove that the full sum is below it.
   return [{ state: sample.partial === null ? 'below' : 'unknown', text }];
 }

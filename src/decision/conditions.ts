@@ -4,7 +4,7 @@ import type { MetricType } from '../scaler/spec.js';
 import type { Condition, LimitName, LimitStep } from './result/decision.js';
 import { downscaleForbiddenUntil, upscaleForbiddenUntil } from './limits/forbidden-window.js';
 import type { LimitContext } from './limits/limit.js';
-import { countAfter, isBoundOverHold } from './limits/limits.js';
+import { countAfter, isBoundOverHold, isHold } from './limits/limits.js';
 import type { LimitedCount } from './limits/limits.js';
 import { describeFallback } from './proposals/fallback.js';
 import type { Pick } from './proposals/pick.js';
@@ -124,10 +124,7 @@ function able(reason: string, message: string): Condition {
 }
 
 /** This one and the next are shared by the decisions of all scalers that have nothing to do. */
-const READY_FOR_NEW_SCALE = able(
-  'ReadyForNewScale',
-  'the recommendation matches the highest one of its window',
-);
+const READY_FOR_NEW_SCALE = able('ReadyForNewScale', 'no stabilization window changes the recommendation');
 
 const WITHIN_RANGE: Condition = {
   type: 'ScalingLimited',
@@ -169,14 +166,20 @@ function tooHigh(
   if (limit !== null && spec.maxReplicas > limit)
     return limitedBy('ScaleUpLimit', `the count may not rise above ${limit} now`);
   const bound = describeBound('maxReplicas', spec.maxReplicas, bounds.ceiling);
-  return limitedBy('TooManyReplicas', `${stabilized} replicas are desired, ${bound}`);
+  return limitedBy('TooManyReplicas', `${describeCount(stabilized, limited)}, ${bound}`);
 }
 
 function tooLow(context: LimitContext, stabilized: number, limited: LimitedCount): Condition {
   const limit = capOf(limited, ['policy', 'step_limit']);
   return limit !== null && context.spec.minReplicas < limit
     ? limitedBy('ScaleDownLimit', `the count may not fall below ${limit} now`)
-    : limitedBy('TooFewReplicas', `${stabilized} replicas are desired, ${describeFloor(context.bounds)}`);
+    : limitedBy('TooFewReplicas', `${describeCount(stabilized, limited)}, ${describeFloor(context.bounds)}`);
+}
+
+/** Returns the count before rate limits and bounds in the words of the reason, such as `23 by stabilization`. */
+function describeCount(stabilized: number, { steps }: LimitedCount): string {
+  const by = steps.findLast(({ limit }) => limit === 'stabilization' || isHold({ limit }))?.limit;
+  return by === undefined ? `${stabilized} recommended` : `${stabilized} by ${by}`;
 }
 
 function limitedBy(reason: string, message: string): Condition {

@@ -1,6 +1,7 @@
 import type { MetricSpec, MetricTarget } from '../scaler/spec.js';
 import { countOf } from '../units/count-of.js';
-import { formatMilli, milliFromNumber, milliToNumber } from '../units/quantity.js';
+import { formatAmount, formatNumber } from '../units/format-amount.js';
+import { milliFromNumber, parseQuantity } from '../units/quantity.js';
 import type { PodGroups } from './result/decision.js';
 import { MAX_REPLICAS } from '../units/replicas.js';
 import { describeFallback } from './proposals/fallback.js';
@@ -12,13 +13,38 @@ import type { Snapshot } from './snapshot/snapshot.js';
 /**
  * Returns value and target of a metric: `cpu is at 83 % of the requests, target 60 %` if the proposal is `ceil(83 / 60
  * x replicas)`. Otherwise adds what a reader needs to recompute the proposal: the number of pods that count, the pods
- * with assumed usage, or the tolerance. Totals are per pod: `depth is at 130, target 30 per pod`.
+ * with assumed usage, or the tolerance.
  */
 export function explainProposal(metric: JudgedMetric, snapshot: Snapshot): string {
   const { spec, result } = metric;
   if (result.fallback !== undefined) return `${spec.identity} has ${describeFallback(result.fallback)}`;
-  const isTotal = spec.type === 'Object' || spec.type === 'External';
-  return `${spec.identity} is at ${isTotal ? explainTotal(metric, snapshot) : explainPods(metric, snapshot)}`;
+  const clauses = isTotal(spec) ? explainTotal(metric, snapshot) : explainPods(metric, snapshot);
+  return `${spec.identity} is at ${describeValue(metric, snapshot)}${clauses}`;
+}
+
+/**
+ * Returns value and target of a metric with a value. A total that is compared per pod is printed in both forms, because
+ * the average is the current value and the proposal follows from the total: `43.334 per pod, 130 in total, target 30
+ * per pod`.
+ */
+export function describeValue(metric: JudgedMetric, snapshot: Snapshot): string {
+  const { spec, result, sample } = metric;
+  const { target } = spec;
+  const { averageUtilization = 0, averageValue = 0 } = result.current;
+  if (target.type === 'Utilization')
+    return `${averageUtilization} % of the requests, target ${target.percent} %`;
+  const write = writerOf(metric, snapshot);
+  const wanted = write(Number(target.milli));
+  if (!isTotal(spec)) return `${write(Number(milliFromNumber(averageValue)))} per pod, target ${wanted}`;
+  const total = write(Number(totalOf(sample)));
+  if (target.type === 'Value') return `${total}, target ${wanted}`;
+  const average =
+    snapshot.target.statusReplicas === 0 ? '' : `${formatAmount(averageValue, spec.name)} per pod, `;
+  return `${average}${total} in total, target ${wanted} per pod`;
+}
+
+function isTotal({ type }: MetricSpec): boolean {
+  return type === 'Object' || type === 'External';
 }
 
 /** The printed numbers, from which a reader computes `ceil(usage x pods / target)`. Usage and target are integers. */
@@ -40,51 +66,85 @@ function explainRest(reading: Reading, proposal: number): string {
   return `, which is ${proposal} in binary floating point, as with the HPA`;
 }
 
-function explainTotal(metric: JudgedMetric, snapshot: Snapshot): string {
-  const { spec, sample } = metric;
-  const { specReplicas, statusReplicas } = snapshot.target;
-  const total = totalOf(sample);
-  const milli = spec.target.type === 'Utilization' ? 0n : spec.target.milli;
-  const [usage, target] = [Number(total), Number(milli)];
-  const value = formatNumber(milliToNumber(total));
-  if (spec.target.type === 'AverageValue') {
-    const reading = { usage, target, pods: 1 };
-    const there = statusReplicas === specReplicas ? '' : ` over ${countOf(statusReplicas, 'replica')}`;
-    const rest =
-      explainTolerance(metric, snapshot, { reading, there }) ?? explainRest(reading, proposalOf(metric));
-    return `${value}, target ${formatMilli(milli)} per pod${rest}`;
+/** Returns the numbers of the pass that determined the proposal. */
+function readingOf(metric: JudgedMetric, snapshot: Snapshot): Reading {
+  const { spec, result, sample } = metric;
+  const { specReplicas } = snapshot.target;
+  if (spec.target.type !== 'Utilization' && isTotal(spec)) {
+    const isOnePod = spec.target.type === 'AverageValue' || specReplicas === 0;
+    const pods = isOnePod ? 1 : countReadyPods(snapshot.pods);
+    return { usage: Number(totalOf(sample)), target: Number(spec.target.milli), pods };
   }
-  const valueAndTarget = `${value}, target ${formatMilli(milli)}`;
-  const isAsleep = specReplicas === 0;
-  const pods = isAsleep ? 1 : specReplicas;
-  const kept = isAsleep
-    ? null
-    : explainTolerance(metric, snapshot, { reading: { usage, target, pods }, there: '' });
-  if (kept !== null) return `${valueAndTarget}${kept}`;
-  const counted = isAsleep ? 1 : countReadyPods(snapshot.pods);
-  const over = isAsleep
-    ? ', over 1 pod at 0 replicas'
-    : overPods(counted, { specReplicas, noun: 'ready pod' });
-  return `${valueAndTarget}${over}${explainRest({ usage, target, pods: counted }, proposalOf(metric))}`;
+  const first = firstReading(metric, result.pods.ready.length);
+  if (isOnePass(metric)) return first;
+  const usage = Math.round((result.ratio ?? 0) * first.target);
+  return { ...first, usage, pods: countFilled(metric, snapshot) };
+}
+
+const MOST_DECIMALS = 12;
+
+/**
+ * Returns a function that formats milli-units. Memory is rounded, but not so far that the printed numbers would give
+ * another count.
+ */
+function writerOf(metric: JudgedMetric, snapshot: Snapshot): (milli: number) => string {
+  const { name } = metric.spec;
+  const reading = readingOf(metric, snapshot);
+  const readings = [reading, { ...reading, pods: snapshot.target.specReplicas }];
+  const writeWith =
+    (decimals: number) =>
+    (milli: number): string =>
+      formatAmount(milli / 1000, name, decimals);
+  let decimals = 1;
+  const isExact = (): boolean => {
+    const printed = (milli: number): number => Number(parseQuantity(writeWith(decimals)(milli)) ?? 0n);
+    return readings.every((exact) => {
+      const { usage, target, pods } = exact;
+      return read({ usage: printed(usage), target: printed(target), pods }) === read(exact);
+    });
+  };
+  while (decimals < MOST_DECIMALS && !isExact()) decimals += 1;
+  return writeWith(decimals);
+}
+
+function explainTotal(metric: JudgedMetric, snapshot: Snapshot): string {
+  const { specReplicas, statusReplicas } = snapshot.target;
+  const reading = readingOf(metric, snapshot);
+  const rest = explainRest(reading, proposalOf(metric));
+  if (metric.spec.target.type === 'AverageValue') {
+    const there = statusReplicas === specReplicas ? '' : ` over ${countOf(statusReplicas, 'replica')}`;
+    return explainTolerance(metric, snapshot, { reading, there }) ?? rest;
+  }
+  if (specReplicas === 0) return `, over 1 pod at 0 replicas${rest}`;
+  const whole = { ...reading, pods: specReplicas };
+  const over = overPods(reading.pods, { specReplicas, noun: 'ready pod' });
+  return explainTolerance(metric, snapshot, { reading: whole, there: '' }) ?? `${over}${rest}`;
 }
 
 function explainPods(metric: JudgedMetric, snapshot: Snapshot): string {
   const { spec, result } = metric;
   const { specReplicas } = snapshot.target;
-  const { ready, unready, missing } = result.pods;
+  const { unready } = result.pods;
   const first = firstReading(metric, specReplicas);
-  const valueAndTarget = `${valueText(spec, first.usage)}, target ${targetText(spec.target)}`;
-  const isUp = first.usage > first.target;
-  if (missing.length === 0 && (unready.length === 0 || !isUp)) {
+  const reading = readingOf(metric, snapshot);
+  if (isOnePass(metric)) {
     const aside = unready.length === 0 ? '' : `, ${countOf(unready.length, 'unready pod')} not counted`;
     const kept = explainTolerance(metric, snapshot, { reading: first, there: '' });
-    if (kept !== null) return `${valueAndTarget}${aside}${kept}`;
-    const over = overPods(ready.length, { specReplicas, noun: 'ready pod' });
-    return `${valueAndTarget}${aside}${over}${explainRest({ ...first, pods: ready.length }, proposalOf(metric))}`;
+    if (kept !== null) return `${aside}${kept}`;
+    const over = overPods(reading.pods, { specReplicas, noun: 'ready pod' });
+    return `${aside}${over}${explainRest(reading, proposalOf(metric))}`;
   }
-  const usage = Math.round((result.ratio ?? 0) * first.target);
-  const aside = filledText(spec.target, result.pods, { first, usage, text: valueText(spec, usage, true) });
-  return `${valueAndTarget}${aside}${secondText(metric, snapshot, { ...first, usage })}`;
+  const { usage } = reading;
+  const text = spec.target.type === 'Utilization' ? `${usage} %` : writerOf(metric, snapshot)(usage);
+  const aside = filledText(spec.target, result.pods, { first, usage, text });
+  return `${aside}${secondText(metric, snapshot, { ...first, usage })}`;
+}
+
+/** Whether no pod gets an assumed usage. */
+function isOnePass(metric: JudgedMetric): boolean {
+  const { unready, missing } = metric.result.pods;
+  const { usage, target } = firstReading(metric, 1);
+  return missing.length === 0 && (unready.length === 0 || usage <= target);
 }
 
 function secondText(metric: JudgedMetric, snapshot: Snapshot, filled: Reading): string {
@@ -165,17 +225,4 @@ function overPods(
   { specReplicas, noun }: { readonly specReplicas: number; readonly noun: string },
 ): string {
   return pods === specReplicas ? '' : `, over ${countOf(pods, noun)}`;
-}
-
-function valueText({ target }: MetricSpec, usage: number, isShort = false): string {
-  if (target.type === 'Utilization') return `${usage} %${isShort ? '' : ' of the requests'}`;
-  return `${formatNumber(usage / 1000)}${isShort ? '' : ' per pod'}`;
-}
-
-function targetText(target: MetricTarget): string {
-  return target.type === 'Utilization' ? `${target.percent} %` : formatMilli(target.milli);
-}
-
-function formatNumber(value: number): string {
-  return String(Math.round(value * 1000) / 1000);
 }

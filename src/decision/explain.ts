@@ -29,9 +29,8 @@ export function explainCount(
   const measured = winner === null ? '' : `${explainProposal(winner, snapshot)}: `;
   const noted = note === null ? '' : `; ${note}`;
   const held = explainSteps(limits);
-  const wanted = `${recommended} wanted`;
   const outcome = desired === current ? `stays at ${current}` : `${current} -> ${desired}`;
-  const limited = limits.length === 0 && desired === recommended ? '' : `, ${wanted}`;
+  const limited = limits.length === 0 && desired === recommended ? '' : `, ${recommended} recommended`;
   // One string, while a template would keep the tree of its parts: each scaler may keep a reason.
   return [measured, outcome, limited, held === '' ? '' : `, ${held}`, noted].join('');
 }

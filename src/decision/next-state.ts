@@ -36,10 +36,11 @@ export function buildNextState(snapshot: Snapshot, outcome: Outcome): State {
   const seeded = seedRecommendations(snapshot);
   const recommended = outcome.recommended === null ? null : { at: now, replicas: outcome.recommended };
   const event = change === 0 ? null : { at: now, change };
-  return {
+  const windowStart = addSeconds(now, -longestWindowSeconds(scaler.spec));
+  const next: State = {
     lastScaleUp: change > 0 ? now : state.lastScaleUp,
     lastScaleDown: change < 0 ? now : state.lastScaleDown,
-    recommendations: recent(seeded, recommended, addSeconds(now, -longestWindowSeconds(scaler.spec))),
+    recommendations: recent(seeded, recommended, windowStart),
     scaleEvents: recent(state.scaleEvents, event, addSeconds(now, -longestPeriodSeconds(scaler.spec))),
     downscaleProposals: downscaleProposals(snapshot, outcome),
     holdScaleDownUntil: state.holdScaleDownUntil,
@@ -49,6 +50,16 @@ export function buildNextState(snapshot: Snapshot, outcome: Outcome): State {
     inactiveSince:
       outcome.metrics === null ? state.inactiveSince : (outcome.activation?.inactiveSince ?? null),
   };
+  const { documentChangedAt } = state;
+  return documentChangedAt === undefined || !hasOlder(next, documentChangedAt)
+    ? next
+    : { ...next, documentChangedAt };
+}
+
+/** Whether the next decision uses a result of a decision before this time. */
+function hasOlder({ recommendations, downscaleProposals, inactiveSince }: State, time: Instant): boolean {
+  const times = [recommendations?.[0]?.at, downscaleProposals[0]?.at, inactiveSince];
+  return times.some((at) => at !== undefined && at !== null && at < time);
 }
 
 function downscaleProposals(

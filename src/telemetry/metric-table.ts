@@ -61,8 +61,8 @@ export const SCALER_METRICS = {
     ...SCALER,
     'limit',
   ]),
-  heldUntil: inFull(
-    gauge('promscaler_held_until_timestamp_seconds', 'When a limit ends, in seconds since 1970.', [
+  limitEnd: inFull(
+    gauge('promscaler_limit_end_timestamp_seconds', 'When a limit ends, in seconds since 1970.', [
       ...SCALER,
       'limit',
     ]),

@@ -29,7 +29,7 @@ export const SCALER_SERIES: Readonly<
     for (const limit of new Set(record.decision?.limits.map((step) => step.limit)))
       write(`,limit="${limit}"`, 1);
   },
-  heldUntil: writeHeld,
+  limitEnd: writeLimitEnds,
   condition: ({ conditions }, write) => {
     for (const condition of conditions) write(labelsOfCondition(condition), 1);
   },
@@ -61,7 +61,7 @@ function pausesScaleUp({ direction, replicas }: Pause): boolean {
   return direction !== 'scale-down' || replicas !== null;
 }
 
-function writeHeld({ record }: ScalerStatus, write: WriteSeries): void {
+function writeLimitEnds({ record }: ScalerStatus, write: WriteSeries): void {
   const until = new Map<string, number>();
   for (const step of record.decision?.limits ?? [])
     if (step.until !== null) until.set(step.limit, step.until / 1000);

@@ -13,8 +13,8 @@ const THREE = [
   rowOf({
     name: 'cart',
     current: 6,
-    states: ['held'],
-    message: 'held',
+    states: ['waiting'],
+    message: 'waiting',
     limit: { limit: 'stabilization', reason: 'the window is 300 s', until: after(180) },
   }),
   rowOf({ name: 'web', current: 2, desired: 4, states: ['scaling'], message: 'scaling' }),
@@ -37,7 +37,7 @@ describe('the overview of 3 scalers', () => {
       (await page.locator('.scaler-row').filter({ hasText: name }).innerText()).replace(/\s+/g, ' ');
     expect(await text('etl')).toMatch(/^etl data · Deployment Failing .* the query returned no series/);
     expect(await text('cart')).toMatch(
-      /Held .*6.* 2 to 10 .*54 %.* 60 % .*Stabilization until \d\d:\d\d:\d\d/,
+      /Waiting .*6.* 2 to 10 .*54 %.* 60 % .*Stabilization until \d\d:\d\d:\d\d/,
     );
     expect(await text('web')).toMatch(/Scaling 2 to 4/);
   });
@@ -63,10 +63,10 @@ describe('the overview of 3 scalers', () => {
   it('opens as the link says, and follows Back', async () => {
     const { page, service } = await stage.open(
       { overview: () => overviewOf(THREE) },
-      { hash: '#/?namespace=shop&state=held,scaling&sort=-replicas' },
+      { hash: '#/?namespace=shop&state=waiting,scaling&sort=-replicas' },
     );
     await rowsOnPage(page, ['cart', 'web']);
-    expect(await page.getByRole('button', { name: 'Held' }).getAttribute('aria-pressed')).toBe('true');
+    expect(await page.getByRole('button', { name: 'Waiting' }).getAttribute('aria-pressed')).toBe('true');
     expect(await page.getByLabel('Namespace').inputValue()).toBe('=shop');
 
     await page.getByRole('link', { name: 'cart' }).click();

@@ -39,18 +39,18 @@ describe('the reason in a decision', () => {
     [
       '10 pods counted as idle next to 6',
       [...pods(6, 1.96), ...pods(4, 1.96, false)],
-      '117 % with 4 unready pods counted as idle: stays at 10, 15 wanted',
+      '117 % with 4 unready pods counted as idle: stays at 10, 15 recommended',
     ],
     [
       '2 missing ones on the way down',
       [...pods(3, 0.4), ...pods(2, null)],
-      '64 % with 2 missing pods counted at 100 % of the requests: stays at 5, 4 wanted',
+      '64 % with 2 missing pods counted at 100 % of the requests: stays at 5, 4 recommended',
     ],
     ['the tolerance', pods(2, 0.86), 'within the tolerance of 10 %: stays at 2'],
     [
       'unready ones on the way down',
       [...pods(3, 0.2), ...pods(1, 0.2, false)],
-      '1 unready pod not counted, over 3 ready pods: stays at 4, 1 wanted',
+      '1 unready pod not counted, over 3 ready pods: stays at 4, 1 recommended',
     ],
   ])('explains why the ratio of value and target differs from the count: %s', (_, list, clause) => {
     expect(reasonOf(list)).toContain(`, ${clause}`);

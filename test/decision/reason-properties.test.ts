@@ -20,7 +20,7 @@ const pod = fc.record({
 });
 
 const target = fc.record({
-  kind: fc.constantFrom('Utilization', 'Average', 'Pods', 'PerPod', 'Value'),
+  kind: fc.constantFrom('Utilization', 'Average', 'Memory', 'Pods', 'PerPod', 'Value'),
   size: fc.constantFrom(1, 7, 30, 60, 80, 100, 150, 1000),
 });
 
@@ -75,6 +75,8 @@ function metricOf({ target: { kind, size }, activation }: Input): object {
       return { resource: { name: 'cpu', target: { averageUtilization: size } } };
     case 'Average':
       return { resource: { name: 'cpu', target: { averageValue: `${size * 10}m` } } };
+    case 'Memory':
+      return { resource: { name: 'memory', target: { averageValue: size * 1_000_001 } } };
     case 'Pods':
       return { pods: { metric, query: 'load', target: { averageValue: `${size * 10}m` } } };
     case 'PerPod':
@@ -90,7 +92,8 @@ function sampleOf(
 ): object {
   if (kind === 'PerPod' || kind === 'Value') return { at: NOW, values: [total] };
   if (kind === 'Pods') return { at: NOW, windowSeconds: 30, pods: Object.fromEntries(measured) };
-  const containers = Object.fromEntries(measured.map(([name, app]) => [name, { app }]));
+  const unit = kind === 'Memory' ? 100_000_007 : 1;
+  const containers = Object.fromEntries(measured.map(([name, app]) => [name, { app: app * unit }]));
   return { at: NOW, windowSeconds: 30, containers };
 }
 
@@ -114,7 +117,7 @@ describe('the reason of a decision', () => {
         const { reason, recommendedReplicas } = decisionOn(input);
         if (recommendedReplicas === null) return;
         const stated = readReason(reason);
-        expect([reason, stated?.wanted]).toEqual([reason, BigInt(recommendedReplicas)]);
+        expect([reason, stated?.recommended]).toEqual([reason, BigInt(recommendedReplicas)]);
         // The change by activation follows the value.
         if (!/; (?:not )?active|; at least 1/.test(reason))
           expect([reason, stated?.count]).toEqual([reason, BigInt(recommendedReplicas)]);

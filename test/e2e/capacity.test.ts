@@ -51,7 +51,7 @@ describe('a workload whose 2 pods request more cpu than any node has', () => {
 
     const explained = await cli('explain', `${world.namespace}/huge`);
     expect(explained).toMatch(
-      /TargetReached +False .*Unschedulable: 2 wanted, 0 ready: 2 unschedulable because of cpu/,
+      /TargetReached +False .*Unschedulable: 2 replicas, 0 ready: 2 unschedulable because of cpu/,
     );
     expect(await cli('explain', `${world.namespace}/web`)).toMatch(/TargetReached +True .*Reached/);
     const rows = (await cli('status', '-o', 'wide')).split('\n');

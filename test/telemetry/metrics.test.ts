@@ -98,7 +98,7 @@ describe('createMetrics', () => {
         'promscaler_pods{OWNER,group="ignored"} 1',
         'promscaler_limited{OWNER,limit="stabilization"} 1',
         'promscaler_limited{OWNER,limit="max_replicas"} 1',
-        'promscaler_held_until_timestamp_seconds{OWNER,limit="stabilization"} 1767225900.5',
+        'promscaler_limit_end_timestamp_seconds{OWNER,limit="stabilization"} 1767225900.5',
         'promscaler_condition{OWNER,type="AbleToScale",status="True",reason="ReadyForNewScale"} 1',
         'promscaler_condition{OWNER,type="Held",status="False",reason="NotHeld"} 1',
         'promscaler_rescales_total{OWNER,direction="up"} 0',
@@ -132,7 +132,7 @@ describe('createMetrics', () => {
     const page = String(Buffer.concat([...(await metricsOf(ledger, { detail: 'summary' }).render())]));
 
     const omitted =
-      /^promscaler_(metric_(value|target|proposal_replicas)|pods|held_until_timestamp_seconds)\{/;
+      /^promscaler_(metric_(value|target|proposal_replicas)|pods|limit_end_timestamp_seconds)\{/;
     expect(full.filter((line) => omitted.test(line))).toHaveLength(8);
     expect(left.filter((line) => /shop/.test(line))).toEqual(full.filter((line) => !omitted.test(line)));
     expect(
@@ -142,7 +142,7 @@ describe('createMetrics', () => {
       'promscaler_metric_target',
       'promscaler_metric_proposal_replicas',
       'promscaler_pods',
-      'promscaler_held_until_timestamp_seconds',
+      'promscaler_limit_end_timestamp_seconds',
     ]);
   });
 

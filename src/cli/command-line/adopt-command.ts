@@ -24,7 +24,7 @@ export function addAdoptCommand(program: Command, io: CommandIo, result: Result)
       '--adapter-config <file>',
       'First step: config of prometheus-adapter, for the queries of Pods, Object and External metrics',
     )
-    .option('--report', 'Compare: print how often scaler and autoscaler wanted the same replica count')
+    .option('--report', 'Compare: print how often scaler and autoscaler had the same desired replicas')
     .option('--switch', 'Switch: save and delete the autoscaler, then let the scaler scale')
     .option('--undo', 'Way back: put the scaler into dry run, and create the autoscaler again')
     .option(

@@ -3,7 +3,7 @@ import { scalerKey } from '../../scaler/spec.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { Explanation, ExplainedStatus, ReportedCondition } from './explanation.js';
-import { holdLines, limitLines } from './limit-lines.js';
+import { activationLines, limitLines, restrictionLines } from './limit-lines.js';
 import { metricLines } from './metric-lines.js';
 import { alignColumns } from '../output/align-columns.js';
 import { formatSeconds } from '../../units/format-seconds.js';
@@ -14,9 +14,10 @@ export function explainLines(explanation: Explanation): readonly string[] {
     '',
     ...allMetricLines(explanation),
     '',
+    ...activationLines(explanation),
     ...limitLines(explanation.decision),
     '',
-    ...holdLines(explanation),
+    ...restrictionLines(explanation),
     '',
     'Conditions',
     ...conditionLines(explanation),

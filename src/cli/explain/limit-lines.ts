@@ -1,4 +1,7 @@
+import { activate, cooldownUntil, readActivation, withoutPodMetrics } from '../../decision/activation.js';
+import { listExplained } from '../../decision/explain-metric.js';
 import type { Decision } from '../../decision/result/decision.js';
+import { pickProposal } from '../../decision/proposals/pick.js';
 import { downscaleForbiddenUntil, upscaleForbiddenUntil } from '../../decision/limits/forbidden-window.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
@@ -25,22 +28,49 @@ export function limitLines({ limits, recommendedReplicas, desiredReplicas }: Dec
   return [head, ...alignColumns(rows)];
 }
 
-/** Lists what holds the replica count or prevents a patch, and until when. */
-export function holdLines(explanation: Explanation): readonly string[] {
-  const holds = [
-    ...actionHolds(explanation),
-    ...limitHolds(explanation),
-    ...recoveryHold(explanation),
-    ...windowHolds(explanation),
-  ];
-  if (holds.length === 0) return ['Holds: none'];
-  return ['Holds', ...alignColumns(holds.map(([what, until]) => [`  ${what}`, until]))];
+/** Returns how activation changed the largest proposal, and why; empty: the document has none. */
+export function activationLines({ snapshot, decision }: Explanation): readonly string[] {
+  const activation = decision.metrics.length === 0 ? null : readActivation(snapshot);
+  if (activation === null) return [];
+  const { isActive, inactiveSince, why } = activation;
+  const metrics = listExplained(snapshot, decision);
+  const pick = pickProposal(snapshot.target.specReplicas === 0 ? withoutPodMetrics(metrics) : metrics);
+  const isApplied = decision.limits.every(({ limit }) => limit !== 'untrusted_metric');
+  if (pick.replicas === null || !isApplied)
+    return [`Activation: ${isActive ? 'active' : 'not active'}: ${why}`, ''];
+  const isTrusted = pick.isTrusted && pick.firstReplaced === null;
+  const { replicas, note } = activate(pick.replicas, activation, { isTrusted, snapshot });
+  const change = replicas === pick.replicas ? '' : `${pick.replicas} -> ${replicas}, `;
+  const state = isActive || inactiveSince !== null ? 'active' : 'at least 1 replica';
+  return [`Activation: ${change}${note ?? `${state}: ${why}`}`, ''];
 }
 
-type Hold = readonly [what: string, until: string];
+/** Lists what keeps the replica count or prevents a patch, and until when. */
+export function restrictionLines(explanation: Explanation): readonly string[] {
+  const restrictions = [
+    ...holds(explanation),
+    ...cooldown(explanation),
+    ...limitEnds(explanation),
+    ...recoveryHold(explanation),
+    ...windows(explanation),
+  ];
+  if (restrictions.length === 0) return ['Restrictions: none'];
+  return ['Restrictions', ...alignColumns(restrictions.map(([what, until]) => [`  ${what}`, until]))];
+}
 
-/** From the status of the service, or else from the document. */
-function actionHolds({ snapshot, status }: Explanation): readonly Hold[] {
+type Restriction = readonly [what: string, until: string];
+
+/** Without a metric above its activation, the last replica stays until the cooldown is over. */
+function cooldown({ snapshot, decision, now }: Explanation): readonly Restriction[] {
+  if (snapshot.target.specReplicas === 0 || decision.metrics.length === 0) return [];
+  const inactiveSince = readActivation(snapshot)?.inactiveSince ?? null;
+  if (inactiveSince === null) return [];
+  const until = cooldownUntil(inactiveSince, snapshot);
+  return until > snapshot.now ? [['cooldownSeconds', `${untilText(until, now)}: at least 1 replica`]] : [];
+}
+
+/** What keeps a decision from being carried out. From the status of the service, or else from the document. */
+function holds({ snapshot, status }: Explanation): readonly Restriction[] {
   const held = status?.conditions.find(({ type, status: is }) => type === 'Held' && is === 'True');
   if (held !== undefined) return [[held.reason, held.message]];
   if (status !== null) return [];
@@ -56,13 +86,13 @@ function pauseText(paused: true | 'scale-up' | 'scale-down'): string {
   return `spec.paused is ${String(paused)}: nothing is ${paused === true ? 'patched' : held[paused]}`;
 }
 
-function limitHolds({ decision, now }: Explanation): readonly Hold[] {
-  const holds = decision.limits.map(({ limit, until }): Hold => {
+function limitEnds({ decision, now }: Explanation): readonly Restriction[] {
+  const ends = decision.limits.map(({ limit, until }): Restriction => {
     if (until !== null) return [limit, untilText(until, now)];
     return [limit, END_CONDITIONS.get(limit) ?? 'end not known'];
   });
   const isWithoutProposal = decision.metrics.length > 0 && decision.recommendedReplicas === null;
-  return isWithoutProposal ? [...holds, ['no value', 'until a metric has a value']] : holds;
+  return isWithoutProposal ? [...ends, ['no value', 'until a metric has a value']] : ends;
 }
 
 /** For limits that do not end at a known time. */
@@ -80,7 +110,7 @@ const END_CONDITIONS: ReadonlyMap<string, string> = new Map(
 );
 
 /** Also listed if this decision is not a scale-down, because the next one may be. */
-function recoveryHold({ snapshot, decision, now }: Explanation): readonly Hold[] {
+function recoveryHold({ snapshot, decision, now }: Explanation): readonly Restriction[] {
   const { holdScaleDownUntil, holdReason } = snapshot.state;
   const isListed = decision.limits.some(({ limit }) => limit === 'recovery_hold');
   if (isListed || holdScaleDownUntil === null || holdScaleDownUntil <= now) return [];
@@ -89,7 +119,7 @@ function recoveryHold({ snapshot, decision, now }: Explanation): readonly Hold[]
 }
 
 /** Lists forbidden windows that do not affect this decision but may affect the next one. */
-function windowHolds({ snapshot, decision, now }: Explanation): readonly Hold[] {
+function windows({ snapshot, decision, now }: Explanation): readonly Restriction[] {
   if (decision.limits.some(({ limit }) => limit === 'forbidden_window')) return [];
   const context = { now, spec: snapshot.scaler.spec, state: snapshot.state };
   const up = upscaleForbiddenUntil(context);

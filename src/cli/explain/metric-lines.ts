@@ -1,6 +1,8 @@
 import { type ExplainedMetric } from '../../decision/explain-arithmetic.js';
 import { explainMetric } from '../../decision/explain-metric.js';
+import { describeValue } from '../../decision/explain-proposal.js';
 import type { MetricResult } from '../../decision/result/decision.js';
+import { judgeSample } from '../../decision/samples/judge-sample.js';
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { LabelSelector, MetricSpec } from '../../scaler/spec.js';
 import { milliToNumber } from '../../units/quantity.js';
@@ -12,7 +14,7 @@ export function metricLines(metric: ExplainedMetric, snapshot: Snapshot): readon
   const proposal = result.proposal === null ? 'no proposal' : `proposes ${result.proposal}`;
   const { answer, arithmetic } = explainMetric(metric, snapshot);
   return [
-    `  ${spec.identity} (${spec.type}): ${valueText(spec, result)} - ${proposal}`,
+    `  ${spec.identity} (${spec.type}): ${valueText(metric, snapshot)} - ${proposal}`,
     labeled('query', queryText(spec)),
     ...checkTexts(spec).map((text) => labeled('check', text)),
     labeled('answer', answer),
@@ -25,16 +27,11 @@ function labeled(label: string, text: string): string {
   return `    ${label.padEnd(7)} ${text}`;
 }
 
-function valueText(spec: MetricSpec, result: MetricResult): string {
-  const { target } = spec;
-  if (result.fallback !== undefined) return `no value, target ${targetText(spec)}`;
-  if (result.error !== null) return `no value, target ${targetText(spec)}`;
-  const { averageUtilization, averageValue, value } = result.current;
-  if (target.type === 'Utilization')
-    return `${averageUtilization ?? 0} % of the requests, target ${targetText(spec)}`;
-  const shown = averageValue ?? value;
-  const current = shown === undefined ? 'no value' : formatAmount(shown, spec.name);
-  return `${current}${averageValue === undefined ? '' : ' per pod'}, target ${targetText(spec)}`;
+/** Value and target as in the reason of the decision. */
+function valueText(metric: ExplainedMetric, snapshot: Snapshot): string {
+  const { spec, sample, result } = metric;
+  if (result.fallback !== undefined || result.error !== null) return `no value, target ${targetText(spec)}`;
+  return describeValue({ spec, result, sample: judgeSample(spec, sample) }, snapshot);
 }
 
 function targetText({ target, name }: MetricSpec): string {

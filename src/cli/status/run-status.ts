@@ -211,7 +211,7 @@ function tablePrinter(style: TableStyle, io: CommandIo): Printer {
 
 /** Excludes cells that depend on the current time. */
 function keyOf(cells: StatusRow): string {
-  return JSON.stringify({ ...cells, held: null, lastChange: null });
+  return JSON.stringify({ ...cells, state: null, lastChange: null });
 }
 
 function changeFilter(): (row: ScalerRow, content: string) => boolean {

@@ -32,11 +32,11 @@ export interface StatusRow {
   readonly max: string;
   readonly replicas: string;
   readonly desired: string;
-  /** Holds with the remaining time, such as `stabilization 4m10s`; `-`: none. */
-  readonly held: Forms;
+  /** Failures, holds and limits, with the remaining time, such as `stabilization 4m10s`; `-`: none. */
+  readonly state: Forms;
   readonly lastChange: string;
-  /** All holds with end times instead of remaining times. */
-  readonly heldBy: string;
+  /** The same with end times instead of remaining times. */
+  readonly stateKey: string;
   readonly isFailing: boolean;
   readonly isChanging: boolean;
 }
@@ -46,7 +46,7 @@ const UNKNOWN = '<unknown>';
 /** `view` is an item of `GET /api/v1/scalers`. Unknown values are `<unknown>`, as in kubectl. */
 export function statusRow(view: JsonObject, now: Instant): StatusRow {
   const target = objectIn(view, 'target');
-  const holds = readHolds(view);
+  const states = readStates(view);
   const [current, desired] = [countIn(view, 'currentReplicas'), countIn(view, 'desiredReplicas')];
   return {
     namespace: textIn(view, 'namespace') ?? '',
@@ -57,9 +57,9 @@ export function statusRow(view: JsonObject, now: Instant): StatusRow {
     max: numberText(countIn(view, 'maxReplicas')),
     replicas: numberText(current),
     desired: numberText(desired),
-    held: heldForms(holds, now),
+    state: stateForms(states, now),
     lastChange: lastChangeText(view, now),
-    heldBy: holds.map(({ what, until }) => `${what} ${until ?? ''}`).join(', '),
+    stateKey: states.map(({ what, until }) => `${what} ${until ?? ''}`).join(', '),
     isFailing: failingConditions(view).length > 0,
     isChanging: current !== desired,
   };
@@ -108,17 +108,17 @@ function metricText(metric: JsonObject): MetricText {
   return { name: identity, values: `: ${write(metric['value'])}/${write(metric['target'])}${average}` };
 }
 
-const LEAST_HOLD = 'FailedG...'.length;
+const LEAST_STATE = 'FailedG...'.length;
 
-function heldForms(holds: readonly Hold[], now: Instant): Forms {
-  const [first] = holds;
-  const text = holds.map((hold) => holdText(hold, now)).join(', ');
-  const more = holds.length > 1 ? ` +${holds.length - 1}` : '';
-  const time = first === undefined ? '' : holdText(first, now).slice(first.what.length);
+function stateForms(states: readonly State[], now: Instant): Forms {
+  const [first] = states;
+  const text = states.map((state) => stateText(state, now)).join(', ');
+  const more = states.length > 1 ? ` +${states.length - 1}` : '';
+  const time = first === undefined ? '' : stateText(first, now).slice(first.what.length);
   const least = first?.what ?? '-';
   const shared = {
-    leastHead: LEAST_HOLD,
-    least: least.length <= LEAST_HOLD ? least : `${least.slice(0, LEAST_HOLD - 3)}...`,
+    leastHead: LEAST_STATE,
+    least: least.length <= LEAST_STATE ? least : `${least.slice(0, LEAST_STATE - 3)}...`,
   };
   return {
     full: { ...shared, head: text === '' ? '-' : text, tail: '' },
@@ -126,13 +126,13 @@ function heldForms(holds: readonly Hold[], now: Instant): Forms {
   };
 }
 
-interface Hold {
+interface State {
   readonly what: string;
   readonly until: Instant | null;
 }
 
 /** Order: failures, reasons that prevent the patch, limits in the order applied. */
-function readHolds(view: JsonObject): readonly Hold[] {
+function readStates(view: JsonObject): readonly State[] {
   const held = objectsIn(view, 'conditions').filter(
     (condition) => textIn(condition, 'type') === 'Held' && textIn(condition, 'status') === 'True',
   );
@@ -151,7 +151,7 @@ function readHolds(view: JsonObject): readonly Hold[] {
 }
 
 /** Returns `Paused`, `Paused scale-up` or `Paused at 3` with its end. Other reasons are unchanged. */
-function heldBy(reason: string, view: JsonObject): Hold {
+function heldBy(reason: string, view: JsonObject): State {
   const pause = objectIn(view, 'pause');
   if (reason !== 'Paused' || pause === null)
     return { what: `${reason}${shadowText(view, reason)}`, until: null };
@@ -190,7 +190,7 @@ function failingConditions(view: JsonObject): readonly JsonObject[] {
   });
 }
 
-function holdText({ what, until }: Hold, now: Instant): string {
+function stateText({ what, until }: State, now: Instant): string {
   const left = until === null ? 0 : secondsBetween(now, until);
   return left > 0 ? `${what} ${formatSeconds(left)}` : what;
 }

@@ -19,7 +19,7 @@ const NAME = column('NAME', ({ name }) => name);
 const METRICS: Column = { title: 'METRICS', cell: ({ metrics }) => metrics.full };
 const MIN = column('MIN', ({ min }) => min);
 const MAX = column('MAX', ({ max }) => max);
-const HELD: Column = { title: 'HELD', cell: ({ held }) => held.full };
+const STATE: Column = { title: 'STATE', cell: ({ state }) => state.full };
 
 /** Columns of `-o wide`. */
 export const WIDE_COLUMNS: readonly Column[] = [
@@ -31,11 +31,11 @@ export const WIDE_COLUMNS: readonly Column[] = [
   MAX,
   column('REPLICAS', ({ replicas }) => replicas),
   column('DESIRED', ({ desired }) => desired),
-  HELD,
+  STATE,
   column('CHANGED', ({ lastChange }) => lastChange),
 ];
 
-/** Shorter lines show one metric and one hold of a scaler: two calls have the same format, whatever their values. */
+/** Shorter lines show one metric and one state of a scaler: two calls have the same format, whatever their values. */
 const FULL_CHARACTERS = 120;
 
 /** Columns for lines of at most `limit` characters; null: no limit. Omits the namespace if the user specified it. */
@@ -50,7 +50,7 @@ export function narrowColumns(isNamespaceNamed: boolean, limit: number | null): 
     column('REPLICAS', ({ replicas, desired }) =>
       replicas === desired ? replicas : `${replicas}->${desired}`,
     ),
-    isFull ? HELD : { title: 'HELD', cell: ({ held }) => held.short },
+    isFull ? STATE : { title: 'STATE', cell: ({ state }) => state.short },
   ];
 }
 

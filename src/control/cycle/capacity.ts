@@ -42,7 +42,7 @@ export function targetReached(
   const reason = whyShort(target, shortfall, { waiting, now });
   const detail = describe(waiting, wanted - countReady(pods));
   const rollout = ROLLOUT_WORDS[reason] ?? '';
-  const message = `${wanted} wanted, ${countReady(pods)} ready: ${detail}${rollout}`;
+  const message = `${wanted} replicas, ${countReady(pods)} ready: ${detail}${rollout}`;
   return { type: 'TargetReached', status: 'False', reason, message };
 }
 

@@ -3,7 +3,7 @@ import type { Pause } from '../../telemetry/cycle-record.js';
 
 /**
  * Returns the reason of the count if it differs from the reason of the decision. In a pause with a fixed count: `7 ->
- * 3: paused by annotation, kept at 3 (metrics ask for 9)`. For a change in the first cycle after a pause: `resumed:
+ * 3: paused by annotation, kept at 3 (9 recommended)`. For a change in the first cycle after a pause: `resumed:
  * ...`.
  */
 export function changeReason(
@@ -32,6 +32,6 @@ export function orderText(decision: Decision, pause: Pause | null): string | nul
 }
 
 function withoutOrder({ recommendedReplicas, desiredReplicas, metrics }: Decision): string {
-  if (recommendedReplicas !== null) return `metrics ask for ${recommendedReplicas}`;
+  if (recommendedReplicas !== null) return `${recommendedReplicas} recommended`;
   return metrics.length === 0 ? `${desiredReplicas} without the pause` : 'no metric has a value';
 }

@@ -16,6 +16,8 @@ import type { AnsweredCycle, CycleInput, CyclePorts } from './ports.js';
 import { copyMemory, forNewTarget } from '../memory/memory.js';
 import { isUnderWay, resolveChange } from '../memory/unresolved-change.js';
 import type { Memory } from '../memory/memory.js';
+import type { Scaler } from '../../scaler/spec.js';
+import { isSameSpec } from '../../telemetry/agreement.js';
 
 export type Observation =
   | {
@@ -94,13 +96,14 @@ function observeTarget(
   const stale = whyStale(cluster, namespace);
   const staleUntil = stale === null ? null : addSeconds(now, scaler.spec.syncPeriodSeconds);
   const held = laterHold(metrics.holdScaleDownUntil, staleUntil);
+  const state = afterDocumentChange(memory, scaler, now);
   const snapshot: Snapshot = {
     scaler,
     now,
     target: { specReplicas: target.specReplicas, statusReplicas: target.statusReplicas },
     pods,
     samples: metrics.samples,
-    state: withHold(memory.state, held, stale ?? metrics.holdReason),
+    state: withHold(state, held, stale ?? metrics.holdReason),
   };
   const other = findOtherScaler(scaler, others);
   const isOutdated = other !== null && (cluster.areOtherScalersOutdated?.(namespace) ?? false);
@@ -108,6 +111,8 @@ function observeTarget(
   const shortfall = shortfallOf(memory.shortfall, target, { pods, now });
   const capacity = targetReached(target, shortfall, { pods, now });
   const observed = copyMemory(memory);
+  observed.state = state;
+  observed.scaler = scaler;
   observed.holds = metrics.holds;
   observed.shortfall = shortfall;
   observed.podFacts = podFacts;
@@ -120,6 +125,12 @@ function keepFacts(
 ): PodFacts<ClusterPod> {
   const pods = keepList(before?.pods, listed);
   return before?.pods === pods ? before : new PodFacts(pods);
+}
+
+/** Marks what earlier decisions have stored as results of another version of the document. */
+function afterDocumentChange({ state, scaler: before }: Memory, scaler: Scaler, now: Instant): State {
+  const isSame = before === undefined || isSameSpec(before, scaler);
+  return isSame ? state : { ...state, documentChangedAt: now };
 }
 
 /** Most scalers have no hold, and their state stays the same object. */

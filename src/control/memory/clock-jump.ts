@@ -62,7 +62,7 @@ type Shift = (at: Instant) => Instant;
 
 /** Omits `holdScaleDownUntil`, which each cycle computes. */
 function shiftState(state: State, past: Shift): State {
-  const { recommendations, failingSince } = state;
+  const { recommendations, failingSince, documentChangedAt } = state;
   return {
     ...state,
     lastScaleUp: orNull(state.lastScaleUp, past),
@@ -72,6 +72,7 @@ function shiftState(state: State, past: Shift): State {
     downscaleProposals: state.downscaleProposals.map((one) => ({ ...one, at: past(one.at) })),
     failingSince: new Map([...failingSince].map(([metric, since]) => [metric, past(since)])),
     inactiveSince: orNull(state.inactiveSince, past),
+    ...(documentChangedAt === undefined ? {} : { documentChangedAt: past(documentChangedAt) }),
   };
 }
 

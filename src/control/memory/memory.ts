@@ -6,6 +6,7 @@ import type { ClusterPod } from '../../kubernetes/api/types.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';
 import { NO_HOLDS } from '../../prometheus/recovery-hold.js';
 import type { ScalerHolds } from '../../prometheus/recovery-hold.js';
+import type { Scaler } from '../../scaler/spec.js';
 import type { Direction } from '../../telemetry/cycle-record.js';
 import type { Instant } from '../../units/time.js';
 import { NO_REVERSALS } from './conflicting-writer.js';
@@ -31,6 +32,8 @@ export interface Memory {
   readonly shortfall: Shortfall | null;
   /** Of the pods as last listed: the same as long as none has changed. Absent: not listed yet. */
   readonly podFacts?: PodFacts<ClusterPod> | undefined;
+  /** The document of the last cycle that read its target; absent: there was none. */
+  readonly scaler?: Scaler | undefined;
   /** The conditions of the last record: the same list as long as none has changed. Absent: no record yet. */
   readonly conditions?: readonly Condition[] | undefined;
   /** Whether a pause was in effect in the last cycle; absent: false. */
@@ -91,6 +94,7 @@ export function copyMemory(memory: Memory): { -readonly [field in keyof Memory]:
     writer: memory.writer,
     shortfall: memory.shortfall,
     podFacts: memory.podFacts,
+    scaler: memory.scaler,
     conditions: memory.conditions,
     wasPaused: memory.wasPaused,
     wasDryRun: memory.wasDryRun,

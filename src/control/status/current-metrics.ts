@@ -1,9 +1,12 @@
 import type { CurrentValue, MetricResult } from '../../decision/result/decision.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
-import { formatMilli, milliFromNumber } from '../../units/quantity.js';
+import { formatAmount } from '../../units/format-amount.js';
 
-/** As in autoscaling/v2: integer percentage, quantities as strings, unknown values unset. */
+/**
+ * As in autoscaling/v2: integer percentage, quantities as strings, unknown values unset. The quantities are those of the
+ * column TARGETS.
+ */
 interface CurrentValueStatus {
   readonly averageUtilization?: number;
   readonly averageValue?: string;
@@ -45,24 +48,20 @@ export type MetricStatus =
 export function currentMetrics({ record }: Pick<ScalerStatus, 'record'>): readonly MetricStatus[] {
   const results = record.decision?.metrics ?? [];
   return record.scaler.spec.metrics.flatMap((spec, index) => {
-    const current = currentValue(results[index]);
+    const current = currentValue(results[index], spec.name);
     return current === null ? [] : [metricStatus(spec, current)];
   });
 }
 
-function currentValue(result: MetricResult | undefined): CurrentValueStatus | null {
+function currentValue(result: MetricResult | undefined, name: string): CurrentValueStatus | null {
   if (result === undefined || result.error !== null) return null;
   const { averageUtilization, averageValue, value }: CurrentValue = result.current;
   const known = {
     ...(averageUtilization === undefined ? {} : { averageUtilization: Math.round(averageUtilization) }),
-    ...(averageValue === undefined ? {} : { averageValue: quantityOf(averageValue) }),
-    ...(value === undefined ? {} : { value: quantityOf(value) }),
+    ...(averageValue === undefined ? {} : { averageValue: formatAmount(averageValue, name) }),
+    ...(value === undefined ? {} : { value: formatAmount(value, name) }),
   };
   return Object.keys(known).length === 0 ? null : known;
-}
-
-function quantityOf(value: number): string {
-  return formatMilli(milliFromNumber(value));
 }
 
 function metricStatus(spec: MetricSpec, current: CurrentValueStatus): MetricStatus {

@@ -86,7 +86,7 @@ function sortRows(rows: readonly OverviewRow[], { sort, isDescending }: Selectio
 }
 
 /** These come and go with the load: rows would jump. */
-const FLEETING: readonly ScalerState[] = ['held', 'scaling'];
+const FLEETING: readonly ScalerState[] = ['waiting', 'scaling'];
 const URGENT = STATES.filter((state) => !FLEETING.includes(state));
 
 const VALUES: Readonly<Record<Exclude<SortKey, 'name'>, (row: OverviewRow) => number | null>> = {

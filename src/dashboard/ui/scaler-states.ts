@@ -16,7 +16,7 @@ export const STATE_LOOKS: Readonly<Record<ScalerState, StateLook>> = {
   'target-not-reached': { text: 'Target not reached', tone: 'warn', icon: 'target' },
   paused: { text: 'Paused', tone: 'info', icon: 'pause' },
   'dry-run': { text: 'Dry run', tone: 'info', icon: 'eye' },
-  held: { text: 'Held', tone: 'info', icon: 'lock' },
+  waiting: { text: 'Waiting', tone: 'info', icon: 'lock' },
   scaling: { text: 'Scaling', tone: 'good', icon: 'scaling' },
 };
 

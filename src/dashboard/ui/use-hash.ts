@@ -12,7 +12,7 @@ export function useHash(): string {
   return hash;
 }
 
-/** Returns the parameters of a hash: `state=held` of `#/?state=held`. */
+/** Returns the parameters of a hash: `state=waiting` of `#/?state=waiting`. */
 export function parametersOf(hash: string): URLSearchParams {
   const mark = hash.indexOf('?');
   return new URLSearchParams(mark === -1 ? '' : hash.slice(mark + 1));

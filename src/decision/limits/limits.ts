@@ -53,7 +53,7 @@ export function isBoundOverHold(steps: readonly LimitStep[]): boolean {
   return steps.some(({ limit }) => limit === 'max_replicas') && steps.some(isHold);
 }
 
-export function isHold({ limit }: LimitStep): boolean {
+export function isHold({ limit }: Pick<LimitStep, 'limit'>): boolean {
   return limit === 'recovery_hold' || limit === 'downscale_confirmation';
 }
 

@@ -1,4 +1,5 @@
 import { addSeconds, formatInstant } from '../../units/time.js';
+import { sinceChange } from '../snapshot/snapshot.js';
 import type { Recommendation } from '../snapshot/snapshot.js';
 import type { Limit, LimitContext, Limited } from './limit.js';
 
@@ -13,23 +14,20 @@ export const stabilize: Limit = (replicas, context) =>
     : stabilizeBothWays(replicas, context, context.spec.behavior);
 
 function stabilizeDownscale(replicas: number, context: LimitContext): Limited | null {
-  const { now, spec, recommendations } = context;
+  const { now, spec, recommendations, state } = context;
   const window = spec.downscaleStabilizationSeconds;
   const start = addSeconds(now, -window);
   // Builds no list: in nearly every decision, no recommendation is higher.
   let to = replicas;
   for (const { at, replicas: earlier } of recommendations) if (at >= start && earlier > to) to = earlier;
   if (to === replicas) return null;
-  return held(
-    to,
-    recommendations.filter(({ at }) => at >= start),
-    window,
-  );
+  const recent = recommendations.filter(({ at }) => at >= start);
+  return kept(to, { recent, state, windowSeconds: window });
 }
 
 function stabilizeBothWays(
   replicas: number,
-  { now, current, recommendations }: LimitContext,
+  { now, current, recommendations, state }: LimitContext,
   behavior: NonNullable<LimitContext['spec']['behavior']>,
 ): Limited | null {
   const upWindow = behavior.scaleUp.stabilizationWindowSeconds;
@@ -38,13 +36,15 @@ function stabilizeBothWays(
   const recentDown = recommendations.filter(({ at }) => at > addSeconds(now, -downWindow));
   const up = lowest(recentUp, replicas);
   const down = highest(recentDown, replicas);
-  if (current < up) return up === replicas ? null : held(up, recentUp, upWindow);
-  if (current > down) return down === replicas ? null : held(down, recentDown, downWindow);
+  const upward = { recent: recentUp, state, windowSeconds: upWindow };
+  const downward = { recent: recentDown, state, windowSeconds: downWindow };
+  if (current < up) return up === replicas ? null : kept(up, upward);
+  if (current > down) return down === replicas ? null : kept(down, downward);
   if (current === replicas) return null;
   // The current count is between the two windows: the window that opposes the change keeps it.
   return replicas > current
-    ? held(current, recentUp, upWindow, (entry) => entry.replicas <= current)
-    : held(current, recentDown, downWindow, (entry) => entry.replicas >= current);
+    ? kept(current, upward, (entry) => entry.replicas <= current)
+    : kept(current, downward, (entry) => entry.replicas >= current);
 }
 
 /** A loop instead of Math.max(...list): 200,000 arguments overflow the stack. */
@@ -56,16 +56,21 @@ function lowest(recent: readonly Recommendation[], replicas: number): number {
   return recent.reduce((least, entry) => Math.min(least, entry.replicas), replicas);
 }
 
-function held(
+interface Window extends Pick<LimitContext, 'state'> {
+  readonly recent: readonly Recommendation[];
+  readonly windowSeconds: number;
+}
+
+function kept(
   to: number,
-  recent: readonly Recommendation[],
-  windowSeconds: number,
-  holds: (entry: Recommendation) => boolean = (entry) => entry.replicas === to,
+  { recent, state, windowSeconds }: Window,
+  keeps: (entry: Recommendation) => boolean = (entry) => entry.replicas === to,
 ): Limited {
-  const last = recent.findLast(holds);
-  const reason =
-    last === undefined
-      ? `held by the recommendations of the last ${windowSeconds} s`
-      : `${last.replicas} was recommended at ${formatInstant(last.at)}${windowSeconds === 0 ? '' : `, which counts for ${windowSeconds} s`}`;
-  return { to, reason, until: last === undefined ? null : addSeconds(last.at, windowSeconds) };
+  const last = recent.findLast(keeps);
+  if (last === undefined)
+    return { to, reason: `the recommendations of the last ${windowSeconds} s`, until: null };
+  const when = `${formatInstant(last.at)}${sinceChange(last.at, state)}`;
+  const counts = windowSeconds === 0 ? '' : `, which counts for ${windowSeconds} s`;
+  const reason = `${last.replicas} was recommended at ${when}${counts}`;
+  return { to, reason, until: addSeconds(last.at, windowSeconds) };
 }

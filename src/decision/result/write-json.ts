@@ -114,6 +114,9 @@ function stateToJson(state: State): Readonly<Record<string, unknown>> {
     failingSince: mapToJson(state.failingSince, formatInstant),
     zeroedBySelf: state.zeroedBySelf,
     inactiveSince: instantOrNull(state.inactiveSince),
+    ...(state.documentChangedAt === undefined
+      ? {}
+      : { documentChangedAt: formatInstant(state.documentChangedAt) }),
   };
 }
 

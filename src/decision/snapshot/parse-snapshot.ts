@@ -199,8 +199,10 @@ function readState(field: Field): State {
       'failingSince',
       'zeroedBySelf',
       'inactiveSince',
+      'documentChangedAt',
     ],
   );
+  const documentChangedAt = optional(state.documentChangedAt, readInstant);
   return {
     lastScaleUp: optional(state.lastScaleUp, readInstant),
     lastScaleDown: optional(state.lastScaleDown, readInstant),
@@ -212,6 +214,7 @@ function readState(field: Field): State {
     failingSince: optional(state.failingSince, (inner) => mapValues(inner, readInstant)) ?? new Map(),
     zeroedBySelf: optional(state.zeroedBySelf, readBoolean) ?? false,
     inactiveSince: optional(state.inactiveSince, readInstant),
+    ...(documentChangedAt === null ? {} : { documentChangedAt }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Scaler } from '../../scaler/spec.js';
 import type { Milli } from '../../units/quantity.js';
+import { formatInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 
 /** The complete input of a decision. parse-snapshot.ts and write-json.ts convert its JSON form. */
@@ -148,6 +149,18 @@ export interface State {
   /** Whether promscaler, not another client, set the target to 0 (possibly by a pause). */
   readonly zeroedBySelf: boolean;
   readonly inactiveSince: Instant | null;
+  /**
+   * When the document last changed, while a recommendation, a proposal of a scale-down or `inactiveSince` is older;
+   * absent: none is. Only reasons read it.
+   */
+  readonly documentChangedAt?: Instant | undefined;
+}
+
+/** Returns a clause about a time before the last change of the document; empty: the time is not. */
+export function sinceChange(at: Instant, { documentChangedAt }: State): string {
+  return documentChangedAt === undefined || at >= documentChangedAt
+    ? ''
+    : `, before the document changed at ${formatInstant(documentChangedAt)}`;
 }
 
 export const EMPTY_STATE: State = {

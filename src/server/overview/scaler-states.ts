@@ -32,7 +32,7 @@ const FINDERS: readonly (readonly [ScalerState, Finder])[] = [
   ['target-not-reached', shortfall],
   ['paused', ({ record: { pause } }) => (pause === null ? null : pauseMessage(pause))],
   ['dry-run', dryRun],
-  ['held', hold],
+  ['waiting', waiting],
   ['scaling', scaling],
 ];
 
@@ -77,10 +77,10 @@ function dryRun({ record: { dryRun: isDryRun, outcome } }: ScalerStatus): string
     : 'decides without changing the replicas';
 }
 
-/** The bounds are no hold: a count at a bound is where it should be. */
+/** A count at a bound waits for nothing. */
 const BOUNDS: ReadonlySet<LimitName> = new Set(['min_replicas', 'max_replicas']);
 
-function hold(status: ScalerStatus): string | null {
+function waiting(status: ScalerStatus): string | null {
   const { record } = status;
   if (record.outcome.kind === 'held') return record.outcome.message;
   const limit = limitsOf(record).findLast((step) => !BOUNDS.has(step.limit));

@@ -10,7 +10,7 @@ export const scalerState = z.enum([
   'target-not-reached',
   'paused',
   'dry-run',
-  'held',
+  'waiting',
   'scaling',
 ]);
 

@@ -104,6 +104,9 @@ export const stateSchema = z
     failingSince: z.record(z.string(), time),
     zeroedBySelf: z.boolean(),
     inactiveSince: time.nullable(),
+    documentChangedAt: time
+      .optional()
+      .describe('When the document last changed, while a result of a decision before that is in use.'),
   })
   .describe('State that a decision keeps for the next one.');
 

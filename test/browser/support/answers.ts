@@ -103,7 +103,7 @@ function special(
       };
     case 11:
       return {
-        states: ['held'],
+        states: ['waiting'],
         message: 'the scale-down is held',
         limit: {
           limit: 'stabilization',
@@ -116,7 +116,7 @@ function special(
         current: max,
         desired: max,
         states: ['at-maximum'],
-        message: `the metrics ask for ${max + 4} replicas, and the maximum is ${max}`,
+        message: `the metrics recommend ${max + 4} replicas, and the maximum is ${max}`,
         limit: { limit: 'max_replicas', reason: `maxReplicas is ${max}`, until: null },
       };
     case 23:
@@ -156,7 +156,7 @@ export function hostileRows(): readonly OverviewRow[] {
       name: text,
       target: text,
       kind: text,
-      states: ['failing', 'held'],
+      states: ['failing', 'waiting'],
       message: text,
       metric: { name: text, unit: 'total', value: 1e21, target: 1 },
       limit: { limit: 'stabilization', reason: text, until: after(60) },

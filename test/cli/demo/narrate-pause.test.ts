@@ -14,6 +14,8 @@ it('narrates a pause that sets 3 replicas, and the first change after it, with t
   world.load = 60;
   narrator.printCycle(await world.nextCycle());
 
-  expect(output).toContain('5 -> 3     5 -> 3: paused by annotation, kept at 3 (metrics ask for 9)\n');
-  expect(output).toContain('3 -> 6     resumed: load is at 60, target 10 per pod: 3 -> 6\n');
+  expect(output).toContain('5 -> 3     5 -> 3: paused by annotation, kept at 3 (9 recommended)\n');
+  expect(output).toContain(
+    '3 -> 6     resumed: load is at 12 per pod, 60 in total, target 10 per pod: 3 -> 6\n',
+  );
 });

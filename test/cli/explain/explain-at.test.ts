@@ -118,7 +118,7 @@ describe('explain --at', () => {
   it('prints the pause as the reason of its change', async () => {
     const world = startRecords();
     const rise = cpuSnapshot(83, { now: time(10), samples: sampleAt(time(10), 83) });
-    const message = 'paused by annotation, kept at 3 (metrics ask for 6)';
+    const message = 'paused by annotation, kept at 3 (6 recommended)';
     world.recorder.record(recordOf(rise, { outcome: { kind: 'patched', from: 4, to: 3, message } }));
 
     const { stdout } = await explainAt('10:10:05', world);

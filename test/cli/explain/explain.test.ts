@@ -36,10 +36,10 @@ Metrics
 
 Limits: none changed the recommendation of 6
 
-Holds: none
+Restrictions: none
 
 Conditions
-  AbleToScale     True   ReadyForNewScale: the recommendation matches the highest one of its window
+  AbleToScale     True   ReadyForNewScale: no stabilization window changes the recommendation
   ScalingLimited  False  DesiredWithinRange: the desired count is within the acceptable range
   ScalingActive   True   ValidMetricFound: the replica count was calculated from Resource metric cpu
 
@@ -175,7 +175,7 @@ Last scale-up: none; last scale-down: none
       }),
     );
 
-    expect(text).toContain(`Holds
+    expect(text).toContain(`Restrictions
   Paused         spec.paused is true: nothing is patched
   DryRun         spec.dryRun is true: nothing is patched
   no scale-down  until 2026-01-01T00:02:00Z, in 2m: cpu came back
@@ -264,7 +264,7 @@ describe('explain NAMESPACE/NAME', () => {
 
   it('prints the pause as the reason of its change, and the decision without it', async () => {
     const ledger = createLedger();
-    const message = 'paused by annotation, kept at 3 (metrics ask for 6)';
+    const message = 'paused by annotation, kept at 3 (6 recommended)';
     const pause = { by: 'annotation', direction: 'both', until: null, replicas: 3, facts: [] } as const;
     const outcome = { kind: 'patched', from: 4, to: 3, message } as const;
     ledger.add(recordOf(cpuSnapshot(83), { outcome, pause, reason: `4 -> 3: ${message}` }));

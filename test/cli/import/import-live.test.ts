@@ -83,7 +83,7 @@ describe('import --live', () => {
     expect(lines).toEqual([
       'all.json: HPA shop/same: live: 4 replicas, as its HPA',
       expect.stringMatching(
-        /^all\.json: HPA shop\/less: live: 4 replicas, 1 more than its HPA \(3\): load is at 40, target 10 per pod: 3 -> 4/,
+        /^all\.json: HPA shop\/less: live: 4 replicas, 1 more than its HPA \(3\): load is at 13\.334 per pod, 40 in total, target 10 per pod: 3 -> 4/,
       ),
       'all.json: HPA shop/fresh: live: not compared: its HPA has not computed a count (ScalingActive is not True)',
       'all.json: HPA shop/alone: live: not compared: no HPA scales deployment shop/alone',

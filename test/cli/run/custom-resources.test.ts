@@ -28,7 +28,7 @@ describe('run, with scalers of the cluster', () => {
         type: 'External',
         external: {
           metric: { name: 'load' },
-          current: { averageValue: expect.stringMatching(/^[0-9]+m?$/) },
+          current: { averageValue: expect.stringMatching(/^[0-9]+(\.[0-9]+)?$/) },
         },
       },
     ]);

@@ -17,7 +17,7 @@ describe('status', () => {
     expect(exitCode).toBe(0);
     expect(stdout).toBe(
       [
-        'NAMESPACE  NAME  METRICS             MIN  MAX  REPLICAS  HELD',
+        'NAMESPACE  NAME  METRICS             MIN  MAX  REPLICAS  STATE',
         'animals    zoo   cpu: 60%/60%        2    10   4         DryRun',
         'shop       api   cpu: 30%/60%        2    10   4         stabilization 3m40s',
         'shop       dead  cpu: <unknown>/60%  2    10   4         FailedGetResourceMetric',
@@ -34,7 +34,7 @@ describe('status', () => {
 
     expect(stdout).toBe(
       [
-        'NAMESPACE  NAME  TARGET           METRICS             MIN  MAX  REPLICAS  DESIRED  HELD                     CHANGED',
+        'NAMESPACE  NAME  TARGET           METRICS             MIN  MAX  REPLICAS  DESIRED  STATE                    CHANGED',
         'animals    zoo   Deployment/zoo   cpu: 60%/60%        2    10   4         4        DryRun                   <none>',
         'shop       api   Deployment/api   cpu: 30%/60%        2    10   4         4        stabilization 3m40s      <none>',
         'shop       dead  Deployment/dead  cpu: <unknown>/60%  2    10   4         4        FailedGetResourceMetric  <none>',
@@ -63,7 +63,7 @@ describe('status', () => {
   it.each([
     ['Unschedulable', 'Unschedulable'],
     ['Starting', '-'],
-  ])('prints in HELD, for missing pods that are %s, %s', async (reason, shown) => {
+  ])('prints in STATE, for missing pods that are %s, %s', async (reason, shown) => {
     const ledger = createLedger();
     const cycle = recordOf(cpuSnapshot(60));
     const short = { type: 'TargetReached', status: 'False', reason, message: '' } as const;
@@ -90,7 +90,7 @@ describe('status', () => {
     expect(stdout).toContain(`  ${shown}\n`);
   });
 
-  it('prints in HELD that another client reverts the replicas', async () => {
+  it('prints in STATE that another client reverts the replicas', async () => {
     const ledger = createLedger();
     const conflictingWriter = {
       managers: [],

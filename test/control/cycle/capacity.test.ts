@@ -32,14 +32,14 @@ describe('TargetReached', () => {
     expect(look(0, [])).toMatchObject({ status: 'True', reason: 'Reached' });
   });
 
-  it('counts the missing pods: 20 wanted, 12 ready, 6 unschedulable because of cpu', () => {
+  it('counts the missing pods: 20 replicas, 12 ready, 6 unschedulable because of cpu', () => {
     const pods = [...many(12), ...unready(6, CPU), ...unready(1)];
 
     expect(look(20, pods)).toEqual({
       type: 'TargetReached',
       status: 'False',
       reason: 'Unschedulable',
-      message: '20 wanted, 12 ready: 6 unschedulable because of cpu, 1 not ready, 1 not created',
+      message: '20 replicas, 12 ready: 6 unschedulable because of cpu, 1 not ready, 1 not created',
     });
   });
 
@@ -48,7 +48,7 @@ describe('TargetReached', () => {
     ['failed', { phase: 'Failed' as const }],
     ['completed', { phase: 'Succeeded' as const }],
   ])('counts no pod that is %s', (_, over) => {
-    expect(look(3, [...many(2), aPod('web-1', over)]).message).toBe('3 wanted, 2 ready: 1 not created');
+    expect(look(3, [...many(2), aPod('web-1', over)]).message).toBe('3 replicas, 2 ready: 1 not created');
   });
 
   it.each([
@@ -61,7 +61,7 @@ describe('TargetReached', () => {
   it('does not treat a crashing pod as a starting one', () => {
     expect(look(3, [...many(2), ...unready(1, CRASH)])).toMatchObject({
       reason: 'NotReady',
-      message: '3 wanted, 2 ready: 1 in CrashLoopBackOff',
+      message: '3 replicas, 2 ready: 1 in CrashLoopBackOff',
     });
   });
 
@@ -71,11 +71,11 @@ describe('TargetReached', () => {
     expect(look(3, pods, { rollout: 'stuck' })).toMatchObject({
       reason: 'RolloutStuck',
       message:
-        '3 wanted, 2 ready: 1 in CrashLoopBackOff; the rollout has exceeded its progressDeadlineSeconds',
+        '3 replicas, 2 ready: 1 in CrashLoopBackOff; the rollout has exceeded its progressDeadlineSeconds',
     });
     expect(look(3, pods, { rollout: 'paused' })).toMatchObject({
       reason: 'RolloutPaused',
-      message: '3 wanted, 2 ready: 1 in CrashLoopBackOff; spec.paused of the target is true',
+      message: '3 replicas, 2 ready: 1 in CrashLoopBackOff; spec.paused of the target is true',
     });
     expect(look(3, unready(3, CPU), { rollout: 'stuck' }).reason).toBe('Unschedulable');
     expect(look(3, many(3), { rollout: 'paused' }).reason).toBe('Reached');
@@ -122,7 +122,7 @@ describe('a cycle', () => {
         {
           type: 'Warning',
           reason: 'Unschedulable',
-          message: '5 wanted, 4 ready: 1 unschedulable because of cpu',
+          message: '5 replicas, 4 ready: 1 unschedulable because of cpu',
         },
       ],
       [],

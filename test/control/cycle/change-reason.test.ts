@@ -27,12 +27,10 @@ describe('the reason of a change by a pause', () => {
   it('is the pause, not the count from the metrics', async () => {
     const { record } = await worldOf({ 'paused-replicas': '3' }).cycle();
 
-    expect(reasonOf(record)).toBe('7 -> 3: paused by annotation, kept at 3 (metrics ask for 9)');
-    expect(record.outcome.message).toBe('paused by annotation, kept at 3 (metrics ask for 9)');
-    expect(rescaleOf(record)).toBe(
-      'New size: 3; reason: paused by annotation, kept at 3 (metrics ask for 9)',
-    );
-    expect(record.decision?.reason).toBe('load is at 90, target 10 per pod: 7 -> 9');
+    expect(reasonOf(record)).toBe('7 -> 3: paused by annotation, kept at 3 (9 recommended)');
+    expect(record.outcome.message).toBe('paused by annotation, kept at 3 (9 recommended)');
+    expect(rescaleOf(record)).toBe('New size: 3; reason: paused by annotation, kept at 3 (9 recommended)');
+    expect(record.decision?.reason).toBe('load is at 18 per pod, 90 in total, target 10 per pod: 7 -> 9');
   });
 
   it("names the end, the user's reason, and the pause of the document", async () => {
@@ -43,7 +41,7 @@ describe('the reason of a change by a pause', () => {
     });
 
     expect(reasonOf((await world.cycle()).record)).toBe(
-      '7 -> 3: paused by annotation until 2026-01-01T02:00:00Z, kept at 3, incident 4711 (metrics ask for 9)',
+      '7 -> 3: paused by annotation until 2026-01-01T02:00:00Z, kept at 3, incident 4711 (9 recommended)',
     );
   });
 
@@ -53,7 +51,7 @@ describe('the reason of a change by a pause', () => {
     const { record } = await world.cycle();
 
     expect(reasonOf(record)).toBe(
-      '7 -> 3: paused by annotation, kept at 3, incident 4711; scaling is unsafe (metrics ask for 9)',
+      '7 -> 3: paused by annotation, kept at 3, incident 4711; scaling is unsafe (9 recommended)',
     );
   });
 
@@ -63,7 +61,7 @@ describe('the reason of a change by a pause', () => {
 
     const { record } = await world.nextCycle();
 
-    expect(reasonOf(record)).toBe('stays at 3: paused by annotation, kept at 3 (metrics ask for 9)');
+    expect(reasonOf(record)).toBe('stays at 3: paused by annotation, kept at 3 (9 recommended)');
     expect(record.outcome).toMatchObject({ kind: 'paused', from: 3 });
   });
 
@@ -82,26 +80,25 @@ describe('the reason of a change by a pause', () => {
   it('is that of the decision under a pause that keeps no count', async () => {
     const { record } = await worldOf({ paused: 'scale-down' }).cycle();
 
-    expect(reasonOf(record)).toBe('load is at 90, target 10 per pod: 7 -> 9');
+    expect(reasonOf(record)).toBe('load is at 18 per pod, 90 in total, target 10 per pod: 7 -> 9');
   });
 });
 
 describe('the reason of the first change after a pause', () => {
-  it.each([[{ 'paused-replicas': '3' }], [{ paused: 'true' }]])(
-    'says that it was %j',
-    async (annotations) => {
-      const world = worldOf(annotations);
-      await world.cycle();
-      annotate(world, {});
-      world.load = 60;
+  it.each([
+    [{ 'paused-replicas': '3' }, 'load is at 12 per pod, 60 in total, target 10 per pod: 3 -> 6'],
+    [{ paused: 'true' }, 'load is at 12 per pod, 60 in total, target 10 per pod: 7 -> 6'],
+  ])('says that it was %j', async (annotations, reason) => {
+    const world = worldOf(annotations);
+    await world.cycle();
+    annotate(world, {});
+    world.load = 60;
 
-      const { record } = await world.nextCycle();
-      const from = record.decision?.currentReplicas;
+    const { record } = await world.nextCycle();
 
-      expect(reasonOf(record)).toBe(`resumed: load is at 60, target 10 per pod: ${from} -> 6`);
-      expect(rescaleOf(record)).toMatch(/^New size: 6; reason: resumed: /);
-    },
-  );
+    expect(reasonOf(record)).toBe(`resumed: ${reason}`);
+    expect(rescaleOf(record)).toMatch(/^New size: 6; reason: resumed: /);
+  });
 
   it('is that of the decision from the second cycle on', async () => {
     const world = worldOf({ paused: 'true' });
@@ -113,8 +110,8 @@ describe('the reason of the first change after a pause', () => {
 
     const second = await world.nextCycle();
 
-    expect(reasonOf(first.record)).toBe('load is at 70, target 10 per pod: stays at 7');
-    expect(reasonOf(second.record)).toBe('load is at 90, target 10 per pod: 7 -> 9');
+    expect(reasonOf(first.record)).toBe('load is at 14 per pod, 70 in total, target 10 per pod: stays at 7');
+    expect(reasonOf(second.record)).toBe('load is at 18 per pod, 90 in total, target 10 per pod: 7 -> 9');
     expect(rescaleOf(second.record)).toBe('New size: 9; reason: external metric load above target');
   });
 });

@@ -132,7 +132,7 @@ describe('paused-replicas', () => {
       kind: 'patched',
       from: 5,
       to: 3,
-      message: 'paused by annotation, kept at 3 (metrics ask for 8)',
+      message: 'paused by annotation, kept at 3 (8 recommended)',
     });
     expect(first.record.decision).toMatchObject({ desiredReplicas: 8, action: 'scale-up' });
     expect(second.record.outcome).toMatchObject({ kind: 'paused', from: 3, to: 6 });

@@ -259,7 +259,7 @@ describe('kubernetesEvents', () => {
 
     expect(events?.[0]).toMatchObject({
       reason: 'SuccessfulRescale',
-      message: 'New size: 3; reason: paused by annotation, kept at 3 (metrics ask for 8)',
+      message: 'New size: 3; reason: paused by annotation, kept at 3 (8 recommended)',
     });
   });
 });

@@ -40,7 +40,7 @@ describe('mergeOverview', () => {
     ['a metric', { metric: null }, 0],
     ['the replicas', { current: 5 }, 1],
     ['the desired replicas', { desired: 5 }, 1],
-    ['the states', { states: ['held'] as const }, 1],
+    ['the states', { states: ['waiting'] as const }, 1],
   ])('counts a row with a change of %s as %s news', (_name, change, count) => {
     const next = mergeOverview(
       fleet,

@@ -11,7 +11,7 @@ const LIMIT = { limit: 'stabilization', reason: 'the window is 300 s', until: AT
 
 describe('reasonOf', () => {
   it('names the limit and when it ends', () => {
-    expect(reasonOf(rowOf({ states: ['held'], message: 'held', limit: LIMIT }))).toEqual({
+    expect(reasonOf(rowOf({ states: ['waiting'], message: 'waiting', limit: LIMIT }))).toEqual({
       title: 'Stabilization',
       text: 'the window is 300 s',
       until: AT,
@@ -19,7 +19,7 @@ describe('reasonOf', () => {
   });
 
   it('has the message of a failure instead of a limit, without the state that is next to it', () => {
-    expect(reasonOf(rowOf({ states: ['failing', 'held'], message: 'no series', limit: LIMIT }))).toEqual({
+    expect(reasonOf(rowOf({ states: ['failing', 'waiting'], message: 'no series', limit: LIMIT }))).toEqual({
       title: null,
       text: 'no series',
       until: null,

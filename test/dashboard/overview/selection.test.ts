@@ -16,7 +16,7 @@ const ROWS = [
     name: 'etl',
     kind: 'StatefulSet',
     current: 3,
-    states: ['held'],
+    states: ['waiting'],
     changedAt: after(-5),
   }),
   rowOf({
@@ -51,10 +51,10 @@ describe('selectRows', () => {
 
   it('filters by namespace and by any of the states', () => {
     expect(namesOf({ namespace: 'data' })).toEqual(['etl']);
-    expect(namesOf({ states: ['dry-run', 'held'], sort: 'name' })).toEqual(['etl', 'web']);
+    expect(namesOf({ states: ['dry-run', 'waiting'], sort: 'name' })).toEqual(['etl', 'web']);
   });
 
-  it('orders the most urgent first; held counts like no state', () => {
+  it('orders the most urgent first; waiting counts like no state', () => {
     expect(namesOf({})).toEqual(['cart', 'web', 'etl', 'zoo']);
   });
 
@@ -89,8 +89,14 @@ describe('readSelection and writeSelection', () => {
   it.each([
     ['', EVERYTHING],
     [
-      'q=a+b&namespace=x%2Fy&state=failing%2Cheld&sort=-replicas',
-      { search: 'a b', namespace: 'x/y', states: ['failing', 'held'], sort: 'replicas', isDescending: true },
+      'q=a+b&namespace=x%2Fy&state=failing%2Cwaiting&sort=-replicas',
+      {
+        search: 'a b',
+        namespace: 'x/y',
+        states: ['failing', 'waiting'],
+        sort: 'replicas',
+        isDescending: true,
+      },
     ],
   ] as const)('reads and writes %j', (text, selection) => {
     expect(readSelection(new URLSearchParams(text))).toEqual(selection);
@@ -98,9 +104,9 @@ describe('readSelection and writeSelection', () => {
   });
 
   it('ignores unknown states and orders', () => {
-    expect(readSelection(new URLSearchParams('state=held,toString,held&sort=-__proto__'))).toEqual({
+    expect(readSelection(new URLSearchParams('state=waiting,toString,waiting&sort=-__proto__'))).toEqual({
       ...EVERYTHING,
-      states: ['held'],
+      states: ['waiting'],
       isDescending: true,
     });
   });
@@ -110,7 +116,7 @@ describe('countRows', () => {
   it('counts a row in each of its states, and in its namespace', () => {
     const { states, namespaces } = countRows(ROWS);
 
-    expect(Object.fromEntries(states)).toEqual({ held: 1, failing: 1, 'at-maximum': 1, 'dry-run': 1 });
+    expect(Object.fromEntries(states)).toEqual({ waiting: 1, failing: 1, 'at-maximum': 1, 'dry-run': 1 });
     expect(namespaces).toEqual([
       ['data', 1],
       ['shop', 3],

@@ -28,7 +28,7 @@ export function decision(more: Partial<PastDecision> = {}): PastDecision {
     currentReplicas: 4,
     desiredReplicas: 6,
     action: 'scale-up',
-    reason: 'cpu is at 135 % of the requests, target 60 %: 4 -> 6, 9 wanted, 6 by max_replicas',
+    reason: 'cpu is at 135 % of the requests, target 60 %: 4 -> 6, 9 recommended, 6 by max_replicas',
     recommendedReplicas: 9,
     minReplicas: 1,
     maxReplicas: 6,

@@ -26,7 +26,7 @@ describe('judge', () => {
 
   test('no change, because the metrics ask for none or a limit holds it', () => {
     expect(titleOf({ ...stays, recommendedReplicas: 4, limits: [] }, none(4))).toEqual([
-      'Stays at 4: the metrics ask for no change',
+      'Stays at 4: the metrics recommend no change',
       'calm',
     ]);
     const limits = [{ limit: 'stabilization', from: 2, to: 4, reason: 'x', until: null }] as const;
@@ -39,7 +39,7 @@ describe('judge', () => {
   test('a metric without a value is named, also if the others ask for no change', () => {
     const metrics = [metric('cpu', 4), metric('up', null)];
     expect(titleOf({ ...stays, recommendedReplicas: 4, limits: [], metrics }, none(4))).toEqual([
-      'Stays at 4: the metrics ask for no change, but up has no value',
+      'Stays at 4: the metrics recommend no change, but up has no value',
       'held',
     ]);
   });

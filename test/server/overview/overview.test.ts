@@ -73,7 +73,7 @@ describe('/api/v1/overview', () => {
       desired: 5,
       min: 1,
       max: 10,
-      states: ['held', 'scaling'],
+      states: ['waiting', 'scaling'],
       message: 'at most 2 pods',
       metric: { name: 'cpu', unit: 'percent', value: 55, target: 60 },
       metrics: 1,

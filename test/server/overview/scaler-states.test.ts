@@ -87,7 +87,11 @@ describe('the states of a scaler', () => {
       { dryRun: true, outcome: { kind: 'dry-run', from: 3, to: 5, message: '' } },
       ['dry-run', 'would scale from 3 to 5'],
     ],
-    ['held by a limit', { decision: decision({ limits: [limitStep()] }) }, ['held', 'a recommendation of 3']],
+    [
+      'held by a limit',
+      { decision: decision({ limits: [limitStep()] }) },
+      ['waiting', 'a recommendation of 3'],
+    ],
     [
       'scaling',
       { outcome: { kind: 'patched', from: 3, to: 5, message: '' } },
@@ -101,11 +105,11 @@ describe('the states of a scaler', () => {
             type: 'TargetReached',
             status: 'False',
             reason: 'Starting',
-            message: '3 wanted, 2 ready',
+            message: '3 replicas, 2 ready',
           }),
         ],
       },
-      ['scaling', '3 wanted, 2 ready'],
+      ['scaling', '3 replicas, 2 ready'],
     ],
   ])('%s', (_, overrides, state) => {
     expect(states(overrides)).toEqual([state]);
@@ -138,6 +142,6 @@ describe('the states of a scaler', () => {
       decision: decision({ desiredReplicas: 10, limits: [limitStep()] }),
     });
 
-    expect(found.map(([state]) => state)).toEqual(['failing', 'at-maximum', 'paused', 'dry-run', 'held']);
+    expect(found.map(([state]) => state)).toEqual(['failing', 'at-maximum', 'paused', 'dry-run', 'waiting']);
   });
 });

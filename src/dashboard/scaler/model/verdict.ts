@@ -85,7 +85,7 @@ function judgeCarriedOut(decision: PastDecision, outcome: Outcome): Pick<Verdict
     return { tone: 'failing', title: `Stays at ${to}: ${whyNoValue(decision)}` };
   if (isLimited) return { tone: 'held', title: `Stays at ${to}${instead}` };
   if (recommended === null) return { tone: 'calm', title: `Stays at ${to}: no metric was used` };
-  const asked = `Stays at ${to}: the metrics ask for no change`;
+  const asked = `Stays at ${to}: the metrics recommend no change`;
   const isBlind = decision.metrics.some(({ error }) => error !== null);
   return isBlind
     ? { tone: 'held', title: `${asked}, but ${whyNoValue(decision)}` }

@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals';
+import { decide } from '../../src/decision/decide.js';
+import { snapshotToJson } from '../../src/decision/result/write-json.js';
+import { parseSnapshot } from '../../src/decision/snapshot/parse-snapshot.js';
+import { aDocument } from '../support/builders.js';
+
+const CHANGED = '2026-01-01T00:58:30Z';
+
+/** A queue with 3 messages for 15 replicas, at 01:00:00Z. */
+function snapshotOf(spec: object, state: object): Readonly<Record<string, unknown>> {
+  const external = {
+    metric: { name: 'queue' },
+    query: 'q',
+    target: { averageValue: 1 },
+    activation: { above: 5 },
+  };
+  return {
+    scaler: aDocument({ scaleTargetRef: { name: 'web' }, maxReplicas: 20, metrics: [{ external }], ...spec }),
+    now: '2026-01-01T01:00:00Z',
+    target: { specReplicas: 15 },
+    samples: [{ at: '2026-01-01T01:00:00Z', values: [3] }],
+    state: { documentChangedAt: CHANGED, recommendations: [], ...state },
+  };
+}
+
+describe('a decision after a change of the document', () => {
+  const recommendedAt = (at: string): object => ({ recommendations: [{ at, replicas: 23 }] });
+
+  it('says that the recommendation that it uses is from before the change', () => {
+    const { reason } = decide(parseSnapshot(snapshotOf({}, recommendedAt('2026-01-01T00:58:00Z'))));
+
+    expect(reason).toContain(
+      '15 -> 20, 3 recommended, 23 by stabilization (23 was recommended at 2026-01-01T00:58:00Z, before the document changed at 2026-01-01T00:58:30Z, which counts for 300 s), ',
+    );
+  });
+
+  it('does not say so of a recommendation at or after the change', () => {
+    const { reason } = decide(parseSnapshot(snapshotOf({}, recommendedAt(CHANGED))));
+
+    expect(reason).toContain(
+      ' by stabilization (23 was recommended at 2026-01-01T00:58:30Z, which counts for',
+    );
+  });
+
+  it('says that the cooldown began before the change', () => {
+    const spec = { minReplicas: 0, downscaleStabilizationSeconds: 0, cooldownSeconds: 300 };
+    const { reason } = decide(parseSnapshot(snapshotOf(spec, { inactiveSince: '2026-01-01T00:57:00Z' })));
+
+    expect(reason).toContain(
+      'not active since 2026-01-01T00:57:00Z, before the document changed at 2026-01-01T00:58:30Z (',
+    );
+  });
+
+  it('says that decisions that confirm a scale-down were made before the change', () => {
+    const spec = { downscaleStabilizationSeconds: 0, downscaleConfirmation: { decisions: 3, seconds: 300 } };
+    const downscaleProposals = [{ at: '2026-01-01T00:58:00Z', replicas: 3 }];
+    const { reason } = decide(parseSnapshot(snapshotOf(spec, { downscaleProposals })));
+
+    expect(reason).toContain('of 300 s, before the document changed at 2026-01-01T00:58:30Z)');
+  });
+
+  it.each([
+    ['while a recommendation from before it is in the window', '2026-01-01T00:58:00Z', true],
+    ['not after that', '2026-01-01T00:54:59Z', false],
+  ])('passes the time of the change on %s', (_, at, isKept) => {
+    const { state } = decide(parseSnapshot(snapshotOf({}, recommendedAt(at))));
+
+    expect(state.documentChangedAt !== undefined).toBe(isKept);
+  });
+
+  it('is the same for the JSON of its snapshot', () => {
+    const snapshot = parseSnapshot(snapshotOf({}, recommendedAt('2026-01-01T00:58:00Z')));
+
+    expect(decide(parseSnapshot(snapshotToJson(snapshot)))).toEqual(decide(snapshot));
+  });
+});
