@@ -16,7 +16,7 @@ import {
   targetOf,
   nameWorkload,
 } from './adoption.js';
-import { targetKey } from '../../control/observe/shared-targets.js';
+import { targetKey } from '../../control/cycle/shared-targets.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { type ScalerRow, createServiceClient } from '../reach/service-client.js';
 import { commandFor, nameSource } from './adopt-options.js';
