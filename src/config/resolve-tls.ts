@@ -1,10 +1,10 @@
-import type { SourceTls } from '../prometheus/data-source/source-config.js';
+import type { TlsFiles } from '../http/tls.js';
 import type { SourceInput } from './source-schema.js';
 
 export function resolveTls(
   input: SourceInput['tls'],
   resolvePath: (path: string) => string,
-): SourceTls | null {
+): TlsFiles | null {
   if (input === undefined) return null;
   const file = (path: string | undefined): string | null => (path === undefined ? null : resolvePath(path));
   return {

@@ -1,11 +1,151 @@
-import axios from 'axios';
-import { httpAdapter } from './http-adapter.js';
+import { type Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
+import { type Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import axios, { AxiosError } from 'axios';
+import { DeadlineError } from '../units/clock.js';
+import { errorCode } from '../units/error-code.js';
+import { type Instant, instantFromMs, secondsBetween } from '../units/time.js';
+import { OverloadError, TooLargeError } from './read-body.js';
 
-/** Sends requests without the defaults of axios: no other headers, an unchanged body, and no status is an error. */
-export const httpClient = axios.create({
-  adapter: httpAdapter,
+export interface HttpRequest {
+  readonly method: string;
+  readonly url: string;
+  /** Complete but for `Host` and the length. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body: string | null;
+  /** Closes the connection until the body is read. Its reason distinguishes a timeout (`DeadlineError`). */
+  readonly signal: AbortSignal;
+  readonly agents: HttpAgents;
+}
+
+export interface HttpAgents {
+  readonly httpAgent: HttpAgent;
+  readonly httpsAgent: HttpsAgent;
+}
+
+const client = axios.create({
+  adapter: 'http',
+  responseType: 'stream',
+  // `readBody` bounds a body before and after decompression.
+  decompress: false,
+  // A redirect would send the credentials to another server.
+  maxRedirects: 0,
+  // The proxy of the environment is for other programs; `agents` may use the one of a kubeconfig.
+  proxy: false,
+  // Bodies are complete: axios would parse and write JSON again.
   transformRequest: [],
   transformResponse: [],
-  validateStatus: () => true,
+  validateStatus: null,
 });
-httpClient.defaults.headers = { common: {} } as typeof httpClient.defaults.headers;
+// A server receives no other headers than those of the request.
+client.defaults.headers = { common: {} } as typeof client.defaults.headers;
+
+/**
+ * Sends a request and returns the response, whose body may be compressed: `readBody` reads it. Follows no redirect and
+ * uses no proxy of the environment. No status is an error. The error contains the request with its credentials: use
+ * only `failureOf` of it.
+ */
+export async function sendHttp({ agents, body, headers, ...request }: HttpRequest): Promise<IncomingMessage> {
+  mustBeHttp(request.url);
+  const { data } = await client.request<IncomingMessage>({
+    ...request,
+    ...agents,
+    headers: Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
+    ),
+    ...(body === null ? {} : { data: body }),
+  });
+  return data;
+}
+
+/**
+ * Like `sendHttp`, but without axios, for the queries of a round: axios takes 0.5 ms of CPU time more for each request
+ * of a round, because it also supports forms, progress and redirects, and 0.25 ms in a loop. Of 212 queries for 10,000
+ * scalers, that is 17 % of the round. For the 30 requests to the API server, it is below 3 %.
+ */
+export function sendQuery({ url, agents, body, ...options }: QueryRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    mustBeHttp(url);
+    const request = /^https/i.test(url)
+      ? requestHttps(url, { ...options, agent: agents.httpsAgent }, resolve)
+      : requestHttp(url, { ...options, agent: agents.httpAgent }, resolve);
+    request.on('error', (error: NodeJS.ErrnoException) => reject(AxiosError.from(error, error.code)));
+    request.end(body);
+  });
+}
+
+interface QueryRequest extends HttpRequest {
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+function mustBeHttp(url: string): void {
+  if (!/^https?:\/\//i.test(url)) throw new AxiosError('not http', 'ERR_INVALID_PROTOCOL');
+}
+
+/** Why there is no complete response. The message contains nothing of the request. */
+export interface HttpFailure {
+  readonly reason: 'timeout' | 'canceled' | 'connection' | 'bad_answer' | 'too_large' | 'busy';
+  readonly message: string;
+  /** Such as `ECONNREFUSED`. */
+  readonly code: string | null;
+}
+
+/** Returns the failure for an error of `sendHttp`, `sendQuery` or `readBody`. */
+export function failureOf(error: unknown, signal: AbortSignal): HttpFailure {
+  if (signal.aborted) {
+    const reason: unknown = signal.reason;
+    return reason instanceof DeadlineError
+      ? { reason: 'timeout', message: reason.message, code: null }
+      : { reason: 'canceled', message: 'the query was canceled', code: null };
+  }
+  if (error instanceof TooLargeError) return { reason: 'too_large', message: error.message, code: null };
+  if (error instanceof OverloadError) return { reason: 'busy', message: error.message, code: null };
+  const code = codeOf(error);
+  if (code?.startsWith('Z_') === true)
+    return { reason: 'bad_answer', message: 'the compressed answer is broken', code: null };
+  if (code?.startsWith('HPE_') === true)
+    return { reason: 'bad_answer', message: 'the answer is not HTTP', code };
+  const message = CONNECTION_WORDS[code ?? ''] ?? `no connection (${code ?? 'unknown error'})`;
+  return { reason: 'connection', message, code: code ?? null };
+}
+
+/** An error that is no AxiosError occurred while the body was read. */
+function codeOf(error: unknown): string | undefined {
+  if (error instanceof AxiosError) return error.code;
+  const code = errorCode(error);
+  return code === 'ECONNRESET' ? 'ECONNABORTED' : code;
+}
+
+const CONNECTION_WORDS: Readonly<Record<string, string>> = {
+  ERR_INVALID_PROTOCOL: 'the url is neither http nor https',
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'the connection was reset',
+  ECONNABORTED: 'the connection was cut off',
+  ERR_BAD_RESPONSE: 'the connection was cut off',
+  ERR_STREAM_PREMATURE_CLOSE: 'the connection was cut off',
+  EPIPE: 'the connection was cut off',
+  ENOTFOUND: 'the host name is unknown',
+  EAI_AGAIN: 'the name server does not answer',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+  ETIMEDOUT: 'the connection timed out',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed: set tls.caFile',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate is signed by an unknown authority: set tls.caFile',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate is signed by an unknown authority: set tls.caFile',
+  EPROTO: 'the TLS handshake failed: is that port plain http?',
+  CERT_HAS_EXPIRED: 'the certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host name: set tls.serverName',
+};
+
+/**
+ * Returns the seconds in a `Retry-After` (a number or a date, RFC 9110 section 10.2.3), at least 0 and at most `most`;
+ * null: missing or invalid.
+ */
+export function retryAfterSeconds(
+  header: string | null,
+  { now, most }: { readonly now: Instant; readonly most: number },
+): number | null {
+  const text = header?.trim() ?? '';
+  if (text === '') return null;
+  const seconds = /^\d+$/.test(text) ? Number(text) : secondsBetween(now, instantFromMs(Date.parse(text)));
+  return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), most);
+}

@@ -1,10 +1,7 @@
 import { Agent as HttpAgent } from 'node:http';
-import type { Readable } from 'node:stream';
-import type { AxiosResponse } from 'axios';
-import { CredentialError, mustRead } from '../prometheus/requests/credential-files.js';
-import { httpClient } from '../http/http-client.js';
-import { createTlsAgents } from '../prometheus/requests/tls-agents.js';
-import { watchFile } from '../prometheus/requests/watched-file.js';
+import { failureOf, sendHttp } from '../http/http-client.js';
+import { createSecretFile, CredentialError } from '../http/credentials.js';
+import { createTlsAgent } from '../http/tls.js';
 import { withoutTrailingSlashes } from '../units/base-url.js';
 import type { Clock } from '../units/clock.js';
 import { withDeadline } from '../units/clock.js';
@@ -52,34 +49,34 @@ const STATUS_PATH = '/api/v2/status';
  */
 export function createReceiver(config: ReceiverConfig, clock: Clock): Receiver {
   const httpAgent = new HttpAgent({ keepAlive: false });
-  const httpsAgent = createTlsAgents(config.tls, clock);
-  const urlFile = config.urlFile === null ? null : watchFile(config.urlFile, clock);
-  const tokenFile = config.bearerTokenFile === null ? null : watchFile(config.bearerTokenFile, clock);
+  const httpsAgent = createTlsAgent(config.tls, clock);
+  const urlFile = config.urlFile === null ? null : createSecretFile({ path: config.urlFile, clock });
+  const tokenFile =
+    config.bearerTokenFile === null ? null : createSecretFile({ path: config.bearerTokenFile, clock });
 
   const exchange = async (
     request: { readonly method: 'GET' | 'POST'; readonly path: string; readonly body: string | null },
     signal: AbortSignal,
   ): Promise<PostResult> => {
-    const base = urlFile === null ? (config.url ?? '') : await mustRead(urlFile, 'urlFile');
+    const base = urlFile === null ? (config.url ?? '') : await urlFile.read();
     if (!isHttpUrl(base)) throw new CredentialError('the file of urlFile has no http or https URL');
-    const token = tokenFile === null ? null : await mustRead(tokenFile, 'bearerTokenFile');
-    const response = await httpClient.request<unknown, AxiosResponse<Readable>>({
+    const token = (await tokenFile?.read()) ?? null;
+    const response = await sendHttp({
       method: request.method,
       url: config.format === 'alertmanager' ? alertmanagerUrl(base, request.path) : base,
-      ...(request.body === null ? {} : { data: request.body }),
+      body: request.body,
       headers: {
         'User-Agent': 'promscaler',
         ...(request.body === null ? {} : { 'Content-Type': 'application/json' }),
         ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
       },
       signal,
-      httpAgent,
-      httpsAgent: await httpsAgent(),
+      agents: { httpAgent, httpsAgent: await httpsAgent() },
     });
     // An error of a body that is not read must not end the process.
-    response.data.on('error', () => undefined);
-    response.data.destroy();
-    return judge(response.status, response.headers['retry-after']);
+    response.on('error', () => undefined);
+    response.destroy();
+    return judge(response.statusCode ?? 0, response.headers['retry-after']);
   };
 
   const send = (
@@ -90,10 +87,11 @@ export function createReceiver(config: ReceiverConfig, clock: Clock): Receiver {
       try {
         return await exchange(request, signal);
       } catch (error) {
-        // The error of axios holds the request with URL and token: only its kind is used.
         if (error instanceof CredentialError) return failed('credentials', { mayRetry: true });
-        const why = parent?.aborted === true ? 'canceled' : signal.aborted ? 'timeout' : 'connection';
-        return failed(why, { mayRetry: true });
+        const { reason } = failureOf(error, signal);
+        return failed(reason === 'timeout' || reason === 'canceled' ? reason : 'connection', {
+          mayRetry: true,
+        });
       }
     });
 
@@ -122,7 +120,7 @@ function alertmanagerUrl(base: string, path: string): string {
   return url.href;
 }
 
-function judge(status: number, retryAfter: unknown): PostResult {
+function judge(status: number, retryAfter: string | undefined): PostResult {
   if (status >= 200 && status < 300) return { kind: 'sent' };
   if (status < 400) return failed('redirect', { status, mayRetry: false });
   if (status === 429) return failed('rate limited', { status, mayRetry: true, retryAfter });

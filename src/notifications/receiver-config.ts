@@ -1,4 +1,4 @@
-import type { SourceTls } from '../prometheus/data-source/source-config.js';
+import type { TlsFiles } from '../http/tls.js';
 
 export type EventKind = 'rescale' | 'failure';
 
@@ -10,7 +10,7 @@ export interface ReceiverConfig {
   readonly url: string | null;
   readonly urlFile: string | null;
   readonly bearerTokenFile: string | null;
-  readonly tls: SourceTls | null;
+  readonly tls: TlsFiles | null;
   readonly events: readonly EventKind[];
   /** Empty: all. */
   readonly namespaces: readonly string[];

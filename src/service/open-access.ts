@@ -1,7 +1,7 @@
 import type { ServiceConfig } from '../config/resolve-service-config.js';
 import type { Transport } from '../kubernetes/requests/transport.js';
 import { createUserReviews } from '../kubernetes/user-reviews.js';
-import { watchFile } from '../prometheus/requests/watched-file.js';
+import { createSecretFile } from '../http/credentials.js';
 import { createTokenAccess } from '../server/access/access-control.js';
 import type { AccessControl } from '../server/access/access-control.js';
 import { createReviewAccess } from '../server/access/review-access.js';
@@ -24,8 +24,8 @@ export function openAccess(
 ): AccessControl | null {
   if (auth === null) return null;
   if (auth.kind === 'token') {
-    const file = watchFile(auth.bearerTokenFile, clock);
-    return createTokenAccess(() => file.read());
+    const file = createSecretFile({ path: auth.bearerTokenFile, clock });
+    return createTokenAccess(() => file.read().catch(() => null));
   }
   let loggedMs = -Infinity;
   // Clients retry, so each of them would log a line per request.

@@ -14,7 +14,7 @@ import { readSite } from '../server/site.js';
 import type { Transport } from '../kubernetes/requests/transport.js';
 import { createRangeClient, type RangeClient } from '../prometheus/client/range-client.js';
 import type { SourceConfig } from '../prometheus/data-source/source-config.js';
-import { watchFile } from '../prometheus/requests/watched-file.js';
+import { createSecretFile } from '../http/credentials.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { Records } from '../telemetry/records.js';
 import type { ServiceHealth } from '../telemetry/service-health.js';
@@ -74,8 +74,9 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
   const access = openAccess(config.server, { transport: parts.transport, namespaces, clock, log });
   const maxAgeMs = access === null ? undefined : STREAM_MS;
   const { peerKeyFile } = config.server;
-  const keyFile = peerKeyFile === null ? null : watchFile(peerKeyFile, clock);
-  const keys = async (): Promise<readonly Buffer[]> => readPeerKeys((await keyFile?.read()) ?? null);
+  const keyFile = peerKeyFile === null ? null : createSecretFile({ path: peerKeyFile, clock });
+  const keys = async (): Promise<readonly Buffer[]> =>
+    readPeerKeys((await keyFile?.read().catch(() => null)) ?? null);
   if (config.sharding.enabled && peerKeyFile === null)
     log.warn('replicas do not ask each other: the API has only the scalers of this one', {
       set: 'server.peerKeyFile',

@@ -3,7 +3,7 @@ import type { PrometheusClient } from '../../src/prometheus/client/client.js';
 import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
 import { createMetricSource } from '../../src/prometheus/metric-source.js';
 import type { QueryReport } from '../../src/prometheus/source/query-report.js';
-import type { QueryOptions } from '../../src/prometheus/requests/request-options.js';
+import type { QueryOptions } from '../../src/prometheus/client/request.js';
 import type { DueScaler } from '../../src/prometheus/queries/round-plan.js';
 import type { MetricSpec } from '../../src/scaler/spec.js';
 import type { Clock } from '../../src/units/clock.js';

@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, createServer, request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { agentOptions } from '../../kubernetes/requests/agent-options.js';
+import { agentOptions } from '../../http/tls.js';
 import type { ReachedService } from '../reach/find-service.js';
 import { TOKEN_HEADER } from '../../server/access/access-control.js';
 

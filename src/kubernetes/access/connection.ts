@@ -2,6 +2,8 @@ import { delimiter, join } from 'node:path';
 
 import type { Clock } from '../../units/clock.js';
 import { readBoundedText } from '../../files/read-bounded.js';
+import { createSecretFile, type SecretFile } from '../../http/credentials.js';
+import { createTlsReader, type TlsMaterial } from '../../http/tls.js';
 import { errorFacts } from '../api/error-facts.js';
 import {
   createPluginCredentials,
@@ -10,7 +12,6 @@ import {
   type RunPlugin,
 } from './exec-plugin.js';
 import { INSTEAD_OF_PLUGIN } from './exec-config.js';
-import { createFileSecret } from './file-secret.js';
 import type { RequestHeaders } from './impersonation.js';
 import { ConnectionError, readKubeconfig, type KubeconfigAccess, type Pem } from './kubeconfig.js';
 import type { Log } from '../../units/log.js';
@@ -32,16 +33,6 @@ export interface Connection {
   readonly authorization: (fresh?: boolean) => Promise<string | null>;
   /** Returns null for plain http. Returns the same object until a file has changed. */
   readonly tls: () => Promise<TlsMaterial | null>;
-}
-
-/** All strings are PEM, except `serverName`. */
-export interface TlsMaterial {
-  readonly ca: string | null;
-  readonly certificate: string | null;
-  readonly key: string | null;
-  /** Expected name in the certificate, if it is not the host of the URL. */
-  readonly serverName: string | null;
-  readonly verify: boolean;
 }
 
 interface ConnectionOptions {
@@ -135,7 +126,7 @@ const NO_TLS_MATERIAL: TlsMaterial = {
 
 async function serviceAccount(options: ConnectionOptions, url: string): Promise<Connection> {
   const directory = options.serviceAccountDirectory ?? SERVICE_ACCOUNT_DIRECTORY;
-  const token = createFileSecret({ ...options, path: join(directory, 'token'), maxAgeMs: TOKEN_AGE_MS });
+  const token = secretFile(join(directory, 'token'), TOKEN_AGE_MS, options);
   const source = `service account of this pod, ${url}`;
   const namespace = await readNamespace(join(directory, 'namespace'));
   const connection: Connection = {
@@ -235,7 +226,7 @@ function withCertificateOf(plugin: Plugin, tls: Connection['tls']): Connection['
 function authorizationOf(access: KubeconfigAccess, options: ConnectionOptions): Connection['authorization'] {
   const { token, tokenFile, basic } = access;
   if (tokenFile !== null) {
-    const file = createFileSecret({ ...options, path: tokenFile, maxAgeMs: TOKEN_AGE_MS });
+    const file = secretFile(tokenFile, TOKEN_AGE_MS, options);
     return async (fresh) => `Bearer ${await file.read(fresh)}`;
   }
   if (token !== null) return () => Promise.resolve(`Bearer ${token}`);
@@ -248,27 +239,22 @@ function tlsOf(
   access: Pick<KubeconfigAccess, 'ca' | 'certificate' | 'key' | 'serverName' | 'insecureSkipVerify'>,
   options: ConnectionOptions,
 ): Connection['tls'] {
-  const read = (pem: Pem | null): (() => Promise<string | null>) => {
-    if (pem === null) return () => Promise.resolve(null);
+  const reader = (pem: Pem | null): (() => Promise<string>) | null => {
+    if (pem === null) return null;
     if ('text' in pem) return () => Promise.resolve(pem.text);
-    const file = createFileSecret({
-      ...options,
-      path: pem.path,
-      maxAgeMs: CERTIFICATE_AGE_MS,
-      accepts: (text) => text.includes('-----BEGIN'),
-    });
-    return () => file.read();
+    return secretFile(pem.path, CERTIFICATE_AGE_MS, options).read;
   };
-  const readCa = read(access.ca);
-  const readCertificate = read(access.certificate);
-  const readKey = read(access.key);
-  let last: TlsMaterial | null = null;
-  return async () => {
-    const [ca, certificate, key] = await Promise.all([readCa(), readCertificate(), readKey()]);
-    if (last === null || last.ca !== ca || last.certificate !== certificate || last.key !== key)
-      last = { ca, certificate, key, serverName: access.serverName, verify: !access.insecureSkipVerify };
-    return last;
-  };
+  const { serverName, insecureSkipVerify } = access;
+  return createTlsReader(
+    { ca: reader(access.ca), certificate: reader(access.certificate), key: reader(access.key) },
+    { serverName, verify: !insecureSkipVerify, what: 'its certificates' },
+  );
+}
+
+function secretFile(path: string, maxAgeMs: number, { clock, log }: ConnectionOptions): SecretFile {
+  const onFailure = (error: string): void =>
+    log.warn('failed to reload credentials; using the last ones', { file: path, error });
+  return createSecretFile({ path, maxAgeMs, clock, onFailure });
 }
 
 /** Reads every file once, so that a missing file is reported at startup. */

@@ -1,9 +1,9 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 
+import { agentOptions, drain, type TlsMaterial } from '../../http/tls.js';
 import type { Clock } from '../../units/clock.js';
-import type { Connection, TlsMaterial } from '../access/connection.js';
-import { agentOptions } from './agent-options.js';
+import type { Connection } from '../access/connection.js';
 import { tunnelThrough } from './proxy-tunnel.js';
 import { createTokenBucket, type TokenBucket } from './token-bucket.js';
 
@@ -43,7 +43,6 @@ const LANES = Object.keys(BUDGETS) as readonly Lane[];
 interface LaneAgents {
   readonly http: Readonly<Record<Lane, HttpAgent>>;
   readonly https: Readonly<Record<Lane, HttpsAgent>>;
-  /** Closes idle connections. A connection in use closes after its request. */
   readonly drain: () => void;
   readonly destroy: () => void;
 }
@@ -63,13 +62,7 @@ function createLaneAgents(tls: TlsMaterial | null, proxyUrl: string | null): Lan
   return {
     http,
     https,
-    drain: () => {
-      for (const agent of all()) {
-        agent.maxFreeSockets = 0;
-        for (const sockets of Object.values(agent.freeSockets))
-          for (const socket of sockets ?? []) socket.destroy();
-      }
-    },
+    drain: () => all().forEach(drain),
     destroy: () => {
       for (const agent of all()) agent.destroy();
     },

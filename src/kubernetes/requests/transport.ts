@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import type { AxiosRequestConfig, AxiosResponse } from 'axios';
-import { httpClient } from '../../http/http-client.js';
+import { TLSSocket } from 'node:tls';
+import { type HttpRequest, sendHttp } from '../../http/http-client.js';
+import { readBody } from '../../http/read-body.js';
+import { sendWithRenewal } from '../../http/credentials.js';
 import { sleep, withDeadline, type Clock } from '../../units/clock.js';
-import { sendWithRenewal } from '../../units/send-with-renewal.js';
 import type { Connection } from '../access/connection.js';
 import { errorFacts } from '../api/error-facts.js';
 import type { JsonObject } from '../api/json.js';
@@ -10,8 +11,6 @@ import { createAgentSource, createLaneBudgets, type AgentSource, type Lane } fro
 import { parseAnswer } from './parse-answer.js';
 import type { JsonFields } from './prune-json.js';
 import { rateLimitMs } from './rate-limit.js';
-import { readBody } from './read-body.js';
-import { serverNames } from './server-names.js';
 import { abortError, connectionError, refusalError } from './request-error.js';
 import { KubernetesError } from '../api/types.js';
 import { holdStream, readText, type WatchStream } from './watch-stream.js';
@@ -115,9 +114,9 @@ export function createTransport(options: TransportOptions): Transport {
   const open = async (request: KubernetesRequest, signal: AbortSignal): Promise<IncomingMessage> => {
     await budgets.watch.take(signal);
     const exchange = await send(request, { ...options, agents, signal, isStream: true });
-    const { status, data } = exchange.response;
-    if (status === 200) return data;
-    throw refusal(request, exchange, await readText(data, signal));
+    const { response } = exchange;
+    if (response.statusCode === 200) return response;
+    throw refusal(request, exchange, await readText(response, signal));
   };
 
   return {
@@ -136,7 +135,7 @@ export function createTransport(options: TransportOptions): Transport {
 }
 
 interface Exchange {
-  readonly response: AxiosResponse<IncomingMessage>;
+  readonly response: IncomingMessage;
   /** Empty for a stream. */
   readonly body: Buffer;
   readonly authorization: string | null;
@@ -157,10 +156,10 @@ function send(request: KubernetesRequest, sending: Sending): Promise<Exchange> {
     read: () => read(false),
     send: (authorization) => sendOnce(request, sending, authorization),
     renew: async ({ response }, used) => {
-      if (response.status !== 401 || signal.aborted) return null;
+      if (response.statusCode !== 401 || signal.aborted) return null;
       const renewed = await read(true);
       if (renewed === used) return null;
-      response.data.destroy();
+      response.destroy();
       return renewed;
     },
   });
@@ -193,48 +192,53 @@ async function sendOnce(
       seconds: (clock.monotonicMs() - startedMs) / 1000,
     });
   try {
-    const response = await httpClient.request<IncomingMessage>({
-      ...axiosRequest(request, sending, authorization),
+    const response = await sendHttp({
+      method: request.method,
       url: `${connection.url}${request.path}${queryText(request.query)}`,
-      httpAgent: agents.http[request.lane],
-      httpsAgent: agents.https[request.lane],
+      headers: headersOf(request, sending, authorization),
+      body: request.body === undefined ? null : JSON.stringify(request.body),
+      signal,
+      agents: { httpAgent: agents.http[request.lane], httpsAgent: agents.https[request.lane] },
     });
     // Reads the certificate only from some responses, because it rarely changes, and before the connection may close.
-    const names = request.lane === 'list' ? serverNames(response.data.socket) : null;
+    const names = request.lane === 'list' ? serverNames(response.socket) : null;
     if (names !== null) sending.onServerNames?.(names);
-    const body = isStream ? NO_BODY : await readBody(response.data, MAX_ANSWER_BYTES[request.lane]);
-    report(String(response.status));
-    const date: unknown = response.headers['date'];
-    if (typeof date === 'string') sending.onServerDate?.(date);
+    const body = isStream ? NO_BODY : await readBody(response, { bytes: MAX_ANSWER_BYTES[request.lane] });
+    report(String(response.statusCode));
+    const { date } = response.headers;
+    if (date !== undefined) sending.onServerDate?.(date);
     return { response, body, authorization, clock };
   } catch (cause) {
-    // An AxiosError contains the token in its config and must not leave this function.
+    // The error contains the token and must not leave this function.
     const error = connectionError(request.doing, cause, { signal, secret: authorization });
     report(error.kind);
     throw error;
   }
 }
 
-function axiosRequest(
+function headersOf(
   request: KubernetesRequest,
-  { signal, isStream, userAgent, headers, connection }: Sending,
+  { isStream, userAgent, headers, connection }: Sending,
   authorization: string | null,
-): AxiosRequestConfig {
+): HttpRequest['headers'] {
   return {
-    method: request.method,
-    signal,
-    headers: {
-      ...connection.headers,
-      ...headers,
-      Accept: 'application/json',
-      'User-Agent': userAgent ?? 'promscaler',
-      // A stream comes without compression, so that each event can be read when it arrives.
-      'Accept-Encoding': isStream ? 'identity' : 'gzip',
-      ...(authorization === null ? {} : { Authorization: authorization }),
-      ...(request.body === undefined ? {} : { 'Content-Type': contentType(request.method) }),
-    },
-    ...(request.body === undefined ? {} : { data: JSON.stringify(request.body) }),
+    ...connection.headers,
+    ...headers,
+    Accept: 'application/json',
+    'User-Agent': userAgent ?? 'promscaler',
+    // A stream comes without compression, so that each event can be read when it arrives.
+    'Accept-Encoding': isStream ? 'identity' : 'gzip',
+    ...(authorization === null ? {} : { Authorization: authorization }),
+    ...(request.body === undefined ? {} : { 'Content-Type': contentType(request.method) }),
   };
+}
+
+/** Returns the DNS names in the certificate of the server behind a socket; null if the certificate was not verified. */
+function serverNames(socket: unknown): readonly string[] | null {
+  if (!(socket instanceof TLSSocket) || !socket.authorized) return null;
+  // For example `DNS:kubernetes, DNS:kubernetes.default, IP Address:10.96.0.1`.
+  const names = socket.getPeerCertificate().subjectaltname ?? '';
+  return Array.from(names.matchAll(/(?:^|, )DNS:([A-Za-z0-9.*-]+)(?=,|$)/g), ([, name]) => name ?? '');
 }
 
 function contentType(method: KubernetesRequest['method']): string {
@@ -249,18 +253,18 @@ const NO_BODY = Buffer.alloc(0);
 
 function readAnswer(request: KubernetesRequest, exchange: Exchange): JsonObject {
   const { response, body } = exchange;
-  if (response.status < 200 || response.status > 299) throw refusal(request, exchange, body.toString('utf8'));
-  return parseAnswer(request, response.status, body);
+  const { statusCode = 0 } = response;
+  if (statusCode < 200 || statusCode > 299) throw refusal(request, exchange, body.toString('utf8'));
+  return parseAnswer(request, statusCode, body);
 }
 
 function refusal(request: KubernetesRequest, exchange: Exchange, body: string): KubernetesError {
   const { response, authorization, clock } = exchange;
-  const retryAfter: unknown = response.headers['retry-after'];
   return refusalError({
     doing: request.doing,
-    status: response.status,
+    status: response.statusCode ?? 0,
     body,
-    retryAfter: typeof retryAfter === 'string' ? retryAfter : null,
+    retryAfter: response.headers['retry-after'] ?? null,
     now: clock.now(),
     secret: authorization,
   });

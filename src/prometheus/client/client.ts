@@ -1,13 +1,23 @@
+import { retryAfterSeconds } from '../../http/http-client.js';
+import { withoutTrailingSlashes } from '../../units/base-url.js';
 import { type Clock, sleep } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
-import { type Answer, type FailureReason, isServerFailure } from '../answers/answer.js';
-import { createConnection } from './connection.js';
-import { createEngine } from './engine.js';
-import type { QueryOptions } from '../requests/request-options.js';
-import type { ReadStores } from './stores.js';
-import { createUrlClient, type SeriesCounts, type UrlClient } from './url-client.js';
-import type { Environment } from '../sign-in/environment.js';
-import type { SourceConfig } from '../data-source/source-config.js';
+import { type Answer, answerLimits, type FailureReason, isServerFailure } from '../answers/answer.js';
+import { isWholeAnswer, whyAnswerPartial } from '../answers/classify.js';
+import { columnAnswer, readVector } from '../answers/vector.js';
+import type { Flavor, SourceConfig } from '../data-source/source-config.js';
+import type { Environment } from '../sign-in/sign-in.js';
+import {
+  classifyByEngine,
+  createEngine,
+  type Engine,
+  engineOfBuild,
+  FLAVOR_PARAMETERS,
+  isVictoriaMetricsAnswer,
+} from './engine.js';
+import { createStartTimeReader, createStoresReader, type ReadStores } from './pages.js';
+import { type QueryMemo, QueryMemos } from './query-memos.js';
+import { createSend, type QueryOptions, type Send, type SendResult } from './request.js';
 
 /** Client for one server. No method throws. */
 export interface PrometheusServer {
@@ -50,11 +60,11 @@ export function createPrometheusClient(
   clock: Clock,
   env: Environment = {},
 ): PrometheusClient {
-  const connect = createConnection(config, clock, env);
+  const send = createSend(config, clock, env);
   const engine = createEngine(config);
   const isOnly = config.urls.length === 1;
   const servers = config.urls.map((url, index) =>
-    createUrlClient(url, { config, index: isOnly ? null : index, engine, connect, clock }),
+    createUrlClient(url, { config, index: isOnly ? null : index, engine, send, clock }),
   );
 
   const queryInOrder = async (
@@ -153,4 +163,198 @@ function summary(failures: readonly Failure[]): Answer {
   const message = failures.map((failure) => failure.message).join('; ');
   const reason = failures.at(-1)?.reason ?? 'timeout';
   return { class: 'failed', reason, message: message === '' ? 'no time was left for the query' : message };
+}
+
+/** Queries one url of a data source and remembers its state. No method throws. */
+interface UrlClient {
+  /** Its host, without credentials. */
+  readonly name: string;
+  readonly query: (query: string, options: QueryOptions) => Promise<Answer>;
+  /** `unavailable`: the server did not answer; null: its answer has no start time. */
+  readonly startTime: (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
+  /** `unavailable`: the server did not answer. */
+  readonly isVictoriaMetrics: (options: QueryOptions) => Promise<boolean | 'unavailable'>;
+  readonly stores: ReadStores;
+  readonly isDoubtful: () => boolean;
+  /**
+   * Whether a query should try other urls first. After a failure, one query every 30 s tests whether the server has
+   * recovered; for that query this is false. Other queries do not spend half of their time on a failed url.
+   */
+  readonly goesLast: () => boolean;
+  readonly series: () => SeriesCounts;
+}
+
+/** Series in answers: the labels were those of the last answer to the same query, or had to be read. */
+export interface SeriesCounts {
+  readonly known: number;
+  readonly read: number;
+}
+
+type Answered = Extract<SendResult, { readonly kind: 'answered' }>;
+
+/** A querier of Thanos may be configured without its flavor. */
+const HAS_STORES: ReadonlySet<Flavor> = new Set(['thanos', 'prometheus']);
+
+const QUERY_PATH = '/api/v1/query';
+const BUILD_INFO_PATH = '/api/v1/status/buildinfo';
+const DOUBTFUL_MS = 30_000;
+const MAX_RETRY_AFTER_SECONDS = 300;
+
+function createUrlClient(
+  url: string,
+  options: {
+    readonly config: SourceConfig;
+    /** Its position in the config; null: it is the only url. */
+    readonly index: number | null;
+    /** Shared by all urls of the data source. */
+    readonly engine: Engine;
+    readonly send: Send;
+    readonly clock: Clock;
+  },
+): UrlClient {
+  const { config, index, engine, send, clock } = options;
+  const host = URL.canParse(url) ? new URL(url).host : 'the data source';
+  const base = withoutTrailingSlashes(url);
+  /** When the next query may try this url first; null: it has not failed. */
+  let nextTryMs: number | null = null;
+  const silence = createSilence(clock);
+  const memos = new QueryMemos(clock);
+  const series = { known: 0, read: 0 };
+  const limits = answerLimits(config);
+
+  const query: UrlClient['query'] = async (text, { timeoutMs, signal, namespace }) => {
+    const silent = silence.reasonFor(namespace);
+    if (silent !== null) return fail(host, silent, 'not sent: the Retry-After of the server has not elapsed');
+    const ms = Math.ceil(timeoutMs);
+    const flavor = FLAVOR_PARAMETERS[engine.config().flavor];
+    const memo = memos.of(text);
+    const parameters = { query: text, timeout: `${ms}ms`, ...flavor };
+    const result = await send({ url: base + QUERY_PATH, parameters, isForm: true, timeoutMs: ms, signal });
+    if (result.kind === 'failed' && result.reason !== 'busy' && isServerFailure(result.reason)) {
+      nextTryMs = clock.monotonicMs() + DOUBTFUL_MS;
+    }
+    if (result.kind === 'failed') return fail(host, result.reason, result.message);
+    const answer = read(result, memo);
+    if (answer.class !== 'failed') {
+      nextTryMs = null;
+      // A copy by spreading would create an object for each series.
+      return index === null ? answer : Object.assign(answer, { urlIndex: index });
+    }
+    const nowMs = clock.monotonicMs();
+    if (isServerFailure(answer.reason)) nextTryMs = nowMs + DOUBTFUL_MS;
+    if (answer.reason !== 'rate_limited' && result.status !== 503)
+      return fail(host, answer.reason, answer.message);
+    const time = { now: clock.now(), most: MAX_RETRY_AFTER_SECONDS };
+    const seconds = retryAfterSeconds(result.retryAfter, time);
+    const reason = answer.reason === 'server_error' && seconds !== null ? 'busy' : answer.reason;
+    if (seconds !== null) silence.begin(namespace, { seconds, reason });
+    return fail(host, reason, answer.message);
+  };
+
+  const read = (result: Answered, memo: QueryMemo): Answer => {
+    const { bytes } = result;
+    const isWhole = isWholeAnswer(result.status);
+    const reading = isWhole
+      ? readVector(bytes, memo.layout, { series: limits.series, items: limits.json.items })
+      : null;
+    // Only VictoriaMetrics sends further members with an answer that lacks nothing.
+    const mayBeOther = reading === null || reading.rest !== null;
+    if (mayBeOther && engine.config().ifVictoriaMetrics !== null && isVictoriaMetricsAnswer(bytes))
+      engine.recognize();
+    if (reading === null) {
+      // An error says nothing about the series of the next answer.
+      if (isWhole) memo.layout = null;
+      return redacted(classifyByEngine(result, config.maxSeries), result);
+    }
+    series[reading.layout === memo.layout ? 'known' : 'read'] += reading.layout.count;
+    memo.layout = reading.layout;
+    return redacted(
+      columnAnswer(reading, reading.rest === null ? null : whyAnswerPartial(reading.rest)),
+      result,
+    );
+  };
+
+  const get = (path: string, page: QueryOptions & { readonly accept?: string }): Promise<SendResult> =>
+    send({ ...page, url: base + path });
+
+  const isVictoriaMetrics: UrlClient['isVictoriaMetrics'] = async (options) => {
+    const result = await get(BUILD_INFO_PATH, options);
+    return result.kind === 'failed' || result.status >= 500
+      ? 'unavailable'
+      : engineOfBuild(result) === 'victoriametrics';
+  };
+
+  const goesLast: UrlClient['goesLast'] = () => {
+    if (nextTryMs === null) return false;
+    if (nextTryMs > clock.monotonicMs()) return true;
+    nextTryMs = clock.monotonicMs() + DOUBTFUL_MS;
+    return false;
+  };
+
+  const startTime = createStartTimeReader({ get, engine, clock });
+  const readStores = createStoresReader({ get, clock });
+  const stores: ReadStores = async (options) =>
+    HAS_STORES.has(engine.config().flavor) ? readStores(options) : null;
+  const isDoubtful = (): boolean => nextTryMs !== null;
+  return {
+    name: host,
+    query,
+    startTime,
+    stores,
+    isVictoriaMetrics,
+    isDoubtful,
+    goesLast,
+    series: () => series,
+  };
+}
+
+/** After a `Retry-After`. */
+interface Silence {
+  /** Returns the reason of the failure without a request; null: a request may be sent. */
+  readonly reasonFor: (namespace: string | undefined) => FailureReason | null;
+  readonly begin: (
+    namespace: string | undefined,
+    asked: { readonly seconds: number; readonly reason: FailureReason },
+  ) => void;
+}
+
+/**
+ * A server may limit the queries of one namespace, such as those for a tenant or those that it considers expensive. The
+ * others are still sent, until it asks for silence for a second namespace, or for a query without a single owner.
+ */
+function createSilence(clock: Clock): Silence {
+  const byNamespace = new Map<string, { readonly untilMs: number; readonly reason: FailureReason }>();
+  const endOld = (): void => {
+    const nowMs = clock.monotonicMs();
+    for (const [name, { untilMs }] of byNamespace) if (untilMs <= nowMs) byNamespace.delete(name);
+  };
+  return {
+    reasonFor: (namespace) => {
+      if (byNamespace.size === 0) return null;
+      endOld();
+      const ofAll = byNamespace.get(ALL);
+      return (ofAll ?? byNamespace.get(namespace ?? ALL))?.reason ?? null;
+    },
+    begin: (namespace = ALL, { seconds, reason }) => {
+      endOld();
+      const until = { untilMs: clock.monotonicMs() + seconds * 1000, reason };
+      byNamespace.set(namespace, until);
+      if (byNamespace.size > 1) byNamespace.set(ALL, until);
+    },
+  };
+}
+
+/** No namespace has this name. */
+const ALL = '';
+
+function fail(host: string, reason: FailureReason, message: string): Answer {
+  return { class: 'failed', reason, message: `${host}: ${message}` };
+}
+
+/** A server may quote the request in its error message. */
+function redacted(answer: Answer, result: Answered): Answer {
+  if (answer.class === 'value') return answer;
+  return answer.class === 'partial'
+    ? { ...answer, why: result.redact(answer.why) }
+    : { ...answer, message: result.redact(answer.message) };
 }

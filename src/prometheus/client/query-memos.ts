@@ -3,10 +3,6 @@ import type { SentLayout } from '../answers/columns.js';
 
 /** What the last answer to a query says about the next one. */
 export class QueryMemo {
-  /** As a parameter of a form. */
-  readonly encoded: string;
-  /** Compressing and decompressing 1 KiB costs both sides more than sending it. */
-  isSmall = false;
   /** When the query was last sent, and when before that. */
   usedMs = -Infinity;
   usedBeforeMs = -Infinity;
@@ -15,8 +11,7 @@ export class QueryMemo {
   #layout: SentLayout | null = null;
   readonly #memos: QueryMemos;
 
-  constructor(query: string, memos: QueryMemos) {
-    this.encoded = new URLSearchParams({ query }).toString();
+  constructor(memos: QueryMemos) {
     this.#memos = memos;
   }
 
@@ -35,8 +30,6 @@ export class QueryMemo {
   }
 }
 
-/** Of a decompressed answer. */
-export const SMALL_BYTES = 4096;
 const MAX_QUERIES = 20_000;
 /** Of the labels of all queries: those of 100,000 pods have 12 MB. */
 const MAX_LAYOUT_BYTES = 64 * 1024 * 1024;
@@ -57,7 +50,7 @@ export class QueryMemos {
 
   of(query: string): QueryMemo {
     const nowMs = this.#clock.monotonicMs();
-    const memo = this.#memos.get(query) ?? new QueryMemo(query, this);
+    const memo = this.#memos.get(query) ?? new QueryMemo(this);
     memo.usedBeforeMs = memo.usedMs;
     memo.usedMs = nowMs;
     this.#memos.delete(query);

@@ -1,15 +1,14 @@
 import { type Clock, sleep } from '../../units/clock.js';
-import { retryAfterSeconds as secondsIn } from '../../http/retry-after.js';
+import { retryAfterSeconds } from '../../http/http-client.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
 import { createSemaphore } from '../../units/semaphore.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
 import { isServerFailure } from '../answers/answer.js';
 import { classifyRange, type RangeAnswer } from '../answers/classify.js';
 import type { SourceConfig } from '../data-source/source-config.js';
-import type { Environment } from '../sign-in/environment.js';
-import { createConnection } from './connection.js';
-import { FLAVOR_PARAMETERS } from './url-client.js';
-import { createRequest, RANGE_PATH } from './url-request.js';
+import type { Environment } from '../sign-in/sign-in.js';
+import { FLAVOR_PARAMETERS } from './engine.js';
+import { createSend } from './request.js';
 
 /** Evaluates `query` at `start`, `start + stepSeconds` and so on up to `end`. */
 export interface RangeQuery {
@@ -30,6 +29,7 @@ interface RangeOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const RANGE_PATH = '/api/v1/query_range';
 const ATTEMPTS = 3;
 const RETRY_AFTER_MS = 500;
 const MAX_RETRY_AFTER_SECONDS = 60;
@@ -39,45 +39,39 @@ const MAX_RETRY_AFTER_SECONDS = 60;
  * failure of all servers.
  */
 export function createRangeClient(config: SourceConfig, clock: Clock, env: Environment = {}): RangeClient {
-  const connect = createConnection(config, clock, env);
+  const send = createSend(config, clock, env);
   const slots = createSemaphore(config.maxConcurrentQueries);
   const servers = config.urls.map((url) => ({
     host: URL.canParse(url) ? new URL(url).host : 'the data source',
-    request: createRequest({
-      url: withoutTrailingSlashes(url),
-      connect,
-      clock,
-      hasToken: config.bearerTokenFile !== null,
-    }),
+    url: withoutTrailingSlashes(url) + RANGE_PATH,
   }));
 
   const once = async (range: RangeQuery, options: RangeOptions): Promise<Attempt> => {
     let last: Attempt = { answer: canceled(), retryAfterSeconds: 0 };
-    for (const { host, request } of servers) {
-      last = await attempt({ host, request }, range, options);
+    for (const server of servers) {
+      last = await attempt(server, range, options);
       if (last.answer.class === 'matrix' || !isServerFailure(last.answer.reason)) return last;
     }
     return last;
   };
 
   const attempt = async (
-    { host, request }: (typeof servers)[number],
+    { host, url }: (typeof servers)[number],
     range: RangeQuery,
-    { timeoutMs: ms, signal: parent }: RangeOptions,
+    { timeoutMs, signal }: RangeOptions,
   ): Promise<Attempt> => {
-    const parameters = { ...parametersOf(range, ms), ...flavor };
-    const { result, secrets } = await request({ path: RANGE_PATH, parameters, ms, parent });
-    const retryAfterSeconds =
-      result.kind === 'answered'
-        ? (secondsIn(result.retryAfter, { now: clock.now(), most: MAX_RETRY_AFTER_SECONDS }) ?? 0)
-        : 0;
-    const answer: RangeAnswer =
-      result.kind === 'failed'
-        ? { class: 'failed', reason: result.reason, message: result.message }
-        : classifyRange(result);
-    if (answer.class === 'matrix') return { answer, retryAfterSeconds };
-    const message = secrets.reduce((left, secret) => left.replaceAll(secret, '[secret]'), answer.message);
-    return { answer: { ...answer, message: `${host}: ${message}` }, retryAfterSeconds };
+    const parameters = { ...parametersOf(range, timeoutMs), ...flavor };
+    const result = await send({ url, parameters, isForm: true, timeoutMs, signal });
+    if (result.kind === 'failed') {
+      const message = `${host}: ${result.message}`;
+      return { answer: { class: 'failed', reason: result.reason, message }, retryAfterSeconds: 0 };
+    }
+    const time = { now: clock.now(), most: MAX_RETRY_AFTER_SECONDS };
+    const seconds = retryAfterSeconds(result.retryAfter, time) ?? 0;
+    const answer = classifyRange(result);
+    if (answer.class === 'matrix') return { answer, retryAfterSeconds: seconds };
+    const message = `${host}: ${result.redact(answer.message)}`;
+    return { answer: { ...answer, message }, retryAfterSeconds: seconds };
   };
   const flavor = FLAVOR_PARAMETERS[config.flavor];
 
@@ -86,10 +80,10 @@ export function createRangeClient(config: SourceConfig, clock: Clock, env: Envir
     try {
       for (let attempts = 1; ; attempts += 1) {
         if (options.signal?.aborted === true) return canceled();
-        const { answer, retryAfterSeconds } = await once(range, options);
+        const { answer, retryAfterSeconds: seconds } = await once(range, options);
         const isFinal = answer.class === 'matrix' || !MAY_PASS.has(answer.reason);
         if (isFinal || attempts === ATTEMPTS) return answer;
-        await sleep(clock, Math.max(RETRY_AFTER_MS * attempts, retryAfterSeconds * 1000), options.signal);
+        await sleep(clock, Math.max(RETRY_AFTER_MS * attempts, seconds * 1000), options.signal);
       }
     } finally {
       release();

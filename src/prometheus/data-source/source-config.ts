@@ -1,3 +1,5 @@
+import type { TlsFiles } from '../../http/tls.js';
+
 /** The kind of server, which determines the safety parameters of each query. */
 export type Flavor = 'prometheus' | 'thanos' | 'mimir' | 'victoriametrics';
 
@@ -27,7 +29,7 @@ export interface SourceConfig {
   readonly bearerTokenFile: string | null;
   readonly basicAuth: BasicAuth | null;
   readonly signIn: SignInConfig | null;
-  readonly tls: SourceTls | null;
+  readonly tls: TlsFiles | null;
   /** Value of `$window` in resource queries. */
   readonly resourceWindowSeconds: number;
   /** PromQL with `$namespaces` and `$window`, by resource name. */
@@ -48,15 +50,6 @@ interface BasicAuth {
   readonly passwordFile: string;
 }
 
-/** Files are re-read when they change. An unreadable or invalid file keeps the last valid content. */
-export interface SourceTls {
-  readonly caFile: string | null;
-  readonly certFile: string | null;
-  readonly keyFile: string | null;
-  readonly serverName: string | null;
-  readonly insecureSkipVerify: boolean;
-}
-
 export type SignInConfig = OAuth2Config | SigV4Config | AzureConfig | GoogleConfig;
 
 /** Client credentials of RFC 6749, section 4.4. */
@@ -69,7 +62,7 @@ export interface OAuth2Config {
   readonly scopes: readonly string[];
   /** Parameters of the token request, such as `audience`. */
   readonly endpointParams: Readonly<Record<string, string>>;
-  readonly tls: SourceTls | null;
+  readonly tls: TlsFiles | null;
 }
 
 /** Signs requests with AWS Signature Version 4. */

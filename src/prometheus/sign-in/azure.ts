@@ -1,14 +1,10 @@
 import type * as Msal from '@azure/msal-node';
 import type { INetworkModule, NetworkRequestOptions, NetworkResponse } from '@azure/msal-node';
 import type { Clock } from '../../units/clock.js';
-import { CredentialError, mustRead } from '../requests/credential-files.js';
+import { createSecretFile, CredentialError } from '../../http/credentials.js';
 import type { AzureConfig } from '../data-source/source-config.js';
-import { watchFile } from '../requests/watched-file.js';
-import { createBearer } from './bearer.js';
-import { loadPackage } from './load-package.js';
 import { createRenewed, type Fetched } from './renewed.js';
-import type { SignIn } from '../requests/authentication.js';
-import type { Environment } from './environment.js';
+import { createBearer, type Environment, loadPackage, type SignIn } from './sign-in.js';
 import { createTokenHttp, type TokenHttp } from './token-http.js';
 
 const WHAT = 'azure: requesting a token';
@@ -64,13 +60,14 @@ function workloadIdentity(
   { env, http }: { readonly env: Environment; readonly http: TokenHttp },
 ): FetchToken {
   const { authority, resource } = CLOUDS[config.cloud];
-  const file = watchFile(env['AZURE_FEDERATED_TOKEN_FILE'] ?? '', clock);
+  const setting = '$AZURE_FEDERATED_TOKEN_FILE';
+  const file = createSecretFile({ path: env['AZURE_FEDERATED_TOKEN_FILE'] ?? '', clock, setting });
   const clientId = config.clientId ?? env['AZURE_CLIENT_ID'] ?? '';
   const tenantId = config.tenantId ?? env['AZURE_TENANT_ID'] ?? '';
   return async (signal) => {
     if (clientId === '' || tenantId === '')
       throw new CredentialError(`${WHAT}: set azure.clientId and azure.tenantId`);
-    const clientAssertion = await mustRead(file, '$AZURE_FEDERATED_TOKEN_FILE', true);
+    const clientAssertion = await file.read(true);
     const msal = await loadMsal();
     const application = new msal.ConfidentialClientApplication({
       auth: {

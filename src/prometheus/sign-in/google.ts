@@ -1,9 +1,7 @@
 import type { Clock } from '../../units/clock.js';
-import { CredentialError } from '../requests/credential-files.js';
-import { createBearer } from './bearer.js';
-import { loadPackage } from './load-package.js';
+import { CredentialError } from '../../http/credentials.js';
 import { createRenewed, type Fetched } from './renewed.js';
-import type { SignIn } from '../requests/authentication.js';
+import { createBearer, loadPackage, type SignIn } from './sign-in.js';
 
 const WHAT = 'google: requesting a token with the application default credentials';
 const SCOPE = 'https://www.googleapis.com/auth/monitoring.read';

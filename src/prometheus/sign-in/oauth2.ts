@@ -1,11 +1,8 @@
 import type { Clock } from '../../units/clock.js';
-import { CredentialError, mustRead } from '../requests/credential-files.js';
+import { createSecretFile, CredentialError } from '../../http/credentials.js';
 import type { OAuth2Config } from '../data-source/source-config.js';
-import { watchFile } from '../requests/watched-file.js';
-import { createBearer } from './bearer.js';
-import { loadPackage } from './load-package.js';
 import { createRenewed, type Fetched } from './renewed.js';
-import type { SignIn } from '../requests/authentication.js';
+import { createBearer, loadPackage, type SignIn } from './sign-in.js';
 import { createTokenHttp, type TokenHttp } from './token-http.js';
 
 /**
@@ -14,10 +11,11 @@ import { createTokenHttp, type TokenHttp } from './token-http.js';
 export function createOAuth2(config: OAuth2Config, clock: Clock): SignIn {
   const what = `oauth2: the token endpoint ${new URL(config.tokenUrl).host}`;
   const http = createTokenHttp({ clock, tls: config.tls, what });
-  const secretFile = watchFile(config.clientSecretFile, clock);
+  const setting = 'oauth2.clientSecretFile';
+  const secretFile = createSecretFile({ path: config.clientSecretFile, clock, setting });
 
   const fetch = async (signal: AbortSignal): Promise<Fetched<string>> => {
-    const secret = await mustRead(secretFile, 'oauth2.clientSecretFile', true);
+    const secret = await secretFile.read(true);
     const oauth = await loadPackage('oauth4webapi', () => import('oauth4webapi'));
     const { tokenUrl, clientId: client_id, scopes, endpointParams } = config;
     const server = { issuer: new URL(tokenUrl).origin, token_endpoint: tokenUrl };

@@ -1,6 +1,6 @@
 import { onAbort } from '../../units/abort.js';
 import { type Clock, DeadlineError, withDeadline } from '../../units/clock.js';
-import { CredentialError } from '../requests/credential-files.js';
+import { CredentialError } from '../../http/credentials.js';
 
 export interface Fetched<T> {
   readonly value: T;

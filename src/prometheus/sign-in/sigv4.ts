@@ -1,8 +1,7 @@
 import type { Clock } from '../../units/clock.js';
 import type { SigV4Config } from '../data-source/source-config.js';
-import { loadPackage } from './load-package.js';
 import { createRenewed, type Fetched } from './renewed.js';
-import type { OutgoingRequest, SignIn } from '../requests/authentication.js';
+import { loadPackage, type OutgoingRequest, type SignIn } from './sign-in.js';
 
 interface AwsKeys {
   readonly accessKeyId: string;

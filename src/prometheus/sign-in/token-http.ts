@@ -1,14 +1,15 @@
 import { Agent } from 'node:http';
+import { failureOf, sendHttp } from '../../http/http-client.js';
+import { readBody } from '../../http/read-body.js';
+import { CredentialError } from '../../http/credentials.js';
+import { createTlsAgent, type TlsFiles } from '../../http/tls.js';
 import type { Clock } from '../../units/clock.js';
-import { CredentialError } from '../requests/credential-files.js';
-import { send } from '../requests/send.js';
-import type { SourceTls } from '../data-source/source-config.js';
-import { createTlsAgents } from '../requests/tls-agents.js';
 
 export interface TokenRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** A form. */
   readonly body: string;
   readonly signal: AbortSignal;
 }
@@ -25,26 +26,48 @@ interface TokenAnswer {
  */
 export type TokenHttp = (request: TokenRequest) => Promise<TokenAnswer>;
 
+const MAX_BYTES = 1024 * 1024;
+
 /** `what` starts each message. */
 export function createTokenHttp(options: {
   readonly clock: Clock;
-  readonly tls: SourceTls | null;
+  readonly tls: TlsFiles | null;
   readonly what: string;
 }): TokenHttp {
   const httpAgent = new Agent({ keepAlive: false });
-  const httpsAgent = createTlsAgents(options.tls, options.clock, 'oauth2.tls');
-  return async ({ method, url, headers, body, signal }) => {
-    const result = await send({
+  const httpsAgent = createTlsAgent(options.tls, options.clock, 'oauth2.tls');
+
+  const exchange = async ({ method, url, headers, body, signal }: TokenRequest): Promise<TokenAnswer> => {
+    const agents = { httpAgent, httpsAgent: await httpsAgent() };
+    const form = method === 'POST' ? { 'Content-Type': 'application/x-www-form-urlencoded' } : {};
+    const response = await sendHttp({
       method,
       url,
-      parameters: method === 'POST' ? Object.fromEntries(new URLSearchParams(body)) : {},
-      connection: { httpAgent, httpsAgent: await httpsAgent(), headers, secrets: [], signIn: null },
+      headers: {
+        'User-Agent': 'promscaler',
+        ...headers,
+        Accept: 'application/json',
+        'Accept-Encoding': 'gzip',
+        ...form,
+      },
+      body: method === 'POST' ? body : null,
       signal,
+      agents,
     });
-    signal.throwIfAborted();
-    if (result.kind === 'failed') throw new CredentialError(`${options.what}: ${result.message}`);
-    if (result.location !== null)
+    const bytes = await readBody(response, { bytes: MAX_BYTES });
+    if (response.headers.location !== undefined)
       throw new CredentialError(`${options.what} answered with a redirect, which is not followed`);
-    return { status: result.status, contentType: result.contentType, body: result.body };
+    const { statusCode: status = 0, headers: received } = response;
+    return { status, contentType: received['content-type'] ?? null, body: bytes.toString('utf8') };
+  };
+
+  return async (request) => {
+    try {
+      return await exchange(request);
+    } catch (error) {
+      request.signal.throwIfAborted();
+      if (error instanceof CredentialError) throw error;
+      throw new CredentialError(`${options.what}: ${failureOf(error, request.signal).message}`);
+    }
   };
 }

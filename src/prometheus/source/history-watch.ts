@@ -2,7 +2,7 @@ import type { Clock } from '../../units/clock.js';
 import { addSeconds, type Instant } from '../../units/time.js';
 import { type Answer, isServerFailure } from '../answers/answer.js';
 import { labelOf } from '../answers/columns.js';
-import type { Store } from '../client/stores.js';
+import type { Store } from '../client/pages.js';
 
 /** `lost`: earlier data has disappeared. `unknown`: the source no longer answers the query for earlier data. */
 export type HistoryState =

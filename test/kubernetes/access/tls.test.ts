@@ -4,7 +4,8 @@ import { TLSSocket } from 'node:tls';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
-import type { Connection, TlsMaterial } from '../../../src/kubernetes/access/connection.js';
+import type { TlsMaterial } from '../../../src/http/tls.js';
+import type { Connection } from '../../../src/kubernetes/access/connection.js';
 import { createTransport, type Transport } from '../../../src/kubernetes/requests/transport.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { CA, CLIENT_CERTIFICATE, CLIENT_KEY, SERVER_CERTIFICATE, SERVER_KEY } from './test-certificates.js';

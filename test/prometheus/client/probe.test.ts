@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createProbe } from '../../../src/prometheus/client/probe.js';
+import { createProbe } from '../../../src/prometheus/client/request.js';
 import { recognizePage } from '../../../src/prometheus/recognize-page.js';
 import { aSource } from '../../support/builders.js';
 import { type FakeServer, realClock, startServer } from '../fakes.js';

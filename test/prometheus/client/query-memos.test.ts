@@ -23,13 +23,6 @@ function start() {
 }
 
 describe('what is kept of queries', () => {
-  it('is a form for each query', () => {
-    const { memos } = start();
-
-    expect(memos.of('sum(x{a="&+é"})').encoded).toBe('query=sum%28x%7Ba%3D%22%26%2B%C3%A9%22%7D%29');
-    expect(memos.of('up')).toBe(memos.of('up'));
-  });
-
   it('are labels of at most 64 MiB, always of the same queries if those of all do not fit', () => {
     const { memos, round } = start();
     const queries = ['a', 'b', 'c'];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { classifyByEngine } from '../../../src/prometheus/client/engine-errors.js';
+import { classifyByEngine } from '../../../src/prometheus/client/engine.js';
 import { isByPod } from '../../../src/promql/by-pod.js';
 import { compareWithAlone } from '../../support/merged-and-alone.js';
 import { evaluate } from '../../support/pod-engine.js';

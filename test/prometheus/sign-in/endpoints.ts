@@ -1,6 +1,6 @@
 import { createPrometheusClient, type PrometheusClient } from '../../../src/prometheus/client/client.js';
 import type { SignInConfig } from '../../../src/prometheus/data-source/source-config.js';
-import type { Environment } from '../../../src/prometheus/sign-in/environment.js';
+import type { Environment } from '../../../src/prometheus/sign-in/sign-in.js';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import type { Clock } from '../../../src/units/clock.js';
 import { addSeconds } from '../../../src/units/time.js';

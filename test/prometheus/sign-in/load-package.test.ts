@@ -1,8 +1,8 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { CredentialError } from '../../../src/prometheus/requests/credential-files.js';
-import { loadPackage } from '../../../src/prometheus/sign-in/load-package.js';
+import { CredentialError } from '../../../src/http/credentials.js';
+import { loadPackage } from '../../../src/prometheus/sign-in/sign-in.js';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const SIGN_IN = join(ROOT, 'src/prometheus/sign-in');

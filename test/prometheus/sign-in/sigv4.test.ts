@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { SigV4Config } from '../../../src/prometheus/data-source/source-config.js';
-import type { OutgoingRequest } from '../../../src/prometheus/requests/authentication.js';
+import type { OutgoingRequest } from '../../../src/prometheus/sign-in/sign-in.js';
 import { createSigV4 } from '../../../src/prometheus/sign-in/sigv4.js';
 import { parseInstant } from '../../../src/units/time.js';
 import { type FakeServer, realClock, startServer, vectorBody } from '../fakes.js';

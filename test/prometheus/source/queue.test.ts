@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Answer, FailureReason } from '../../../src/prometheus/answers/answer.js';
 import { isServerFailure } from '../../../src/prometheus/answers/answer.js';
 import { createQueryQueue, type QueryOrder } from '../../../src/prometheus/source/queue.js';
-import type { QueryOptions } from '../../../src/prometheus/requests/request-options.js';
+import type { QueryOptions } from '../../../src/prometheus/client/request.js';
 import { aSource } from '../../support/builders.js';
 import { ManualClock, settle } from '../../support/manual-clock.js';
 import { values } from '../fakes.js';

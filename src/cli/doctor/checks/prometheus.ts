@@ -1,5 +1,5 @@
 import { classifyAnswer } from '../../../prometheus/answers/classify.js';
-import type { SendResult } from '../../../prometheus/requests/send.js';
+import type { SendResult } from '../../../prometheus/client/request.js';
 import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { REQUEST_MS, type SourceContext, sourceSubject } from '../context/context.js';
 import { findWrongAddress } from '../data-sources/wrong-address.js';

@@ -1,5 +1,5 @@
 import { createPrometheusClient } from '../../../prometheus/client/client.js';
-import { createProbe } from '../../../prometheus/client/probe.js';
+import { createProbe } from '../../../prometheus/client/request.js';
 import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
 import { type DoctorContext, REQUEST_MS, type SourceContext } from './context.js';
 

@@ -1,4 +1,4 @@
-import type { SendResult } from '../../../prometheus/requests/send.js';
+import type { SendResult } from '../../../prometheus/client/request.js';
 import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
 
 type Failure = Extract<SendResult, { kind: 'failed' }>;

@@ -1,6 +1,6 @@
 import { classifyAnswer } from '../../../prometheus/answers/classify.js';
 import { recognizePage } from '../../../prometheus/recognize-page.js';
-import type { SendResult } from '../../../prometheus/requests/send.js';
+import type { SendResult } from '../../../prometheus/client/request.js';
 import { REQUEST_MS, type SourceContext } from '../context/context.js';
 import { withoutTrailingSlashes } from '../../../units/base-url.js';
 

@@ -1,0 +1,133 @@
+import type { Clock } from '../../units/clock.js';
+import { type Instant, instantFromSeconds, parseInstant } from '../../units/time.js';
+import { asObject, isWholeAnswer, parseObject, quote } from '../answers/classify.js';
+import type { Engine } from './engine.js';
+import type { QueryOptions, SendResult } from './request.js';
+
+/** Reads a page of the server, by its path. Never rejects. */
+type GetPage = (path: string, options: QueryOptions & { readonly accept?: string }) => Promise<SendResult>;
+
+const RUNTIME_INFO_PATH = '/api/v1/status/runtimeinfo';
+const METRICS_PATH = '/metrics';
+
+/** `unavailable`: the server did not answer; null: its answer contains no start time. */
+type ReadStartTime = (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
+
+/** How long a page that a server does not have is not read again. */
+const REST_MS = 600_000;
+
+/**
+ * Creates a reader of the start time of a server that stores data. Prometheus reports it in its runtime information,
+ * VictoriaMetrics only in its own metrics. A querier of Thanos reports its own start there, which says nothing about
+ * the data of its stores (Thanos: pkg/api/api.go).
+ */
+export function createStartTimeReader(parts: {
+  readonly get: GetPage;
+  readonly engine: Engine;
+  readonly clock: Clock;
+}): ReadStartTime {
+  const { get, engine, clock } = parts;
+  let restUntilMs = -Infinity;
+
+  return async (options) => {
+    const { flavor } = engine.config();
+    if (flavor === 'thanos') return null;
+    if (flavor !== 'victoriametrics') {
+      const page = await get(RUNTIME_INFO_PATH, options);
+      if (page.kind === 'failed' || saysNothing(page.status)) return 'unavailable';
+      const info = readRuntimeInfo(page.body);
+      if (info !== null || flavor !== 'prometheus') return info?.storesSince ?? null;
+    }
+    if (clock.monotonicMs() < restUntilMs) return null;
+    const page = await get(METRICS_PATH, { ...options, accept: 'text/plain' });
+    if (page.kind === 'failed' || saysNothing(page.status)) return 'unavailable';
+    const start = page.status === 200 ? readStorageStart(page.body) : null;
+    if (start === null) restUntilMs = clock.monotonicMs() + REST_MS;
+    return start;
+  };
+}
+
+/** Whether the response is a failure of the server or partial (206). */
+function saysNothing(status: number): boolean {
+  return status >= 500 || (status < 300 && !isWholeAnswer(status));
+}
+
+/** Returns null if the page reports no start time. `storesSince` is null for a server that stores nothing. */
+function readRuntimeInfo(body: string): { readonly storesSince: Instant | null } | null {
+  const { startTime, storageRetention } = asObject(parseObject(body)?.['data']) ?? {};
+  const start = typeof startTime === 'string' ? parseInstant(startTime) : null;
+  return start === null ? null : { storesSince: typeof storageRetention === 'string' ? start : null };
+}
+
+/**
+ * Returns the start time of a VictoriaMetrics that stores data; null for a component in front of it (vmselect, vmauth).
+ */
+function readStorageStart(page: string): Instant | null {
+  if (!/^vm_data_size_bytes\{/m.test(page)) return null;
+  const seconds = /^vm_app_start_timestamp (\d{1,12})$/m.exec(page)?.[1];
+  // The metric is in whole seconds, rounded down. The server must not appear older than it is.
+  return seconds === undefined ? null : instantFromSeconds(Number(seconds) + 1);
+}
+
+/** A store with recent data that a Thanos querier lists. */
+export interface Store {
+  /** Its address. */
+  readonly name: string;
+  /** What it has data of: its label sets, or its address if it has none. */
+  readonly keys: readonly string[];
+  /** False: its last health check failed, so queries succeed without it (Thanos: pkg/query/endpointset.go). */
+  readonly isQueried: boolean;
+}
+
+/** Returns the stores; null if the server lists none, or does not answer. Never rejects. */
+export type ReadStores = (options: QueryOptions) => Promise<readonly Store[] | null>;
+
+const STORES_PATH = '/api/v1/stores';
+
+/** A store gateway has only data that is older than an hour. No recent value depends on it. */
+const RECENT_MS = 1_800_000;
+
+export function createStoresReader({
+  get,
+  clock,
+}: {
+  readonly get: GetPage;
+  readonly clock: Clock;
+}): ReadStores {
+  let restUntilMs = -Infinity;
+  return async (options) => {
+    if (clock.monotonicMs() < restUntilMs) return null;
+    const page = await get(STORES_PATH, options);
+    if (page.kind === 'failed' || page.status >= 500) return null;
+    const stores = isWholeAnswer(page.status) ? readStores(page.body, clock.now() - RECENT_MS) : null;
+    if (stores === null) restUntilMs = clock.monotonicMs() + REST_MS;
+    return stores;
+  };
+}
+
+/** Returns the stores with data after `sinceMs`; null for another page. */
+function readStores(body: string, sinceMs: number): readonly Store[] | null {
+  const lists = dataOf(body);
+  if (lists === null) return null;
+  const stores: Store[] = [];
+  for (const each of Object.values(lists).flat()) {
+    const entry = asObject(each);
+    if (entry === null) return null;
+    const { name, lastError, labelSets, maxTime } = entry;
+    if (typeof name !== 'string') return null;
+    if (typeof maxTime === 'number' && maxTime < sinceMs) continue;
+    const sets = Array.isArray(labelSets) ? labelSets.map((set) => JSON.stringify(set)) : [];
+    const isQueried = lastError === null || lastError === undefined;
+    stores.push({ name: quote(name), keys: sets.length === 0 ? [name] : sets, isQueried });
+  }
+  return stores;
+}
+
+/** Returns the lists of stores by component; null for another page. */
+function dataOf(body: string): Readonly<Record<string, readonly unknown[]>> | null {
+  const { status, data } = parseObject(body) ?? {};
+  const components = Object.entries(asObject(data) ?? {});
+  const lists = components.filter((one): one is [string, unknown[]] => Array.isArray(one[1]));
+  const isWhole = status === 'success' && asObject(data) !== null && lists.length === components.length;
+  return isWhole ? Object.fromEntries(lists) : null;
+}

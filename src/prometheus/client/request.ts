@@ -1,0 +1,304 @@
+import { Agent as HttpAgent, type IncomingMessage } from 'node:http';
+import {
+  createSecretFile,
+  CredentialError,
+  type SecretFile,
+  sendWithRenewal,
+} from '../../http/credentials.js';
+import { failureOf, type HttpAgents, sendHttp, sendQuery } from '../../http/http-client.js';
+import { BodyPool, type BodyLimits, readBody, TooLargeError } from '../../http/read-body.js';
+import { createTlsAgent } from '../../http/tls.js';
+import { type Clock, sleep, withDeadline } from '../../units/clock.js';
+import { type AnswerLimits, answerLimits, type FailureReason, sayBytes } from '../answers/answer.js';
+import type { HttpAnswer } from '../answers/classify.js';
+import type { SignInConfig, SourceConfig } from '../data-source/source-config.js';
+import { createAzure } from '../sign-in/azure.js';
+import { createGoogle } from '../sign-in/google.js';
+import { createOAuth2 } from '../sign-in/oauth2.js';
+import type { Environment, OutgoingRequest, SignedHeaders, SignIn } from '../sign-in/sign-in.js';
+import { createSigV4 } from '../sign-in/sigv4.js';
+
+export interface QueryOptions {
+  /** Total over all urls of a source; at least 1. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** False: one attempt only, because the source is known to fail. Default: true. */
+  readonly mayRetry?: boolean;
+  /** The only namespace that needs the query. Unset: several, or the service itself. */
+  readonly namespace?: string | undefined;
+}
+
+export interface SourceRequest {
+  /** Including the path. */
+  readonly url: string;
+  readonly parameters?: Readonly<Record<string, string>>;
+  /** Sends the parameters as a form, because queries may be longer than a URL, unless the server refuses POST. */
+  readonly isForm?: boolean;
+  /** Of all attempts. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** The media types to accept; default: JSON. */
+  readonly accept?: string | undefined;
+}
+
+/** A complete HTTP answer with any status, or why there is none. */
+export type SendResult =
+  | Answered
+  | {
+      readonly kind: 'failed';
+      readonly reason: FailureReason;
+      /** Contains no secrets. */
+      readonly message: string;
+      readonly code?: string | null;
+    };
+
+interface Answered extends HttpAnswer {
+  readonly kind: 'answered';
+  /** The header. */
+  readonly retryAfter: string | null;
+  /** Target of a redirect, which is not followed; null: no redirect. */
+  readonly location: string | null;
+  /** Whether a response header contains the host name, as in VictoriaMetrics. */
+  readonly hasServerHostname: boolean;
+  /** The body as it was sent. */
+  readonly bytes: Buffer;
+  /** Replaces the credentials of the request, which a server may quote in its error message. */
+  readonly redact: (text: string) => string;
+}
+
+/** Sends a request to a data source with its credentials. Never rejects. */
+export type Send = (request: SourceRequest) => Promise<SendResult>;
+
+interface Credentials {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Strings that must not appear in any message. */
+  readonly secrets: readonly string[];
+}
+
+const MIN_SECRET_LENGTH = 4;
+
+/**
+ * Sends requests to the servers of one data source, which share connections, credentials and the bound on their
+ * answers. Sends a request again after a 401 if the token has been replaced, and by GET if the server refuses POST.
+ */
+export function createSend(config: SourceConfig, clock: Clock, env: Environment = {}): Send {
+  const httpAgent = new HttpAgent({ keepAlive: true });
+  const httpsAgent = createTlsAgent(config.tls, clock);
+  const signIn = config.signIn === null ? null : createSignIn(config.signIn, clock, env);
+  const secretFile = (path: string, setting: string): SecretFile =>
+    createSecretFile({ path, clock, setting });
+  const token =
+    config.bearerTokenFile === null ? null : secretFile(config.bearerTokenFile, 'bearerTokenFile');
+  const password =
+    config.basicAuth === null ? null : secretFile(config.basicAuth.passwordFile, 'basicAuth.passwordFile');
+  const limits = answerLimits(config);
+  let lastTurn = Promise.resolve();
+  const bodyLimits: BodyLimits = {
+    bytes: limits.answerBytes,
+    json: limits.json,
+    pool: new BodyPool(limits.unreadBytes),
+    // One by one, so that large answers that end together do not delay other work by their sum.
+    takeTurn: () => (lastTurn = lastTurn.then(() => sleep(clock, 0))),
+  };
+  const refusesPost = new Set<string>();
+
+  const credentials = async (isForced: boolean): Promise<Credentials> => {
+    const passwordText = (await password?.read(isForced)) ?? null;
+    const tokenText = (await token?.read(isForced)) ?? null;
+    const secrets = Object.values(config.headers);
+    let { headers } = config;
+    if (config.basicAuth !== null && passwordText !== null) {
+      const encoded = Buffer.from(`${config.basicAuth.username}:${passwordText}`).toString('base64');
+      secrets.push(passwordText, encoded);
+      headers = withAuthorization(headers, `Basic ${encoded}`);
+    }
+    if (tokenText !== null) {
+      secrets.push(tokenText);
+      headers = withAuthorization(headers, `Bearer ${tokenText}`);
+    }
+    return { headers, secrets: secrets.filter((text) => text.length >= MIN_SECRET_LENGTH) };
+  };
+
+  const attempt = async (
+    request: SourceRequest,
+    signal: AbortSignal,
+    isForced = false,
+  ): Promise<SendResult> => {
+    const { headers, secrets } = await credentials(isForced);
+    const outgoing = outgoingOf(request, refusesPost.has(request.url));
+    const agents: HttpAgents = { httpAgent, httpsAgent: await httpsAgent() };
+    const exchange = async (signed: Pick<SignedHeaders, 'headers' | 'secrets'>): Promise<Answered> => {
+      const { method, url, body, contentType } = outgoing;
+      const send = request.isForm === true ? sendQuery : sendHttp;
+      const response = await send({
+        method,
+        url,
+        headers: {
+          'User-Agent': 'promscaler',
+          ...headers,
+          ...signed.headers,
+          Accept: request.accept ?? 'application/json',
+          'Accept-Encoding': 'gzip',
+          ...(contentType === null ? {} : { 'Content-Type': contentType }),
+        },
+        body,
+        signal,
+        agents,
+      });
+      const bytes = withoutSecrets(await readBody(response, bodyLimits), signed.secrets);
+      return new Received(response, bytes, secrets);
+    };
+    if (signIn === null) return exchange(NOT_SIGNED);
+    const read = (): Promise<SignedHeaders> => headersOf(signIn, outgoing, signal);
+    return sendWithRenewal({
+      read,
+      send: exchange,
+      renew: async ({ status }, used) => (signIn.renew(status, used) ? read() : null),
+    });
+  };
+
+  const attempts = async (request: SourceRequest, signal: AbortSignal): Promise<SendResult> => {
+    let result = await attempt(request, signal);
+    if (token !== null && isAnswered(result, [401])) result = await attempt(request, signal, true);
+    if (request.isForm !== true || !isAnswered(result, [405, 501]) || refusesPost.has(request.url))
+      return result;
+    refusesPost.add(request.url);
+    return attempt(request, signal);
+  };
+
+  return ({ timeoutMs: ms, signal: parent, ...request }) =>
+    withDeadline(clock, { ms, parent }, async (signal) => {
+      try {
+        return await attempts({ ...request, timeoutMs: ms }, signal);
+      } catch (error) {
+        return failed(error, signal, limits);
+      }
+    });
+}
+
+/**
+ * Returns a function that reads any page, to recognize the server. It sends the credentials of a data source only to the
+ * hosts of that source.
+ */
+export function createProbe(config: SourceConfig, clock: Clock, env: Environment = {}): Send {
+  const send = createSend(config, clock, env);
+  const hosts = new Set(config.urls.filter((url) => URL.canParse(url)).map((url) => new URL(url).host));
+  return async (request) =>
+    URL.canParse(request.url) && hosts.has(new URL(request.url).host)
+      ? send(request)
+      : { kind: 'failed', reason: 'connection', message: 'not a host of this data source' };
+}
+
+function isAnswered(result: SendResult, statuses: readonly number[]): boolean {
+  return result.kind === 'answered' && statuses.includes(result.status);
+}
+
+class SignInError extends CredentialError {}
+
+async function headersOf(
+  signIn: SignIn,
+  outgoing: OutgoingRequest,
+  signal: AbortSignal,
+): Promise<SignedHeaders> {
+  try {
+    return await signIn.headersFor(outgoing, signal);
+  } catch (error) {
+    throw error instanceof CredentialError ? new SignInError(error.message) : error;
+  }
+}
+
+function failed(error: unknown, signal: AbortSignal, limits: AnswerLimits): SendResult {
+  if (error instanceof CredentialError) {
+    const code = error instanceof SignInError ? 'SIGN_IN' : 'CREDENTIAL_FILE';
+    return { kind: 'failed', reason: 'unauthorized', message: error.message, code };
+  }
+  const failure = failureOf(error, signal);
+  return { kind: 'failed', ...failure, message: settingOf(error, failure, limits) ?? failure.message };
+}
+
+/** Returns the message that names the setting which bounds an answer; null: no setting does. */
+function settingOf(
+  error: unknown,
+  { reason }: { readonly reason: FailureReason },
+  { answerBytes, unreadBytes, series }: AnswerLimits,
+): string | null {
+  if (reason === 'busy')
+    return `the answers being received exceed ${sayBytes(unreadBytes)} in total, 3 times maxAnswerBytes`;
+  if (reason !== 'too_large' || !(error instanceof TooLargeError)) return null;
+  return error.json === null
+    ? `the answer is larger than maxAnswerBytes (${sayBytes(answerBytes)})`
+    : `the answer has ${error.json} (maxSeries is ${series})`;
+}
+
+const NOT_SIGNED = { headers: {}, secrets: [] } as const;
+
+function outgoingOf({ url, parameters = {}, isForm }: SourceRequest, refusesPost: boolean): OutgoingRequest {
+  const form = new URLSearchParams(parameters).toString();
+  return isForm === true && !refusesPost
+    ? { method: 'POST', url, body: form, contentType: 'application/x-www-form-urlencoded' }
+    : { method: 'GET', url: form === '' ? url : `${url}?${form}`, body: null, contentType: null };
+}
+
+function withAuthorization(
+  headers: Readonly<Record<string, string>>,
+  value: string,
+): Readonly<Record<string, string>> {
+  const others = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'authorization');
+  return { ...Object.fromEntries(others), Authorization: value };
+}
+
+/** A class, because an object with its own getter takes 2 KB. */
+class Received implements Answered {
+  readonly kind = 'answered';
+  readonly status: number;
+  readonly contentType: string | null;
+  readonly retryAfter: string | null;
+  readonly location: string | null;
+  readonly hasServerHostname: boolean;
+  readonly bytes: Buffer;
+  readonly #secrets: readonly string[];
+  #text: string | null = null;
+
+  constructor({ statusCode = 0, headers }: IncomingMessage, bytes: Buffer, secrets: readonly string[]) {
+    this.status = statusCode;
+    this.contentType = headers['content-type'] ?? null;
+    this.retryAfter = headers['retry-after'] ?? null;
+    this.location = headers.location ?? null;
+    this.hasServerHostname = headers['x-server-hostname'] !== undefined;
+    this.bytes = bytes;
+    this.#secrets = secrets;
+  }
+
+  get body(): string {
+    return (this.#text ??= this.bytes.toString('utf8'));
+  }
+
+  redact(text: string): string {
+    return this.#secrets.reduce((left, secret) => left.replaceAll(secret, '[secret]'), text);
+  }
+}
+
+/** Also of pages that are quoted as a whole. Labels of series may be equal to the secrets of `headers`, not to a token. */
+function withoutSecrets(bytes: Buffer, secrets: readonly string[]): Buffer {
+  const found = secrets.filter((secret) => bytes.includes(secret));
+  if (found.length === 0) return bytes;
+  return Buffer.from(
+    found.reduce((left, secret) => left.replaceAll(secret, '[secret]'), bytes.toString('utf8')),
+  );
+}
+
+/** Sends nothing and loads no library before the first request. */
+function createSignIn(config: SignInConfig, clock: Clock, env: Environment): SignIn {
+  switch (config.way) {
+    case 'oauth2':
+      return createOAuth2(config, clock);
+    case 'sigv4':
+      return createSigV4(config, clock);
+    case 'azure':
+      return createAzure(config, clock, env);
+    case 'google':
+      return createGoogle(clock);
+    default:
+      throw new Error(`unknown authentication method: ${JSON.stringify(config satisfies never)}`);
+  }
+}

@@ -1,0 +1,53 @@
+import { CredentialError } from '../../http/credentials.js';
+import { errorCode } from '../../units/error-code.js';
+import type { Renewed } from './renewed.js';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The request as it is sent, because a signature covers all of it. */
+export interface OutgoingRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly body: string | null;
+  readonly contentType: string | null;
+}
+
+export interface SignedHeaders {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Strings that must not appear in any message. */
+  readonly secrets: readonly string[];
+  /** The token or keys used for the headers, to compare with newer ones. */
+  readonly origin: unknown;
+}
+
+export interface SignIn {
+  /** Throws a `CredentialError`, or the reason of `signal` once it is aborted. */
+  readonly headersFor: (request: OutgoingRequest, signal: AbortSignal) => Promise<SignedHeaders>;
+  /** Returns whether a request that received this status should be retried with a new token. */
+  readonly renew: (status: number, signed: SignedHeaders) => boolean;
+}
+
+/** Sends a token in the Authorization header. After a 401, requests a new token. */
+export function createBearer(token: Renewed<string>): SignIn {
+  return {
+    headersFor: async (_request, signal) => {
+      const value = await token.get(signal);
+      return { headers: { Authorization: `Bearer ${value}` }, secrets: [value], origin: value };
+    },
+    renew: (status, { origin }) => status === 401 && typeof origin === 'string' && token.refuse(origin),
+  };
+}
+
+/**
+ * Loads a package of one authentication method on first use. Throws a `CredentialError` if the image was built without
+ * it.
+ */
+export async function loadPackage<T>(name: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    const code = errorCode(error);
+    if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') throw error;
+    throw new CredentialError(`the package ${name} is not installed: install the optional dependencies`);
+  }
+}
