@@ -8,6 +8,7 @@ import type { ServiceInput } from './service-schema.js';
 import type { SourceInput } from './source-schema.js';
 import { resolveTls } from './resolve-tls.js';
 import type { ReceiverInput } from './notification-schema.js';
+import { windowOfInterval } from '../units/resource-window.js';
 
 /** Connection to the API server; null: the default (in-cluster, $KUBECONFIG, ~/.kube/config). */
 interface KubernetesConfig {
@@ -180,12 +181,7 @@ function resolveSource(
         : { username: basicAuth.username, passwordFile: resolvePath(basicAuth.passwordFile) },
     signIn: resolveSignIn(input, resolvePath),
     tls: resolveTls(input.tls, resolvePath),
-    resourceWindowSeconds:
-      input.resourceWindowSeconds ??
-      Math.max(
-        SERVICE_DEFAULTS.resourceWindowSeconds,
-        SERVICE_DEFAULTS.scrapesInWindow * scrapeIntervalSeconds,
-      ),
+    ...resolveWindow(input),
     ...resolveResourceQueries(resourceQueries, flavor),
     ifVictoriaMetrics:
       input.flavor === undefined
@@ -193,6 +189,21 @@ function resolveSource(
         : null,
     ...(resourceWindows === undefined ? {} : { resourceWindows: secondsByName(resourceWindows) }),
     namespaces: input.namespaces ?? [],
+  };
+}
+
+/** Until the scrape interval of the series is known, a window that is unset is four stated intervals, or the default. */
+function resolveWindow({
+  resourceWindowSeconds,
+  scrapeIntervalSeconds,
+}: SourceInput): Pick<SourceConfig, 'resourceWindowSeconds' | 'learnedIntervalSeconds'> {
+  if (resourceWindowSeconds !== undefined) return { resourceWindowSeconds };
+  return {
+    resourceWindowSeconds:
+      scrapeIntervalSeconds === undefined
+        ? SERVICE_DEFAULTS.resourceWindowSeconds
+        : windowOfInterval(scrapeIntervalSeconds),
+    learnedIntervalSeconds: null,
   };
 }
 

@@ -1,4 +1,5 @@
 import { ANSWER_DEFAULTS } from '../units/answer-defaults.js';
+import { SCRAPES_IN_WINDOW } from '../units/resource-window.js';
 
 /** Source: contract.md section 3. */
 export const SERVICE_DEFAULTS = {
@@ -9,7 +10,7 @@ export const SERVICE_DEFAULTS = {
   ...ANSWER_DEFAULTS,
   scrapeIntervalSeconds: 30,
   resourceWindowSeconds: 120,
-  scrapesInWindow: 4,
+  scrapesInWindow: SCRAPES_IN_WINDOW,
   sigv4Service: 'aps',
   azureCloud: 'public',
   recoveryHoldMaxSeconds: 900,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { labelName, seconds } from '../scaler/schema/field-types.js';
+import { windowOfInterval } from '../units/resource-window.js';
 import { RESOURCE_QUERIES } from './resource-queries.js';
 import { SERVICE_DEFAULTS } from './service-defaults.js';
 import { filePath, headerName, headerValue, url, word } from './service-field-types.js';
@@ -186,8 +187,7 @@ export const source = z.strictObject({
   resourceWindowSeconds: seconds(1, 86_400)
     .optional()
     .meta({
-      description: `Range of resource queries ($window), at least ${SERVICE_DEFAULTS.scrapesInWindow} scrape intervals. If unset, ${SERVICE_DEFAULTS.scrapesInWindow} scrape intervals but at least ${SERVICE_DEFAULTS.resourceWindowSeconds}.`,
-      default: SERVICE_DEFAULTS.resourceWindowSeconds,
+      description: `Range of resource queries ($window), at least ${SERVICE_DEFAULTS.scrapesInWindow} scrape intervals. Default: ${SERVICE_DEFAULTS.scrapesInWindow} scrape intervals of the series, at least ${windowOfInterval(0)}. Until their interval is known, ${SERVICE_DEFAULTS.scrapesInWindow} times \`scrapeIntervalSeconds\`, or ${SERVICE_DEFAULTS.resourceWindowSeconds} if that is unset.`,
     }),
   resourceQueries: resourceQueries.optional().meta({
     description: 'Queries for Resource and ContainerResource metrics. Variables: $namespaces and $window.',

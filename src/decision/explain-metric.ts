@@ -6,7 +6,7 @@ import { type ExplainedMetric, explainArithmetic } from './explain-arithmetic.js
 import { describeFallback, failingKey } from './proposals/fallback.js';
 import type { Decision } from './result/decision.js';
 import { judgeSample } from './samples/judge-sample.js';
-import type { Sample, Snapshot } from './snapshot/snapshot.js';
+import type { ContainersSample, PodsSample, Sample, Snapshot } from './snapshot/snapshot.js';
 
 interface MetricExplanation {
   /** Starts with the class of the answer: value, partial, missing, nan, invalid or failed. */
@@ -57,8 +57,17 @@ function ageText(at: Instant, now: Instant): string {
 
 function extentOf(sample: Exclude<Sample, { form: 'error' }>): readonly string[] {
   if (sample.form === 'values') return [`${sample.values.length} series`];
-  const window = sample.windowSeconds === 0 ? [] : [`over ${sample.windowSeconds} s`];
+  const window = sample.windowSeconds === 0 ? [] : [`over ${sample.windowSeconds} s${windowOrigin(sample)}`];
   return [...window, `of ${countOf(sample.pods.length, 'pod')}`];
+}
+
+/** Returns where the window comes from; empty: the query or the service config sets it. */
+function windowOrigin(sample: ContainersSample | PodsSample): string {
+  if (sample.form === 'pods' || sample.learnedIntervalSeconds === undefined) return '';
+  const { learnedIntervalSeconds: interval } = sample;
+  return interval === null
+    ? ' (the scrape interval is not known yet)'
+    : ` (4 scrapes, at most ${interval} s apart)`;
 }
 
 function sinceText(spec: MetricSpec, { state }: Snapshot): string {

@@ -6,6 +6,7 @@ import type { Answer } from './answers/answer.js';
 import { createPrometheusClient, type PrometheusClient, type SeriesCounts } from './client/client.js';
 import type { SourceConfig } from './data-source/source-config.js';
 import { createDuplicateWatch } from './queries/duplicate-watch.js';
+import { createLearnedWindows, type LearnedWindows } from './queries/learned-windows.js';
 import { createRoundPreparation, type RoundPreparation } from './queries/prepared-round.js';
 import { createQueryQueue } from './source/queue.js';
 import type { QueryReport } from './source/query-report.js';
@@ -16,6 +17,7 @@ import { createSourceAges, type SourceAge, UNKNOWN_AGE } from './source/age.js';
 import {
   type KnownSource,
   mustGet,
+  queryConfig,
   type RoundOrder,
   type StartedQueries,
   startQueries,
@@ -52,6 +54,8 @@ export interface RoundAnswers {
    * rejects.
    */
   readonly ageOf: (source: string, urlIndex?: number) => Promise<SourceAge>;
+  /** The data sources with the windows of the queries. Unset: those of the config. */
+  readonly sources?: ReadonlyMap<string, SourceConfig>;
 }
 
 export interface CheckedScaler {
@@ -92,6 +96,8 @@ export interface MetricSourceOptions {
 
 /** Longer than the longest sync period. What a deleted document has taught is then forgotten. */
 const KEEP_BATCHES_SECONDS = 7200;
+
+const LEARN_SECONDS = 10;
 
 export function createMetricSource(options: MetricSourceOptions): MetricSource {
   const { sources, clock, onQuery, createClient = createPrometheusClient } = options;
@@ -140,7 +146,8 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
       podsBatches: new RecentMap(KEEP_BATCHES_SECONDS),
     });
   }
-  const preparation = createRoundPreparation(sources);
+  const preparation = createRoundPreparation();
+  const windows = createLearnedWindows({ sources, clock, onFault });
   let rounds = 0;
   let last: TurnedWork<StartedQueries> | null = null;
 
@@ -149,8 +156,8 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
       // The queries of a round are sent before those of the next one.
       last?.hurry();
       rounds += 1;
-      const order = { known, signal, clock, round: rounds, onFault };
-      const starting = workInTurns(clock, startDue(due, { preparation, order, reports }));
+      const order = { known, signal, clock, round: rounds, onFault, sources: windows.sources() };
+      const starting = workInTurns(clock, startDue(due, { preparation, order, reports, windows }));
       last = starting;
       return roundAnswers(starting, order);
     },
@@ -163,17 +170,27 @@ function* startDue(
     readonly preparation: RoundPreparation;
     readonly order: RoundOrder;
     readonly reports: readonly (() => void)[];
+    readonly windows: LearnedWindows;
   },
 ): Generator<void, StartedQueries, void> {
-  const { preparation, order, reports } = parts;
-  const prepared = yield* preparation.prepare(due);
+  const { preparation, order, reports, windows } = parts;
+  const prepared = yield* preparation.prepare(due, order.sources);
   for (const report of reports) report();
-  return yield* startQueries(prepared, order);
+  const started = yield* startQueries(prepared, order);
+  const { known, signal, round } = order;
+  for (const name of prepared.sourceNames) {
+    const source = mustGet(known, name);
+    windows.learn(queryConfig(source, mustGet(order.sources, name)), {
+      scalers: () => prepared.needs.keys(),
+      ask: (query) => source.queue.ask(query, { seconds: LEARN_SECONDS, signal, round }),
+    });
+  }
+  return started;
 }
 
 function roundAnswers(
   starting: TurnedWork<StartedQueries>,
-  { known, signal, round }: RoundOrder,
+  { known, signal, round, sources }: RoundOrder,
 ): RoundAnswers {
   const lists = new Map<Promise<Answer>, Promise<readonly Answer[]>>();
   const listOf = (answer: Promise<Answer>): Promise<readonly Answer[]> => {
@@ -208,6 +225,7 @@ function roundAnswers(
   };
   return {
     of,
+    sources,
     sending: () => (started() === null ? starting.finished : null),
     ranking: async (scaler) => {
       const { needs, answerOf } = starting.result()?.value ?? (await starting.finished);
@@ -221,9 +239,8 @@ function roundAnswers(
         scaler.spec.metrics.map(async (metric, index) => {
           const source = known.get(metric.source);
           if (source === undefined || !metrics.has(index)) return null;
-          const { queue, recognition, duplicates, sampleAges } = source;
-          const recognized = recognition.config();
-          const config = duplicates?.adaptConfig(recognized) ?? recognized;
+          const { queue, sampleAges } = source;
+          const config = queryConfig(source, mustGet(sources, metric.source));
           const seconds = queryDeadlineSeconds(config, scaler.spec.syncPeriodSeconds);
           const owners = [{ namespace: scaler.namespace, scaler: scaler.name }];
           const ask = (query: string, left: number): Promise<Answer> => {

@@ -152,6 +152,8 @@ export interface HeldMetric {
   readonly rangeSeconds: number;
   /** The time after which every series of the query has a new sample, if only the process was restarted. */
   readonly startRangeSeconds: number;
+  /** With the window of the query. */
+  readonly source: SourceConfig | undefined;
   readonly hold: MetricHold;
 }
 
@@ -209,7 +211,9 @@ function advanceHeld(
   const sample = samples[index];
   if (sample === undefined)
     throw new Error(`no sample for metric ${index} of ${scaler.namespace}/${scaler.name}`);
-  const held = previous.find((one) => one.metric === metric) ?? holdOfNew(metric, previous, input);
+  const known = previous.find((one) => one.metric === metric);
+  const isSame = known !== undefined && known.source === input.sources.get(metric.source);
+  const held = isSame ? known : holdOfNew(metric, previous, input);
   const age = ages.get(ageKey(metric.source, answers?.[index]));
   const hold = advanceHold(held.hold, {
     now,
@@ -222,8 +226,8 @@ function advanceHeld(
     periodSeconds: scaler.spec.syncPeriodSeconds,
     scrapeIntervalSeconds: input.sources.get(metric.source)?.scrapeIntervalSeconds,
   });
-  const { key, rangeSeconds, startRangeSeconds } = held;
-  return { metric, key, rangeSeconds, startRangeSeconds, hold };
+  const { key, rangeSeconds, startRangeSeconds, source } = held;
+  return { metric, key, rangeSeconds, startRangeSeconds, source, hold };
 }
 
 function boundedHold(
@@ -233,27 +237,49 @@ function boundedHold(
   return boundHold(rangeSeconds, scaler.spec.syncPeriodSeconds, maxSeconds);
 }
 
-/** Returns the hold of a metric that the last round did not have; `hold` is null if its query is new, too. */
+/**
+ * Returns the hold of a metric that the last round did not have, or had with another window; `hold` is null if its query
+ * is new, too.
+ */
 function holdOfNew(
   metric: MetricSpec,
   previous: ScalerHolds,
-  { scaler, sources }: ScalerHoldInput,
+  { scaler, sources, now }: ScalerHoldInput,
 ): Omit<HeldMetric, 'hold'> & { readonly hold: MetricHold | null } {
   const source = sources.get(metric.source);
   const query = source === undefined ? '' : (metricQuery(metric, scaler, source) ?? '');
   const key = `${metric.type}/${metric.identity}\n${metric.source}\n${query}`;
   const window = windowOf(metric, source);
+  const rangeSeconds = Math.max(largestRangeSeconds(query), window);
+  const known = previous.find((one) => one.metric === metric) ?? previous.find((one) => one.key === key);
   return {
     metric,
     key,
-    rangeSeconds: Math.max(largestRangeSeconds(query), window),
+    rangeSeconds,
     startRangeSeconds: Math.max(
       largestKnownRangeSeconds(query),
       window,
       SCRAPES_AT_START * (source?.scrapeIntervalSeconds ?? 0),
     ),
-    hold: previous.find((one) => one.key === key)?.hold ?? null,
+    source,
+    hold: known === undefined ? null : afterGrowth(known, rangeSeconds, now),
   };
+}
+
+/**
+ * After a window has grown, values are of a time that the last decisions did not count any more. They count as proven for
+ * the old window only, so that an earlier, lower load scales nothing down.
+ */
+function afterGrowth(
+  { hold, rangeSeconds: before }: HeldMetric,
+  rangeSeconds: number,
+  now: Instant,
+): MetricHold {
+  const { valuesSince } = hold;
+  if (rangeSeconds <= before || valuesSince === null) return hold;
+  const cause = `the window of its query has grown from ${before} s to ${rangeSeconds} s`;
+  const since = addSeconds(now, -before);
+  return since > valuesSince ? { ...hold, valuesSince: since, cause } : hold;
 }
 
 /** Includes the window of a recording rule, which the name of the rule does not show. */

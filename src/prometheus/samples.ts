@@ -5,6 +5,7 @@ import {
   type ValuesVerdict,
 } from '../decision/samples/sample-rules.js';
 import {
+  type ContainersSample,
   type ContainerUsage,
   type ErrorSample,
   listUsage,
@@ -32,7 +33,7 @@ import {
   type SeriesColumns,
   type SeriesLayout,
 } from './answers/columns.js';
-import { resourceWindowSeconds } from './data-source/resource-queries.js';
+import { resourceWindowSeconds, takesWindow } from './data-source/resource-queries.js';
 import type { SourceConfig } from './data-source/source-config.js';
 
 interface SampleContext {
@@ -115,16 +116,28 @@ function containersSample(
   }
   const verdict = judgeValues(values);
   if (verdict.error !== null) return verdict.error;
+  const { learnedIntervalSeconds: learned = null, scrapeIntervalSeconds = 0 } = source ?? {};
   return {
     form: 'containers',
-    at: addSeconds(answer.evaluatedAt, -(source?.scrapeIntervalSeconds ?? 0)),
-    windowSeconds: source === null ? 0 : resourceWindowSeconds(source, metric.name),
+    at: addSeconds(answer.evaluatedAt, -(learned ?? scrapeIntervalSeconds)),
+    ...(source === null ? { windowSeconds: 0 } : windowOfResource(source, metric.name)),
     pods: usage.pods,
     starts: usage.starts,
     containers: usage.containers,
     values: usage.values,
     partial: whySamplePartial(answer, verdict, context.now),
   };
+}
+
+function windowOfResource(
+  source: SourceConfig,
+  resource: string,
+): Pick<ContainersSample, 'windowSeconds' | 'learnedIntervalSeconds'> {
+  const windowSeconds = resourceWindowSeconds(source, resource);
+  const { learnedIntervalSeconds } = source;
+  return learnedIntervalSeconds === undefined || !takesWindow(source, resource)
+    ? { windowSeconds }
+    : { windowSeconds, learnedIntervalSeconds };
 }
 
 /** Returns the usage of each container without NaN, or why it is unknown. */

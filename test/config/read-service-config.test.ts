@@ -43,6 +43,7 @@ describe('readServiceConfig', () => {
             signIn: null,
             tls: null,
             resourceWindowSeconds: 120,
+            learnedIntervalSeconds: null,
             resourceQueries: {
               cpu: 'sum by (namespace, pod, container) (rate(container_cpu_usage_seconds_total{namespace=~"$namespaces", container!="", container!="POD"}[$window]))',
               memory:
@@ -168,13 +169,25 @@ scalers: { paths: [a.yaml, /srv/scalers] }
   });
 
   it.each([
-    [30, 120],
-    [31, 124],
-    [1, 120],
-  ])('derives from a scrape interval of %p s a window of %p s unless one is set', (scrape, window) => {
-    const config = configOf(`prometheus: { default: { scrapeIntervalSeconds: ${scrape} } }`);
+    ['scrapeIntervalSeconds: 31', 124],
+    ['scrapeIntervalSeconds: 15', 60],
+    ['scrapeIntervalSeconds: 1', 20],
+    ['scrapeIntervalSeconds: 15, resourceWindowSeconds: null', 60],
+    ['timeoutSeconds: 5', 120],
+  ])('has with %s a window of %d s until the interval of the series is known', (source, window) => {
+    const config = configOf(`prometheus: { default: { ${source} } }`);
 
-    expect(config.prometheus['default']?.resourceWindowSeconds).toBe(window);
+    expect(config.prometheus['default']).toMatchObject({
+      resourceWindowSeconds: window,
+      learnedIntervalSeconds: null,
+    });
+  });
+
+  it('has the window that is set, which does not follow the series', () => {
+    const config = configOf('prometheus: { default: { resourceWindowSeconds: 120 } }');
+
+    expect(config.prometheus['default']?.resourceWindowSeconds).toBe(120);
+    expect(config.prometheus['default']).not.toHaveProperty('learnedIntervalSeconds');
   });
 
   it('accepts a window of exactly four scrapes', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { decide } from '../../src/decision/decide.js';
+import { explainMetric, listExplained } from '../../src/decision/explain-metric.js';
 import { rescaleReason } from '../../src/decision/explain.js';
 import { parseSnapshot } from '../../src/decision/snapshot/parse-snapshot.js';
 import { aDocument } from '../support/builders.js';
@@ -160,5 +161,26 @@ describe('the reason in the Event for a change', () => {
     });
 
     expect(rescaleReason(snapshot.scaler.spec.metrics, decide(snapshot))).toBe(expected);
+  });
+});
+
+describe('the window of a sample', () => {
+  it.each([
+    [{}, 'over 120 s, of 1 pod'],
+    [{ learnedIntervalSeconds: 30 }, 'over 120 s (4 scrapes, at most 30 s apart), of 1 pod'],
+    [{ learnedIntervalSeconds: null }, 'over 120 s (the scrape interval is not known yet), of 1 pod'],
+  ])('is named with its origin, unless the config sets it: %j', (learned, text) => {
+    const snapshot = parseSnapshot({
+      scaler: aDocument({ scaleTargetRef: { name: 'web' }, maxReplicas: 10 }),
+      now: '2026-01-01T01:00:00Z',
+      target: { specReplicas: 1, statusReplicas: 1 },
+      samples: [
+        { at: '2026-01-01T00:59:30Z', windowSeconds: 120, ...learned, containers: { a: { app: 0.9 } } },
+      ],
+    });
+
+    const [metric] = listExplained(snapshot, decide(snapshot));
+
+    expect(metric === undefined ? '' : explainMetric(metric, snapshot).answer).toContain(`30 s old, ${text}`);
   });
 });

@@ -120,6 +120,49 @@ describe('advanceHolds', () => {
     expect([cpu.holdScaleDownUntil, bare.holdScaleDownUntil]).toEqual([at(120), at(60)]);
   });
 
+  it('neither ends nor begins a hold when the window of the resource query shrinks from 120 s to 60 s', () => {
+    const scaler = aScaler([cpuMetric]);
+    const withWindow = (resourceWindowSeconds: number) => ({
+      scaler,
+      samples: [usage],
+      sources: new Map([['default', aSource({ resourceWindowSeconds, learnedIntervalSeconds: 15 })]]),
+    });
+    const first = advanceHolds(NO_HOLDS, input({ ...withWindow(120), samples: [errorOf('missing')] }));
+    const second = advanceHolds(first.holds, input({ ...withWindow(120), now: at(15) }));
+
+    const shrunk = advanceHolds(second.holds, input({ ...withWindow(60), now: at(30) }));
+    const later = advanceHolds(shrunk.holds, input({ ...withWindow(60), now: at(75) }));
+
+    expect([second.holdScaleDownUntil, shrunk.holdScaleDownUntil]).toEqual([at(135), at(75)]);
+    expect(shrunk.holdReason).toBe('metric "cpu" must return values for 60 s without a gap: missing');
+    expect(later.holdScaleDownUntil).toBeNull();
+  });
+
+  it('holds a window that grows from 20 s to 120 s for 100 s, in which it counts an earlier load again', () => {
+    const scaler = aScaler([cpuMetric]);
+    const withWindow = (resourceWindowSeconds: number) => ({
+      scaler,
+      samples: [usage],
+      sources: new Map([['default', aSource({ resourceWindowSeconds, learnedIntervalSeconds: 30 })]]),
+    });
+    let { holds } = advanceHolds(NO_HOLDS, input(withWindow(20)));
+    const until: unknown[] = [];
+    const reasons: (string | null)[] = [];
+    for (let second = 30; second <= 330; second += 30) {
+      const next = advanceHolds(holds, input({ ...withWindow(second < 180 ? 20 : 120), now: at(second) }));
+      holds = next.holds;
+      reasons.push(next.holdReason);
+      until.push(next.holdScaleDownUntil);
+    }
+
+    // With the window of 120 s from 180 s on.
+    expect(until.slice(0, 5)).toEqual([at(60), null, null, null, null]);
+    expect(until.slice(5)).toEqual([at(280), at(280), at(280), at(280), null, null]);
+    expect(reasons[5]).toBe(
+      'metric "cpu" must return values for 120 s without a gap: the window of its query has grown from 20 s to 120 s',
+    );
+  });
+
   it.each([
     [600, 600],
     [60, 300],

@@ -83,9 +83,11 @@ export function externalMetric(overrides: Partial<ExternalMetric> = {}): Externa
   };
 }
 
-const [DEFAULT_SOURCE] = Object.values(resolveServiceConfig({}, null).prometheus);
+const [DEFAULT_SOURCE] = Object.values(
+  resolveServiceConfig({ prometheus: { default: { resourceWindowSeconds: 120 } } }, null).prometheus,
+);
 
-/** Builds the data source `default` with its default settings, at an address where nothing listens. */
+/** Builds the data source `default` with its default settings and a window of 120 s, at an address where nothing listens. */
 export function aSource(overrides: Partial<SourceConfig> = {}): SourceConfig {
   if (DEFAULT_SOURCE === undefined) throw new Error('no data source by default');
   return { ...DEFAULT_SOURCE, urls: ['http://127.0.0.1:1'], ...overrides };

@@ -168,7 +168,9 @@ async function checkScalers(
   // Queries of all scalers go through one planner, which sends each distinct query once. Unreachable data
   // sources are not queried.
   const round = createMetricSource({
-    sources: new Map(Object.entries(config.prometheus)),
+    sources: new Map(
+      Object.entries(config.prometheus).map(([name, source]) => [name, sources.get(name)?.source ?? source]),
+    ),
     clock,
     onQuery: () => undefined,
     createClient: (source) =>

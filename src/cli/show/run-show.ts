@@ -1,10 +1,15 @@
 import { isServiceDocument } from '../../config/read-service-config.js';
+import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-service-config.js';
+import type { Path } from '../../scaler/problems/finding.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
+import { resourceWindowSeconds, takesWindow } from '../../prometheus/data-source/resource-queries.js';
+import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { type ReadOptions, readScalerDocument, refuseDuplicates } from '../../scaler/read/read-scalers.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
+import { SCRAPES_IN_WINDOW, windowOfInterval } from '../../units/resource-window.js';
 import { type InputFile, readInput, unreadable } from '../input/read-files.js';
 import type { CommandIo, ExitCode } from '../process/io.js';
 import { readOutputFormat } from '../output/output-format.js';
@@ -35,7 +40,8 @@ export async function runShow(options: ShowOptions, io: CommandIo): Promise<Exit
   const input = await readInput(options.file, io);
   if ('code' in input) return printProblems([input], io);
   const { shown, problems } = readShown(input, readOptionsOf(service?.config ?? null));
-  if (shown.length > 0) io.stdout.write(FORMATS[format](shown));
+  const { prometheus } = service?.config ?? resolveServiceConfig({}, null);
+  if (shown.length > 0) io.stdout.write(FORMATS[format](shown, prometheus));
   return printProblems([...(service?.problems ?? []), ...problems], io);
 }
 
@@ -66,9 +72,17 @@ function readShown(
   return { shown, problems: read.flatMap(({ problems }) => problems) };
 }
 
-const FORMATS: Readonly<Record<'text' | 'yaml' | 'json', (shown: readonly Shown[]) => string>> = {
-  text: (shown) =>
-    shown.map(({ scaler, rows }) => `# ${scalerKey(scaler)}\n${rowsAsText(rows)}\n`).join('\n'),
+type Sources = ServiceConfig['prometheus'];
+
+const FORMATS: Readonly<
+  Record<'text' | 'yaml' | 'json', (shown: readonly Shown[], sources: Sources) => string>
+> = {
+  text: (shown, sources) =>
+    shown
+      .map(({ scaler, rows }) =>
+        [`# ${scalerKey(scaler)}`, rowsAsText([...rows, ...windowRows(scaler, sources)]), ''].join('\n'),
+      )
+      .join('\n'),
   yaml: (shown) => shown.map(({ rows }) => rowsAsYaml(rows)).join('---\n'),
   json: (shown) => {
     const documents = shown.map(({ scaler, rows }) => ({
@@ -78,3 +92,32 @@ const FORMATS: Readonly<Record<'text' | 'yaml' | 'json', (shown: readonly Shown[
     return `${JSON.stringify(documents, null, 2)}\n`;
   },
 };
+
+/** Returns a row for the window of each resource query, which is not part of the document. */
+function windowRows({ spec }: Scaler, sources: Sources): readonly Row[] {
+  const rows = new Map<string, Row>();
+  for (const metric of spec.metrics) {
+    const source = sources[metric.source];
+    const isResource = metric.type === 'Resource' || metric.type === 'ContainerResource';
+    const seconds = !isResource || source === undefined ? 0 : resourceWindowSeconds(source, metric.name);
+    if (source !== undefined && seconds > 0)
+      rows.set(`${source.name} ${metric.name}`, windowRow(source, metric.name, seconds));
+  }
+  return [...rows.values()];
+}
+
+function windowRow(source: SourceConfig, resource: string, seconds: number): Row {
+  const { name, learnedIntervalSeconds, resourceWindows = {} } = source;
+  const row = (field: Path, value: unknown, from: string): Row => {
+    return { path: ['prometheus', name, ...field], value, from, by: null, isUnset: false };
+  };
+  if (!takesWindow(source, resource))
+    return resource in resourceWindows
+      ? row(['resourceWindows', resource], seconds, 'service config')
+      : row(['resourceWindows', resource], seconds, 'the range of the resource query');
+  const field = ['resourceWindowSeconds'];
+  if (learnedIntervalSeconds === undefined) return row(field, seconds, 'service config');
+  const least = windowOfInterval(0);
+  const from = `built in: at least ${least} s, and ${seconds} s until the scrape interval is known`;
+  return row(field, `${SCRAPES_IN_WINDOW} scrapes`, from);
+}

@@ -11,8 +11,8 @@ export function metricObserver(settings: {
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly recoveryHoldMaxSeconds: number;
 }): ObserveMetrics {
-  const { sources, recoveryHoldMaxSeconds } = settings;
-  return ({ scaler, memory, readings, now, pods }) => {
+  const { recoveryHoldMaxSeconds } = settings;
+  return ({ scaler, memory, readings, now, pods, sources = settings.sources }) => {
     const { results, ages } = readings;
     const samples = toSamples(scaler, results, { pods, now, sources });
     const { holds, holdScaleDownUntil, holdReason } = advanceHolds(memory.holds, {

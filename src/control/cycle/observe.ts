@@ -84,7 +84,7 @@ function observeTarget(
   ports: CyclePorts,
   seen: ReadTarget & { readonly others: readonly OtherScaler[] },
 ): Observation {
-  const { scaler, now, readings } = input;
+  const { scaler, now, readings, answers } = input;
   const { cluster } = ports;
   const { namespace } = scaler;
   const { target, others } = seen;
@@ -92,7 +92,7 @@ function observeTarget(
   const memory = withWriterCheck(input.memory, known, { target, now });
   const podFacts = keepFacts(input.memory.podFacts, cluster.listPods(namespace, target.selector));
   const { pods } = podFacts;
-  const metrics = ports.observeMetrics({ scaler, memory, readings, now, pods });
+  const metrics = ports.observeMetrics({ scaler, memory, readings, now, pods, sources: answers.sources });
   const stale = whyStale(cluster, namespace);
   const staleUntil = stale === null ? null : addSeconds(now, scaler.spec.syncPeriodSeconds);
   const held = laterHold(metrics.holdScaleDownUntil, staleUntil);

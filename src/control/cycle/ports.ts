@@ -65,6 +65,8 @@ export type ObserveMetrics = (input: {
   readonly readings: Readings;
   readonly now: Instant;
   readonly pods: Snapshot['pods'];
+  /** The data sources as they were queried. Default: those of the config. */
+  readonly sources?: RoundAnswers['sources'];
 }) => {
   readonly samples: Snapshot['samples'];
   readonly holds: Memory['holds'];

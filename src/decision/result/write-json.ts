@@ -78,7 +78,7 @@ function sampleToJson(sample: Sample): Readonly<Record<string, unknown>> {
       return { at, windowSeconds, pods, ...partial };
     }
     case 'containers': {
-      const { windowSeconds, starts, values } = sample;
+      const { windowSeconds, learnedIntervalSeconds, starts, values } = sample;
       const containers = Object.fromEntries(
         sample.pods.map((pod, index) => {
           const [start = 0, end = 0] = starts.slice(index, index + 2);
@@ -86,7 +86,7 @@ function sampleToJson(sample: Sample): Readonly<Record<string, unknown>> {
           return [pod, Object.fromEntries(names.map((name, offset) => [name, values[start + offset]]))];
         }),
       );
-      return { at, windowSeconds, containers, ...partial };
+      return { at, windowSeconds, learnedIntervalSeconds, containers, ...partial };
     }
     default:
       return sample satisfies never;

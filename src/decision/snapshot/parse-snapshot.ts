@@ -18,6 +18,7 @@ import {
 import type {
   Pod,
   PodPhase,
+  PodsSample,
   ReplicaCounts,
   Sample,
   SampleErrorKind,
@@ -159,14 +160,26 @@ function readSample(field: Field): Sample {
     const { at, values, partial } = readObject(field, ['at', 'values', 'partial']);
     return { form, ...readValued({ at, partial }), values: readArray(values).map(readNumber) };
   }
-  const sample = readObject(field, ['at', 'windowSeconds', form, 'partial']);
-  const windowSeconds = optional(sample.windowSeconds, (inner) => readInteger(inner, 0)) ?? 0;
-  const valued = { ...readValued(sample), windowSeconds };
   if (form === 'pods') {
-    const byPod = mapValues(sample[form], readNumber);
-    return { form, ...valued, pods: [...byPod.keys()], values: [...byPod.values()] };
+    const sample = readObject(field, ['at', 'windowSeconds', form, 'partial']);
+    const byPod = mapValues(sample.pods, readNumber);
+    return { form, ...readRate(sample), pods: [...byPod.keys()], values: [...byPod.values()] };
   }
-  return { form, ...valued, ...listUsage(mapValues(sample[form], (pod) => mapValues(pod, readNumber))) };
+  const sample = readObject(field, ['at', 'windowSeconds', 'learnedIntervalSeconds', form, 'partial']);
+  const { containers, learnedIntervalSeconds: learned } = sample;
+  return {
+    form,
+    ...readRate(sample),
+    ...(learned.value === undefined ? {} : { learnedIntervalSeconds: optional(learned, readNumber) }),
+    ...listUsage(mapValues(containers, (pod) => mapValues(pod, readNumber))),
+  };
+}
+
+function readRate(
+  sample: Record<'at' | 'windowSeconds' | 'partial', Field>,
+): Pick<PodsSample, 'at' | 'windowSeconds' | 'partial'> {
+  const windowSeconds = optional(sample.windowSeconds, (inner) => readInteger(inner, 0)) ?? 0;
+  return { ...readValued(sample), windowSeconds };
 }
 
 function readErrorSample(field: Field): Sample {

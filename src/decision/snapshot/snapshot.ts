@@ -67,6 +67,8 @@ export interface ContainersSample extends Valued, ContainerUsage {
   readonly form: 'containers';
   /** Window of the rate; 0: a gauge. */
   readonly windowSeconds: number;
+  /** The scrape interval that the window follows; null: not known yet. Unset: the service config sets the window. */
+  readonly learnedIntervalSeconds?: number | null;
 }
 
 /** One value for each pod, for Pods. */

@@ -32,6 +32,11 @@ export interface SourceConfig {
   readonly tls: TlsFiles | null;
   /** Value of `$window` in resource queries. */
   readonly resourceWindowSeconds: number;
+  /**
+   * The scrape interval of the resource series, which the window follows; null: not known yet, so that the window is the
+   * default. Unset: the config sets the window.
+   */
+  readonly learnedIntervalSeconds?: number | null;
   /** PromQL with `$namespaces` and `$window`, by resource name. */
   readonly resourceQueries: Readonly<Record<string, string>>;
   /** Replacements if the server is VictoriaMetrics; null if the config sets the flavor. */

@@ -30,15 +30,19 @@ export interface PreparedRound {
 
 /** Prepares rounds, and keeps the last one of each sync period for later rounds with the same scalers. */
 export interface RoundPreparation {
-  /** Yields after each scaler that is new in the round. */
-  readonly prepare: (due: readonly DueScaler[]) => Generator<void, PreparedRound, void>;
+  /** Yields after each scaler that is new in the round. Other sources than in the last round change all queries. */
+  readonly prepare: (
+    due: readonly DueScaler[],
+    sources: ReadonlyMap<string, SourceConfig>,
+  ) => Generator<void, PreparedRound, void>;
 }
 
 /** More periods than a fleet has: a longer list would keep deleted documents in memory. */
 const KEPT_PERIODS = 4;
 
-export function createRoundPreparation(sources: ReadonlyMap<string, SourceConfig>): RoundPreparation {
+export function createRoundPreparation(): RoundPreparation {
   const keptByPeriod = new Map<number, KeptRounds>();
+  let sources: ReadonlyMap<string, SourceConfig> = new Map();
 
   /** A document is frozen, so its queries are built once. */
   const neededFor = (due: DueScaler, { last, before }: Partial<KeptRounds>): NeededScaler => {
@@ -58,7 +62,9 @@ export function createRoundPreparation(sources: ReadonlyMap<string, SourceConfig
   };
 
   return {
-    prepare: function* (due) {
+    prepare: function* (due, ofRound) {
+      if (ofRound !== sources) keptByPeriod.clear();
+      sources = ofRound;
       const kept = keptByPeriod.get(longestPeriod(due));
       if (kept !== undefined && areSame(kept.last.due, due)) {
         keep({ last: kept.last, before: undefined });

@@ -34,7 +34,7 @@ export interface KnownSource {
   readonly ages: SourceAges;
   readonly sampleAges: SampleAges;
   readonly duplicates: DuplicateWatch | null;
-  /** By flavor, resource and query. */
+  /** By flavor, resource, window and query. */
   readonly batches: Map<string, ResourceBatches>;
   /** By source, query without `$pods`, and sync period. */
   readonly podsBatches: RecentMap<string, PodsBatches>;
@@ -46,6 +46,8 @@ export interface RoundOrder {
   readonly clock: Clock;
   /** A number that increases from round to round. */
   readonly round: number;
+  /** The data sources with the windows of the round. */
+  readonly sources: ReadonlyMap<string, SourceConfig>;
   /** Called with an internal error. The queries that it concerns have no value. */
   readonly onFault: (error: unknown) => void;
 }
@@ -78,16 +80,17 @@ export function* startQueries(
   const byResource = new Map<string, ResourceBatch>();
   const askResource = (key: string, planned: PlannedResource): void => {
     const { source, resource, namespaces, seconds } = planned;
-    const { queue, batches, recognition, duplicates } = mustGet(known, source.name);
+    const ofSource = mustGet(known, source.name);
+    const { queue, batches, duplicates } = ofSource;
     const budget = budgetOf(source.name, null);
     const queryOrder = { seconds, signal, round, untilMs: untilMsOf(planned) };
     const ask = (query: string): Promise<Answer> => queue.ask(query, queryOrder);
     const askTimed = (query: string): Promise<TimedAnswer> =>
       timed((onSeconds) => queue.ask(query, { ...queryOrder, onSeconds }));
     const begin = (): ResourceBatch => {
-      const recognized = recognition.config();
-      const config = duplicates?.adaptConfig(recognized) ?? recognized;
-      const form = `${config.flavor}\n${resource}\n${config.resourceQueries[resource] ?? ''}`;
+      const config = queryConfig(ofSource, mustGet(order.sources, source.name));
+      const query = config.resourceQueries[resource] ?? '';
+      const form = `${config.flavor}\n${resource}\n${config.resourceWindowSeconds}\n${query}`;
       let batch = batches.get(form);
       if (batch === undefined) batches.set(form, (batch = createResourceBatches(config, resource, onFault)));
       return batch.ask(namespaces, { round, budget, askQuery: askTimed, now: clock.now() });
@@ -152,6 +155,16 @@ export function* startQueries(
       return checkedAnswer(answer, need.checks, (query) => mustGet(byQuery, queryKey(source, query)));
     },
   };
+}
+
+/** Returns the config of a data source with the queries that fit its server and its series, and the window of a round. */
+export function queryConfig({ recognition, duplicates }: KnownSource, ofRound: SourceConfig): SourceConfig {
+  const recognized = recognition.config();
+  const config = duplicates?.adaptConfig(recognized) ?? recognized;
+  const { resourceWindowSeconds, learnedIntervalSeconds } = ofRound;
+  return learnedIntervalSeconds === undefined
+    ? config
+    : { ...config, resourceWindowSeconds, learnedIntervalSeconds };
 }
 
 type PlannedEntry = PreparedRound['queries'][number] | PreparedRound['resources'][number];

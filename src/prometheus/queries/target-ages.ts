@@ -57,8 +57,13 @@ export interface CheckedSelector {
   readonly valueAtSeconds: number | null;
 }
 
+type MeasuredSelector = Pick<
+  CheckedSelector,
+  'text' | 'rangeSeconds' | 'offsetSeconds' | 'by' | 'isVictoriaMetrics' | 'defaultInterval'
+>;
+
 /** Returns the scrape intervals of a selector's jobs; empty if it has had no two samples at different times. */
-export async function readIntervals(selector: CheckedSelector, ask: AskAges): Promise<Intervals> {
+export async function readIntervals(selector: MeasuredSelector, ask: AskAges): Promise<Intervals> {
   return intervalsOf(readSeries(await ask(intervalQuery(selector))) ?? [], selector.defaultInterval);
 }
 
@@ -68,7 +73,7 @@ function intervalQuery({
   offsetSeconds,
   by,
   isVictoriaMetrics,
-}: CheckedSelector): string {
+}: MeasuredSelector): string {
   const span = rangeSeconds > 0 ? 2 * rangeSeconds : INTERVAL_SECONDS;
   const step = Math.max(1, Math.ceil(span / INTERVAL_STEPS));
   // The function of VictoriaMetrics also counts the change to the first sample.

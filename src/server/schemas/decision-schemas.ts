@@ -137,7 +137,13 @@ const windowSeconds = z.number().min(0);
 const byName = z.record(z.string(), z.number());
 
 const sampleSchema = z.union([
-  z.object({ at: time, windowSeconds, containers: z.record(z.string(), byName), partial }),
+  z.object({
+    at: time,
+    windowSeconds,
+    learnedIntervalSeconds: z.number().nullable().optional(),
+    containers: z.record(z.string(), byName),
+    partial,
+  }),
   z.object({ at: time, windowSeconds, pods: byName, partial }),
   z.object({ at: time, values: z.array(z.number()), partial }),
   z.object({ error: z.string(), kind: z.enum(ERROR_KINDS) }),

@@ -4,16 +4,7 @@ import { resourceQueryFor } from '../../../src/cli/doctor/resources/resource-lab
 import { checkSyntax } from '../../../src/promql/syntax.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import type { CheckName } from '../../../src/cli/doctor/report/check-names.js';
-import {
-  type Scripted,
-  clusterOfWeb,
-  document,
-  every,
-  diagnosed,
-  healthy,
-  prometheus,
-  scraped,
-} from './rig.js';
+import { type Scripted, clusterOfWeb, document, diagnosed, healthy, prometheus } from './rig.js';
 
 let simulator: Simulator;
 let pods: readonly string[];
@@ -314,83 +305,5 @@ describe('resource-series', () => {
     expect(found).toMatchObject({
       message: 'prometheus.default.resourceQueries.cpu returns series without the label pod',
     });
-  });
-});
-
-describe('scrape-interval', () => {
-  const found = (secondsAgo: readonly number[]): Promise<readonly CheckResult[]> =>
-    results('scrape-interval', [...scraped(secondsAgo), ...healthy(pods)]);
-
-  it.each([
-    ['every 30 s for 900 s', every(30, 900)],
-    ['every second for 3 s', every(1, 3)],
-    ['every 30 s for 60 s', every(30, 60)],
-    ['every 30 s, now and then late', [121, 90, 61, 30, 0]],
-  ])('succeeds with scrapes %s', async (_, secondsAgo) => {
-    expect(await found(secondsAgo)).toEqual([]);
-  });
-
-  it.each([
-    ['for long', every(60, 900)],
-    ['for two scrapes', every(60, 120)],
-  ])('warns about 2 scrapes in the window, every 60 s %s, with settings that fit', async (_, secondsAgo) => {
-    const [first] = await found(secondsAgo);
-
-    expect(first).toMatchObject({
-      status: 'warning',
-      message:
-        'the containers are scraped about every 60 s, so the window of 120 s contains 2 samples; at least 4 are recommended, so that a failed scrape leaves no gap',
-    });
-    expect(first?.fix).toContain(
-      'prometheus.default: { scrapeIntervalSeconds: 60, resourceWindowSeconds: 240 }',
-    );
-  });
-
-  it('fails with 1 scrape in the window', async () => {
-    const [first] = await found(every(120, 900));
-
-    expect(first?.status).toBe('failed');
-    expect(first?.message).toContain(
-      'about every 120 s, so the window of 120 s contains 1 sample; rate needs at least 2',
-    );
-    expect(first?.fix).toContain('scrapeIntervalSeconds: 120, resourceWindowSeconds: 480');
-    expect(first?.fix).toContain('scrape_interval: 15s');
-  });
-
-  const advised = async (secondsAgo: readonly number[], source = ''): Promise<string> => {
-    const script = [...scraped(secondsAgo), ...healthy(pods)];
-    const { url } = await prometheus(script);
-    const documents = { web: document('web') };
-    const { results: all } = await diagnosed({
-      prometheus: url,
-      source,
-      kubernetes: simulator.url,
-      documents,
-    });
-    const ok = all.find(({ check, status }) => check === 'scrape-interval' && status === 'ok');
-    return ok?.message ?? '';
-  };
-
-  it('recommends a window of 60 s for an interval of 15 s, and both for one of 16 s and more', async () => {
-    expect(await advised(every(15, 900))).toBe(
-      'scraped every 15 s (resourceWindowSeconds: 60 would follow the load sooner)',
-    );
-    expect(await advised(every(16, 900))).toBe(
-      'scraped every 16 s (scrape_interval: 15s and resourceWindowSeconds: 60 would follow the load sooner)',
-    );
-  });
-
-  it('recommends nothing if the window is 60 s, but shorter scrapes if it is 61 s', async () => {
-    const window = (seconds: number): string =>
-      `, scrapeIntervalSeconds: 10, resourceWindowSeconds: ${seconds}`;
-
-    expect(await advised(every(10, 900), window(60))).toBe('scraped every 10 s');
-    expect(await advised(every(10, 900), window(61))).toContain('resourceWindowSeconds: 60 would');
-  });
-
-  it('does not guess from a single scrape', async () => {
-    expect(await found([0])).toMatchObject([
-      { status: 'skipped', message: 'cpu has a single sample, so the interval is not known yet' },
-    ]);
   });
 });

@@ -29,7 +29,8 @@ async function diagnose(
   { source = '', documents = { web: document('web') } } = {},
 ): Promise<Diagnosis> {
   const { url } = await prometheus([...script, ...healthy(pods)]);
-  return diagnosed({ prometheus: url, kubernetes, source, documents });
+  const window = `${source}, resourceWindowSeconds: 120`;
+  return diagnosed({ prometheus: url, kubernetes, source: window, documents });
 }
 
 async function results(...asked: Parameters<typeof diagnose>): Promise<readonly CheckResult[]> {

@@ -42,6 +42,26 @@ describe('show', () => {
     expect(new Set(lines.slice(1).map((line) => line.indexOf('# '))).size).toBe(1);
   });
 
+  it.each([
+    ['', '4 scrapes', 'built in: at least 20 s, and 120 s until the scrape interval is known'],
+    [
+      'scrapeIntervalSeconds: 15',
+      '4 scrapes',
+      'built in: at least 20 s, and 60 s until the scrape interval is known',
+    ],
+    ['resourceWindowSeconds: 180', '180', 'service config'],
+  ])('ends with the window of cpu and its origin, with %s', async (source, value, origin) => {
+    const cwd = folderOf({ 'web.yaml': MINIMAL, 'service.yaml': `prometheus: { default: { ${source} } }` });
+
+    const { stdout } = await runCli(['show', 'web.yaml', '--config', 'service.yaml'], { cwd });
+
+    expect(stdout.trimEnd().split('\n').at(-1)?.split(/ {2,}/)).toEqual([
+      'prometheus.default.resourceWindowSeconds',
+      value,
+      `# ${origin}`,
+    ]);
+  });
+
   it.each(readdirSync(EXAMPLES))('prints YAML that reads as the same spec for %s', async (file) => {
     const { stdout } = await runCli(['show', file, '-o', 'yaml'], { cwd: EXAMPLES });
 

@@ -83,7 +83,14 @@ describe('watchWallClock', () => {
 
 describe('shiftMemory', () => {
   const heldAs = (hold: MetricHold): ScalerHolds => [
-    { metric: cpuMetric, key: 'Resource/cpu', rangeSeconds: 120, startRangeSeconds: 120, hold },
+    {
+      metric: cpuMetric,
+      key: 'Resource/cpu',
+      rangeSeconds: 120,
+      startRangeSeconds: 120,
+      source: undefined,
+      hold,
+    },
   ];
   const memory = {
     ...settledMemory({

@@ -172,6 +172,19 @@ describe('a snapshot that parseSnapshot accepts', () => {
 });
 
 describe('the JSON of a snapshot', () => {
+  it.each([{}, { learnedIntervalSeconds: null }, { learnedIntervalSeconds: 15 }])(
+    'keeps the interval that a window follows, known or not: %j',
+    (learned) => {
+      const samples = [{ at: NOW, windowSeconds: 60, ...learned, containers: { a: { app: 0.5 } } }];
+      const snapshot = read(snapshotOf({ pods: [pod('a')], samples }, { metrics: [cpu] }));
+
+      const written: unknown = JSON.parse(JSON.stringify(snapshotToJson(snapshot)));
+
+      expect(written).toMatchObject({ samples });
+      expect(parseSnapshot(written).samples).toEqual(snapshot.samples);
+    },
+  );
+
   it('has the pod fields that a decision needs and omits those that only the watch uses', () => {
     const snapshot = read(snapshotOf({ pods: [pod('a')] }));
     const pods = snapshot.pods.map((one) => ({

@@ -120,7 +120,8 @@ export async function startStand(): Promise<Stand> {
 
 function headOf(sources: Readonly<Record<string, string>>): string {
   const lines = Object.entries(sources).map(
-    ([name, url]) => `  ${name}: { urls: ['${url}'], timeoutSeconds: 2, scrapeIntervalSeconds: 1 }\n`,
+    ([name, url]) =>
+      `  ${name}: { urls: ['${url}'], timeoutSeconds: 2, scrapeIntervalSeconds: 1, resourceWindowSeconds: 120 }\n`,
   );
   return `prometheus:\n${lines.join('')}state: { enabled: true }\ndefaults: { syncPeriodSeconds: 1 }\n`;
 }

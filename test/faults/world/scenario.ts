@@ -151,7 +151,7 @@ function writeMetric({ kind, source, perReplica, query }: MetricPlan): object {
 export function serviceConfig(isSharded: boolean): string {
   return `
 prometheus:
-  default: { urls: ["http://default:9090"], scrapeIntervalSeconds: ${SCRAPE_SECONDS} }
+  default: { urls: ["http://default:9090"], scrapeIntervalSeconds: ${SCRAPE_SECONDS}, resourceWindowSeconds: 120 }
   queues: { urls: ["http://queues:9090"], scrapeIntervalSeconds: ${SCRAPE_SECONDS} }
 log: { level: warn, format: text }
 ${isSharded ? 'sharding: { enabled: true }\n' : ''}`;

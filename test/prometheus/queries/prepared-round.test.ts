@@ -26,9 +26,9 @@ const METRICS: readonly (readonly MetricSpec[])[] = [
   [],
 ];
 
-function prepareWith(preparation = createRoundPreparation(sources)) {
+function prepareWith(preparation = createRoundPreparation()) {
   return (due: readonly DueScaler[]): { readonly round: PreparedRound; readonly steps: number } => {
-    const work = preparation.prepare(due);
+    const work = preparation.prepare(due, sources);
     for (let steps = 0; ; steps += 1) {
       const next = work.next();
       if (next.done === true) return { round: next.value, steps };

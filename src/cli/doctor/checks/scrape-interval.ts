@@ -1,4 +1,5 @@
 import { resourceQuery, takesWindow } from '../../../prometheus/data-source/resource-queries.js';
+import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
 import { vectorSelectors } from '../../../promql/vector-selectors.js';
 import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { type SourceContext, sourceSubject } from '../context/context.js';
@@ -41,11 +42,7 @@ export async function checkScrapeInterval(context: SourceContext): Promise<reado
 
 function judgeScrapes(
   make: ReturnType<typeof resultsOf>,
-  source: {
-    readonly name: string;
-    readonly resourceWindowSeconds: number;
-    readonly scrapeIntervalSeconds: number;
-  },
+  source: SourceConfig,
   { inWindow, interval }: { readonly inWindow: number; readonly interval: number },
 ): CheckResult {
   const key = `prometheus.${source.name}`;
@@ -64,12 +61,20 @@ function judgeScrapes(
 
 /** Returns the settings that docs/guides/tune.md recommends; empty if they are in use. */
 function adviceFor(
-  { resourceWindowSeconds }: { readonly resourceWindowSeconds: number },
+  {
+    resourceWindowSeconds,
+    learnedIntervalSeconds,
+  }: Pick<SourceConfig, 'resourceWindowSeconds' | 'learnedIntervalSeconds'>,
   interval: number,
 ): string {
-  if (resourceWindowSeconds <= ADVISED_WINDOW_SECONDS) return '';
-  const scrapes = interval <= ADVISED_SECONDS ? '' : `scrape_interval: ${ADVISED_SECONDS}s and `;
-  return ` (${scrapes}resourceWindowSeconds: ${ADVISED_WINDOW_SECONDS} would follow the load sooner)`;
+  const isLearned = typeof learnedIntervalSeconds === 'number';
+  const settings = [
+    ...(interval <= ADVISED_SECONDS ? [] : [`scrape_interval: ${ADVISED_SECONDS}s`]),
+    ...(isLearned ? [] : [`resourceWindowSeconds: ${ADVISED_WINDOW_SECONDS}`]),
+  ];
+  const isShort = resourceWindowSeconds <= ADVISED_WINDOW_SECONDS || settings.length === 0;
+  const advice = isShort ? '' : ` (${settings.join(' and ')} would follow the load sooner)`;
+  return `${isLearned ? `, so that the window is ${resourceWindowSeconds} s` : ''}${advice}`;
 }
 
 const USUAL_SECONDS = [1, 2, 5, 10, 15, 20, 30, 60, 90, 120, 180, 240, 300, 600];

@@ -1,5 +1,6 @@
 import { createPrometheusClient } from '../../../prometheus/client/client.js';
 import { createProbe } from '../../../prometheus/client/request.js';
+import { learnWindow } from '../../../prometheus/queries/learned-windows.js';
 import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
 import { type DoctorContext, REQUEST_MS, type SourceContext } from './context.js';
 
@@ -22,7 +23,8 @@ export function openDataSource(context: DoctorContext, source: SourceConfig): Op
   };
   const recognized = async (): Promise<SourceContext> => {
     await client.recognize?.(options);
-    return { ...opened, source: client.fittingConfig?.() ?? source };
+    const fitting = client.fittingConfig?.() ?? source;
+    return { ...opened, source: await learnWindow(fitting, context.scalers, opened.runQuery) };
   };
   return { ...opened, recognized };
 }

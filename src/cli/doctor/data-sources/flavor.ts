@@ -1,5 +1,4 @@
 import { engineOfBuild } from '../../../prometheus/client/engine.js';
-import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
 import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { REQUEST_MS, type SourceContext, sourceSubject } from '../context/context.js';
 import { withoutTrailingSlashes } from '../../../units/base-url.js';
@@ -23,10 +22,7 @@ async function checkUrl({ source, probe, signal }: SourceContext, url: string): 
       line,
     );
   if (engine === 'victoriametrics' && source.flavor !== 'victoriametrics')
-    return make.failed(
-      `${url} is VictoriaMetrics and ${key} is ${source.flavor}: ${withoutFlavor(source)}`,
-      line,
-    );
+    return make.failed(`${url} is VictoriaMetrics and ${key} is ${source.flavor}: ${WITHOUT_FLAVOR}`, line);
   if (engine === 'other' && source.flavor === 'victoriametrics')
     return make.failed(
       `${url} is not VictoriaMetrics, but ${key} is victoriametrics: its cpu query omits containers that restarted`,
@@ -35,9 +31,6 @@ async function checkUrl({ source, probe, signal }: SourceContext, url: string): 
   return null;
 }
 
-function withoutFlavor({ resourceWindowSeconds }: SourceConfig): string {
-  return (
-    'samples are about 30 s old, responses of a cluster may be incomplete, and ' +
-    `a container that restarted is counted twice for ${resourceWindowSeconds} s`
-  );
-}
+const WITHOUT_FLAVOR =
+  'samples are about 30 s old, responses of a cluster may be incomplete, and ' +
+  'a container that restarted is counted twice for the window of the query';

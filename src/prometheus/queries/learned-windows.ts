@@ -1,0 +1,238 @@
+import { joinPatterns, podsPatternOf } from '../../promql/pods-pattern.js';
+import { stringLiteral } from '../../promql/quoting.js';
+import { selectedRanges } from '../../promql/ranges.js';
+import { selectorText, type VectorSelector } from '../../promql/vector-selectors.js';
+import type { MetricSpec, Scaler } from '../../scaler/spec.js';
+import type { Clock } from '../../units/clock.js';
+import { windowOfInterval } from '../../units/resource-window.js';
+import { resourceQuery, takesWindow } from '../data-source/resource-queries.js';
+import type { SourceConfig } from '../data-source/source-config.js';
+import { type AskAges, readIntervals, Unanswered } from './target-ages.js';
+
+/**
+ * The windows of resource queries. A window that the config does not set follows the scrape interval of the series, which
+ * is read from a few workloads every two minutes.
+ */
+export interface LearnedWindows {
+  /** Returns the data sources with their windows for a round that starts now. The same map until a window changes. */
+  readonly sources: () => ReadonlyMap<string, SourceConfig>;
+  /** Reads the interval of a data source in the background if that is due. Never throws. */
+  readonly learn: (
+    /** With the queries of the round. */
+    config: SourceConfig,
+    given: { readonly scalers: () => Iterable<Scaler>; readonly ask: AskAges },
+  ) => void;
+}
+
+const READ_MS = 120_000;
+/** A different interval counts if a second reading confirms it: the first one may have met failed scrapes. */
+const CONFIRM_MS = 15_000;
+/** Interval between readings while there is no interval yet; doubled after each of them, up to `MOST_RETRY_MS`. */
+const RETRY_MS = 15_000;
+const MOST_RETRY_MS = 600_000;
+
+/** Workloads whose series a reading compares: enough to meet several nodes, few enough to cost nothing. */
+const READ_WORKLOADS = 8;
+
+/** Half of the time in which a reading looks for samples. */
+const READ_RANGE_SECONDS = 60;
+
+interface Learned {
+  intervalSeconds: number | null;
+  /** Another interval that the last reading found; null: it found none. */
+  found: number | null;
+  nextMs: number;
+  retryMs: number;
+  isReading: boolean;
+  readings: number;
+}
+
+export function createLearnedWindows(parts: {
+  readonly sources: ReadonlyMap<string, SourceConfig>;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly onFault: (error: unknown) => void;
+}): LearnedWindows {
+  const { clock, onFault } = parts;
+  let current = parts.sources;
+  const states = new Map<string, Learned>();
+
+  const set = (name: string, intervalSeconds: number): void => {
+    const config = current.get(name);
+    if (config === undefined) return;
+    current = new Map(current).set(name, withInterval(config, intervalSeconds));
+  };
+
+  const note = (name: string, state: Learned, seconds: number | null): void => {
+    const nowMs = clock.monotonicMs();
+    if (seconds === null) {
+      state.nextMs = nowMs + (state.intervalSeconds === null ? state.retryMs : READ_MS);
+      state.retryMs = Math.min(MOST_RETRY_MS, 2 * state.retryMs);
+      return;
+    }
+    state.retryMs = RETRY_MS;
+    state.nextMs = nowMs + READ_MS;
+    const known = state.intervalSeconds;
+    if (known !== null && isNear(seconds, known)) {
+      state.found = null;
+    } else if (known !== null && state.found === null) {
+      state.found = seconds;
+      state.nextMs = nowMs + CONFIRM_MS;
+    } else {
+      state.intervalSeconds = usualInterval(Math.max(seconds, state.found ?? 0));
+      state.found = null;
+      if (state.intervalSeconds !== known) set(name, state.intervalSeconds);
+    }
+  };
+
+  return {
+    sources: () => current,
+    learn: (config, { scalers, ask }) => {
+      const { name } = config;
+      if (config.learnedIntervalSeconds === undefined) return;
+      const state = states.get(name) ?? {
+        intervalSeconds: null,
+        found: null,
+        nextMs: -Infinity,
+        retryMs: RETRY_MS,
+        isReading: false,
+        readings: 0,
+      };
+      states.set(name, state);
+      if (state.isReading || clock.monotonicMs() < state.nextMs) return;
+      const users = someOf(usersOfWindow(config, scalers()), state.readings);
+      if (users.length === 0) return;
+      state.isReading = true;
+      state.readings += 1;
+      readInterval(config, users, ask)
+        .then((seconds) => note(name, state, seconds))
+        .catch(onFault)
+        .finally(() => (state.isReading = false));
+    },
+  };
+}
+
+/** Returns a data source with the window that follows its series, unless its config sets one or no interval is found. */
+export async function learnWindow(
+  config: SourceConfig,
+  scalers: Iterable<Scaler>,
+  ask: AskAges,
+): Promise<SourceConfig> {
+  if (config.learnedIntervalSeconds === undefined) return config;
+  const users = someOf(usersOfWindow(config, scalers), 0);
+  const seconds = users.length === 0 ? null : await readInterval(config, users, ask);
+  return seconds === null ? config : withInterval(config, usualInterval(seconds));
+}
+
+function withInterval(config: SourceConfig, intervalSeconds: number): SourceConfig {
+  return {
+    ...config,
+    resourceWindowSeconds: windowOfInterval(intervalSeconds),
+    learnedIntervalSeconds: intervalSeconds,
+  };
+}
+
+interface WindowUser {
+  readonly scaler: Scaler;
+  readonly resources: readonly string[];
+}
+
+/** Returns the scalers with metrics whose resource query takes the window of the data source. */
+function usersOfWindow(config: SourceConfig, scalers: Iterable<Scaler>): readonly WindowUser[] {
+  const users: WindowUser[] = [];
+  for (const scaler of scalers) {
+    const resources = scaler.spec.metrics
+      .filter(
+        ({ type, source, name }) => isResource(type) && source === config.name && takesWindow(config, name),
+      )
+      .map(({ name }) => name);
+    if (resources.length > 0) users.push({ scaler, resources });
+  }
+  return users;
+}
+
+function isResource(type: MetricSpec['type']): boolean {
+  return type === 'Resource' || type === 'ContainerResource';
+}
+
+/** Returns other ones in each reading, evenly spread over the list. */
+function someOf(users: readonly WindowUser[], reading: number): readonly WindowUser[] {
+  const step = Math.max(1, Math.floor(users.length / READ_WORKLOADS));
+  return users.filter((_, index) => index % step === reading % step).slice(0, READ_WORKLOADS);
+}
+
+/** Returns the longest interval in seconds between samples of these workloads; null: none is known. */
+async function readInterval(
+  config: SourceConfig,
+  users: readonly WindowUser[],
+  ask: AskAges,
+): Promise<number | null> {
+  const namespaces = [...new Set(users.map(({ scaler }) => scaler.namespace))];
+  const pods = joinPatterns(
+    users.map(({ scaler: { spec } }) => podsPatternOf(spec.scaleTargetRef.kind, spec.scaleTargetRef.name)),
+  );
+  try {
+    let longest: number | null = null;
+    for (const resource of new Set(users.flatMap(({ resources }) => resources))) {
+      const ofPods = await longestOf(config, { resource, namespaces, pods }, ask);
+      // The label of the pod may have another name.
+      const seconds =
+        ofPods ??
+        (await longestOf(config, { resource, namespaces: namespaces.slice(0, 1), pods: null }, ask));
+      if (seconds !== null) longest = Math.max(longest ?? 0, seconds);
+    }
+    return longest;
+  } catch (error) {
+    if (error instanceof Unanswered) return null;
+    throw error;
+  }
+}
+
+async function longestOf(
+  config: SourceConfig,
+  given: { readonly resource: string; readonly namespaces: readonly string[]; readonly pods: string | null },
+  ask: AskAges,
+): Promise<number | null> {
+  const query = resourceQuery(config, given.resource, given.namespaces) ?? '';
+  let longest: number | null = null;
+  for (const { selector, rangeSeconds, offsetSeconds } of selectedRanges(query)) {
+    if (rangeSeconds !== config.resourceWindowSeconds) continue;
+    const { byJob } = await readIntervals(
+      {
+        text: given.pods === null ? selector.text : withPods(selector, given.pods),
+        rangeSeconds: READ_RANGE_SECONDS,
+        offsetSeconds,
+        by: 'by (job, instance, pod)',
+        isVictoriaMetrics: config.flavor === 'victoriametrics',
+        defaultInterval: 0,
+      },
+      ask,
+    );
+    for (const seconds of byJob.values()) longest = Math.max(longest ?? 0, seconds);
+  }
+  return longest;
+}
+
+function withPods({ metric, matchers, text }: VectorSelector, pods: string): string {
+  const has = (name: string): boolean => matchers.some(({ label }) => label === name);
+  if (!has('namespace') || has('pod')) return text;
+  return selectorText(metric, [...matchers.map((matcher) => matcher.text), `pod=~${stringLiteral(pods)}`]);
+}
+
+/** Intervals are rounded up to one of these, so that all replicas have the same window. */
+const USUAL_SECONDS = [5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300];
+/** Scrapes are slightly early or late. */
+const ROUNDED_SHARE = 0.05;
+/** A reading that differs by less may be the same interval with a failed scrape, or the other side of a rounding. */
+const NEAR_SHARE = 0.1;
+
+function usualInterval(seconds: number): number {
+  const usual = USUAL_SECONDS.find((one) => seconds <= one * (1 + ROUNDED_SHARE));
+  return usual ?? Math.ceil(seconds / 60) * 60;
+}
+
+function isNear(seconds: number, interval: number): boolean {
+  return (
+    usualInterval(seconds * (1 - NEAR_SHARE)) <= interval &&
+    interval <= usualInterval(seconds * (1 + NEAR_SHARE))
+  );
+}

@@ -1,0 +1,10 @@
+/** With fewer scrapes in a window, a rate has no value after failed scrapes. */
+export const SCRAPES_IN_WINDOW = 4;
+
+/** Rates over shorter windows follow each request instead of the load. */
+const LEAST_WINDOW_SECONDS = 20;
+
+/** Returns the window of a rate over samples at this interval, both in seconds. */
+export function windowOfInterval(intervalSeconds: number): number {
+  return Math.max(LEAST_WINDOW_SECONDS, SCRAPES_IN_WINDOW * intervalSeconds);
+}
