@@ -22,11 +22,11 @@ export function readObjectDocument(
   { namespace, name, specText }: DocumentObject,
   file: string,
 ): LocatedDocument {
-  const place: LocatedDocument['place'] = (found) => unplacedProblem(found, file);
+  const locate: LocatedDocument['locate'] = (found) => unplacedProblem(found, file);
   const refuse = (findings: readonly Finding[]): LocatedDocument => ({
     value: undefined,
-    problems: capFindings(findings).map(place),
-    place,
+    problems: capFindings(findings).map(locate),
+    locate,
   });
   const bytes = new TextEncoder().encode(specText).length;
   if (bytes > MAX_FILE_BYTES) {
@@ -37,7 +37,7 @@ export function readObjectDocument(
   const tooLarge = findLargeObjects(spec, ['spec']);
   if (tooLarge.length > 0) return refuse(tooLarge);
   const document = { apiVersion: API_VERSION, kind: 'Scaler', metadata: { name, namespace } };
-  return { value: spec === undefined ? document : { ...document, spec }, problems: [], place };
+  return { value: spec === undefined ? document : { ...document, spec }, problems: [], locate };
 }
 
 function findLargeObjects(value: unknown, path: Path): readonly Finding[] {

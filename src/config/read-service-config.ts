@@ -4,7 +4,7 @@ import { isPlainObject } from '../scaler/plain-json.js';
 import { readPlain } from '../scaler/read/read-plain.js';
 import { internalErrorMessage } from '../scaler/problems/internal-error.js';
 import type { Problem } from '../scaler/problems/problem.js';
-import { type LocatedDocument, placeAll } from '../scaler/problems/located-document.js';
+import { type LocatedDocument, locateAll } from '../scaler/problems/located-document.js';
 import { eachYamlDocument } from '../scaler/yaml/read-yaml.js';
 import type { ServiceFacts } from '../scaler/rules/admission-rules.js';
 import { type ServiceConfig, resolveServiceConfig } from './resolve-service-config.js';
@@ -35,32 +35,32 @@ export function readServiceConfig(text: string, file: string, path: string = fil
     const message = 'a service config is one YAML document, this is the second one';
     return {
       config: null,
-      problems: [redactProblem(second.place(finding('wrong-settings', [], message)), null)],
+      problems: [redactProblem(second.locate(finding('wrong-settings', [], message)), null)],
     };
   }
   return readServiceDocument(document, path);
 }
 
 export function readServiceDocument(
-  { value, problems, place }: LocatedDocument,
+  { value, problems, locate }: LocatedDocument,
   path: string,
 ): ReadServiceConfig {
   if (value === undefined) return { config: null, problems: problems.map(redactYamlProblem) };
   try {
-    return readValue({ value, problems, place }, path);
+    return readValue({ value, problems, locate }, path);
   } catch (cause) {
     // The error message may quote a value, which may be a secret.
     const name = cause instanceof Error ? cause.name : typeof cause;
-    return { config: null, problems: [place(finding('internal-error', [], internalErrorMessage(name)))] };
+    return { config: null, problems: [locate(finding('internal-error', [], internalErrorMessage(name)))] };
   }
 }
 
-function readValue({ value, problems, place }: LocatedDocument, path: string): ReadServiceConfig {
+function readValue({ value, problems, locate }: LocatedDocument, path: string): ReadServiceConfig {
   const { findings, input } = checkServiceDocument(value);
   const texts = possibleSecrets(value);
   const placeRedacted = (found: Finding): Problem =>
-    redactProblem(place(redactFinding(found, texts)), found.path);
-  const all = [...problems.map(redactYamlProblem), ...placeAll(findings, placeRedacted)];
+    redactProblem(locate(redactFinding(found, texts)), found.path);
+  const all = [...problems.map(redactYamlProblem), ...locateAll(findings, placeRedacted)];
   const isRefused = all.some(({ severity }) => severity === 'error');
   return { config: isRefused || input === null ? null : resolveServiceConfig(input, path), problems: all };
 }

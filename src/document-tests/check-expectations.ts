@@ -42,9 +42,9 @@ export const REASONS: ReadonlyMap<string, readonly string[]> = new Map([
   ],
 ]);
 
-interface Given {
+interface ExpectationContext {
   readonly spec: ScalerSpec;
-  readonly place: LocatedDocument['place'];
+  readonly locate: LocatedDocument['locate'];
   readonly maxSeconds: number;
 }
 
@@ -52,14 +52,14 @@ interface Given {
 export function checkExpectations(
   inputs: TestInput['expect'],
   path: Path,
-  given: Given,
+  context: ExpectationContext,
 ): { readonly expectations: readonly Expectation[]; readonly findings: readonly Finding[] } {
   const findings: Finding[] = [];
   const byRound = new Map<number, Expectation>();
   const expectations = inputs.map((input, index) => {
     const at = [...path, index];
-    const expectation = expectationOf(input, at, given);
-    findings.push(...checkOne(expectation, input, at, given));
+    const expectation = expectationOf(input, at, context);
+    findings.push(...checkOne(expectation, input, at, context));
     const other = byRound.get(expectation.roundSeconds);
     if (other !== undefined && contradicts(expectation, other)) {
       const message = `${formatPath(at)} contradicts the expectation at ${other.at}: both are about the round at ${expectation.roundSeconds}s`;
@@ -71,10 +71,14 @@ export function checkExpectations(
   return { expectations: expectations.sort((a, b) => a.roundSeconds - b.roundSeconds), findings };
 }
 
-function expectationOf(input: TestInput['expect'][number], path: Path, { spec, place }: Given): Expectation {
+function expectationOf(
+  input: TestInput['expect'][number],
+  path: Path,
+  { spec, locate }: ExpectationContext,
+): Expectation {
   const atSeconds = durationSeconds(input.at) ?? 0;
   return {
-    place: place(finding('wrong-value', path, '')).place,
+    place: locate(finding('wrong-value', path, '')).place,
     at: String(input.at),
     atSeconds,
     roundSeconds: Math.floor(atSeconds / spec.syncPeriodSeconds) * spec.syncPeriodSeconds,
@@ -89,11 +93,11 @@ function checkOne(
   { atSeconds, limits, conditions, replicas, recommendedReplicas }: Expectation,
   input: TestInput['expect'][number],
   path: Path,
-  { maxSeconds }: Given,
+  { maxSeconds }: ExpectationContext,
 ): readonly Finding[] {
   const findings: Finding[] = [];
-  const add = (code: 'out-of-range' | 'wrong-value' | 'missing-field', place: Path, rule: string): void =>
-    void findings.push(finding(code, place, `${formatPath(place)} ${rule}`));
+  const add = (code: 'out-of-range' | 'wrong-value' | 'missing-field', at: Path, rule: string): void =>
+    void findings.push(finding(code, at, `${formatPath(at)} ${rule}`));
   if (atSeconds > maxSeconds)
     add(
       'out-of-range',

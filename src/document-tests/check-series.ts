@@ -16,8 +16,8 @@ export function checkSeries(
   const inputs: MetricInput[][] = metrics.map(() => []);
   const findings: Finding[] = [];
   series.forEach((one, index) => {
-    const place = [...path, index];
-    const found = findMetric(one.metric, [...place, 'metric'], metrics);
+    const seriesPath = [...path, index];
+    const found = findMetric(one.metric, [...seriesPath, 'metric'], metrics);
     if (typeof found !== 'number') {
       findings.push(found);
       return;
@@ -27,7 +27,7 @@ export function checkSeries(
     const own = inputs[found];
     if (metric === undefined || own === undefined) return;
     if ('error' in parsed) {
-      const at = [...place, 'values'];
+      const at = [...seriesPath, 'values'];
       const message = `${formatPath(at)} ${parsed.error}`;
       findings.push({ ...finding('wrong-format', at, message), offset: parsed.offset });
       return;
@@ -35,7 +35,7 @@ export function checkSeries(
     const input = { pod: one.pod ?? null, isShared: one.shared ?? false, values: parsed.values };
     const problem = whyNot(metric, input, own);
     if (problem === null) own.push(input);
-    else findings.push(finding('wrong-settings', place, `${formatPath(place)} ${problem}`));
+    else findings.push(finding('wrong-settings', seriesPath, `${formatPath(seriesPath)} ${problem}`));
   });
   return { inputs, findings };
 }

@@ -1,5 +1,5 @@
 import type { Scaler } from '../scaler/spec.js';
-import type { Place } from '../scaler/problems/problem.js';
+import type { Position } from '../scaler/problems/problem.js';
 import type { Instant } from '../units/time.js';
 import type { Series } from './parse-series.js';
 
@@ -32,7 +32,7 @@ export interface MetricInput {
 }
 
 export interface Expectation {
-  readonly place: Place | null;
+  readonly place: Position | null;
   /** After the start, as written and in seconds. */
   readonly at: string;
   readonly atSeconds: number;

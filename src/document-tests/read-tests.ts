@@ -1,7 +1,7 @@
 import { DEFAULT_POD_START_SECONDS, DEFAULT_START } from '../backtest/load/defaults.js';
 import { type Finding, type Path, finding, formatPath, formatValue } from '../scaler/problems/finding.js';
 import { checkSchema } from '../scaler/schema/check-schema.js';
-import { placeAll } from '../scaler/problems/located-document.js';
+import { locateAll } from '../scaler/problems/located-document.js';
 import type { LocatedDocument } from '../scaler/problems/located-document.js';
 import { didYouMean } from '../scaler/problems/nearest.js';
 import type { Problem } from '../scaler/problems/problem.js';
@@ -55,7 +55,7 @@ export function readTestFile(
   }
   if (second !== undefined) {
     const message = 'a test file is one YAML document, this is the second one';
-    const problems = [second.place(finding('wrong-settings', [], message))];
+    const problems = [second.locate(finding('wrong-settings', [], message))];
     return { testFile: null, problems, isManifest: isManifest(document.value) };
   }
   if (document.value === undefined) return { testFile: null, problems: document.problems };
@@ -64,13 +64,13 @@ export function readTestFile(
     const message = `this is a manifest${kindOf(document.value)}, must be a test file with the fields scalers and tests; scalers names the files of scaler documents`;
     return {
       testFile: null,
-      problems: [document.place(finding('wrong-settings', [], message))],
+      problems: [document.locate(finding('wrong-settings', [], message))],
       isManifest: true,
     };
   }
   const checked = checkSchema(testFileSchema, plain.value, formatValue, FOREIGN_FIELDS);
   const findings = [...plain.findings, ...checked.findings];
-  const problems = [...document.problems, ...placeAll(findings, document.place)];
+  const problems = [...document.problems, ...locateAll(findings, document.locate)];
   if (checked.value === null || problems.length > 0) return { testFile: null, problems };
   const input = checked.value;
   const complete: TestFile['complete'] = (scalers) => completeTests(input, { document, file, scalers });
@@ -108,11 +108,11 @@ function completeTests(
       findings.push(scaler);
       return [];
     }
-    const built = completeTest(test, path, { scaler, file, place: document.place });
+    const built = completeTest(test, path, { scaler, file, locate: document.locate });
     findings.push(...built.findings);
     return built.test === null ? [] : [built.test];
   });
-  const problems = placeAll(findings, document.place);
+  const problems = locateAll(findings, document.locate);
   return { tests: problems.length === 0 ? completed : [], problems };
 }
 
@@ -127,12 +127,12 @@ function findScaler({ scaler: wanted }: TestInput, path: Path, scalers: readonly
   const found = scalers.filter((scaler) => scalerKey(scaler) === wanted || scaler.name === wanted);
   const [only, second] = found;
   if (only !== undefined && second === undefined) return only;
-  const place = [...path, 'scaler'];
+  const scalerPath = [...path, 'scaler'];
   const message =
     only === undefined
-      ? `${formatPath(place)} is ${JSON.stringify(wanted)}, which no document of this file has${didYouMean(wanted, names)}`
-      : `${formatPath(place)} is ${JSON.stringify(wanted)}, must have a namespace: ${found.map(scalerKey).join(', ')}`;
-  return finding('wrong-value', place, message);
+      ? `${formatPath(scalerPath)} is ${JSON.stringify(wanted)}, which no document of this file has${didYouMean(wanted, names)}`
+      : `${formatPath(scalerPath)} is ${JSON.stringify(wanted)}, must have a namespace: ${found.map(scalerKey).join(', ')}`;
+  return finding('wrong-value', scalerPath, message);
 }
 
 function completeTest(
@@ -141,17 +141,17 @@ function completeTest(
   given: {
     readonly scaler: Scaler;
     readonly file: string;
-    readonly place: LocatedDocument['place'];
+    readonly locate: LocatedDocument['locate'];
   },
 ): { readonly test: DocumentTest | null; readonly findings: readonly Finding[] } {
-  const { scaler, file, place } = given;
+  const { scaler, file, locate } = given;
   const { spec } = scaler;
   const start = test.start === undefined ? DEFAULT_START : parseInstant(test.start);
   const intervalSeconds = durationSeconds(test.interval ?? '1m') ?? DEFAULT_INTERVAL_SECONDS;
   const series = checkSeries(test.series ?? [], [...path, 'series'], spec.metrics);
   const expected = checkExpectations(test.expect, [...path, 'expect'], {
     spec,
-    place,
+    locate,
     maxSeconds: MAX_ROUNDS * spec.syncPeriodSeconds,
   });
   const at = (field: string): Path => [...path, field];

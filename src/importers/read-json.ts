@@ -43,9 +43,9 @@ function parse(text: string): { readonly value: unknown } | Error {
   }
 }
 
-function problemOf(error: Error, file: string, place = ''): Problem {
+function problemOf(error: Error, file: string, prefix = ''): Problem {
   const code = error instanceof SyntaxError ? 'yaml-syntax' : 'yaml-size';
-  return unplacedProblem({ code, message: `${place}not JSON: ${error.message}` }, file);
+  return unplacedProblem({ code, message: `${prefix}not JSON: ${error.message}` }, file);
 }
 
 const ITEMS = /^\s*\{(?:\s*"(?:apiVersion|kind)"\s*:\s*"[^"\\]{0,200}"\s*,)*\s*"items"\s*:\s*\[/;

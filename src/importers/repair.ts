@@ -69,13 +69,13 @@ function withoutItem(
   { list, index, log }: { readonly list: ItemList; readonly index: number; readonly log: RemarkLog },
 ): Draft | null {
   const items = draft[list];
-  const place = items.flatMap(({ isOff }, at) => (isOff ? [] : [at]))[index];
-  const item = place === undefined ? undefined : items[place];
-  if (place === undefined || item === undefined) return null;
+  const itemIndex = items.flatMap(({ isOff }, at) => (isOff ? [] : [at]))[index];
+  const item = itemIndex === undefined ? undefined : items[itemIndex];
+  if (itemIndex === undefined || item === undefined) return null;
   // The indexes in the message do not include entries that are commented out.
   const written = formatPath(['spec', list, index]);
   const message = found.message.replaceAll(written, formatPath(item.from));
-  log.at(['spec', list, place]).lose(item.from, `is commented out: ${message}`);
+  log.at(['spec', list, itemIndex]).lose(item.from, `is commented out: ${message}`);
   return { ...draft, [list]: items.map((one) => (one === item ? { ...item, isOff: true } : one)) };
 }
 

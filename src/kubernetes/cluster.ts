@@ -27,7 +27,7 @@ import {
   type Scale,
   type ScaleTarget,
 } from './api/types.js';
-import type { WorkloadPlace } from './workload.js';
+import type { WorkloadAccess } from './workload.js';
 import { createWatches, problemOfInformer, type Watches } from './cluster-watches.js';
 
 export interface ClusterOptions {
@@ -54,16 +54,20 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
   const events = createEventRecorder({ transport, clock, log, instance: options.instance ?? 'promscaler' });
   const writes = createOwnWrites(clock);
 
-  const placeOf = async (namespace: string, ref: TargetRef, signal: AbortSignal): Promise<WorkloadPlace> => {
+  const workloadOf = async (
+    namespace: string,
+    ref: TargetRef,
+    signal: AbortSignal,
+  ): Promise<WorkloadAccess> => {
     checkNamespace(namespaces, namespace);
     return { transport, kind: await discovery.find(ref, signal), namespace, ref, signal };
   };
 
-  const liveScale = async (place: WorkloadPlace): Promise<ScaleWithSelector> => {
+  const liveScale = async (workload: WorkloadAccess): Promise<ScaleWithSelector> => {
     try {
-      return await getScale(place);
+      return await getScale(workload);
     } catch (error) {
-      if (error instanceof KubernetesError && error.kind === 'not_found') discovery.doubt(place.ref);
+      if (error instanceof KubernetesError && error.kind === 'not_found') discovery.doubt(workload.ref);
       throw error;
     }
   };
@@ -86,12 +90,12 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
   };
 
   const readTarget = async (namespace: string, ref: TargetRef, signal: AbortSignal): Promise<ScaleTarget> => {
-    const place = await placeOf(namespace, ref, signal);
-    const watched = await readWatched(watches, place, clock);
-    if (watched === null) return fromScale(place, await liveScale(place));
+    const workload = await workloadOf(namespace, ref, signal);
+    const watched = await readWatched(watches, workload, clock);
+    if (watched === null) return fromScale(workload, await liveScale(workload));
     const target = toScaleTarget(ref, watched);
     if (!writes.isAheadOf(namespace, ref, watched.resourceVersion)) return target;
-    return { ...target, ...withoutSelector(await liveScale(place)) };
+    return { ...target, ...withoutSelector(await liveScale(workload)) };
   };
 
   return {
@@ -109,15 +113,15 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
     cacheAgeSeconds: watches.ageSeconds,
     problemOf: watches.problemOf,
     readScale: async (namespace, ref, signal) =>
-      withoutSelector(await liveScale(await placeOf(namespace, ref, signal))),
+      withoutSelector(await liveScale(await workloadOf(namespace, ref, signal))),
     patchScale: async (namespace, ref, change, signal) => {
-      const scale = await patchScale(await placeOf(namespace, ref, signal), change);
+      const scale = await patchScale(await workloadOf(namespace, ref, signal), change);
       writes.remember(namespace, ref, scale.resourceVersion);
       return withoutSelector(scale);
     },
     tryScale: async (namespace, ref, change, signal) => {
       try {
-        await patchScale(await placeOf(namespace, ref, signal), change, { isDryRun: true });
+        await patchScale(await workloadOf(namespace, ref, signal), change, { isDryRun: true });
       } catch (error) {
         if (!(error instanceof KubernetesError) || error.kind !== 'conflict') throw error;
       }
@@ -149,7 +153,7 @@ function watchedTarget(watches: Watches, namespace: string, ref: TargetRef): Wat
 /** Returns null if the kind or the namespace is not watched. Throws `KubernetesError`. */
 async function readWatched(
   watches: Watches,
-  { namespace, ref, signal }: WorkloadPlace,
+  { namespace, ref, signal }: WorkloadAccess,
   clock: Clock,
 ): Promise<WatchedTarget | null> {
   const doing = `reading ${nameTarget(namespace, ref)}`;
@@ -224,7 +228,7 @@ function notListed(doing: string): KubernetesError {
   return new KubernetesError('timeout', `${doing}: not listed yet`);
 }
 
-function fromScale({ namespace, ref }: WorkloadPlace, scale: ScaleWithSelector): ScaleTarget {
+function fromScale({ namespace, ref }: WorkloadAccess, scale: ScaleWithSelector): ScaleTarget {
   const selector = usableSelector(scale.selector, `reading scale of ${nameTarget(namespace, ref)}`);
   return { ref, namespace, ...withoutSelector(scale), selector, annotations: {} };
 }

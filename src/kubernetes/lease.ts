@@ -49,7 +49,7 @@ interface LeaseClientOptions {
 export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
   const { transport, namespace, name, deadlineMs } = options;
   const collection = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
-  const place = `${collection}/${encodeURIComponent(name)}`;
+  const path = `${collection}/${encodeURIComponent(name)}`;
   const what = `Lease ${namespace}/${name}`;
   const send = async (
     request: Pick<KubernetesRequest, 'method' | 'path' | 'verb' | 'doing' | 'body'>,
@@ -68,7 +68,7 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
     name: `${namespace}/${name}`,
     read: async (signal) => {
       try {
-        return await send({ method: 'GET', path: place, verb: 'get', doing: `reading ${what}` }, signal);
+        return await send({ method: 'GET', path, verb: 'get', doing: `reading ${what}` }, signal);
       } catch (error) {
         if (error instanceof KubernetesError && error.kind === 'not_found') return null;
         throw error;
@@ -84,7 +84,7 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
     },
     update: (seen, spec, signal) => {
       const body = updateBody(seen, spec);
-      return send({ method: 'PUT', path: place, verb: 'update', doing: `updating ${what}`, body }, signal);
+      return send({ method: 'PUT', path, verb: 'update', doing: `updating ${what}`, body }, signal);
     },
   };
 }

@@ -3,7 +3,7 @@ import { countIn, objectIn, textIn, type JsonObject } from './api/json.js';
 import { parseSelector } from './pods/selectors.js';
 import { nameTarget } from './targets.js';
 import { KubernetesError, type Scale } from './api/types.js';
-import { workloadPath, type WorkloadPlace } from './workload.js';
+import { workloadPath, type WorkloadAccess } from './workload.js';
 import { MAX_REPLICAS } from '../units/replicas.js';
 
 export interface ScaleWithSelector extends Scale {
@@ -13,17 +13,17 @@ export interface ScaleWithSelector extends Scale {
 const DEADLINE_MS = 10_000;
 
 /** Reads `/scale` with a live GET. Throws `KubernetesError`. */
-export async function getScale(place: WorkloadPlace): Promise<ScaleWithSelector> {
-  const doing = `reading scale of ${nameTarget(place.namespace, place.ref)}`;
-  const answer = await place.transport.request({
+export async function getScale(workload: WorkloadAccess): Promise<ScaleWithSelector> {
+  const doing = `reading scale of ${nameTarget(workload.namespace, workload.ref)}`;
+  const answer = await workload.transport.request({
     lane: 'read',
     method: 'GET',
-    path: `${workloadPath(place)}/scale`,
+    path: `${workloadPath(workload)}/scale`,
     doing,
     verb: 'get',
-    resource: `${place.kind.plural}/scale`,
+    resource: `${workload.kind.plural}/scale`,
     deadlineMs: DEADLINE_MS,
-    signal: place.signal,
+    signal: workload.signal,
   });
   return readScale(answer, doing);
 }
@@ -35,27 +35,27 @@ export async function getScale(place: WorkloadPlace): Promise<ScaleWithSelector>
  * nothing. Source: reliability.md, W1 and W6.
  */
 export async function patchScale(
-  place: WorkloadPlace,
+  workload: WorkloadAccess,
   change: { readonly uid: string; readonly resourceVersion: string; readonly replicas: number },
   { isDryRun }: { readonly isDryRun: boolean } = { isDryRun: false },
 ): Promise<ScaleWithSelector> {
   const { uid, resourceVersion, replicas } = change;
-  const doing = `scaling ${nameTarget(place.namespace, place.ref)} to ${replicas}`;
+  const doing = `scaling ${nameTarget(workload.namespace, workload.ref)} to ${replicas}`;
   if (!Number.isInteger(replicas) || replicas < 0 || replicas > MAX_REPLICAS)
     throw new Error(`${doing}: replicas must be an integer from 0 to ${MAX_REPLICAS}`);
   if (uid === '' || resourceVersion === '')
     throw new Error(`${doing}: uid and resourceVersion must be given`);
-  const answer = await place.transport.request({
+  const answer = await workload.transport.request({
     lane: 'write',
     method: 'PATCH',
-    path: `${workloadPath(place)}/scale`,
+    path: `${workloadPath(workload)}/scale`,
     query: { fieldManager: 'promscaler', ...(isDryRun ? { dryRun: 'All' } : {}) },
     body: { metadata: { uid, resourceVersion }, spec: { replicas } },
     doing,
     verb: 'patch',
-    resource: `${place.kind.plural}/scale`,
+    resource: `${workload.kind.plural}/scale`,
     deadlineMs: DEADLINE_MS,
-    signal: place.signal,
+    signal: workload.signal,
   });
   return readScale(answer, doing);
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from './api/json.js';
 import type { Transport } from './requests/transport.js';
 import { nameTarget } from './targets.js';
 
-export interface WorkloadPlace {
+export interface WorkloadAccess {
   readonly transport: Transport;
   readonly kind: ScalableKind;
   readonly namespace: string;
@@ -17,16 +17,16 @@ export function workloadPath({
   kind,
   namespace,
   ref,
-}: Pick<WorkloadPlace, 'kind' | 'namespace' | 'ref'>): string {
+}: Pick<WorkloadAccess, 'kind' | 'namespace' | 'ref'>): string {
   return `${kind.root}/namespaces/${encodeURIComponent(namespace)}/${kind.plural}/${encodeURIComponent(ref.name)}`;
 }
 
-export function readWorkload(place: WorkloadPlace, deadlineMs: number): Promise<JsonObject> {
-  const { transport, kind, namespace, ref, signal } = place;
+export function readWorkload(workload: WorkloadAccess, deadlineMs: number): Promise<JsonObject> {
+  const { transport, kind, namespace, ref, signal } = workload;
   return transport.request({
     lane: 'read',
     method: 'GET',
-    path: workloadPath(place),
+    path: workloadPath(workload),
     doing: `reading ${nameTarget(namespace, ref)}`,
     verb: 'get',
     resource: kind.plural,

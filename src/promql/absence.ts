@@ -44,15 +44,15 @@ function evaluate(expressions: readonly Expression[], outage: Outage): State {
   const states: State[] = [];
   for (const expression of expressions) {
     const operands = expression.operands.map((operand) => states[operand] ?? NOTHING);
-    const places = expression.operands.flatMap((operand) => expressions[operand] ?? []);
-    states.push(stateOf(expression, { operands, places, outage }));
+    const operandExpressions = expression.operands.flatMap((operand) => expressions[operand] ?? []);
+    states.push(stateOf(expression, { operands, operandExpressions, outage }));
   }
   return states.at(-1) ?? NOTHING;
 }
 
 interface Operands {
   readonly operands: readonly State[];
-  readonly places: readonly Expression[];
+  readonly operandExpressions: readonly Expression[];
   readonly outage: Outage;
 }
 
@@ -88,7 +88,7 @@ function stateOf(expression: Expression, inside: Operands): State {
   }
 }
 
-function ofCall(expression: Of<'call'>, { operands, places }: Operands): State {
+function ofCall(expression: Of<'call'>, { operands, operandExpressions }: Operands): State {
   const { name } = expression;
   const reads = operands.some((operand) => operand.reads);
   const filler = operands.find((operand) => operand.filler !== null)?.filler ?? null;
@@ -104,7 +104,7 @@ function ofCall(expression: Of<'call'>, { operands, places }: Operands): State {
     case 'vector':
       return { value: operands[0]?.value ?? 'none', reads, filler };
     case 'union':
-      return ofAlternatives(expression, operands, places);
+      return ofAlternatives(expression, operands, operandExpressions);
     default:
       if (data?.value === 'none') return { value: 'none', reads, filler };
       return {
@@ -118,12 +118,12 @@ function ofCall(expression: Of<'call'>, { operands, places }: Operands): State {
   }
 }
 
-function ofAggregate(expression: Of<'aggregate'>, { operands, places }: Operands): State {
+function ofAggregate(expression: Of<'aggregate'>, { operands, operandExpressions }: Operands): State {
   const reads = operands.some((operand) => operand.reads);
   const filler = operands.find((operand) => operand.filler !== null)?.filler ?? null;
   // In MetricsQL, max(x, 0) aggregates all its operands.
   if (operands.length > 1 && ['sum', 'max', 'min', 'avg', 'count'].includes(expression.name))
-    return ofAlternatives(expression, operands, places);
+    return ofAlternatives(expression, operands, operandExpressions);
   const value = operands.at(-1)?.value ?? 'none';
   if (value === 'none') return { value, reads, filler };
   if (expression.name === 'count' || expression.name === 'group') return { value: 1, reads, filler };
@@ -137,26 +137,27 @@ function ofAggregate(expression: Of<'aggregate'>, { operands, places }: Operands
 function ofAlternatives(
   expression: Expression,
   operands: readonly State[],
-  places: readonly Expression[],
+  operandExpressions: readonly Expression[],
 ): State {
   const reads = operands.some((operand) => operand.reads);
   const index = operands.findIndex(({ value }) => value !== 'none');
   const known = operands.find((operand) => operand.filler !== null)?.filler ?? null;
-  const place = places[index];
+  const operandExpression = operandExpressions[index];
   const value = operands[index]?.value ?? 'none';
-  if (known !== null || place === undefined || value === 'none') return { value, reads, filler: known };
+  if (known !== null || operandExpression === undefined || value === 'none')
+    return { value, reads, filler: known };
   const isMissing = operands.some((operand) => operand.reads && operand.value === 'none');
   return { value, reads, filler: isMissing ? fillerOf(expression.from, expression.to, value) : null };
 }
 
-function ofBinary(expression: Of<'binary'>, { operands, places }: Operands): State {
+function ofBinary(expression: Of<'binary'>, { operands, operandExpressions }: Operands): State {
   const [left = NOTHING, right = NOTHING] = operands;
   const { operator, operatorFrom, isBool, fillFrom } = expression;
   const reads = left.reads || right.reads;
   switch (operator) {
     case 'or':
     case 'default':
-      return ofOr({ left, right, from: operatorFrom, to: places[1]?.to ?? operatorFrom });
+      return ofOr({ left, right, from: operatorFrom, to: operandExpressions[1]?.to ?? operatorFrom });
     case 'and':
     case 'if':
       return right.value === 'none' ? { ...NOTHING, reads } : { ...left, reads };
@@ -172,7 +173,7 @@ function ofBinary(expression: Of<'binary'>, { operands, places }: Operands): Sta
   const filler = left.filler ?? (isDivision ? null : right.filler);
   if (filler !== null) return { value, reads, filler };
   if (fillFrom !== null && reads)
-    return { value, reads, filler: fillerOf(fillFrom, places[1]?.to ?? fillFrom, 'some') };
+    return { value, reads, filler: fillerOf(fillFrom, operandExpressions[1]?.to ?? fillFrom, 'some') };
   // A comparison with NaN is false: `scalar(x) > bool 5` is 0 while x is missing.
   const isCompared = isBool && reads && operands.some((operand) => Number.isNaN(operand.value));
   return { value, reads, filler: isCompared ? fillerOf(operatorFrom, expression.to, value) : null };

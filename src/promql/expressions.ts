@@ -2,7 +2,7 @@ import type { SyntaxNode, SyntaxNodeRef, Tree } from '@lezer/common';
 import { rewriteMetricsql } from './metricsql.js';
 import { parseQuery } from './parse.js';
 import { readStringLiteral } from './quoting.js';
-import { type PlacedMatcher, readSelector } from './vector-selectors.js';
+import { type SelectorMatcher, readSelector } from './vector-selectors.js';
 
 interface Matching {
   readonly kind: 'on' | 'ignoring';
@@ -28,7 +28,7 @@ export type Expression = Base &
     | {
         readonly form: 'selector';
         readonly metric: string | null;
-        readonly matchers: readonly PlacedMatcher[];
+        readonly matchers: readonly SelectorMatcher[];
       }
     | { readonly form: 'range' }
     | { readonly form: 'subquery' }

@@ -3,7 +3,7 @@ import { parser } from '@prometheus-io/lezer-promql';
 import { findQueryLimit, type QueryLimit } from './query-limits.js';
 import { rememberByQuery } from './remember-by-query.js';
 import { splitSegments } from './segments.js';
-import { placeVariables } from './variables.js';
+import { variableSegments } from './variables.js';
 
 interface UnknownFunction {
   readonly name: string;
@@ -74,10 +74,10 @@ function parsable(text: string): string {
 /** Replaces variables: with a duration where one is expected, with a string literal elsewhere in the code. */
 function maskVariables(query: string): string {
   let text = query;
-  for (const { variables } of placeVariables(query)) {
-    for (const { name, offset, place } of variables) {
-      if (place === 'duration') text = replaceAt(text, offset, '1s'.padEnd(name.length + 1));
-      else if (place === 'code') text = replaceAt(text, offset, `"${'x'.repeat(name.length - 1)}"`);
+  for (const { variables } of variableSegments(query)) {
+    for (const { name, offset, context } of variables) {
+      if (context === 'duration') text = replaceAt(text, offset, '1s'.padEnd(name.length + 1));
+      else if (context === 'code') text = replaceAt(text, offset, `"${'x'.repeat(name.length - 1)}"`);
     }
   }
   return text;

@@ -7,17 +7,17 @@ interface Variable {
   readonly offset: number;
 }
 
-interface VariablePlace extends Variable {
+interface VariableUse extends Variable {
   /** In a string literal; where a duration is expected (`[$window]`, `offset $window`); or elsewhere in the code. */
-  readonly place: 'string' | 'duration' | 'code';
+  readonly context: 'string' | 'duration' | 'code';
   /** Whether it is the right side of `=~` or `!~`. */
   readonly isRegex: boolean;
 }
 
 /** Variables in order of appearance; a comment has none. */
-interface PlacedSegment {
+interface VariableSegment {
   readonly segment: Segment;
-  readonly variables: readonly VariablePlace[];
+  readonly variables: readonly VariableUse[];
 }
 
 /** Variables whose values are regular expressions, which are not quoted again after `=~` and `!~`. */
@@ -30,13 +30,13 @@ const DURATION = /^(?:\d+(?:ms|[smhdwy]))+$/;
 
 /** Returns every use of a variable in order of appearance, except in comments. */
 export function listVariables(query: string): readonly Variable[] {
-  return placeVariables(query).flatMap(({ variables }) =>
+  return variableSegments(query).flatMap(({ variables }) =>
     variables.map(({ name, offset }) => ({ name, offset })),
   );
 }
 
 /** Places all variables in one pass, because a query may contain thousands. */
-export function placeVariables(query: string): readonly PlacedSegment[] {
+export function variableSegments(query: string): readonly VariableSegment[] {
   const before: CodeBefore = { tokens: ['', ''], end: 0, isInRange: false };
   return splitSegments(query).map((segment) => {
     const text = query.slice(segment.from, segment.to);
@@ -44,9 +44,9 @@ export function placeVariables(query: string): readonly PlacedSegment[] {
       case 'comment':
         return { segment, variables: [] };
       case 'code':
-        return { segment, variables: placeInCode(text, segment.from, before) };
+        return { segment, variables: variablesInCode(text, segment.from, before) };
       case 'string': {
-        const variables = placeInString(text, segment, isRegexNext(before));
+        const variables = variablesInString(text, segment, isRegexNext(before));
         readToken('""', segment.to, before);
         return { segment, variables };
       }
@@ -71,23 +71,23 @@ function readToken(token: string, end: number, before: CodeBefore): void {
   if (token === '[' || token === ']') before.isInRange = token === '[';
 }
 
-function placeInCode(text: string, from: number, before: CodeBefore): readonly VariablePlace[] {
-  const variables: VariablePlace[] = [];
+function variablesInCode(text: string, from: number, before: CodeBefore): readonly VariableUse[] {
+  const variables: VariableUse[] = [];
   for (const { 0: token, index } of text.matchAll(TOKEN)) {
     const offset = from + index;
     if (token.length > 1 && token.startsWith('$')) {
-      const place = isDurationNext(before, offset) ? 'duration' : 'code';
-      variables.push({ name: token.slice(1), offset, place, isRegex: isRegexNext(before) });
+      const context = isDurationNext(before, offset) ? 'duration' : 'code';
+      variables.push({ name: token.slice(1), offset, context, isRegex: isRegexNext(before) });
     }
     readToken(token, offset + token.length, before);
   }
   return variables;
 }
 
-function placeInString(text: string, segment: Segment, isRegex: boolean): readonly VariablePlace[] {
+function variablesInString(text: string, segment: Segment, isRegex: boolean): readonly VariableUse[] {
   return Array.from(text.matchAll(VARIABLE))
     .filter(({ index }) => !isDollarEscaped(text, index, { segment, isRegex }))
-    .map(({ 1: name = '', index }) => ({ name, offset: segment.from + index, place: 'string', isRegex }));
+    .map(({ 1: name = '', index }) => ({ name, offset: segment.from + index, context: 'string', isRegex }));
 }
 
 /**
@@ -120,14 +120,14 @@ function isDurationNext({ tokens: [last, lastButOne], end, isInRange }: CodeBefo
  * a duration is expected, a duration is inserted unchanged; elsewhere in the code a value becomes a string literal.
  */
 export function substitute(query: string, values: Readonly<Record<string, string>>): string {
-  return placeVariables(query)
+  return variableSegments(query)
     .map((placed) => substituteSegment(query, placed, values))
     .join('');
 }
 
 function substituteSegment(
   query: string,
-  { segment, variables }: PlacedSegment,
+  { segment, variables }: VariableSegment,
   values: Readonly<Record<string, string>>,
 ): string {
   const known = variables.filter(({ name }) => Object.hasOwn(values, name));
@@ -147,21 +147,21 @@ function substituteSegment(
 }
 
 /** Not yet escaped for the string literal. */
-function textOf(variable: VariablePlace, value: string, segment: Segment): string {
-  if (variable.place === 'duration' && DURATION.test(value)) return value;
+function textOf(variable: VariableUse, value: string, segment: Segment): string {
+  if (variable.context === 'duration' && DURATION.test(value)) return value;
   const text = variable.isRegex ? regexOf(variable, value, segment) : value;
-  return variable.place === 'string' ? text : stringLiteral(text);
+  return variable.context === 'string' ? text : stringLiteral(text);
 }
 
-function regexOf(variable: VariablePlace, value: string, segment: Segment): string {
+function regexOf(variable: VariableUse, value: string, segment: Segment): string {
   if (!REGEX_VARIABLES.has(variable.name)) return quoteRegex(value);
-  const isWhole = variable.place !== 'string' || segment.to - segment.from === variable.name.length + 3;
+  const isWhole = variable.context !== 'string' || segment.to - segment.from === variable.name.length + 3;
   return isWhole || !value.includes('|') ? value : `(?:${value})`;
 }
 
 interface Parts {
   readonly segment: Segment;
-  readonly known: readonly VariablePlace[];
+  readonly known: readonly VariableUse[];
   readonly texts: readonly string[];
 }
 

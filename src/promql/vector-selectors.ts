@@ -12,7 +12,7 @@ export interface LabelMatcher {
 }
 
 /** The offset is in UTF-16 units from the start of the query. */
-export interface PlacedMatcher extends LabelMatcher {
+export interface SelectorMatcher extends LabelMatcher {
   readonly offset: number;
 }
 
@@ -71,7 +71,7 @@ export function labelText(label: string): string {
 export function readSelector(
   query: string,
   node: SyntaxNode,
-): VectorSelector & { readonly matchers: readonly PlacedMatcher[] } {
+): VectorSelector & { readonly matchers: readonly SelectorMatcher[] } {
   const slice = (part: SyntaxNode): string => query.slice(part.from, part.to);
   const identifier = node.getChild('Identifier');
   const braces = node.getChild('LabelMatchers');
@@ -94,7 +94,7 @@ export function readSelector(
   };
 }
 
-function readMatcher(slice: (part: SyntaxNode) => string, matcher: SyntaxNode): readonly PlacedMatcher[] {
+function readMatcher(slice: (part: SyntaxNode) => string, matcher: SyntaxNode): readonly SelectorMatcher[] {
   const plain = matcher.getChild('LabelName');
   const quoted = matcher.getChild('QuotedLabelName');
   const operator = matcher.getChild('MatchOp');

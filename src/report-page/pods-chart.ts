@@ -121,12 +121,12 @@ function drawMarkers(chart: uPlot, from: number, selected: PageRun | undefined):
 function nearest(
   chart: uPlot,
   selected: PageRun | undefined,
-  place: { readonly from: number; readonly x: number; readonly y: number },
+  pointer: { readonly from: number; readonly x: number; readonly y: number },
 ): PageChange | null {
   if (selected === undefined) return null;
   let best: { readonly change: PageChange; readonly distance: number } | null = null;
-  for (const { change, x, y } of markersOf(chart, selected, { from: place.from, isCanvas: false })) {
-    const distance = Math.hypot(x - place.x, y - place.y);
+  for (const { change, x, y } of markersOf(chart, selected, { from: pointer.from, isCanvas: false })) {
+    const distance = Math.hypot(x - pointer.x, y - pointer.y);
     if (distance <= REACH && (best === null || distance < best.distance)) best = { change, distance };
   }
   return best?.change ?? null;

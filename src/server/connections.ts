@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../units/clock.js';
 import { RequestGate } from './turns/request-gate.js';
-import { createSpareTime } from './turns/spare-time.js';
+import { createBackgroundWork } from './turns/background-work.js';
 
 /**
  * Connections accepted above the maximum until their client sends a request. Clients that reconnect at once must not
@@ -28,7 +28,7 @@ export function guardConnections(server: Server, { app, clock, most, onConnectio
   const open = new Set<RequestGate>();
   const idle = new Set<RequestGate>();
   let accepted = 0;
-  const spareTime = createSpareTime({ clock, connections: () => accepted });
+  const backgroundWork = createBackgroundWork({ clock, connections: () => accepted });
   const drop = (gate: RequestGate): void => {
     open.delete(gate);
     idle.delete(gate);
@@ -49,7 +49,7 @@ export function guardConnections(server: Server, { app, clock, most, onConnectio
       drop(victim);
     }
     onConnection?.();
-    const gate = new RequestGate(socket, { clock, spareTime });
+    const gate = new RequestGate(socket, { clock, backgroundWork });
     open.add(gate);
     idle.add(gate);
     gate.on('close', () => {

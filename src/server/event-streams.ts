@@ -43,13 +43,13 @@ const MAX_WAITING_BYTES = 512 * 1024;
 const MOST_FLEET_FEEDS = 32;
 
 interface Stream {
-  readonly place: Place;
+  readonly shared: SharedChannel;
   readonly openedMs: number;
   readonly identity: Identity;
 }
 
 /** A channel in use. */
-interface Place {
+interface SharedChannel {
   readonly key: string;
   readonly channel: Channel;
   /** Null: only the events of this replica are sent. */
@@ -61,13 +61,13 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
   const { feed, clock, fleet, most = 200, maxAgeMs = Number.POSITIVE_INFINITY } = options;
   const { onFault = () => undefined } = options;
   const open = new Map<Response, Stream>();
-  const places = new Map<string, Place>();
+  const sharedChannels = new Map<string, SharedChannel>();
   let stopHeartbeat: (() => void) | null = null;
   let isClosed = false;
 
   const beat = (): void => {
     stopHeartbeat = null;
-    for (const { fleetFeed } of places.values()) fleetFeed?.refresh();
+    for (const { fleetFeed } of sharedChannels.values()) fleetFeed?.refresh();
     const endMs = clock.monotonicMs() - maxAgeMs;
     for (const [response, { openedMs }] of [...open]) {
       if (openedMs <= endMs) end(response);
@@ -82,11 +82,11 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
     const stream = open.get(response);
     if (stream === undefined) return;
     open.delete(response);
-    const { key, channel, fleetFeed } = stream.place;
+    const { key, channel, fleetFeed } = stream.shared;
     channel.drop(response);
-    if (![...open.values()].some(({ place }) => place === stream.place)) {
+    if (![...open.values()].some(({ shared }) => shared === stream.shared)) {
       fleetFeed?.close();
-      places.delete(key);
+      sharedChannels.delete(key);
     }
     if (open.size > 0) return;
     stopHeartbeat?.();
@@ -104,23 +104,23 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
   };
 
   /** Null: there are too many sets of permissions. */
-  const placeOf = (request: Request): Place | null => {
+  const sharedChannelOf = (request: Request): SharedChannel | null => {
     const viewer = viewerOf(request);
     const isOwn = fleet === undefined || isForwarded(request);
     const key = `${isOwn ? 'own' : 'all'} ${viewer.scope}`;
-    const known = places.get(key);
+    const known = sharedChannels.get(key);
     if (known !== undefined) return known;
-    const feeds = [...places.values()].filter(({ fleetFeed }) => fleetFeed !== null);
+    const feeds = [...sharedChannels.values()].filter(({ fleetFeed }) => fleetFeed !== null);
     if (!isOwn && feeds.length >= MOST_FLEET_FEEDS && fleet.peers().length > 0) return null;
     const lastId = request.get('Last-Event-ID') ?? null;
     const own = identityOf(request);
     const identity = (): Identity =>
-      [...open.values()].findLast(({ place }) => place.key === key)?.identity ?? own;
+      [...open.values()].findLast(({ shared }) => shared.key === key)?.identity ?? own;
     const fleetFeed = isOwn ? null : createFleetFeed({ own: feed, fleet, clock, lastId, identity, onFault });
     const channel = createChannel({ source: fleetFeed ?? feed, viewer, clock, send });
-    const place = { key, channel, fleetFeed };
-    places.set(key, place);
-    return place;
+    const shared = { key, channel, fleetFeed };
+    sharedChannels.set(key, shared);
+    return shared;
   };
 
   return {
@@ -134,27 +134,27 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
         return;
       }
       const isHead = request.method === 'HEAD';
-      const place = isHead ? null : placeOf(request);
-      if (place === null && !isHead) {
+      const shared = isHead ? null : sharedChannelOf(request);
+      if (shared === null && !isHead) {
         refuse(response, TOO_MANY);
         return;
       }
       response.set({ 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' }).status(200);
-      if (place === null) return void response.end();
+      if (shared === null) return void response.end();
       response.flushHeaders();
       response.on('close', () => drop(response));
-      open.set(response, { place, openedMs: clock.monotonicMs(), identity: identityOf(request) });
+      open.set(response, { shared, openedMs: clock.monotonicMs(), identity: identityOf(request) });
       startHeartbeat();
       const lastId = request.get('Last-Event-ID') ?? null;
       const begin = (): void => {
-        if (open.has(response)) place.channel.begin(response, lastId);
+        if (open.has(response)) shared.channel.begin(response, lastId);
       };
-      if (place.fleetFeed === null) begin();
-      else void place.fleetFeed.ready().then(begin);
+      if (shared.fleetFeed === null) begin();
+      else void shared.fleetFeed.ready().then(begin);
     },
     close: () => {
       isClosed = true;
-      for (const { channel } of places.values()) channel.flush();
+      for (const { channel } of sharedChannels.values()) channel.flush();
       for (const response of [...open.keys()]) end(response);
     },
     size: () => open.size,

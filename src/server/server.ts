@@ -54,23 +54,26 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
 function listen(
   server: Server,
-  place: { readonly port: number; readonly host: string | undefined },
+  address: { readonly port: number; readonly host: string | undefined },
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(listenError(error, place)));
-    server.listen({ port: place.port, ...(place.host === undefined ? {} : { host: place.host }) }, () => {
-      // After startup, the error of a connection must not end the process.
-      server.removeAllListeners('error').on('error', () => undefined);
-      resolve();
-    });
+    server.once('error', (error) => reject(listenError(error, address)));
+    server.listen(
+      { port: address.port, ...(address.host === undefined ? {} : { host: address.host }) },
+      () => {
+        // After startup, the error of a connection must not end the process.
+        server.removeAllListeners('error').on('error', () => undefined);
+        resolve();
+      },
+    );
   });
 }
 
 function listenError(
   error: NodeJS.ErrnoException,
-  place: { readonly port: number; readonly host: string | undefined },
+  address: { readonly port: number; readonly host: string | undefined },
 ): ListenError {
-  const where = place.host === undefined ? `port ${place.port}` : `${place.host}, port ${place.port}`;
+  const where = address.host === undefined ? `port ${address.port}` : `${address.host}, port ${address.port}`;
   return new ListenError(`listening on ${where}: ${listenReason(error)}`, { cause: error });
 }
 

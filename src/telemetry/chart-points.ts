@@ -83,7 +83,7 @@ interface Series {
 }
 
 /** Points that a ring of each kind keeps. */
-interface Room {
+interface RingSizes {
   readonly fine: number;
   readonly coarse: number;
 }
@@ -100,8 +100,8 @@ export function createChartPoints(limits: PointLimits = {}): ChartPoints {
   /** Filled for each cycle: rings and buckets keep copies. */
   const next: NextPoint = { at: instantFromMs(0), counts: [], values: [] };
   /** By number of metrics, for the present number of scalers. */
-  let rooms: (Room | undefined)[] = [];
-  const roomOf = (metrics: number): Room => {
+  let sizesByMetrics: (RingSizes | undefined)[] = [];
+  const sizesFor = (metrics: number): RingSizes => {
     const each = totalBytes / Math.max(1, all.size) / bytesPerPoint(COUNT_COLUMNS.length, 2 * metrics);
     const points = Math.max(MIN_POINTS, Math.min(fine + coarse, each));
     const share = fine / (fine + coarse);
@@ -113,15 +113,15 @@ export function createChartPoints(limits: PointLimits = {}): ChartPoints {
       const before = all.get(key) ?? null;
       const series = continueSeries(before, record.scaler);
       if (series !== before) all.set(key, series);
-      if (before === null) rooms = [];
-      const room = (rooms[series.metrics.length] ??= roomOf(series.metrics.length));
+      if (before === null) sizesByMetrics = [];
+      const sizes = (sizesByMetrics[series.metrics.length] ??= sizesFor(series.metrics.length));
       const point = fillPoint(next, record, series);
-      addCoarse(series, point, room.coarse);
-      addFine(series, point, room.fine);
+      addCoarse(series, point, sizes.coarse);
+      addFine(series, point, sizes.fine);
     },
     remove: (key) => {
       all.delete(key);
-      rooms = [];
+      sizesByMetrics = [];
     },
     read: (key, range) => {
       const series = all.get(key);
@@ -194,17 +194,17 @@ function fillCounts(counts: (number | null)[], decision: Decision | null): void 
 }
 
 /** Of consecutive equal points, keeps only the first and the last, which result in the same chart. */
-function addFine({ fine, scaler }: Series, point: Point, room: number): void {
+function addFine({ fine, scaler }: Series, point: Point, capacity: number): void {
   const newest = fine.size() - 1;
   const last = fine.timeOf(newest);
   // A gap of more than two periods stays visible between two points.
   const isNext = last !== null && point.at - last <= 2500 * scaler.spec.syncPeriodSeconds;
   if (isNext && fine.isEqual(newest, point) && fine.isEqual(newest - 1, point)) fine.moveNewest(point.at);
-  else fine.push(point, room);
+  else fine.push(point, capacity);
 }
 
 /** Before the point is added to `fine`, whose newest one is then the last of the step that has ended. */
-function addCoarse(series: Series, point: Point, room: number): void {
+function addCoarse(series: Series, point: Point, capacity: number): void {
   const { bucket, coarse, fine } = series;
   if (bucket === null) {
     series.bucket = new Bucket(point, COARSE_SECONDS);
@@ -216,7 +216,7 @@ function addCoarse(series: Series, point: Point, room: number): void {
   }
   const newest = fine.size() - 1;
   const at = fine.timeOf(newest);
-  if (at !== null) coarse.push(bucket.point({ at, counts: fine.countsOf(newest) }), room);
+  if (at !== null) coarse.push(bucket.point({ at, counts: fine.countsOf(newest) }), capacity);
   bucket.restart(point);
 }
 

@@ -55,15 +55,15 @@ export interface LastOfRun {
   readonly record: CycleRecord;
 }
 
-/** Returns the run of a cycle: that of the last one if both have the same result. `room`: entries, at least 1. */
-export function runAfter(last: LastOfRun | null, record: CycleRecord, room: number): Run {
+/** Returns the run of a cycle: that of the last one if both have the same result. `maxEntries`: entries, at least 1. */
+export function runAfter(last: LastOfRun | null, record: CycleRecord, maxEntries: number): Run {
   if (last === null) return { firstAt: record.at, result: resultOf(record), ended: NO_ENTRIES };
   if (isSameResult(last.run.result, record)) return last.run;
   const { ended } = last.run;
   return {
     firstAt: record.at,
     result: resultOf(record),
-    ended: room === 1 ? NO_ENTRIES : [entryOf(last)].concat(ended.slice(0, room - 2)),
+    ended: maxEntries === 1 ? NO_ENTRIES : [entryOf(last)].concat(ended.slice(0, maxEntries - 2)),
   };
 }
 

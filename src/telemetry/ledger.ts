@@ -66,13 +66,13 @@ const CONDITION_ORDER: readonly ConditionType[] = [
 export function createLedger(limits: LedgerLimits = {}): Ledger {
   const { perScaler = 100, total = 50_000 } = limits;
   const statuses = new Map<string, Status>();
-  const room = (): number =>
+  const maxEntries = (): number =>
     Math.min(perScaler, Math.max(MIN_PER_SCALER, Math.floor(total / Math.max(1, statuses.size))));
   return {
     add: (record) => {
       const { key } = record.scaler;
       const before = statuses.get(key) ?? null;
-      const after = new Status(before?.key ?? key, before, record, room());
+      const after = new Status(before?.key ?? key, before, record, maxEntries());
       statuses.set(after.key, after);
       return { before, after };
     },
@@ -96,7 +96,7 @@ class Status implements ScalerStatus, LastOfRun {
   readonly run: Run;
   readonly count: number;
 
-  constructor(key: string, before: Status | null, record: CycleRecord, room: number) {
+  constructor(key: string, before: Status | null, record: CycleRecord, maxEntries: number) {
     this.key = key;
     this.scaler = record.scaler;
     this.record = record;
@@ -112,7 +112,7 @@ class Status implements ScalerStatus, LastOfRun {
     this.rescales = rescalesAfter(before?.rescales ?? NO_RESCALES, record);
     this.lastRescale = lastRescaleOf(before, record);
     this.agreement = agreementAfter(before, record);
-    this.run = runAfter(before, record, room);
+    this.run = runAfter(before, record, maxEntries);
     this.count = this.run === before?.run ? before.count + 1 : 1;
   }
 

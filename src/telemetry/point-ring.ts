@@ -11,10 +11,10 @@ export interface Point {
 /** The newest points of a scaler in a typed array: 8 bytes for the time, 4 for each number. */
 export interface PointRing {
   /**
-   * Adds a copy of a point, whose numbers of counts and values must match this ring. With more than `room` points,
+   * Adds a copy of a point, whose numbers of counts and values must match this ring. With more than `capacity` points,
    * drops the oldest.
    */
-  readonly push: (point: Point, room: number) => void;
+  readonly push: (point: Point, capacity: number) => void;
   readonly moveNewest: (at: Instant) => void;
   /** 0: the oldest; null: no such point. */
   readonly get: (index: number) => Point | null;
@@ -80,8 +80,8 @@ class TypedRing implements PointRing {
     this.#width = TIME_WORDS + countsPerPoint + valuesPerPoint;
   }
 
-  push(point: Point, room: number): void {
-    const wanted = Math.max(1, Math.floor(room));
+  push(point: Point, capacity: number): void {
+    const wanted = Math.max(1, Math.floor(capacity));
     if (this.#capacity > wanted) this.#resize(wanted);
     else if (this.#size === this.#capacity && this.#capacity < wanted)
       this.#resize(Math.min(wanted, Math.max(MIN_CAPACITY, 2 * this.#capacity)));
@@ -142,8 +142,8 @@ class TypedRing implements PointRing {
 
   /** The first word of a point. */
   #rowOf(index: number): number {
-    const place = this.#start + index;
-    return this.#width * (place < this.#capacity ? place : place - this.#capacity);
+    const offset = this.#start + index;
+    return this.#width * (offset < this.#capacity ? offset : offset - this.#capacity);
   }
 
   #write(row: number, point: Point): void {

@@ -35,8 +35,8 @@ function* newest(
   rings: readonly PointRing[],
   fromMs: number,
 ): Generator<readonly [PointRing, number], undefined> {
-  for (const [place, ring] of rings.entries()) {
-    const endMs = rings[place + 1]?.timeOf(0) ?? Number.POSITIVE_INFINITY;
+  for (const [index, ring] of rings.entries()) {
+    const endMs = rings[index + 1]?.timeOf(0) ?? Number.POSITIVE_INFINITY;
     for (let index = indexBefore(ring, fromMs); index < ring.size(); index += 1) {
       if ((ring.timeOf(index) ?? 0) >= endMs) break;
       yield [ring, index];

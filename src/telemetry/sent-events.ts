@@ -30,7 +30,7 @@ const LONGEST_MESSAGE = 1000;
 
 export function createSentEvents({ perScaler = 50, total = 10_000 }: EventLimits = {}): SentEvents {
   const byScaler = new Map<string, readonly SentEvent[]>();
-  const room = (): number =>
+  const maxEvents = (): number =>
     Math.min(perScaler, Math.max(MIN_PER_SCALER, Math.floor(total / Math.max(1, byScaler.size))));
   return {
     add: (key, event) => {
@@ -40,7 +40,7 @@ export function createSentEvents({ perScaler = 50, total = 10_000 }: EventLimits
       const before = byScaler.get(key) ?? [];
       const count = (before.find(isSame)?.count ?? 0) + 1;
       const others = before.filter((one) => !isSame(one));
-      byScaler.set(key, [{ ...event, message, count }, ...others].slice(0, room()));
+      byScaler.set(key, [{ ...event, message, count }, ...others].slice(0, maxEvents()));
     },
     read: (key) => byScaler.get(key) ?? [],
     remove: (key) => void byScaler.delete(key),

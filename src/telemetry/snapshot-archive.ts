@@ -19,7 +19,7 @@ interface ArchiveLimits {
   readonly perScaler?: number;
 }
 
-interface Kept {
+interface StoredSnapshot {
   readonly key: string;
   readonly at: Instant;
   /** Deflated JSON with one byte per character: a fifth of the JSON, and smaller than a Buffer; null: dropped. */
@@ -37,20 +37,20 @@ const DEFLATE = { level: 3, windowBits: 12, memLevel: 5 };
 
 export function createSnapshotArchive(limits: ArchiveLimits = {}): SnapshotArchive {
   const { totalBytes = 3 * 1024 * 1024, perScaler = 100 } = limits;
-  const byScaler = new Map<string, Map<Instant, Kept>>();
-  let queue: Kept[] = [];
+  const byScaler = new Map<string, Map<Instant, StoredSnapshot>>();
+  let queue: StoredSnapshot[] = [];
   let first = 0;
   let live = 0;
   let bytes = 0;
 
-  const drop = (kept: Kept): void => {
-    if (kept.packed === null) return;
-    bytes -= kept.packed.length + ENTRY_BYTES;
+  const drop = (stored: StoredSnapshot): void => {
+    if (stored.packed === null) return;
+    bytes -= stored.packed.length + ENTRY_BYTES;
     live -= 1;
-    kept.packed = null;
-    const own = byScaler.get(kept.key);
-    if (own?.get(kept.at) === kept) own.delete(kept.at);
-    if (own?.size === 0) byScaler.delete(kept.key);
+    stored.packed = null;
+    const own = byScaler.get(stored.key);
+    if (own?.get(stored.at) === stored) own.delete(stored.at);
+    if (own?.size === 0) byScaler.delete(stored.key);
   };
   const makeRoom = (): void => {
     for (; bytes > totalBytes; first += 1) {
@@ -67,16 +67,20 @@ export function createSnapshotArchive(limits: ArchiveLimits = {}): SnapshotArchi
   return {
     keep: (key, snapshot) => {
       const json = JSON.stringify(snapshotToJson(snapshot));
-      const kept: Kept = { key, at: snapshot.now, packed: deflateRawSync(json, DEFLATE).toString('latin1') };
-      const own = byScaler.get(key) ?? new Map<Instant, Kept>();
-      const same = own.get(kept.at);
+      const stored: StoredSnapshot = {
+        key,
+        at: snapshot.now,
+        packed: deflateRawSync(json, DEFLATE).toString('latin1'),
+      };
+      const own = byScaler.get(key) ?? new Map<Instant, StoredSnapshot>();
+      const same = own.get(stored.at);
       if (same !== undefined) drop(same);
       const [oldest] = own.values();
       if (oldest !== undefined && own.size >= perScaler) drop(oldest);
-      byScaler.set(key, own.set(kept.at, kept));
-      queue.push(kept);
+      byScaler.set(key, own.set(stored.at, stored));
+      queue.push(stored);
       live += 1;
-      bytes += (kept.packed?.length ?? 0) + ENTRY_BYTES;
+      bytes += (stored.packed?.length ?? 0) + ENTRY_BYTES;
       makeRoom();
     },
     read: (key, at) => {
@@ -86,7 +90,7 @@ export function createSnapshotArchive(limits: ArchiveLimits = {}): SnapshotArchi
       return json;
     },
     remove: (key) => {
-      for (const kept of [...(byScaler.get(key)?.values() ?? [])]) drop(kept);
+      for (const stored of [...(byScaler.get(key)?.values() ?? [])]) drop(stored);
     },
   };
 }

@@ -8,7 +8,7 @@ import {
   type Result,
   runAllOn,
   scoringOf,
-  traceWorld,
+  traceWorkload,
 } from '../../src/backtest/compare/variant.js';
 import { parseThreshold } from '../../src/backtest/figures/threshold.js';
 import { evenLoad } from '../../src/backtest/load/even-load.js';
@@ -94,7 +94,7 @@ async function rowsOf(name: string, load: Load): Promise<readonly string[]> {
   const capacity = meanOf(load) / MEAN_PODS;
   const assumptions = { ...ASSUMPTIONS, capacity };
   const middle = addSeconds(load.start, Math.floor((load.end - load.start) / 2000));
-  const world = traceWorld(load, assumptions);
+  const workload = traceWorkload(load, assumptions);
   const halfOf = (start: typeof middle, end: typeof middle) => ({
     assumptions,
     scoring: scoringOf(load, assumptions, { start, end }),
@@ -109,14 +109,14 @@ async function rowsOf(name: string, load: Load): Promise<readonly string[]> {
   const [hpa] = defaults;
   const condition = parseThreshold('theta_U<=document', { allowsDocument: true });
   if (typeof condition === 'string') throw new Error(condition);
-  const whole = { world, assumptions, scoring: scoringOf(load, assumptions), runJobs: runJobsHere };
+  const whole = { workload, assumptions, scoring: scoringOf(load, assumptions), runJobs: runJobsHere };
   const { change, saving } = await recommend(hpa, [condition], whole);
   const changed = change === null ? hpa : changedVariant(hpa.scaler, change);
   if ('error' in changed) throw new Error(changed.error);
   const text = change === null ? 'keep' : change.map(assignmentText).join(' ');
   const expected = saving === null ? '' : `, expecting ${saving.percent.toFixed(1)} %`;
   const picked = { name: `recommended: ${text}${expected}`, scaler: changed.scaler };
-  const results = await runAllOn(world, [...defaults, picked], second);
+  const results = await runAllOn(workload, [...defaults, picked], second);
   return results.map((result) => rowOf(name, result.name, result));
 }
 

@@ -1,12 +1,12 @@
 import type { Figures } from '../figures/figures.js';
 import type { Threshold } from '../figures/threshold.js';
-import type { Tried } from './probes.js';
+import type { ProbeFigures } from './probes.js';
 import { meanWithoutSmallest } from './sub-windows.js';
 
 /** What settings and the document do on one probe. */
-export interface Pair {
-  readonly tried: Tried;
-  readonly own: Tried;
+export interface Comparison {
+  readonly changed: ProbeFigures;
+  readonly original: ProbeFigures;
 }
 
 export interface Aim {
@@ -24,41 +24,48 @@ export const CAREFUL_SLACK = 0.05;
  * Whether a change keeps what it promises on one probe, also if the sixth of the sub-windows that favours it most does
  * not come again: no more pod-hours, and no more under-provisioning than the document (or the limit with a margin).
  */
-export function isConfirmed({ tried, own }: Pair, { conditions, isMissed }: Aim): boolean {
+export function isConfirmed({ changed, original }: Comparison, { conditions, isMissed }: Aim): boolean {
   const isMet = conditions.every((condition) =>
     condition.isRelative
-      ? condition.isMetBy(tried.whole, own.whole) && excessOf(condition, { tried, own }) <= 0
-      : condition.isMetWithin(tried.whole, MARGIN),
+      ? condition.isMetBy(changed.whole, original.whole) && excessOf(condition, { changed, original }) <= 0
+      : condition.isMetWithin(changed.whole, MARGIN),
   );
   if (!isMet || isMissed) return isMet;
-  return tried.whole.podHours <= own.whole.podHours && moreHours({ tried, own }) <= 0;
+  return changed.whole.podHours <= original.whole.podHours && moreHours({ changed, original }) <= 0;
 }
 
 /** Whether a small change, which cannot delay a scale-up, is about as good as the document on one probe. */
-export function isCareful({ tried, own }: Pair, conditions: readonly Threshold[]): boolean {
+export function isCareful({ changed, original }: Comparison, conditions: readonly Threshold[]): boolean {
   return conditions.every(({ isRelative, isMetNear, isMetWithin }) =>
-    isRelative ? isMetNear(tried.whole, own.whole, CAREFUL_SLACK) : isMetWithin(tried.whole, MARGIN),
+    isRelative ? isMetNear(changed.whole, original.whole, CAREFUL_SLACK) : isMetWithin(changed.whole, MARGIN),
   );
 }
 
 /** The share of the pod-hours that a change saves, as a mean of the probes; negative if it needs more. */
-export function savingOf(pairs: readonly Pair[]): number {
-  const shares = pairs.map(({ tried, own }) => 1 - tried.whole.podHours / own.whole.podHours);
+export function savingOf(comparisons: readonly Comparison[]): number {
+  const shares = comparisons.map(
+    ({ changed, original }) => 1 - changed.whole.podHours / original.whole.podHours,
+  );
   return shares.reduce((sum, share) => sum + share, 0) / shares.length;
 }
 
-function excessOf({ excess }: Threshold, pair: Pair): number {
-  return meanWithoutSmallest(byWindow(pair, excess));
+function excessOf({ excess }: Threshold, comparison: Comparison): number {
+  return meanWithoutSmallest(byWindow(comparison, excess));
 }
 
-function moreHours(pair: Pair): number {
-  return meanWithoutSmallest(byWindow(pair, (tried, own) => tried.podHours - own.podHours));
+function moreHours(comparison: Comparison): number {
+  return meanWithoutSmallest(
+    byWindow(comparison, (changed, original) => changed.podHours - original.podHours),
+  );
 }
 
 /** Without the sub-windows in which the load is unknown. */
-function byWindow({ tried, own }: Pair, compare: (tried: Figures, own: Figures) => number): number[] {
-  return tried.windows.flatMap((figures, number) => {
-    const reference = own.windows[number] ?? null;
+function byWindow(
+  { changed, original }: Comparison,
+  compare: (changed: Figures, original: Figures) => number,
+): number[] {
+  return changed.windows.flatMap((figures, number) => {
+    const reference = original.windows[number] ?? null;
     return figures === null || reference === null ? [] : [compare(figures, reference)];
   });
 }

@@ -3,10 +3,10 @@ import { createLoad, type Load } from '../load/load.js';
 import type { Figures, Scoring } from '../figures/figures.js';
 import type { RunJobs } from './run-jobs.js';
 import { figuresByWindow, subWindows } from './sub-windows.js';
-import { type Assumptions, runAllOn, scoringOf, type Variant, type World } from './variant.js';
+import { type Assumptions, runAllOn, scoringOf, type Variant, type WorkloadModel } from './variant.js';
 
-export interface ProbeSetting {
-  readonly world: World;
+export interface SearchInput {
+  readonly workload: WorkloadModel;
   readonly scoring: Scoring;
   readonly assumptions: Assumptions;
   readonly runJobs: RunJobs;
@@ -15,10 +15,10 @@ export interface ProbeSetting {
 /** A load on which settings are tried. */
 export interface Probe {
   /** What each document achieves; null for one that cannot run, or if the load is unknown. */
-  readonly run: (variants: readonly Variant[]) => Promise<readonly (Tried | null)[]>;
+  readonly run: (variants: readonly Variant[]) => Promise<readonly (ProbeFigures | null)[]>;
 }
 
-export interface Tried {
+export interface ProbeFigures {
   readonly whole: Figures;
   /** Of each sub-window, the same ones for each document; null where the load is unknown. */
   readonly windows: readonly (Figures | null)[];
@@ -28,8 +28,8 @@ export interface Tried {
  * Returns probes on the load and on the same load reversed. Settings that are chosen on one load overfit it, for example
  * because it only rises, or rises fast and falls slowly.
  */
-export function probesOf(setting: ProbeSetting, start: Instant, end: Instant): readonly Probe[] {
-  return [probeOf(setting, { start, end }, (load) => load), probeOf(setting, { start, end }, reverseLoad)];
+export function probesOf(input: SearchInput, start: Instant, end: Instant): readonly Probe[] {
+  return [probeOf(input, { start, end }, (load) => load), probeOf(input, { start, end }, reverseLoad)];
 }
 
 interface Period {
@@ -38,7 +38,7 @@ interface Period {
 }
 
 function probeOf(
-  { world, scoring, assumptions, runJobs }: ProbeSetting,
+  { workload, scoring, assumptions, runJobs }: SearchInput,
   period: Period,
   change: (load: Load, period: Period) => Load,
 ): Probe {
@@ -48,10 +48,10 @@ function probeOf(
     changed.set(load, known);
     return known;
   };
-  const changedWorld: World = {
-    ...world,
+  const changedWorkload: WorkloadModel = {
+    ...workload,
     modelsOf: (scaler) => {
-      const built = world.modelsOf(scaler);
+      const built = workload.modelsOf(scaler);
       if ('error' in built) return built;
       return {
         models: built.models.map((model) =>
@@ -64,7 +64,7 @@ function probeOf(
   const windows = subWindows(within, assumptions);
   return {
     run: async (variants) => {
-      const results = await runAllOn(changedWorld, variants, { scoring: within, assumptions, runJobs });
+      const results = await runAllOn(changedWorkload, variants, { scoring: within, assumptions, runJobs });
       return results.map(({ figures, run }) =>
         figures === null ? null : { whole: figures, windows: figuresByWindow(run, windows) },
       );

@@ -3,7 +3,7 @@ import { createLoad, type Load } from '../load/load.js';
 import type { Figures, Scoring } from '../figures/figures.js';
 import type { Threshold } from '../figures/threshold.js';
 import { CAREFUL_SLACK } from './judge-settings.js';
-import { type ProbeSetting, probesOf } from './probes.js';
+import { type SearchInput, probesOf } from './probes.js';
 import { findSettings } from './search-settings.js';
 import { figuresByWindow, subWindows } from './sub-windows.js';
 import type { Assignment } from './sweep.js';
@@ -40,13 +40,13 @@ const MAX_WORSE_THETA_U = 0.05;
 export async function recommend(
   variant: Variant,
   conditions: readonly Threshold[],
-  setting: ProbeSetting,
+  input: SearchInput,
 ): Promise<Recommendation> {
-  const { scoring, assumptions } = setting;
+  const { scoring, assumptions } = input;
   const { start, end } = scoring.demand;
   const middle = addSeconds(start, Math.floor(secondsBetween(start, end) / 2));
   const half = scoringOf(scoring.load, assumptions, { start: middle, end });
-  const second = { ...setting, scoring: half };
+  const second = { ...input, scoring: half };
   const windows = subWindows(half, assumptions);
   const [confirming, scored] = [0, 1].map((rest) => windows.filter((_, index) => index % 2 === rest));
   const inParts = (parts: readonly Scoring[] = []): Scoring =>
@@ -61,10 +61,10 @@ export async function recommend(
     scoring: half,
     results: scoredResults(results),
   });
-  const found = await findSettings(variant.scaler, conditions, probesOf(setting, start, middle));
-  if (typeof found === 'string') return answer(found, await runAllOn(setting.world, [variant], second));
+  const found = await findSettings(variant.scaler, conditions, probesOf(input, start, middle));
+  if (typeof found === 'string') return answer(found, await runAllOn(input.workload, [variant], second));
   const changed = { name: 'changed', scaler: found.scaler };
-  const results = await runAllOn(setting.world, [variant, changed], second);
+  const results = await runAllOn(input.workload, [variant, changed], second);
   const confirmed = compareIn(confirmation, results);
   if (confirmed === null) return answer('the load of the second half is unknown', results);
   const aim = { conditions, mayCostMore: found.mayCostMore };

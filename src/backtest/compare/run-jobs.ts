@@ -1,12 +1,12 @@
 import type { Scaler } from '../../scaler/spec.js';
 import { secondsBetween } from '../../units/time.js';
 import { FleetError } from '../simulation/fleet.js';
-import { type OnRound, type Run, runVariant, type Setting } from '../simulation/run-variant.js';
+import { type OnRound, type Run, runVariant, type RunInput } from '../simulation/run-variant.js';
 
 /** A document and where it runs. */
 export interface Job {
   readonly scaler: Scaler;
-  readonly setting: Setting;
+  readonly input: RunInput;
 }
 
 /** A failure is about one document; the others run. */
@@ -17,9 +17,9 @@ export type RunJobs = (jobs: readonly Job[]) => Promise<readonly JobResult[]>;
 
 export const runJobsHere: RunJobs = (jobs) => Promise.resolve(jobs.map((job) => runJob(job)));
 
-export function runJob({ scaler, setting }: Job, onRound?: OnRound): JobResult {
+export function runJob({ scaler, input }: Job, onRound?: OnRound): JobResult {
   try {
-    return { run: runVariant(scaler, setting, onRound) };
+    return { run: runVariant(scaler, input, onRound) };
   } catch (error) {
     if (error instanceof FleetError) return { error: error.message };
     return { error: `internal error: ${error instanceof Error ? error.message : String(error)}` };
@@ -27,6 +27,6 @@ export function runJob({ scaler, setting }: Job, onRound?: OnRound): JobResult {
 }
 
 /** The number of decisions that a job takes. */
-export function roundsOf({ scaler, setting: { start, end } }: Job): number {
+export function roundsOf({ scaler, input: { start, end } }: Job): number {
   return Math.floor(secondsBetween(start, end) / scaler.spec.syncPeriodSeconds);
 }

@@ -1,7 +1,7 @@
 import type { Scaler } from '../../scaler/spec.js';
 import type { Threshold } from '../figures/threshold.js';
-import { isCareful, isConfirmed, type Pair, savingOf } from './judge-settings.js';
-import type { Probe, Tried } from './probes.js';
+import { isCareful, isConfirmed, type Comparison, savingOf } from './judge-settings.js';
+import type { Probe, ProbeFigures } from './probes.js';
 import { carefulSettings, firstSettings, neighbours } from './recommend-candidates.js';
 import { type Assignment, changedVariant } from './sweep.js';
 import { changedFields, countChanges, presentSettings, type TunedSettings } from './tuned-settings.js';
@@ -41,12 +41,12 @@ export async function findSettings(
   const metric = scaler.spec.metrics[index];
   if (metric === undefined) return 'the document has no metric';
   const present = presentSettings(scaler, metric);
-  const own = await triedOn(probes, scaler);
-  const first = own?.[0];
-  if (own === null || first === undefined) return 'the load of the first half is unknown';
+  const original = await figuresOn(probes, scaler);
+  const first = original?.[0];
+  if (original === null || first === undefined) return 'the load of the first half is unknown';
   const missed = conditions.find(({ isMetBy }) => !isMetBy(first.whole, first.whole));
   const isMissed = missed !== undefined;
-  const search: Search = { scaler, index, present, conditions, probes, own, isMissed };
+  const search: Search = { scaler, index, present, conditions, probes, original, isMissed };
   // A schedule has its own minReplicas.
   const mayRaiseMinimum = isMissed && scaler.spec.schedules.length === 0;
   const bounds = { metric, mayRaiseMinimum, maxReplicas: scaler.spec.maxReplicas };
@@ -68,7 +68,7 @@ interface Search {
   readonly conditions: readonly Threshold[];
   readonly probes: readonly Probe[];
   /** What the document does, by probe. */
-  readonly own: readonly Tried[];
+  readonly original: readonly ProbeFigures[];
   readonly isMissed: boolean;
 }
 
@@ -85,7 +85,7 @@ interface Scored extends Candidate {
 
 interface Probed {
   readonly candidate: Candidate;
-  readonly pairs: readonly Pair[];
+  readonly comparisons: readonly Comparison[];
 }
 
 /** Returns the best of these settings that are confirmed and better than `before`; null if there is none. */
@@ -95,10 +95,10 @@ async function bestOf(
   before: Scored | null,
 ): Promise<Scored | null> {
   const { present, isMissed } = search;
-  const left = await keepOnAll(search, settings, (pair) => isConfirmed(pair, search));
+  const left = await keepOnAll(search, settings, (comparison) => isConfirmed(comparison, search));
   let best: Scored | null = null;
-  for (const { candidate, pairs } of left) {
-    const saving = savingOf(pairs);
+  for (const { candidate, comparisons } of left) {
+    const saving = savingOf(comparisons);
     if (!isMissed && saving < LEAST_SAVING) continue;
     const score = saving - FIELD_COST * countChanges(candidate.settings, present);
     if (score > (best?.score ?? before?.score ?? -Infinity)) best = { ...candidate, score };
@@ -110,10 +110,10 @@ async function bestOf(
 async function bestCareful(search: Search): Promise<Candidate | null> {
   const settings = carefulSettings(search.present);
   const onLoad = { ...search, probes: search.probes.slice(0, 1) };
-  const left = await keepOnAll(onLoad, settings, (pair) => isCareful(pair, search.conditions));
+  const left = await keepOnAll(onLoad, settings, (comparison) => isCareful(comparison, search.conditions));
   let best: { readonly candidate: Candidate; readonly saving: number } | null = null;
-  for (const { candidate, pairs } of left) {
-    const saving = savingOf(pairs);
+  for (const { candidate, comparisons } of left) {
+    const saving = savingOf(comparisons);
     if (saving >= LEAST_CAREFUL_SAVING && saving > (best?.saving ?? 0)) best = { candidate, saving };
   }
   return best?.candidate ?? null;
@@ -123,18 +123,18 @@ async function bestCareful(search: Search): Promise<Candidate | null> {
 async function keepOnAll(
   search: Search,
   settings: readonly TunedSettings[],
-  passes: (pair: Pair) => boolean,
+  passes: (comparison: Comparison) => boolean,
 ): Promise<readonly Probed[]> {
   let left: readonly Probed[] = settings
     .flatMap((one) => candidateOf(search, one))
-    .map((candidate) => ({ candidate, pairs: [] }));
+    .map((candidate) => ({ candidate, comparisons: [] }));
   for (const [number, probe] of search.probes.entries()) {
-    const own = search.own[number];
+    const original = search.original[number];
     const results = await probe.run(left.map(({ candidate: { scaler } }) => ({ name: '', scaler })));
-    left = left.flatMap(({ candidate, pairs }, index): readonly Probed[] => {
-      const tried = results[index] ?? null;
-      if (tried === null || own === undefined || !passes({ tried, own })) return [];
-      return [{ candidate, pairs: [...pairs, { tried, own }] }];
+    left = left.flatMap(({ candidate, comparisons }, index): readonly Probed[] => {
+      const changed = results[index] ?? null;
+      if (changed === null || original === undefined || !passes({ changed, original })) return [];
+      return [{ candidate, comparisons: [...comparisons, { changed, original }] }];
     });
   }
   return left;
@@ -147,12 +147,12 @@ function candidateOf({ scaler, index }: Search, settings: TunedSettings): readon
   return 'error' in variant ? [] : [{ settings, change, scaler: variant.scaler }];
 }
 
-async function triedOn(probes: readonly Probe[], scaler: Scaler): Promise<readonly Tried[] | null> {
-  const all: Tried[] = [];
+async function figuresOn(probes: readonly Probe[], scaler: Scaler): Promise<readonly ProbeFigures[] | null> {
+  const all: ProbeFigures[] = [];
   for (const probe of probes) {
-    const [tried] = await probe.run([{ name: '', scaler }]);
-    if (tried === undefined || tried === null) return null;
-    all.push(tried);
+    const [changed] = await probe.run([{ name: '', scaler }]);
+    if (changed === undefined || changed === null) return null;
+    all.push(changed);
   }
   return all;
 }

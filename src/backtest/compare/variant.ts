@@ -7,7 +7,7 @@ import { figuresOf } from '../figures/figures.js';
 import type { Figures, Scoring } from '../figures/figures.js';
 import type { MetricModel } from '../simulation/metric-model.js';
 import { podOrderOf } from '../simulation/fleet.js';
-import type { Run, Setting } from '../simulation/run-variant.js';
+import type { Run, RunInput } from '../simulation/run-variant.js';
 import type { Job, RunJobs } from './run-jobs.js';
 import { traceModels, traceRequests } from '../simulation/trace-models.js';
 
@@ -49,67 +49,67 @@ export function scoringOf(
 }
 
 /** Where documents run: how their metrics follow the load, and the requests of the pods. */
-export interface World {
+export interface WorkloadModel {
   readonly modelsOf: (
     scaler: Scaler,
   ) => { readonly models: readonly (MetricModel | null)[] } | { readonly error: string };
-  readonly requestsOf: (scaler: Scaler) => Setting['requests'];
+  readonly requestsOf: (scaler: Scaler) => RunInput['requests'];
   /** How a document begins, if not as `runVariant` does. */
-  readonly beginningOf?: (
+  readonly startOf?: (
     scaler: Scaler,
     start: Instant,
-  ) => Pick<Setting, 'firstRoundAt' | 'warmUpFrom'> & Partial<Pick<Setting, 'initialReplicas'>>;
+  ) => Pick<RunInput, 'firstRoundAt' | 'warmUpFrom'> & Partial<Pick<RunInput, 'initialReplicas'>>;
 }
 
-export function traceWorld(load: Load, assumptions: Assumptions): World {
+export function traceWorkload(load: Load, assumptions: Assumptions): WorkloadModel {
   return {
     modelsOf: (scaler) => traceModels(scaler, load, assumptions),
     requestsOf: traceRequests,
   };
 }
 
-interface Surroundings {
+interface RunContext {
   readonly scoring: Scoring;
   readonly assumptions: Assumptions;
 }
 
 /** Runs documents, possibly at the same time. */
 export async function runAllOn(
-  world: World,
+  workload: WorkloadModel,
   variants: readonly Variant[],
-  given: Surroundings & { readonly runJobs: RunJobs },
+  context: RunContext & { readonly runJobs: RunJobs },
 ): Promise<readonly Result[]> {
-  const jobs = variants.map((variant) => jobOf(world, variant, given));
-  const runs = await given.runJobs(jobs.flatMap((job) => ('error' in job ? [] : [job])));
+  const jobs = variants.map((variant) => jobOf(workload, variant, context));
+  const runs = await context.runJobs(jobs.flatMap((job) => ('error' in job ? [] : [job])));
   let next = 0;
   return variants.map(({ name }, index): Result => {
     const job = jobs[index];
     const done = job === undefined || 'error' in job ? job : runs[next++];
-    if (done !== undefined && 'run' in done) return resultOf(name, done.run, given.scoring);
+    if (done !== undefined && 'run' in done) return resultOf(name, done.run, context.scoring);
     return { name, run: null, figures: null, error: done?.error ?? 'it was not run' };
   });
 }
 
 function jobOf(
-  world: World,
+  workload: WorkloadModel,
   { scaler }: Variant,
-  { scoring, assumptions }: Surroundings,
+  { scoring, assumptions }: RunContext,
 ): Job | { readonly error: string } {
   const { demand } = scoring;
-  const built = world.modelsOf(scaler);
+  const built = workload.modelsOf(scaler);
   if ('error' in built) return built;
-  const setting: Setting = {
+  const input: RunInput = {
     start: demand.start,
     end: demand.end,
     models: built.models,
     initialReplicas: assumptions.initialReplicas ?? firstCount(scaler, scoring),
     podStartSeconds: assumptions.podStartSeconds,
     scrapeIntervalSeconds: assumptions.scrapeIntervalSeconds,
-    requests: world.requestsOf(scaler),
+    requests: workload.requestsOf(scaler),
     order: podOrderOf(scaler),
-    ...world.beginningOf?.(scaler, demand.start),
+    ...workload.startOf?.(scaler, demand.start),
   };
-  return { scaler, setting };
+  return { scaler, input };
 }
 
 /**

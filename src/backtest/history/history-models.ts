@@ -6,7 +6,7 @@ import { countAt, type CountStep } from '../simulation/count-steps.js';
 import type { MetricModel } from '../simulation/metric-model.js';
 import { CONTAINER } from '../simulation/take-sample.js';
 import { firstRoundAt } from './round-phase.js';
-import type { World } from '../compare/variant.js';
+import type { WorkloadModel } from '../compare/variant.js';
 
 /** What the history says about one metric. */
 export interface MetricHistory {
@@ -40,10 +40,10 @@ export interface History {
  * Returns how each metric of a document follows the history. `initialReplicas`: at the start, so that nothing before
  * it counts; null: documents begin with the recorded replicas, a warm-up before the start.
  */
-export function historyWorld(
+export function historyWorkload(
   { metricOf, requests, replicas, syncPeriodSeconds, warmUpSeconds }: History,
   initialReplicas: number | null,
-): World {
+): WorkloadModel {
   return {
     modelsOf: (scaler) => {
       const models: MetricModel[] = [];
@@ -57,7 +57,7 @@ export function historyWorld(
       return { models };
     },
     requestsOf: (scaler) => requestsOf(scaler, requests),
-    beginningOf: ({ spec }, start) => {
+    startOf: ({ spec }, start) => {
       const warmUpFrom = initialReplicas === null ? addSeconds(start, -warmUpSeconds) : start;
       const changes = spec.syncPeriodSeconds === syncPeriodSeconds ? replicas.slice(1) : [];
       return {

@@ -14,7 +14,7 @@ import { createShareCurve } from './share-curve.js';
 import type { ShareCurve } from './share-curve.js';
 import { takeSample } from './take-sample.js';
 
-export interface Setting {
+export interface RunInput {
   readonly start: Instant;
   readonly end: Instant;
   /** One for each metric of the document, in the same order; null: the metric is omitted. */
@@ -64,28 +64,28 @@ export type OnRound = (decision: Decision, snapshot: Snapshot) => void;
  * Runs a document over a load, with the same `decide` that scales the cluster: each decision is carried out and changes
  * what the next one measures. Pause and dry run of the document are ignored.
  */
-export function runVariant(document: Scaler, setting: Setting, onRound?: OnRound): Run {
-  const { start, end } = setting;
-  const models = setting.models.filter((model) => model !== null);
-  const scaler = withMetrics(document, modelledMetrics(document, setting));
-  const begin = beginOf(setting, models);
+export function runVariant(document: Scaler, input: RunInput, onRound?: OnRound): Run {
+  const { start, end } = input;
+  const models = input.models.filter((model) => model !== null);
+  const scaler = withMetrics(document, modelledMetrics(document, input));
+  const begin = beginOf(input, models);
   const fleet = createFleet({
-    replicas: setting.initialReplicas,
+    replicas: input.initialReplicas,
     start: begin,
-    podStartSeconds: setting.podStartSeconds,
-    requests: setting.requests,
-    order: setting.order ?? 'parallel',
+    podStartSeconds: input.podStartSeconds,
+    requests: input.requests,
+    order: input.order ?? 'parallel',
   });
   const shares = models.map((model) => (hasCurve(model) ? createShareCurve(begin) : null));
   const log = createLog(fleet, { begin, start });
   let state: State = EMPTY_STATE;
   let carriedUntil = begin;
   const { syncPeriodSeconds } = scaler.spec;
-  let now = setting.firstRoundAt ?? addSeconds(begin, syncPeriodSeconds);
+  let now = input.firstRoundAt ?? addSeconds(begin, syncPeriodSeconds);
   while (now <= begin) now = addSeconds(now, syncPeriodSeconds);
   for (; now <= end; now = addSeconds(now, syncPeriodSeconds)) {
     carriedUntil = carryLoad(fleet, { models, shares, from: carriedUntil, to: now, log });
-    const snapshot = snapshotAt(scaler, { now, fleet, models, shares, ready: log.ready, state, setting });
+    const snapshot = snapshotAt(scaler, { now, fleet, models, shares, ready: log.ready, state, input });
     const decision = decide(snapshot);
     state = decision.state;
     if (decision.desiredReplicas !== fleet.replicas()) fleet.scaleTo(decision.desiredReplicas, now);
@@ -97,7 +97,7 @@ export function runVariant(document: Scaler, setting: Setting, onRound?: OnRound
 }
 
 /** Returns the metrics of the document that are not omitted. */
-export function modelledMetrics({ spec }: Scaler, { models }: Setting): readonly MetricSpec[] {
+export function modelledMetrics({ spec }: Scaler, { models }: RunInput): readonly MetricSpec[] {
   return spec.metrics.filter((_, index) => models[index] !== null);
 }
 
@@ -106,7 +106,7 @@ function withMetrics(scaler: Scaler, metrics: readonly MetricSpec[]): Scaler {
   return isWhole ? scaler : { ...scaler, spec: { ...scaler.spec, metrics } };
 }
 
-function beginOf({ start, warmUpFrom = start }: Setting, models: readonly MetricModel[]): Instant {
+function beginOf({ start, warmUpFrom = start }: RunInput, models: readonly MetricModel[]): Instant {
   const known = models.reduce<Instant>((most, { load }) => latest(most, load.start), warmUpFrom);
   return earliest(known, start);
 }
@@ -120,12 +120,12 @@ function snapshotAt(
     readonly shares: readonly (ShareCurve | null)[];
     readonly ready: readonly CountStep[];
     readonly state: State;
-    readonly setting: Setting;
+    readonly input: RunInput;
   },
 ): Snapshot {
-  const { now, fleet, models, shares, ready, state, setting } = given;
+  const { now, fleet, models, shares, ready, state, input } = given;
   const pods = fleet.pods();
-  const { scrapeIntervalSeconds } = setting;
+  const { scrapeIntervalSeconds } = input;
   const samples = scaler.spec.metrics.map((metric, index) => {
     const model = models[index];
     if (model === undefined) throw new Error(`no model for metric ${index}`);

@@ -1,4 +1,4 @@
-import type { HistoryOptions } from './history/history-scene.js';
+import type { HistoryOptions } from './history/open-history.js';
 
 export interface BacktestOptions extends HistoryOptions {
   readonly scaler?: string;

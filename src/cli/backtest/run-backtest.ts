@@ -2,7 +2,13 @@ import { recommend } from '../../backtest/compare/recommend.js';
 import type { RunJobs } from '../../backtest/compare/run-jobs.js';
 import type { Threshold } from '../../backtest/figures/threshold.js';
 import { sweepVariants } from '../../backtest/compare/sweep.js';
-import { type Variant, baselines, runAllOn, scoringOf, traceWorld } from '../../backtest/compare/variant.js';
+import {
+  type Variant,
+  baselines,
+  runAllOn,
+  scoringOf,
+  traceWorkload,
+} from '../../backtest/compare/variant.js';
 import type { Report } from '../../backtest/report/report.js';
 import { DEFAULT_POD_START_SECONDS } from '../../backtest/load/defaults.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
@@ -16,23 +22,23 @@ import { createProgress } from '../output/progress.js';
 import { type OutputFile, openOutputFile } from '../output/output-file.js';
 import type { BacktestOptions } from './backtest-options.js';
 import { checkFiles, checkOptions } from './check-options.js';
-import { checkDemand, checkRounds } from './scene/check-rounds.js';
-import { describeAssumptions, leftOutLines, unscoredLines } from './scene/describe-assumptions.js';
-import { openHistory } from './history/history-scene.js';
+import { checkDemand, checkRounds } from './input/check-rounds.js';
+import { describeAssumptions, leftOutLines, unscoredLines } from './input/describe-assumptions.js';
+import { openHistory } from './history/open-history.js';
 import {
   parseCount,
   parsePositive,
   parseSeconds,
   parseSweeps,
   parseThresholds,
-} from './scene/parse-options.js';
+} from './input/parse-options.js';
 import { buildPage, MOST_CHARACTERS } from './html/build-page.js';
 import type { RunTrace } from './html/trace-run.js';
 import { writeHtml } from './html/write-html.js';
-import { openTrace } from './scene/open-trace.js';
+import { openTrace } from './input/open-trace.js';
 import { readVariant } from './read-variant.js';
 import { runReplay } from './run-replay.js';
-import type { Scene } from './scene/scene.js';
+import type { BacktestInput } from './input/backtest-input.js';
 import { createWorkerPool } from './workers/run-jobs-in-workers.js';
 import { createTraces, type Traces } from './workers/traces.js';
 import { type Format, FORMATS, writeReport } from './write-report.js';
@@ -63,9 +69,9 @@ async function run(options: BacktestOptions, io: CommandIo): Promise<ExitCode> {
   const html = options.html === undefined ? null : await openOutputFile('--html', options.html, io.cwd);
   const config = await requireServiceConfig(options.config, io);
   const variants = await readVariants(options, config, io);
-  const scene = await openScene(options, { config, variants }, io);
-  checkRounds(variants, scene.scoring.demand);
-  checkDemand(scene.scoring);
+  const input = await openInput(options, { config, variants }, io);
+  checkRounds(variants, input.scoring.demand);
+  checkDemand(input.scoring);
   const progress = createProgress(io, conditions.length === 0 ? describeRuns : describeSearch);
   // The search of `--recommend` has too many runs to trace.
   const isTraced = html !== null && conditions.length === 0;
@@ -77,10 +83,10 @@ async function run(options: BacktestOptions, io: CommandIo): Promise<ExitCode> {
     return results;
   };
   try {
-    const given = { variants, scene, format, html, runJobs, traces, endWorkers: pool.close };
+    const prepared = { variants, input, format, html, runJobs, traces, endWorkers: pool.close };
     return conditions.length === 0
-      ? await printComparison(failIf, given, io)
-      : await printRecommendation(conditions, given, io);
+      ? await printComparison(failIf, prepared, io)
+      : await printRecommendation(conditions, prepared, io);
   } finally {
     pool.close();
   }
@@ -95,9 +101,9 @@ function describeSearch(finished: number): string {
   return `searching settings: ${finished} runs`;
 }
 
-interface Given {
+interface PreparedRun {
   readonly variants: readonly Variant[];
-  readonly scene: Scene;
+  readonly input: BacktestInput;
   readonly format: Format;
   readonly html: OutputFile | null;
   readonly runJobs: RunJobs;
@@ -108,19 +114,19 @@ interface Given {
 
 async function printComparison(
   failIf: readonly Threshold[],
-  { variants, scene, format, html, runJobs, traces, endWorkers }: Given,
+  { variants, input, format, html, runJobs, traces, endWorkers }: PreparedRun,
   io: CommandIo,
 ): Promise<ExitCode> {
-  const { scoring } = scene;
-  const results = await runAllOn(scene.world, variants, { ...scene, runJobs });
+  const { scoring } = input;
+  const results = await runAllOn(input.workload, variants, { ...input, runJobs });
   const [first] = results;
   if (first?.error !== null) throw new CommandError(`${first?.name ?? ''}: ${first?.error ?? ''}`);
   endWorkers();
   const report: Report = {
     scoring,
     variants: results,
-    baselines: [...scene.more, ...baselines(scoring, first)],
-    assumptions: scene.lines,
+    baselines: [...input.otherResults, ...baselines(scoring, first)],
+    assumptions: input.assumptionLines,
   };
   // First, because a closed standard output ends the command.
   if (html !== null) await writeHtml(html, buildPage(report, tracesOf(variants, traces)));
@@ -140,13 +146,13 @@ function tracesOf(variants: readonly Variant[], traces: Traces | null): Readonly
 
 async function printRecommendation(
   conditions: readonly Threshold[],
-  { variants, scene, format, html, runJobs }: Given,
+  { variants, input, format, html, runJobs }: PreparedRun,
   io: CommandIo,
 ): Promise<ExitCode> {
   const [variant] = variants;
   if (variant === undefined) throw new CommandError('backtest needs --scaler or --replay', 2);
   const { change, reason, saving, scoring, results } = await recommend(variant, conditions, {
-    ...scene,
+    ...input,
     runJobs,
   });
   if (results[0]?.error !== null) throw new CommandError(`${variant.name}: ${results[0]?.error ?? ''}`);
@@ -155,7 +161,7 @@ async function printRecommendation(
     scoring,
     variants: results,
     baselines: baselines(scoring, results[0]),
-    assumptions: scene.lines,
+    assumptions: input.assumptionLines,
   };
   const report = { ...base, recommendation };
   if (html !== null) await writeHtml(html, buildPage(report, new Map()));
@@ -163,11 +169,11 @@ async function printRecommendation(
   return 0;
 }
 
-async function openScene(
+async function openInput(
   options: BacktestOptions,
   { config, variants }: { readonly config: ServiceConfig | null; readonly variants: readonly Variant[] },
   io: CommandIo,
-): Promise<Scene> {
+): Promise<BacktestInput> {
   const assumptions = readAssumptions(options, config);
   if ((options.prometheus ?? options.from ?? options.history) !== undefined)
     return openHistory(
@@ -183,14 +189,14 @@ async function openScene(
   const known = { ...assumptions, capacity, podStartSeconds };
   const load = await openTrace(options.trace, options.start, io);
   const scoring = scoringOf(load, known);
-  const world = traceWorld(load, known);
+  const workload = traceWorkload(load, known);
   const lines = [
     ...describeAssumptions(known, variants, { hasConfig: config !== null }),
     ...leftOutLines(variants),
     'nothing is known of the time before the first line: windows are empty at the start',
     ...unscoredLines(scoring.demand),
   ];
-  return { world, scoring, assumptions: known, more: [], lines };
+  return { workload, scoring, assumptions: known, otherResults: [], assumptionLines: lines };
 }
 
 /** `capacity` and `podStartSeconds` are null without their option. */

@@ -12,7 +12,7 @@ import type { Format } from './write-report.js';
 /** Of a file with millions of lines, the first ones are listed; all are counted. */
 const MAX_LISTED = 100;
 
-interface Place {
+interface LineLocation {
   readonly file: string;
   readonly line: number;
 }
@@ -25,7 +25,7 @@ interface RecordProblem {
   readonly error: string;
 }
 
-interface ListedDifference extends Place, Difference {
+interface ListedDifference extends LineLocation, Difference {
   readonly scaler: string;
   readonly at: string;
   /** Version of promscaler that took the decision. */
@@ -73,8 +73,8 @@ export async function runReplay(files: readonly string[], format: Format, io: Co
     format === 'json' ? `${JSON.stringify(toJson(totals), null, 2)}\n` : cleanText(textOf(totals, format)),
   );
   for (const { file, line, error } of totals.problems) {
-    const [place, subject] = line === null ? [file, 'file'] : [`${file}:${line}`, 'line'];
-    io.stderr.write(cleanText(`${place}: error: the ${subject} ${error}\n`));
+    const [where, subject] = line === null ? [file, 'file'] : [`${file}:${line}`, 'line'];
+    io.stderr.write(cleanText(`${where}: error: the ${subject} ${error}\n`));
   }
   return totals.different + totals.unread + totals.emptyFiles > 0 ? 1 : 0;
 }
@@ -82,9 +82,9 @@ export async function runReplay(files: readonly string[], format: Format, io: Co
 async function addFile(totals: Totals, file: string, io: CommandIo): Promise<void> {
   try {
     for await (const { number, line } of readRecord(file, io)) {
-      const place = { file, line: number };
-      if ('error' in line) addUnread(totals, place, line.error);
-      else addLine(totals, place, line);
+      const location = { file, line: number };
+      if ('error' in line) addUnread(totals, location, line.error);
+      else addLine(totals, location, line);
     }
   } catch (error) {
     if (!(error instanceof EmptyRecordError)) throw error;
@@ -93,16 +93,16 @@ async function addFile(totals: Totals, file: string, io: CommandIo): Promise<voi
   }
 }
 
-function addUnread(totals: Totals, place: Place, error: string): void {
+function addUnread(totals: Totals, location: LineLocation, error: string): void {
   totals.unread += 1;
-  if (totals.problems.length < MAX_LISTED) totals.problems.push({ ...place, error });
+  if (totals.problems.length < MAX_LISTED) totals.problems.push({ ...location, error });
 }
 
-function addLine(totals: Totals, place: Place, line: RecordLine): void {
+function addLine(totals: Totals, location: LineLocation, line: RecordLine): void {
   const at = formatInstant(line.at);
   const replayed = replayLine(line, VERSION);
   if (replayed.kind === 'invalid') {
-    addUnread(totals, place, `has a snapshot that this version rejects: ${replayed.error}`);
+    addUnread(totals, location, `has a snapshot that this version rejects: ${replayed.error}`);
     return;
   }
   totals.scalers.add(line.scaler);
@@ -121,7 +121,7 @@ function addLine(totals: Totals, place: Place, line: RecordLine): void {
   totals.different += 1;
   const { scaler, version } = line;
   for (const difference of replayed.differences.slice(0, MAX_LISTED - totals.differences.length))
-    totals.differences.push({ ...place, scaler, at, version, ...difference });
+    totals.differences.push({ ...location, scaler, at, version, ...difference });
 }
 
 function toJson({ scalers, versions, differences, problems, ...counts }: Totals): unknown {
@@ -131,7 +131,7 @@ function toJson({ scalers, versions, differences, problems, ...counts }: Totals)
     scalers: scalers.size,
     ...counts,
     // A missing member is null, because JSON omits undefined.
-    differences: differences.map(({ then = null, now = null, ...place }) => ({ ...place, then, now })),
+    differences: differences.map(({ then = null, now = null, ...location }) => ({ ...location, then, now })),
     problems,
   };
 }

@@ -2,7 +2,7 @@ import type {
   CompletedCommand,
   CompletedOption,
   Completion,
-  Place,
+  Argument,
   Suggestion,
 } from './describe-commands.js';
 
@@ -10,7 +10,7 @@ import type {
 export interface Completed {
   /** Null: the command itself is completed, or unknown. */
   readonly command: string | null;
-  readonly place: Place;
+  readonly argument: Argument;
   readonly suggestions: readonly Suggestion[];
   /** The beginning of the value; of `--output=js` that is `js`. */
   readonly begun: string;
@@ -20,7 +20,7 @@ export interface Completed {
   readonly options: Readonly<Record<string, string>>;
 }
 
-const NOTHING: Place = { values: [], source: 'nothing' };
+const NOTHING: Argument = { values: [], source: 'nothing' };
 
 /** Completes the last of `words`, which follow the name of the program. It may be empty. */
 export function complete({ commands }: Completion, words: readonly string[]): Completed {
@@ -30,7 +30,7 @@ export function complete({ commands }: Completion, words: readonly string[]): Co
     const isCommand = before.every((word) => word.startsWith('-')) && !begun.startsWith('-');
     return {
       command: null,
-      place: NOTHING,
+      argument: NOTHING,
       suggestions: isCommand ? commands : [],
       begun,
       prefix,
@@ -39,11 +39,11 @@ export function complete({ commands }: Completion, words: readonly string[]): Co
   }
   const { options, count, open } = readWords(command, before.slice(before.indexOf(command.value) + 1));
   const at = { command: command.value, begun, prefix, options };
-  if (open !== null) return { ...at, place: open, suggestions: plain(open.values) };
-  if (begun.startsWith('-')) return { ...at, place: NOTHING, suggestions: flagsOf(command) };
-  const place =
-    command.places[command.isVariadic ? Math.min(count, command.places.length - 1) : count] ?? NOTHING;
-  return { ...at, place, suggestions: plain(place.values) };
+  if (open !== null) return { ...at, argument: open, suggestions: plain(open.values) };
+  if (begun.startsWith('-')) return { ...at, argument: NOTHING, suggestions: flagsOf(command) };
+  const argument =
+    command.args[command.isVariadic ? Math.min(count, command.args.length - 1) : count] ?? NOTHING;
+  return { ...at, argument, suggestions: plain(argument.values) };
 }
 
 /** Bash splits `--output=js` into three words; the other shells and kubectl do not. */
@@ -72,7 +72,7 @@ interface ReadWords {
   /** The number of arguments. */
   readonly count: number;
   /** The place of the value that the last option waits for. */
-  readonly open: Place | null;
+  readonly open: Argument | null;
 }
 
 function readWords(command: CompletedCommand, words: readonly string[]): ReadWords {
@@ -92,11 +92,11 @@ function readWords(command: CompletedCommand, words: readonly string[]): ReadWor
     }
     const [flag = '', value] = word.split(/=(.*)/s);
     const option = command.options.find(({ flags }) => flags.includes(flag));
-    if (option === undefined || option.place === null) continue;
+    if (option === undefined || option.argument === null) continue;
     if (value === undefined) open = option;
     else options[option.flags[0] ?? ''] = value;
   }
-  return { options, count, open: open?.place ?? null };
+  return { options, count, open: open?.argument ?? null };
 }
 
 function plain(values: readonly string[]): readonly Suggestion[] {

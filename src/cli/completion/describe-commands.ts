@@ -16,7 +16,7 @@ export interface Suggestion {
 export interface CompletedCommand extends Suggestion {
   readonly options: readonly CompletedOption[];
   /** By position; the last one repeats if it is variadic. */
-  readonly places: readonly Place[];
+  readonly args: readonly Argument[];
   readonly isVariadic: boolean;
 }
 
@@ -24,10 +24,10 @@ export interface CompletedOption {
   readonly flags: readonly string[];
   readonly description: string;
   /** Null: the option takes no value. */
-  readonly place: Place | null;
+  readonly argument: Argument | null;
 }
 
-export interface Place {
+export interface Argument {
   /** The allowed values; empty: those of the source. */
   readonly values: readonly string[];
   readonly source: Source;
@@ -35,12 +35,12 @@ export interface Place {
 
 export function describeCommands(program: Command): Completion {
   const shared = optionsOf(program).filter(({ flags }) => !flags.includes('--version'));
-  const help: CompletedOption = { flags: ['--help', '-h'], description: 'Print help', place: null };
+  const help: CompletedOption = { flags: ['--help', '-h'], description: 'Print help', argument: null };
   const commands = program.commands.map((command) => ({
     value: command.name(),
     description: shorten(command.description()),
     options: [...optionsOf(command), ...shared, help],
-    places: command.registeredArguments.map((one) => placeOf(one.name(), one.argChoices)),
+    args: command.registeredArguments.map((one) => argumentOf(one.name(), one.argChoices)),
     isVariadic: command.registeredArguments.at(-1)?.variadic === true,
   }));
   const names = commands.map(({ value }) => value);
@@ -48,7 +48,7 @@ export function describeCommands(program: Command): Completion {
     value: 'help',
     description: 'Print help for a command',
     options: [],
-    places: [{ values: names, source: 'nothing' }],
+    args: [{ values: names, source: 'nothing' }],
     isVariadic: false,
   };
   return { commands: [...commands, helpCommand] };
@@ -58,9 +58,9 @@ function optionsOf(command: Command): readonly CompletedOption[] {
   return command.options.map((option) => ({
     flags: [option.long, option.short].filter((flag) => typeof flag === 'string'),
     description: shorten(option.description),
-    place:
+    argument:
       option.required || option.optional
-        ? placeOf(/[<[]([\w-]+)/.exec(option.flags)?.[1] ?? '', option.argChoices)
+        ? argumentOf(/[<[]([\w-]+)/.exec(option.flags)?.[1] ?? '', option.argChoices)
         : null,
   }));
 }
@@ -76,7 +76,7 @@ const SOURCES: Readonly<Record<string, Source>> = {
   context: 'contexts',
 };
 
-function placeOf(name: string, values: readonly string[] = []): Place {
+function argumentOf(name: string, values: readonly string[] = []): Argument {
   return { values, source: SOURCES[name] ?? 'nothing' };
 }
 

@@ -26,7 +26,7 @@ const READERS: Readonly<Record<Source, readonly Read[]>> = {
 
 /** Reads suggestions from the service, the cluster or the kubeconfig. Empty after two seconds and for any failure. */
 export async function readSuggestions(completed: Completed, io: CommandIo): Promise<readonly Suggestion[]> {
-  const readers = READERS[completed.place.source];
+  const readers = READERS[completed.argument.source];
   const found: (readonly string[])[] = readers.map(() => []);
   const stop = new AbortController();
   const stoppable = { ...io, signal: AbortSignal.any([io.signal, stop.signal]) };

@@ -18,11 +18,11 @@ export async function runComplete(
   io: CommandIo,
 ): Promise<ExitCode> {
   const completed = complete(describeCommands(program), words);
-  const { place, begun, prefix } = completed;
+  const { argument, begun, prefix } = completed;
   const suggestions = [...completed.suggestions, ...(await readSuggestions(completed, io))];
   const lines = suggestions
     .filter(({ value }) => value.startsWith(begun))
     .map(({ value, description }) => `${prefix}${value}${description === '' ? '' : `\t${description}`}`);
-  io.stdout.write([...lines, place.source === 'files' ? WITH_FILES : WITHOUT_FILES, ''].join('\n'));
+  io.stdout.write([...lines, argument.source === 'files' ? WITH_FILES : WITHOUT_FILES, ''].join('\n'));
   return 0;
 }

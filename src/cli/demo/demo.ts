@@ -20,12 +20,12 @@ import { runService } from '../run/run-service.js';
 import { demoPrometheusConfig } from './documents.js';
 import { introduction } from './introduction.js';
 import { currentDocuments, keepHistory, keptDirectory, offer } from './keep-history.js';
-import { createNarrator } from './narrate.js';
-import { createOpening, withoutRefusals } from './opening.js';
+import { createDemoLog } from './demo-log.js';
+import { createDelayedOutput, withoutRefusals } from './delayed-output.js';
 import { type RevivedPrometheus, revivedPrometheus } from './revived-prometheus.js';
 import { readDemoOptions } from './options.js';
 import type { DemoOptions, DemoSettings } from './options.js';
-import { type Stage, setStage } from './stage.js';
+import { type DemoSetup, setUpDemo } from './set-up-demo.js';
 import { waitUntilScraped } from './warm-up.js';
 import { atRest, DEMO_NAMESPACE, demoWorkloads } from './workloads.js';
 
@@ -58,16 +58,16 @@ export async function runDemo(options: DemoOptions, io: CommandIo): Promise<Exit
         startPrometheus({ binary, config, env, clock, folder: own, ...(port === undefined ? {} : { port }) });
       prometheus = revivedPrometheus(await startAt(), { start: startAt, clock });
       try {
-        const stage = await setStage({ folder, simulator, prometheus }, settings);
+        const setup = await setUpDemo({ folder, simulator, prometheus }, settings);
         try {
           const start = (): void => {
             for (const workload of workloads) simulator.setLoad(workload, workload.load);
           };
           const documents = (): Promise<readonly string[]> =>
             currentDocuments(simulator, DEMO_NAMESPACE, join(folder, 'scalers'));
-          return await play({ ...stage, start, documents }, settings, io);
+          return await runUntilEnd({ ...setup, start, documents }, settings, io);
         } finally {
-          await stage.close();
+          await setup.close();
         }
       } finally {
         await prometheus.stop();
@@ -110,28 +110,28 @@ async function readTrace(file: string, io: CommandIo): Promise<Curve> {
   }
 }
 
-interface SetStage extends Stage {
+interface ReadyDemo extends DemoSetup {
   readonly start: () => void;
   readonly documents: () => Promise<readonly string[]>;
 }
 
-async function play(stage: SetStage, settings: DemoSettings, io: CommandIo): Promise<ExitCode> {
+async function runUntilEnd(setup: ReadyDemo, settings: DemoSettings, io: CommandIo): Promise<ExitCode> {
   const stop = new AbortController();
   const end = (): void => stop.abort();
   onAbort(io.signal, end);
   if (io.signal.aborted) end();
-  await waitUntilScraped(stage.prometheus.url, { clock: io.clock, signal: stop.signal });
+  await waitUntilScraped(setup.prometheus.url, { clock: io.clock, signal: stop.signal });
   if (io.signal.aborted) return 0;
-  const opening = createOpening(
+  const delayed = createDelayedOutput(
     io,
     introduction(
-      { ...stage, prometheusPid: stage.prometheus.pid, command: io.command ?? 'promscaler' },
+      { ...setup, prometheusPid: setup.prometheus.pid, command: io.command ?? 'promscaler' },
       settings,
     ),
   );
-  const narrator = createNarrator({ ...io, stdout: opening.stdout });
-  stage.prometheus.follow((text) => {
-    if (!stop.signal.aborted) narrator.printNews('Prometheus', text);
+  const log = createDemoLog({ ...io, stdout: delayed.stdout });
+  setup.prometheus.follow((text) => {
+    if (!stop.signal.aborted) log.printNews('Prometheus', text);
   });
   const { durationSeconds } = settings;
   const forget = durationSeconds === null ? end : io.clock.after(durationSeconds * 1000, end);
@@ -139,22 +139,21 @@ async function play(stage: SetStage, settings: DemoSettings, io: CommandIo): Pro
   try {
     const env = { ...io.env, POD_NAMESPACE: DEMO_NAMESPACE };
     const demoIo = { ...io, env, stderr: withoutRefusals(io.stderr), signal: stop.signal };
-    const { configFile } = stage;
-    const { printDocuments: onDocuments } = narrator;
+    const { configFile } = setup;
+    const { printDocuments: onDocuments } = log;
     const onCycle = (output: CycleOutput): void => {
-      narrator.printCycle(output);
-      if (!opening.see(scalerKey(output.record.scaler))) return;
+      log.printCycle(output);
+      if (!delayed.noteCycle(scalerKey(output.record.scaler))) return;
       startedAt = io.clock.now();
-      stage.start();
+      setup.start();
     };
     const exitCode = await runService(
       { configFile, dryRun: false, strict: true, onCycle, onDocuments },
       demoIo,
     );
-    opening.open();
-    io.stdout.write(`\nThe demo ended: ${narrator.changes()} changes of replicas.\n`);
-    if (narrator.changes() > 0)
-      await offerBacktest(stage, { startedAt, directory: settings.keepDirectory }, io);
+    delayed.release();
+    io.stdout.write(`\nThe demo ended: ${log.changes()} changes of replicas.\n`);
+    if (log.changes() > 0) await offerBacktest(setup, { startedAt, directory: settings.keepDirectory }, io);
     return exitCode;
   } finally {
     forget();
@@ -163,15 +162,15 @@ async function play(stage: SetStage, settings: DemoSettings, io: CommandIo): Pro
 }
 
 async function offerBacktest(
-  stage: SetStage,
+  setup: ReadyDemo,
   { startedAt, directory }: { readonly startedAt: Instant | null; readonly directory: string | null },
   io: CommandIo,
 ): Promise<void> {
   const keptIn = directory === null ? keptDirectory(io) : resolve(io.cwd, directory);
   if (startedAt === null || keptIn === null) return;
   try {
-    const { prometheusUrl } = stage;
-    const documents = await stage.documents();
+    const { prometheusUrl } = setup;
+    const documents = await setup.documents();
     const kept = await keepHistory({ prometheusUrl, start: startedAt, documents, directory: keptIn }, io);
     if (kept !== null) io.stdout.write(offer(kept, io.command ?? 'promscaler'));
   } catch (error) {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { DemoSettings } from './options.js';
 import { OUTAGE_SECONDS } from './revived-prometheus.js';
 
-export interface IntroducedStage {
+export interface IntroducedDemo {
   readonly folder: string;
   readonly kubeconfig: string;
   readonly configFile: string;
@@ -13,8 +13,8 @@ export interface IntroducedStage {
   readonly command: string;
 }
 
-export function introduction(stage: IntroducedStage, { speed, durationSeconds }: DemoSettings): string {
-  const { folder, kubeconfig, configFile, serviceUrl, prometheusUrl, prometheusPid, command } = stage;
+export function introduction(demo: IntroducedDemo, { speed, durationSeconds }: DemoSettings): string {
+  const { folder, kubeconfig, configFile, serviceUrl, prometheusUrl, prometheusPid, command } = demo;
   const end = durationSeconds === null ? 'Ctrl-C' : `${durationSeconds} s or Ctrl-C`;
   const kubectl = `kubectl --kubeconfig ${kubeconfig}`;
   const reach = `--kubeconfig ${kubeconfig}`;

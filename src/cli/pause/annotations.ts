@@ -51,7 +51,7 @@ export async function openAnnotations(
   const connection = await connectToCluster(options, io);
   const transport = createTransport({ connection, clock: io.clock, userAgent: `promscaler/${VERSION}` });
   const { namespace, ref, plural } = target;
-  const place = { transport, kind: { root: APPS_ROOT, plural }, namespace, ref, signal: io.signal };
+  const workload = { transport, kind: { root: APPS_ROOT, plural }, namespace, ref, signal: io.signal };
   const orCommandError = async (verb: string, request: Promise<JsonObject>): Promise<JsonObject> => {
     try {
       return await request;
@@ -62,14 +62,14 @@ export async function openAnnotations(
   };
   return {
     read: async () => {
-      const object = await orCommandError('get', readWorkload(place, ANSWER_DEADLINE_MS));
+      const object = await orCommandError('get', readWorkload(workload, ANSWER_DEADLINE_MS));
       return textsIn(objectIn(object, 'metadata'), 'annotations');
     },
     write: async (annotations) => {
       const request = transport.request({
         lane: 'write',
         method: 'PATCH',
-        path: workloadPath(place),
+        path: workloadPath(workload),
         query: { fieldManager: FIELD_MANAGER },
         body: { metadata: { annotations } },
         doing: `annotating ${nameTarget(namespace, ref)}`,

@@ -119,7 +119,7 @@ async function findService(
   { namespace, signal }: { readonly namespace: string | null; readonly signal: AbortSignal },
 ): Promise<FoundService> {
   const scope = namespace === null ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
-  const place = namespace === null ? 'any namespace' : `namespace ${namespace}`;
+  const where = namespace === null ? 'any namespace' : `namespace ${namespace}`;
   let list: JsonObject;
   try {
     list = await transport.request({
@@ -127,7 +127,7 @@ async function findService(
       method: 'GET',
       path: `/api/v1${scope}/services`,
       query: { labelSelector: SERVICE_LABEL },
-      doing: `listing the Services of promscaler in ${place}`,
+      doing: `listing the Services of promscaler in ${where}`,
       verb: 'list',
       resource: 'services',
       deadlineMs: ANSWER_DEADLINE_MS,
@@ -140,7 +140,7 @@ async function findService(
   const [only] = found;
   if (only === undefined)
     throw new CommandError(
-      `no Service with the label ${SERVICE_LABEL} in ${place}. Check that promscaler is installed in this cluster, or use --url`,
+      `no Service with the label ${SERVICE_LABEL} in ${where}. Check that promscaler is installed in this cluster, or use --url`,
     );
   if (found.length === 1) return only;
   const names = found.map((one) => `${one.namespace}/${one.name}`).join(', ');

@@ -31,9 +31,9 @@ export function rowOf(
   path: Path,
   { value, from = 'built in' }: { readonly value: unknown; readonly from?: string },
 ): Row {
-  const place = writtenIn(written, path);
-  if (place === null) return { path, value, from, by: null, isUnset: false };
-  return { path, value: valueAt(written.merged, path), from: place, by: null, isUnset: false };
+  const origin = writtenIn(written, path);
+  if (origin === null) return { path, value, from, by: null, isUnset: false };
+  return { path, value: valueAt(written.merged, path), from: origin, by: null, isUnset: false };
 }
 
 /** For a field that inherits its value from the field `by` unless it is set. */

@@ -1,7 +1,7 @@
 import type { TestResult } from '../../document-tests/document-test.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
 import { cleanText } from '../../units/clean-text.js';
-import type { Place, Problem } from '../../scaler/problems/problem.js';
+import type { Position, Problem } from '../../scaler/problems/problem.js';
 import { scalerKey } from '../../scaler/spec.js';
 import type { CommandIo } from '../process/io.js';
 import { failureLines } from './failure-lines.js';
@@ -109,7 +109,7 @@ function annotation(
   severity: 'error' | 'warning',
   at: {
     readonly file: string;
-    readonly place: Place | null;
+    readonly place: Position | null;
     readonly title: string;
     readonly message: string;
   },

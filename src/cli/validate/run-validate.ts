@@ -195,14 +195,14 @@ function validate(
 
 /** Like `kubectl apply -n`: adds the namespace where there is none, and rejects another one. */
 function inNamespace(document: LocatedDocument, namespace: string | undefined): LocatedDocument {
-  const { value, problems, place } = document;
+  const { value, problems, locate } = document;
   if (namespace === undefined || !isPlainObject(value)) return document;
   const metadata = value['metadata'] ?? {};
   if (!isPlainObject(metadata)) return document;
   const own = metadata['namespace'] ?? namespace;
   if (own === namespace) return { ...document, value: { ...value, metadata: { ...metadata, namespace } } };
   const message = `metadata.namespace is ${formatValue(own)}, but --namespace is ${namespace}`;
-  const problem = place(finding('wrong-value', ['metadata', 'namespace'], message));
+  const problem = locate(finding('wrong-value', ['metadata', 'namespace'], message));
   return { ...document, problems: [...problems, problem] };
 }
 
@@ -216,7 +216,7 @@ function sharedTarget(
   if (document === null || scaler === null || other === undefined) return [];
   const target = nameTarget(scaler.namespace, scaler.spec.scaleTargetRef);
   const message = `${other} also scales ${target}: promscaler patches it for neither. Delete one of the two`;
-  return [document.place(finding('shared-target', ['spec', 'scaleTargetRef'], message))];
+  return [document.locate(finding('shared-target', ['spec', 'scaleTargetRef'], message))];
 }
 
 function hasQuery({ value }: LocatedDocument): boolean {

@@ -51,8 +51,8 @@ function choose(all: readonly Candidate[], api: AdapterRule['api']): FoundQuery 
   if (isUnsure) return severalSeries(candidates);
   const { rule, query } = last;
   if (query === null)
-    return unknown(`${rule.place} of --adapter-config cannot be converted:\n  ${rule.metricsQuery}`);
-  const note = `The query is that of ${rule.place} in the config of prometheus-adapter.`;
+    return unknown(`${rule.location} of --adapter-config cannot be converted:\n  ${rule.metricsQuery}`);
+  const note = `The query is that of ${rule.location} in the config of prometheus-adapter.`;
   return { query, notes: isForAllNamespaces(rule) ? [note, inAllNamespaces(rule)] : [note] };
 }
 
@@ -61,8 +61,8 @@ function isForAllNamespaces({ api, isNamespaced, labels }: AdapterRule): boolean
   return api === 'external' && isNamespaced && labelOf('namespace', labels) === null;
 }
 
-function inAllNamespaces({ place }: AdapterRule): string {
-  return `${place} has no label for the namespace, which prometheus-adapter rejects: the query selects all namespaces.`;
+function inAllNamespaces({ location }: AdapterRule): string {
+  return `${location} has no label for the namespace, which prometheus-adapter rejects: the query selects all namespaces.`;
 }
 
 /** Which of the series exist is known only to Prometheus. */

@@ -3,7 +3,7 @@ import type { LabelPlaces } from './label-places.js';
 /** A rule of prometheus-adapter, which maps series in Prometheus to metrics of an API. */
 export interface AdapterRule {
   /** For example `rules[2]`. */
-  readonly place: string;
+  readonly location: string;
   readonly api: 'custom' | 'external';
   readonly series: SeriesSelector;
   /** `seriesFilters`: `is` and `isNot`. */

@@ -67,10 +67,10 @@ function readRule(rule: Fields, api: AdapterRule['api']): AdapterRule | null {
   resources?.rest();
   rule.skip('metricsQueryNamespaced');
   rule.rest();
-  return { place: placeOf(path), api, series, filters, name, metricsQuery, labels, isNamespaced };
+  return { location: locationOf(path), api, series, filters, name, metricsQuery, labels, isNamespaced };
 }
 
-function placeOf(path: Path): string {
+function locationOf(path: Path): string {
   return `${path.slice(0, -1).join('.')}[${String(path.at(-1))}]`;
 }
 

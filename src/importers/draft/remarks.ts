@@ -15,13 +15,13 @@ export interface Remark {
 export interface RemarkLog {
   readonly lose: (path: Path, message: string) => void;
   readonly note: (path: Path, message: string) => void;
-  /** Returns a log that places all comments at `place` instead of at the path of their field. */
-  readonly at: (place: Path) => RemarkLog;
+  /** Returns a log that places all comments at `draftPath` instead of at the path of their field. */
+  readonly at: (draftPath: Path) => RemarkLog;
 }
 
-export function createRemarkLog(remarks: Remark[], place?: Path): RemarkLog {
+export function createRemarkLog(remarks: Remark[], draftPath?: Path): RemarkLog {
   const add = (kind: Remark['kind'], path: Path, message: string): void => {
-    remarks.push({ path, message, at: place ?? path, kind });
+    remarks.push({ path, message, at: draftPath ?? path, kind });
   };
   return {
     lose: (path, message) => add('loss', path, message),

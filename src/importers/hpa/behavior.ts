@@ -26,12 +26,12 @@ const DOWN: Defaults = {
 };
 
 /**
- * Reads `behavior` and omits default values. Keeps an empty object, because it enables the default policies. `place`:
+ * Reads `behavior` and omits default values. Keeps an empty object, because it enables the default policies. `draftPath`:
  * place of the comments, if `behavior` is not at `spec.behavior` of the manifest.
  */
-export function readBehavior(given: Fields | undefined, place?: Path): PlainObject | undefined {
+export function readBehavior(given: Fields | undefined, draftPath?: Path): PlainObject | undefined {
   if (given === undefined) return undefined;
-  const behavior = place === undefined ? given : given.at(place);
+  const behavior = draftPath === undefined ? given : given.at(draftPath);
   const scaleUp = readRules(behavior.object('scaleUp'), UP);
   const scaleDown = readRules(behavior.object('scaleDown'), DOWN);
   behavior.rest();

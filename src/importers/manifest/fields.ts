@@ -12,8 +12,8 @@ export interface Fields {
   readonly path: Path;
   readonly value: PlainObject;
   readonly log: RemarkLog;
-  /** Returns the same object, with all comments at `place` of the scaler document. */
-  readonly at: (place: Path) => Fields;
+  /** Returns the same object, with all comments at `draftPath` of the scaler document. */
+  readonly at: (draftPath: Path) => Fields;
   readonly has: (key: string) => boolean;
   readonly raw: (key: string) => unknown;
   readonly text: (key: string) => string | undefined;
@@ -77,7 +77,7 @@ function fieldsOf(given: PlainObject, path: Path, { log, options }: Rest): Field
     path,
     value,
     log,
-    at: (place) => fieldsOf(value, path, { log: log.at(place), options }),
+    at: (draftPath) => fieldsOf(value, path, { log: log.at(draftPath), options }),
     has: (key) => Object.hasOwn(value, key),
     raw,
     text: (key) => readAs(key, 'a string', (found) => (typeof found === 'string' ? found : undefined)),

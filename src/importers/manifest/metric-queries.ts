@@ -38,12 +38,12 @@ function originOf(name: string): string {
 
 export function exampleQuery({ member, name, selector }: NamedMetric): string {
   const series = /^[A-Za-z_:][\w:]*$/.test(name) ? name : 'METRIC';
-  const place = {
+  const scope = {
     pods: ['namespace="$namespace"', 'pod=~"$pods"'],
     object: ['namespace="$namespace"'],
     external: [],
   }[member];
-  const labels = [...place, ...selector.matchers].join(', ');
+  const labels = [...scope, ...selector.matchers].join(', ');
   const selected = labels === '' ? series : `${series}{${labels}}`;
   return member === 'pods' ? `sum by (pod) (${selected})` : `sum(${selected})`;
 }

@@ -20,9 +20,9 @@ export function placeComments(remarks: readonly Remark[], document: unknown): Co
   const before = new Map<string, string[]>();
   const atEnd = new Map<string, string[]>();
   for (const remark of remarks) {
-    const { place, isExact } = nearestPlace(remark.at, document);
+    const { path, isExact } = nearestPath(remark.at, document);
     const texts = isExact ? before : atEnd;
-    const key = formatPath(place);
+    const key = formatPath(path);
     const present = texts.get(key);
     if (present === undefined) texts.set(key, [commentOf(remark)]);
     else present.push(commentOf(remark));
@@ -33,14 +33,14 @@ export function placeComments(remarks: readonly Remark[], document: unknown): Co
   };
 }
 
-function nearestPlace(at: Path, document: unknown): { readonly place: Path; readonly isExact: boolean } {
+function nearestPath(at: Path, document: unknown): { readonly path: Path; readonly isExact: boolean } {
   let node = document;
   for (const [index, step] of at.entries()) {
     const next = stepInto(node, step);
-    if (next === undefined) return { place: at.slice(0, index), isExact: false };
+    if (next === undefined) return { path: at.slice(0, index), isExact: false };
     node = next;
   }
-  return { place: at, isExact: at.length > 0 };
+  return { path: at, isExact: at.length > 0 };
 }
 
 function stepInto(node: unknown, step: string | number): unknown {

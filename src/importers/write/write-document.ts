@@ -70,10 +70,13 @@ interface At {
 function objectLines(value: unknown, { path, indent }: At, writing: Writing): readonly string[] {
   const members = isPlainObject(value) ? Object.entries(value) : [];
   const lines = members.flatMap(([key, member]) => {
-    const place = [...path, key];
-    const before = writing.comments.before(place).flatMap((text) => commentLines(text, indent));
-    const isOff = place.length === 2 && writing.isOff(place);
-    return [...before, ...fieldLines(key, member, { path: place, indent }, { ...writing, isHidden: isOff })];
+    const childPath = [...path, key];
+    const before = writing.comments.before(childPath).flatMap((text) => commentLines(text, indent));
+    const isOff = childPath.length === 2 && writing.isOff(childPath);
+    return [
+      ...before,
+      ...fieldLines(key, member, { path: childPath, indent }, { ...writing, isHidden: isOff }),
+    ];
   });
   return path.length === 0 ? lines : [...lines, ...endComments(path, indent, writing)];
 }
@@ -100,10 +103,13 @@ function fieldLines(
 
 function listLines(items: readonly unknown[], { path, indent }: At, writing: Writing): readonly string[] {
   const lines = items.flatMap((item, index) => {
-    const place = [...path, index];
-    const before = writing.comments.before(place).flatMap((text) => commentLines(text, indent));
-    const body = itemLines(item, { path: place, indent }, writing);
-    return [...before, ...(writing.isOff(place) && path.length === 2 ? commentedOut(body, indent) : body)];
+    const childPath = [...path, index];
+    const before = writing.comments.before(childPath).flatMap((text) => commentLines(text, indent));
+    const body = itemLines(item, { path: childPath, indent }, writing);
+    return [
+      ...before,
+      ...(writing.isOff(childPath) && path.length === 2 ? commentedOut(body, indent) : body),
+    ];
   });
   return [...lines, ...endComments(path, indent, writing)];
 }

@@ -5,7 +5,7 @@ import { KubernetesError } from '../api/types.js';
 import type { BucketRules, KnownEntry } from './choose-writes.js';
 import { isReadDue, UNREAD, type BucketEffect, type BucketEvent, type BucketState } from './bucket-state.js';
 import { transition } from './bucket-transition.js';
-import { patchStateMap, readStateMap, STATE_WRITE_MS, type StateMapPlace } from './state-config-map.js';
+import { patchStateMap, readStateMap, STATE_WRITE_MS, type StateMapAccess } from './state-config-map.js';
 import { createWriteQueue, type QueuedWrite, type WriteQueue } from './write-queue.js';
 
 /** One ConfigMap of the state store. Its methods reject only after an internal error. */
@@ -21,7 +21,7 @@ export interface StateBucket extends WriteQueue {
   readonly createdAt: () => Instant | null;
 }
 
-interface BucketOptions extends StateMapPlace, BucketRules {
+interface BucketOptions extends StateMapAccess, BucketRules {
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -58,41 +58,41 @@ export function chooseWrites<W extends BucketWrite>(
   entries: ReadonlyMap<string, KnownEntry>,
   rules: BucketRules & { readonly now: Instant },
 ): ChosenWrites<W> {
-  const room = new Room(entries);
+  const space = new BucketSpace(entries);
   const wanted = new Set(batch.map(({ key }) => key));
   for (const [key, { content }] of entries) {
     if (wanted.has(key) || 'problem' in content) continue;
     const { absentSince } = content;
     if (rules.isKnown(key)) {
-      if (absentSince !== null) room.change(key, markAbsent(content, null));
-    } else if (absentSince === null) room.change(key, markAbsent(content, rules.now), { mayGrow: true });
+      if (absentSince !== null) space.change(key, markAbsent(content, null));
+    } else if (absentSince === null) space.change(key, markAbsent(content, rules.now), { mayGrow: true });
     else if (secondsBetween(absentSince, rules.now) >= KEEP_SECONDS && isSpent(content, rules.now))
-      room.change(key, null);
+      space.change(key, null);
   }
   const accepted: W[] = [];
   const answered: { readonly write: W; readonly result: PutResult }[] = [];
   for (const write of batch) {
     const known = entries.get(write.key);
     const problem = whyRefused(write, known, rules) ?? whyImpossible(write, known);
-    const fitting = problem === null ? fit(write, room, wanted) : null;
+    const fitting = problem === null ? fit(write, space, wanted) : null;
     if (fitting === null) {
-      const result = problem ?? { kind: 'failed', message: room.whyFull(write, rules.name) };
+      const result = problem ?? { kind: 'failed', message: space.whyFull(write, rules.name) };
       answered.push({ write, result });
       // What fits is already stored: without this, metrics that fail would be written again and again.
     } else if (fitting.text === known?.text)
       answered.push({ write, result: { kind: 'written', stored: fitting.text } });
     else accepted.push(fitting);
   }
-  for (const { key } of accepted) room.others.delete(key);
-  return { accepted, answered, others: room.others };
+  for (const { key } of accepted) space.others.delete(key);
+  return { accepted, answered, others: space.others };
 }
 
 /** Returns the write in the longest form that fits; null: none does. */
-function fit<W extends BucketWrite>(write: W, room: Room, wanted: ReadonlySet<string>): W | null {
-  if (room.change(write.key, write.text)) return write;
+function fit<W extends BucketWrite>(write: W, space: BucketSpace, wanted: ReadonlySet<string>): W | null {
+  if (space.change(write.key, write.text)) return write;
   const lean = { ...write, text: leanEntry(write.text) };
-  if (room.change(lean.key, lean.text)) return lean;
-  return room.makeRoom(lean, wanted) && room.change(lean.key, lean.text) ? lean : null;
+  if (space.change(lean.key, lean.text)) return lean;
+  return space.freeSpace(lean, wanted) && space.change(lean.key, lean.text) ? lean : null;
 }
 
 function whyRefused(write: BucketWrite, known: KnownEntry | undefined, rules: BucketRules): PutResult | null {
@@ -117,7 +117,7 @@ function whyImpossible(write: BucketWrite, known: KnownEntry | undefined): PutRe
 }
 
 /** Bytes of the ConfigMap by namespace, with the changes so far. */
-class Room {
+class BucketSpace {
   /** Entries that were changed; null: removed. */
   readonly others = new Map<string, string | null>();
   readonly #entries: ReadonlyMap<string, KnownEntry>;
@@ -149,7 +149,7 @@ class Room {
    * Makes room for a write of a namespace within its share: removes from the entries of larger namespaces what is not
    * needed for windows and policies. Returns whether there is room.
    */
-  makeRoom({ key, text }: BucketWrite, wanted: ReadonlySet<string>): boolean {
+  freeSpace({ key, text }: BucketWrite, wanted: ReadonlySet<string>): boolean {
     const namespace = namespaceOfKey(key);
     const growth = entryBytes(key, text) - this.#bytesOf(key);
     const share = this.#share(namespace);

@@ -3,7 +3,7 @@ import { objectIn, textIn, textsIn, type JsonObject } from '../api/json.js';
 import type { Transport } from '../requests/transport.js';
 import { KubernetesError, type KubernetesErrorKind } from '../api/types.js';
 
-export interface StateMapPlace {
+export interface StateMapAccess {
   readonly transport: Transport;
   readonly namespace: string;
   readonly name: string;
@@ -25,12 +25,12 @@ export interface StateMapChange {
 export const STATE_WRITE_MS = 5000;
 const READ_MS = 5000;
 
-export async function readStateMap(place: StateMapPlace): Promise<StateMap> {
-  const doing = `reading ${label(place)}`;
-  const answer = await place.transport.request({
+export async function readStateMap(access: StateMapAccess): Promise<StateMap> {
+  const doing = `reading ${label(access)}`;
+  const answer = await access.transport.request({
     lane: 'read',
     method: 'GET',
-    path: pathOf(place),
+    path: pathOf(access),
     doing,
     verb: 'get',
     resource: 'configmaps',
@@ -49,14 +49,14 @@ export async function readStateMap(place: StateMapPlace): Promise<StateMap> {
  * changed. Never retries, because after a timeout the write may have succeeded.
  */
 export async function patchStateMap(
-  place: StateMapPlace,
+  access: StateMapAccess,
   { resourceVersion, data }: StateMapChange,
 ): Promise<string> {
-  const doing = `writing ${label(place)}`;
-  const answer = await place.transport.request({
+  const doing = `writing ${label(access)}`;
+  const answer = await access.transport.request({
     lane: 'write',
     method: 'PATCH',
-    path: pathOf(place),
+    path: pathOf(access),
     query: { fieldManager: 'promscaler' },
     body: { metadata: { resourceVersion }, data },
     doing,
@@ -69,7 +69,7 @@ export async function patchStateMap(
 
 export function explainStateFailure(
   { kind, message }: KubernetesError,
-  { namespace, name }: Pick<StateMapPlace, 'namespace' | 'name'>,
+  { namespace, name }: Pick<StateMapAccess, 'namespace' | 'name'>,
   verb: 'get' | 'patch',
 ): string {
   const advice: Partial<Record<KubernetesErrorKind, string>> = {
@@ -80,11 +80,11 @@ export function explainStateFailure(
   return advised === undefined ? message : `${advised} (${message})`;
 }
 
-function pathOf({ namespace, name }: StateMapPlace): string {
+function pathOf({ namespace, name }: StateMapAccess): string {
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps/${encodeURIComponent(name)}`;
 }
 
-function label({ namespace, name }: StateMapPlace): string {
+function label({ namespace, name }: StateMapAccess): string {
   return `ConfigMap ${namespace}/${name}`;
 }
 

@@ -196,8 +196,8 @@ export function readEntry(text: string): StoredEntry | EntryProblem {
   const parsed = entrySchema.safeParse(json);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    const place = issue === undefined || issue.path.length === 0 ? 'entry' : issue.path.join('.');
-    return { problem: `${place} is invalid: ${issue?.message ?? 'invalid'}` };
+    const field = issue === undefined || issue.path.length === 0 ? 'entry' : issue.path.join('.');
+    return { problem: `${field} is invalid: ${issue?.message ?? 'invalid'}` };
   }
   const {
     epoch,

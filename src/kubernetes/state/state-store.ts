@@ -83,7 +83,7 @@ const FORMER_LEADER_MS = 30_000;
 export function createStateStore(options: StateStoreOptions): StateStore {
   const { clock, leadershipOf = () => options.leadership } = options;
   /** Null: the documents are not read yet. */
-  let known: KnownPlaces | null = null;
+  let known: KnownLocations | null = null;
 
   const isWrittenByLaterTerm = ({ content, foreignSinceMs }: KnownEntry, index: number): boolean =>
     !('problem' in content) &&
@@ -100,15 +100,15 @@ export function createStateStore(options: StateStoreOptions): StateStore {
       isKnown: (key) => known?.keys.has(key) ?? true,
     }),
   );
-  const placeAt = (scaler: ScalerName): Place | null => {
+  const locate = (scaler: ScalerName): StateLocation | null => {
     const index = bucketOf(scaler);
     const bucket = buckets[index];
     const key = entryKey(scaler);
     if (key === null || bucket === undefined) return null;
     return { key, bucket, index };
   };
-  const placeOf = (scaler: ScalerName): Place | null =>
-    known?.places.get(scaler.namespace)?.get(scaler.name) ?? placeAt(scaler);
+  const locationOf = (scaler: ScalerName): StateLocation | null =>
+    known?.locations.get(scaler.namespace)?.get(scaler.name) ?? locate(scaler);
   const all = async (work: (bucket: StateBucket) => Promise<void>): Promise<void> => {
     await Promise.all(buckets.map(work));
   };
@@ -120,32 +120,32 @@ export function createStateStore(options: StateStoreOptions): StateStore {
     flush: () => all((bucket) => bucket.flush()),
     flushBucket: async (index) => buckets[index]?.flush(),
     read: (scaler) => {
-      const place = placeOf(scaler);
-      if (place === null) return { kind: 'unusable', text: null, message: tooLong(scaler) };
-      const { bucket, key } = place;
+      const location = locationOf(scaler);
+      if (location === null) return { kind: 'unusable', text: null, message: tooLong(scaler) };
+      const { bucket, key } = location;
       const settling = bucket.settle(key);
       return settling === null ? readingOf(bucket, key) : settling.then(() => readingOf(bucket, key));
     },
     put: async ({ scaler, base, state }) => {
-      const place = placeOf(scaler);
-      if (place === null) return { kind: 'failed', message: tooLong(scaler) };
-      const text = writeEntry(leadershipOf(place.index).epoch(), state);
-      return place.bucket.put({ key: place.key, base, text });
+      const location = locationOf(scaler);
+      if (location === null) return { kind: 'failed', message: tooLong(scaler) };
+      const text = writeEntry(leadershipOf(location.index).epoch(), state);
+      return location.bucket.put({ key: location.key, base, text });
     },
     putLater: ({ scaler, base, state }) => {
-      const place = placeOf(scaler);
-      if (place === null) return;
-      const text = writeEntry(leadershipOf(place.index).epoch(), state);
-      place.bucket.putLater({ key: place.key, base, text });
+      const location = locationOf(scaler);
+      if (location === null) return;
+      const text = writeEntry(leadershipOf(location.index).epoch(), state);
+      location.bucket.putLater({ key: location.key, base, text });
     },
     setKnown: (scalers) => {
-      known = knownPlaces(scalers, placeAt);
+      known = knownLocations(scalers, locate);
     },
   };
 }
 
 /** Where the state of a scaler is stored. */
-interface Place {
+interface StateLocation {
   readonly key: string;
   readonly bucket: StateBucket;
   /** Of the bucket. */
@@ -153,28 +153,28 @@ interface Place {
 }
 
 /** Each cycle reads: a key that is built for each look-up is hashed for each, so places are looked up by two names. */
-interface KnownPlaces {
+interface KnownLocations {
   readonly keys: ReadonlySet<string>;
   /** By namespace and name. */
-  readonly places: ReadonlyMap<string, ReadonlyMap<string, Place>>;
+  readonly locations: ReadonlyMap<string, ReadonlyMap<string, StateLocation>>;
 }
 
-function knownPlaces(
+function knownLocations(
   scalers: readonly ScalerName[],
-  placeAt: (scaler: ScalerName) => Place | null,
-): KnownPlaces {
+  locate: (scaler: ScalerName) => StateLocation | null,
+): KnownLocations {
   const keys = new Set<string>();
-  const places = new Map<string, Map<string, Place>>();
+  const locations = new Map<string, Map<string, StateLocation>>();
   for (const scaler of scalers) {
-    const place = placeAt(scaler);
-    if (place === null) continue;
-    keys.add(place.key);
+    const location = locate(scaler);
+    if (location === null) continue;
+    keys.add(location.key);
     const { namespace, name } = scaler;
-    let ofNamespace = places.get(namespace);
-    if (ofNamespace === undefined) places.set(namespace, (ofNamespace = new Map<string, Place>()));
-    ofNamespace.set(name, place);
+    let ofNamespace = locations.get(namespace);
+    if (ofNamespace === undefined) locations.set(namespace, (ofNamespace = new Map<string, StateLocation>()));
+    ofNamespace.set(name, location);
   }
-  return { keys, places };
+  return { keys, locations };
 }
 
 const OFF: StateReading = { kind: 'off', text: null };

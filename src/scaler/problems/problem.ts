@@ -1,5 +1,5 @@
 /** Both start at 1; columns count UTF-16 code units. */
-export interface Place {
+export interface Position {
   readonly line: number;
   readonly column: number;
 }
@@ -12,7 +12,7 @@ export interface Problem {
   readonly message: string;
   /** Name of the file or object; null: none. */
   readonly file: string | null;
-  readonly place: Place | null;
+  readonly place: Position | null;
   /** Path of the field, such as `spec.metrics[0].pods.query`; empty for the whole document. */
   readonly path: string;
   readonly sourceLine: string | null;

@@ -3,9 +3,9 @@ import { finding } from '../problems/finding.js';
 import { buildScaler } from './parse-scaler.js';
 import { isPlainObject, mergePlain, valueAt } from '../plain-json.js';
 import { internalErrorMessage } from '../problems/internal-error.js';
-import { type LocatedDocument, placeAll } from '../problems/located-document.js';
+import { type LocatedDocument, locateAll } from '../problems/located-document.js';
 import { unplacedProblem } from '../problems/unplaced-problem.js';
-import type { Place, Problem } from '../problems/problem.js';
+import type { Position, Problem } from '../problems/problem.js';
 import { eachYamlDocument } from '../yaml/read-yaml.js';
 import { findPastDates } from '../rules/past-dates.js';
 import { type ServiceFacts, checkAdmission } from '../rules/admission-rules.js';
@@ -31,8 +31,8 @@ export interface ReadDocument {
   readonly scaler: Scaler | null;
   readonly problems: readonly Problem[];
   readonly file: string;
-  /** Place of `metadata.name`, for problems with duplicates. */
-  readonly place: Place | null;
+  /** Position of `metadata.name`, for problems with duplicates. */
+  readonly place: Position | null;
   readonly nameLine: string | null;
 }
 
@@ -71,16 +71,16 @@ export function failedDocument(key: string | null, file: string, cause: unknown)
 }
 
 function readChecked(document: LocatedDocument, file: string, options: ReadOptions): ReadDocument {
-  const { value, problems: textProblems, place } = document;
+  const { value, problems: textProblems, locate } = document;
   if (value === undefined) {
     return { key: null, scaler: null, problems: textProblems, file, place: null, nameLine: null };
   }
   const merged = withDefaults(value, options.defaults);
   const { findings, document: input } = checkDocument(merged, options.service);
-  const name = place(finding('duplicate-document', ['metadata', 'name'], ''));
+  const name = locate(finding('duplicate-document', ['metadata', 'name'], ''));
   const past = options.now === undefined ? [] : findPastDates(merged, options.now);
   const admission = options.service === undefined ? [] : checkAdmission(merged, options.service);
-  const problems = [...textProblems, ...placeAll([...findings, ...past, ...admission], place)];
+  const problems = [...textProblems, ...locateAll([...findings, ...past, ...admission], locate)];
   const isRefused = problems.some(({ severity }) => severity === 'error');
   return {
     key: keyOf(value),

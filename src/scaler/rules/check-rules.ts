@@ -269,11 +269,11 @@ function checkTargetUnit(metric: Loose<MetricInput>, path: Path): readonly Findi
   if (written === undefined || milli === null || milli <= 0n) return [];
   const field =
     body?.target?.averageValue === undefined ? ['targetAverageValue'] : ['target', 'averageValue'];
-  const place = [...path, member, ...field];
+  const fieldPath = [...path, member, ...field];
   const digits = DIGITS.exec(String(written))?.[0] ?? '500';
   const report = (meaning: string, instead: string): readonly Finding[] => {
-    const message = `${formatPath(place)} is ${formatValue(written)}, which is ${meaning} for each pod: write ${instead}`;
-    return [finding('target-unit', place, message)];
+    const message = `${formatPath(fieldPath)} is ${formatValue(written)}, which is ${meaning} for each pod: write ${instead}`;
+    return [finding('target-unit', fieldPath, message)];
   };
   if (body?.name === 'memory' && milli < LEAST_MEMORY) {
     const note = String(written).endsWith('m') ? ' (m is a thousandth)' : '';

@@ -85,7 +85,7 @@ function checkTarget(
       ),
     ];
   }
-  const place = old === undefined ? targetPath : [...path, old];
+  const writtenPath = old === undefined ? targetPath : [...path, old];
   const present = TARGET_TYPES.filter((candidate) => target[MEMBER_OF_TARGET[candidate]] !== undefined);
   const [actual, second] = present;
   const allowed = ALLOWED_TARGETS[type];
@@ -96,7 +96,7 @@ function checkTarget(
     return [atKey('missing-field', targetPath, `${name} must have ${members}`)];
   }
   if (second !== undefined) {
-    const at = old === undefined ? [...targetPath, MEMBER_OF_TARGET[second]] : place;
+    const at = old === undefined ? [...targetPath, MEMBER_OF_TARGET[second]] : writtenPath;
     return [
       finding(
         'contradicting-type',
@@ -110,7 +110,7 @@ function checkTarget(
     return [finding('contradicting-type', [...targetPath, 'type'], message)];
   }
   if (allowed.includes(actual)) return [];
-  const at = old === undefined ? [...targetPath, MEMBER_OF_TARGET[actual]] : place;
+  const at = old === undefined ? [...targetPath, MEMBER_OF_TARGET[actual]] : writtenPath;
   return [
     finding(
       'target-type',

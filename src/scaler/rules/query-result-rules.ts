@@ -107,10 +107,10 @@ function checkSelectorLabels(
   body: Path,
 ): readonly Finding[] {
   const path = [...body, 'metric', 'selector'];
-  const report = (label: string, place: Path, at: 'key' | 'value'): readonly Finding[] => {
+  const report = (label: string, selectorPath: Path, at: 'key' | 'value'): readonly Finding[] => {
     if (mayHave(labels, label)) return [];
-    const message = `${formatPath(place)}: no series of the result has the label ${JSON.stringify(label)}, so none matches: keep the label, as in by (${label})`;
-    return [{ ...finding('selector-label', place, message), at }];
+    const message = `${formatPath(selectorPath)}: no series of the result has the label ${JSON.stringify(label)}, so none matches: keep the label, as in by (${label})`;
+    return [{ ...finding('selector-label', selectorPath, message), at }];
   };
   const labelFindings = Object.keys(selector?.matchLabels ?? {}).flatMap((label) =>
     report(label, [...path, 'matchLabels', label], 'key'),

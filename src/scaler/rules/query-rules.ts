@@ -155,11 +155,17 @@ function checkSelector(selector: Loose<LabelSelectorInput> | undefined, path: Pa
   return (selector?.matchExpressions ?? []).flatMap((expression, index) => {
     if (expression?.operator === undefined) return [];
     const { operator, values = [] } = expression;
-    const place = [...path, 'matchExpressions', index];
+    const expressionPath = [...path, 'matchExpressions', index];
     const needsValues = operator === 'In' || operator === 'NotIn';
     if (needsValues === values.length > 0) return [];
     const rule = needsValues ? 'needs values' : 'takes no values';
-    return [finding('selector-values', place, `${formatPath(place)}: operator ${operator} ${rule}`)];
+    return [
+      finding(
+        'selector-values',
+        expressionPath,
+        `${formatPath(expressionPath)}: operator ${operator} ${rule}`,
+      ),
+    ];
   });
 }
 

@@ -28,15 +28,15 @@ export function checkSchedules(spec: Loose<SpecInput>, isBroken: IsBroken): read
   let wrongCrons = 0;
   return (spec.schedules ?? []).flatMap((schedule, index) => {
     if (schedule === undefined || wrongCrons >= MAX_WRONG_CRONS) return [];
-    const place = { path: ['spec', 'schedules', index], isBroken };
+    const context = { path: ['spec', 'schedules', index], isBroken };
     const isSecond = schedule.name !== undefined && seen.has(schedule.name);
     if (schedule.name !== undefined) seen.add(schedule.name);
-    const times = checkTimes(schedule, place);
+    const times = checkTimes(schedule, context);
     wrongCrons += times.filter(({ code }) => code === 'cron').length;
     return [
-      ...(isSecond ? [duplicate(place.path, schedule.name)] : []),
+      ...(isSecond ? [duplicate(context.path, schedule.name)] : []),
       ...times,
-      ...checkBounds(schedule, spec, place),
+      ...checkBounds(schedule, spec, context),
     ];
   });
 }

@@ -111,7 +111,7 @@ function hasContent({ contents }: Document): boolean {
 
 function refused(source: Source, code: ProblemCode, message: string, offset: number | null): LocatedDocument {
   const problem = problemAt(source, { code, message, offset });
-  return { value: undefined, problems: [problem], place: () => problem };
+  return { value: undefined, problems: [problem], locate: () => problem };
 }
 
 function readDocument(document: Document, source: Source): LocatedDocument {
@@ -127,7 +127,7 @@ function readDocument(document: Document, source: Source): LocatedDocument {
     // The last of several duplicate keys applies.
     value: isReadable ? (document.toJS({ maxAliasCount: 0 }) as unknown) : undefined,
     problems,
-    place: (found) => problemAt(source, { ...found, offset: findOffset(document, source, found) }),
+    locate: (found) => problemAt(source, { ...found, offset: findOffset(document, source, found) }),
   };
 }
 

@@ -117,8 +117,8 @@ export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
       at.set(hash, known);
     }
     for (const { hash, feed } of sources)
-      for (const { id: place, event } of feed.since(at.get(hash) ?? '') ?? []) {
-        at.set(hash, place);
+      for (const { id: position, event } of feed.since(at.get(hash) ?? '') ?? []) {
+        at.set(hash, position);
         missed.push({ id: writePositions(at), event });
       }
     return missed;

@@ -99,8 +99,8 @@ export function createOverviewRows({
     const [prefix, suffix] = [`${run}.`, `.${scopeOf(query)}`];
     const since = revisionIn(query.since, { prefix, suffix });
     const isComplete = since === null || since < floor || since > revision;
-    const isWanted = (place: string): boolean =>
-      (namespace === null || place === namespace) && viewer.sees(place);
+    const isWanted = (name: string): boolean =>
+      (namespace === null || name === namespace) && viewer.sees(name);
     const wanted = new Map<string, string>();
     for (const key of sorted) {
       const row = rows.get(key);

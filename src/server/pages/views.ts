@@ -182,8 +182,8 @@ function viewCounts(
 function viewMetricColumns({ metrics, points }: ScalerPoints, index: number): HistoryView['metrics'][number] {
   const spec = metrics[index];
   if (spec === undefined) throw new RangeError(`there is no metric ${index}`);
-  const valuesOf = (place: number): readonly (number | null)[] =>
-    points.map(({ values }) => values[place] ?? null);
+  const valuesOf = (index: number): readonly (number | null)[] =>
+    points.map(({ values }) => values[index] ?? null);
   return {
     type: spec.type,
     metric: spec.identity,

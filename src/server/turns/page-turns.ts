@@ -1,7 +1,7 @@
 import type { RequestHandler, Response } from 'express';
 import { refuse } from './refuse.js';
-import { createSpareTime } from './spare-time.js';
-import type { SpareTimeOptions } from './spare-time.js';
+import { createBackgroundWork } from './background-work.js';
+import type { BackgroundWorkOptions } from './background-work.js';
 
 export interface PageTurns {
   /** Renders the page when it is its turn. `page` must respond synchronously. */
@@ -12,7 +12,7 @@ export interface PageTurns {
   readonly queue: (response: Response, send: () => void) => void;
 }
 
-interface PageTurnOptions extends SpareTimeOptions {
+interface PageTurnOptions extends BackgroundWorkOptions {
   /** Maximum sum of all responses that clients have not read yet; default 32 MiB. */
   readonly mostUnsentBytes?: number;
 }
@@ -20,12 +20,12 @@ interface PageTurnOptions extends SpareTimeOptions {
 const MOST_UNSENT_BYTES = 32 * 1024 * 1024;
 
 /**
- * Renders pages in spare time, and only for clients that are still connected: 256 clients that each request a large
+ * Renders pages as background work, and only for clients that are still connected: 256 clients that each request a large
  * list would otherwise delay decisions and probes for seconds. Answers 503 while too many bytes are unsent.
  */
 export function createPageTurns(options: PageTurnOptions): PageTurns {
   const { mostUnsentBytes = MOST_UNSENT_BYTES } = options;
-  const spareTime = createSpareTime(options);
+  const backgroundWork = createBackgroundWork(options);
   let unsentBytes = 0;
 
   /** Counts the bytes of a response until all are sent or its connection is closed. */
@@ -37,7 +37,7 @@ export function createPageTurns(options: PageTurnOptions): PageTurns {
   };
 
   const queue: PageTurns['queue'] = (response, send) => {
-    response.on('close', spareTime.queue(send));
+    response.on('close', backgroundWork.queue(send));
   };
 
   return {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { Clock } from '../../units/clock.js';
-import type { SpareTime } from './spare-time.js';
+import type { BackgroundWork } from './background-work.js';
 
 /**
  * Bytes that a client may send ahead, before the response to its last request. Must be larger than the limit for
@@ -9,7 +9,7 @@ import type { SpareTime } from './spare-time.js';
  */
 const MAX_AHEAD_BYTES = 16 * 1024;
 /**
- * Longer responses are sent in pieces in spare time. A client must read a piece within `STALLED_MS`, which is 6.4
+ * Longer responses are sent in pieces as background work. A client must read a piece within `STALLED_MS`, which is 6.4
  * KiB/s.
  */
 const PIECE_BYTES = 64 * 1024;
@@ -27,14 +27,14 @@ const NOTHING = Buffer.alloc(0);
  * a response for each request: one segment can contain 1,000 requests, so a client that never reads would
  * make it keep 1,000 responses. Disconnects a client that stops reading.
  *
- * Requests that arrive early are read, and long responses are sent, in spare time: the kernel accepts
+ * Requests that arrive early are read, and long responses are sent, as background work: the kernel accepts
  * megabytes for a client that never reads, and Node.js would respond to all requests within one turn of the
  * event loop.
  */
 export class RequestGate extends Duplex {
   readonly #socket: Socket;
   readonly #clock: Clock;
-  readonly #spareTime: SpareTime;
+  readonly #backgroundWork: BackgroundWork;
   #ahead: Buffer = NOTHING;
   /** Bytes of the current line that were already passed to Node.js. */
   #lineBytes = 0;
@@ -50,13 +50,13 @@ export class RequestGate extends Duplex {
 
   constructor(
     socket: Socket,
-    { clock, spareTime }: { readonly clock: Clock; readonly spareTime: SpareTime },
+    { clock, backgroundWork }: { readonly clock: Clock; readonly backgroundWork: BackgroundWork },
   ) {
     // With a high-water mark of 1, Node.js reads more only after it has parsed all earlier input.
     super({ readableHighWaterMark: 1, writableHighWaterMark: PIECE_BYTES });
     this.#socket = socket;
     this.#clock = clock;
-    this.#spareTime = spareTime;
+    this.#backgroundWork = backgroundWork;
     this.#progressMs = clock.monotonicMs();
     socket.on('data', (chunk: Buffer) => this.#take(chunk));
     socket.on('end', () => {
@@ -151,7 +151,7 @@ export class RequestGate extends Duplex {
     if (this.#ahead.length > 0) {
       if (this.#isBusy || this.#cancelReading !== null) return;
       if (!this.#isEarly) this.#readNext();
-      else this.#cancelReading = this.#spareTime.queue(() => this.#readNext());
+      else this.#cancelReading = this.#backgroundWork.queue(() => this.#readNext());
     } else if (this.#hasEnded) {
       this.#isWanted = false;
       this.push(null);
@@ -195,7 +195,7 @@ export class RequestGate extends Duplex {
   }
 
   #sendLater(rest: Buffer, done: () => void): void {
-    this.#cancelSending = this.#spareTime.queue(() =>
+    this.#cancelSending = this.#backgroundWork.queue(() =>
       this.#sendPiece(rest.subarray(0, PIECE_BYTES), () => {
         if (rest.length > PIECE_BYTES) this.#sendLater(rest.subarray(PIECE_BYTES), done);
         else done();

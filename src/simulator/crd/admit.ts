@@ -33,9 +33,9 @@ export function admitCustom(
   const filled = withSchemaDefaults(pruned, schema);
   const complete = asKubeObject({ ...(isObject(filled) ? filled : pruned), metadata: object.metadata });
   const invalid = fieldProblems(complete, schema, '');
-  const place = { value: complete, before: options.before ?? undefined, path: '' };
+  const input = { value: complete, before: options.before ?? undefined, path: '' };
   const causes =
-    invalid.length > 0 || options.cel === null ? invalid : ruleProblems(options.cel, schema, place);
+    invalid.length > 0 || options.cel === null ? invalid : ruleProblems(options.cel, schema, input);
   if (causes.length > 0) throw invalidFields({ kind, group, name: complete.metadata.name }, causes);
   return complete;
 }
@@ -66,12 +66,12 @@ function prunedObject(
   const result: Record<string, Json | undefined> = {};
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue;
-    const place = path === '' ? name : `${path}.${name}`;
+    const memberPath = path === '' ? name : `${path}.${name}`;
     const known = Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
     if (kept.includes(name)) result[name] = member;
-    else if (isObject(known)) result[name] = prunedValue(member, known, place, unknown);
+    else if (isObject(known)) result[name] = prunedValue(member, known, memberPath, unknown);
     else if (isOpen) result[name] = member;
-    else unknown.push(place);
+    else unknown.push(memberPath);
   }
   return result;
 }

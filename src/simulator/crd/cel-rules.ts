@@ -94,8 +94,12 @@ function memberProblems(
   return Object.entries(value).flatMap(([name, member]) => {
     const own = memberSchema(schema, name);
     if (own === null || member === undefined) return [];
-    const place = { value: member, before: earlier[name], path: path === '' ? name : `${path}.${name}` };
-    return ruleProblems(evaluate, own, place);
+    const memberInput = {
+      value: member,
+      before: earlier[name],
+      path: path === '' ? name : `${path}.${name}`,
+    };
+    return ruleProblems(evaluate, own, memberInput);
   });
 }
 

@@ -128,7 +128,7 @@ function memberProblems(value: Json, schema: JsonObject, path: string): readonly
     return isObject(items) ? value.flatMap((item, i) => fieldProblems(item, items, `${path}[${i}]`)) : [];
   }
   if (!isObject(value)) return [];
-  const place = (name: string): string => (path === '' ? name : `${path}.${name}`);
+  const pathOf = (name: string): string => (path === '' ? name : `${path}.${name}`);
   const { properties, additionalProperties, required } = schema;
   const missing = (isList(required) ? required : [])
     .filter((name) => typeof name === 'string')
@@ -136,12 +136,12 @@ function memberProblems(value: Json, schema: JsonObject, path: string): readonly
   const found = Object.entries(value).flatMap(([name, member]) => {
     const own = isObject(properties) ? properties[name] : undefined;
     const known = own ?? additionalProperties;
-    return isObject(known) && member !== undefined ? fieldProblems(member, known, place(name)) : [];
+    return isObject(known) && member !== undefined ? fieldProblems(member, known, pathOf(name)) : [];
   });
   return [
     ...missing.map((name): FieldCause => ({
       reason: 'FieldValueRequired',
-      field: place(name),
+      field: pathOf(name),
       text: 'Required value',
     })),
     ...found,

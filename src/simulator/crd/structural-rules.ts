@@ -111,10 +111,10 @@ function junctorProblems(
   }
   const declared = isObject(outside['properties']) ? outside['properties'] : {};
   for (const [name, child] of Object.entries(isObject(branch['properties']) ? branch['properties'] : {})) {
-    const place = `${path}.properties[${name}]`;
+    const memberPath = `${path}.properties[${name}]`;
     const own = declared[name];
-    if (isObject(own)) problems.push(...junctorProblems(child, own, place));
-    else problems.push({ path: place, message: 'must be declared outside of the junctor, too' });
+    if (isObject(own)) problems.push(...junctorProblems(child, own, memberPath));
+    else problems.push({ path: memberPath, message: 'must be declared outside of the junctor, too' });
   }
   if (branch['items'] !== undefined) {
     const { items } = outside;

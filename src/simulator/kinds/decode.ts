@@ -12,7 +12,7 @@ export interface Decoding {
   readonly isCompleted?: boolean;
 }
 
-interface Place {
+interface FieldLocation {
   readonly path: string;
   readonly go: string;
 }
@@ -25,11 +25,16 @@ export function decode(type: ObjectType, value: JsonObject, decoding: Decoding =
   return decodeObject(type, value, { path: '', go: type.go }, decoding);
 }
 
-function decodeObject(type: ObjectType, value: JsonObject, { path }: Place, decoding: Decoding): JsonObject {
+function decodeObject(
+  type: ObjectType,
+  value: JsonObject,
+  { path }: FieldLocation,
+  decoding: Decoding,
+): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, field] of Object.entries(type.fields)) {
-    const place = { path: path === '' ? name : `${path}.${name}`, go: type.go };
-    const member = decodeField(field, value[name], place, decoding);
+    const location = { path: path === '' ? name : `${path}.${name}`, go: type.go };
+    const member = decodeField(field, value[name], location, decoding);
     if (member !== undefined) result[name] = member;
   }
   if (decoding.unknown !== undefined) {
@@ -44,17 +49,17 @@ function decodeObject(type: ObjectType, value: JsonObject, { path }: Place, deco
 function decodeField(
   field: Field,
   value: Json | undefined,
-  place: Place,
+  location: FieldLocation,
   decoding: Decoding,
 ): Json | undefined {
   const { type, mode, fallback } = field;
   const isSet = value !== undefined && value !== null;
-  const decoded = isSet ? decodeValue(type, value, place, decoding) : undefined;
+  const decoded = isSet ? decodeValue(type, value, location, decoding) : undefined;
   const isFilled = mode === 'pointer' ? decoded !== undefined : decoded !== undefined && !isEmpty(decoded);
   if (isFilled || (type.is === 'object' && decoded !== undefined)) return decoded;
   if (fallback !== undefined && decoding.isCompleted === true) return fallback;
   if (mode === 'pointer') return undefined;
-  if (type.is === 'object') return decodeObject(type, {}, place, decoding);
+  if (type.is === 'object') return decodeObject(type, {}, location, decoding);
   if (type.is === 'time' || type.is === 'microTime') return mode === 'always' ? null : undefined;
   return mode === 'always' ? zeroOf(type) : undefined;
 }
@@ -71,22 +76,27 @@ function zeroOf(type: Type): Json {
   return type.is === 'string' || type.is === 'quantity' ? '' : null;
 }
 
-function decodeValue(type: Type, value: Json, place: Place, decoding: Decoding): Json {
+function decodeValue(type: Type, value: Json, location: FieldLocation, decoding: Decoding): Json {
   switch (type.is) {
     case 'object':
-      if (!isObject(value)) throw mismatch(value, place, type.go);
-      return decodeObject(type, value, place, decoding);
+      if (!isObject(value)) throw mismatch(value, location, type.go);
+      return decodeObject(type, value, location, decoding);
     case 'map':
-      if (!isObject(value)) throw mismatch(value, place, 'map[string]string');
-      return decodeMembers(type.of, value, place, decoding);
+      if (!isObject(value)) throw mismatch(value, location, 'map[string]string');
+      return decodeMembers(type.of, value, location, decoding);
     case 'list':
-      return decodeList(type, value, place, decoding);
+      return decodeList(type, value, location, decoding);
     default:
-      return decodeScalar(type, value, place);
+      return decodeScalar(type, value, location);
   }
 }
 
-function decodeMembers(type: Type, value: JsonObject, { path, go }: Place, decoding: Decoding): JsonObject {
+function decodeMembers(
+  type: Type,
+  value: JsonObject,
+  { path, go }: FieldLocation,
+  decoding: Decoding,
+): JsonObject {
   const result: Record<string, Json> = {};
   for (const [key, member] of Object.entries(value)) {
     if (member === undefined) continue;
@@ -97,12 +107,12 @@ function decodeMembers(type: Type, value: JsonObject, { path, go }: Place, decod
   return result;
 }
 
-function decodeList(type: ListType, value: Json, { path, go }: Place, decoding: Decoding): Json {
+function decodeList(type: ListType, value: Json, { path, go }: FieldLocation, decoding: Decoding): Json {
   if (!isList(value)) throw mismatch(value, { path, go }, `[]${typeName(type.of)}`);
   return value.map((item, index) => {
-    const place = { path: `${path}[${index}]`, go };
-    if (item !== null) return decodeValue(type.of, item, place, decoding);
-    return type.of.is === 'object' ? decodeObject(type.of, {}, place, decoding) : zeroOf(type.of);
+    const location = { path: `${path}[${index}]`, go };
+    if (item !== null) return decodeValue(type.of, item, location, decoding);
+    return type.of.is === 'object' ? decodeObject(type.of, {}, location, decoding) : zeroOf(type.of);
   });
 }
 
@@ -111,24 +121,24 @@ const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)$/;
 const LARGEST = { int32: 2 ** 31 - 1, int64: Number.MAX_SAFE_INTEGER };
 
-function decodeScalar(type: ScalarType, value: Json, place: Place): Json {
+function decodeScalar(type: ScalarType, value: Json, location: FieldLocation): Json {
   switch (type.is) {
     case 'any':
       return value;
     case 'string':
-      if (typeof value !== 'string') throw mismatch(value, place, 'string');
+      if (typeof value !== 'string') throw mismatch(value, location, 'string');
       return value;
     case 'bool':
-      if (typeof value !== 'boolean') throw mismatch(value, place, 'bool');
+      if (typeof value !== 'boolean') throw mismatch(value, location, 'bool');
       return value;
     case 'int32':
     case 'int64':
       if (typeof value !== 'number' || !Number.isInteger(value) || Math.abs(value) > LARGEST[type.is])
-        throw mismatch(value, place, type.is);
+        throw mismatch(value, location, type.is);
       return value;
     case 'intOrString':
       if (typeof value !== 'string' && !Number.isInteger(value))
-        throw mismatch(value, place, 'intstr.IntOrString');
+        throw mismatch(value, location, 'intstr.IntOrString');
       return value;
     case 'quantity':
       if (typeof value !== 'number' && !(typeof value === 'string' && QUANTITY.test(value)))
@@ -137,9 +147,9 @@ function decodeScalar(type: ScalarType, value: Json, place: Place): Json {
         );
       return String(value);
     case 'time':
-      return decodeTime(value, place, { pattern: TIME, layout: '2006-01-02T15:04:05Z07:00' });
+      return decodeTime(value, location, { pattern: TIME, layout: '2006-01-02T15:04:05Z07:00' });
     case 'microTime':
-      return decodeTime(value, place, { pattern: MICRO_TIME, layout: '2006-01-02T15:04:05.000000Z07:00' });
+      return decodeTime(value, location, { pattern: MICRO_TIME, layout: '2006-01-02T15:04:05.000000Z07:00' });
     default:
       return type.is satisfies never;
   }
@@ -147,17 +157,17 @@ function decodeScalar(type: ScalarType, value: Json, place: Place): Json {
 
 function decodeTime(
   value: Json,
-  place: Place,
+  location: FieldLocation,
   { pattern, layout }: { readonly pattern: RegExp; readonly layout: string },
 ): string {
-  if (typeof value !== 'string') throw mismatch(value, place, 'string');
+  if (typeof value !== 'string') throw mismatch(value, location, 'string');
   if (pattern.test(value) && !Number.isNaN(Date.parse(value))) return value;
   throw new DecodeError(
     `parsing time ${JSON.stringify(value)} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(value)}`,
   );
 }
 
-function mismatch(value: Json, { path, go }: Place, wanted: string): DecodeError {
+function mismatch(value: Json, { path, go }: FieldLocation, wanted: string): DecodeError {
   const found = typeof value === 'number' && !Number.isInteger(value) ? `number ${value}` : wireName(value);
   const field = `${go}.${path.replaceAll(/\[\d+\]/g, '')}`;
   return new DecodeError(`json: cannot unmarshal ${found} into Go struct field ${field} of type ${wanted}`);

@@ -107,9 +107,9 @@ function stepRolling(spec: WorkloadSpec, present: Pods, now: Instant, random: Ra
   const current = living.filter(isCurrent);
   const old = living.filter((pod) => !isCurrent(pod));
   const isRolling = old.length > 0 && !spec.isPaused;
-  const room = spec.replicas + (isRolling ? spec.maxSurge : 0) - living.length;
+  const creatable = spec.replicas + (isRolling ? spec.maxSurge : 0) - living.length;
   const wanted = spec.replicas - (spec.isPaused ? living.length : current.length);
-  const added = Array.from({ length: Math.max(0, Math.min(room, wanted)) }, () =>
+  const added = Array.from({ length: Math.max(0, Math.min(creatable, wanted)) }, () =>
     makePod(spec, { now, ordinal: 0 }, random),
   );
   const surplus = new Set(

@@ -53,27 +53,27 @@ export function podSpecCauses(spec: JsonObject, path: string): readonly FieldCau
 
 function containerCauses(containers: readonly Json[], path: string): readonly FieldCause[] {
   return containers.flatMap((container, index) => {
-    const place = `${path}[${index}]`;
+    const containerPath = `${path}[${index}]`;
     const name = stringAt(container, 'name') ?? '';
     const image = stringAt(container, 'image') ?? '';
     const policy = stringAt(container, 'imagePullPolicy');
     const isTwice = containers.slice(0, index).some((other) => stringAt(other, 'name') === name);
     return [
-      ...(name === '' ? [required(`${place}.name`)] : []),
+      ...(name === '' ? [required(`${containerPath}.name`)] : []),
       ...(name !== '' && isTwice
         ? [
             {
               reason: 'FieldValueInvalid',
-              field: `${place}.name`,
+              field: `${containerPath}.name`,
               text: `Duplicate value: "${name}"`,
             } as const,
           ]
         : []),
-      ...(image === '' ? [required(`${place}.image`)] : []),
+      ...(image === '' ? [required(`${containerPath}.image`)] : []),
       ...(policy !== null && !['Always', 'IfNotPresent', 'Never'].includes(policy)
-        ? [unsupported(`${place}.imagePullPolicy`, policy, ['Always', 'IfNotPresent', 'Never'])]
+        ? [unsupported(`${containerPath}.imagePullPolicy`, policy, ['Always', 'IfNotPresent', 'Never'])]
         : []),
-      ...resourceCauses(container, place),
+      ...resourceCauses(container, containerPath),
     ];
   });
 }

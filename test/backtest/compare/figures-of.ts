@@ -1,4 +1,4 @@
-import type { Tried } from '../../../src/backtest/compare/probes.js';
+import type { ProbeFigures } from '../../../src/backtest/compare/probes.js';
 import type { Figures } from '../../../src/backtest/figures/figures.js';
 import { parseThreshold, type Threshold } from '../../../src/backtest/figures/threshold.js';
 
@@ -25,7 +25,7 @@ export function figuresWith(some: Partial<Figures>): Figures {
 }
 
 /** What a document does, by window; as a whole, the mean theta_U and all pod-hours. */
-export function triedWith(thetaU: readonly number[], podHours: readonly number[]): Tried {
+export function triedWith(thetaU: readonly number[], podHours: readonly number[]): ProbeFigures {
   const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
   return {
     whole: figuresWith({ thetaU: sum(thetaU) / thetaU.length, podHours: sum(podHours) }),

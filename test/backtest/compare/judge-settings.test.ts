@@ -19,7 +19,9 @@ describe('isConfirmed', () => {
     ['is less in a third window by what it is more in a fourth', values([0, 0, 0.5, 1.5], 1), true],
     ['is less in a third window, by less than it is more in a fourth', values([0, 0, 0.5, 1.51], 1), false],
   ])('asks for no more under-provisioning without the two best windows: it %s', (_, thetaU, expected) => {
-    expect(isConfirmed({ tried: triedWith(thetaU, values([], 9)), own }, relative)).toBe(expected);
+    expect(isConfirmed({ changed: triedWith(thetaU, values([], 9)), original: own }, relative)).toBe(
+      expected,
+    );
   });
 
   it.each([
@@ -28,7 +30,9 @@ describe('isConfirmed', () => {
     ['fewer in two windows, and more in one', values([1, 1, 10.01], 10), false],
     ['more in all', values([], 10.01), false],
   ])('asks for no more pod-hours without the two best windows: %s', (_, podHours, expected) => {
-    expect(isConfirmed({ tried: triedWith(values([], 1), podHours), own }, relative)).toBe(expected);
+    expect(isConfirmed({ changed: triedWith(values([], 1), podHours), original: own }, relative)).toBe(
+      expected,
+    );
   });
 
   it('leaves out windows in which the load is unknown', () => {
@@ -37,8 +41,8 @@ describe('isConfirmed', () => {
       whole: own.whole,
     });
 
-    expect(isConfirmed({ tried: partly(1), own: partly(1) }, relative)).toBe(true);
-    expect(isConfirmed({ tried: partly(1.01), own: partly(1) }, relative)).toBe(false);
+    expect(isConfirmed({ changed: partly(1), original: partly(1) }, relative)).toBe(true);
+    expect(isConfirmed({ changed: partly(1.01), original: partly(1) }, relative)).toBe(false);
   });
 
   it.each([
@@ -47,17 +51,20 @@ describe('isConfirmed', () => {
   ])('meets a limit of 2 with a margin of 10 %%: %s', (thetaU, expected) => {
     const tried = triedWith(values([], thetaU), values([], 9));
 
-    expect(isConfirmed({ tried, own }, { conditions: [conditionOf('theta_U<=2')], isMissed: false })).toBe(
-      expected,
-    );
+    expect(
+      isConfirmed(
+        { changed: tried, original: own },
+        { conditions: [conditionOf('theta_U<=2')], isMissed: false },
+      ),
+    ).toBe(expected);
   });
 
   it('may cost more if the document misses the condition', () => {
     const tried = triedWith(values([], 0.5), values([], 20));
     const conditions = [conditionOf('theta_U<=0.9')];
 
-    expect(isConfirmed({ tried, own }, { conditions, isMissed: true })).toBe(true);
-    expect(isConfirmed({ tried, own }, { conditions, isMissed: false })).toBe(false);
+    expect(isConfirmed({ changed: tried, original: own }, { conditions, isMissed: true })).toBe(true);
+    expect(isConfirmed({ changed: tried, original: own }, { conditions, isMissed: false })).toBe(false);
   });
 });
 
@@ -68,13 +75,16 @@ describe('isCareful', () => {
   ])('allows 0.05 points more theta_U than the 1 of the document: %s', (thetaU, expected) => {
     const tried = triedWith(values([], thetaU), values([], 9));
 
-    expect(isCareful({ tried, own }, relative.conditions)).toBe(expected);
+    expect(isCareful({ changed: tried, original: own }, relative.conditions)).toBe(expected);
   });
 });
 
 describe('savingOf', () => {
   it('is the mean share of the pod-hours', () => {
-    const pair = (podHours: number) => ({ tried: triedWith(values([], 1), values([], podHours)), own });
+    const pair = (podHours: number) => ({
+      changed: triedWith(values([], 1), values([], podHours)),
+      original: own,
+    });
 
     expect(savingOf([pair(9), pair(8)])).toBeCloseTo(0.15, 10);
     expect(savingOf([pair(11)])).toBeCloseTo(-0.1, 10);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Probe, Tried } from '../../../src/backtest/compare/probes.js';
+import type { Probe, ProbeFigures } from '../../../src/backtest/compare/probes.js';
 import { findSettings } from '../../../src/backtest/compare/search-settings.js';
 import { type TunedSettings, presentSettings } from '../../../src/backtest/compare/tuned-settings.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
@@ -28,7 +28,7 @@ const windows = (value: number): readonly number[] => Array.from({ length: 12 },
 
 /** Documents do nothing special, except those of which `doesOf` says so. Pod-hours are of each of 12 windows. */
 function probe(doesOf: (settings: TunedSettings) => Does | null): Probe {
-  const tried = (scaler: Scaler): Tried => {
+  const tried = (scaler: Scaler): ProbeFigures => {
     const { thetaU = 1, podHours = 10 } = doesOf(settingsOf(scaler)) ?? {};
     return triedWith(windows(thetaU), windows(podHours));
   };

@@ -5,7 +5,7 @@ import {
   meanWithoutSmallest,
   subWindows,
 } from '../../../src/backtest/compare/sub-windows.js';
-import { runAllOn, scoringOf, traceWorld } from '../../../src/backtest/compare/variant.js';
+import { runAllOn, scoringOf, traceWorkload } from '../../../src/backtest/compare/variant.js';
 import { createLoad, type Load } from '../../../src/backtest/load/load.js';
 import { addSeconds, instantFromMs, secondsBetween } from '../../../src/units/time.js';
 import { scalerOf } from '../../support/builders.js';
@@ -48,7 +48,7 @@ describe('figuresByWindow', () => {
     const scoring = scoringOf(load, ASSUMPTIONS);
     const given = { scoring, assumptions: ASSUMPTIONS, runJobs: runJobsHere };
 
-    const [result] = await runAllOn(traceWorld(load, ASSUMPTIONS), [{ name: '', scaler }], given);
+    const [result] = await runAllOn(traceWorkload(load, ASSUMPTIONS), [{ name: '', scaler }], given);
 
     if (result?.run === undefined || result.run === null) throw new Error('it did not run');
     const windows = figuresByWindow(result.run, subWindows(scoring, ASSUMPTIONS));
@@ -67,7 +67,7 @@ describe('figuresByWindow', () => {
     const scoring = scoringOf(load, ASSUMPTIONS);
     const given = { scoring, assumptions: ASSUMPTIONS, runJobs: runJobsHere };
 
-    const [result] = await runAllOn(traceWorld(load, ASSUMPTIONS), [{ name: '', scaler }], given);
+    const [result] = await runAllOn(traceWorkload(load, ASSUMPTIONS), [{ name: '', scaler }], given);
 
     if (result?.run === undefined || result.run === null) throw new Error('it did not run');
     const windows = figuresByWindow(result.run, subWindows(scoring, ASSUMPTIONS));

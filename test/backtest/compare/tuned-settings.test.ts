@@ -6,7 +6,7 @@ import {
   presentSettings,
 } from '../../../src/backtest/compare/tuned-settings.js';
 import { runJobsHere } from '../../../src/backtest/compare/run-jobs.js';
-import { runAllOn, scoringOf, traceWorld } from '../../../src/backtest/compare/variant.js';
+import { runAllOn, scoringOf, traceWorkload } from '../../../src/backtest/compare/variant.js';
 import { createLoad } from '../../../src/backtest/load/load.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { addSeconds, instantFromMs } from '../../../src/units/time.js';
@@ -99,7 +99,7 @@ describe('a window of 315 s of behavior', () => {
     };
     const variants = [document, withWindow(315), withWindow(300)].map((one) => ({ name: '', scaler: one }));
 
-    const results = await runAllOn(traceWorld(load, ASSUMPTIONS), variants, given);
+    const results = await runAllOn(traceWorkload(load, ASSUMPTIONS), variants, given);
 
     const [own, longer, same] = results.map(({ run }) => run?.replicas);
     expect(longer).toEqual(own);

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parseTrace } from '../../../src/backtest/load/parse-trace.js';
 import type { Load } from '../../../src/backtest/load/load.js';
 import { runVariant } from '../../../src/backtest/simulation/run-variant.js';
-import type { Run, Setting } from '../../../src/backtest/simulation/run-variant.js';
+import type { Run, RunInput } from '../../../src/backtest/simulation/run-variant.js';
 import { traceModels, traceRequests } from '../../../src/backtest/simulation/trace-models.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { addSeconds, secondsBetween } from '../../../src/units/time.js';
@@ -26,7 +26,7 @@ function perMinute(...values: readonly (number | '')[]): Load {
 }
 
 /** A pod carries 10. */
-function run(scaler: Scaler, load: Load, overrides: Partial<Setting> = {}): Run {
+function run(scaler: Scaler, load: Load, overrides: Partial<RunInput> = {}): Run {
   const assumptions = {
     capacity: 10,
     usageAtCapacityPercent: 100,

@@ -225,7 +225,7 @@ async function start(
   readonly open: (text?: string, options?: { readonly reads: boolean }) => Client;
   readonly clock: ManualClock;
   readonly responses: ServerResponse[];
-  /** Turns of the event loop in which spare-time work was done. */
+  /** Turns of the event loop in which background-work work was done. */
   readonly turns: () => number;
 }> {
   const clock = new ManualClock();

@@ -10,7 +10,7 @@ import {
 } from '../../../units/time.js';
 import { formatSeconds } from '../../../units/format-seconds.js';
 import { CommandError } from '../../process/io.js';
-import { parseSeconds } from '../scene/parse-options.js';
+import { parseSeconds } from '../input/parse-options.js';
 import { MAX_POINTS, type Range } from './fetch-series.js';
 
 const FEWEST_POINTS = 10;

@@ -24,7 +24,7 @@ export interface RunTracer {
 }
 
 /** Notes the metrics of a run, and the explanation of each change up to `mostCharacters` in all. */
-export function createRunTracer({ scaler, setting }: Job, mostCharacters: number): RunTracer {
+export function createRunTracer({ scaler, input: setting }: Job, mostCharacters: number): RunTracer {
   const { start, end } = setting;
   const { syncPeriodSeconds } = scaler.spec;
   const metrics = modelledMetrics(scaler, setting);

@@ -1,16 +1,12 @@
 import { parentPort } from 'node:worker_threads';
 import type { Load, LoadData } from '../../../backtest/load/load.js';
-import {
-  openLoad,
-  type PortableSetting,
-  unpackSetting,
-} from '../../../backtest/simulation/portable-setting.js';
+import { openLoad, type PortableInput, unpackInput } from '../../../backtest/simulation/portable-input.js';
 import type { Scaler } from '../../../scaler/spec.js';
 import { runTracedJob } from './traces.js';
 
 export interface JobRequest {
   readonly scaler: Scaler;
-  readonly setting: PortableSetting;
+  readonly setting: PortableInput;
   /** Loads that the worker does not have yet, by number. */
   readonly loads: ReadonlyMap<number, LoadData>;
   readonly traceCharacters: number | null;
@@ -25,5 +21,5 @@ parentPort?.on('message', ({ scaler, setting, loads: more, traceCharacters }: Jo
     if (load === undefined) throw new Error(`load ${number} is missing`);
     return load;
   };
-  parentPort?.postMessage(runTracedJob({ scaler, setting: unpackSetting(setting, loadOf) }, traceCharacters));
+  parentPort?.postMessage(runTracedJob({ scaler, input: unpackInput(setting, loadOf) }, traceCharacters));
 });

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { type Job, type JobResult, roundsOf, type RunJobs } from '../../../backtest/compare/run-jobs.js';
 import type { Load, LoadData } from '../../../backtest/load/load.js';
-import { packSetting, shareLoad } from '../../../backtest/simulation/portable-setting.js';
+import { packInput, shareLoad } from '../../../backtest/simulation/portable-input.js';
 import { onAbort } from '../../../units/abort.js';
 import { type Clock, takeTurns } from '../../../units/clock.js';
 import type { Progress } from '../../output/progress.js';
@@ -108,13 +108,15 @@ export function createWorkerPool({
 /** A round visits each pod, which counts above this number. */
 const PODS_OF_A_ROUND = 200;
 
-function weightOf({ scaler: { spec }, setting: { initialReplicas } }: Job): number {
+function weightOf({ scaler: { spec }, input: { initialReplicas } }: Job): number {
   return Math.max(1, Math.max(spec.maxReplicas, initialReplicas) / PODS_OF_A_ROUND);
 }
 
 /** Of all loads of the jobs. */
 function pointsOf(jobs: readonly Job[]): number {
-  const loads = new Set(jobs.flatMap(({ setting }) => setting.models.flatMap((model) => model?.load ?? [])));
+  const loads = new Set(
+    jobs.flatMap(({ input: setting }) => setting.models.flatMap((model) => model?.load ?? [])),
+  );
   return [...loads].reduce((sum, { points }) => sum + points, 0);
 }
 
@@ -151,7 +153,7 @@ function startThread(entry: URL): JobThread {
   return {
     hasEnded: () => hasEnded,
     end,
-    run: ({ scaler, setting }, { numberOf, dataOf, signal, traceCharacters }) =>
+    run: ({ scaler, input: setting }, { numberOf, dataOf, signal, traceCharacters }) =>
       new Promise((resolve) => {
         const loads = new Map<number, LoadData>();
         const settle = (result: TracedResult): void => {
@@ -172,7 +174,7 @@ function startThread(entry: URL): JobThread {
         };
         const forget = onAbort(signal, onStop);
         worker.on('message', settle).on('error', onError).on('exit', onExit);
-        const packed = packSetting(setting, (load) => {
+        const packed = packInput(setting, (load) => {
           const number = numberOf(load);
           const data = dataOf(number);
           if (data !== undefined && !sent.has(number)) loads.set(number, data);

@@ -27,9 +27,9 @@ export async function checkMemberLeases(context: ClusterContext): Promise<readon
     const message = `the account may not ${missing.join(', ')}: with sharding, no replica can scale`;
     return [make.failed(message, FIX)];
   }
-  const place = { transport, namespace, name: LEASE_NAME, deadlineMs: REQUEST_MS };
-  const members = await orError(() => createMemberLeases(place).list(signal));
-  const leader = await orError(() => createLeaseClient(place).read(signal));
+  const access = { transport, namespace, name: LEASE_NAME, deadlineMs: REQUEST_MS };
+  const members = await orError(() => createMemberLeases(access).list(signal));
+  const leader = await orError(() => createLeaseClient(access).read(signal));
   if (members instanceof KubernetesError) return [make.failed(members.message, FIX)];
   if (leader instanceof KubernetesError) return [make.failed(leader.message, FIX)];
   const holder = leader?.spec.holderIdentity ?? '';

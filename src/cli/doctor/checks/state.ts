@@ -22,11 +22,11 @@ export async function checkState(context: ClusterContext): Promise<readonly Chec
   if (!own.keepsState) return [];
   const make = resultsOf('state', CLUSTER_SUBJECT);
   const names = Array.from({ length: STATE_BUCKETS }, (_, bucket) => configMapName(bucket));
-  const place = { transport, namespace: own.namespace };
+  const access = { transport, namespace: own.namespace };
   const read = await Promise.all(
     names.map(async (name): Promise<ReadConfigMap> => ({
       name,
-      map: await orError(() => readStateMap({ ...place, name })),
+      map: await orError(() => readStateMap({ ...access, name })),
     })),
   );
   const results = [

@@ -59,10 +59,10 @@ async function readTarget(
   const { transport, discovery, signal } = context;
   const kind = await orError(() => discovery.find(ref, signal));
   if (kind instanceof KubernetesError) return { target: kind, object: null };
-  const place = { transport, kind, namespace, ref, signal };
+  const workload = { transport, kind, namespace, ref, signal };
   const [object, scale] = await Promise.all([
-    orError(() => readWorkload(place, REQUEST_MS)),
-    orError(() => getScale(place)),
+    orError(() => readWorkload(workload, REQUEST_MS)),
+    orError(() => getScale(workload)),
   ]);
   const read = object instanceof KubernetesError ? null : object;
   const watched = read === null ? null : readWatchedTarget(read);

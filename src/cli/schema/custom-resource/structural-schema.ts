@@ -4,7 +4,7 @@ import type { JsonSchema } from '../document/json-schema.js';
 /** Keywords to add to the schema of a field, by its path (`spec.schedules[]`). */
 export type SchemaAdditions = Readonly<Record<string, JsonSchema>>;
 
-interface Place {
+interface SchemaContext {
   readonly path: string;
   readonly additions: SchemaAdditions;
 }
@@ -24,8 +24,8 @@ const WORDS: ReadonlySet<string> = new Set([...KEPT, ...TRANSLATED, ...DROPPED])
  * descriptions, because the API server must not write them into objects. Throws `Error` for an unknown keyword instead
  * of ignoring it. Source: structural schemas, apiextensions.k8s.io/v1.
  */
-export function structuralSchema(schema: unknown, place: Place): JsonSchema {
-  const { path, additions } = place;
+export function structuralSchema(schema: unknown, context: SchemaContext): JsonSchema {
+  const { path, additions } = context;
   if (!isPlainObject(schema))
     throw new Error(`building the structural schema of ${path}: it is not an object`);
   const unknown = Object.keys(schema).find((word) => !WORDS.has(word));
@@ -39,7 +39,7 @@ export function structuralSchema(schema: unknown, place: Place): JsonSchema {
     ...Object.fromEntries(kept.map((word) => [word, schema[word]])),
     ...severalTypes(schema),
     ...(only === undefined ? {} : { enum: [only] }),
-    ...(isPlainObject(properties) ? { properties: structuralMembers(properties, place) } : {}),
+    ...(isPlainObject(properties) ? { properties: structuralMembers(properties, context) } : {}),
     ...(items === undefined ? {} : { items: structuralSchema(items, { path: `${path}[]`, additions }) }),
     ...(isPlainObject(additionalProperties)
       ? {
@@ -52,7 +52,7 @@ export function structuralSchema(schema: unknown, place: Place): JsonSchema {
 
 function structuralMembers(
   properties: JsonSchema,
-  { path, additions }: Place,
+  { path, additions }: SchemaContext,
 ): Readonly<Record<string, JsonSchema>> {
   return Object.fromEntries(
     Object.entries(properties).map(([name, field]) => [

@@ -8,7 +8,7 @@ import { zoomOnPinch } from './zoom-on-pinch.js';
 
 /** A chart over time, drawn by uPlot. Its meaning for a screen reader is the concern of the parent. */
 export function TimeChart(props: TimeChartProps): VNode {
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
   const latest = useRef(props);
   latest.current = props;
@@ -16,7 +16,7 @@ export function TimeChart(props: TimeChartProps): VNode {
   const structure = JSON.stringify([props.looks, props.bands, props.height, theme]);
 
   useLayoutEffect(() => {
-    const element = place.current;
+    const element = container.current;
     if (element === null) return undefined;
     const drawn = new uPlot(chartOptions(element, latest), dataOf(latest.current), element);
     chart.current = drawn;
@@ -48,7 +48,7 @@ export function TimeChart(props: TimeChartProps): VNode {
     chart.current?.redraw(false);
   }, [props.changes, props.selected]);
 
-  return <div class="time-chart" ref={place} />;
+  return <div class="time-chart" ref={container} />;
 }
 
 /** uPlot does not change the columns. */

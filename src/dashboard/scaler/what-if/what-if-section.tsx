@@ -17,7 +17,7 @@ interface WhatIfSectionProps {
   readonly nowMs: number;
 }
 
-type Stage =
+type PanelState =
   | { readonly kind: 'closed' | 'loading' }
   | { readonly kind: 'failed'; readonly message: string }
   | {
@@ -28,45 +28,45 @@ type Stage =
 
 /** Loads the code that decides, and the snapshot, when the user asks for them. */
 export function WhatIfSection({ api, detail, at, nowMs }: WhatIfSectionProps): VNode {
-  const [stage, setStage] = useState<Stage>({ kind: 'closed' });
+  const [state, setState] = useState<PanelState>({ kind: 'closed' });
   const open = async (): Promise<void> => {
-    setStage({ kind: 'loading' });
+    setState({ kind: 'loading' });
     try {
       const request = snapshotRequest(detail.namespace, detail.name, at === null ? {} : { at });
       const [{ WhatIfPanel }, snapshot] = await Promise.all([
         import('./what-if-panel.jsx'),
         api.read(request),
       ]);
-      setStage({ kind: 'open', Panel: WhatIfPanel, snapshot });
+      setState({ kind: 'open', Panel: WhatIfPanel, snapshot });
     } catch (error) {
       const message =
         error instanceof ApiError ? error.message : 'A part of this page cannot be loaded. Reload the page.';
-      setStage({ kind: 'failed', message });
+      setState({ kind: 'failed', message });
     }
   };
   return (
     <Section
       title="What if"
       aside={
-        stage.kind === 'open' ? (
-          <span class="hint">on the snapshot of {timeOf(stage.snapshot.now, nowMs)}</span>
+        state.kind === 'open' ? (
+          <span class="hint">on the snapshot of {timeOf(state.snapshot.now, nowMs)}</span>
         ) : (
-          <button type="button" disabled={stage.kind === 'loading'} onClick={() => void open()}>
+          <button type="button" disabled={state.kind === 'loading'} onClick={() => void open()}>
             Try another document
           </button>
         )
       }
     >
-      {stage.kind === 'open' ? (
-        <stage.Panel snapshot={stage.snapshot} nowMs={nowMs} />
+      {state.kind === 'open' ? (
+        <state.Panel snapshot={state.snapshot} nowMs={nowMs} />
       ) : (
         <p class="hint">
           Change a field and see the decision that promscaler would have made. Computed in this browser;
           nothing is sent or changed.
         </p>
       )}
-      {stage.kind === 'failed' ? (
-        <ErrorView title="No snapshot" message={stage.message} onRetry={() => void open()} />
+      {state.kind === 'failed' ? (
+        <ErrorView title="No snapshot" message={state.message} onRetry={() => void open()} />
       ) : null}
     </Section>
   );

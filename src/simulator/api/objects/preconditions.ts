@@ -39,8 +39,8 @@ export function checkAddress({ name, namespace }: Addressed, wanted: JsonObject)
   const own = stringAt(wanted, 'metadata', 'name') ?? name;
   if (own !== name)
     throw badRequest(`the name of the object (${own}) does not match the name on the URL (${name})`);
-  const place = stringAt(wanted, 'metadata', 'namespace') ?? namespace;
-  if (place !== namespace)
+  const wantedNamespace = stringAt(wanted, 'metadata', 'namespace') ?? namespace;
+  if (wantedNamespace !== namespace)
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
 }
 

@@ -5,17 +5,17 @@ import { type Resource, apiVersionOf } from '../../objects/resources.js';
 import { type Included, tableOf } from './table.js';
 import { itemText, toWire, wireText } from '../objects/wire.js';
 
-interface Surroundings {
+interface RenderContext {
   readonly nowMs: number;
   readonly included: Included;
 }
 
-export interface Rendering extends Surroundings {
-  readonly one: (resource: Resource, object: KubeObject, around: Surroundings) => string;
+export interface Rendering extends RenderContext {
+  readonly one: (resource: Resource, object: KubeObject, context: RenderContext) => string;
   readonly many: (
     resource: Resource,
     objects: readonly KubeObject[],
-    around: Surroundings & { readonly metadata: JsonObject },
+    context: RenderContext & { readonly metadata: JsonObject },
   ) => string;
 }
 
@@ -45,11 +45,11 @@ export const RENDERINGS: Readonly<Record<Form, Pick<Rendering, 'one' | 'many'>>>
       }),
   },
   table: {
-    one: (resource, object, around) => {
+    one: (resource, object, context) => {
       const metadata = { resourceVersion: object.metadata.resourceVersion };
-      return JSON.stringify(tableOf(resource, [object], { ...around, metadata }));
+      return JSON.stringify(tableOf(resource, [object], { ...context, metadata }));
     },
-    many: (resource, objects, around) => JSON.stringify(tableOf(resource, objects, around)),
+    many: (resource, objects, context) => JSON.stringify(tableOf(resource, objects, context)),
   },
 };
 

@@ -103,8 +103,8 @@ function removeFields(type: Type, value: Json, gone: FieldSet, path: string): Js
   if (children === null) return gone.has(path) ? undefined : value;
   const rest: (readonly [string, Json])[] = [];
   for (const [step, child] of children) {
-    const place = path === '' ? step : `${path}\n${step}`;
-    const kept = removeFields(child.type, child.value, gone, place);
+    const childPath = path === '' ? step : `${path}\n${step}`;
+    const kept = removeFields(child.type, child.value, gone, childPath);
     if (kept !== undefined) rest.push([step, kept]);
   }
   const isItem = /(^|\n)[kv]:[^\n]*$/.test(path);

@@ -23,7 +23,7 @@ const LOAD = createLoad(
   at(3600),
 );
 
-function jobOf(target: number, more: Partial<Job['setting']> = {}): Job {
+function jobOf(target: number, more: Partial<Job['input']> = {}): Job {
   const metrics = [{ resource: { name: 'cpu', target: { averageUtilization: target } } }];
   const scaler = scalerOf({ scaleTargetRef: { name: 'web' }, maxReplicas: 20, metrics });
   const built = traceModels(scaler, LOAD, {
@@ -43,7 +43,7 @@ function jobOf(target: number, more: Partial<Job['setting']> = {}): Job {
     requests: traceRequests(scaler),
     ...more,
   };
-  return { scaler, setting };
+  return { scaler, input: setting };
 }
 
 const pools: WorkerPool[] = [];
@@ -90,7 +90,7 @@ describe('jobs in worker threads', () => {
     const scaler = scalerOf({ scaleTargetRef: { name: 'web' }, maxReplicas: 20, metrics });
     const jobs = [50, 60, 70].map((target) => ({
       scaler,
-      setting: { ...jobOf(target, { models: [model] }).setting, firstRoundAt: at(7) },
+      input: { ...jobOf(target, { models: [model] }).input, firstRoundAt: at(7) },
     }));
     const here = createTraces(60_000);
     const there = createTraces(60_000);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { createSpareTime } from '../../../src/server/turns/spare-time.js';
-import type { SpareTime } from '../../../src/server/turns/spare-time.js';
+import { createBackgroundWork } from '../../../src/server/turns/background-work.js';
+import type { BackgroundWork } from '../../../src/server/turns/background-work.js';
 import { ManualClock } from '../../support/manual-clock.js';
 
-describe('createSpareTime', () => {
+describe('createBackgroundWork', () => {
   it('works for 2 ms at a time, in the order queued, and then rests for 4 times as long as it took', () => {
     const { goTo, done, queue } = start();
     for (const name of ['a', 'b', 'c', 'd']) queue(name, 1);
@@ -71,7 +71,7 @@ function start({ connections }: { readonly connections?: (ms: number) => number 
   readonly goTo: (ms: number) => void;
   readonly done: string[];
   /** Queues work that takes N milliseconds. */
-  readonly queue: (name: string, ms: number) => ReturnType<SpareTime['queue']>;
+  readonly queue: (name: string, ms: number) => ReturnType<BackgroundWork['queue']>;
   readonly hasTimer: () => boolean;
 } {
   let nowMs = 0;
@@ -81,7 +81,7 @@ function start({ connections }: { readonly connections?: (ms: number) => number 
     timer = { atMs: nowMs + (connections === undefined ? ms : Math.max(1, ms)), callback };
     return () => (timer = null);
   };
-  const spareTime = createSpareTime({
+  const backgroundWork = createBackgroundWork({
     clock: { now, random, after, monotonicMs: () => nowMs },
     connections: () => connections?.(nowMs) ?? 0,
   });
@@ -97,7 +97,7 @@ function start({ connections }: { readonly connections?: (ms: number) => number 
     },
     done,
     queue: (name, ms) =>
-      spareTime.queue(() => {
+      backgroundWork.queue(() => {
         done.push(name);
         nowMs += ms;
       }),

@@ -7,12 +7,12 @@ import type { JsonObject } from '../../simulator/json/json.js';
 import { kubeconfigText } from '../../simulator/api/access/kubeconfig.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { customResourceDefinition } from '../schema/custom-resource/definition.js';
-import { startApiFront } from './api-front.js';
+import { startApiProxy } from './api-proxy.js';
 import { SERVICE_TARGETS_FILE, demoDocuments, demoServiceConfig, demoServiceTargets } from './documents.js';
 import type { DemoSettings } from './options.js';
 import { DEMO_NAMESPACE, demoService, demoStateMaps } from './workloads.js';
 
-export interface Stage {
+export interface DemoSetup {
   readonly folder: string;
   /** Reaches the cluster and, through its service proxy, the service. */
   readonly kubeconfig: string;
@@ -32,7 +32,7 @@ export interface Parts {
 const DEFAULT_PORT = 8080;
 const KUBECONFIG = 'kubeconfig';
 
-export async function setStage(parts: Parts, settings: DemoSettings): Promise<Stage> {
+export async function setUpDemo(parts: Parts, settings: DemoSettings): Promise<DemoSetup> {
   const { folder, simulator, prometheus } = parts;
   const { port: wanted, speed } = settings;
   const port = wanted === null || wanted === 0 ? await freePort(wanted ?? DEFAULT_PORT) : wanted;
@@ -43,7 +43,7 @@ export async function setStage(parts: Parts, settings: DemoSettings): Promise<St
   simulator.addObject(JSON.parse(JSON.stringify(customResourceDefinition())) as JsonObject);
   for (const document of documents.objects) simulator.addObject(parse(document) as JsonObject);
   const serviceUrl = `http://127.0.0.1:${port}`;
-  const front = await startApiFront(simulator.url, serviceUrl);
+  const proxy = await startApiProxy(simulator.url, serviceUrl);
   const configFile = join(folder, 'promscaler.yaml');
   const addresses = { prometheusUrl: prometheus.url, kubeconfig: KUBECONFIG, port };
   await mkdir(join(folder, 'scalers'));
@@ -51,7 +51,7 @@ export async function setStage(parts: Parts, settings: DemoSettings): Promise<St
   await writeFile(configFile, demoServiceConfig(addresses));
   await writeFile(join(prometheus.folder, SERVICE_TARGETS_FILE), demoServiceTargets(port));
   const kubeconfig = join(folder, KUBECONFIG);
-  await writeFile(kubeconfig, kubeconfigText(front.url, { namespace: DEMO_NAMESPACE }));
+  await writeFile(kubeconfig, kubeconfigText(proxy.url, { namespace: DEMO_NAMESPACE }));
   return {
     folder,
     kubeconfig,
@@ -59,6 +59,6 @@ export async function setStage(parts: Parts, settings: DemoSettings): Promise<St
     serviceUrl,
     prometheusUrl: prometheus.url,
     prometheus,
-    close: front.close,
+    close: proxy.close,
   };
 }

@@ -1,18 +1,18 @@
 import { expect, it } from '@jest/globals';
-import { createNarrator } from '../../../src/cli/demo/narrate.js';
+import { createDemoLog } from '../../../src/cli/demo/demo-log.js';
 import { World } from '../../control/world.js';
 
-it('narrates a pause that sets 3 replicas, and the first change after it, with their reasons', async () => {
+it('logs a pause that sets 3 replicas, and the first change after it, with their reasons', async () => {
   const world = new World();
   world.load = 90;
   let output = '';
   const stdout = { isTerminal: false, write: (text: string) => void (output += text) };
-  const narrator = createNarrator({ stdout, env: {}, clock: world.clock });
+  const log = createDemoLog({ stdout, env: {}, clock: world.clock });
   world.cluster.annotations = { 'promscaler.dev/paused-replicas': '3' };
-  narrator.printCycle(await world.cycle());
+  log.printCycle(await world.cycle());
   world.cluster.annotations = {};
   world.load = 60;
-  narrator.printCycle(await world.nextCycle());
+  log.printCycle(await world.nextCycle());
 
   expect(output).toContain('5 -> 3     5 -> 3: paused by annotation, kept at 3 (9 recommended)\n');
   expect(output).toContain(

@@ -1,5 +1,5 @@
 import { RAN } from '../../../backtest/history/recorded-run.js';
-import { historyWorld, isMemory } from '../../../backtest/history/history-models.js';
+import { historyWorkload, isMemory } from '../../../backtest/history/history-models.js';
 import { longestWindowSeconds } from '../../../backtest/history/longest-window.js';
 import { knownSince, knownWarmUpSeconds } from '../../../backtest/history/warm-up.js';
 import { countAt, countsSince } from '../../../backtest/simulation/count-steps.js';
@@ -13,8 +13,8 @@ import { withPrometheusUrl } from '../../doctor/data-sources/with-prometheus-url
 import { formatSeconds } from '../../../units/format-seconds.js';
 import { openOutputFile } from '../../output/output-file.js';
 import { CommandError, type CommandIo } from '../../process/io.js';
-import { describeAssumptions, unscoredLines, usesCpu } from '../scene/describe-assumptions.js';
-import type { Scene } from '../scene/scene.js';
+import { describeAssumptions, unscoredLines, usesCpu } from '../input/describe-assumptions.js';
+import type { BacktestInput } from '../input/backtest-input.js';
 import type { Range } from './fetch-series.js';
 import { type HistorySources, openSaved, openServers } from './history-sources.js';
 import { readSavedHistory, type SavedHistory, writeHistory } from './saved-history.js';
@@ -50,7 +50,7 @@ export async function openHistory(
     readonly defaultPodStartSeconds: number;
   },
   io: CommandIo,
-): Promise<Scene> {
+): Promise<BacktestInput> {
   const request = options.request === undefined ? null : parseRequest(options.request);
   const { saveHistory } = options;
   const saved =
@@ -72,7 +72,7 @@ export async function openHistory(
   for (const warning of recorded.warnings) io.stderr.write(`promscaler: warning: ${warning}\n`);
   const { scrapeIntervalSeconds, resourceWindowSeconds } = recorded.source;
   const assumptions = { ...given.assumptions, scrapeIntervalSeconds, resourceWindowSeconds };
-  return sceneOf(recorded, variants, { given: { ...given, assumptions }, range });
+  return inputOf(recorded, variants, { given: { ...given, assumptions }, range });
 }
 
 interface Opened {
@@ -105,11 +105,11 @@ function openFile(file: SavedHistory, io: CommandIo): Opened {
 }
 
 /** The time before the first value is not part of the run: nothing is known about it. */
-function sceneOf(
+function inputOf(
   recorded: RecordedHistory,
   variants: readonly Variant[],
   { given, range: asked }: { readonly given: Parameters<typeof openHistory>[2]; readonly range: Range },
-): Scene {
+): BacktestInput {
   const { load, loadMetric, history } = recorded;
   const range = {
     ...asked,
@@ -135,11 +135,11 @@ function sceneOf(
   };
   const scoring = scoringOf(load.load, assumptions, range);
   return {
-    world: historyWorld({ ...history, warmUpSeconds }, given.assumptions.initialReplicas),
+    workload: historyWorkload({ ...history, warmUpSeconds }, given.assumptions.initialReplicas),
     scoring,
     assumptions,
-    more: ran === null ? [] : [resultOf(RAN, ran, scoring)],
-    lines: [
+    otherResults: ran === null ? [] : [resultOf(RAN, ran, scoring)],
+    assumptionLines: [
       ...historyLines(recorded, variants, { given, range, askedFrom: asked.start, warmUpSeconds }),
       ...describeAssumptions(assumptions, variants, { hasConfig: given.config !== null }),
       ...unscoredLines(scoring.demand),

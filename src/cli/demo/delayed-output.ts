@@ -2,18 +2,21 @@ import type { CommandIo, OutputStream } from '../process/io.js';
 import { DEMO_SCALERS } from './workloads.js';
 
 /** Delays the output until every scaler has a first decision. */
-export interface Opening {
+export interface DelayedOutput {
   readonly stdout: OutputStream;
   /** Call after each cycle of a scaler. Returns whether this cycle ends the delay. */
-  readonly see: (scaler: string) => boolean;
+  readonly noteCycle: (scaler: string) => boolean;
   /** Prints the introduction and the delayed output, unless already done. */
-  readonly open: () => void;
+  readonly release: () => void;
 }
 
-export function createOpening({ stdout }: Pick<CommandIo, 'stdout'>, introduction: string): Opening {
+export function createDelayedOutput(
+  { stdout }: Pick<CommandIo, 'stdout'>,
+  introduction: string,
+): DelayedOutput {
   let waiting: string[] | null = [];
   const seen = new Set<string>();
-  const open = (): void => {
+  const release = (): void => {
     const kept = waiting ?? [];
     if (waiting !== null) stdout.write(introduction);
     waiting = null;
@@ -27,17 +30,17 @@ export function createOpening({ stdout }: Pick<CommandIo, 'stdout'>, introductio
         else waiting.push(text);
       },
     },
-    see: (scaler) => {
+    noteCycle: (scaler) => {
       seen.add(scaler);
       if (waiting === null || seen.size < DEMO_SCALERS) return false;
-      open();
+      release();
       return true;
     },
-    open,
+    release,
   };
 }
 
-/** Returns standard error without log lines for rejected documents, which the narrator prints. */
+/** Returns standard error without log lines for rejected documents, which the demo log prints. */
 export function withoutRefusals(stderr: OutputStream): OutputStream {
   return {
     ...stderr,

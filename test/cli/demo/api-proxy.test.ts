@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type ApiFront, startApiFront } from '../../../src/cli/demo/api-front.js';
+import { type ApiProxy, startApiProxy } from '../../../src/cli/demo/api-proxy.js';
 import { listen, shut } from '../../../src/simulator/sockets.js';
 
 const endings: (() => Promise<void>)[] = [];
@@ -23,8 +23,8 @@ async function echo(name: string): Promise<string> {
   return listen(server, 0);
 }
 
-async function front(apiUrl: string, serviceUrl: string): Promise<ApiFront> {
-  const started = await startApiFront(apiUrl, serviceUrl);
+async function front(apiUrl: string, serviceUrl: string): Promise<ApiProxy> {
+  const started = await startApiProxy(apiUrl, serviceUrl);
   endings.push(() => started.close());
   return started;
 }

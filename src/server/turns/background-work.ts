@@ -1,11 +1,11 @@
 import type { Clock } from '../../units/clock.js';
 
-export interface SpareTime {
+export interface BackgroundWork {
   /** Returns a function that removes `work` from the queue. */
   readonly queue: (work: () => void) => () => void;
 }
 
-export interface SpareTimeOptions {
+export interface BackgroundWorkOptions {
   readonly clock: Clock;
   readonly connections?: () => number;
 }
@@ -23,7 +23,10 @@ const LONGEST_WAIT_MS = 250;
  * turn of the event loop, so no work is done while new connections arrive: otherwise a probe after 300 of them would
  * wait for 300 slices.
  */
-export function createSpareTime({ clock, connections = () => 0 }: SpareTimeOptions): SpareTime {
+export function createBackgroundWork({
+  clock,
+  connections = () => 0,
+}: BackgroundWorkOptions): BackgroundWork {
   const waiting = new Set<{ readonly work: () => void }>();
   let isRunning = false;
   let accepted = 0;

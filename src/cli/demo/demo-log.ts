@@ -11,7 +11,7 @@ import type { CommandIo } from '../process/io.js';
 import { paintOf } from '../output/paint.js';
 import { documentNews } from './document-news.js';
 
-export interface Narrator {
+export interface DemoLog {
   readonly printCycle: (output: CycleOutput) => void;
   /** Call after each load of the documents. */
   readonly printDocuments: (loaded: LoadedScalers) => void;
@@ -25,7 +25,7 @@ export interface Narrator {
  * Prints, with the seconds since the start: each change of replicas, each new reason that prevents a change, each start
  * and end of a pause, each other writer, and each change of a document.
  */
-export function createNarrator(io: Pick<CommandIo, 'stdout' | 'env' | 'clock'>): Narrator {
+export function createDemoLog(io: Pick<CommandIo, 'stdout' | 'env' | 'clock'>): DemoLog {
   const { stdout, clock } = io;
   const start = clock.now();
   const colors = paintOf(io);

@@ -1,29 +1,29 @@
 import { createLoad, type Load, type LoadData } from '../load/load.js';
 import type { MetricModel } from './metric-model.js';
-import type { Setting } from './run-variant.js';
+import type { RunInput } from './run-variant.js';
 
 /** A setting without functions, which can be sent to a worker thread. Loads are replaced by their number. */
-export interface PortableSetting extends Omit<Setting, 'models'> {
+export interface PortableInput extends Omit<RunInput, 'models'> {
   readonly models: readonly (PortableModel | null)[];
 }
 
 type PortableModel = WithNumber<MetricModel>;
 type WithNumber<Model> = Model extends unknown ? Omit<Model, 'load'> & { readonly load: number } : never;
 
-export function packSetting(setting: Setting, numberOf: (load: Load) => number): PortableSetting {
+export function packInput(input: RunInput, numberOf: (load: Load) => number): PortableInput {
   return {
-    ...setting,
-    models: setting.models.map((model): PortableModel | null =>
+    ...input,
+    models: input.models.map((model): PortableModel | null =>
       model === null ? null : { ...model, load: numberOf(model.load) },
     ),
   };
 }
 
 /** Throws `Error` if a load is missing. */
-export function unpackSetting(setting: PortableSetting, loadOf: (number: number) => Load): Setting {
+export function unpackInput(input: PortableInput, loadOf: (number: number) => Load): RunInput {
   return {
-    ...setting,
-    models: setting.models.map((model): MetricModel | null =>
+    ...input,
+    models: input.models.map((model): MetricModel | null =>
       model === null ? null : { ...model, load: loadOf(model.load) },
     ),
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createNarrator, type Narrator } from '../../../src/cli/demo/narrate.js';
+import { createDemoLog, type DemoLog } from '../../../src/cli/demo/demo-log.js';
 import { createScalerFiles } from '../../../src/config/scaler-files.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { CycleRecord, Pause } from '../../../src/telemetry/cycle-record.js';
@@ -10,17 +10,17 @@ import { join } from 'node:path';
 import { folderOf } from '../fake-io.js';
 import { cpuSnapshot, recordOf } from '../live-service.js';
 
-/** A narrator at 2026-01-01T00:00:00Z, and its output. */
-function narrating(): { readonly narrator: Narrator; readonly lines: () => readonly string[] } {
+/** A log at 2026-01-01T00:00:00Z, and its output. */
+function startLog(): { readonly log: DemoLog; readonly lines: () => readonly string[] } {
   let text = '';
   const stdout = { isTerminal: false, write: (chunk: string) => void (text += chunk) };
   const clock = new ManualClock('2026-01-01T00:00:00Z');
-  const narrator = createNarrator({ stdout, env: {}, clock });
-  return { narrator, lines: () => text.split('\n').filter((line) => line !== '') };
+  const log = createDemoLog({ stdout, env: {}, clock });
+  return { log, lines: () => text.split('\n').filter((line) => line !== '') };
 }
 
-function narrateCycle(narrator: Narrator, record: CycleRecord): void {
-  narrator.printCycle({ record, decidedState: null } as unknown as Parameters<Narrator['printCycle']>[0]);
+function logCycle(log: DemoLog, record: CycleRecord): void {
+  log.printCycle({ record, decidedState: null } as unknown as Parameters<DemoLog['printCycle']>[0]);
 }
 
 const PAUSE: Pause = {
@@ -31,12 +31,12 @@ const PAUSE: Pause = {
   facts: ['scaling is paused by annotation', 'incident 7'],
 };
 
-describe('the narration of a pause', () => {
+describe('the log of a pause', () => {
   it('reports its start, its change and its end, once each', () => {
-    const { narrator, lines } = narrating();
+    const { log, lines } = startLog();
     const steady = cpuSnapshot(60);
     for (const pause of [null, PAUSE, PAUSE, { ...PAUSE, facts: ['scale-up is paused'] }, null, null])
-      narrateCycle(narrator, recordOf(steady, { pause }));
+      logCycle(log, recordOf(steady, { pause }));
 
     expect(lines()).toEqual([
       '   +0 s  shop/web                   scaling is paused by annotation; incident 7',
@@ -46,18 +46,18 @@ describe('the narration of a pause', () => {
   });
 
   it('reports a pause that has already ended', () => {
-    const { narrator, lines } = narrating();
+    const { log, lines } = startLog();
     const until = parseInstant('2026-01-01T00:00:00Z');
-    narrateCycle(narrator, recordOf(cpuSnapshot(60), { pause: { ...PAUSE, until } }));
-    narrateCycle(narrator, recordOf(cpuSnapshot(60)));
+    logCycle(log, recordOf(cpuSnapshot(60), { pause: { ...PAUSE, until } }));
+    logCycle(log, recordOf(cpuSnapshot(60)));
 
     expect(lines()[1]).toContain('pause ended');
   });
 });
 
-describe('the narration of a target', () => {
+describe('the log of a target', () => {
   it('reports a deleted target once', () => {
-    const { narrator, lines } = narrating();
+    const { log, lines } = startLog();
     const conditions = [
       {
         type: 'AbleToScale',
@@ -67,23 +67,22 @@ describe('the narration of a target', () => {
       },
     ] as const;
     for (let cycle = 0; cycle < 3; cycle += 1)
-      narrateCycle(narrator, recordOf(cpuSnapshot(60), { decision: null, conditions }));
+      logCycle(log, recordOf(cpuSnapshot(60), { decision: null, conditions }));
 
     expect(lines()).toEqual(['   +0 s  shop/web                   there is no such deployment']);
   });
 });
 
-describe('the narration of a decision that is not carried out', () => {
+describe('the log of a decision that is not carried out', () => {
   const heldBy = (reason: string, message: string): Partial<CycleRecord> => ({
     outcome: { kind: 'held', from: 4, to: 6, message },
     conditions: [{ type: 'Held', status: 'True', reason, message }],
   });
 
   it('reports a conflict once, and again after it had ended', () => {
-    const { narrator, lines } = narrating();
+    const { log, lines } = startLog();
     const conflict = heldBy('ConflictingScaler', 'Scaler shop/api scales the same target');
-    for (const held of [conflict, conflict, {}, conflict])
-      narrateCycle(narrator, recordOf(cpuSnapshot(83), held));
+    for (const held of [conflict, conflict, {}, conflict]) logCycle(log, recordOf(cpuSnapshot(83), held));
 
     const line =
       '   +0 s  shop/web        = 4        ConflictingScaler: Scaler shop/api scales the same target';
@@ -103,15 +102,15 @@ describe('the narration of a decision that is not carried out', () => {
       'ConflictingWriter: kubectl reverts it',
     ],
   ] as const)('reports %s', (_, record, text) => {
-    const { narrator, lines } = narrating();
+    const { log, lines } = startLog();
 
-    narrateCycle(narrator, recordOf(cpuSnapshot(83), record));
+    logCycle(log, recordOf(cpuSnapshot(83), record));
 
     expect(lines()).toEqual([expect.stringMatching(new RegExp(` ${text}$`))]);
   });
 });
 
-describe('the narration of documents', () => {
+describe('the log of documents', () => {
   const WEB = `apiVersion: promscaler.dev/v1
 kind: Scaler
 metadata: { name: web, namespace: shop }
@@ -122,7 +121,7 @@ spec: { scaleTargetRef: { name: web }, maxReplicas: 5 }
     const directory = folderOf({ 'web.yaml': WEB });
     const write = (name: string, text: string): void => writeFileSync(join(directory, name), text);
     const files = createScalerFiles({ paths: [directory], clock: SYSTEM_CLOCK });
-    const { narrator, lines } = narrating();
+    const { log, lines } = startLog();
     const steps: readonly (() => void)[] = [
       () => undefined,
       () => undefined,
@@ -136,7 +135,7 @@ spec: { scaleTargetRef: { name: web }, maxReplicas: 5 }
 
     for (const step of steps) {
       step();
-      narrator.printDocuments(await files.load());
+      log.printDocuments(await files.load());
     }
 
     expect(lines().map((line) => line.slice(9).replace(/ {2,}/, ': '))).toEqual([
@@ -152,9 +151,9 @@ spec: { scaleTargetRef: { name: web }, maxReplicas: 5 }
   it('says that nothing is in effect of one that was never valid', async () => {
     const directory = folderOf({ 'web.yaml': WEB.replace('5', 'five') });
     const files = createScalerFiles({ paths: [directory], clock: SYSTEM_CLOCK });
-    const { narrator, lines } = narrating();
+    const { log, lines } = startLog();
 
-    narrator.printDocuments(await files.load());
+    log.printDocuments(await files.load());
 
     expect(lines()[0]).toContain('document rejected, no valid version is in effect: line 4: ');
   });

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen, shut } from '../../simulator/sockets.js';
 import { DEMO_NAMESPACE, DEMO_SERVICE } from './workloads.js';
 
-export interface ApiFront {
+export interface ApiProxy {
   readonly url: string;
   readonly close: () => Promise<void>;
 }
@@ -16,7 +16,7 @@ const PROXY = new RegExp(
  * Starts a server that forwards requests for the Service of promscaler to `serviceUrl` and all others to `apiUrl`, like
  * the service proxy of a real API server. One kubeconfig then reaches both.
  */
-export async function startApiFront(apiUrl: string, serviceUrl: string): Promise<ApiFront> {
+export async function startApiProxy(apiUrl: string, serviceUrl: string): Promise<ApiProxy> {
   const agent = new Agent({ keepAlive: true });
   const server = createServer((incoming, response) => {
     const path = incoming.url ?? '/';
