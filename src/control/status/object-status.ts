@@ -9,7 +9,7 @@ export interface UntimedCondition {
   readonly observedGeneration?: number;
 }
 
-/** As `metav1.Condition`. */
+/** Has the fields of `metav1.Condition`. */
 export interface TimedCondition extends UntimedCondition {
   readonly lastTransitionTime: string;
 }
@@ -29,7 +29,7 @@ export interface StatusNumbers {
   readonly targets?: string;
   readonly minReplicas?: number;
   readonly maxReplicas?: number;
-  /** As in autoscaling/v2. */
+  /** Has the form of `status.currentMetrics` in autoscaling/v2. */
   readonly currentMetrics?: readonly JsonObject[];
 }
 

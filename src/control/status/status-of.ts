@@ -1,16 +1,17 @@
 import type { ObjectVerdict } from '../../config/add-objects.js';
+import type { CurrentValue, MetricResult } from '../../decision/result/decision.js';
 import { textIn, type JsonObject } from '../../kubernetes/api/json.js';
 import type { ScalerObject } from '../../kubernetes/scaler-objects/scaler-object.js';
+import type { Problem } from '../../scaler/problems/problem.js';
+import type { MetricSpec } from '../../scaler/spec.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
+import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
 import { cleanText } from '../../units/clean-text.js';
+import { formatAmount } from '../../units/format-amount.js';
 import { formatInstant, latest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import { accepted } from './accepted.js';
-import { currentMetrics } from './current-metrics.js';
-import { metricTargets } from './metric-targets.js';
 import { storedConditions, storedNumbers } from './object-status.js';
-import type { ObjectStatus, TimedCondition, UntimedCondition, StatusNumbers } from './object-status.js';
-import { readyOf } from './ready.js';
+import type { ObjectStatus, StatusNumbers, TimedCondition, UntimedCondition } from './object-status.js';
 
 export interface StatusInput {
   readonly object: ScalerObject;
@@ -132,7 +133,7 @@ function timed(condition: UntimedCondition, before: readonly TimedCondition[], n
   return { ...condition, lastTransitionTime };
 }
 
-/** Without milliseconds, as in Kubernetes. */
+/** Returns RFC 3339 without milliseconds, as Kubernetes writes times. */
 function inSeconds(instant: Instant): string {
   return formatInstant(instant).replace(/\.\d+Z$/, 'Z');
 }
@@ -141,4 +142,173 @@ function truncate(condition: UntimedCondition): UntimedCondition {
   const message = cleanText(condition.message);
   if (message.length <= MAX_MESSAGE_LENGTH) return { ...condition, message };
   return { ...condition, message: `${message.slice(0, MAX_MESSAGE_LENGTH - 3)}...` };
+}
+
+/** Reasons that lie outside of the document, in order of precedence. */
+const REASONS: readonly (readonly [code: string, reason: string])[] = [
+  ['duplicate-document', 'Duplicate'],
+  ['namespace-not-watched', 'NamespaceNotWatched'],
+];
+
+/** Returns the condition `Accepted`: whether the document of an object is in effect, and its problems, one per line. */
+function accepted({ problems, scaler }: ObjectVerdict): UntimedCondition {
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  if (errors.length === 0) {
+    const message = ['the document is in effect', ...problems.map(lineOf)].join('\n');
+    return { type: 'Accepted', status: 'True', reason: 'Accepted', message };
+  }
+  const fallback = scaler === null ? [] : ['the last valid version stays in effect'];
+  const message = [...errors.map(lineOf), ...fallback].join('\n');
+  return { type: 'Accepted', status: 'False', reason: reasonOf(errors), message };
+}
+
+function reasonOf(errors: readonly Problem[]): string {
+  const elsewhere = REASONS.find(([code]) => errors.some((error) => error.code === code));
+  if (elsewhere !== undefined) return elsewhere[1];
+  return errors.every(({ code }) => code === 'source-not-admitted') ? 'SourceNotAdmitted' : 'Invalid';
+}
+
+/** Most messages already begin with the path. */
+function lineOf({ path, message }: Problem): string {
+  return path === '' || message.startsWith(path) ? message : `${path}: ${message}`;
+}
+
+/**
+ * Reasons of `AbleToScale` or `ScalingActive` whose False is no failure: the target was set to 0, or a forbidden window
+ * is active. `Ready` stays True.
+ */
+const STILL_READY: ReadonlySet<string> = new Set([
+  'ScalingDisabled',
+  'BackoffUpscale',
+  'BackoffDownscale',
+  'BackoffBoth',
+]);
+
+function readyOf(acceptance: UntimedCondition, decided: readonly UntimedCondition[]): UntimedCondition {
+  const held = decided.find(({ type }) => type === 'Held');
+  const able = decided.find(({ type }) => type === 'AbleToScale');
+  const active = decided.find(({ type }) => type === 'ScalingActive');
+  if (acceptance.status === 'False') return { ...acceptance, type: 'Ready' };
+  // No user has asked for this hold, and only a user can end it.
+  if (held?.status === 'True' && held.reason === 'ConflictingScaler')
+    return { ...held, type: 'Ready', status: 'False' };
+  const failing = [able, active].find(
+    (condition) => condition?.status === 'False' && !STILL_READY.has(condition.reason),
+  );
+  if (failing !== undefined) return { ...failing, type: 'Ready' };
+  if (active?.status === 'Unknown') return { ...active, type: 'Ready' };
+  if (able === undefined || active === undefined) {
+    const message = 'no decision was made yet';
+    return { type: 'Ready', status: 'Unknown', reason: 'NotDecided', message };
+  }
+  const message = 'the document is in effect and its target can be scaled';
+  return { type: 'Ready', status: 'True', reason: 'Ready', message };
+}
+
+/** `kubectl get hpa` prints as many. */
+const SHOWN_METRICS = 2;
+
+/**
+ * Returns the metrics with their current values and targets as `kubectl get hpa` prints them: `cpu: 45%/60%`,
+ * `requests-per-second: 18/20 (avg)`. A metric without a value is `<unknown>`, never 0.
+ */
+export function metricTargets({ record }: Pick<ScalerStatus, 'record'>): string {
+  const { metrics } = record.scaler.spec;
+  const results = record.decision?.metrics ?? [];
+  const shown = metrics.slice(0, SHOWN_METRICS).map((spec, index) => metricTarget(spec, results[index]));
+  const others = metrics.length - shown.length;
+  return `${shown.join(', ')}${others > 0 ? ` + ${others} more...` : ''}`;
+}
+
+function metricTarget(spec: MetricSpec, result: MetricResult | undefined): string {
+  const isPercent = spec.target.type === 'Utilization';
+  const write = (value: number): string =>
+    isPercent ? `${Math.round(value)}%` : formatAmount(value, spec.name);
+  const value = currentValue(spec, result);
+  const average = spec.target.type === 'AverageValue' ? ' (avg)' : '';
+  return `${spec.identity}: ${value === null ? '<unknown>' : write(value)}/${write(targetValue(spec))}${average}`;
+}
+
+/**
+ * Has the form of autoscaling/v2: integer percentage, quantities as strings, unknown values unset. The quantities are those
+ * of the column TARGETS.
+ */
+interface CurrentValueStatus {
+  readonly averageUtilization?: number;
+  readonly averageValue?: string;
+  readonly value?: string;
+}
+
+interface NamedMetric {
+  readonly metric: { readonly name: string };
+  readonly current: CurrentValueStatus;
+}
+
+type MetricStatus =
+  | {
+      readonly type: 'Resource';
+      readonly resource: { readonly name: string; readonly current: CurrentValueStatus };
+    }
+  | {
+      readonly type: 'ContainerResource';
+      readonly containerResource: {
+        readonly name: string;
+        readonly container: string;
+        readonly current: CurrentValueStatus;
+      };
+    }
+  | { readonly type: 'Pods'; readonly pods: NamedMetric }
+  | {
+      readonly type: 'Object';
+      readonly object: NamedMetric & {
+        readonly describedObject?: {
+          readonly apiVersion: string;
+          readonly kind: string;
+          readonly name: string;
+        };
+      };
+    }
+  | { readonly type: 'External'; readonly external: NamedMetric };
+
+/** Returns the metrics that have a value, in the order of the document. A missing value is omitted, never 0. */
+function currentMetrics({ record }: Pick<ScalerStatus, 'record'>): readonly MetricStatus[] {
+  const results = record.decision?.metrics ?? [];
+  return record.scaler.spec.metrics.flatMap((spec, index) => {
+    const current = currentValueStatus(results[index], spec.name);
+    return current === null ? [] : [metricStatus(spec, current)];
+  });
+}
+
+function currentValueStatus(result: MetricResult | undefined, name: string): CurrentValueStatus | null {
+  if (result === undefined || result.error !== null) return null;
+  const { averageUtilization, averageValue, value }: CurrentValue = result.current;
+  const known = {
+    ...(averageUtilization === undefined ? {} : { averageUtilization: Math.round(averageUtilization) }),
+    ...(averageValue === undefined ? {} : { averageValue: formatAmount(averageValue, name) }),
+    ...(value === undefined ? {} : { value: formatAmount(value, name) }),
+  };
+  return Object.keys(known).length === 0 ? null : known;
+}
+
+function metricStatus(spec: MetricSpec, current: CurrentValueStatus): MetricStatus {
+  const named = { metric: { name: spec.name }, current };
+  switch (spec.type) {
+    case 'Resource':
+      return { type: spec.type, resource: { name: spec.name, current } };
+    case 'ContainerResource':
+      return {
+        type: spec.type,
+        containerResource: { name: spec.name, container: spec.container, current },
+      };
+    case 'Pods':
+      return { type: spec.type, pods: named };
+    case 'Object': {
+      const { describedObject } = spec;
+      return { type: spec.type, object: describedObject === null ? named : { ...named, describedObject } };
+    }
+    case 'External':
+      return { type: spec.type, external: named };
+    default:
+      return spec satisfies never;
+  }
 }

@@ -76,7 +76,7 @@ export async function writeStatuses(ports: StatusWriterPorts, signal: AbortSigna
     });
     let stoppedForMs = 0;
     const probed = new Set<string>();
-    /** Of a namespace with a 403, one write of a pass shows whether it is allowed again. */
+    /** In a namespace with a 403, one write of a pass shows whether writes are allowed again. */
     const isPassedOver = ({ object: { namespace } }: DueStatus): boolean =>
       due.isDelayed(namespace) || (refusals.has(namespace) && probed.has(namespace));
     const write = async (one: DueStatus): Promise<void> => {
@@ -89,7 +89,7 @@ export async function writeStatuses(ports: StatusWriterPorts, signal: AbortSigna
         // The permission may still be missing in another namespace.
         for (const kind of loggedKinds) if (kind !== 'forbidden') loggedKinds.delete(kind);
       } catch (error) {
-        // Of requests that fail together, the first one decides how long all wait.
+        // The first of several requests that fail together decides how long all wait.
         if (!mayContinue() || stoppedForMs > 0 || due.isDelayed(one.object.namespace)) return;
         const failure = {
           error,
@@ -217,7 +217,7 @@ interface RequestWindow {
   readonly overloaded: () => void;
 }
 
-/** As many connections as the lane `status` has. API priority and fairness has 245 seats for service accounts. */
+/** The lane `status` has as many connections. API priority and fairness has 245 seats for service accounts. */
 const MAX_AT_ONCE = 20;
 const FIRST_AT_ONCE = 5;
 const SLOW_ANSWER_MS = 500;

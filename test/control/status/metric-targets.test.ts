@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { metricTargets } from '../../../src/control/status/metric-targets.js';
+import { metricTargets } from '../../../src/control/status/status-of.js';
 import type { MetricResult } from '../../../src/decision/result/decision.js';
 import type { MetricSpec } from '../../../src/scaler/spec.js';
 import { externalMetric } from '../../support/builders.js';
