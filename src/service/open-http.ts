@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { ServiceConfig } from '../config/resolve-service-config.js';
-import type { Shards } from '../control/sharding/shards.js';
+import type { Shards } from '../control/election/leadership.js';
 import { decisionToJson, snapshotToJson } from '../decision/result/write-json.js';
 import { formatProblem } from '../scaler/problems/format-problem.js';
 import type { Problem } from '../scaler/problems/problem.js';
@@ -20,7 +20,7 @@ import type { Records } from '../telemetry/records.js';
 import type { ServiceHealth } from '../telemetry/service-health.js';
 import type { Clock } from '../units/clock.js';
 import type { Log } from '../units/log.js';
-import { openLongHistory } from './long-history/open-long-history.js';
+import { openLongHistory } from './long-history.js';
 import { openAccess } from './open-access.js';
 import { fleetOf } from './open-shards.js';
 
@@ -130,13 +130,13 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
   return { port: server.port, closeStreams: streams.close, close: server.close };
 }
 
-/** Without the first line, which repeats file, position and message. */
+/** Leaves out the first line, which repeats file, position and message. */
 function excerptOf(problem: Problem): string | null {
   const [, ...lines] = formatProblem(problem).split('\n');
   return lines.length === 0 ? null : lines.join('\n');
 }
 
-/** Of documents without `syncPeriodSeconds`. */
+/** The period of documents without `syncPeriodSeconds`. */
 const STANDARD_PERIOD_SECONDS = 15;
 
 function shortestPeriod(scalers: readonly Scaler[]): number {

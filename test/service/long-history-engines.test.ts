@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { openLongHistory } from '../../src/service/long-history/open-long-history.js';
+import { openLongHistory } from '../../src/service/long-history.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { createRangeClient } from '../../src/prometheus/client/range-client.js';
 import { instantFromSeconds } from '../../src/units/time.js';

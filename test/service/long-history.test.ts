@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { buildPoints } from '../../src/service/long-history/build-points.js';
-import type { HistorySeries } from '../../src/service/long-history/build-points.js';
-import { historyQueries } from '../../src/service/long-history/history-queries.js';
-import { openLongHistory } from '../../src/service/long-history/open-long-history.js';
+import { buildPoints } from '../../src/service/long-history.js';
+import type { HistorySeries } from '../../src/service/long-history.js';
+import { historyQueries } from '../../src/service/long-history.js';
+import { openLongHistory } from '../../src/service/long-history.js';
 import type { RangeAnswer, RangeSeries } from '../../src/prometheus/answers/classify.js';
 import type { RangeQuery } from '../../src/prometheus/client/range-client.js';
 import { checkSyntax } from '../../src/promql/syntax.js';

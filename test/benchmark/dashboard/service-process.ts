@@ -1,5 +1,5 @@
 import { resolveServiceConfig } from '../../../src/config/resolve-service-config.js';
-import { openLongHistory } from '../../../src/service/long-history/open-long-history.js';
+import { openLongHistory } from '../../../src/service/long-history.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { decisionToJson, snapshotToJson } from '../../../src/decision/result/write-json.js';
 import { createRangeClient } from '../../../src/prometheus/client/range-client.js';

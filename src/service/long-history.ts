@@ -1,15 +1,18 @@
-import type { RangeAnswer, RangeSeries } from '../../prometheus/answers/classify.js';
-import type { RangeClient, RangeQuery } from '../../prometheus/client/range-client.js';
-import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
-import { type Scaler, scalerKey } from '../../scaler/spec.js';
-import type { LongAnswer, LongHistory } from '../../server/pages/long-history.js';
-import type { LongRange } from '../../server/pages/long-range.js';
-import { SLICE_MS } from '../../server/turns/paced.js';
-import { type Clock, takeTurns, withDeadline } from '../../units/clock.js';
-import { createSemaphore } from '../../units/semaphore.js';
-import { buildPoints } from './build-points.js';
-import { explainEmptiness, youngQuery } from './explain-emptiness.js';
-import { historyQueries } from './history-queries.js';
+import { quoteRegex, stringLiteral } from '../promql/quoting.js';
+import type { RangeAnswer, RangeSeries } from '../prometheus/answers/classify.js';
+import type { RangeClient, RangeQuery } from '../prometheus/client/range-client.js';
+import type { SourceConfig } from '../prometheus/data-source/source-config.js';
+import { type Scaler, scalerKey } from '../scaler/spec.js';
+import type { LongAnswer, LongHistory } from '../server/pages/long-history.js';
+import type { LongRange } from '../server/pages/long-range.js';
+import { SLICE_MS } from '../server/turns/paced.js';
+import { COUNT_COLUMNS } from '../telemetry/chart-points.js';
+import type { ScalerPoints } from '../telemetry/chart-points.js';
+import { SCALER_METRICS } from '../telemetry/metric-table.js';
+import type { Point } from '../telemetry/point-ring.js';
+import { type Clock, takeTurns, withDeadline } from '../units/clock.js';
+import { createSemaphore } from '../units/semaphore.js';
+import { type Instant, addSeconds, formatInstant, instantFromMs, secondsBetween } from '../units/time.js';
 
 interface LongHistoryOptions {
   /** Null: the service has no data source `default`. */
@@ -23,7 +26,7 @@ interface LongHistoryOptions {
   readonly onQuery?: (reason: string | null) => void;
 }
 
-/** Of a request, including the wait for others. */
+/** Limit for a request, including the wait for others. */
 const DEADLINE_MS = 10_000;
 const MOST_WAITING = 16;
 /** 100 metrics with 1,000 points have 3 MB. */
@@ -45,7 +48,7 @@ interface Kept {
 export function openLongHistory(options: LongHistoryOptions): LongHistory {
   const { clock, scalers, onQuery = () => undefined } = options;
   const client = once(() => createClient(options));
-  const turns = createSemaphore(1);
+  const reads = createSemaphore(1);
   const kept = new Map<string, Kept>();
   let waiting = 0;
 
@@ -54,7 +57,7 @@ export function openLongHistory(options: LongHistoryOptions): LongHistory {
     try {
       return await withDeadline(clock, { ms: DEADLINE_MS }, async (signal) => {
         // Each of those before has an earlier deadline, so the wait ends in time.
-        const release = await turns.acquire();
+        const release = await reads.acquire();
         try {
           return signal.aborted ? LATE : await ask(client(), { scaler, range, signal, onQuery, clock });
         } finally {
@@ -186,4 +189,142 @@ function keyOf(scaler: Scaler, { start, end, stepSeconds }: LongRange): string {
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | null = null;
   return () => (made ??= { value: make() }).value;
+}
+
+/** PromQL for the columns of a scaler. All results have the label `cluster` of their series, if these have one. */
+interface HistoryQueries {
+  /** One series for each column, named by the label `column`. */
+  readonly counts: string;
+  /** One series for each metric, with its labels `metric` and `type`. */
+  readonly values: string;
+  readonly targets: string;
+}
+
+/** Several samples at a scrape interval of up to a minute. */
+const LEAST_WINDOW_SECONDS = 120;
+
+/**
+ * Counts are those at the end of each step: the largest one, if several replicas or jobs expose a scaler at the same
+ * time. Values are the mean of all samples within a step, whichever replica exposed them; `metrics` are the identities
+ * of those that are wanted (null: all).
+ */
+export function historyQueries(
+  scaler: { readonly namespace: string; readonly name: string },
+  stepSeconds: number,
+  metrics: readonly string[] | null = null,
+): HistoryQueries {
+  const matchers = `namespace=${stringLiteral(scaler.namespace)},scaler=${stringLiteral(scaler.name)}`;
+  const ofMetrics = metrics === null ? '' : `,metric=~${stringLiteral(metrics.map(quoteRegex).join('|'))}`;
+  const window = `[${Math.max(stepSeconds, LEAST_WINDOW_SECONDS)}s]`;
+  const mean = (metric: string): string => {
+    const over = `${metric}{${matchers}${ofMetrics}}${window}`;
+    const by = 'sum by (cluster, metric, type)';
+    return `${by} (sum_over_time(${over})) / ${by} (count_over_time(${over}))`;
+  };
+  const count = (column: (typeof COUNT_COLUMNS)[number]): string =>
+    `label_replace(max by (cluster) (${SCALER_METRICS[column].name}{${matchers}}), "column", "${column}", "", "")`;
+  return {
+    counts: COUNT_COLUMNS.map(count).join(' or '),
+    values: mean(SCALER_METRICS.metricValue.name),
+    targets: mean(SCALER_METRICS.metricTarget.name),
+  };
+}
+
+/** Answers to `HistoryQueries`. */
+export interface HistorySeries {
+  readonly counts: readonly RangeSeries[];
+  readonly values: readonly RangeSeries[];
+  readonly targets: readonly RangeSeries[];
+}
+
+type Column = (number | null)[];
+
+/**
+ * Returns one point per step from the first to the last with a number. What has no sample is null. `takeTurn` lets
+ * other work go on.
+ */
+export async function buildPoints(
+  scaler: Scaler,
+  range: LongRange,
+  series: HistorySeries,
+  takeTurn: () => Promise<void>,
+): Promise<ScalerPoints> {
+  const { metrics } = scaler.spec;
+  const columnOf = createColumns(range);
+  const counts = COUNT_COLUMNS.map((name) =>
+    columnOf(series.counts, ({ column }) => column === name).map(countOrNull),
+  );
+  const values: Column[] = [];
+  for (const spec of metrics)
+    for (const all of [series.values, series.targets]) {
+      values.push(columnOf(all, ({ metric, type }) => metric === spec.identity && type === spec.type));
+      await takeTurn();
+    }
+  const points: Point[] = [];
+  for (let index = 0; index < lengthOf(range); index += 1) {
+    points.push({
+      at: addSeconds(range.start, index * range.stepSeconds),
+      counts: counts.map((column) => column[index] ?? null),
+      values: values.map((column) => column[index] ?? null),
+    });
+    await takeTurn();
+  }
+  const first = points.findIndex(hasNumber);
+  const last = points.findLastIndex(hasNumber);
+  return { scaler, metrics, points: first === -1 ? [] : points.slice(first, last + 1), keptFrom: null };
+}
+
+/** Returns a function that reads a column: at each step the largest number of its series. */
+function createColumns(
+  range: LongRange,
+): (all: readonly RangeSeries[], isOf: (labels: RangeSeries['labels']) => boolean) => Column {
+  const length = lengthOf(range);
+  const stepMs = range.stepSeconds * 1000;
+  return (all, isOf) => {
+    const column: Column = Array.from({ length }, () => null);
+    for (const { points } of all.filter(({ labels }) => isOf(labels)))
+      for (const [atMs, value] of points) {
+        const index = Math.round((atMs - range.start) / stepMs);
+        if (index < 0 || index >= length || !Number.isFinite(value)) continue;
+        column[index] = Math.max(column[index] ?? -Infinity, value);
+      }
+    return column;
+  };
+}
+
+function lengthOf({ start, end, stepSeconds }: LongRange): number {
+  return Math.round(secondsBetween(start, end) / stepSeconds) + 1;
+}
+
+function countOrNull(value: number | null): number | null {
+  return value !== null && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+
+function hasNumber({ counts, values }: Point): boolean {
+  return [...counts, ...values].some((value) => value !== null);
+}
+
+const POINTS = 100;
+
+/**
+ * Returns a query of the counts after the last point of a range without points. The last point is a whole multiple of the
+ * step, so series that are younger than a step may all be after it.
+ */
+function youngQuery(scaler: Scaler, { end, stepSeconds }: LongRange, now: Instant): RangeQuery {
+  const fine = Math.ceil(stepSeconds / POINTS);
+  const { counts } = historyQueries(scaler, fine);
+  return { query: counts, start: end, end: now > end ? now : addSeconds(end, fine), stepSeconds: fine };
+}
+
+/** Says why a range has no points; `young`: the answer to `youngQuery`. */
+function explainEmptiness(
+  scaler: Scaler,
+  { end, stepSeconds }: LongRange,
+  young: readonly RangeSeries[],
+): string {
+  const key = scalerKey(scaler);
+  const first = Math.min(...young.flatMap(({ points }) => points.map(([atMs]) => atMs)));
+  if (first === Infinity)
+    return `the data source \`default\` has no series of ${key} in this range: let it scrape /metrics of promscaler with honorLabels: true`;
+  return `the series of ${key} in the data source \`default\` begin at ${formatInstant(instantFromMs(first))}, after the last point of this range, ${formatInstant(end)}: with a step of ${stepSeconds} s the next point is at ${formatInstant(addSeconds(end, stepSeconds))}. Choose a shorter range`;
 }
