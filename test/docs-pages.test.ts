@@ -14,12 +14,11 @@ const CONDITIONS = readPage('docs/reference/conditions.md');
 /** Sources that name the reasons of conditions and Events. */
 const REASON_SOURCES = [
   'decision/conditions.ts',
-  'control/cycle/loop-conditions.ts',
+  'control/cycle/record.ts',
   'control/cycle/holds.ts',
   'control/cycle/capacity.ts',
-  'control/cycle/kubernetes-events.ts',
-  'control/status/accepted.ts',
-  'control/status/ready.ts',
+  'control/cycle/report.ts',
+  'control/status/status-of.ts',
 ];
 
 /** Words of those sources in CamelCase that are not reasons: types of conditions and metrics, and target types. */
@@ -30,6 +29,7 @@ const NO_REASONS = new Set([
   'TargetReached',
   'MetricsUnique',
   'ContainerResource',
+  'AverageValue',
 ]);
 
 describe('hand-written tables of the reference', () => {

@@ -1,20 +1,22 @@
+import { bucketOf } from '../kubernetes/state/state-key.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { RoundAnswers } from '../prometheus/metric-source.js';
 import { onAbort } from '../units/abort.js';
-import type { Awaitable } from '../units/awaitable.js';
 import { endedWithin, sleep } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import { followClock, keepOrAdd } from './entry.js';
 import type { Entry } from './entry.js';
+import { runCycle } from './cycle/cycle.js';
 import { findSharedTargets } from './cycle/shared-targets.js';
+import type { CyclePorts, Readings } from './cycle/types.js';
 import { createEarlyRound } from './rounds/early-round.js';
 import { createArrivals } from './rounds/arrivals.js';
 import { createInFlight } from './rounds/in-flight.js';
-import type { AnsweredCycle, CycleOutput, Readings } from './cycle/ports.js';
 import { watchWallClock } from './memory/clock-jump.js';
 import { forNewTerm, freshMemory } from './memory/memory.js';
 import { runRounds } from './rounds/rounds.js';
 import type { Round } from './rounds/rounds.js';
+import type { Shards } from './election/leadership.js';
 
 export interface Controller {
   /**
@@ -41,7 +43,8 @@ export interface ControllerPorts {
     due: readonly { readonly scaler: Scaler; readonly periodSeconds: number }[],
     signal: AbortSignal,
   ) => RoundAnswers;
-  readonly runCycle: (input: AnsweredCycle) => Awaitable<CycleOutput>;
+  readonly cycle: CyclePorts;
+  readonly shards: Pick<Shards, 'leadershipOf' | 'track'>;
   readonly onRound: (round: Round) => void;
   /** Seconds by which the wall clock was set forward; negative: back. */
   readonly onClockSet: (seconds: number) => void;
@@ -73,7 +76,8 @@ interface DueCycle {
   readonly sinceMs: number;
 }
 
-export function createController(ports: ControllerPorts): Controller {
+/** `run` is replaced by tests only. */
+export function createController(ports: ControllerPorts, run: typeof runCycle = runCycle): Controller {
   const entries = new Map<string, Entry>();
   const loops = new Map<number, { readonly stop: () => void; readonly ended: Promise<void> }>();
   const inFlight = createInFlight();
@@ -85,6 +89,7 @@ export function createController(ports: ControllerPorts): Controller {
 
   const createEntry = (scaler: Scaler): Entry => ({
     key: scaler.key,
+    bucket: bucketOf(scaler),
     scaler,
     memory: freshMemory(ports.clock.now(), null),
     clockSetBy: wallClock.setBySeconds(),
@@ -179,41 +184,33 @@ export function createController(ports: ControllerPorts): Controller {
     if (next < cycles.length) ports.clock.after(0, () => startCycles(cycles, next));
   };
 
-  const runEntry = (cycle: DueCycle, readings: Readings): void => {
+  const runEntry = async (cycle: DueCycle, readings: Readings): Promise<void> => {
     const { entry, scaler, round, answers, signal } = cycle;
-    // The scaler was removed, or another term has begun, while the cycle waited.
-    if (!entry.isCurrent) {
-      endCycle(cycle);
-      return;
-    }
     try {
-      const output = ports.runCycle({
+      // The scaler was removed, or another term has begun, while the cycle waited.
+      if (!entry.isCurrent) return;
+      const { bucket } = entry;
+      const input = {
         scaler,
         memory: entry.memory,
         now: round.at,
-        answers,
         readings,
+        answers,
+        leadership: ports.shards.leadershipOf(bucket),
         sharesTargetWith: shared.get(entry.key) ?? null,
         // After a scaler is removed or its document changes, its running cycle must not patch.
         isCurrent: () => entry.isCurrent && entry.scaler === scaler,
         signal,
-      });
-      if (output instanceof Promise)
-        void output
-          .then((known) => keepOutput(cycle, known))
-          .catch((error: unknown) => failCycle(cycle, error));
-      else keepOutput(cycle, output);
+      };
+      const output = await ports.shards.track(bucket, () => run(input, ports.cycle));
+      entry.memory = output.memory;
+      // The scaler was removed during this cycle, which has just recorded it again.
+      if (!entries.has(entry.key)) ports.onRemoved(entry.key);
     } catch (error) {
-      failCycle(cycle, error);
+      ports.onFault(scaler, error);
+    } finally {
+      endCycle(cycle);
     }
-  };
-
-  const keepOutput = (cycle: DueCycle, output: CycleOutput): void => {
-    const { entry } = cycle;
-    entry.memory = output.memory;
-    // The scaler was removed during this cycle, which has just recorded it again.
-    if (!entry.isCurrent && !entries.has(entry.key)) ports.onRemoved(entry.key);
-    endCycle(cycle);
   };
 
   const failCycle = (cycle: DueCycle, error: unknown): void => {
@@ -228,7 +225,7 @@ export function createController(ports: ControllerPorts): Controller {
 
   const waitForAnswers = createArrivals<DueCycle>(ports.clock, {
     atOnce: RUNNING_AT_ONCE,
-    run: runEntry,
+    run: (cycle, readings) => void runEntry(cycle, readings),
     fail: failCycle,
   });
 

@@ -8,6 +8,8 @@ import { targetKey } from './cycle/shared-targets.js';
 export interface Entry {
   /** `key` of the scaler: the same string as long as the entry exists. */
   readonly key: string;
+  /** Bucket of the state store: with sharding, its owner decides the scaler. */
+  readonly bucket: number;
   scaler: Scaler;
   memory: Memory;
   /** Total seconds by which the wall clock had been set when the memory was last updated. */

@@ -24,7 +24,7 @@ export function withLeaderAddress(
     known = readLeader(annotationsOf(seen)[ANNOTATION] ?? '');
     return seen;
   };
-  /** Of a Lease with this spec: empty if it is not held by this replica. */
+  /** Returns the annotations for a spec: none if this replica is not its holder. */
   const ownAnnotations = ({ holderIdentity }: LeaseSpec): Readonly<Record<string, string>> => {
     const own = address();
     return holderIdentity === identity && own !== null ? { [ANNOTATION]: `${identity} ${own}` } : {};

@@ -1,6 +1,8 @@
+import type { ServiceConfig } from '../config/resolve-service-config.js';
+import { createElection } from '../control/election/election.js';
 import { newIdentity } from '../control/election/election-rules.js';
+import { soleLeader, type Election, type Member, type Shards } from '../control/election/leadership.js';
 import { createMembership } from '../control/sharding/membership.js';
-import { undivided, type Member, type Shards } from '../control/sharding/shards.js';
 import { createLeaseClient } from '../kubernetes/lease.js';
 import { isPeerAddress } from '../kubernetes/members/member-claims.js';
 import { createMemberLeases } from '../kubernetes/members/member-leases.js';
@@ -10,8 +12,17 @@ import type { StateStore } from '../kubernetes/state/state-store.js';
 import { bucketOf, STATE_BUCKETS } from '../kubernetes/state/state-key.js';
 import type { Fleet } from '../server/fleet/fleet.js';
 import type { Metrics } from '../telemetry/metrics.js';
-import { openElection, type ElectionOptions } from './open-election.js';
-import { LEASE_NAME } from './own-objects.js';
+import type { Clock } from '../units/clock.js';
+import type { Log } from '../units/log.js';
+import { withLeaderAddress } from './leader-address.js';
+import { LEASE_NAME, type OwnObjects } from './own-objects.js';
+
+interface ShardOptions extends OwnObjects {
+  readonly config: ServiceConfig;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly instance: string;
+}
 
 export interface ShardParts {
   readonly transport: Transport;
@@ -25,10 +36,10 @@ export interface ShardParts {
 }
 
 /** Opens the share of this process: its buckets with sharding, otherwise all scalers while it is the leader. */
-export function openShards(options: ElectionOptions, parts: ShardParts): Shards {
+export function openShards(options: ShardOptions, parts: ShardParts): Shards {
   const { config, clock, log, namespace, instance } = options;
   const { transport, metrics, state } = parts;
-  if (!config.sharding.enabled) return electedShards(openElection(options, parts));
+  if (!config.sharding.enabled) return openElection(options, parts);
   const times = config.leaderElection;
   const deadlineMs = (times.renewDeadlineSeconds * 1000) / 2;
   metrics.setLeader(false);
@@ -47,7 +58,7 @@ export function openShards(options: ElectionOptions, parts: ShardParts): Shards 
     loadState: (bucket) => state().reloadBucket(bucket),
     flushState: (bucket) => state().flushBucket(bucket),
     onServed: () => {
-      // As without sharding, exactly one replica reports itself as the leader: the owner of bucket 0.
+      // Exactly one replica reports itself as the leader, as without sharding: the owner of bucket 0.
       metrics.setLeader(shards.serves(0));
       parts.onServed();
     },
@@ -55,17 +66,36 @@ export function openShards(options: ElectionOptions, parts: ShardParts): Shards 
   return shards;
 }
 
+/** Opens the election of the process that decides all scalers. */
+function openElection(
+  { config, electsLeader, instance, namespace, clock, log }: ShardOptions,
+  { transport, metrics, isIdle, address }: ShardParts,
+): Shards {
+  metrics.setLeader(!electsLeader);
+  const identity = newIdentity(instance, clock);
+  if (!electsLeader) return undivided(soleLeader(identity), () => null);
+  const times = config.leaderElection;
+  const deadlineMs = (times.renewDeadlineSeconds * 1000) / 2;
+  const lease = createLeaseClient({ transport, namespace, name: LEASE_NAME, deadlineMs });
+  const { client, addressOf } = withLeaderAddress(lease, { identity, address });
+  const onChange = metrics.setLeader;
+  return undivided(createElection({ client, clock, log, times, identity, isIdle, onChange }), addressOf);
+}
+
 const ALL_BUCKETS = Array.from({ length: STATE_BUCKETS }, (_, bucket) => bucket);
 
-/** Without sharding, a standby knows one other replica: the leader, which decides all scalers. */
-function electedShards(election: ReturnType<typeof openElection>): Shards {
+/** A standby knows one other replica: the leader, which decides all scalers. `addressOf`: the URL of a leader. */
+function undivided(election: Election, addressOf: (identity: string) => string | null): Shards {
   return {
-    ...undivided(election),
+    ...election,
+    serves: () => true,
+    leadershipOf: () => election,
+    track: (_bucket, work) => work(),
     others: () => {
       const identity = election.leader();
       return identity === null || election.isLeading()
         ? []
-        : [{ identity, address: election.leaderAddress(), buckets: ALL_BUCKETS }];
+        : [{ identity, address: addressOf(identity), buckets: ALL_BUCKETS }];
     },
   };
 }

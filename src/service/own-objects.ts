@@ -1,7 +1,7 @@
 import type { ServiceConfig } from '../config/resolve-service-config.js';
 import type { Connection } from '../kubernetes/access/connection.js';
 
-/** In the namespace of the service. */
+/** Name of the Lease in the namespace of the service. */
 export const LEASE_NAME = 'promscaler';
 
 type Environment = Readonly<Record<string, string | undefined>>;

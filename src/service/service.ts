@@ -1,16 +1,15 @@
 import type { ObjectVerdict } from '../config/add-objects.js';
 import type { ServiceConfig } from '../config/resolve-service-config.js';
-import { createTurns } from '../control/cycle/turns.js';
+import { createChangeSlots } from '../control/cycle/change.js';
 import { createClockWarnings } from './clock-warnings.js';
 import { createController } from '../control/controller.js';
-import { runAnsweredCycle } from '../control/cycle/cycle.js';
-import { reportCycle, type CycleReportPorts } from '../control/cycle/report.js';
-import { runTerm } from './run-term.js';
 import { createDeletionCosts } from '../control/deletion-costs/deletion-costs.js';
-import { metricObserver } from '../control/cycle/observe-metrics.js';
-import type { AnsweredCycle, CycleOutput, CyclePorts } from '../control/cycle/ports.js';
+import type { CycleOutput, CyclePorts } from '../control/cycle/types.js';
+import type { Shards } from '../control/election/leadership.js';
+import { createRotatingFile } from '../files/rotating-file.js';
 import { createCluster } from '../kubernetes/cluster.js';
 import { bucketOf } from '../kubernetes/state/state-key.js';
+import { createStateStore, stateInMemory, type StateStore } from '../kubernetes/state/state-store.js';
 import type { RequestReport, Transport } from '../kubernetes/requests/transport.js';
 import type { ScalerStore } from '../kubernetes/scaler-objects/scaler-store.js';
 import { FAILURE_REASONS } from '../prometheus/answers/answer.js';
@@ -19,19 +18,17 @@ import { type Problem, countErrors } from '../scaler/problems/problem.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Facts, Log } from '../units/log.js';
 import { createNotifier } from '../notifications/notifier.js';
-import { createMetrics, createRegistry } from '../telemetry/metrics.js';
+import { createDecisionRecord, type DecisionRecord } from '../recording/decision-record.js';
+import { createMetrics, createRegistry, type Metrics } from '../telemetry/metrics.js';
 import { createRecorder } from '../telemetry/recorder.js';
 import { createRecords } from '../telemetry/records.js';
 import { createServiceHealth } from '../telemetry/service-health.js';
 import { onAbort } from '../units/abort.js';
-import type { Awaitable } from '../units/awaitable.js';
-import type { Clock } from '../units/clock.js';
+import { endedWithin, type Clock } from '../units/clock.js';
 import { createCustomResources } from './custom-resources.js';
 import { openHttp, type HttpOptions } from './open-http.js';
 import { openOutages } from './open-outages.js';
 import { bucketOfKey, openShards } from './open-shards.js';
-import { openRecord } from './open-record.js';
-import { openState } from './open-state.js';
 import type { OwnObjects } from './own-objects.js';
 
 /** The service with all parts connected, not yet running. Only this file knows all parts. */
@@ -51,7 +48,7 @@ export interface Service {
 
 export interface ServiceOptions extends OwnObjects {
   readonly config: ServiceConfig;
-  /** Of promscaler; `1.2.3`. */
+  /** Version of promscaler, for example `1.2.3`. */
   readonly version: string;
   /** Creates the client of the API server. It reports each request, and the names in the server certificate. */
   readonly openTransport: (
@@ -67,7 +64,7 @@ export interface ServiceOptions extends OwnObjects {
   readonly scalerStore?: ScalerStore | null;
   /** Default: a client over HTTP. */
   readonly createClient?: MetricSourceOptions['createClient'];
-  /** For histories of charts. Default: a client over HTTP. */
+  /** Creates the client that reads histories for charts. Default: a client over HTTP. */
   readonly createRangeClient?: HttpOptions['createRangeClient'];
   readonly instance: string;
   /** IP address of the pod, for other replicas. Default: 127.0.0.1 with sharding, otherwise none. */
@@ -95,7 +92,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   });
   const outages = openOutages(sources, clock, log);
   const health = createServiceHealth(clock, [...sources.keys()], outages);
-  const decisionRecord = openRecord(config.record, { version, clock, log, metrics });
+  const decisionRecord = openRecord(options, metrics);
   const recorder = createRecorder({ ...records, metrics, log, outages, onRecord: decisionRecord?.add });
   let apiServerNames: readonly string[] = [];
   const transport = options.openTransport(
@@ -140,8 +137,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       }),
     ...(options.createClient === undefined ? {} : { createClient: options.createClient }),
   });
-  const observeMetrics = metricObserver({ sources, recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds });
-  const turns = createTurns(() => shards.untilSteady());
+  const slots = createChangeSlots(() => shards.untilSteady());
   let scalers: readonly Scaler[] = [];
   let address: string | null = null;
   const decideOwn = (): void =>
@@ -152,7 +148,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const shards = openShards(options, {
     transport,
     metrics,
-    isIdle: () => turns.isIdle() && deletionCosts.isIdle(),
+    isIdle: () => slots.isIdle() && deletionCosts.isIdle(),
     state: () => state,
     onServed: decideOwn,
     address: () => address,
@@ -171,12 +167,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const deletionCosts = createDeletionCosts({
     clock,
     podCosts: cluster.podCosts,
-    leadershipOf: (scaler) => shards.leadershipOf(bucketOf(scaler)),
-    track: async (scaler, work) => shards.track(bucketOf(scaler), work),
+    track: (scaler, work) => shards.track(bucketOf(scaler), work),
     log,
     dryRun,
   });
-  const reportPorts: CycleReportPorts = {
+  const report: CyclePorts['report'] = {
     recorder,
     recordEvent: (target, event, scaler) => {
       cluster.recordEvent(target, event, () => {
@@ -188,22 +183,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     },
     isLeading: shards.isLeading,
     log,
+    onEnd: health.endCycle,
     onCycle: options.onCycle,
-  };
-  const report = (input: AnsweredCycle, output: CycleOutput): CycleOutput => {
-    reportCycle(output, { isCanceled: input.signal.aborted }, reportPorts);
-    health.endCycle(input.now);
-    return output;
-  };
-  const cyclePorts = { clock, cluster, observeMetrics, dryRun, state, deletionCosts, takeTurn: turns.take };
-  /** By bucket: one object for its scalers, instead of one for each cycle. */
-  const portsOf = new Map<number, CyclePorts>();
-  const runOwnCycle = (input: AnsweredCycle, bucket: number): Awaitable<CycleOutput> => {
-    let ports = portsOf.get(bucket);
-    if (ports === undefined)
-      portsOf.set(bucket, (ports = { ...cyclePorts, leadership: shards.leadershipOf(bucket) }));
-    const output = runAnsweredCycle(input, ports);
-    return output instanceof Promise ? output.then((known) => report(input, known)) : report(input, output);
   };
   const controller = createController({
     clock,
@@ -212,10 +193,18 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     follow: (scalers) =>
       cluster.follow(scalers.map(({ namespace, spec }) => ({ namespace, ref: spec.scaleTargetRef }))),
     startRound: source.startRound,
-    runCycle: (input) => {
-      const bucket = bucketOf(input.scaler);
-      return shards.track(bucket, () => runOwnCycle(input, bucket));
+    cycle: {
+      clock,
+      cluster,
+      sources,
+      recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds,
+      dryRun,
+      state,
+      deletionCosts,
+      takeSlot: slots.take,
+      report,
     },
+    shards,
     onRound: (round) => {
       health.startRound(round);
       outages.startRound();
@@ -296,4 +285,61 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       }
     },
   };
+}
+
+function openState(
+  { keepsState, namespace, clock, log }: ServiceOptions,
+  transport: Transport,
+  shards: Shards,
+): StateStore {
+  if (keepsState) {
+    const { leadershipOf } = shards;
+    return createStateStore({ transport, namespace, clock, log, leadership: shards, leadershipOf });
+  }
+  log.info('state is not persisted: stabilization windows restart with the process');
+  return stateInMemory();
+}
+
+/** Returns null if decisions are not recorded. */
+function openRecord(
+  { config: { record }, version, clock, log }: ServiceOptions,
+  metrics: Metrics,
+): DecisionRecord | null {
+  if (record === null) return null;
+  const { path, which, maxFileBytes } = record;
+  const { append } = createRotatingFile(path, record);
+  const report = {
+    countWritten: metrics.countRecorded,
+    countDropped: metrics.countRecordDropped,
+    countWriteError: metrics.countRecordError,
+  };
+  return createDecisionRecord({ path, which, maxFileBytes, append, version, clock, log, report });
+}
+
+export interface TermPorts {
+  readonly clock: Clock;
+  /** Reads the state store again, because another replica may have been the leader since. */
+  readonly reloadState: () => Promise<void>;
+  readonly runController: (signal: AbortSignal) => Promise<void>;
+  /** Never rejects. */
+  readonly writeStatuses: (signal: AbortSignal) => Promise<void>;
+  readonly flushState: () => Promise<void>;
+  /** Removes all scalers from ledger and metrics, because the next leader exposes them. */
+  readonly forgetScalers: () => void;
+}
+
+/** If the state store is slower than this, the next leader still finds the intents, which were stored earlier. */
+const FLUSH_MS = 3000;
+
+/** Does the work of a leader for one term, until `signal` is aborted; then flushes the state, for at most 3 s. */
+export async function runTerm(ports: TermPorts, signal: AbortSignal): Promise<void> {
+  const statuses = ports.writeStatuses(signal);
+  try {
+    await ports.reloadState();
+    await ports.runController(signal);
+  } finally {
+    await statuses;
+    await endedWithin(ports.clock, FLUSH_MS, ports.flushState());
+    ports.forgetScalers();
+  }
 }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { explainLines } from '../../src/cli/explain/explain-lines.js';
 import { runCli } from './fake-io.js';
-import { currentMetrics } from '../../src/control/status/current-metrics.js';
-import { metricTargets } from '../../src/control/status/metric-targets.js';
+import { currentMetrics, metricTargets } from '../../src/control/status/status-of.js';
 import { formatMetric } from '../../src/dashboard/format/numbers.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import { cpuSnapshot, recordOf, scalerDocument } from './live-service.js';

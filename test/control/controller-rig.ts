@@ -1,7 +1,8 @@
 import { createController } from '../../src/control/controller.js';
 import type { Controller, ControllerPorts } from '../../src/control/controller.js';
 import { runCycle } from '../../src/control/cycle/cycle.js';
-import type { CycleInput, CycleOutput } from '../../src/control/cycle/ports.js';
+import { alwaysLeads } from '../../src/control/election/leadership.js';
+import type { CycleInput, CycleOutput } from '../../src/control/cycle/types.js';
 import type { Round } from '../../src/control/rounds/rounds.js';
 import type { Scaler } from '../../src/scaler/spec.js';
 import { scalerKey } from '../../src/scaler/spec.js';
@@ -36,7 +37,12 @@ export class ControllerRig {
   script: CycleScript = (_input, run) => run();
 
   constructor() {
-    this.controller = createController(this.#ports());
+    this.controller = createController(this.#ports(), async (input) => {
+      this.inputs.push(input);
+      const output = await this.script(input, () => runCycle(input, this.world.ports()));
+      this.outputs.push(output);
+      return output;
+    });
   }
 
   /** Starts with these scalers and waits for the first round. */
@@ -78,12 +84,8 @@ export class ControllerRig {
         const { arrival } = this;
         return { of: (key) => arrival.then(() => of(key)), ageOf };
       },
-      runCycle: async (input) => {
-        this.inputs.push(input);
-        const output = await this.script(input, () => runCycle(input, this.world.ports()));
-        this.outputs.push(output);
-        return output;
-      },
+      cycle: this.world.ports(),
+      shards: { leadershipOf: () => alwaysLeads('test'), track: (_bucket, work) => work() },
       onRound: (round) => this.rounds.push(round),
       onClockSet: (seconds) => this.clockSteps.push(seconds),
       onFault: (scaler, error) => this.faults.push([scalerKey(scaler), error]),

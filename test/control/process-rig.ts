@@ -1,8 +1,7 @@
-import { runCycle } from '../../src/control/cycle/cycle.js';
 import { freshMemory } from '../../src/control/memory/memory.js';
+import type { Leadership } from '../../src/control/election/leadership.js';
 import type { Memory } from '../../src/control/memory/memory.js';
-import { metricObserver } from '../../src/control/cycle/observe-metrics.js';
-import type { CycleOutput, CyclePorts } from '../../src/control/cycle/ports.js';
+import type { CycleOutput, CyclePorts } from '../../src/control/cycle/types.js';
 import { SILENT_LOG } from '../../src/units/log.js';
 import { createStateStore, stateInMemory } from '../../src/kubernetes/state/state-store.js';
 import type { StateStore } from '../../src/kubernetes/state/state-store.js';
@@ -13,6 +12,7 @@ import { aSource } from '../support/builders.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { FakeCluster } from './fake-cluster.js';
 import { FakeStateMaps } from './fake-state-maps.js';
+import { answerAndRun } from './run-cycle.js';
 import { answerOf, answersFrom, buildScaler } from './world.js';
 
 /** A request of a process that waits for the schedule. */
@@ -80,6 +80,7 @@ export class ScalingProcess {
   readonly #scaler: Scaler;
   readonly #ports: CyclePorts;
   readonly #store: StateStore;
+  readonly #leadership: Leadership;
 
   constructor(
     server: SharedServer,
@@ -100,33 +101,29 @@ export class ScalingProcess {
       openWatch: server.maps.openWatch,
       close: server.maps.close,
     };
+    this.#leadership = leadership;
     const storeOptions = { transport, namespace: 'promscaler', clock, log: SILENT_LOG, leadership };
     this.#store = options.hasStore === false ? stateInMemory() : createStateStore(storeOptions);
     this.#ports = {
       clock,
       cluster: this.#cluster(),
-      observeMetrics: metricObserver({
-        sources: new Map([['default', aSource()]]),
-        recoveryHoldMaxSeconds: 0,
-      }),
+      sources: new Map([['default', aSource()]]),
+      recoveryHoldMaxSeconds: 0,
       dryRun: false,
-      leadership,
       state: this.#store,
-      takeTurn: () => Promise.resolve(() => undefined),
+      takeSlot: () => Promise.resolve(() => undefined),
     };
   }
 
   async cycle(): Promise<CycleOutput> {
     const now = this.#server.clock.now();
-    const output = await runCycle(
+    const output = await answerAndRun(
       {
         scaler: this.#scaler,
         memory: this.memory,
         now,
         answers: answersFrom([answerOf(this.load, now)]),
-        sharesTargetWith: null,
-        isCurrent: () => true,
-        signal: new AbortController().signal,
+        leadership: this.#leadership,
       },
       this.#ports,
     );

@@ -1,10 +1,7 @@
-import { alwaysLeads } from '../../src/control/election/leadership.js';
 import { KEPT } from '../../src/prometheus/source/history-watch.js';
 import { NO_REVERSALS } from '../../src/control/memory/conflicting-writer.js';
-import { runCycle } from '../../src/control/cycle/cycle.js';
 import type { Memory } from '../../src/control/memory/memory.js';
-import { metricObserver } from '../../src/control/cycle/observe-metrics.js';
-import type { CycleInput, CycleOutput, CyclePorts } from '../../src/control/cycle/ports.js';
+import type { CycleOutput, CyclePorts } from '../../src/control/cycle/types.js';
 import { EMPTY_STATE } from '../../src/decision/snapshot/snapshot.js';
 import type { State } from '../../src/decision/snapshot/snapshot.js';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
@@ -17,6 +14,7 @@ import type { Instant } from '../../src/units/time.js';
 import { aSource, scalerOf } from '../support/builders.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { FakeCluster } from './fake-cluster.js';
+import { answerAndRun, type WaitingCycle } from './run-cycle.js';
 
 export { at } from '../support/builders.js';
 
@@ -85,24 +83,21 @@ export class World {
   state: StateStore = stateInMemory();
   /** Recovery holds are off unless a test sets this. */
   recoveryHoldMaxSeconds = 0;
-  turnsTaken = 0;
-  turnsGivenBack = 0;
+  slotsTaken = 0;
+  slotsFreed = 0;
 
   constructor(spec: Readonly<Record<string, unknown>> = {}) {
     this.scaler = buildScaler(spec);
   }
 
-  async cycle(input: Partial<CycleInput> = {}): Promise<CycleOutput> {
+  async cycle(input: Partial<WaitingCycle> = {}): Promise<CycleOutput> {
     const now = this.clock.now();
-    const output = await runCycle(
+    const output = await answerAndRun(
       {
         scaler: this.scaler,
         memory: this.memory,
         now,
         answers: this.answers ?? answersFrom([answerOf(this.load, now)]),
-        sharesTargetWith: null,
-        isCurrent: () => true,
-        signal: new AbortController().signal,
         ...input,
       },
       this.ports(),
@@ -112,7 +107,7 @@ export class World {
   }
 
   /** Runs one cycle 15 s after the last one. */
-  async nextCycle(input: Partial<CycleInput> = {}): Promise<CycleOutput> {
+  async nextCycle(input: Partial<WaitingCycle> = {}): Promise<CycleOutput> {
     this.clock.advance(15_000);
     return this.cycle(input);
   }
@@ -121,16 +116,13 @@ export class World {
     return {
       clock: this.clock,
       cluster: this.cluster,
-      observeMetrics: metricObserver({
-        sources: new Map([['default', aSource()]]),
-        recoveryHoldMaxSeconds: this.recoveryHoldMaxSeconds,
-      }),
+      sources: new Map([['default', aSource()]]),
+      recoveryHoldMaxSeconds: this.recoveryHoldMaxSeconds,
       dryRun: this.dryRun,
-      leadership: alwaysLeads('test'),
       state: this.state,
-      takeTurn: () => {
-        this.turnsTaken += 1;
-        return Promise.resolve(() => (this.turnsGivenBack += 1));
+      takeSlot: () => {
+        this.slotsTaken += 1;
+        return Promise.resolve(() => (this.slotsFreed += 1));
       },
     };
   }

@@ -1,10 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { metricObserver } from '../../src/control/cycle/observe-metrics.js';
-import { runCycle } from '../../src/control/cycle/cycle.js';
 import { createMetricSource } from '../../src/prometheus/metric-source.js';
 import type { MetricHold } from '../../src/prometheus/recovery-hold.js';
 import { addSeconds } from '../../src/units/time.js';
 import { FakeCluster } from '../control/fake-cluster.js';
+import { answerAndRun } from '../control/run-cycle.js';
 import { buildScaler, settledMemory, World } from '../control/world.js';
 import { aSource } from '../support/builders.js';
 import { remoteWrite, type WrittenSeries } from '../support/remote-write.js';
@@ -84,15 +83,15 @@ function serviceOf(url: string): Service {
   const cluster = new FakeCluster();
   cluster.setReplicas(REPLICAS);
   cluster.statusReplicas = REPLICAS;
-  const observeMetrics = metricObserver({ sources, recoveryHoldMaxSeconds: HOLD_SECONDS });
   let memory = settledMemory();
   return {
     cluster,
     cycle: async () => {
       const answers = metrics.startRound([{ scaler, periodSeconds: 1 }], signal);
-      const input = { scaler, memory, now: realClock.now(), answers, sharesTargetWith: null, signal };
-      const ports = { ...world.ports(), clock: realClock, cluster, observeMetrics };
-      ({ memory } = await runCycle({ ...input, isCurrent: () => true }, ports));
+      const input = { scaler, memory, now: realClock.now(), answers, signal };
+      const recoveryHoldMaxSeconds = HOLD_SECONDS;
+      const ports = { ...world.ports(), clock: realClock, cluster, sources, recoveryHoldMaxSeconds };
+      ({ memory } = await answerAndRun(input, ports));
     },
     settle: () => {
       const since = addSeconds(realClock.now(), -3600);

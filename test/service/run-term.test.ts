@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { runTerm } from '../../src/service/run-term.js';
-import type { TermPorts } from '../../src/service/run-term.js';
+import { runTerm } from '../../src/service/service.js';
+import type { TermPorts } from '../../src/service/service.js';
 import { ManualClock, settle } from '../support/manual-clock.js';
 import { gate } from '../control/controller-rig.js';
 

@@ -1,5 +1,5 @@
 import type { LoadedScalers } from '../../config/scaler-files.js';
-import type { CycleOutput } from '../../control/cycle/ports.js';
+import type { CycleOutput } from '../../control/cycle/types.js';
 import type { Decision } from '../../decision/result/decision.js';
 import { cleanText } from '../../units/clean-text.js';
 import { scalerKey } from '../../scaler/spec.js';

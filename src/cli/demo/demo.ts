@@ -14,7 +14,7 @@ import { startSimulator } from '../../simulator/simulator.js';
 import type { CommandIo, ExitCode } from '../process/io.js';
 import { CommandError } from '../process/io.js';
 import type { Instant } from '../../units/time.js';
-import type { CycleOutput } from '../../control/cycle/ports.js';
+import type { CycleOutput } from '../../control/cycle/types.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { runService } from '../run/run-service.js';
 import { demoPrometheusConfig } from './documents.js';

@@ -8,7 +8,7 @@ import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { describeReadError } from '../../config/describe-read-error.js';
 import { ElectionRefusedError } from '../../control/election/election-refusal.js';
 import { findSharedTargets } from '../../control/cycle/shared-targets.js';
-import type { CycleOutput } from '../../control/cycle/ports.js';
+import type { CycleOutput } from '../../control/cycle/types.js';
 import { findConnection } from '../../kubernetes/access/connection.js';
 import type { Connection } from '../../kubernetes/access/connection.js';
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';

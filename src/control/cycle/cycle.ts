@@ -1,141 +1,189 @@
-import type { Condition } from '../../decision/result/decision.js';
-import type { StateReading } from '../../kubernetes/state/state-store.js';
-import type { CycleRecord } from '../../telemetry/cycle-record.js';
-import type { Awaitable } from '../../units/awaitable.js';
-import { buildRecord, buildUnreadRecord } from './record.js';
-import { lastScales } from '../memory/memory.js';
+import { decide } from '../../decision/decide.js';
+import { highestCeiling } from '../../decision/limits/scheduled-bounds.js';
+import type { Decision } from '../../decision/result/decision.js';
+import type { Sample, Snapshot } from '../../decision/snapshot/snapshot.js';
+import type { Instant } from '../../units/time.js';
+import { afterOwnWrite, afterRead } from '../memory/conflicting-writer.js';
+import { lastScales, withChange, withoutChange } from '../memory/memory.js';
 import type { Memory } from '../memory/memory.js';
-import { rememberCycle } from './next-memory.js';
-import { isStateChanged, storedStateOf } from '../memory/stored-state.js';
-import { restoreMemory } from '../memory/stored-memory.js';
+import { isStateChanged, restoreMemory, storedStateOf } from '../memory/stored-memory.js';
+import { resolveChange } from '../memory/unresolved-change.js';
+import { carryOut } from './change.js';
+import { whyHeld } from './holds.js';
+import { nextMemory, withRecord } from './next-memory.js';
 import { observe } from './observe.js';
-import type { Observation } from './observe.js';
-import type { Circumstances } from './circumstances.js';
-import { readPause } from './pause.js';
-import { addServers, readAges } from './readings.js';
-import type { AnsweredCycle, CycleInput, CycleOutput, CyclePorts } from './ports.js';
-import { settle } from './settle.js';
-import type { Settled } from './settle.js';
+import { buildRecord, buildUnreadRecord } from './record.js';
+import { reportCycle } from './report.js';
+import type {
+  CycleInput,
+  CycleOutput,
+  CyclePorts,
+  Decided,
+  Observed,
+  ScaleResult,
+  Settled,
+} from './types.js';
 
-/** Waits for the answers of a scaler and runs its cycle. */
+/** Decisions per cycle: another client may change the count between a decision and its PATCH. */
+const MAX_DECISIONS = 3;
+
+/**
+ * Runs one cycle of a scaler: read, decide, act, record. Failures of other systems become part of the record. An error
+ * with which the promise rejects is a defect of promscaler. Nearly every cycle finds everything in memory and changes
+ * nothing: its `await`s then end in the same turn of the event loop.
+ */
 export async function runCycle(given: CycleInput, ports: CyclePorts): Promise<CycleOutput> {
-  const { scaler, answers } = given;
-  const sinceMs = ports.clock.monotonicMs();
-  const results = await answers.of(scaler);
-  const ages = await readAges(addServers(new Map(), scaler.spec.metrics, results), answers);
-  return runAnsweredCycle({ ...given, readings: { results, ages, sinceMs } }, ports);
+  const { scaler, now, readings } = given;
+  const { clock } = ports;
+  const stored = await ports.state.read(scaler);
+  const degraded = stored.kind === 'unusable' ? stored.message : null;
+  const restored = restoreMemory(given.memory, stored, { now, spec: scaler.spec });
+  const input = restored === given.memory ? given : { ...given, memory: restored };
+  const observed = await observe(input, ports, degraded);
+  const { target } = observed;
+  const observedMs = clock.monotonicMs();
+  const observeSeconds = (observedMs - readings.sinceMs) / 1000;
+  if ('failure' in observed) {
+    const record = buildUnreadRecord(input, observed, observeSeconds);
+    return report(input, ports, { memory: restored, record, target });
+  }
+
+  const settled = await decideAndAct(input, ports, observed);
+
+  const { decideSeconds } = settled;
+  const actSeconds = (clock.monotonicMs() - observedMs) / 1000 - decideSeconds;
+  const next = nextMemory(settled, { now, endedAt: clock.now() });
+  const record = buildRecord(input, settled, {
+    lastScales: lastScales(next),
+    seconds: { observe: observeSeconds, decide: decideSeconds, act: actSeconds },
+  });
+  const memory = save(input, ports, withRecord(next, record));
+  return report(input, ports, { memory, record, target });
 }
 
 /**
- * Runs one cycle: observe, decide, act, record. Failures of other systems become part of the record. An error that is
- * thrown, or with which the promise rejects, is a defect of promscaler. Returns a promise only if there is something to
- * wait for: in nearly every cycle, caches have everything and nothing is to be changed.
+ * Decides and carries out the decision. If another client has changed the count in between, decides again from that
+ * count, up to `MAX_DECISIONS` times. If the samples behind a scale-down are old, their metrics become partial, and it
+ * decides again.
  */
-export function runAnsweredCycle(given: AnsweredCycle, ports: CyclePorts): Awaitable<CycleOutput> {
-  const reading = ports.state.read(given.scaler);
-  return reading instanceof Promise
-    ? reading.then((known) => observeAndSettle(given, ports, known))
-    : observeAndSettle(given, ports, reading);
-}
-
-function observeAndSettle(
-  given: AnsweredCycle,
-  ports: CyclePorts,
-  reading: StateReading,
-): Awaitable<CycleOutput> {
-  const { scaler, now } = given;
-  const degraded = reading.kind === 'unusable' ? reading.message : null;
-  const memory = restoreMemory(given.memory, reading, { now, spec: scaler.spec });
-  const input = memory === given.memory ? given : { ...given, memory };
-  const observation = observe(input, ports);
-  return observation instanceof Promise
-    ? observation.then((seen) => settleObserved(input, ports, { observation: seen, degraded }))
-    : settleObserved(input, ports, { observation, degraded });
-}
-
-function settleObserved(
-  input: AnsweredCycle,
-  ports: CyclePorts,
-  { observation, degraded }: { readonly observation: Observation; readonly degraded: string | null },
-): Awaitable<CycleOutput> {
-  const { scaler, now, readings } = input;
-  const settleMs = ports.clock.monotonicMs();
-  const observeSeconds = (settleMs - readings.sinceMs) / 1000;
-  const pause = readPause(scaler.spec, observation.target?.annotations ?? {}, now);
-  const isDryRun = ports.dryRun || scaler.spec.dryRun;
-  if ('failure' in observation) {
-    const record = buildUnreadRecord(input, { observation, pause, isDryRun, observeSeconds });
-    return { memory: input.memory, record, target: observation.target };
+async function decideAndAct(input: CycleInput, ports: CyclePorts, first: Observed): Promise<Settled> {
+  const { clock } = ports;
+  let observed = first;
+  let decideSeconds = 0;
+  const decideOn = (given: Observed): Decided => {
+    const startMs = clock.monotonicMs();
+    const decision = decide(given.snapshot, given.memory.podFacts);
+    decideSeconds += (clock.monotonicMs() - startMs) / 1000;
+    const order = orderOf(decision, given, input.now);
+    return { observed: given, decision, order, hold: whyHeld(input, given, order) };
+  };
+  for (let decisionsLeft = MAX_DECISIONS; ; decisionsLeft -= 1) {
+    let decided = decideOn(observed);
+    const reasons = await whyOld(input, decided);
+    if (reasons?.some((why) => why !== null) === true) decided = decideOn(withDoubts(observed, reasons));
+    const changed = await carryOut(input, ports, decided);
+    if (changed === null) return { ...decided, result: null, decideSeconds };
+    const { result, memory } = changed;
+    const { snapshot } = decided.observed;
+    if (result?.kind !== 'moved')
+      return { ...decided, observed: { ...decided.observed, memory }, result, decideSeconds };
+    const moved = memoryAfterMove(memory, result, { from: decided.decision.currentReplicas, now: input.now });
+    observed = { ...decided.observed, memory: moved };
+    if (decisionsLeft <= 1) return { ...decided, observed, result, decideSeconds };
+    observed = { ...observed, snapshot: snapshotAfterMove(snapshot, result, moved) };
   }
-  const { target, otherScaler, snapshot } = observation;
-  const circumstances = { target, otherScaler, pause, degraded, isDryRun };
-  const settling = settle(input, ports, { snapshot, memory: observation.memory, circumstances });
-  const begun = { circumstances, capacity: observation.capacity, observeSeconds, settleMs };
-  return settling instanceof Promise
-    ? finishLater(input, ports, { settling, begun })
-    : finish(input, ports, { settled: settling, begun });
 }
 
-interface BegunCycle {
-  readonly circumstances: Circumstances;
-  readonly capacity: Condition;
-  readonly observeSeconds: number;
-  /** Monotonic time after it. */
-  readonly settleMs: number;
+/**
+ * Returns the decision to carry out: the decision itself or, in a pause with a fixed count, the change to that count.
+ * The fixed count overrides the bounds, and the change counts for windows and policies. A fixed 0 sets `zeroedBySelf`,
+ * even if the target is already at 0, so that the target is scaled up again after the pause.
+ */
+function orderOf(decision: Decision, { pause, memory }: Observed, now: Instant): Decision {
+  const replicas = pause?.replicas ?? null;
+  if (replicas === null) return decision;
+  const change = replicas - decision.currentReplicas;
+  const state = {
+    ...withoutChange(decision.state, memory.state, decision.currentReplicas),
+    zeroedBySelf: replicas === 0,
+  };
+  if (change === 0) return { ...decision, desiredReplicas: replicas, action: 'none', state };
+  const scaleEvents = [...state.scaleEvents, { at: now, change }];
+  return {
+    ...decision,
+    desiredReplicas: replicas,
+    action: change > 0 ? 'scale-up' : 'scale-down',
+    state: withChange({ ...state, scaleEvents }, change, now),
+  };
 }
 
-async function finishLater(
-  input: CycleInput,
-  ports: CyclePorts,
-  { settling, begun }: { readonly settling: Promise<Settled>; readonly begun: BegunCycle },
-): Promise<CycleOutput> {
-  return finish(input, ports, { settled: await settling, begun });
+/**
+ * Queries the age of the samples before a scale-down only, so that all other cycles cost nothing. Recommendations that
+ * were recorded while data was late do no harm: the count falls only with a current one. Null: nothing to query.
+ */
+function whyOld(
+  { scaler, answers }: CycleInput,
+  { observed: { snapshot }, decision, order, hold }: Decided,
+): Promise<readonly (string | null)[]> | null {
+  // A user sets the fixed count of a pause.
+  if (decision.action !== 'scale-down' || order !== decision || answers.whyOld === undefined) return null;
+  // The maximum lowers the count as far without any metric.
+  if (decision.desiredReplicas >= highestCeiling(scaler.spec, snapshot.now, snapshot.state.lastScaleUp))
+    return null;
+  const metrics = new Set<number>();
+  for (const [index, sample] of snapshot.samples.entries())
+    if (sample.form !== 'error' && sample.partial === null) metrics.add(index);
+  const pods = new Set(snapshot.pods.map(({ name }) => name));
+  return answers.whyOld(scaler, { metrics, pods, mayBeKept: hold !== null });
 }
 
-function finish(
-  input: CycleInput,
-  ports: CyclePorts,
-  { settled, begun }: { readonly settled: Settled; readonly begun: BegunCycle },
-): CycleOutput {
-  const { circumstances, capacity, observeSeconds, settleMs } = begun;
-  const { decideSeconds } = settled;
-  const actSeconds = (ports.clock.monotonicMs() - settleMs) / 1000 - decideSeconds;
-  const remembered = rememberCycle(settled.memory, {
-    now: input.now,
-    endedAt: ports.clock.now(),
-    snapshot: settled.snapshot,
-    decision: settled.order,
-    result: settled.result,
-    isHeld: settled.hold !== null,
+function withDoubts(observed: Observed, reasons: readonly (string | null)[]): Observed {
+  const samples = observed.snapshot.samples.map((sample, index): Sample => {
+    const partial = reasons[index] ?? null;
+    return partial === null || sample.form === 'error' ? sample : { ...sample, partial };
   });
-  const record = buildRecord(input, {
-    settled,
-    circumstances,
-    capacity,
-    lastScales: lastScales(remembered),
-    seconds: { observe: observeSeconds, decide: decideSeconds, act: actSeconds },
-  });
-  const memory = afterRecord(remembered, record);
-  return { memory: save(input, ports, memory), record, target: circumstances.target };
+  return { ...observed, snapshot: { ...observed.snapshot, samples } };
 }
 
-function afterRecord(memory: Memory, { pause, dryRun, conditions }: CycleRecord): Memory {
-  const wasPaused = pause !== null;
-  const wasDryRun = dryRun || (memory.wasDryRun ?? false);
-  const isSame =
-    wasPaused === (memory.wasPaused ?? false) &&
-    wasDryRun === (memory.wasDryRun ?? false) &&
-    conditions === memory.conditions;
-  return isSame ? memory : { ...memory, wasPaused, wasDryRun, conditions };
+/** The other client may be an earlier PATCH of this process with an unknown result. */
+function memoryAfterMove(
+  memory: Memory,
+  moved: Extract<ScaleResult, { kind: 'moved' }>,
+  { from, now }: { readonly from: number; readonly now: Instant },
+): Memory {
+  const read = { replicas: moved.specReplicas, managers: [], now };
+  const isOwn = memory.unresolved !== null || moved.afterConflict;
+  const writer = isOwn ? afterOwnWrite(memory.writer, null) : afterRead(memory.writer, read);
+  const resolved = { ...resolveChange(memory, { ...moved, generation: null }, now), writer };
+  if (!moved.afterConflict) return resolved;
+  return { ...resolved, state: withChange(resolved.state, moved.specReplicas - from, now) };
+}
+
+function snapshotAfterMove(
+  snapshot: Snapshot,
+  { specReplicas, statusReplicas }: Snapshot['target'],
+  { state }: Memory,
+): Snapshot {
+  const { holdScaleDownUntil, holdReason } = snapshot.state;
+  return {
+    ...snapshot,
+    target: { specReplicas, statusReplicas },
+    state: { ...state, holdScaleDownUntil, holdReason },
+  };
 }
 
 /** Stores a changed state at the end of the cycle. The intent of a change was stored before its PATCH. */
-function save({ scaler, memory: before }: CycleInput, ports: CyclePorts, memory: Memory): Memory {
+function save({ scaler, memory: before, leadership }: CycleInput, ports: CyclePorts, memory: Memory): Memory {
   const { uid } = memory;
   const isUnsaved = memory.isUnsaved || isStateChanged(before, memory, scaler.spec);
   if (!isUnsaved || uid === null) return memory;
-  if (!ports.dryRun && ports.leadership.mayWrite()) {
+  if (!ports.dryRun && leadership.mayWrite()) {
     ports.state.putLater({ scaler, base: memory.stored, state: storedStateOf(memory, scaler.spec, { uid }) });
   }
   return isUnsaved === memory.isUnsaved ? memory : { ...memory, isUnsaved };
+}
+
+function report({ signal }: CycleInput, ports: CyclePorts, output: CycleOutput): CycleOutput {
+  if (ports.report !== undefined) reportCycle(output, { isCanceled: signal.aborted }, ports.report);
+  return output;
 }

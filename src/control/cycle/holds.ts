@@ -1,28 +1,16 @@
 import type { Decision } from '../../decision/result/decision.js';
 import { pauseMessage } from '../../telemetry/cycle-record.js';
-import type { OutcomeKind, Pause } from '../../telemetry/cycle-record.js';
-import { nameOtherScaler } from './shared-targets.js';
 import type { Memory } from '../memory/memory.js';
-import type { CycleInput } from './ports.js';
-import type { Circumstances } from './circumstances.js';
+import { nameOtherScaler } from './shared-targets.js';
 import { stops } from './pause.js';
+import type { CycleInput, Hold, Observed } from './types.js';
 
-/** Prevents a decision from being carried out, without changing it. */
-export interface Hold {
-  readonly reason: 'DryRun' | 'Paused' | 'ConflictingScaler' | 'ScaleOverridden' | 'StateDegraded';
-  readonly outcome: OutcomeKind;
-  readonly message: string;
-}
-
+/** Returns why a decision is not carried out; null: it is. */
 export function whyHeld(
-  { scaler: { spec }, sharesTargetWith }: Pick<CycleInput, 'scaler' | 'sharesTargetWith'>,
-  {
-    circumstances,
-    memory,
-    order,
-  }: { readonly circumstances: Circumstances; readonly memory: Memory; readonly order: Decision },
+  { scaler: { spec }, sharesTargetWith }: CycleInput,
+  { memory, otherScaler, isDryRun, pause, degraded }: Observed,
+  order: Decision,
 ): Hold | null {
-  const { otherScaler, isDryRun, pause, degraded } = circumstances;
   const other = otherScaler === null ? null : nameOtherScaler(otherScaler);
   const conflict = sharesTargetWith ?? other;
   // A dry run is intended to run next to the autoscaler that it will replace.
@@ -32,7 +20,9 @@ export function whyHeld(
     const message = `${conflict} scales the same target; promscaler patches nothing until that is deleted${doubt}`;
     return { reason: 'ConflictingScaler', outcome: 'held', message };
   }
-  if (pause !== null && stops(pause, order.action)) return heldByPause(pause);
+  if (pause !== null && stops(pause, order.action)) {
+    return { reason: 'Paused', outcome: 'paused', message: pauseMessage(pause) };
+  }
   if (isDryRun) {
     const why = spec.dryRun ? 'spec.dryRun is true' : 'the service runs with --dry-run';
     const message = other === null ? why : `${why}; ${other} scales the target`;
@@ -42,10 +32,6 @@ export function whyHeld(
     return { reason: 'StateDegraded', outcome: 'held', message: degradedMessage(degraded) };
   }
   return heldByOverride(memory, order);
-}
-
-function heldByPause(pause: Pause): Hold {
-  return { reason: 'Paused', outcome: 'paused', message: pauseMessage(pause) };
 }
 
 export function degradedMessage(why: string): string {

@@ -1,62 +1,73 @@
 import type { Decision } from '../../decision/result/decision.js';
-import type { Snapshot, State } from '../../decision/snapshot/snapshot.js';
+import type { State } from '../../decision/snapshot/snapshot.js';
 import { movedEvent } from '../../kubernetes/state/scale-events.js';
+import type { CycleRecord } from '../../telemetry/cycle-record.js';
 import { latest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import type { ScaleResult } from './change-replicas.js';
 import { afterOwnWrite } from '../memory/conflicting-writer.js';
-import { copyMemory, forNewTarget } from '../memory/memory.js';
-import { withChange, withoutChange } from '../memory/state-after-change.js';
+import { copyMemory, forNewTarget, withChange, withoutChange } from '../memory/memory.js';
 import type { Memory } from '../memory/memory.js';
+import type { ScaleResult, Settled } from './types.js';
 
-interface FinishedCycle {
+interface CycleTimes {
   /** The start of the round. */
   readonly now: Instant;
   /** Time of the response to the change. */
   readonly endedAt: Instant;
-  readonly snapshot: Snapshot;
-  readonly decision: Decision;
-  readonly result: ScaleResult | null;
-  readonly isHeld: boolean;
 }
 
 /** Returns the memory after a cycle. A decision that was not carried out does not count as a change. */
-export function rememberCycle(memory: Memory, cycle: FinishedCycle): Memory {
-  const { now, snapshot, decision, result, isHeld } = cycle;
-  if (result?.kind === 'recreated') return forNewTarget(memory, now, null);
-  const unchanged = (): State => withoutChange(decision.state, memory.state, decision.currentReplicas);
+export function nextMemory(settled: Settled, times: CycleTimes): Memory {
+  const { observed, order, hold, result } = settled;
+  const { snapshot, memory } = observed;
+  if (result?.kind === 'recreated') return forNewTarget(memory, times.now, null);
+  const unchanged = (): State => withoutChange(order.state, memory.state, order.currentReplicas);
   const isKept =
-    decision.desiredReplicas === memory.override?.wanted &&
-    snapshot.target.specReplicas === memory.override.got;
-  const override = overrideOf(decision, result) ?? (isKept ? memory.override : null);
+    order.desiredReplicas === memory.override?.wanted && snapshot.target.specReplicas === memory.override.got;
+  const override = overrideOf(order, result) ?? (isKept ? memory.override : null);
   if (result?.kind === 'failed' && result.unresolved !== null) {
     return { ...memory, override, state: unchanged(), unresolved: result.unresolved };
   }
   if (result?.kind !== 'patched') {
     // A held order does not set `zeroedBySelf`, even if the target is already at 0.
-    const isInForce = decision.action === 'none' && !isHeld;
+    const isInForce = order.action === 'none' && hold === null;
     const next = copyMemory(memory);
     next.override = override;
-    next.state = isInForce ? decision.state : unchanged();
+    next.state = isInForce ? order.state : unchanged();
     return next;
   }
   // An accepted PATCH excludes an earlier unresolved one: both had the same resourceVersion.
   const writer = afterOwnWrite(memory.writer, result.replicas);
-  const settled = { ...memory, override, unresolved: null, writer };
-  if (result.replicas === decision.desiredReplicas)
-    return { ...settled, state: madeAt(cycle, result.intendedAt) };
-  return { ...settled, state: overridden(unchanged(), cycle, result) };
+  const resolved = { ...memory, override, unresolved: null, writer };
+  if (result.replicas === order.desiredReplicas)
+    return { ...resolved, state: madeAt(settled, result.intendedAt, times) };
+  return { ...resolved, state: overridden(unchanged(), order, { ...result, ...times }) };
 }
 
-export function overrideOf(decision: Decision, result: ScaleResult | null): Memory['override'] {
-  if (result?.kind !== 'patched' || result.replicas === decision.desiredReplicas) return null;
-  return { wanted: decision.desiredReplicas, got: result.replicas };
+/** Adds what the next cycle compares its record with. */
+export function withRecord(memory: Memory, { pause, dryRun, conditions }: CycleRecord): Memory {
+  const wasPaused = pause !== null;
+  const wasDryRun = dryRun || (memory.wasDryRun ?? false);
+  const isSame =
+    wasPaused === (memory.wasPaused ?? false) &&
+    wasDryRun === (memory.wasDryRun ?? false) &&
+    conditions === memory.conditions;
+  return isSame ? memory : { ...memory, wasPaused, wasDryRun, conditions };
+}
+
+export function overrideOf(order: Decision, result: ScaleResult | null): Memory['override'] {
+  if (result?.kind !== 'patched' || result.replicas === order.desiredReplicas) return null;
+  return { wanted: order.desiredReplicas, got: result.replicas };
 }
 
 /** Dates the change at its response, because the change may have waited for a slot. */
-function madeAt({ now, endedAt, decision, snapshot }: FinishedCycle, intendedAt: Instant): State {
-  const { state } = decision;
-  const change = decision.desiredReplicas - snapshot.target.specReplicas;
+function madeAt(
+  { order, observed: { snapshot } }: Settled,
+  intendedAt: Instant,
+  { now, endedAt }: CycleTimes,
+): State {
+  const { state } = order;
+  const change = order.desiredReplicas - snapshot.target.specReplicas;
   const at = latest(now, endedAt);
   const scaleEvents = state.scaleEvents.map((event) =>
     event.at === now ? movedEvent({ ...event, at: intendedAt }, at) : event,
@@ -67,12 +78,12 @@ function madeAt({ now, endedAt, decision, snapshot }: FinishedCycle, intendedAt:
 /** Windows and policies count the change to the replicas that the admission webhook set. */
 function overridden(
   state: State,
-  { now, endedAt, decision }: FinishedCycle,
-  { replicas, intendedAt }: Extract<ScaleResult, { kind: 'patched' }>,
+  order: Decision,
+  made: CycleTimes & { readonly replicas: number; readonly intendedAt: Instant },
 ): State {
-  const change = replicas - decision.currentReplicas;
+  const change = made.replicas - order.currentReplicas;
   if (change === 0) return state;
-  const at = latest(now, endedAt);
-  const event = movedEvent({ at: intendedAt, change }, at);
+  const at = latest(made.now, made.endedAt);
+  const event = movedEvent({ at: made.intendedAt, change }, at);
   return withChange({ ...state, scaleEvents: [...state.scaleEvents, event] }, change, at);
 }

@@ -1,122 +1,105 @@
-import type { Condition } from '../../decision/result/decision.js';
 import { PodFacts } from '../../decision/proposals/settled-pods.js';
-import type { Snapshot, State } from '../../decision/snapshot/snapshot.js';
-import { KubernetesError } from '../../kubernetes/api/types.js';
-import { intendedCounts } from '../../kubernetes/state/state-entry.js';
+import type { State } from '../../decision/snapshot/snapshot.js';
 import { compareResourceVersions } from '../../kubernetes/api/resource-version.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Cluster, ClusterPod, OtherScaler, ScaleTarget } from '../../kubernetes/api/types.js';
-import type { Awaitable } from '../../units/awaitable.js';
-import { addSeconds, latest } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
-import { shortfallOf, targetReached } from './capacity.js';
-import { keepList } from './keep-list.js';
-import { afterRead, afterOwnWrite } from '../memory/conflicting-writer.js';
-import { findOtherScaler } from './shared-targets.js';
-import type { AnsweredCycle, CycleInput, CyclePorts } from './ports.js';
-import { copyMemory, forNewTarget } from '../memory/memory.js';
-import { isUnderWay, resolveChange } from '../memory/unresolved-change.js';
-import type { Memory } from '../memory/memory.js';
+import { intendedCounts } from '../../kubernetes/state/state-entry.js';
+import { advanceHolds } from '../../prometheus/recovery-hold.js';
+import { toSamples } from '../../prometheus/samples.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { isSameSpec } from '../../telemetry/agreement.js';
-
-export type Observation =
-  | {
-      readonly snapshot: Snapshot;
-      readonly target: ScaleTarget;
-      /** The memory for this target; fresh if the target was recreated. */
-      readonly memory: Memory;
-      readonly otherScaler: OtherScaler | null;
-      readonly capacity: Condition;
-    }
-  | { readonly failure: KubernetesError; readonly target: ScaleTarget | null };
+import { addSeconds, latest } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
+import { afterOwnWrite, afterRead } from '../memory/conflicting-writer.js';
+import { copyMemory, forNewTarget } from '../memory/memory.js';
+import type { Memory } from '../memory/memory.js';
+import { isUnderWay, resolveChange } from '../memory/unresolved-change.js';
+import { shortfallOf, targetReached } from './capacity.js';
+import { readPause } from './pause.js';
+import { findOtherScaler } from './shared-targets.js';
+import type { CycleInput, CyclePorts, Observed, Unread } from './types.js';
 
 /** Older pods cause no scale-down, because a watch may be dead without an error. Source: reliability.md, K12. */
 const STALE_CACHE_SECONDS = 180;
 
 /**
- * Reads target and pods, and converts the answers to samples. A failed query becomes a sample, not an error. Returns a
- * promise only if something is to be read from the API server.
+ * Reads target, pods and HPAs, nearly always from the watches, and converts the answers to samples. A failed query
+ * becomes a sample, not an error. `degraded`: why the state store is unusable; null: it is usable.
  */
-export function observe(input: AnsweredCycle, ports: CyclePorts): Awaitable<Observation> {
-  const { scaler, memory, signal } = input;
-  const { cluster } = ports;
-  const watched = cluster.readTarget(scaler.namespace, scaler.spec.scaleTargetRef, signal);
-  if (watched instanceof Promise || memory.unresolved !== null) return observeLater(input, ports, watched);
-  try {
-    const others = cluster.listOtherScalers(scaler.namespace, signal);
-    return others instanceof Promise
-      ? observeLater(input, ports, watched, others)
-      : observeTarget(input, ports, { ...readWatched(watched), others });
-  } catch (error) {
-    return failureOf(error, watched);
-  }
-}
-
-async function observeLater(
-  input: AnsweredCycle,
+export async function observe(
+  input: CycleInput,
   ports: CyclePorts,
-  reading: Awaitable<ScaleTarget>,
-  /** Unset: they are listed after the target has been read. */
-  listing?: Promise<readonly OtherScaler[]>,
-): Promise<Observation> {
-  const { scaler, memory, signal } = input;
+  degraded: string | null,
+): Promise<Observed | Unread> {
+  const { scaler, memory, now, signal } = input;
   const { cluster } = ports;
+  const isDryRun = ports.dryRun || scaler.spec.dryRun;
+  const pauseOf = (target: ScaleTarget | null) => readPause(scaler.spec, target?.annotations ?? {}, now);
   let target: ScaleTarget | null = null;
   try {
-    const watched = await reading;
+    const watched = await cluster.readTarget(scaler.namespace, scaler.spec.scaleTargetRef, signal);
     const read = memory.unresolved === null ? readWatched(watched) : await readLive(input, cluster, watched);
     target = read.target;
-    // A second listing would leave the first one without a caller to reject to.
-    const others = await (listing ?? cluster.listOtherScalers(scaler.namespace, signal));
-    return observeTarget(input, ports, { ...read, others });
+    const others = await cluster.listOtherScalers(scaler.namespace, signal);
+    const otherScaler = otherScalerOf(input, cluster, others);
+    return { ...observeTarget(input, ports, read), otherScaler, pause: pauseOf(target), isDryRun, degraded };
   } catch (error) {
-    return failureOf(error, target);
+    if (!(error instanceof KubernetesError)) throw error;
+    return { failure: error, target, pause: pauseOf(target), isDryRun };
   }
 }
 
-function failureOf(error: unknown, target: ScaleTarget | null): Observation {
-  if (error instanceof KubernetesError) return { failure: error, target };
-  throw error;
+function otherScalerOf(
+  { scaler }: CycleInput,
+  cluster: Cluster,
+  others: readonly OtherScaler[],
+): OtherScaler | null {
+  const other = findOtherScaler(scaler, others);
+  const isOutdated = other !== null && (cluster.areOtherScalersOutdated?.(scaler.namespace) ?? false);
+  return isOutdated ? { ...other, isOutdated } : other;
 }
 
 function observeTarget(
-  input: AnsweredCycle,
+  input: CycleInput,
   ports: CyclePorts,
-  seen: ReadTarget & { readonly others: readonly OtherScaler[] },
-): Observation {
-  const { scaler, now, readings, answers } = input;
-  const { cluster } = ports;
+  read: ReadTarget,
+): Pick<Observed, 'snapshot' | 'target' | 'memory' | 'capacity'> {
+  const { scaler, now, readings, answers: queried, leadership } = input;
+  const { cluster, recoveryHoldMaxSeconds: maxSeconds } = ports;
+  const sources = queried.sources ?? ports.sources;
   const { namespace } = scaler;
-  const { target, others } = seen;
-  const known = memoryOf(input.memory, seen, { now, epoch: ports.leadership.epoch() });
+  const { target } = read;
+  const known = memoryOf(input.memory, read, { now, epoch: leadership.epoch() });
   const memory = withWriterCheck(input.memory, known, { target, now });
   const podFacts = keepFacts(input.memory.podFacts, cluster.listPods(namespace, target.selector));
   const { pods } = podFacts;
-  const metrics = ports.observeMetrics({ scaler, memory, readings, now, pods, sources: answers.sources });
+  const { results: answers, ages } = readings;
+  const samples = toSamples(scaler, answers, { pods, now, sources });
+  const hold = advanceHolds(memory.holds, { scaler, samples, answers, ages, sources, now, maxSeconds });
   const stale = whyStale(cluster, namespace);
   const staleUntil = stale === null ? null : addSeconds(now, scaler.spec.syncPeriodSeconds);
-  const held = laterHold(metrics.holdScaleDownUntil, staleUntil);
-  const state = afterDocumentChange(memory, scaler, now);
-  const snapshot: Snapshot = {
-    scaler,
-    now,
-    target: { specReplicas: target.specReplicas, statusReplicas: target.statusReplicas },
-    pods,
-    samples: metrics.samples,
-    state: withHold(state, held, stale ?? metrics.holdReason),
-  };
-  const other = findOtherScaler(scaler, others);
-  const isOutdated = other !== null && (cluster.areOtherScalersOutdated?.(namespace) ?? false);
-  const otherScaler = isOutdated ? { ...other, isOutdated } : other;
+  const holdUntil = laterHold(hold.holdScaleDownUntil, staleUntil);
   const shortfall = shortfallOf(memory.shortfall, target, { pods, now });
-  const capacity = targetReached(target, shortfall, { pods, now });
+  const state = afterDocumentChange(memory, scaler, now);
   const observed = copyMemory(memory);
   observed.state = state;
   observed.scaler = scaler;
-  observed.holds = metrics.holds;
+  observed.holds = hold.holds;
   observed.shortfall = shortfall;
   observed.podFacts = podFacts;
-  return { snapshot, target, memory: observed, otherScaler, capacity };
+  return {
+    snapshot: {
+      scaler,
+      now,
+      target: { specReplicas: target.specReplicas, statusReplicas: target.statusReplicas },
+      pods,
+      samples,
+      state: withHold(state, holdUntil, stale ?? hold.holdReason),
+    },
+    target,
+    memory: observed,
+    capacity: targetReached(target, shortfall, { pods, now }),
+  };
 }
 
 function keepFacts(
@@ -131,6 +114,16 @@ function keepFacts(
 function afterDocumentChange({ state, scaler: before }: Memory, scaler: Scaler, now: Instant): State {
   const isSame = before === undefined || isSameSpec(before, scaler);
   return isSame ? state : { ...state, documentChangedAt: now };
+}
+
+/**
+ * Returns the list of the last cycle if the new one has the same elements in the same order, otherwise the new one. What
+ * was computed from a list, and kept by its identity, is then found again.
+ */
+export function keepList<T>(before: readonly T[] | undefined, list: readonly T[]): readonly T[] {
+  if (before?.length !== list.length) return list;
+  for (let index = 0; index < list.length; index += 1) if (before[index] !== list[index]) return list;
+  return before;
 }
 
 /** Most scalers have no hold, and their state stays the same object. */
@@ -198,7 +191,7 @@ function whyStale(cluster: Cluster, namespace: string): string | null {
     : null;
 }
 
-function laterHold(a: Snapshot['now'] | null, b: Snapshot['now'] | null): Snapshot['now'] | null {
+function laterHold(a: Instant | null, b: Instant | null): Instant | null {
   if (a === null) return b;
   return b === null ? a : latest(a, b);
 }

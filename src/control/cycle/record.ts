@@ -1,80 +1,44 @@
-import type { Decision } from '../../decision/result/decision.js';
-import type { OtherScaler } from '../../kubernetes/api/types.js';
-import { noChange } from '../../telemetry/cycle-record.js';
+import type { Condition, Decision } from '../../decision/result/decision.js';
+import type { KubernetesError, OtherScaler } from '../../kubernetes/api/types.js';
+import { noChange, pauseMessage } from '../../telemetry/cycle-record.js';
 import type { CycleRecord, Outcome, Pause, Shadow } from '../../telemetry/cycle-record.js';
-import type { ScaleResult } from './change-replicas.js';
-import { changeReason, orderText } from './change-reason.js';
 import { conflictingWriterOf } from '../memory/conflicting-writer.js';
-import { nameOtherScaler } from './shared-targets.js';
-import {
-  cannotReadTarget,
-  heldCondition,
-  uniqueConditions,
-  updateFailed,
-  updateSucceeded,
-} from './loop-conditions.js';
 import { lastScales } from '../memory/memory.js';
+import { degradedMessage } from './holds.js';
 import { overrideOf } from './next-memory.js';
-import type { Observation } from './observe.js';
-import type { CycleInput } from './ports.js';
-import type { Circumstances } from './circumstances.js';
-import type { Settled } from './settle.js';
-import type { Hold } from './holds.js';
+import { nameOtherScaler } from './shared-targets.js';
+import type { CycleInput, Hold, ScaleResult, Settled, Unread } from './types.js';
 
 /** Returns the record of a cycle that read its target. */
 export function buildRecord(
   { scaler, memory: before, now, answers }: CycleInput,
-  {
-    settled,
-    circumstances,
-    capacity,
-    lastScales,
-    seconds,
-  }: {
-    readonly settled: Settled;
-    readonly circumstances: Circumstances;
-    readonly capacity: Decision['conditions'][number];
-    readonly lastScales: CycleRecord['lastScales'];
-    readonly seconds: CycleRecord['seconds'];
-  },
+  settled: Settled,
+  measured: Pick<CycleRecord, 'lastScales' | 'seconds'>,
 ): CycleRecord {
-  const { snapshot, decision, order, hold, result, memory } = settled;
-  const { pause, degraded, isDryRun, otherScaler } = circumstances;
-  const held = { hold, pause, override: overrideOf(order, result), degraded: whyDegraded(degraded, result) };
-  const decided = conditionsOf(decision, result);
-  const unique = uniqueConditions(answers.duplicates?.(scaler) ?? null);
-  const added = [heldCondition(held), capacity, ...unique];
+  const { observed, decision, hold, result } = settled;
+  const { snapshot, memory, capacity, otherScaler, pause, isDryRun } = observed;
+  const added = [heldCondition(settled), capacity, ...uniqueConditions(answers.duplicates?.(scaler) ?? null)];
   return {
     scaler,
     at: now,
     snapshot,
     decision,
-    outcome: outcomeOf(settled, pause),
-    reason: changeReason(decision, { order, pause, wasPaused: memory.wasPaused ?? false }),
-    conditions: keepJoined(before.conditions, decided, added),
+    outcome: outcomeOf(settled),
+    reason: changeReason(settled),
+    conditions: keepJoined(before.conditions, conditionsOf(decision, result), added),
     pause,
     dryRun: isDryRun,
     conflictingWriter: conflictingWriterOf(memory.writer, now) ?? undefined,
     shadow: shadowOf(decision, hold, otherScaler),
-    lastScales,
-    seconds,
+    ...measured,
   };
 }
 
 /** Returns the record of a cycle that could not read its target and made no decision. */
 export function buildUnreadRecord(
   { scaler, memory, now }: CycleInput,
-  {
-    observation,
-    pause,
-    isDryRun,
-    observeSeconds,
-  }: {
-    readonly observation: Extract<Observation, { failure: unknown }>;
-    readonly pause: Pause | null;
-    readonly isDryRun: boolean;
-    readonly observeSeconds: number;
-  },
+  { failure, pause, isDryRun }: Unread,
+  observeSeconds: number,
 ): CycleRecord {
   return {
     scaler,
@@ -82,13 +46,38 @@ export function buildUnreadRecord(
     snapshot: null,
     decision: null,
     outcome: noChange(null),
-    conditions: cannotReadTarget(observation.failure),
+    conditions: cannotReadTarget(failure),
     pause,
     dryRun: isDryRun,
     conflictingWriter: conflictingWriterOf(memory.writer, now) ?? undefined,
     lastScales: lastScales(memory),
     seconds: { observe: observeSeconds, decide: 0, act: 0 },
   };
+}
+
+/**
+ * Returns the reason of the count if it differs from the reason of the decision. In a pause with a fixed count: `7 ->
+ * 3: paused by annotation, kept at 3 (9 recommended)`. For a change in the first cycle after a pause: `resumed: ...`.
+ */
+function changeReason({ decision, order, observed: { pause, memory } }: Settled): string | undefined {
+  const { currentReplicas: from, desiredReplicas: to } = order;
+  const text = orderText(decision, pause);
+  if (text !== null) return `${from === to ? `stays at ${to}` : `${from} -> ${to}`}: ${text}`;
+  return pause === null && memory.wasPaused === true && from !== to
+    ? `resumed: ${decision.reason}`
+    : undefined;
+}
+
+/** Returns the fixed count of a pause, its reason, and the count without the pause; null without a fixed count. */
+export function orderText(decision: Decision, pause: Pause | null): string | null {
+  if (pause === null || pause.replicas === null) return null;
+  const [subject = '', ...facts] = pause.facts;
+  return `${[subject.replace(/^scaling is /, ''), ...facts].join(', ')} (${withoutOrder(decision)})`;
+}
+
+function withoutOrder({ recommendedReplicas, desiredReplicas, metrics }: Decision): string {
+  if (recommendedReplicas !== null) return `${recommendedReplicas} recommended`;
+  return metrics.length === 0 ? `${desiredReplicas} without the pause` : 'no metric has a value';
 }
 
 /**
@@ -118,7 +107,7 @@ function whyDegraded(degraded: string | null, result: ScaleResult | null): strin
 }
 
 /** Returns the outcome of the order. If a pause prevents a change, returns the prevented change. */
-function outcomeOf({ decision, order, hold, result }: Settled, pause: Pause | null): Outcome {
+function outcomeOf({ observed: { pause }, decision, order, hold, result }: Settled): Outcome {
   const { currentReplicas: from, desiredReplicas: to } = order;
   const text = orderText(decision, pause);
   if (order.action === 'none' && text !== null && decision.action !== 'none') {
@@ -163,7 +152,67 @@ function keepJoined<T>(
   return isSame ? before : [...first, ...last];
 }
 
-function conditionsOf(decision: Decision, result: ScaleResult | null): Decision['conditions'] {
-  if (result?.kind === 'patched') return updateSucceeded(decision, result.replicas);
-  return result?.kind === 'failed' ? updateFailed(decision, result.message) : decision.conditions;
+function conditionsOf({ conditions }: Decision, result: ScaleResult | null): readonly Condition[] {
+  const updated = updateCondition(result);
+  return updated === null ? conditions : [updated, ...conditions.filter(({ type }) => type !== updated.type)];
 }
+
+function updateCondition(result: ScaleResult | null): Condition | null {
+  const type = 'AbleToScale';
+  if (result?.kind === 'patched') {
+    const message = `the target was set to ${result.replicas} replicas`;
+    return { type, status: 'True', reason: 'SucceededRescale', message };
+  }
+  if (result?.kind !== 'failed') return null;
+  return { type, status: 'False', reason: 'FailedUpdateScale', message: result.message };
+}
+
+function cannotReadTarget({ kind, message }: KubernetesError): readonly Condition[] {
+  return kind === 'invalid_selector'
+    ? [{ type: 'ScalingActive', status: 'False', reason: 'InvalidSelector', message }]
+    : [{ type: 'AbleToScale', status: 'False', reason: 'FailedGetScale', message }];
+}
+
+/**
+ * Returns the condition `Held`. A pause is reported in every cycle while it is in effect, even if it prevents nothing.
+ * Only another autoscaler takes precedence.
+ */
+function heldCondition({ observed: { pause, degraded }, order, hold, result }: Settled): Condition {
+  const override = overrideOf(order, result);
+  const degradedNow = whyDegraded(degraded, result);
+  if (pause !== null && hold?.reason !== 'ConflictingScaler') {
+    const more = hold === null || hold.reason === 'Paused' ? '' : `; ${hold.message}`;
+    return { type: 'Held', status: 'True', reason: 'Paused', message: `${pauseMessage(pause)}${more}` };
+  }
+  if (hold !== null) return { type: 'Held', status: 'True', reason: hold.reason, message: hold.message };
+  if (override !== null) {
+    const message = `${override.wanted} replicas were requested, but the server set ${override.got}`;
+    return { type: 'Held', status: 'True', reason: 'ScaleOverridden', message };
+  }
+  if (degradedNow !== null) {
+    const message = degradedMessage(degradedNow);
+    return { type: 'Held', status: 'True', reason: 'StateDegraded', message };
+  }
+  return NOT_HELD;
+}
+
+/** Shared, because each past decision holds a reference to it. */
+const NOT_HELD: Condition = {
+  type: 'Held',
+  status: 'False',
+  reason: 'NotHeld',
+  message: 'decisions are carried out',
+};
+
+/** Returns the condition `MetricsUnique`, or none if no duplicates were ever found. */
+export function uniqueConditions(duplicates: readonly string[] | null): readonly Condition[] {
+  if (duplicates === null) return NO_CONDITIONS;
+  if (duplicates.length === 0) return ALL_UNIQUE;
+  const message = duplicates.join('; ');
+  return [{ type: 'MetricsUnique', status: 'False', reason: 'DuplicateSeries', message }];
+}
+
+const NO_CONDITIONS: readonly Condition[] = [];
+const ALL_UNIQUE: readonly Condition[] = [
+  { type: 'MetricsUnique', status: 'True', reason: 'NoDuplicates', message: 'each series exists once' },
+];

@@ -22,7 +22,8 @@ export interface DeletionCosts {
 
 interface CostInput {
   readonly scaler: Scaler;
-  readonly answers: RoundAnswers;
+  readonly answers: Pick<RoundAnswers, 'ranking'>;
+  readonly leadership: Pick<Leadership, 'mayWrite'>;
   readonly isCurrent: () => boolean;
   readonly signal: AbortSignal;
 }
@@ -37,7 +38,6 @@ interface CostedChange {
 interface DeletionCostPorts {
   readonly clock: Clock;
   readonly podCosts: PodCosts;
-  readonly leadershipOf: (scaler: Scaler) => Pick<Leadership, 'mayWrite'>;
   /** Runs work that goes on after the cycle. The bucket of the scaler is not released before it ends. */
   readonly track: (scaler: Scaler, work: () => Promise<void>) => Promise<void>;
   readonly log: Log;
@@ -60,7 +60,7 @@ const LOG_AGAIN_SECONDS = 3600;
 
 /** Keeps no state except logged failures: an annotation marks the pods whose cost promscaler has set. */
 export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
-  const { clock, podCosts, leadershipOf, log } = ports;
+  const { clock, podCosts, log } = ports;
   const loggedFailures = new RecentMap<string, LoggedFailure>(LOG_AGAIN_SECONDS);
   /** Keys of scalers whose costs are being removed. */
   const removing = new Set<string>();
@@ -99,12 +99,12 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
   };
 
   const setCosts = async (
-    { scaler, answers }: CostInput,
+    { scaler, answers, leadership }: CostInput,
     { target, to }: CostedChange,
     { order, signal }: { readonly order: PodDeletionCost['order']; readonly signal: AbortSignal },
   ): Promise<void> => {
     const answer = (await answers.ranking?.(scaler)) ?? null;
-    if (answer === null || signal.aborted || !leadershipOf(scaler).mayWrite()) return;
+    if (answer === null || signal.aborted || !leadership.mayWrite()) return;
     const pods = podCosts.list(scaler.namespace, target.selector);
     const names = pods.map(({ pod }) => pod.name);
     const ranking = rankPods(answer, scaler.namespace, names);
@@ -171,10 +171,10 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
 
   return {
     update: (input, change) => {
-      const { scaler, signal } = input;
+      const { scaler, leadership, signal } = input;
       const { from, to, isHeld } = change;
       if (ports.dryRun || scaler.spec.dryRun || signal.aborted) return null;
-      if (!input.isCurrent() || !leadershipOf(scaler).mayWrite()) return null;
+      if (!input.isCurrent() || !leadership.mayWrite()) return null;
       const deletionCost = scaler.spec.podDeletionCost;
       if (deletionCost !== null && !isHeld && to < from) return setInTime(input, change, deletionCost.order);
       if (!hasOwnCosts(scaler)) return null;

@@ -1,7 +1,7 @@
 import type { CostChange, CostedPod } from '../../kubernetes/pods/pod-costs.js';
 import type { PodDeletionCost } from '../../scaler/spec.js';
 
-/** Per scale-down; Kubernetes chooses the remaining pods. */
+/** Maximum costs of a scale-down; Kubernetes chooses the remaining pods. */
 export const MAX_COSTS = 100;
 
 /**

@@ -62,6 +62,9 @@ export function mayAcquire(
   return nowMs - seen.atMs >= durationMs(seen.spec, times);
 }
 
+/** Added to leaseDuration: a renewal this late means that the renewal loop is stuck. Source: reliability.md, W20. */
+export const STUCK_SECONDS = 20;
+
 /** Returns the spec for a new term. Without a known spec, the transitions start at 0. */
 export function acquiredSpec(
   before: LeaseSpec | null,

@@ -1,14 +1,20 @@
-import { sleep, type Clock } from '../../units/clock.js';
+import { sleep } from '../../units/clock.js';
 import type { SeenLease } from '../../kubernetes/lease.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { withRefusals } from './election-refusal.js';
-import { mayAcquire, momentOf, observeLease, retryDelayMs, acquiredSpec } from './election-rules.js';
-import type { ElectionTimes, LeaseObservation } from './election-rules.js';
+import {
+  acquiredSpec,
+  mayAcquire,
+  momentOf,
+  observeLease,
+  retryDelayMs,
+  STUCK_SECONDS,
+} from './election-rules.js';
+import type { LeaseObservation } from './election-rules.js';
 import type { Election, Lead } from './leadership.js';
-import { watchLoopLag } from './loop-lag.js';
+import { untilSteady, watchLoopLag, whyUnsafe } from './loop-lag.js';
 import type { LoopLag } from './loop-lag.js';
-import { beginTerm } from './term.js';
-import { workUntilLost } from './work-until-lost.js';
+import { beginTerm, workUntilLost } from './term.js';
 import type { Term, TermParts } from './term.js';
 
 export interface ElectionOptions extends TermParts {
@@ -16,16 +22,6 @@ export interface ElectionOptions extends TermParts {
   readonly isIdle: () => boolean;
   readonly onChange: (isLeading: boolean) => void;
 }
-
-/**
- * Above this lag the process must not write: the lag may recur between the check and the request, and followers wait
- * for it only leaseDuration - renewDeadline. Source: reliability.md, W18.
- */
-export const MAX_LAG_MS = 1000;
-const STEADY_WAIT_MS = 3000;
-const STEADY_POLL_MS = 250;
-/** Added to leaseDuration: a renewal this late means that the renewal loop is stuck. Source: reliability.md, W20. */
-export const STUCK_SECONDS = 20;
 
 /**
  * Creates a candidate for a Lease. `run` throws `ElectionRefusedError` if access to the Lease was never allowed. After
@@ -147,25 +143,4 @@ export function createElection(options: ElectionOptions): Election {
       }
     },
   };
-}
-
-/** Returns why the holder of a Lease must not write; null: it may. Source: reliability.md, W17 and W18. */
-export function whyUnsafe(holder: {
-  /** Whether the last renewal is less than renewDeadline ago. */
-  readonly isValid: boolean;
-  readonly lagMs: number;
-  readonly times: ElectionTimes;
-}): string | null {
-  const { isValid, lagMs, times } = holder;
-  if (!isValid) {
-    return `the Lease was not renewed within ${times.renewDeadlineSeconds} s, so another replica may take it over`;
-  }
-  if (lagMs <= MAX_LAG_MS) return null;
-  return `the event loop was blocked for ${(lagMs / 1000).toFixed(1)} s, at most ${MAX_LAG_MS / 1000} s are allowed`;
-}
-
-/** Resolves when the event loop is responsive, or after 3 s. */
-export async function untilSteady(clock: Clock, lagMs: () => number): Promise<void> {
-  const endMs = clock.monotonicMs() + STEADY_WAIT_MS;
-  while (lagMs() > MAX_LAG_MS && clock.monotonicMs() < endMs) await sleep(clock, STEADY_POLL_MS);
 }

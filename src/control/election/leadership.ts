@@ -38,3 +38,25 @@ export function soleLeader(instance: string): Election {
     run: (signal, lead) => lead(signal),
   };
 }
+
+/** A replica that shares the scalers. */
+export interface Member {
+  readonly identity: string;
+  /** URL of its HTTP server; null: unknown. */
+  readonly address: string | null;
+  readonly buckets: readonly number[];
+}
+
+/**
+ * The part of the scalers that this process decides: all scalers if it is the leader, or with sharding those in its
+ * buckets.
+ */
+export interface Shards extends Election {
+  readonly serves: (bucket: number) => boolean;
+  /** Whether the scalers of the bucket may be changed now; checked directly before each write. */
+  readonly leadershipOf: (bucket: number) => Leadership;
+  /** Runs work for a scaler of the bucket. The bucket is not released before the work ends. */
+  readonly track: <T>(bucket: number, work: () => Promise<T>) => Promise<T>;
+  /** Other live members and their buckets; empty without sharding. */
+  readonly others: () => readonly Member[];
+}

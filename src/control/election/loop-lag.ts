@@ -1,4 +1,5 @@
-import type { Clock } from '../../units/clock.js';
+import { sleep, type Clock } from '../../units/clock.js';
+import type { ElectionTimes } from './election-rules.js';
 
 export interface LoopLag {
   /** Milliseconds by which the last tick was late or the next one is overdue, whichever is greater. */
@@ -25,4 +26,33 @@ export function watchLoopLag(clock: Clock): LoopLag {
     ms: () => Math.max(lastMs, clock.monotonicMs() - dueMs, 0),
     stop: () => cancel(),
   };
+}
+
+/**
+ * Above this lag the process must not write: the lag may recur between the check and the request, and followers wait
+ * for it only leaseDuration - renewDeadline. Source: reliability.md, W18.
+ */
+const MAX_LAG_MS = 1000;
+const STEADY_WAIT_MS = 3000;
+const STEADY_POLL_MS = 250;
+
+/** Returns why the holder of a Lease must not write; null: it may. Source: reliability.md, W17 and W18. */
+export function whyUnsafe(holder: {
+  /** Whether the last renewal is less than renewDeadline ago. */
+  readonly isValid: boolean;
+  readonly lagMs: number;
+  readonly times: ElectionTimes;
+}): string | null {
+  const { isValid, lagMs, times } = holder;
+  if (!isValid) {
+    return `the Lease was not renewed within ${times.renewDeadlineSeconds} s, so another replica may take it over`;
+  }
+  if (lagMs <= MAX_LAG_MS) return null;
+  return `the event loop was blocked for ${(lagMs / 1000).toFixed(1)} s, at most ${MAX_LAG_MS / 1000} s are allowed`;
+}
+
+/** Resolves when the event loop is responsive, or after 3 s. */
+export async function untilSteady(clock: Clock, lagMs: () => number): Promise<void> {
+  const endMs = clock.monotonicMs() + STEADY_WAIT_MS;
+  while (lagMs() > MAX_LAG_MS && clock.monotonicMs() < endMs) await sleep(clock, STEADY_POLL_MS);
 }

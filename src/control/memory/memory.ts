@@ -3,11 +3,13 @@ import type { PodFacts } from '../../decision/proposals/settled-pods.js';
 import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
 import type { State } from '../../decision/snapshot/snapshot.js';
 import type { ClusterPod } from '../../kubernetes/api/types.js';
+import { intendedCounts } from '../../kubernetes/state/state-entry.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';
 import { NO_HOLDS } from '../../prometheus/recovery-hold.js';
 import type { ScalerHolds } from '../../prometheus/recovery-hold.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Direction } from '../../telemetry/cycle-record.js';
+import { laterOf } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { NO_REVERSALS } from './conflicting-writer.js';
 import type { WriterWatch } from './conflicting-writer.js';
@@ -30,7 +32,7 @@ export interface Memory {
   readonly writer: WriterWatch;
   /** Null while all desired pods are ready. */
   readonly shortfall: Shortfall | null;
-  /** Of the pods as last listed: the same as long as none has changed. Absent: not listed yet. */
+  /** Facts of the pods as last listed: the same object as long as no pod has changed. Absent: not listed yet. */
   readonly podFacts?: PodFacts<ClusterPod> | undefined;
   /** The document of the last cycle that read its target; absent: there was none. */
   readonly scaler?: Scaler | undefined;
@@ -78,8 +80,8 @@ export function freshMemory(now: Instant, uid: string | null): Memory {
 }
 
 /**
- * Returns a copy, whose fields its maker sets before anything else sees it. Two are made in each cycle, and V8 needs ten
- * times as long for a spread of all fields.
+ * Returns a mutable copy, whose fields the caller sets before it passes the copy on. Each cycle makes two, and a spread
+ * of all fields takes V8 ten times as long.
  */
 export function copyMemory(memory: Memory): { -readonly [field in keyof Memory]: Memory[field] } {
   const copy: { [field in keyof Required<Memory>]: Memory[field] } = {
@@ -138,5 +140,37 @@ export function lastScales(memory: Memory): LastScales {
   return {
     up: state.lastScaleUp === assumedAt ? (knownScales?.up ?? null) : state.lastScaleUp,
     down: state.lastScaleDown === assumedAt ? (knownScales?.down ?? null) : state.lastScaleDown,
+  };
+}
+
+/** Starts the window of the direction of the change. */
+export function withChange(state: State, change: number, at: Instant): State {
+  const { lastScaleUp, lastScaleDown } = state;
+  return {
+    ...state,
+    lastScaleUp: change > 0 ? laterOf(lastScaleUp, at) : lastScaleUp,
+    lastScaleDown: change < 0 ? laterOf(lastScaleDown, at) : lastScaleDown,
+  };
+}
+
+/**
+ * Returns the state after an intent that may have been carried out: every change that it may have caused starts its
+ * window.
+ */
+export function withIntent(state: State, intent: Intent, at: Instant): State {
+  return intendedCounts(intent).reduce((after, count) => withChange(after, count - intent.from, at), state);
+}
+
+/**
+ * Returns the state after a decision that was not carried out: it keeps the recommendation, not the change. Above 0
+ * replicas `zeroedBySelf` is false, because the next 0 may be set by another client.
+ */
+export function withoutChange(decided: State, before: State, replicas: number): State {
+  return {
+    ...decided,
+    lastScaleUp: before.lastScaleUp,
+    lastScaleDown: before.lastScaleDown,
+    scaleEvents: before.scaleEvents,
+    zeroedBySelf: before.zeroedBySelf && replicas === 0,
   };
 }

@@ -3,8 +3,8 @@ import { intendedCounts } from '../../kubernetes/state/state-entry.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';
 import { addSeconds, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
+import { withChange, withIntent } from './memory.js';
 import type { Memory } from './memory.js';
-import { withChange, withIntent } from './state-after-change.js';
 
 /** Maximum time from the read of the target to the PATCH. Source: reliability.md, W3 and W10. */
 export const INTENT_SECONDS = 5;

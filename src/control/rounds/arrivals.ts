@@ -3,8 +3,8 @@ import type { RoundAnswers } from '../../prometheus/metric-source.js';
 import type { SourceAge } from '../../prometheus/source/age.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Clock } from '../../units/clock.js';
-import { addServers, type AnsweringServers, readAges } from '../cycle/readings.js';
-import type { Readings } from '../cycle/ports.js';
+import { addServers, type AnsweringServers, readAges } from './readings.js';
+import type { Readings } from '../cycle/types.js';
 import { createAdmission } from './admission.js';
 
 /** A due cycle. */

@@ -1,6 +1,15 @@
-import { MAX_TRANSITIONS } from '../../kubernetes/lease.js';
-import type { SeenMember } from '../../kubernetes/members/member-leases.js';
-import { durationMs, type ElectionTimes } from '../election/election-rules.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
+import { MAX_TRANSITIONS, type LeaseClient } from '../../kubernetes/lease.js';
+import type { MemberLeases, SeenMember } from '../../kubernetes/members/member-leases.js';
+import type { Clock } from '../../units/clock.js';
+import type { Log } from '../../units/log.js';
+import {
+  durationMs,
+  mayAcquire,
+  observeLease,
+  type ElectionTimes,
+  type LeaseObservation,
+} from '../election/election-rules.js';
 
 /** A member's Lease as last read. */
 export interface ObservedMember {
@@ -13,7 +22,7 @@ export interface ObservedMember {
   readonly renewals: number;
 }
 
-/** By name of the Lease. */
+/** Members by the name of their Lease. */
 export type ObservedMembers = ReadonlyMap<string, ObservedMember>;
 
 /** Returns the name of a member's Lease, `LEASE-UUID` with the UUID of the identity `POD_UUID`. */
@@ -100,4 +109,49 @@ export function nextNumber(
   let most = own;
   for (const number of [leader, ...others]) if (number < MAX_TRANSITIONS) most = Math.max(most, number);
   return most + 1;
+}
+
+/** Deletes Leases of former members, if there are any. Never throws `KubernetesError`. */
+export async function removeStale(
+  members: ObservedMembers,
+  given: { readonly client: MemberLeases; readonly log: Log; readonly own: string; readonly nowMs: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const { client, log, own, nowMs } = given;
+  for (const stale of findStale(members, own, nowMs)) {
+    try {
+      await client.remove(stale, signal);
+    } catch (error) {
+      // The delete permission is missing, or the member is back. The next list tries again.
+      if (!(error instanceof KubernetesError)) throw error;
+      log.debug('failed to delete the Lease of a former member', { lease: stale.name, error: error.message });
+      return;
+    }
+  }
+}
+
+/** The leader of replicas without sharding, which run next to members during a rolling update. */
+export interface ElectedLeader {
+  /** Reads the Lease of leader election. Throws `KubernetesError`. */
+  readonly observe: (signal: AbortSignal) => Promise<void>;
+  /** Whether the Lease has a holder that may still lead, according to the last read. */
+  readonly isLive: () => boolean;
+  /** `leaseTransitions` of the last read; 0: there is no Lease. */
+  readonly transitions: () => number;
+}
+
+export function createElectedLeader(
+  client: Pick<LeaseClient, 'read'>,
+  { clock, times }: { readonly clock: Clock; readonly times: ElectionTimes },
+): ElectedLeader {
+  let known: LeaseObservation | null = null;
+  return {
+    observe: async (signal) => {
+      const seen = await client.read(signal);
+      // A deleted Lease does not shorten the wait.
+      if (seen !== null) known = observeLease(known, seen, clock.monotonicMs());
+    },
+    isLive: () => !mayAcquire(known, { identity: '', nowMs: clock.monotonicMs(), times }),
+    transitions: () => known?.spec.leaseTransitions ?? 0,
+  };
 }

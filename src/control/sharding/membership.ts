@@ -3,26 +3,22 @@ import type { MemberLeases } from '../../kubernetes/members/member-leases.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { createAlarm, endedWithin, sleep, withDeadline, type Clock } from '../../units/clock.js';
 import type { Log } from '../../units/log.js';
-import { retryDelayMs, type ElectionTimes } from '../election/election-rules.js';
-import type { Lead } from '../election/leadership.js';
-import { STUCK_SECONDS, untilSteady, whyUnsafe } from '../election/election.js';
-import { watchLoopLag, type LoopLag } from '../election/loop-lag.js';
-import { workUntilLost } from '../election/work-until-lost.js';
-import { createBusyBuckets } from './busy-buckets.js';
-import { createElectedLeader } from './elected-leader.js';
-import { createHoldings } from './holdings.js';
-import { withMemberRefusals } from './member-refusals.js';
+import { retryDelayMs, STUCK_SECONDS, type ElectionTimes } from '../election/election-rules.js';
+import type { Lead, Shards } from '../election/leadership.js';
+import { untilSteady, watchLoopLag, whyUnsafe, type LoopLag } from '../election/loop-lag.js';
+import { workUntilLost } from '../election/term.js';
 import {
+  createElectedLeader,
   liveOthers,
   nextNumber,
   observeMembers,
+  removeStale,
   type ObservedMember,
   type ObservedMembers,
 } from './members.js';
-import { createOwnLease } from './own-lease.js';
+import { createBusyBuckets, createOwnBuckets } from './own-buckets.js';
+import { createOwnLease, withMemberRefusals } from './own-lease.js';
 import { createPlanner } from './plan.js';
-import { removeStale } from './remove-stale.js';
-import type { Shards } from './shards.js';
 
 export interface MembershipOptions {
   readonly client: MemberLeases;
@@ -73,7 +69,7 @@ export function createMembership(options: MembershipOptions): Shards {
   let published: string | null = null;
   const alarm = createAlarm(clock);
 
-  const holdings = createHoldings({
+  const buckets = createOwnBuckets({
     load: options.loadState,
     drain: async (bucket) => {
       await busy.untilIdle(bucket);
@@ -97,14 +93,14 @@ export function createMembership(options: MembershipOptions): Shards {
   };
 
   const publish = async (signal: AbortSignal): Promise<void> => {
-    const buckets = holdings.claims();
+    const claimed = buckets.claims();
     const highest = { own: number, leader: leader.transitions() };
-    const next = holdings.hasNew() ? nextNumber(members, highest) : number;
+    const next = buckets.hasNew() ? nextNumber(members, highest) : number;
     published = null;
-    await own.publish({ buckets, number: next }, signal);
-    published = buckets.join();
+    await own.publish({ buckets: claimed, number: next }, signal);
+    published = claimed.join();
     number = next;
-    holdings.published(buckets, number);
+    buckets.published(claimed, number);
   };
 
   /** Lists the members. Returns why the Lease of this member is lost; null: it is held. */
@@ -118,28 +114,28 @@ export function createMembership(options: MembershipOptions): Shards {
     const nowMs = clock.monotonicMs();
     const owners = planner.plan({
       others: others(),
-      own: holdings.claims().filter((bucket) => holdings.phaseOf(bucket) !== 'draining'),
-      isOwned: (bucket) => ['loading', 'serving'].includes(holdings.phaseOf(bucket) ?? ''),
+      own: buckets.claims().filter((bucket) => buckets.phaseOf(bucket) !== 'draining'),
+      isOwned: (bucket) => ['loading', 'serving'].includes(buckets.phaseOf(bucket) ?? ''),
       nowMs,
       joinedMs: joinedMs ?? nowMs,
     });
-    for (const bucket of holdings.claims()) if (owners.get(bucket) !== identity) holdings.giveUp(bucket);
+    for (const bucket of buckets.claims()) if (owners.get(bucket) !== identity) buckets.giveUp(bucket);
     // Members that start together first wait to see each other.
     if (nowMs - (joinedMs ?? 0) < times.retryPeriodSeconds * 1000) return;
     const isContested = contests();
     for (const [bucket, owner] of owners)
-      if (owner === identity && !isContested(bucket)) holdings.claim(bucket);
+      if (owner === identity && !isContested(bucket)) buckets.claim(bucket);
   };
 
   const giveUpAll = (): void => {
-    const kept = holdings.claims().filter((bucket) => holdings.phaseOf(bucket) !== 'draining');
+    const kept = buckets.claims().filter((bucket) => buckets.phaseOf(bucket) !== 'draining');
     if (kept.length > 0)
       log.info('a leader without sharding scales; releasing all buckets', { buckets: kept });
-    for (const bucket of kept) holdings.giveUp(bucket);
+    for (const bucket of kept) buckets.giveUp(bucket);
   };
 
   const confirm = (): void => {
-    const confirmed = holdings.confirm(contests());
+    const confirmed = buckets.confirm(contests());
     if (confirmed.length > 0) log.info('took over buckets', { buckets: confirmed });
   };
 
@@ -178,7 +174,7 @@ export function createMembership(options: MembershipOptions): Shards {
     if (reading === null || leader.isLive()) return null;
     if (renewal !== null) confirm();
     rebalance();
-    if (holdings.phaseOf(0) === 'serving')
+    if (buckets.phaseOf(0) === 'serving')
       await removeStale(members, { client, log, own: own.name, nowMs: clock.monotonicMs() }, signal);
     return null;
   };
@@ -187,7 +183,7 @@ export function createMembership(options: MembershipOptions): Shards {
   const keep = async (signal: AbortSignal): Promise<string | null> => {
     for (let attemptMs = clock.monotonicMs(); ;) {
       const endMs = (own.since()?.monotonicMs ?? 0) + times.renewDeadlineSeconds * 1000;
-      const isChanged = published !== null && published !== holdings.claims().join();
+      const isChanged = published !== null && published !== buckets.claims().join();
       const waitMs = isChanged ? URGENT_MS : times.retryPeriodSeconds * 1000;
       await alarm.sleep(Math.min(attemptMs + waitMs, endMs) - clock.monotonicMs(), signal);
       // Several buckets that are released together need only one write.
@@ -214,7 +210,7 @@ export function createMembership(options: MembershipOptions): Shards {
     if (joinedMs === null) return;
     joinedMs = null;
     own.forget();
-    holdings.clear();
+    buckets.clear();
     if (lost !== null) log.warn('membership lost; joining again', { lease: own.name, why: lost });
   };
 
@@ -248,9 +244,9 @@ export function createMembership(options: MembershipOptions): Shards {
 
   return {
     identity,
-    // As in the metrics, the owner of bucket 0.
+    // The owner of bucket 0 counts as the leader, as in the metrics.
     leader: () =>
-      holdings.phaseOf(0) === 'serving'
+      buckets.phaseOf(0) === 'serving'
         ? identity
         : (others().find(({ lease }) => lease.buckets.includes(0))?.lease.spec.holderIdentity ?? null),
     epoch: () => `${number}/${identity}`,
@@ -277,10 +273,10 @@ export function createMembership(options: MembershipOptions): Shards {
         lag = null;
       }
     },
-    serves: (bucket) => holdings.phaseOf(bucket) === 'serving',
+    serves: (bucket) => buckets.phaseOf(bucket) === 'serving',
     leadershipOf: (bucket) => {
-      const why = (): string | null => whyNoWrites() ?? holdings.whyNoWrites(bucket);
-      const epoch = (): string => `${holdings.numberOf(bucket)}/${identity}`;
+      const why = (): string | null => whyNoWrites() ?? buckets.whyNoWrites(bucket);
+      const epoch = (): string => `${buckets.numberOf(bucket)}/${identity}`;
       return { epoch, mayWrite: () => why() === null, whyNoWrites: why };
     },
     track: busy.track,

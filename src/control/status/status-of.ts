@@ -271,7 +271,7 @@ type MetricStatus =
   | { readonly type: 'External'; readonly external: NamedMetric };
 
 /** Returns the metrics that have a value, in the order of the document. A missing value is omitted, never 0. */
-function currentMetrics({ record }: Pick<ScalerStatus, 'record'>): readonly MetricStatus[] {
+export function currentMetrics({ record }: Pick<ScalerStatus, 'record'>): readonly MetricStatus[] {
   const results = record.decision?.metrics ?? [];
   return record.scaler.spec.metrics.flatMap((spec, index) => {
     const current = currentValueStatus(results[index], spec.name);

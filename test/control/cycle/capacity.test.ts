@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { shortfallOf, targetReached } from '../../../src/control/cycle/capacity.js';
-import { kubernetesEvents } from '../../../src/control/cycle/kubernetes-events.js';
+import { kubernetesEvents } from '../../../src/control/cycle/report.js';
 import type { ClusterPod, PodTrouble, Rollout } from '../../../src/kubernetes/api/types.js';
 import { aPod, at } from '../../support/builders.js';
 import { World } from '../world.js';

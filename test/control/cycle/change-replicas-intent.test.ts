@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { changeReplicas } from '../../../src/control/cycle/change-replicas.js';
-import type { ScaleResult } from '../../../src/control/cycle/change-replicas.js';
+import { changeReplicas } from '../../../src/control/cycle/change.js';
+import type { ScaleResult } from '../../../src/control/cycle/types.js';
 import type { PutResult } from '../../../src/kubernetes/state/choose-writes.js';
 import type { Intent } from '../../../src/kubernetes/state/state-entry.js';
 import { ManualClock } from '../../support/manual-clock.js';

@@ -68,7 +68,7 @@ describe('a scaler that must not act', () => {
     });
     expect(world.cluster.scaleReads).toBe(0);
     expect(world.cluster.arrived).toEqual([]);
-    expect(world.turnsTaken).toBe(0);
+    expect(world.slotsTaken).toBe(0);
   });
 
   it('reports paused and dry run in the record', async () => {

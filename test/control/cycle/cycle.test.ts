@@ -12,7 +12,7 @@ describe('a cycle that changes nothing', () => {
     expect(record.outcome).toEqual({ kind: 'none', from: 5, to: 5, message: '' });
     expect(world.cluster.scaleReads).toBe(0);
     expect(world.cluster.arrived).toEqual([]);
-    expect(world.turnsTaken).toBe(0);
+    expect(world.slotsTaken).toBe(0);
   });
 
   it('sends no PATCH in 20 cycles of the same load', async () => {
@@ -60,7 +60,7 @@ describe('a cycle that changes the count', () => {
       scaleEvents: [{ at: at(0), change: 3 }],
       recommendations: [{ at: at(0), replicas: 8 }],
     });
-    expect([world.turnsTaken, world.turnsGivenBack]).toEqual([1, 1]);
+    expect([world.slotsTaken, world.slotsFreed]).toEqual([1, 1]);
   });
 
   it('goes from 5 to 3 and remembers a scale-down', async () => {
@@ -252,7 +252,7 @@ describe('a cycle of a scaler that is removed or stopped', () => {
     expect(record.outcome).toMatchObject({ kind: 'conflict', from: 5, to: 8 });
     expect(world.cluster.scaleReads).toBe(0);
     expect(memory.state.scaleEvents).toEqual([]);
-    expect([world.turnsTaken, world.turnsGivenBack]).toEqual([1, 1]);
+    expect([world.slotsTaken, world.slotsFreed]).toEqual([1, 1]);
   });
 
   it('starts no change after the service began to stop', async () => {
@@ -284,7 +284,7 @@ describe('a cycle that throws', () => {
     world.cluster.patchScripts.push(() => Promise.reject(new TypeError('our own fault')));
 
     await expect(world.cycle()).rejects.toThrow('our own fault');
-    expect([world.turnsTaken, world.turnsGivenBack]).toEqual([1, 1]);
+    expect([world.slotsTaken, world.slotsFreed]).toEqual([1, 1]);
   });
 });
 

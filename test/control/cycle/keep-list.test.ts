@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { keepList } from '../../../src/control/cycle/keep-list.js';
+import { keepList } from '../../../src/control/cycle/observe.js';
 import { aPod } from '../../support/builders.js';
 import { World } from '../world.js';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { CycleOutput } from '../../../src/control/cycle/ports.js';
+import type { CycleOutput, CycleReportPorts } from '../../../src/control/cycle/types.js';
 import { reportCycle } from '../../../src/control/cycle/report.js';
-import type { CycleReportPorts } from '../../../src/control/cycle/report.js';
 import type { OutcomeKind } from '../../../src/telemetry/cycle-record.js';
 import { createLedger } from '../../../src/telemetry/ledger.js';
 import { SILENT_LOG } from '../../../src/units/log.js';

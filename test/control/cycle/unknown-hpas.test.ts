@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from '@jest/globals';
-import type { CyclePorts } from '../../../src/control/cycle/ports.js';
+import type { CyclePorts } from '../../../src/control/cycle/types.js';
 import { connectTo } from '../../../src/kubernetes/access/connection.js';
 import type { Cluster } from '../../../src/kubernetes/api/types.js';
 import { createCluster } from '../../../src/kubernetes/cluster.js';

@@ -1,13 +1,10 @@
-import { runCycle } from '../../../src/control/cycle/cycle.js';
 import {
   createDeletionCosts,
   type DeletionCosts,
 } from '../../../src/control/deletion-costs/deletion-costs.js';
-import { alwaysLeads } from '../../../src/control/election/leadership.js';
-import { createBusyBuckets } from '../../../src/control/sharding/busy-buckets.js';
+import { createBusyBuckets } from '../../../src/control/sharding/own-buckets.js';
 import type { Memory } from '../../../src/control/memory/memory.js';
-import { metricObserver } from '../../../src/control/cycle/observe-metrics.js';
-import type { CycleInput, CycleOutput } from '../../../src/control/cycle/ports.js';
+import type { CycleOutput } from '../../../src/control/cycle/types.js';
 import { createCluster } from '../../../src/kubernetes/cluster.js';
 import { connectTo } from '../../../src/kubernetes/access/connection.js';
 import { stateInMemory } from '../../../src/kubernetes/state/state-store.js';
@@ -18,6 +15,7 @@ import { type Simulator, type SimulatorOptions, startSimulator } from '../../../
 import type { Facts } from '../../../src/units/log.js';
 import { aSource } from '../../support/builders.js';
 import { eventually, ManualClock } from '../../support/manual-clock.js';
+import { answerAndRun, type WaitingCycle } from '../run-cycle.js';
 import { answerOf, answersFrom, buildScaler, settledMemory } from '../world.js';
 
 export const WEB = { namespace: 'shop', name: 'web' } as const;
@@ -87,35 +85,29 @@ export class CostRig {
     options: {
       readonly spec?: Readonly<Record<string, unknown>>;
       readonly ranking?: Answer | Promise<Answer> | null;
-      readonly input?: Partial<CycleInput>;
+      readonly input?: Partial<WaitingCycle>;
     } = {},
   ): Promise<CycleOutput> {
     const now = this.clock.now();
     const { spec = RANKED, ranking = null } = options;
     const answers = answersFrom([answerOf(replicas * 10, now)]);
-    const output = await runCycle(
+    const output = await answerAndRun(
       {
         scaler: buildScaler(spec),
         memory: this.#memory,
         now,
         answers: { ...answers, ranking: async () => ranking },
-        sharesTargetWith: null,
-        isCurrent: () => true,
-        signal: new AbortController().signal,
         ...options.input,
       },
       {
         clock: this.clock,
         cluster: this.#cluster,
-        observeMetrics: metricObserver({
-          sources: new Map([['default', aSource()]]),
-          recoveryHoldMaxSeconds: 0,
-        }),
+        sources: new Map([['default', aSource()]]),
+        recoveryHoldMaxSeconds: 0,
         dryRun: false,
-        leadership: alwaysLeads('test'),
         state: stateInMemory(),
         deletionCosts: this.#costs,
-        takeTurn: () => Promise.resolve(() => undefined),
+        takeSlot: () => Promise.resolve(() => undefined),
       },
     );
     this.#memory = output.memory;
@@ -186,8 +178,7 @@ export class CostRig {
     return createDeletionCosts({
       clock: this.clock,
       podCosts: this.#cluster.podCosts,
-      leadershipOf: () => alwaysLeads('test'),
-      track: async (_, work) => this.#busy.track(0, work),
+      track: (_, work) => this.#busy.track(0, work),
       log: {
         error: silent,
         warn: (message, facts) => void this.warnings.push({ message, facts }),

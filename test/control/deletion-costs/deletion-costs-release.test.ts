@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createDeletionCosts } from '../../../src/control/deletion-costs/deletion-costs.js';
 import { alwaysLeads } from '../../../src/control/election/leadership.js';
-import { createBusyBuckets } from '../../../src/control/sharding/busy-buckets.js';
-import { createHoldings } from '../../../src/control/sharding/holdings.js';
+import { createBusyBuckets, createOwnBuckets } from '../../../src/control/sharding/own-buckets.js';
 import type { PodCosts } from '../../../src/kubernetes/pods/pod-costs.js';
 import type { Pod } from '../../../src/decision/snapshot/snapshot.js';
 import { KubernetesError } from '../../../src/kubernetes/api/types.js';
@@ -33,13 +32,13 @@ function costsWith(set: PodCosts['set'], hasOwn: PodCosts['hasOwn'] = () => true
       hasOwn,
       set,
     },
-    leadershipOf: () => alwaysLeads('test'),
-    track: async (_, work) => busy.track(BUCKET, work),
+    track: (_, work) => busy.track(BUCKET, work),
     log: { ...SILENT_LOG, warn: (message) => void warnings.push(message) },
     dryRun: false,
   });
   const update = (signal: AbortSignal, scaler = SCALER): void => {
-    const input = { scaler, answers: answersFrom([]), isCurrent: () => true, signal };
+    const leadership = alwaysLeads('test');
+    const input = { scaler, answers: answersFrom([]), leadership, isCurrent: () => true, signal };
     expect(costs.update(input, { target: TARGET, from: 1, to: 1, isHeld: false })).toBeNull();
   };
   return { clock, busy, costs, update, warnings };
@@ -49,26 +48,26 @@ describe('a PATCH that removes a deletion cost in the background', () => {
   it('keeps its bucket: the claim is withdrawn only after the answer', async () => {
     let answer = (): void => undefined;
     const { busy, costs, update } = costsWith(() => new Promise((resolve) => (answer = resolve)));
-    const holdings = createHoldings({
+    const buckets = createOwnBuckets({
       load: () => Promise.resolve(),
       drain: busy.untilIdle,
       onServed: () => undefined,
       onDrained: () => undefined,
     });
-    holdings.claim(BUCKET);
-    holdings.published([BUCKET], 1);
-    holdings.confirm(() => false);
+    buckets.claim(BUCKET);
+    buckets.published([BUCKET], 1);
+    buckets.confirm(() => false);
     await settle(5);
     update(new AbortController().signal);
 
-    holdings.giveUp(BUCKET);
+    buckets.giveUp(BUCKET);
     await settle(20);
-    expect(holdings.claims()).toEqual([BUCKET]);
+    expect(buckets.claims()).toEqual([BUCKET]);
     expect(costs.isIdle()).toBe(false);
     answer();
     await settle(20);
 
-    expect(holdings.claims()).toEqual([]);
+    expect(buckets.claims()).toEqual([]);
     expect(costs.isIdle()).toBe(true);
   });
 

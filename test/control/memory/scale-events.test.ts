@@ -3,7 +3,7 @@ import { shiftMemory, watchWallClock } from '../../../src/control/memory/clock-j
 import { forNewTerm } from '../../../src/control/memory/memory.js';
 import type { Memory } from '../../../src/control/memory/memory.js';
 import { restoreMemory } from '../../../src/control/memory/stored-memory.js';
-import { storedStateOf } from '../../../src/control/memory/stored-state.js';
+import { storedStateOf } from '../../../src/control/memory/stored-memory.js';
 import { resolveChange } from '../../../src/control/memory/unresolved-change.js';
 import type { ScaleEvent } from '../../../src/decision/snapshot/snapshot.js';
 import { clampFuture, readEntry, writeEntry } from '../../../src/kubernetes/state/state-entry.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { withoutChange } from '../../../src/control/memory/state-after-change.js';
+import { withoutChange } from '../../../src/control/memory/memory.js';
 import { EMPTY_STATE } from '../../../src/decision/snapshot/snapshot.js';
 import { at } from '../world.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { forNewTerm, freshMemory, lastScales } from '../../../src/control/memory/memory.js';
 import { shiftMemory } from '../../../src/control/memory/clock-jump.js';
 import type { Memory } from '../../../src/control/memory/memory.js';
-import { isStateChanged, isStored, storedStateOf } from '../../../src/control/memory/stored-state.js';
+import { isStateChanged, isStored, storedStateOf } from '../../../src/control/memory/stored-memory.js';
 import { restoreMemory } from '../../../src/control/memory/stored-memory.js';
 import { EMPTY_STATE } from '../../../src/decision/snapshot/snapshot.js';
 import { storedMetricKey } from '../../../src/kubernetes/state/state-entry.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Memory } from '../../../src/control/memory/memory.js';
-import { isStateChanged, storedStateOf } from '../../../src/control/memory/stored-state.js';
+import { isStateChanged, storedStateOf } from '../../../src/control/memory/stored-memory.js';
 import { at, buildScaler, settledMemory } from '../world.js';
 
 const PLAIN = buildScaler().spec;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createArrivals } from '../../../src/control/rounds/arrivals.js';
-import type { Readings } from '../../../src/control/cycle/ports.js';
+import type { Readings } from '../../../src/control/cycle/types.js';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import type { RoundAnswers } from '../../../src/prometheus/metric-source.js';
 import { UNKNOWN_AGE } from '../../../src/prometheus/source/age.js';

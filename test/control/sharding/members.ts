@@ -1,6 +1,6 @@
 import type { Lead } from '../../../src/control/election/leadership.js';
 import { createMembership } from '../../../src/control/sharding/membership.js';
-import type { Shards } from '../../../src/control/sharding/shards.js';
+import type { Shards } from '../../../src/control/election/leadership.js';
 import { MAX_TRANSITIONS, type LeaseSpec, type SeenLease } from '../../../src/kubernetes/lease.js';
 import type { MemberLease, MemberLeases, SeenMember } from '../../../src/kubernetes/members/member-leases.js';
 import { STATE_BUCKETS } from '../../../src/kubernetes/state/state-key.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { planBuckets, type Claims } from '../../../src/control/sharding/plan-buckets.js';
+import { planBuckets, type Claims } from '../../../src/control/sharding/plan.js';
 import { bucketOf, STATE_BUCKETS } from '../../../src/kubernetes/state/state-key.js';
 
 const names = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 20 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { planBuckets } from '../../../src/control/sharding/plan-buckets.js';
+import { planBuckets } from '../../../src/control/sharding/plan.js';
 import { bucketOf, STATE_BUCKETS, type ScalerName } from '../../../src/kubernetes/state/state-key.js';
 
 const SCALERS = 10_000;

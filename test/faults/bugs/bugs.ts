@@ -145,17 +145,13 @@ export const BUGS: readonly Bug[] = [
   bug(
     'intent-skipped',
     { by: ['I6'], when: [] },
-    edit(
-      'control/cycle/change-replicas.js',
-      'wasUnannounced ? null : await ports.announce(intent);',
-      'null;',
-    ),
+    edit('control/cycle/change.js', 'wasUnannounced ? null : await ports.announce(intent);', 'null;'),
   ),
   bug(
     'lost-answer-forgotten',
     { by: ['I4', 'I5', 'I23'], when: ['applied-lost', 'applied-504'] },
     edit(
-      'control/cycle/change-replicas.js',
+      'control/cycle/change.js',
       'const unresolved = UNKNOWN_OUTCOME.includes(error.kind) ? progress.sent : null;',
       'const unresolved = null;',
     ),
@@ -190,7 +186,7 @@ export const BUGS: readonly Bug[] = [
   bug(
     'patches-the-current-count',
     { by: ['I8'], when: [] },
-    edit('control/cycle/carry-out.js', `if (order.action !== 'none') return change(`, 'return change('),
+    edit('control/cycle/change.js', `if (order.action === 'none') {`, 'if (false) {'),
   ),
   bug(
     'other-autoscaler-fought',
@@ -221,7 +217,7 @@ export const BUGS: readonly Bug[] = [
   bug(
     'room-not-waited-for',
     { by: ['I16'], when: ['rate-limited'] },
-    edit('control/cycle/change-replicas.js', 'const waitMs = rateLimitMs(error);', 'const waitMs = null;'),
+    edit('control/cycle/change.js', 'const waitMs = rateLimitMs(error);', 'const waitMs = null;'),
   ),
   bug(
     'retry-after-not-waited-for',

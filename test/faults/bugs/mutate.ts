@@ -12,8 +12,6 @@ export function plantBug(bug: Bug, dist: URL, copies: URL): URL {
   const copy = new URL('dist/', root);
   rmSync(root, { recursive: true, force: true });
   cpSync(dist, copy, { recursive: true });
-  // The service reads its version from the package description above it.
-  cpSync(new URL('../package.json', dist), new URL('package.json', root));
   for (const { file, find, replace } of bug.edits) {
     const path = fileURLToPath(new URL(file, copy));
     writeFileSync(path, replaceOnce(readFileSync(path, 'utf8'), { file, find, replace }));

@@ -25,16 +25,16 @@ export const SHARDING_BUGS: readonly Bug[] = [
     { by: ['I31', 'I33'], when: [], shards: 3 },
     edit(
       'control/sharding/membership.js',
-      `serves: (bucket) => holdings.phaseOf(bucket) === 'serving'`,
+      `serves: (bucket) => buckets.phaseOf(bucket) === 'serving'`,
       'serves: () => true',
     ),
-    edit('control/sharding/membership.js', 'whyNoWrites() ?? holdings.whyNoWrites(bucket)', 'whyNoWrites()'),
+    edit('control/sharding/membership.js', 'whyNoWrites() ?? buckets.whyNoWrites(bucket)', 'whyNoWrites()'),
   ),
   bug(
     'elected-leader-ignored',
     { by: ['I32', 'I33'], when: ['stopped'], shards: 3 },
     edit(
-      'control/sharding/elected-leader.js',
+      'control/sharding/members.js',
       `isLive: () => !mayAcquire(known, { identity: '', nowMs: clock.monotonicMs(), times })`,
       'isLive: () => false',
     ),
@@ -47,12 +47,12 @@ export const SHARDING_BUGS: readonly Bug[] = [
       'owner === identity && !isContested(bucket)',
       'owner === identity',
     ),
-    edit('control/sharding/membership.js', 'holdings.confirm(contests())', 'holdings.confirm(() => false)'),
+    edit('control/sharding/membership.js', 'buckets.confirm(contests())', 'buckets.confirm(() => false)'),
   ),
   bug(
     'claim-not-confirmed',
     { by: ['I32', 'I33'], when: ['lease slow', 'lease hang', 'stopped'], shards: 3 },
-    edit('control/sharding/membership.js', 'holdings.confirm(contests())', 'holdings.confirm(() => false)'),
+    edit('control/sharding/membership.js', 'buckets.confirm(contests())', 'buckets.confirm(() => false)'),
   ),
   bug(
     'intents-ignored-at-takeover',

@@ -1,5 +1,5 @@
 import type { DocumentSet } from '../../../src/config/document-set.js';
-import type { CycleOutput } from '../../../src/control/cycle/ports.js';
+import type { CycleOutput } from '../../../src/control/cycle/types.js';
 import { createSourceClient } from './prometheus.js';
 import type { RequestGroup } from './faults.js';
 import { isInGroup } from './api-wire.js';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { metricObserver } from '../../../src/control/cycle/observe-metrics.js';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import type { SourceConfig } from '../../../src/prometheus/data-source/source-config.js';
 import { createMetricSource, type RoundAnswers } from '../../../src/prometheus/metric-source.js';
 import type { DueScaler } from '../../../src/prometheus/queries/round-plan.js';
+import { toSamples } from '../../../src/prometheus/samples.js';
 import { aPod, aSource, cpuMetric, at } from '../../support/builders.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { values } from '../fakes.js';
@@ -168,18 +168,12 @@ describe('the window of resource queries', () => {
 
   it('is that of the round in each sample, with the interval as its age', async () => {
     const { round, sources } = setUp();
-    const observe = metricObserver({ sources, recoveryHoldMaxSeconds: 900 });
     const observed: unknown[] = [];
     for (const seconds of [0, 15]) {
       const answers = await round(WEB);
-      const { samples } = observe({
-        scaler: WEB.scaler,
-        memory: { holds: [] } as never,
-        readings: { results: await answers.of(WEB.scaler), ages: new Map(), sinceMs: 0 },
-        now: at(seconds),
-        pods: [aPod('a')],
-        sources: answers.sources,
-      });
+      const results = await answers.of(WEB.scaler);
+      const context = { pods: [aPod('a')], now: at(seconds), sources: answers.sources ?? sources };
+      const samples = toSamples(WEB.scaler, results, context);
       observed.push(samples[0]);
     }
 

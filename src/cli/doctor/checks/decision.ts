@@ -1,10 +1,8 @@
 import { runCycle } from '../../../control/cycle/cycle.js';
-import { UNKNOWN_AGE } from '../../../prometheus/source/age.js';
 import { alwaysLeads } from '../../../control/election/leadership.js';
 import { freshMemory } from '../../../control/memory/memory.js';
-import { metricObserver } from '../../../control/cycle/observe-metrics.js';
 import { stateInMemory } from '../../../kubernetes/state/state-store.js';
-import type { CyclePorts, ObserveMetrics } from '../../../control/cycle/ports.js';
+import type { CyclePorts } from '../../../control/cycle/types.js';
 import { EMPTY_STATE, type State } from '../../../decision/snapshot/snapshot.js';
 import { KubernetesError, type Cluster } from '../../../kubernetes/api/types.js';
 import { scalerKey } from '../../../scaler/spec.js';
@@ -60,14 +58,15 @@ export async function decideOnce({ cluster, context, ...facts }: DecisionFacts):
   const { scaler, sharesTargetWith } = facts;
   const { clock, signal } = context;
   const now = clock.now();
-  const answers = { of: () => Promise.resolve(facts.answers), ageOf: () => Promise.resolve(UNKNOWN_AGE) };
   const { record } = await runCycle(
     {
       scaler: { ...scaler, spec: { ...scaler.spec, downscaleConfirmation: null, cooldownSeconds: 0 } },
       // A fresh memory starts all windows now, and restoring it from a state store would do so again.
       memory: { ...freshMemory(now, null), state: WITHOUT_WINDOWS, assumedAt: null, isRestored: true },
       now,
-      answers,
+      readings: { results: facts.answers, ages: new Map(), sinceMs: clock.monotonicMs() },
+      answers: {},
+      leadership: alwaysLeads('doctor'),
       sharesTargetWith,
       isCurrent: () => false,
       signal,
@@ -93,21 +92,15 @@ function describeHold({ scaler: { spec }, isDryRun }: ScalerFacts): string {
 function portsOf(context: ClusterContext, facts: ClusterFacts): CyclePorts {
   const { clock, config } = context;
   const sources = new Map(Object.entries(config.prometheus));
-  const observe = metricObserver({ sources, recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds });
-  // Without the recovery hold, which would hide the recommendation: there are no earlier samples.
-  const observeMetrics: ObserveMetrics = (input) => ({
-    ...observe(input),
-    holdScaleDownUntil: null,
-    holdReason: null,
-  });
   return {
     clock,
     cluster: readOnlyCluster(facts),
-    observeMetrics,
+    sources,
+    // A recovery hold would hide the recommendation: there are no earlier samples.
+    recoveryHoldMaxSeconds: 0,
     dryRun: true,
-    leadership: alwaysLeads('doctor'),
     state: stateInMemory(),
-    takeTurn: () => Promise.resolve(() => undefined),
+    takeSlot: () => Promise.resolve(() => undefined),
   };
 }
 

@@ -1,22 +1,144 @@
+import { widestBounds } from '../../decision/limits/scheduled-bounds.js';
+import { KubernetesError, UNKNOWN_OUTCOME } from '../../kubernetes/api/types.js';
+import type { Cluster, Scale, ScaleTarget } from '../../kubernetes/api/types.js';
 import { rateLimitMs } from '../../kubernetes/requests/rate-limit.js';
 import type { PutResult } from '../../kubernetes/state/choose-writes.js';
 import { intendedCounts } from '../../kubernetes/state/state-entry.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';
-import { KubernetesError, UNKNOWN_OUTCOME } from '../../kubernetes/api/types.js';
-import type { Cluster, Scale, ScaleTarget } from '../../kubernetes/api/types.js';
 import { sleep } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
+import { MAX_REPLICAS } from '../../units/replicas.js';
+import { createSemaphore } from '../../units/semaphore.js';
 import { secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { Leadership } from '../election/leadership.js';
-import { INTENT_SECONDS } from '../memory/unresolved-change.js';
-import { MAX_REPLICAS } from '../../units/replicas.js';
+import type { Memory } from '../memory/memory.js';
+import { storedStateOf } from '../memory/stored-memory.js';
+import { INTENT_SECONDS, isUnderWay } from '../memory/unresolved-change.js';
+import type { CycleInput, CyclePorts, Decided, ScaleResult } from './types.js';
+
+interface Changed {
+  /** Null: nothing was changed, only checked. */
+  readonly result: ScaleResult | null;
+  /** The memory after the intent was stored. */
+  readonly memory: Memory;
+}
+
+/** Carries out a decision. Null: there is nothing to change or to check, as in nearly every cycle. */
+export async function carryOut(
+  input: CycleInput,
+  ports: CyclePorts,
+  decided: Decided,
+): Promise<Changed | null> {
+  const { observed, order, hold } = decided;
+  const { target, memory } = observed;
+  const { currentReplicas: from, desiredReplicas: to } = order;
+  const costs = ports.deletionCosts?.update(input, { target, from, to, isHeld: hold !== null });
+  if (hold !== null) return null;
+  if (order.action === 'none') {
+    const isUnchecked = memory.wasDryRun === true && input.leadership.mayWrite();
+    return isUnchecked ? tryCurrentCount(input, ports, decided) : null;
+  }
+  await costs;
+  return change(input, ports, decided);
+}
+
+/**
+ * Checks after a dry run that the present count could be written, so that a missing permission or a webhook that rejects
+ * it is reported now, and not when the count has to change.
+ */
+async function tryCurrentCount(
+  { signal }: CycleInput,
+  ports: CyclePorts,
+  { observed: { target, memory }, order }: Decided,
+): Promise<Changed> {
+  const { namespace, ref, uid, resourceVersion } = target;
+  const freeSlot = await ports.takeSlot();
+  try {
+    const count = { uid, resourceVersion, replicas: order.currentReplicas };
+    await ports.cluster.tryScale?.(namespace, ref, count, signal);
+    return { result: null, memory: { ...memory, wasDryRun: false } };
+  } catch (error) {
+    if (!(error instanceof KubernetesError)) throw error;
+    return { result: { kind: 'failed', message: error.message, unresolved: null }, memory };
+  } finally {
+    freeSlot();
+  }
+}
+
+async function change(input: CycleInput, ports: CyclePorts, decided: Decided): Promise<Changed> {
+  const { scaler, leadership, isCurrent } = input;
+  const { clock, cluster } = ports;
+  const { observed, decision, order } = decided;
+  const { target } = observed;
+  let { memory } = observed;
+  const freeSlot = await ports.takeSlot();
+  try {
+    const message = whyGivenUp(input, memory);
+    if (message !== null) return { result: { kind: 'given-up', message }, memory };
+    const announce = async (intent: Intent): Promise<PutResult> => {
+      const state = storedStateOf(memory, scaler.spec, { uid: target.uid, intent });
+      const answer = await ports.state.put({ scaler, base: memory.stored, state });
+      if (answer.kind === 'written')
+        memory = { ...memory, stored: answer.stored, isUnannounced: false, isUnsaved: true };
+      if (answer.kind === 'failed') memory = { ...memory, isUnannounced: true };
+      return answer;
+    };
+    const wanted = {
+      target,
+      from: order.currentReplicas,
+      to: order.desiredReplicas,
+      // A pause with a fixed count overrides the bounds.
+      bounds: order === decision ? widestBounds(scaler.spec) : null,
+      pending: memory.unresolved,
+      isWanted: isCurrent,
+    };
+    // A change in flight finishes even while the service stops, because each request has its own deadline.
+    const neverAborted = new AbortController().signal;
+    const result = await changeReplicas({ clock, cluster, leadership, announce }, wanted, neverAborted);
+    return { result, memory: result.kind === 'patched' ? { ...memory, wasDryRun: false } : memory };
+  } finally {
+    freeSlot();
+  }
+}
+
+function whyGivenUp({ leadership, now, isCurrent, signal }: CycleInput, memory: Memory): string | null {
+  if (signal.aborted || !isCurrent()) return NOT_WANTED;
+  const why = leadership.whyNoWrites();
+  if (why !== null) return why;
+  // `now` is the time of the read of the target: a change that was unresolved then still counts as unresolved
+  // after a long wait.
+  return isUnderWay(memory, leadership.epoch(), now)
+    ? 'waiting for a change that another replica or an earlier term of this one has announced'
+    : null;
+}
+
+/** Limits the concurrent changes. */
+export interface ChangeSlots {
+  /** Waits for a free slot and a responsive event loop. Resolves with a function that frees the slot. */
+  readonly take: () => Promise<() => void>;
+  readonly isIdle: () => boolean;
+}
+
+const MAX_CHANGES_IN_FLIGHT = 10;
+
+export function createChangeSlots(untilSteady: () => Promise<void>): ChangeSlots {
+  const changes = createSemaphore(MAX_CHANGES_IN_FLIGHT);
+  return {
+    take: async () => {
+      const release = await changes.acquire();
+      await untilSteady();
+      return release;
+    },
+    isIdle: () => changes.held() === 0,
+  };
+}
 
 interface ScaleChange {
   readonly target: ScaleTarget;
   readonly from: number;
   readonly to: number;
-  /** Of the document and its schedules; null: a pause sets the count, which overrides them. */
+  /** The widest bounds of the document and its schedules; null: a pause sets the count, which overrides them. */
   readonly bounds: { readonly minReplicas: number; readonly maxReplicas: number } | null;
   readonly pending: Intent | null;
   /** Checked directly before each PATCH, because the steps before it may take seconds. Default: always true. */
@@ -31,44 +153,13 @@ interface ChangePorts {
   readonly announce: (intent: Intent) => Promise<PutResult>;
 }
 
-export type ScaleResult =
-  /**
-   * `replicas`: the count in the response, which an admission webhook may have changed. `unannounced`: why the intent
-   * could not be stored; null: it was stored. `intendedAt`: the time of the intent.
-   */
-  | {
-      readonly kind: 'patched';
-      readonly replicas: number;
-      readonly unannounced: string | null;
-      readonly intendedAt: Instant;
-    }
-  /**
-   * Another client has changed the count since the decision. `afterConflict`: the change was found after a conflict, so
-   * it may also come from an earlier PATCH of this process.
-   */
-  | {
-      readonly kind: 'moved';
-      readonly message: string;
-      readonly specReplicas: number;
-      readonly statusReplicas: number;
-      readonly resourceVersion: string;
-      readonly afterConflict: boolean;
-    }
-  | { readonly kind: 'recreated'; readonly message: string }
-  /** Nothing was sent: this process must not write now, another replica has written, the scaler was removed, or the read is too old. */
-  | { readonly kind: 'given-up'; readonly message: string }
-  /** Nothing was sent: the intent of a scale-down could not be stored. */
-  | { readonly kind: 'unannounced'; readonly message: string }
-  /** `unresolved`: the intent, if the PATCH may have been applied; null: it was not applied. */
-  | { readonly kind: 'failed'; readonly message: string; readonly unresolved: Intent | null };
-
 /** Retries after a conflict that did not change the count. */
 const MAX_RETRIES = 3;
 
 /** How long 429 is retried. A stopping service waits for these retries. */
 const RATE_LIMITED_MS = 5000;
 
-export const NOT_WANTED = 'the scaler was removed or changed';
+const NOT_WANTED = 'the scaler was removed or changed';
 
 const OUTCOME_UNKNOWN = 'the result of an earlier change is not known yet';
 

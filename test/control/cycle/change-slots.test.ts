@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { createTurns } from '../../../src/control/cycle/turns.js';
+import { createChangeSlots } from '../../../src/control/cycle/change.js';
 import { settle } from '../../support/manual-clock.js';
 import { gate } from '../controller-rig.js';
 
 const steady = (): Promise<void> => Promise.resolve();
 
-describe('createTurns', () => {
+describe('createChangeSlots', () => {
   it('allows 10 concurrent changes, and the 11th after one has ended', async () => {
-    const turns = createTurns(steady);
-    const releases = await Promise.all(Array.from({ length: 10 }, () => turns.take()));
+    const slots = createChangeSlots(steady);
+    const releases = await Promise.all(Array.from({ length: 10 }, () => slots.take()));
     let isTaken = false;
-    const next = turns.take().then(() => (isTaken = true));
+    const next = slots.take().then(() => (isTaken = true));
     await settle();
     expect(isTaken).toBe(false);
 
@@ -22,15 +22,15 @@ describe('createTurns', () => {
 
   it('is idle only without a change, also while a change waits for the event loop', async () => {
     const { opened, open } = gate();
-    const turns = createTurns(() => opened);
-    expect(turns.isIdle()).toBe(true);
+    const slots = createChangeSlots(() => opened);
+    expect(slots.isIdle()).toBe(true);
 
-    const taken = turns.take();
+    const taken = slots.take();
     await settle();
-    expect(turns.isIdle()).toBe(false);
+    expect(slots.isIdle()).toBe(false);
 
     open();
     (await taken)();
-    expect(turns.isIdle()).toBe(true);
+    expect(slots.isIdle()).toBe(true);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { World, buildScaler } from './world.js';
+import { World, buildScaler } from '../world.js';
 
 const STABLE = { downscaleStabilizationSeconds: 300 };
 

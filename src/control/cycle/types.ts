@@ -1,0 +1,158 @@
+import type { Condition, Decision } from '../../decision/result/decision.js';
+import type { Snapshot } from '../../decision/snapshot/snapshot.js';
+import type {
+  Cluster,
+  KubernetesError,
+  OtherScaler,
+  ScaleTarget,
+  TargetEvent,
+} from '../../kubernetes/api/types.js';
+import type { Intent } from '../../kubernetes/state/state-entry.js';
+import type { StateStore } from '../../kubernetes/state/state-store.js';
+import type { Answer } from '../../prometheus/answers/answer.js';
+import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
+import type { RoundAnswers } from '../../prometheus/metric-source.js';
+import type { SourceAge } from '../../prometheus/source/age.js';
+import type { Scaler } from '../../scaler/spec.js';
+import type { CycleRecord, OutcomeKind, Pause } from '../../telemetry/cycle-record.js';
+import type { Recorder } from '../../telemetry/recorder.js';
+import type { Clock } from '../../units/clock.js';
+import type { Log } from '../../units/log.js';
+import type { Instant } from '../../units/time.js';
+import type { DeletionCosts } from '../deletion-costs/deletion-costs.js';
+import type { Leadership } from '../election/leadership.js';
+import type { Memory } from '../memory/memory.js';
+
+/** A scaler that is due, with the answers to its queries. */
+export interface CycleInput {
+  readonly scaler: Scaler;
+  readonly memory: Memory;
+  /** The start of the round. */
+  readonly now: Instant;
+  readonly readings: Readings;
+  /** Sends the queries that depend on the decision. */
+  readonly answers: Pick<RoundAnswers, 'ranking' | 'duplicates' | 'whyOld' | 'sources'>;
+  /** Whether the scaler may be changed now; checked directly before each write. */
+  readonly leadership: Leadership;
+  readonly sharesTargetWith: string | null;
+  /** Whether the document is still in effect; checked directly before a change. */
+  readonly isCurrent: () => boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface Readings {
+  /** One answer for each metric, in the order of `spec.metrics`. */
+  readonly results: readonly Answer[];
+  /** Ages of the servers by `ageKey`, at least of those that have answered; read after the results. */
+  readonly ages: ReadonlyMap<string, SourceAge>;
+  /** Monotonic time at which the cycle began to wait for them. */
+  readonly sinceMs: number;
+}
+
+/** Everything that a cycle knows before it decides. */
+export interface Observed {
+  readonly snapshot: Snapshot;
+  readonly target: ScaleTarget;
+  /** The memory for this target; fresh if the target was recreated. */
+  readonly memory: Memory;
+  readonly capacity: Condition;
+  readonly otherScaler: OtherScaler | null;
+  readonly pause: Pause | null;
+  readonly isDryRun: boolean;
+  /** Why the state store is unusable for this scaler; null: it is usable. */
+  readonly degraded: string | null;
+}
+
+/** A cycle whose target, pods or HPAs could not be read: it decides nothing. */
+export interface Unread extends Pick<Observed, 'pause' | 'isDryRun'> {
+  readonly failure: KubernetesError;
+  readonly target: ScaleTarget | null;
+}
+
+/** Prevents a decision from being carried out, without changing it. */
+export interface Hold {
+  readonly reason: 'DryRun' | 'Paused' | 'ConflictingScaler' | 'ScaleOverridden' | 'StateDegraded';
+  readonly outcome: OutcomeKind;
+  readonly message: string;
+}
+
+export interface Decided {
+  readonly observed: Observed;
+  readonly decision: Decision;
+  /** The decision to carry out. In a pause with a fixed count it differs from `decision`. */
+  readonly order: Decision;
+  readonly hold: Hold | null;
+}
+
+export type ScaleResult =
+  /**
+   * `replicas`: the count in the response, which an admission webhook may have changed. `unannounced`: why the intent
+   * could not be stored; null: it was stored. `intendedAt`: the time of the intent.
+   */
+  | {
+      readonly kind: 'patched';
+      readonly replicas: number;
+      readonly unannounced: string | null;
+      readonly intendedAt: Instant;
+    }
+  /**
+   * Another client has changed the count since the decision. `afterConflict`: the change was found after a conflict, so
+   * it may also come from an earlier PATCH of this process.
+   */
+  | {
+      readonly kind: 'moved';
+      readonly message: string;
+      readonly specReplicas: number;
+      readonly statusReplicas: number;
+      readonly resourceVersion: string;
+      readonly afterConflict: boolean;
+    }
+  | { readonly kind: 'recreated'; readonly message: string }
+  /** Nothing was sent: this process must not write now, the stored state or the scaler has changed, or the read is too old. */
+  | { readonly kind: 'given-up'; readonly message: string }
+  /** Nothing was sent: the intent of a scale-down could not be stored. */
+  | { readonly kind: 'unannounced'; readonly message: string }
+  /** `unresolved`: the intent, if the PATCH may have been applied; null: it was not applied. */
+  | { readonly kind: 'failed'; readonly message: string; readonly unresolved: Intent | null };
+
+/** A cycle after its change. The memory of `observed` has the stored intent of the change. */
+export interface Settled extends Decided {
+  /** Null: nothing was changed. */
+  readonly result: ScaleResult | null;
+  /** Total of all its decisions. */
+  readonly decideSeconds: number;
+}
+
+export interface CycleOutput {
+  readonly memory: Memory;
+  readonly record: CycleRecord;
+  readonly target: ScaleTarget | null;
+}
+
+export interface CyclePorts {
+  readonly clock: Clock;
+  readonly cluster: Cluster;
+  /** Data sources of the config, unless `answers` has them as they were queried. */
+  readonly sources: ReadonlyMap<string, SourceConfig>;
+  readonly recoveryHoldMaxSeconds: number;
+  /** The dry run of the service: no scaler patches anything. */
+  readonly dryRun: boolean;
+  readonly state: Pick<StateStore, 'read' | 'put' | 'putLater'>;
+  /** Default: no pod is patched. */
+  readonly deletionCosts?: Pick<DeletionCosts, 'update'>;
+  /** Waits for a free slot among the concurrent changes. Resolves with a function that frees the slot. */
+  readonly takeSlot: () => Promise<() => void>;
+  /** Default: nothing is reported. */
+  readonly report?: CycleReportPorts;
+}
+
+export interface CycleReportPorts {
+  readonly recorder: Recorder;
+  /** `scaler` is NAMESPACE/NAME. */
+  readonly recordEvent: (target: ScaleTarget, event: TargetEvent, scaler: string) => void;
+  readonly isLeading: () => boolean;
+  readonly log: Log;
+  /** A cycle of the round that began at this time has ended. */
+  readonly onEnd?: (now: Instant) => void;
+  readonly onCycle?: ((output: CycleOutput) => void) | undefined;
+}

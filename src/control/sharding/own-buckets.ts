@@ -1,0 +1,156 @@
+/**
+ * Phase of a bucket that a member claims. `claimed`: the claim is not published or not confirmed yet; `loading`: the
+ * member owns the bucket and reads its state; `serving`: its scalers are decided; `draining`: the last cycles finish,
+ * then the claim is withdrawn.
+ */
+export type Phase = 'claimed' | 'loading' | 'serving' | 'draining';
+
+interface Claim {
+  phase: Phase;
+  /** Number of the claim; null: not published yet. */
+  number: number | null;
+}
+
+export interface OwnBucketsOptions {
+  /** Reads the state of a bucket; never rejects. */
+  readonly load: (bucket: number) => Promise<void>;
+  /** Waits for the cycles of a bucket and stores its state; never rejects. */
+  readonly drain: (bucket: number) => Promise<void>;
+  readonly onServed: () => void;
+  readonly onDrained: () => void;
+}
+
+export interface OwnBuckets {
+  /** Buckets to publish, in ascending order. */
+  readonly claims: () => readonly number[];
+  readonly hasNew: () => boolean;
+  readonly phaseOf: (bucket: number) => Phase | null;
+  /** Returns why the scalers of the bucket must not be changed; null: they may. */
+  readonly whyNoWrites: (bucket: number) => string | null;
+  /** Number of the bucket's claim; 0: not claimed. */
+  readonly numberOf: (bucket: number) => number;
+  readonly claim: (bucket: number) => void;
+  /** Assigns this number to claims that were published for the first time. */
+  readonly published: (buckets: readonly number[], number: number) => void;
+  /**
+   * Confirms the published claims, and drops contested ones, which another member claims too. Returns the confirmed
+   * buckets.
+   */
+  readonly confirm: (isContested: (bucket: number) => boolean) => readonly number[];
+  /** Releases a bucket: immediately if it is only claimed, otherwise after its last cycle. */
+  readonly giveUp: (bucket: number) => void;
+  /** Drops all buckets immediately. Nothing may be written after that. */
+  readonly clear: () => void;
+}
+
+export function createOwnBuckets({ load, drain, onServed, onDrained }: OwnBucketsOptions): OwnBuckets {
+  const claims = new Map<number, Claim>();
+
+  const serveLoaded = async (bucket: number, claim: Claim): Promise<void> => {
+    await load(bucket);
+    if (claims.get(bucket) !== claim || claim.phase !== 'loading') return;
+    claim.phase = 'serving';
+    onServed();
+  };
+
+  const withdraw = async (bucket: number, claim: Claim): Promise<void> => {
+    await drain(bucket);
+    if (claims.get(bucket) !== claim) return;
+    claims.delete(bucket);
+    onDrained();
+  };
+
+  return {
+    claims: () => [...claims.keys()].sort((a, b) => a - b),
+    hasNew: () => [...claims.values()].some(({ number }) => number === null),
+    phaseOf: (bucket) => claims.get(bucket)?.phase ?? null,
+    whyNoWrites: (bucket) => {
+      const phase = claims.get(bucket)?.phase;
+      if (phase === 'serving' || phase === 'draining') return null;
+      return phase === undefined
+        ? `another replica owns bucket ${bucket} or is taking it over`
+        : `this replica has not taken over bucket ${bucket} yet`;
+    },
+    numberOf: (bucket) => claims.get(bucket)?.number ?? 0,
+    claim: (bucket) => {
+      if (!claims.has(bucket)) claims.set(bucket, { phase: 'claimed', number: null });
+    },
+    published: (buckets, number) => {
+      for (const bucket of buckets) {
+        const claim = claims.get(bucket);
+        if (claim !== undefined) claim.number ??= number;
+      }
+    },
+    confirm: (isContested) => {
+      const confirmed: number[] = [];
+      for (const [bucket, claim] of [...claims]) {
+        if (claim.phase !== 'claimed' || claim.number === null) continue;
+        if (isContested(bucket)) {
+          claims.delete(bucket);
+          continue;
+        }
+        claim.phase = 'loading';
+        confirmed.push(bucket);
+        void serveLoaded(bucket, claim);
+      }
+      return confirmed;
+    },
+    giveUp: (bucket) => {
+      const claim = claims.get(bucket);
+      if (claim === undefined || claim.phase === 'draining') return;
+      if (claim.phase === 'claimed') {
+        claims.delete(bucket);
+        return;
+      }
+      const wasServed = claim.phase === 'serving';
+      claim.phase = 'draining';
+      if (wasServed) onServed();
+      void withdraw(bucket, claim);
+    },
+    clear: () => {
+      const wasServing = [...claims.values()].some(({ phase }) => phase === 'serving');
+      claims.clear();
+      if (wasServing) onServed();
+    },
+  };
+}
+
+/** Counts the work in flight per bucket. A bucket is released after its last cycle. */
+export interface BusyBuckets {
+  readonly track: <T>(bucket: number, work: () => Promise<T>) => Promise<T>;
+  readonly untilIdle: (bucket: number) => Promise<void>;
+  readonly untilAllIdle: () => Promise<void>;
+  readonly isIdle: () => boolean;
+}
+
+export function createBusyBuckets(): BusyBuckets {
+  const counts = new Map<number, number>();
+  let waiting: { readonly isDone: () => boolean; readonly resolve: () => void }[] = [];
+
+  const until = (isDone: () => boolean): Promise<void> =>
+    isDone() ? Promise.resolve() : new Promise((resolve) => waiting.push({ isDone, resolve }));
+
+  const end = (bucket: number): void => {
+    const count = (counts.get(bucket) ?? 0) - 1;
+    if (count > 0) counts.set(bucket, count);
+    else counts.delete(bucket);
+    if (waiting.length === 0) return;
+    const done = waiting.filter(({ isDone }) => isDone());
+    waiting = waiting.filter((one) => !done.includes(one));
+    for (const { resolve } of done) resolve();
+  };
+
+  return {
+    track: async (bucket, work) => {
+      counts.set(bucket, (counts.get(bucket) ?? 0) + 1);
+      try {
+        return await work();
+      } finally {
+        end(bucket);
+      }
+    },
+    untilIdle: (bucket) => until(() => !counts.has(bucket)),
+    untilAllIdle: () => until(() => counts.size === 0),
+    isIdle: () => counts.size === 0,
+  };
+}
