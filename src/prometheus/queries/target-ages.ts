@@ -39,7 +39,9 @@ export interface CheckedSelector {
   readonly offsetSeconds: number;
   /** The labels of a target, as a clause. */
   readonly by: string;
+  /** Only series of these pods count, and those without a pod unless `isOfPodsOnly`; null: all count. */
   readonly pods: ReadonlySet<string> | null;
+  readonly isOfPodsOnly?: boolean;
   /**
    * Whether the query returns a value for each pod, without those of removed pods. Then the rates of pods that are
    * younger than the range are too low, and no others make up for it.
@@ -64,7 +66,7 @@ type MeasuredSelector = Pick<
 
 /** Returns the scrape intervals of a selector's jobs; empty if it has had no two samples at different times. */
 export async function readIntervals(selector: MeasuredSelector, ask: AskAges): Promise<Intervals> {
-  return intervalsOf(readSeries(await ask(intervalQuery(selector))) ?? [], selector.defaultInterval);
+  return intervalsOf(readAll(await ask(intervalQuery(selector))) ?? [], selector.defaultInterval);
 }
 
 function intervalQuery({
@@ -105,9 +107,8 @@ export async function readTargets(
   const gap = allowedGapSeconds(rangeSeconds, longest);
   const [ends, failed] = await Promise.all([readEnds(selector, gap, ask), ask(failingQuery(rangeSeconds))]);
   if (ends === null) return null;
-  const { newest, start, before } = ends;
-  const live = newest.filter(({ labels }) => isCounted(labels, selector));
-  const failing = new Set((readSeries(failed) ?? []).map(({ labels }) => scrapedKey(labels)));
+  const { newest: live, start, before } = ends;
+  const failing = new Set((readAll(failed) ?? []).map(({ labels }) => scrapedKey(labels)));
   const withoutStart = lacking(live, start, offsetSeconds + rangeSeconds);
   const withoutBefore = lacking(live, before, offsetSeconds + rangeSeconds + gap);
   const isLacking = withoutStart.size > 0 || withoutBefore.size > 0;
@@ -154,7 +155,7 @@ async function readEnds(selector: CheckedSelector, gap: number, ask: AskAges): P
   const { rangeSeconds, offsetSeconds, isVictoriaMetrics } = selector;
   const newestOnly = newestQuery(selector, offsetSeconds);
   if (gap >= rangeSeconds) {
-    const newest = readSeries(await ask(newestOnly));
+    const newest = readCounted(await ask(newestOnly), selector);
     return newest === null ? null : { newest, start: null, before: null };
   }
   const startOnly = newestQuery(selector, offsetSeconds + rangeSeconds - gap);
@@ -162,17 +163,17 @@ async function readEnds(selector: CheckedSelector, gap: number, ask: AskAges): P
   const marked = [startOnly, ...(beforeOnly === null ? [] : [beforeOnly])].map(
     (query, index) => `label_replace(${query}, "${MARK}", "${index + 1}", "", "")`,
   );
-  const all = readSeries(await ask([newestOnly, ...marked].join(' or ')));
+  const all = readCounted(await ask([newestOnly, ...marked].join(' or ')), selector);
   if (all !== null) {
     const withMark = (mark: string | undefined): readonly Read[] =>
       all.filter(({ labels }) => labels[MARK] === mark);
     const before = beforeOnly === null ? null : withMark('2');
     return { newest: withMark(undefined), start: withMark('1'), before };
   }
-  const newest = readSeries(await ask(newestOnly));
+  const newest = readCounted(await ask(newestOnly), selector);
   if (newest === null) return null;
-  const start = readSeries(await ask(startOnly));
-  return { newest, start, before: beforeOnly === null ? null : readSeries(await ask(beforeOnly)) };
+  const start = readCounted(await ask(startOnly), selector);
+  return { newest, start, before: beforeOnly === null ? null : readCounted(await ask(beforeOnly), selector) };
 }
 
 function newestQuery({ text, by, isVictoriaMetrics }: CheckedSelector, seconds: number): string {
@@ -199,7 +200,7 @@ async function readOfValue(
     throw new Unanswered(`the value was evaluated ${Math.round(since)} s ago`);
   // Whole seconds, so that scalers share the query, and one more for the time that it takes.
   const shift = Math.ceil(since) + 1;
-  const read = readSeries(await ask(newestQuery(selector, offsetSeconds + shift))) ?? [];
+  const read = readCounted(await ask(newestQuery(selector, offsetSeconds + shift)), selector) ?? [];
   return new Map(read.map((one) => [targetKey(one.labels), { ...one, at: one.at - shift }]));
 }
 
@@ -228,9 +229,8 @@ async function readSeen(selector: CheckedSelector, ask: AskAges): Promise<Map<st
   const { text, rangeSeconds, offsetSeconds, by } = selector;
   const window = `[${SEEN_SECONDS}s:${SEEN_STEP_SECONDS}s]${offset(offsetSeconds + rangeSeconds)}`;
   const seen = new Map<string, Labels>();
-  for (const { labels } of readSeries(await ask(`max ${by} (max_over_time(timestamp(${text})${window}))`)) ??
-    [])
-    if (isCounted(labels, selector)) seen.set(targetKey(labels), labels);
+  const answer = await ask(`max ${by} (max_over_time(timestamp(${text})${window}))`);
+  for (const { labels } of readCounted(answer, selector) ?? []) seen.set(targetKey(labels), labels);
   return seen;
 }
 
@@ -238,8 +238,7 @@ async function readSeen(selector: CheckedSelector, ask: AskAges): Promise<Map<st
 async function hasSamples(selector: CheckedSelector, ask: AskAges): Promise<boolean> {
   const { text, rangeSeconds, offsetSeconds, by } = selector;
   const samples = `count_over_time(${text}[${duration(rangeSeconds)}]${offset(offsetSeconds)})`;
-  const read = readSeries(await ask(`max ${by} (${samples})`)) ?? [];
-  return read.some(({ labels }) => isCounted(labels, selector));
+  return (readCounted(await ask(`max ${by} (${samples})`), selector) ?? []).length > 0;
 }
 
 interface Read {
@@ -249,8 +248,33 @@ interface Read {
   readonly at: number;
 }
 
+/** Scalers that scale down at once share answers, of which each reads the series of its own pods. */
+const readsByPod = new WeakMap<Answer, ReadonlyMap<string, readonly Read[]>>();
+
+/** Returns the series that count. Returns null and throws as `readAll`. */
+function readCounted(answer: Answer, { pods, isOfPodsOnly }: CheckedSelector): readonly Read[] | null {
+  if (pods === null) return readAll(answer);
+  const reads = readsByPod.get(answer) ?? groupByPod(readAll(answer));
+  if (reads === null) return null;
+  readsByPod.set(answer, reads);
+  const names = isOfPodsOnly ? [...pods] : ['', ...pods];
+  return names.flatMap((name) => reads.get(name) ?? []);
+}
+
+function groupByPod(reads: readonly Read[] | null): ReadonlyMap<string, readonly Read[]> | null {
+  if (reads === null) return null;
+  const byPod = new Map<string, Read[]>();
+  for (const read of reads) {
+    const pod = read.labels['pod'] ?? '';
+    const others = byPod.get(pod);
+    if (others === undefined) byPod.set(pod, [read]);
+    else others.push(read);
+  }
+  return byPod;
+}
+
 /** Returns null if the server refuses the query. Throws `Unanswered` if it may answer it later. */
-function readSeries(answer: Answer): readonly Read[] | null {
+function readAll(answer: Answer): readonly Read[] | null {
   switch (answer.class) {
     case 'missing':
       return [];
@@ -265,11 +289,6 @@ function readSeries(answer: Answer): readonly Read[] | null {
     default:
       return answer satisfies never;
   }
-}
-
-function isCounted(labels: Labels, { pods }: CheckedSelector): boolean {
-  const pod = labels['pod'] ?? '';
-  return pods === null || pod === '' || pods.has(pod);
 }
 
 function scrapedKey(labels: Labels): string {
