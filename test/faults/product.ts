@@ -1,5 +1,5 @@
 import type * as documentSetModule from '../../src/config/document-set.js';
-import type * as rateLimitModule from '../../src/kubernetes/requests/rate-limit.js';
+import type * as rateLimitModule from '../../src/kubernetes/requests/retry.js';
 import type * as decideModule from '../../src/decision/decide.js';
 import type * as lanesModule from '../../src/kubernetes/requests/lanes.js';
 import type * as parseModule from '../../src/decision/snapshot/parse-snapshot.js';
@@ -34,7 +34,7 @@ const MODULES = [
   'service/service',
   'scaler/read/read-scalers',
   'config/document-set',
-  'kubernetes/requests/rate-limit',
+  'kubernetes/requests/retry',
   'config/read-service-config',
   'kubernetes/requests/request-error',
   'kubernetes/api/types',

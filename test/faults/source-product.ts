@@ -5,7 +5,7 @@ import { decide } from '../../src/decision/decide.js';
 import { parseSnapshot } from '../../src/decision/snapshot/parse-snapshot.js';
 import { decisionToJson, snapshotToJson } from '../../src/decision/result/write-json.js';
 import { createLaneBudgets } from '../../src/kubernetes/requests/lanes.js';
-import { rateLimitMs } from '../../src/kubernetes/requests/rate-limit.js';
+import { rateLimitMs } from '../../src/kubernetes/requests/retry.js';
 import { abortError, connectionError, refusalError } from '../../src/kubernetes/requests/request-error.js';
 import { KubernetesError } from '../../src/kubernetes/api/types.js';
 import { readDocuments } from '../../src/scaler/read/read-scalers.js';

@@ -1,7 +1,7 @@
 import { widestBounds } from '../../decision/limits/scheduled-bounds.js';
 import { KubernetesError, UNKNOWN_OUTCOME } from '../../kubernetes/api/types.js';
 import type { Cluster, Scale, ScaleTarget } from '../../kubernetes/api/types.js';
-import { rateLimitMs } from '../../kubernetes/requests/rate-limit.js';
+import { rateLimitMs } from '../../kubernetes/requests/retry.js';
 import type { PutResult } from '../../kubernetes/state/choose-writes.js';
 import { intendedCounts } from '../../kubernetes/state/state-entry.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';

@@ -1,5 +1,5 @@
 import type { LeaseClient } from '../../kubernetes/lease.js';
-import { createRefusals, type Refusals } from '../../kubernetes/requests/refusals.js';
+import { createRefusals, type Refusals } from '../../kubernetes/requests/retry.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Clock } from '../../units/clock.js';
 

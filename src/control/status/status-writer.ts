@@ -1,8 +1,12 @@
 import type { ObjectVerdict } from '../../config/add-objects.js';
 import type { JsonObject } from '../../kubernetes/api/json.js';
-import { createBackoff, type Backoff } from '../../kubernetes/requests/backoff.js';
-import { rateLimitMs } from '../../kubernetes/requests/rate-limit.js';
-import { createRefusals, type Refusals } from '../../kubernetes/requests/refusals.js';
+import {
+  type Backoff,
+  createBackoff,
+  createRefusals,
+  rateLimitMs,
+  type Refusals,
+} from '../../kubernetes/requests/retry.js';
 import type { ScalerObject } from '../../kubernetes/scaler-objects/scaler-object.js';
 import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';

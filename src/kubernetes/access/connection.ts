@@ -7,11 +7,11 @@ import { createTlsReader, type TlsMaterial } from '../../http/tls.js';
 import { errorFacts } from '../api/error-facts.js';
 import {
   createPluginCredentials,
+  INSTEAD_OF_PLUGIN,
   type ClusterInfo,
   type PluginCredentials,
   type RunPlugin,
 } from './exec-plugin.js';
-import { INSTEAD_OF_PLUGIN } from './exec-config.js';
 import type { RequestHeaders } from './impersonation.js';
 import { ConnectionError, readKubeconfig, type KubeconfigAccess, type Pem } from './kubeconfig.js';
 import type { Log } from '../../units/log.js';

@@ -3,7 +3,7 @@ import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { readBoundedText } from '../../files/read-bounded.js';
 import { errorFacts } from '../api/error-facts.js';
-import { EXEC, INSTEAD_OF_PLUGIN, readExec, type ExecConfig } from './exec-config.js';
+import { EXEC, INSTEAD_OF_PLUGIN, readExec, type ExecConfig } from './exec-plugin.js';
 import { IMPERSONATION, impersonationHeaders, type RequestHeaders } from './impersonation.js';
 
 /** The connection settings are invalid or missing. The message contains the file and no secrets. */

@@ -1,19 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
+import { sendWithRenewal } from '../../http/credentials.js';
 import { type HttpRequest, sendHttp } from '../../http/http-client.js';
 import { readBody } from '../../http/read-body.js';
-import { sendWithRenewal } from '../../http/credentials.js';
+import { onAbort } from '../../units/abort.js';
 import { sleep, withDeadline, type Clock } from '../../units/clock.js';
+import { type JsonBounds, JsonBoundsError, parseJsonWithin } from '../../units/json-bounds.js';
 import type { Connection } from '../access/connection.js';
 import { errorFacts } from '../api/error-facts.js';
-import type { JsonObject } from '../api/json.js';
-import { createAgentSource, createLaneBudgets, type AgentSource, type Lane } from './lanes.js';
-import { parseAnswer } from './parse-answer.js';
-import type { JsonFields } from './prune-json.js';
-import { rateLimitMs } from './rate-limit.js';
-import { abortError, connectionError, refusalError } from './request-error.js';
+import { asObject, type JsonObject } from '../api/json.js';
 import { KubernetesError } from '../api/types.js';
-import { holdStream, readText, type WatchStream } from './watch-stream.js';
+import { createAgentSource, createLaneBudgets, type AgentSource, type Lane } from './lanes.js';
+import { pruneJson, type JsonFields } from './prune-json.js';
+import { abortError, connectionError, refusalError } from './request-error.js';
+import { rateLimitMs } from './retry.js';
 
 export interface KubernetesRequest {
   readonly lane: Lane;
@@ -43,6 +43,11 @@ export interface RequestReport {
   readonly resource: string;
   readonly code: string;
   readonly seconds: number;
+}
+
+export interface WatchStream {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly close: () => void;
 }
 
 /** Sends requests to one API server. Throws `KubernetesError`, whose messages contain no secrets. */
@@ -86,6 +91,12 @@ const MAX_ANSWER_BYTES: Readonly<Record<Lane, number>> = {
   reviews: 64 * 1024,
 };
 
+/** A pod has 300 items. Larger responses are rejected before parsing, which takes 20 times their size in memory. */
+const JSON_BOUNDS: JsonBounds = { depth: 256, items: 200_000 };
+const LIST_BOUNDS: JsonBounds = { depth: 256, items: 2_000_000 };
+
+const KEEP_ALIVE_MS = 15_000;
+
 export function createTransport(options: TransportOptions): Transport {
   const { clock } = options;
   const budgets = createLaneBudgets(clock);
@@ -116,7 +127,9 @@ export function createTransport(options: TransportOptions): Transport {
     const exchange = await send(request, { ...options, agents, signal, isStream: true });
     const { response } = exchange;
     if (response.statusCode === 200) return response;
-    throw refusal(request, exchange, await readText(response, signal));
+    // The status alone suffices for an error.
+    const body = await readBody(response, { bytes: MAX_ANSWER_BYTES.watch }).catch(() => NO_BODY);
+    throw refusal(request, exchange, body.toString('utf8'));
   };
 
   return {
@@ -258,6 +271,45 @@ function readAnswer(request: KubernetesRequest, exchange: Exchange): JsonObject 
   return parseAnswer(request, statusCode, body);
 }
 
+/**
+ * Parses the body of a 2xx response. Throws `bad_answer` for partial content, and unless the body is a single object
+ * within the bounds. With `fields`, only these are returned.
+ */
+function parseAnswer(request: KubernetesRequest, status: number, body: Buffer): JsonObject {
+  const fail = (why: string): KubernetesError =>
+    new KubernetesError('bad_answer', `${request.doing}: ${status}, but ${why}`);
+  if (!isComplete(request, status)) throw fail('the response is not complete');
+  request.onBody?.(body);
+  let parsed: unknown;
+  try {
+    const bounds = request.lane === 'list' ? LIST_BOUNDS : JSON_BOUNDS;
+    const { fields } = request;
+    parsed = fields === undefined ? parseJsonWithin(body, bounds) : parseFields(body, fields, bounds);
+  } catch (error) {
+    throw fail(
+      error instanceof JsonBoundsError
+        ? `the response has ${error.message}`
+        : 'the response is not valid JSON',
+    );
+  }
+  const object = asObject(parsed);
+  if (object === null) throw fail('the response is not an object');
+  return object;
+}
+
+/** Throws as `parseJsonWithin`. */
+function parseFields(body: Buffer, fields: JsonFields, bounds: JsonBounds): unknown {
+  const pruned = pruneJson(body, fields, bounds);
+  if (pruned === null) throw new SyntaxError('the JSON ends early');
+  if ('excess' in pruned) throw new JsonBoundsError(pruned.excess);
+  return JSON.parse(pruned.text);
+}
+
+/** 203 was changed by a proxy, 201 and 202 answer writes, 206 is partial content. */
+function isComplete({ method }: KubernetesRequest, status: number): boolean {
+  return status === 200 || status === 203 || (method !== 'GET' && (status === 201 || status === 202));
+}
+
 function refusal(request: KubernetesRequest, exchange: Exchange, body: string): KubernetesError {
   const { response, authorization, clock } = exchange;
   return refusalError({
@@ -283,4 +335,15 @@ function retryDelayMs(
   return error.kind === 'server_error' && error.retryAfterSeconds !== null
     ? Math.max(error.retryAfterSeconds, 0.5) * 1000 * (1 + clock.random())
     : null;
+}
+
+/** `signal` and `close` destroy the connection. */
+function holdStream(body: IncomingMessage, signal: AbortSignal | undefined): WatchStream {
+  body.socket.setKeepAlive(true, KEEP_ALIVE_MS);
+  const stop = (): void => void body.destroy();
+  if (signal?.aborted === true) stop();
+  if (signal !== undefined) body.on('close', onAbort(signal, stop));
+  // Without a listener, an error between two reads would end the process. The reader also gets the error.
+  body.on('error', () => undefined);
+  return { chunks: body as AsyncIterable<Buffer>, close: stop };
 }

@@ -1,4 +1,4 @@
-import { rateLimitMs } from '../requests/rate-limit.js';
+import { rateLimitMs } from '../requests/retry.js';
 import { UNKNOWN_OUTCOME, type KubernetesError } from '../api/types.js';
 import { chooseWrites, type BucketWrite, type KnownEntry, type PutResult } from './choose-writes.js';
 import type {

@@ -1,6 +1,5 @@
 import { nameScope, type ResourceScope } from './list-pages.js';
-import type { Transport } from '../requests/transport.js';
-import type { WatchStream } from '../requests/watch-stream.js';
+import type { Transport, WatchStream } from '../requests/transport.js';
 
 const WATCH_START_DEADLINE_MS = 30_000;
 

@@ -1,5 +1,5 @@
+import { onAbort } from '../../units/abort.js';
 import { sleep, withDeadline, type Clock } from '../../units/clock.js';
-import { IdleError, withIdleLimit } from '../requests/idle-limit.js';
 import { objectIn, textIn, type JsonObject } from '../api/json.js';
 import { type Listing, listAll, listNotOlder, nameScope, type ResourceScope } from './list-pages.js';
 import type { Log } from '../../units/log.js';
@@ -42,6 +42,7 @@ export interface ReflectorOptions<T extends WatchedObject> extends Pick<Listing<
   readonly listsWithoutWatch?: boolean;
 }
 
+const IDLE_MS = 150_000;
 const MIN_WATCH_SECONDS = 240;
 /** Random, 240 to 480 s, so that watches do not all restart together. */
 const WATCH_SPAN_SECONDS = 241;
@@ -297,4 +298,43 @@ class ReflectorLoop<T extends WatchedObject> {
   get #name(): string {
     return nameScope(this.#options.scope);
   }
+}
+
+class IdleError extends Error {
+  override name = 'IdleError';
+}
+
+/**
+ * Runs `work` with a signal that is aborted when `idleMs` reaches 150 s, and then throws `IdleError`. A hung server
+ * keeps its connection open, so only the absence of events shows the problem. Source: reliability.md, K12 and K14.
+ */
+async function withIdleLimit(
+  {
+    clock,
+    signal,
+    idleMs,
+  }: { readonly clock: Clock; readonly signal: AbortSignal; readonly idleMs: () => number },
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const controller = new AbortController();
+  const idle = new IdleError('no event');
+  let cancel = (): void => undefined;
+  const arm = (): void => {
+    const leftMs = IDLE_MS - idleMs();
+    if (leftMs <= 0) controller.abort(idle);
+    else cancel = clock.after(leftMs, arm);
+  };
+  const follow = (): void => controller.abort(signal.reason);
+  if (signal.aborted) follow();
+  const forget = onAbort(signal, follow);
+  arm();
+  try {
+    await work(controller.signal);
+  } catch (error) {
+    if (controller.signal.reason !== idle) throw error;
+  } finally {
+    cancel();
+    forget();
+  }
+  if (controller.signal.reason === idle) throw idle;
 }

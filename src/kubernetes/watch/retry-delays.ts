@@ -1,7 +1,5 @@
 import type { Clock } from '../../units/clock.js';
-import { createBackoff } from '../requests/backoff.js';
-import { rateLimitMs } from '../requests/rate-limit.js';
-import { createRefusals } from '../requests/refusals.js';
+import { createBackoff, createRefusals, rateLimitMs } from '../requests/retry.js';
 import type { KubernetesError } from '../api/types.js';
 import { WatchEventError } from './watch-events.js';
 

@@ -211,8 +211,8 @@ export const BUGS: readonly Bug[] = [
   bug(
     'refusal-believed-at-once',
     { by: ['I18'], when: ['api-restart'] },
-    edit('kubernetes/requests/refusals.js', 'const BELIEVED_MS = 15_000;', 'const BELIEVED_MS = 0;'),
-    edit('kubernetes/requests/refusals.js', 'const BELIEVED_TRIES = 4;', 'const BELIEVED_TRIES = 1;'),
+    edit('kubernetes/requests/retry.js', 'const BELIEVED_MS = 15_000;', 'const BELIEVED_MS = 0;'),
+    edit('kubernetes/requests/retry.js', 'const BELIEVED_TRIES = 4;', 'const BELIEVED_TRIES = 1;'),
   ),
   bug(
     'room-not-waited-for',
@@ -222,7 +222,7 @@ export const BUGS: readonly Bug[] = [
   bug(
     'retry-after-not-waited-for',
     { by: ['I16'], when: ['rate-limited'] },
-    edit('kubernetes/requests/rate-limit.js', 'return Math.max(', 'return 10; return Math.max('),
+    edit('kubernetes/requests/retry.js', 'return Math.max(', 'return 10; return Math.max('),
   ),
   bug(
     'stale-cache-trusted',
@@ -236,7 +236,7 @@ export const BUGS: readonly Bug[] = [
   bug(
     'silent-watch-kept',
     { by: ['I12', 'I18'], when: ['silent'] },
-    edit('kubernetes/requests/idle-limit.js', 'const IDLE_MS = 150_000;', 'const IDLE_MS = 2_000_000_000;'),
+    edit('kubernetes/watch/reflector.js', 'const IDLE_MS = 150_000;', 'const IDLE_MS = 2_000_000_000;'),
   ),
   bug(
     'version-of-an-error-taken',
@@ -268,7 +268,7 @@ export const BUGS: readonly Bug[] = [
   bug(
     'no-back-off',
     { by: ['I16'], when: ['refused', 'status'] },
-    edit('kubernetes/requests/backoff.js', 'return waitMs;', 'return 0;'),
+    edit('kubernetes/requests/retry.js', 'return waitMs;', 'return 0;'),
   ),
   bug(
     'a-failure-ends-the-loop',

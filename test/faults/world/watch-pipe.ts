@@ -1,4 +1,4 @@
-import type { WatchStream } from '../../../src/kubernetes/requests/watch-stream.js';
+import type { WatchStream } from '../../../src/kubernetes/requests/transport.js';
 
 /** The body of a watch for its reader: chunks arrive when the other side sends them. */
 export class WatchPipe implements WatchStream {

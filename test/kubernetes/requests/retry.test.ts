@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { createRefusals } from '../../../src/kubernetes/requests/refusals.js';
+import { createRefusals } from '../../../src/kubernetes/requests/retry.js';
 import { ManualClock } from '../../support/manual-clock.js';
 
 /** Returns whether each 403 of a series is accepted; `waits`: the seconds before each but the first. */
