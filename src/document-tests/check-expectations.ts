@@ -8,7 +8,7 @@ import { type TestInput, durationSeconds } from './test-schema.js';
 
 const LIMITS: readonly string[] = LIMIT_NAMES;
 
-/** By condition: the reasons that a decision can give. Others are about the cluster, which a test does not have. */
+/** Condition -> reasons that a decision can give. Other reasons depend on the cluster, which a test does not have. */
 export const REASONS: ReadonlyMap<string, readonly string[]> = new Map([
   [
     'AbleToScale',
@@ -48,7 +48,10 @@ interface ExpectationContext {
   readonly maxSeconds: number;
 }
 
-/** Returns the expectations by round. Several of one round must not contradict each other. */
+/**
+ * Returns the expectations in the order of their rounds. Expectations for the same round must not contradict each
+ * other.
+ */
 export function checkExpectations(
   inputs: TestInput['expect'],
   path: Path,
@@ -126,7 +129,7 @@ function checkOne(
   return findings;
 }
 
-/** Returns why a decision never has this condition; null: it may have it. */
+/** Returns why a decision never has this condition; null: it can have it. */
 function conditionRule(type: string, reason: string): string | null {
   const known = REASONS.get(type);
   if (known === undefined)

@@ -40,7 +40,7 @@ export function checkSeries(
   return { inputs, findings };
 }
 
-/** A metric is named by its identity, or by `TYPE/IDENTITY` if two types have the same. */
+/** A metric is identified by its identity, or by `TYPE/IDENTITY` if two types have the same identity. */
 function findMetric(name: string, path: Path, metrics: readonly MetricSpec[]): number | Finding {
   const longName = ({ type, identity }: MetricSpec): string => `${type}/${identity}`;
   const found = metrics.flatMap((metric, index) =>

@@ -3,50 +3,50 @@ import type { Position } from '../scaler/problems/problem.js';
 import type { Instant } from '../units/time.js';
 import type { Series } from './parse-series.js';
 
-/** One test of a document, checked. */
+/** One valid test of a document. */
 export interface DocumentTest {
   readonly name: string;
   readonly file: string;
   readonly scaler: Scaler;
   readonly start: Instant;
-  /** Between two values of a series. */
+  /** Time between two values of a series. */
   readonly intervalSeconds: number;
-  /** Ready at the start. */
+  /** Ready pods at the start. */
   readonly replicas: number;
-  /** From the creation of a pod until it is ready. */
+  /** Seconds from the creation of a pod until it is ready. */
   readonly podStartSeconds: number;
-  /** False: the replicas stay as they are. */
+  /** Whether decisions change the replicas. */
   readonly carryOut: boolean;
-  /** By index of the metric in the document. */
+  /** One entry for each metric of the document, in the same order. */
   readonly inputs: readonly (readonly MetricInput[])[];
-  /** Ascending by round. */
+  /** In ascending order of rounds. */
   readonly expectations: readonly Expectation[];
 }
 
 export interface MetricInput {
-  /** Null: each ready pod, or a metric that is not per pod. */
+  /** Null: all ready pods, or a metric that is not per pod. */
   readonly pod: string | null;
-  /** The values are divided among the ready pods. */
+  /** Whether the values are divided among the ready pods. */
   readonly isShared: boolean;
   readonly values: Series;
 }
 
 export interface Expectation {
   readonly place: Position | null;
-  /** After the start, as written and in seconds. */
+  /** Time after the start, as written in the test. */
   readonly at: string;
   readonly atSeconds: number;
   /** The last round at or before `at`. */
   readonly roundSeconds: number;
   readonly replicas: number | null;
   readonly recommendedReplicas: number | null;
-  /** Names in the order in which they were applied. */
+  /** Names in the order in which the limits were applied. */
   readonly limits: readonly string[] | null;
-  /** Reason by type. */
+  /** Condition type -> reason. */
   readonly conditions: Readonly<Record<string, string>>;
 }
 
-/** A field of a decision that is not as expected. */
+/** A field of a decision that differs from the expectation. */
 export interface Mismatch {
   readonly field: string;
   readonly expected: unknown;
@@ -56,13 +56,13 @@ export interface Mismatch {
 export interface Failure {
   readonly expectation: Expectation;
   readonly mismatches: readonly Mismatch[];
-  /** Of the decision. */
+  /** The reason of the decision. */
   readonly reason: string;
 }
 
 export interface TestResult {
   readonly test: DocumentTest;
   readonly failures: readonly Failure[];
-  /** Why the test could not run to its end; null: it could. */
+  /** Why the test did not finish; null: it finished. */
   readonly error: string | null;
 }

@@ -1,11 +1,14 @@
-/** The values of a series, one per interval. They are not stored, because a short text can name millions of them. */
+/**
+ * The values of a series, one per interval. They are computed on demand, because a short text can name millions of
+ * values.
+ */
 export interface Series {
   readonly length: number;
-  /** Null: the query returns nothing then, also after the last value. */
+  /** Null: the query returns no series at this time; always after the last value. */
   readonly at: (index: number) => number | null;
 }
 
-/** Ten weeks at one value per minute. */
+/** Ten weeks with one value per minute. */
 export const MAX_VALUES = 100_000;
 
 const NUMBER = String.raw`[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?`;
@@ -15,7 +18,7 @@ const GAP = /^(?:_|stale)(?:x(\d{1,9}))?$/;
 
 /**
  * Parses the notation of promtool: `1 2.5`, `0+10x3` (0 10 20 30), `50-5x2` (50 45 40), `7x2` (7 7 7), `_` and `_x3`
- * (no sample), `stale`. Returns `offset` and message of the first error, at the latest above `MAX_VALUES`.
+ * (no sample), `stale`. Returns `offset` and message of the first error. More than `MAX_VALUES` values are an error.
  */
 export function parseSeries(
   text: string,
@@ -36,14 +39,14 @@ export function parseSeries(
       at: (index) => {
         const term = termAt(terms, index);
         if (term === undefined || term.first === null) return null;
-        // A sum of steps would add up the errors of rounding.
+        // A repeated sum would accumulate rounding errors.
         return Number((term.first + (index - term.end + term.count) * term.step).toPrecision(15));
       },
     },
   };
 }
 
-/** Undefined: after the last one. */
+/** Returns undefined after the last term. */
 function termAt<T extends { readonly end: number }>(terms: readonly T[], index: number): T | undefined {
   let [low, high] = [0, terms.length];
   while (low < high) {

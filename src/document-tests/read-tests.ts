@@ -16,10 +16,10 @@ import { checkSeries } from './check-series.js';
 import type { DocumentTest } from './document-test.js';
 import { type TestFileInput, type TestInput, durationSeconds, testFileSchema } from './test-schema.js';
 
-/** A test file whose fields are valid, before its scaler documents are read. */
+/** A valid test file before its scaler documents are read. */
 export interface TestFile {
   readonly file: string;
-  /** Paths as written. */
+  /** Paths as in the file. */
   readonly scalers: readonly string[];
   /** Checks the tests against the scalers of these documents. */
   readonly complete: (scalers: readonly Scaler[]) => {

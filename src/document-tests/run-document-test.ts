@@ -12,9 +12,9 @@ import { sampleOf } from './sample-of.js';
 import { MAX_PODS } from './test-schema.js';
 
 /**
- * Runs a test with the `decide` that scales the cluster: one round at the start and one per sync period, each carried
- * out before the next, unless the test says otherwise. Pause and dry run of the document are ignored. Awaits `pause`
- * before each round, because many rounds of many pods take minutes; if it rejects, so does the result.
+ * Runs a test with the `decide` that scales the cluster: one round at the start and one per sync period. Each decision
+ * is carried out before the next round, unless the test disables that. Pause and dry run of the document are ignored.
+ * Awaits `pause` before each round, because many rounds with many pods take minutes; rejects if `pause` rejects.
  */
 export async function runDocumentTest(test: DocumentTest, pause: () => Promise<void>): Promise<TestResult> {
   const { scaler, start, inputs } = test;
@@ -44,7 +44,7 @@ export async function runDocumentTest(test: DocumentTest, pause: () => Promise<v
       if (mismatches.length > 0) failures.push({ expectation, mismatches, reason: decision.reason });
     }
     const { desiredReplicas } = decision;
-    // A change that is not carried out must not count for windows and policies.
+    // A decision that is not carried out must not count for windows and policies.
     state = test.carryOut ? decision.state : { ...decision.state, ...changesOf(state) };
     if (!test.carryOut || desiredReplicas === fleet.replicas()) continue;
     if (desiredReplicas > MAX_PODS)

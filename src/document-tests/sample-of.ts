@@ -5,7 +5,7 @@ import { milliToNumber } from '../units/quantity.js';
 import type { Instant } from '../units/time.js';
 import type { MetricInput } from './document-test.js';
 
-/** Returns what the query of a metric answers. `index`: which value of the series is in effect. */
+/** Returns the answer of the query of a metric. `index`: the position in the series. */
 export function sampleOf(
   metric: MetricSpec,
   inputs: readonly MetricInput[],
@@ -36,7 +36,10 @@ const NO_SERIES = errorSample(
   'no series has a value at this time; 80x10 repeats a value 10 times',
 );
 
-/** A series of one pod takes precedence. A series of all pods has values of ready pods only. */
+/**
+ * A series for one pod takes precedence over a series for all pods. A series for all pods has values for ready pods
+ * only.
+ */
 function valuesByPod(
   inputs: readonly MetricInput[],
   index: number,
@@ -58,7 +61,7 @@ function valuesByPod(
   return values;
 }
 
-/** A value is in the unit of its target: percent of the request for a utilization, else the usage of the pod. */
+/** A value has the unit of its target: percent of the request for a utilization, otherwise the usage of the pod. */
 function usageOf(
   metric: Extract<MetricSpec, { readonly type: 'Resource' | 'ContainerResource' }>,
   value: number,

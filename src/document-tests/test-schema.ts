@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { DURATION_FORM, parseDuration } from '../units/duration.js';
 
-/** A fleet is a list of pods, each of which a decision visits. */
+/** Each decision visits the list of pods. */
 export const MAX_PODS = 10_000;
 
 const duration = z.union([z.string(), z.number()]).refine((value) => durationSeconds(value) !== null, {

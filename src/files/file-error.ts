@@ -1,4 +1,4 @@
-/** A file that exists but is not read, because it is no regular file or too large. */
+/** A file is rejected because it is not a regular file or too large. */
 export class FileError extends Error {
   override name = 'FileError';
 }

@@ -6,16 +6,16 @@ import { Socket } from 'node:net';
 import { promisify } from 'node:util';
 
 interface ReadBounds {
-  /** A longer file is rejected. Reads at most one byte more. */
+  /** Maximum length. Reads at most one byte more. */
   readonly mostBytes: number;
   /** Time limit for a file system that does not respond. Default: none. */
   readonly deadline?: { readonly clock: Clock; readonly ms: number };
   /**
-   * Also reads a pipe, such as `<(command)` of a shell, to its end or until `signal` is aborted. Default: only regular
+   * Also reads a pipe, such as `<(command)` of a shell, until it ends or `signal` is aborted. Default: only regular
    * files.
    */
   readonly pipe?: { readonly signal?: AbortSignal };
-  /** Whether the caller has just seen a regular file. Default: that is checked before the file is opened. */
+  /** Whether the caller has just checked that the file is regular. Default: this function checks it. */
   readonly isRegular?: boolean;
 }
 
@@ -25,14 +25,14 @@ interface BoundedFile {
 }
 
 /**
- * Reads in progress. Each occupies one of the four libuv threads for files and host names, even after its caller
- * stopped waiting, so callers for the same file share one read.
+ * Reads in progress. Each read occupies one of the four libuv threads for files and host names, even after its caller
+ * has stopped waiting. Callers for the same file therefore share one read.
  */
 const underWay = new Map<string, Promise<BoundedFile>>();
 
 /**
- * Reads a regular file, or a link to one. Other files are rejected: a named pipe may block, a device never ends, and
- * opening a device may have side effects. Throws `FileError`, or the error of the system.
+ * Reads a regular file, or a link to one. Rejects other files: a named pipe may block, a device never ends, and opening
+ * a device may have side effects. Throws `FileError` or the system error.
  */
 export async function readBounded(path: string, bounds: ReadBounds): Promise<BoundedFile> {
   if (bounds.pipe !== undefined) return readFound(path, bounds);
@@ -61,7 +61,7 @@ async function readFound(path: string, { mostBytes, pipe, isRegular }: ReadBound
       return { bytes: await readPipe(path, mostBytes, pipe.signal), dev: found.dev };
     mustBeRegular(found);
   }
-  // The file may have become a pipe since the check. Without O_NONBLOCK, opening a pipe waits for a writer.
+  // The file may have become a pipe after the check. Without O_NONBLOCK, opening a pipe waits for a writer.
   const file = await settled<number>((done) => open(path, constants.O_RDONLY | constants.O_NONBLOCK, done));
   try {
     const opened = await settled<Stats>((done) => fstat(file, done));
@@ -75,7 +75,7 @@ async function readFound(path: string, { mostBytes, pipe, isRegular }: ReadBound
 
 type Done<T> = (error: Error | null | undefined, value?: T) => void;
 
-/** Of functions with callbacks: those with promises take three times as long, which counts for 10,000 files. */
+/** Uses functions with callbacks: functions with promises take three times as long, which matters for 10,000 files. */
 function settled<T>(start: (done: Done<T>) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     start((error, value) => {
@@ -98,8 +98,8 @@ function mustBeRegular(found: FileKind): void {
 const CHUNK_BYTES = 65_536;
 
 /**
- * The size is only a hint: a file may grow, and files in /proc have size 0. A regular file has ended where a read returns
- * less than was asked for, so one byte more than the size is asked for.
+ * The size is only a hint: a file may grow, and files in /proc have size 0. A regular file has ended if a read returns
+ * less than requested, so the first read requests one byte more than the size.
  */
 async function readOpened(
   file: number,

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { FileError, tooLong } from './file-error.js';
 
 interface Line {
-  /** From 1. */
+  /** Line number, starting at 1. */
   readonly number: number;
   readonly text: string;
 }
@@ -10,8 +10,8 @@ interface Line {
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * Yields the lines of a regular file, without keeping more than one in memory. The last line may have no line break.
- * Throws `FileError` for a line that is longer than `mostBytes`, or the error of the system.
+ * Yields the lines of a regular file and keeps only one in memory. The last line may have no line break. Throws
+ * `FileError` for a line that is longer than `mostBytes`, or the system error.
  */
 export async function* readLines(path: string, mostBytes: number): AsyncGenerator<Line> {
   const file = await open(path, 'r');

@@ -3,17 +3,17 @@ import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import { errorCode } from '../units/error-code.js';
 import { FileError } from './file-error.js';
 
-/** A file of lines with a bounded size. Older lines are in PATH.1, still older ones in PATH.2 and so on. */
+/** A file of lines with a bounded size. Older lines are in PATH.1, the next older ones in PATH.2 and so on. */
 export interface RotatingFile {
   /**
-   * Appends complete lines, at most `maxFileBytes`. Rejects with `FileError` or the error of the system; the file then
-   * ends as before. Only one call at a time.
+   * Appends complete lines of at most `maxFileBytes`. Rejects with `FileError` or the system error; the file then ends
+   * as before. Only one call at a time.
    */
   readonly append: (lines: Uint8Array) => Promise<void>;
 }
 
 export interface RotationLimits {
-  /** PATH included. */
+  /** Number of files, including PATH. */
   readonly maxFiles: number;
   readonly maxFileBytes: number;
 }
@@ -21,8 +21,8 @@ export interface RotationLimits {
 const NEWLINE = 0x0a;
 
 /**
- * Opens the file for each call: a file that was moved or deleted, or a volume that was mounted again, needs no restart,
- * and a second process that appends to the same file only rotates it earlier.
+ * Opens the file for each call, so a moved or deleted file and a remounted volume need no restart. A second process
+ * that appends to the same file only causes an earlier rotation.
  */
 export function createRotatingFile(path: string, limits: RotationLimits): RotatingFile {
   return {
@@ -58,7 +58,7 @@ async function appendTo(file: FileHandle, size: number, lines: Uint8Array): Prom
   try {
     await file.appendFile(bytes);
   } catch (error) {
-    // A full disk takes a part of the lines.
+    // A full disk may accept only a part of the lines.
     await file.truncate(size).catch(() => undefined);
     throw error;
   }
@@ -70,7 +70,7 @@ async function isLineOpen(file: FileHandle, size: number): Promise<boolean> {
   return bytesRead === 1 && buffer[0] !== NEWLINE;
 }
 
-/** Renames PATH to PATH.1 and so on. Deletes those from `maxFiles` on, also after the limit was lowered. */
+/** Renames PATH to PATH.1 and so on. Deletes the files from `maxFiles` on, in case the limit was lowered. */
 async function rotate(path: string, maxFiles: number): Promise<void> {
   for (let number = maxFiles; await isDone(unlink(nameOf(path, number))); number += 1);
   for (let number = maxFiles - 1; number >= 1; number -= 1)

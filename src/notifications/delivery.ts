@@ -14,7 +14,7 @@ import { writeBody } from './write-body.js';
 export interface Delivery {
   /** Queues a notification; returns at once. */
   readonly add: (notification: Notification) => void;
-  /** Sends until `signal` is aborted, then once more what waits, for at most 2 s. Never rejects. */
+  /** Sends until `signal` is aborted. Then sends the waiting notifications once, for at most 2 s. Never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -27,7 +27,7 @@ const ATTEMPTS = 4;
 const FIRST_DELAY_MS = 1000;
 const MAX_RETRY_AFTER_SECONDS = 60;
 const LAST_REQUEST_MS = 2000;
-/** Alertmanager ends an alert after this time unless it is refreshed: two refreshes may fail. */
+/** Alertmanager ends an alert after this time unless it is refreshed. Two refreshes may fail. */
 const ALERT_SECONDS = 900;
 const MAX_ALERT_SECONDS = 24 * 3600;
 
@@ -46,7 +46,7 @@ export function createDelivery(
   const { name, format } = config;
   const intervalMs = 60_000 / config.maxPerMinute;
   const queue = createNotificationQueue(format === 'alertmanager' ? ports.isLasting : null);
-  /** Long enough for two refreshes of all failures within `maxPerMinute`. */
+  /** Covers two refreshes of all failures within `maxPerMinute`. */
   const alertsUntil = (): Instant => {
     const refreshMs = Math.ceil(queue.lasting() / MAX_PER_REQUEST) * intervalMs;
     return addSeconds(clock.now(), Math.min(ALERT_SECONDS + (2 * refreshMs) / 1000, MAX_ALERT_SECONDS));
@@ -57,7 +57,7 @@ export function createDelivery(
   let wake = new AbortController();
   let isFailing = false;
 
-  /** Logs the first failure and the recovery, not each failure of a long outage. */
+  /** Logs the first failure and the recovery of an outage, not each failure. */
   const report = (result: PostResult, notifications: number): void => {
     if (result.kind === 'sent') {
       if (isFailing) log.info('notifications are sent again', { receiver: name });
@@ -104,7 +104,7 @@ export function createDelivery(
     const waitMs = Math.max(dueMs ?? Infinity, nextRequestMs) - nowMs;
     if (waitMs > 0) {
       wake = new AbortController();
-      // Without anything to send, only `add` or the end wakes it up.
+      // With nothing to send, only `add` or the end wakes this loop.
       await sleep(clock, Math.min(waitMs, LONGEST_TIMER_MS), wake.signal);
       return;
     }

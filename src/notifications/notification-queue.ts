@@ -1,9 +1,9 @@
 import type { Failure, Notification } from './notification.js';
 
 /**
- * Notifications that wait to be sent: at most 1,000. A failure replaces a waiting one of the same scaler and subject, and
- * a failure that ends before it was sent is forgotten: a receiver learns the last state, not each change of it. With
- * `isLasting`, a failure that lasts is due again 5 minutes after it was sent, behind what is new.
+ * Notifications that wait to be sent, at most 1,000. A failure replaces a waiting failure of the same scaler and
+ * subject. A failure that ends before it is sent is dropped: a receiver gets the last state, not each change. With
+ * `isLasting`, a failure that lasts is due again 5 minutes after it was sent, after all new notifications.
  */
 export interface NotificationQueue {
   /** Returns the number of dropped notifications: 1 if the queue was full, else 0. */
@@ -12,21 +12,21 @@ export interface NotificationQueue {
   readonly dueMs: () => number | null;
   /** Removes and returns at most `limit` due notifications. */
   readonly take: (nowMs: number, limit: number) => readonly Notification[];
-  /** Forgets that `notifications` were taken, after they could not be sent. A failure that is refreshed stays. */
+  /** Forgets that `notifications` were taken because they could not be sent. A refreshed failure stays. */
   readonly markLost: (notifications: readonly Notification[]) => void;
-  /** How many failures are refreshed. */
+  /** Number of failures that are refreshed. */
   readonly lasting: () => number;
 }
 
 const MAX_WAITING = 1000;
-/** Of subjects whose last state is remembered. */
+/** Maximum number of subjects with a remembered state. */
 const MAX_SUBJECTS = 10_000;
-/** Events of one round arrive together, and are sent together. */
+/** Events of one round arrive together. One request sends them. */
 const GROUP_MS = 1000;
-/** Per scaler and subject, so that a failure that comes and goes is reported once a minute. */
+/** Minimum interval per scaler and subject, so a flapping failure is reported once a minute. */
 const REPEAT_MS = 60_000;
 
-/** For receivers that end an alert which is not sent again. */
+/** Interval for receivers that end an alert unless it is sent again. */
 const REFRESH_MS = 300_000;
 
 interface Waiting {
@@ -39,7 +39,9 @@ export function createNotificationQueue(
   isLasting: ((failure: Failure) => boolean) | null = null,
 ): NotificationQueue {
   const waiting = new Map<string, Waiting>();
-  /** By subject, in the order of the times: only failures that were sent and recent ends of failures. */
+  /**
+   * Subject -> last notification, in order of time. Contains only failures that were sent and recent ends of failures.
+   */
   const told = new Map<string, Told>();
 
   const remember = (failure: Failure, atMs: number): void => {
@@ -62,7 +64,7 @@ export function createNotificationQueue(
     for (const [key, { lasting, atMs }] of [...told]) {
       if (taken.length === limit || atMs + REFRESH_MS > nowMs) break;
       if (lasting === null || isLasting === null) continue;
-      // Its end was lost, or another replica decides for the scaler: the alert expires.
+      // The end of the failure was lost, or another replica decides for the scaler: the alert expires.
       if (isLasting(lasting)) taken.push(lasting);
       else told.delete(key);
     }
@@ -95,7 +97,7 @@ export function createNotificationQueue(
       const due = [...waiting].filter(([, { dueMs }]) => dueMs <= nowMs).slice(0, limit);
       const first = due.map(([key, { notification }]) => {
         waiting.delete(key);
-        // Also while it is being sent: its end must follow it.
+        // Remembers a failure while it is being sent, so its end is sent after it.
         if (notification.event === 'failure') remember(notification, nowMs);
         return notification;
       });
@@ -119,11 +121,11 @@ export function createNotificationQueue(
 interface Told {
   readonly failing: boolean;
   readonly atMs: number;
-  /** The failure to send again; null: it is not. */
+  /** The failure to send again; null: none. */
   readonly lasting: Failure | null;
 }
 
-/** The ID of a rescale is unique: none replaces another. */
+/** The ID of a rescale is unique, so no rescale replaces another one. */
 function keyOf(notification: Notification): string {
   if (notification.event === 'rescale') return notification.id;
   return `${notification.namespace}/${notification.name} ${notification.subject}`;

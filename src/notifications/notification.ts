@@ -5,7 +5,7 @@ import { cleanText } from '../units/clean-text.js';
 import type { Instant } from '../units/time.js';
 
 interface CommonFields {
-  /** Unique among the processes. */
+  /** Unique across processes. */
   readonly id: string;
   readonly at: Instant;
   readonly namespace: string;
@@ -34,8 +34,8 @@ export type Notification = Rescale | Failure;
 const MAX_TEXT_LENGTH = 1024;
 
 /**
- * Returns the notification of a service event; null: a reload or a held change has none. A change that
- * failed is reported as the condition AbleToScale, which also reports its end.
+ * Returns the notification of a service event; null: none, as for a reload or a held change. A failed change is
+ * reported as the condition AbleToScale, which also reports its end.
  */
 export function notificationOf({ id, event }: NumberedEvent): Notification | null {
   if (event.type === 'reload') return null;
@@ -72,7 +72,7 @@ export function textOf(notification: Notification): string {
   return `${scaler} ${failing ? 'failing' : 'recovered'}: ${subject}: ${message}`;
 }
 
-/** On one line, so that a message cannot imitate the line of another scaler. */
+/** Keeps one line, so a message cannot imitate the line of another scaler. */
 function truncate(message: string): string {
   const text = cleanText(message.replace(/\s+/g, ' '));
   return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH - 3)}...` : text;

@@ -17,7 +17,8 @@ export interface Notifier {
 
 /**
  * Notifies receivers of the events in `feed`. Only a replica that decides has events, so only the leader, or with
- * sharding the owner of a scaler, sends them. A decision never waits: the feed hands an event to a queue in memory.
+ * sharding the owner of a scaler, sends notifications. A decision never waits: the feed adds an event to an in-memory
+ * queue.
  */
 export function createNotifier(options: {
   readonly receivers: readonly ReceiverConfig[];

@@ -7,7 +7,7 @@ import type { Clock } from '../units/clock.js';
 import { withDeadline } from '../units/clock.js';
 import type { ReceiverConfig } from './receiver-config.js';
 
-/** Why a request failed, one of a closed set: it contains nothing of the URL, the token or the answer. */
+/** Why a request failed. The closed set contains no part of the URL, the token or the answer. */
 export type PostFailure =
   | 'credentials'
   | 'connection'
@@ -31,7 +31,7 @@ export type PostResult =
 export interface Receiver {
   /** Sends a JSON body. Never throws. */
   readonly post: (body: string, options: RequestLimits) => Promise<PostResult>;
-  /** Reads a page: any answer below 500 means that the receiver can be reached. Never throws. */
+  /** Reads a page. Any status below 500 means that the receiver is reachable. Never throws. */
   readonly probe: (options: RequestLimits) => Promise<PostResult>;
 }
 
@@ -44,8 +44,9 @@ const ALERTS_PATH = '/api/v2/alerts';
 const STATUS_PATH = '/api/v2/status';
 
 /**
- * Creates the client of a receiver: http and https only, no proxy from the environment, no redirect, which would send
- * the token to another server. The files are read again when they change. The body of an answer is not read.
+ * Creates the client of a receiver. It uses only http and https, no proxy from the environment, and no redirects, which
+ * would send the token to another server. It reads the secret files again when they change, and does not read the body
+ * of an answer.
  */
 export function createReceiver(config: ReceiverConfig, clock: Clock): Receiver {
   const httpAgent = new HttpAgent({ keepAlive: false });
@@ -99,7 +100,7 @@ export function createReceiver(config: ReceiverConfig, clock: Clock): Receiver {
     post: (body, limits) => send({ method: 'POST', path: ALERTS_PATH, body }, limits),
     probe: async (limits) => {
       const result = await send({ method: 'GET', path: STATUS_PATH, body: null }, limits);
-      // A webhook may accept POST only. Alertmanager has the page.
+      // A webhook may accept only POST. Alertmanager serves the page.
       const isExpected =
         result.kind === 'failed' && result.why === 'rejected' && config.format !== 'alertmanager';
       return isExpected ? { kind: 'sent' } : result;
@@ -107,12 +108,12 @@ export function createReceiver(config: ReceiverConfig, clock: Clock): Receiver {
   };
 }
 
-/** Returns whether a text is a URL of http or https, of one line. */
+/** Returns whether a text is a one-line URL with http or https. */
 function isHttpUrl(text: string): boolean {
   return /^https?:\/\/\S+$/i.test(text) && URL.canParse(text);
 }
 
-/** `base` may be the URL of the server, with its prefix, or that of its API. */
+/** `base` may be the URL of the server with its prefix, or the URL of its API. */
 function alertmanagerUrl(base: string, path: string): string {
   const url = new URL(base);
   const prefix = withoutTrailingSlashes(url.pathname).replace(/\/api\/v2(\/alerts)?$/, '');

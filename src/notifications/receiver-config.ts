@@ -6,7 +6,7 @@ export type EventKind = 'rescale' | 'failure';
 export interface ReceiverConfig {
   readonly name: string;
   readonly format: 'json' | 'slack' | 'alertmanager';
-  /** One of `url` and `urlFile` is set. The URL in a file is a secret. */
+  /** Exactly one of `url` and `urlFile` is set. The URL in a file is a secret. */
   readonly url: string | null;
   readonly urlFile: string | null;
   readonly bearerTokenFile: string | null;
@@ -15,6 +15,6 @@ export interface ReceiverConfig {
   /** Empty: all. */
   readonly namespaces: readonly string[];
   readonly timeoutSeconds: number;
-  /** Requests, each with up to 50 events. */
+  /** Maximum number of requests, each with up to 50 events. */
   readonly maxPerMinute: number;
 }

@@ -5,8 +5,8 @@ import type { Notification } from './notification.js';
 import type { ReceiverConfig } from './receiver-config.js';
 
 /**
- * Returns the JSON body of a request with `notifications`, of which there is at least one. `alerts`: until when an alert
- * lasts if it is not sent again.
+ * Returns the JSON body of a request with at least one notification. `alerts`: when an alert ends unless it is sent
+ * again.
  */
 export function writeBody(
   format: ReceiverConfig['format'],
@@ -32,8 +32,8 @@ function jsonEvent(notification: Notification): unknown {
 
 /**
  * Unescaped, a message could mention a channel or form a link with another text: in Slack by `<!channel>` and
- * `<URL|TEXT>`, in Mattermost and Rocket.Chat by `@all`, `@here` and `[TEXT](URL)`. These two know no escape of `@` that
- * Slack does not show, so the fullwidth sign replaces it.
+ * `<URL|TEXT>`, in Mattermost and Rocket.Chat by `@all`, `@here` and `[TEXT](URL)`. Mattermost and Rocket.Chat have no
+ * escape of `@` that Slack hides, so the fullwidth sign replaces it.
  */
 function slackText(text: string): string {
   return text
@@ -46,7 +46,7 @@ function slackText(text: string): string {
 
 const RESCALE_SECONDS = 300;
 
-/** Source: postableAlert of the API v2 of Alertmanager. The labels of an alert and of its end are equal. */
+/** Source: postableAlert of the API v2 of Alertmanager. The start and the end of an alert have the same labels. */
 function alert(notification: Notification, until: Instant): unknown {
   const { at, namespace, name } = notification;
   const labels = { namespace, scaler: name };
@@ -65,7 +65,7 @@ function alert(notification: Notification, until: Instant): unknown {
   return {
     labels: { alertname: 'PromscalerFailure', severity: 'warning', ...labels, subject },
     annotations,
-    // Alertmanager keeps the start of an alert that it knows. Without an end, it would use its `resolve_timeout`.
+    // Alertmanager keeps the start of a known alert. Without an end, it would use its `resolve_timeout`.
     ...(failing ? { startsAt } : {}),
     endsAt: failing ? formatInstant(latest(until, addSeconds(at, 1))) : startsAt,
   };

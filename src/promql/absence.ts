@@ -6,9 +6,9 @@ export interface Filler {
   /** UTF-16 offsets into the query. */
   readonly from: number;
   readonly to: number;
-  /** Null if it depends on the time. */
+  /** Null: it depends on the time. */
   readonly value: number | null;
-  /** Whether it replaces the whole query, not only a part of the data. */
+  /** Whether the constant replaces the whole query, not only a part of the data. */
   readonly isWhole: boolean;
 }
 
@@ -18,7 +18,7 @@ type Value = 'none' | Known;
 interface State {
   readonly value: Value;
   readonly reads: boolean;
-  /** The first part whose constant affects the value. */
+  /** The first part of the query whose constant affects the value. */
   readonly filler: Omit<Filler, 'isWhole'> | null;
 }
 
@@ -26,8 +26,8 @@ interface State {
 type Outage = 'gone' | 'down';
 
 /**
- * Finds the constant that a query returns while its data is missing, and which would then be used as the metric after a
- * failed scrape. Null if the query returns nothing or NaN, or contains no selector. Selectors count as empty, so `or
+ * Finds the constant that a query returns while its data is missing. After a failed scrape, it would be used as the
+ * metric. Null if the query returns nothing or NaN, or contains no selector. Selectors count as empty, so `or
  * (vector(0) and on () up == 1)` is no filler: it is empty while the target is down.
  */
 export function findFiller(expressions: readonly Expression[]): Filler | null {
@@ -133,7 +133,7 @@ function ofAggregate(expression: Of<'aggregate'>, { operands, operandExpressions
   return { value: keepsValue ? value : 'some', reads, filler };
 }
 
-/** Alternatives such as `a or b`: alternatives with data replace those without. */
+/** Handles alternatives such as `a or b`: an alternative with data replaces those without data. */
 function ofAlternatives(
   expression: Expression,
   operands: readonly State[],

@@ -5,8 +5,8 @@ const ADDS: readonly string[] = ['Sum', 'Count', 'CountValues'];
 const KEEPS: readonly string[] = ['Topk', 'Bottomk', 'LimitK', 'LimitRatio'];
 
 /**
- * Whether a query sums the series of a selector that differ in `label`: the first aggregation around the selector that
- * drops the label is a sum or a count. `asWhole` is the result if no aggregation drops it.
+ * Returns whether a query sums the series of a selector that differ in `label`: the innermost aggregation that drops
+ * the label is a sum or a count. `asWhole` is the result if no aggregation drops it.
  */
 export function addsUp(
   query: string,

@@ -11,7 +11,7 @@ export interface QueryFacts {
   readonly type: ValueType | null;
   readonly problems: readonly TypeProblem[];
   readonly labels: LabelSet;
-  /** Null if no constant replaces missing data. */
+  /** Null: no constant replaces missing data. */
   readonly filler: Filler | null;
   /** Index of the first operator whose sides never match; null: none. */
   readonly unmatched: number | null;
@@ -21,8 +21,8 @@ export interface QueryFacts {
 export const analyzeQuery = rememberByQuery(analyzeUncached, 50);
 
 /**
- * Whether no series of the result can have the label, such as `pod` in `sum(x)` and `sum without (pod) (x)`. False if
- * that depends on the data.
+ * Returns whether no series of the result can have the label, such as `pod` in `sum(x)` and `sum without (pod) (x)`.
+ * False if that depends on the data.
  */
 export function dropsLabel(query: string, label: string): boolean {
   const facts = analyzeQuery(query);

@@ -5,12 +5,12 @@ import { rememberByQuery } from './remember-by-query.js';
 import { signatureOf } from './signatures.js';
 import { listVariables } from './variables.js';
 
-/** `pods`: the result for the pods of two workloads is the results for each of them together. */
+/** `pods`: the result for the pods of two workloads is the union of the results for each of them. */
 type Scope = 'pods' | 'constant' | 'other';
 
 type Of<Form extends Expression['form']> = Extract<Expression, { readonly form: Form }>;
 
-/** Functions of all series together, and those that write labels, after which two series may have the same ones. */
+/** Functions that combine all series, or that write labels, after which two series may have equal labels. */
 const NOT_BY_POD: ReadonlySet<string> = new Set([
   'absent',
   'absent_over_time',
@@ -19,7 +19,7 @@ const NOT_BY_POD: ReadonlySet<string> = new Set([
   'scalar',
 ]);
 
-/** Aggregations with one value for each group. The others choose among equal series, or write a label. */
+/** Aggregations with one value per group. Other aggregations select among equal series, or write a label. */
 const AGGREGATES: ReadonlySet<string> = new Set([
   'avg',
   'count',
@@ -33,8 +33,8 @@ const AGGREGATES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a query with `$pods` evaluates each pod on its own, so that one query for the pods of several workloads
- * returns the same series as a query for each of them: all its selectors have `pod=~"$pods"`, and each operator and
+ * Returns whether a query with `$pods` evaluates each pod separately. One query for the pods of several workloads then
+ * returns the same series as a query for each workload: all its selectors have `pod=~"$pods"`, and each operator and
  * aggregation keeps pods apart. False in doubt, and for MetricsQL.
  */
 export const isByPod = rememberByQuery(
@@ -53,7 +53,7 @@ function readScope(query: string): Scope {
     if (expression.form === 'selector') selectors += 1;
     scopes.push(scopeOf(expression, scopes));
   }
-  // `$pods` anywhere else would have the workload's own value there.
+  // Any other use of `$pods` needs the value of one workload.
   const uses = listVariables(query).filter(({ name }) => name === 'pods').length;
   return uses === selectors ? (scopes.at(-1) ?? 'other') : 'other';
 }
@@ -92,7 +92,7 @@ function isOfPods({ matchers }: Of<'selector'>): boolean {
   );
 }
 
-/** One operand by pod, such as the series of rate(), and constants, such as the bounds of clamp(). */
+/** Accepts one operand by pod, such as the series of rate(), and constants, such as the bounds of clamp(). */
 function onePods(operands: readonly Scope[]): Scope {
   const [one = 'other', ...others] = operands.filter((scope) => scope !== 'constant');
   return others.length === 0 ? one : 'other';

@@ -16,11 +16,11 @@ interface Base {
   /** UTF-16 offsets into the query. */
   readonly from: number;
   readonly to: number;
-  /** Indexes of the operands, all lower than the index of the expression. */
+  /** Indexes of the operands. Each one is lower than the index of the expression. */
   readonly operands: readonly number[];
 }
 
-/** Parentheses, `offset` and `@` are `wrapped`. */
+/** `wrapped`: parentheses, `offset` and `@`. */
 export type Expression = Base &
   (
     | { readonly form: 'number'; readonly text: string }
@@ -43,7 +43,7 @@ export type Expression = Base &
       }
     | {
         readonly form: 'binary';
-        /** In lower case. */
+        /** Lower case. */
         readonly operator: string;
         readonly operatorFrom: number;
         readonly isBool: boolean;

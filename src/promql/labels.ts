@@ -31,8 +31,8 @@ export function inferLabels(
 }
 
 /**
- * Returns the index of the first operator whose sides never have equal labels, or null. Either one side has no labels
- * and the other is aggregated by some, or only one side has a label of `on (...)`.
+ * Returns the index of the first operator whose sides never have equal labels, or null. Two cases are found: one side
+ * has no labels and the other is aggregated by some, or only one side has a label of `on (...)`.
  */
 export function findUnmatched(
   expressions: readonly Expression[],

@@ -3,7 +3,7 @@ import { splitSegments } from './segments.js';
 interface Replacement {
   readonly from: number;
   readonly word: string;
-  /** As long as `word`, so that later positions stay valid. */
+  /** Has the length of `word`, so later positions stay valid. */
   readonly text: string;
 }
 
@@ -78,8 +78,8 @@ const STEPS = /^[\d.][a-z\d.]*$/;
 const IS_TEMPLATE = /^\s*WITH\s*\(/i;
 
 /**
- * Replaces MetricsQL with the nearest PromQL of the same length, which keeps offsets. The result is for the syntax
- * tree, never for a server. Null without known MetricsQL, and for WITH templates.
+ * Replaces MetricsQL with PromQL of the same length, which keeps offsets. The result is only for the syntax tree, not
+ * for a server. Null without known MetricsQL, and for WITH templates.
  */
 export function rewriteMetricsql(query: string): string | null {
   const replacements = findReplacements(query);
@@ -146,7 +146,7 @@ function replacementOf(
   return text === ',' && after?.text === ')' && bracket === '(' ? '' : null;
 }
 
-/** Handles sizes such as 8Ki; in a range, also steps (5i) and fractions (1.5h). */
+/** Handles sizes such as 8Ki, and in a range also steps (5i) and fractions (1.5h). */
 function numberOf(text: string, bracket: string | undefined): string | null {
   const size = SIZE.exec(text);
   // 5m is a duration, not a size: Prometheus 3 accepts it as a number.

@@ -18,19 +18,19 @@ export interface ParsedQuery {
   readonly tree: Tree;
   readonly unknownFunctions: readonly UnknownFunction[];
   readonly errorNode: SyntaxNode | null;
-  /** The limit that the query exceeds, for which `tree` is empty; null: none. */
+  /** The limit that the query exceeds; `tree` is then empty. Null: none. */
   readonly limit: QueryLimit | null;
 }
 
-/** Each unknown function takes another parse. */
+/** Each unknown function requires another parse. */
 const MAX_UNKNOWN_FUNCTIONS = 20;
 
-/** Half of a surrogate pair costs the parser 5 us. Outside of strings it is an error, like `?`. */
+/** The parser needs 5 us for half of a surrogate pair. Outside of strings it is an error, as is `?`. */
 const SURROGATE = /[\ud800-\udfff]/g;
 
 /**
- * The grammar looks up lower-case names in a plain object, which inherits these names, so they would be read as
- * keywords.
+ * The grammar looks up lower-case names in a plain object. The object inherits these names, so the grammar would read
+ * them as keywords.
  */
 const INHERITED = /(?<![\w:])(?:constructor|__proto__)(?![\w:])/gi;
 
@@ -71,7 +71,7 @@ function parsable(text: string): string {
   return text.replaceAll(SURROGATE, '?').replaceAll(INHERITED, (name) => 'x'.repeat(name.length));
 }
 
-/** Replaces variables: with a duration where one is expected, with a string literal elsewhere in the code. */
+/** Replaces variables with a duration where one is expected, and with a string literal elsewhere in the code. */
 function maskVariables(query: string): string {
   let text = query;
   for (const { variables } of variableSegments(query)) {
@@ -87,7 +87,7 @@ function replaceAt(text: string, offset: number, replacement: string): string {
   return text.slice(0, offset) + replacement + text.slice(offset + replacement.length);
 }
 
-/** Returns a function name of this length that the grammar accepts with any operands. For one letter, a sign. */
+/** Returns a function name of this length that the grammar accepts with any operands. For length 1, returns a sign. */
 function knownFunction(length: number): string {
   if (length >= 3) return 'abs'.padEnd(length);
   return length === 2 ? 'ln' : '-';

@@ -1,8 +1,8 @@
 import { quoteRegex } from './quoting.js';
 
 /**
- * A regular expression (RE2, anchored by Prometheus) for the pod names of a workload, independent of the current pods,
- * in two parts: workloads of the same kind usually have the same `end`.
+ * A regular expression (RE2, anchored by Prometheus) for the pod names of a workload. It does not depend on the current
+ * pods. It has two parts, because workloads of the same kind usually have the same `end`.
  */
 export interface PodsPattern {
   readonly start: string;
@@ -67,9 +67,9 @@ export function patternText({ start, end }: PodsPattern): string {
 }
 
 /**
- * Returns a pattern for the pods of several workloads. Each `end` occurs once, and what precedes it is sorted: Go's
- * regular expressions combine prefixes only of alternatives that are next to each other, and 100 workloads then cost
- * Prometheus as much as 3 of them in queries of their own.
+ * Returns a pattern for the pods of several workloads. Each `end` occurs once, and the names before it are sorted: Go's
+ * regular expressions combine prefixes only of adjacent alternatives. One query for 100 workloads then costs Prometheus
+ * as much as 3 separate queries.
  */
 export function joinPatterns(patterns: Iterable<PodsPattern>): string {
   const startsByEnd = new Map<string, string[]>();

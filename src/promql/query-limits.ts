@@ -6,12 +6,12 @@ export interface QueryLimit {
   readonly offset: number;
 }
 
-/** In UTF-16 code units. Source: contract.md section 2. */
+/** UTF-16 code units. Source: contract.md section 2. */
 const MAX_LENGTH = 65_536;
 
 /**
  * Each operator, call and bracket is a level of the syntax tree, which is built and visited recursively: 500 operators
- * in 100 brackets take a third of the stack. A token takes the parser 2 to 5 us, or 20 us in error recovery.
+ * in 100 brackets take a third of the stack. The parser takes 2 to 5 us per token, or 20 us in error recovery.
  */
 const LIMITS = [
   { counted: 'operators', most: 500 },
@@ -29,7 +29,7 @@ const OPERATOR_WORDS: ReadonlySet<string> = new Set(['and', 'or', 'unless', 'ata
 // `[` counts as an operator, because a range or subquery follows its operand and may be repeated.
 const OPERATOR_SIGNS = '+-*/%^<>=!@[';
 
-/** The last result: each parse of a long query checks the limit, but does not cache the query. */
+/** The last result. Each parse of a long query checks the limit, but a long query is not cached. */
 let last: { readonly query: string; readonly limit: QueryLimit | null } = { query: '', limit: null };
 
 /**
@@ -61,7 +61,7 @@ const MOST = Object.fromEntries(LIMITS.map(({ counted, most }) => [counted, most
   Record<Counted, number>
 >;
 
-/** Plain fields for speed: a query of 64 KiB may have 64,000 tokens. */
+/** Uses plain fields for speed: a query of 64 KiB may have 64,000 tokens. */
 class Tally {
   readonly counts: Record<Counted, number> = {
     operators: 0,

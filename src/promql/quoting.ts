@@ -23,7 +23,7 @@ export function quoteRegex(text: string): string {
   return text.replace(RE2_SPECIAL, '\\$&');
 }
 
-/** Escapes a string for a literal with this quote, so that no character can end the literal. */
+/** Escapes a string for a literal with this quote. No character can end the literal. */
 export function escapeString(text: string, quote: '"' | "'"): string {
   return text.replace(ESCAPABLE, (character) => escapeCharacter(character, quote));
 }

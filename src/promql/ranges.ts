@@ -17,11 +17,11 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = {
   y: 31_536_000,
 };
 
-/** In seconds; 0: no range. */
+/** Seconds; 0: no range. */
 interface Ranges {
   readonly written: number;
   readonly withLookback: number;
-  /** With 300 for a part whose range is unknown: see `largestKnownRangeSeconds`. */
+  /** Counts 300 for a part with an unknown range: see `largestKnownRangeSeconds`. */
   readonly withUnknown: number;
 }
 
@@ -34,31 +34,31 @@ export function largestRangeSeconds(query: string): number {
   return rangesOf(query).withLookback;
 }
 
-/** Like `largestRangeSeconds`, but a selector without a range counts as 0. */
+/** Same as `largestRangeSeconds`, but a selector without a range counts as 0. */
 export function largestWrittenRangeSeconds(query: string): number {
   return rangesOf(query).written;
 }
 
 /**
- * Like `largestRangeSeconds`, but a selector without a range counts as 0 unless it may select a recording rule, which
- * hides its range: a name with a colon, or no name.
+ * Same as `largestRangeSeconds`, but a selector without a range counts as 0 unless it may select a recording rule,
+ * which hides its range. Such a selector has a name with a colon, or no name.
  */
 export function largestKnownRangeSeconds(query: string): number {
   return rangesOf(query).withUnknown;
 }
 
-/** A selector and the time from which a query reads its samples, in seconds. */
+/** A selector, and the time range in seconds from which a query reads its samples. */
 export interface SelectedRange {
   readonly selector: VectorSelector;
-  /** The range of the selector, otherwise that of the innermost subquery around it; 0: neither. */
+  /** The range of the selector, otherwise that of the innermost subquery around it; 0: none. */
   readonly rangeSeconds: number;
   /** The sum of all offsets around it; may be negative. */
   readonly offsetSeconds: number;
 }
 
 /**
- * Returns each selector of a query without variables, with its range and offset, each once. Omits selectors at a fixed
- * time (`@`) and those with a duration that only the server knows. Empty for a query that does not parse.
+ * Returns each distinct selector of a query without variables, with its range and offset. Omits selectors at a fixed
+ * time (`@`) and selectors with a duration that only the server knows. Empty for a query that does not parse.
  */
 export function selectedRanges(query: string): readonly SelectedRange[] {
   const { text, tree, errorNode } = parseQuery(query);
@@ -101,7 +101,10 @@ function timesAround(
 
 const RATES: ReadonlySet<string> = new Set(['rate', 'increase', 'delta', 'sum_over_time', 'count_over_time']);
 
-/** Whether a query divides by a whole window or sums over it, so that a series that is younger has a lower value. */
+/**
+ * Returns whether a query divides by a whole window or sums over it. A series that is younger than the window then has
+ * a lower value.
+ */
 export function isRate(query: string): boolean {
   const expressions = readExpressions(query) ?? [];
   return expressions.some((one) => one.form === 'call' && RATES.has(one.name));
@@ -109,7 +112,10 @@ export function isRate(query: string): boolean {
 
 const DIFFERENCES: ReadonlySet<string> = new Set(['rate', 'increase', 'delta']);
 
-/** Whether a query compares the last sample of a window with the first one, which is younger than the window. */
+/**
+ * Returns whether a query compares the last sample of a window with the first one. The first sample may be younger than
+ * the window.
+ */
 export function isDifference(query: string): boolean {
   const expressions = readExpressions(query) ?? [];
   return expressions.some((one) => one.form === 'call' && DIFFERENCES.has(one.name));
@@ -144,14 +150,14 @@ function rangesOf(whole: string): Ranges {
   };
 }
 
-/** In UTF-16 code units: the limits of a query do not depend on the strings of a shorter one. */
+/** UTF-16 code units. The limits of a shorter query do not depend on its strings. */
 const MAX_EMPTIED_LENGTH = 10_000;
-/** An escape may be invalid, and variables are limited. */
+/** An escape may be invalid, and the number of variables is limited. */
 const SPECIAL = /[\\$\n]/;
 
 /**
- * Empties the strings of a query, which its ranges do not depend on: the queries of thousands of scalers differ only in
- * their strings, and equal queries are parsed once.
+ * Empties the strings of a query, because its ranges do not depend on them. The queries of thousands of scalers differ
+ * only in their strings, and equal queries are parsed once.
  */
 function withoutStrings(query: string): string {
   if (query.length > MAX_EMPTIED_LENGTH) return query;

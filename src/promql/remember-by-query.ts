@@ -1,7 +1,7 @@
-/** In UTF-16 code units. The result for a longer query is not kept. */
+/** UTF-16 code units. The result for a longer query is not cached. */
 const MAX_KEPT_LENGTH = 10_000;
 
-/** Returns `build`, which depends on the query alone, with its results for the last `most` queries. */
+/** Returns `build` with a cache of its results for the last `most` queries. `build` must depend only on the query. */
 export function rememberByQuery<T>(build: (query: string) => T, most: number): (query: string) => T {
   const kept = new Map<string, T>();
   return (query) => {

@@ -12,7 +12,7 @@ export interface SyntaxProblem {
   readonly severity: 'error' | 'warning';
   readonly offset: number;
   readonly message: string;
-  /** Whether the query exceeds a limit of the parser, but may be valid. */
+  /** Whether the query exceeds a limit of the parser. It may be valid. */
   readonly isLimit?: true;
 }
 
@@ -95,7 +95,7 @@ function problemsOf(
   return [...unknown.filter(({ offset }) => offset !== problem.offset), problem];
 }
 
-/** If the error may be valid MetricsQL, changes the problem to a warning, because only VictoriaMetrics can check it. */
+/** Changes the problem to a warning if the error may be valid MetricsQL, because only VictoriaMetrics can check it. */
 function asMetricsql(query: string, problem: SyntaxProblem, isMetricsql: boolean): SyntaxProblem {
   if (problem.severity === 'warning' && !isMetricsql) return problem;
   const rewritten = rewriteMetricsql(query);

@@ -9,14 +9,14 @@ import {
 
 export interface TypeProblem {
   readonly message: string;
-  /** In UTF-16 code units from the start of the query. */
+  /** UTF-16 code units from the start of the query. */
   readonly offset: number;
   /** Whether VictoriaMetrics may accept it, because it converts between scalars, vectors and ranges. */
   readonly isMetricsql: boolean;
 }
 
 interface Typed {
-  /** By expression; null: unknown. */
+  /** Type of each expression; null: unknown. */
   readonly types: readonly (ValueType | null)[];
   readonly problems: readonly TypeProblem[];
 }

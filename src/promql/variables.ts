@@ -1,16 +1,19 @@
 import { escapeString, quoteRegex, stringLiteral } from './quoting.js';
 import { type Segment, splitSegments } from './segments.js';
 
-/** `name` without the dollar sign, and the `offset` of the dollar sign. */
+/** `name` has no dollar sign. `offset` is the position of the dollar sign. */
 interface Variable {
   readonly name: string;
   readonly offset: number;
 }
 
 interface VariableUse extends Variable {
-  /** In a string literal; where a duration is expected (`[$window]`, `offset $window`); or elsewhere in the code. */
+  /**
+   * `string`: in a string literal. `duration`: where a duration is expected (`[$window]`, `offset $window`). `code`:
+   * elsewhere.
+   */
   readonly context: 'string' | 'duration' | 'code';
-  /** Whether it is the right side of `=~` or `!~`. */
+  /** Whether it is the right operand of `=~` or `!~`. */
   readonly isRegex: boolean;
 }
 
@@ -35,7 +38,7 @@ export function listVariables(query: string): readonly Variable[] {
   );
 }
 
-/** Places all variables in one pass, because a query may contain thousands. */
+/** Returns all segments with their variables, in one pass, because a query may contain thousands of variables. */
 export function variableSegments(query: string): readonly VariableSegment[] {
   const before: CodeBefore = { tokens: ['', ''], end: 0, isInRange: false };
   return splitSegments(query).map((segment) => {
@@ -91,8 +94,8 @@ function variablesInString(text: string, segment: Segment, isRegex: boolean): re
 }
 
 /**
- * `\\$` in a string, or `\\\\$` in a regular expression, is a dollar sign. A value there would be escaped by the
- * backslash.
+ * `\\$` in a string, or `\\\\$` in a regular expression, is a dollar sign. The backslash would escape a value at this
+ * position.
  */
 function isDollarEscaped(
   text: string,
@@ -146,7 +149,7 @@ function substituteSegment(
   );
 }
 
-/** Not yet escaped for the string literal. */
+/** Returns the text before it is escaped for the string literal. */
 function textOf(variable: VariableUse, value: string, segment: Segment): string {
   if (variable.context === 'duration' && DURATION.test(value)) return value;
   const text = variable.isRegex ? regexOf(variable, value, segment) : value;

@@ -5,9 +5,9 @@ import { readStringLiteral, stringLiteral } from './quoting.js';
 export interface LabelMatcher {
   readonly label: string;
   readonly operator: string;
-  /** Without quotes. */
+  /** The content of the string literal, unescaped. */
   readonly value: string;
-  /** As written: `namespace="shop"`. */
+  /** As in the query: `namespace="shop"`. */
   readonly text: string;
 }
 
@@ -22,7 +22,7 @@ export interface VectorSelector {
   /** The name before the braces, or the quoted name in them; null: no name. */
   readonly metric: string | null;
   readonly matchers: readonly LabelMatcher[];
-  /** As written, such as `5m`; null: no range. */
+  /** As in the query, such as `5m`; null: no range. */
   readonly range: string | null;
 }
 
@@ -63,7 +63,7 @@ export function metricText(metric: string): string {
   return PLAIN_METRIC.test(metric) ? metric : selectorText(metric, []);
 }
 
-/** Returns a label name as in `by (...)` and matchers, quoted where Prometheus 3 requires it. */
+/** Returns a label name for `by (...)` and matchers, quoted where Prometheus 3 requires it. */
 export function labelText(label: string): string {
   return PLAIN_LABEL.test(label) ? label : stringLiteral(label);
 }
@@ -106,7 +106,7 @@ function readMatcher(slice: (part: SyntaxNode) => string, matcher: SyntaxNode): 
     {
       label: quoted === null ? slice(label) : readStringLiteral(slice(label)),
       operator: slice(operator),
-      // An unquoted variable becomes a string, too.
+      // An unquoted variable becomes a string as well.
       value: written.startsWith('$') ? written : readStringLiteral(written),
       text: slice(matcher),
       offset: matcher.from,

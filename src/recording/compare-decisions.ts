@@ -1,6 +1,6 @@
 import { isPlainObject } from '../scaler/plain-json.js';
 
-/** A value that two decisions on the same snapshot do not share. Undefined: the member is missing. */
+/** A value that differs between two decisions on the same snapshot. Undefined: the member is missing. */
 export interface Difference {
   /** Path of the value, such as `limits[0].limit`. */
   readonly field: string;
@@ -8,11 +8,11 @@ export interface Difference {
   readonly now: unknown;
 }
 
-/** Texts for people, which may change between versions. Source: contract.md section 8. */
+/** Texts for people. They may change between versions. Source: contract.md section 8. */
 const WORDING =
   /^(?:reason|limits\[\d+\]\.reason|conditions\[\d+\]\.message|metrics\[\d+\]\.(?:error|partial|podReasons\..*)|state\.holdReason)$/;
 
-/** Compares two decisions as JSON. Returns the differences, those of wording separately. */
+/** Compares two decisions as JSON. Returns the differences, with those of wording in a list of their own. */
 export function compareDecisions(
   then: unknown,
   now: unknown,

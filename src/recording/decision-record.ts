@@ -9,7 +9,7 @@ import { formatRecordLine } from './record-line.js';
 export interface DecisionRecord {
   /** `before`: the previous record of the scaler; null: none. */
   readonly add: (record: CycleRecord, before: CycleRecord | null) => void;
-  /** Writes what is waiting, within 2 s. */
+  /** Writes the waiting decisions, within 2 s. */
   readonly close: () => Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export interface DecisionRecordOptions {
   /** `changes`: decisions that change replicas, or that would if nothing held them. */
   readonly which: 'changes' | 'all';
   readonly maxFileBytes: number;
-  /** Appends complete lines; rejects if the file ends as before. */
+  /** Appends complete lines. A rejected call leaves the file unchanged. */
   readonly append: (lines: Uint8Array) => Promise<void>;
   readonly version: string;
   readonly clock: Clock;
@@ -32,7 +32,7 @@ export interface DecisionRecordOptions {
   readonly report: RecordReport;
 }
 
-/** Memory of waiting decisions, estimated: their text is built when it is written. */
+/** Estimated memory of waiting decisions. Their text is built when it is written. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 const BATCH_BYTES = 1024 * 1024;
 const FIRST_RETRY_MS = 1000;
@@ -118,7 +118,7 @@ export function createDecisionRecord(options: DecisionRecordOptions): DecisionRe
   };
 
   const writeAll = async (): Promise<void> => {
-    // The cycle that added the first one continues before any text is built.
+    // The cycle that added the first decision continues before any text is built.
     await sleep(clock, 0);
     while (waiting.length > 0) {
       const batch = await nextBatch();

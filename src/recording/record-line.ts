@@ -5,12 +5,12 @@ import type { CycleRecord, Pause } from '../telemetry/cycle-record.js';
 import { formatInstant, parseInstant } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 
-/** Rises when a reader of the previous format would misread a line. */
+/** Increases when a reader of the previous format would misread a line. */
 export const RECORD_FORMAT = 1;
 
-/** One line of the decision record, parsed. The JSON members may be those of another version of promscaler. */
+/** One parsed line of the decision record. Another version of promscaler may have written its JSON members. */
 export interface RecordLine {
-  /** Of promscaler. */
+  /** Version of promscaler. */
   readonly version: string;
   /** `NAMESPACE/NAME`. */
   readonly scaler: string;
@@ -22,7 +22,7 @@ export interface RecordLine {
   readonly status: Readonly<Record<string, unknown>>;
 }
 
-/** Returns a line without line break. It contains the document and values of metrics, no credentials. */
+/** Returns a line without line break. It contains the document and values of metrics, but no credentials. */
 export function formatRecordLine(record: CycleRecord, version: string): string {
   const { snapshot, decision, lastScales } = record;
   return JSON.stringify({
@@ -53,7 +53,7 @@ function instantOrNull(instant: Instant | null | undefined): string | null {
   return instant === null || instant === undefined ? null : formatInstant(instant);
 }
 
-/** Returns why the line is not one of a decision record, as a sentence without subject. */
+/** Returns a sentence without subject that says why the line is not a line of a decision record. */
 export function parseRecordLine(text: string): RecordLine | { readonly error: string } {
   let json: unknown;
   try {

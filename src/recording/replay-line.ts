@@ -6,8 +6,8 @@ import type { Difference } from './compare-decisions.js';
 import type { RecordLine } from './record-line.js';
 
 /**
- * `none`: the target could not be read, so nothing was decided. `same`: with `wording`, only texts for people differ,
- * and another version wrote them. `invalid`: this version does not accept the snapshot.
+ * `none`: the target could not be read, so there was no decision. `same`: with `wording`, only texts for people differ,
+ * and another version wrote them. `invalid`: this version rejects the snapshot.
  */
 export type Replayed =
   | { readonly kind: 'none' }
@@ -15,12 +15,12 @@ export type Replayed =
   | { readonly kind: 'different'; readonly differences: readonly Difference[] }
   | { readonly kind: 'invalid'; readonly error: string };
 
-/** Decides on a recorded snapshot again and compares the result with the recorded decision. */
+/** Repeats the decision on a recorded snapshot and compares the result with the recorded decision. */
 export function replayLine(line: RecordLine, version: string): Replayed {
   if (line.snapshot === null) return { kind: 'none' };
   try {
     const decision = decisionToJson(decide(parseSnapshot(line.snapshot)));
-    // Infinity and undefined have no JSON form.
+    // JSON has no Infinity and undefined.
     const now: unknown = JSON.parse(JSON.stringify(decision));
     const { differences, wording } = compareDecisions(line.decision, now);
     const all = line.version === version ? [...differences, ...wording] : differences;

@@ -1,7 +1,7 @@
 import type { PageChange, PageData, PageRun } from '../backtest/report/page-data.js';
 import { element, formatTime } from './elements.js';
 
-/** The changes of one run, and the decision behind the chosen one. */
+/** Shows the changes of one run, and the decision of the selected change. */
 export function createChanges(data: PageData): {
   readonly root: HTMLElement;
   readonly show: (run: PageRun) => void;

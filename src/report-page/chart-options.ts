@@ -9,7 +9,7 @@ const FONT = '12px system-ui, sans-serif';
 
 type Options = Omit<uPlot.Options, 'series'>;
 
-/** What all charts have in common. */
+/** Returns the options that all charts share. */
 export function chartOptions({ from, seconds }: PageData, width: number, height: number): Options {
   const stroke = cssColor('--muted');
   const line = { stroke: cssColor('--line'), width: 1 };
@@ -30,7 +30,6 @@ export function chartOptions({ from, seconds }: PageData, width: number, height:
   };
 }
 
-/** The series of times. */
 export const TIME: uPlot.Series = {
   label: 'time',
   value: (_, time: number | null) => (time === null ? '--' : formatTime(time)),
@@ -39,7 +38,7 @@ export const TIME: uPlot.Series = {
 const MINUTE = 60;
 const DAY = 86_400;
 
-/** In UTC, as in the explanations. */
+/** Times are in UTC, as in the explanations. */
 function timeLabels(_: uPlot, times: number[], __: number, ___: number, step: number): string[] {
   return times.map((time) => {
     const text = formatTime(time);
@@ -48,7 +47,7 @@ function timeLabels(_: uPlot, times: number[], __: number, ___: number, step: nu
   });
 }
 
-/** When the parts of a band begin, in seconds since the start. */
+/** Returns the start of each interval, in seconds since the start of the chart. */
 export function bandTimes({ low }: Band, seconds: number): number[] {
   return low.map((_, part) => (part * seconds) / low.length);
 }

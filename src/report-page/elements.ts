@@ -1,4 +1,4 @@
-/** Creates an element. Texts are set as text: no name becomes HTML. */
+/** Creates an element. Texts are set as text nodes, so no name becomes HTML. */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   properties: Partial<HTMLElementTagNameMap[Tag]>,
@@ -9,14 +9,14 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return created;
 }
 
-/** In UTC, as in the output of the command line. */
+/** Times are in UTC, as in the output of the command line. */
 export function formatTime(unixSeconds: number): string {
   return new Date(unixSeconds * 1000).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
 const COLORS = 6;
 
-/** The color of the run with this index, from the style sheet. */
+/** Returns the color of the run with this index, from the style sheet. */
 export function colorOf(index: number): string {
   return cssColor(`--run-${(index % COLORS) + 1}`);
 }
@@ -25,7 +25,7 @@ export function cssColor(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-/** From the seventh run on, lines are dashed. */
+/** Dashes lines from the seventh run on. */
 export function dashOf(index: number): number[] {
   const round = Math.floor(index / COLORS);
   return round === 0 ? [] : [6, 2 + 2 * round];

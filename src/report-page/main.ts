@@ -7,7 +7,7 @@ import { drawPods } from './pods-chart.js';
 import { element, formatTime } from './elements.js';
 import { createTable } from './table.js';
 
-/** At first, as many runs are drawn. */
+/** The number of runs that are drawn first. */
 const SHOWN_AT_FIRST = 6;
 
 start();
@@ -16,7 +16,7 @@ function start(): void {
   const main = document.getElementById('report');
   const text = document.getElementById('data')?.textContent ?? '';
   if (main === null || text === '') return;
-  // Written by the command line together with this script.
+  // The command line writes this data together with this script.
   show(main, JSON.parse(text) as PageData);
 }
 

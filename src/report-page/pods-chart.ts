@@ -5,13 +5,13 @@ import { colorOf, cssColor, dashOf } from './elements.js';
 
 interface PodsView {
   readonly shown: ReadonlySet<string>;
-  /** Its changes are marked. */
+  /** The run whose changes are marked. */
   readonly selected: PageRun | undefined;
   readonly onChange: (change: PageChange) => void;
 }
 
 const RADIUS = 4;
-/** A click this close to a marker opens it, in pixels. */
+/** Distance in pixels within which a click opens a marker. */
 const REACH = 16;
 
 /** Draws the demand and the replicas of the shown runs. */
@@ -51,7 +51,7 @@ export function drawPods(root: HTMLElement, data: PageData, { shown, selected, o
   SYNC.sub(chart);
 }
 
-/** All runs and the demand on one axis of times. */
+/** Returns all runs and the demand on one time axis. */
 function joined(
   { demand, seconds, from }: PageData,
   runs: readonly PageRun[],

@@ -1,7 +1,7 @@
 import type { PageData } from '../backtest/report/page-data.js';
 import { element } from './elements.js';
 
-/** The table of figures. A run that can be drawn has a box to tick. */
+/** Creates the table of figures. A run that can be drawn has a checkbox. */
 export function createTable(
   { table, runs }: PageData,
   shown: Set<string>,

@@ -21,8 +21,8 @@ export function valueAt(value: unknown, path: Path): unknown {
 }
 
 /**
- * Copies a value without the part at `path`. A list entry becomes undefined, so that the indexes of other entries do
- * not change.
+ * Copies a value without the part at `path`. A list entry becomes undefined, so the indexes of other entries do not
+ * change.
  */
 export function without(value: unknown, path: Path): unknown {
   const [step, ...rest] = path;

@@ -2,8 +2,8 @@ import { rememberByText } from '../units/remember.js';
 import type { MetricSpec, MetricType } from './spec.js';
 
 /**
- * Returns `build`, which depends on the type and identity of a metric alone, with its last results: scalers whose metric
- * has the same ones share them.
+ * Returns `build` with a cache of its last results. `build` must depend only on the type and identity of a metric, so
+ * scalers with equal metrics share the results.
  */
 export function rememberByMetric<T>(
   build: (type: MetricType, identity: string) => T,

@@ -11,8 +11,8 @@ export interface TargetRef {
 }
 
 /**
- * `Utilization` is in whole percent of the requests, at least 1. `AverageValue` (per pod) and `Value` are in
- * milli-units, above 0.
+ * `Utilization` is a whole percentage of the requests, at least 1. `AverageValue` (per pod) and `Value` are milli-units
+ * above 0.
  */
 export type MetricTarget =
   | { readonly type: 'Utilization'; readonly percent: number }
@@ -52,11 +52,11 @@ export interface ContainerResourceMetric extends MetricBase {
 }
 
 interface QueriedMetric extends MetricBase {
-  /** PromQL as written, with variables. */
+  /** The query as written, with variables. */
   readonly query: string;
   /** Series that do not match are dropped. */
   readonly selector: LabelSelector;
-  /** Maximum age of the newest samples for a scale-down; 0: not checked. Unset: that of the data source. */
+  /** Maximum age of the newest samples for a scale-down; 0: not checked. Unset: the default of the data source. */
   readonly maxSampleAgeSeconds?: number;
 }
 
@@ -65,7 +65,7 @@ export interface PodsMetric extends QueriedMetric {
 }
 
 interface TotalMetric extends QueriedMetric {
-  /** Threshold for scaling between 0 and 1 replicas; null: the metric does not affect that. */
+  /** Threshold for scaling between 0 and 1 replicas; null: the metric has no influence on it. */
   readonly activation: { readonly above: Milli } | null;
   readonly onMissing: MissingPolicy;
   readonly onNaN: MissingPolicy;
@@ -135,7 +135,9 @@ export interface Fallback {
 export interface ScaleUpLimit {
   readonly factor: number;
   readonly minimum: number;
-  /** Whether the document or the preset sets factor or minimum. With `behavior`, the limit applies only then. */
+  /**
+   * Whether the document or the preset sets factor or minimum. With `behavior`, the limit applies only in this case.
+   */
   readonly isExplicit: boolean;
 }
 
@@ -146,7 +148,7 @@ export interface DownscaleConfirmation {
   readonly decisions: number;
 }
 
-/** For Deployments and ReplicaSets. */
+/** Supported for Deployments and ReplicaSets. */
 export interface PodDeletionCost {
   /** PromQL with variables that returns one series per pod. */
   readonly query: string;
@@ -192,11 +194,11 @@ export interface ScalerSpec {
 }
 
 export interface Scaler {
-  /** `NAMESPACE/NAME`. Kept, because a string that is built for each look-up is hashed for each. */
+  /** `NAMESPACE/NAME`. It is stored, because a string that is built for each lookup is also hashed for each lookup. */
   readonly key: string;
   readonly namespace: string;
   readonly name: string;
-  /** The document as written, with `defaults` of the service config merged in, as plain JSON. */
+  /** The document as written, as plain JSON, with `defaults` of the service config merged in. */
   readonly document: ScalerDocument;
   readonly spec: ScalerSpec;
 }

@@ -14,7 +14,7 @@ const PARSERS_PREFIX = /^Cron(?:Pattern|Date): /;
 /**
  * Parses a cron expression with five fields (minute, hour, day, month, weekday). A local time that a clock change skips
  * fires at the change. A local time that occurs twice fires only the first time, except for steps and lists. Throws a
- * `CronError` for an invalid expression and for one that never fires.
+ * `CronError` for an invalid expression, and for an expression that never fires.
  */
 export function readCron(expression: string, timeZone: string): CronTimes {
   if (expression.length > MAX_LENGTH) throw new CronError(`is longer than ${MAX_LENGTH} characters`);
@@ -32,7 +32,7 @@ export function readCron(expression: string, timeZone: string): CronTimes {
   return { after, atOrBefore };
 }
 
-/** The message continues after the expression: `is ...`. */
+/** The message continues a sentence whose subject is the expression: `is ...`. */
 export class CronError extends Error {
   override name = 'CronError';
 }

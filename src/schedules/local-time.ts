@@ -34,7 +34,7 @@ export function parseRange(from: string, to: string, timeZone: string): Occurren
   return { start: instantOfLocal(first.ms, timeZone), end: instantOfLocal(endMs, timeZone) };
 }
 
-/** Whether the time zone data of the system contains the name. */
+/** Returns whether the time zone data of the system contains the name. */
 export function isTimeZone(name: string): boolean {
   try {
     formatterOf(name);
@@ -44,7 +44,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** For example `2026-12-25`. */
+/** Returns a date such as `2026-12-25`. */
 export function localDate(instant: Instant, timeZone: string): string {
   return new Date(localMs(instant, timeZone)).toISOString().slice(0, 10);
 }
@@ -55,8 +55,8 @@ export function formatLocal(instant: Instant, timeZone: string): string {
 }
 
 /**
- * Returns the instant of a local time: the first one if the local time occurs twice, the clock change if it is skipped.
- * Cron uses the same rule, which keeps the order of two times.
+ * Returns the instant of a local time: the first one if the local time occurs twice, the clock change if the local time
+ * is skipped. Cron uses the same rule, so the order of two times does not change.
  */
 export function instantOfLocal(local: number, timeZone: string): Instant {
   const offsets = [-DAY_MS, DAY_MS].map((shift) => localMs(local + shift, timeZone) - (local + shift));
@@ -67,7 +67,7 @@ export function instantOfLocal(local: number, timeZone: string): Instant {
 
 /**
  * Returns the local times that a clock change at an instant skips, in milliseconds as if they were UTC: from `from`
- * (inclusive) to `to` (exclusive), the local time after the change. Null: no such change.
+ * (inclusive) to `to` (exclusive), which is the local time after the change. Null: no such change.
  */
 export function skippedAt(
   instant: Instant,
@@ -78,7 +78,7 @@ export function skippedAt(
   return to > from ? { from, to } : null;
 }
 
-/** Returns the first instant between the candidates with a local time after `local`, which is skipped. */
+/** Returns the first instant between the candidates with a local time after `local`. `local` itself is skipped. */
 function clockChangeAfter(local: number, candidates: readonly number[], timeZone: string): number {
   let before = Math.min(...candidates);
   let after = Math.max(...candidates);
@@ -90,7 +90,7 @@ function clockChangeAfter(local: number, candidates: readonly number[], timeZone
   return after;
 }
 
-/** In milliseconds as if the local time were UTC. */
+/** Returns milliseconds as if the local time were UTC. */
 function localMs(ms: number, timeZone: string): number {
   const parts = formatterOf(timeZone).formatToParts(ms);
   const part = (type: Intl.DateTimeFormatPartTypes): number =>

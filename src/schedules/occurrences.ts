@@ -6,34 +6,33 @@ import { skippedAt, localDate } from './local-time.js';
 import type { Occurrence, Schedule } from './schedule.js';
 
 interface Around {
-  /** The last occurrence that has started, whether it has ended or not. */
+  /** The last occurrence that has started. It may have ended. */
   readonly last: Occurrence | null;
   readonly next: Occurrence | null;
 }
 
-/** More consecutive exceptions than a document can have. */
+/** Larger than the number of exceptions in a document. */
 const MAX_SKIPPED = 1000;
 
 interface Recurrence {
   readonly starts: CronTimes;
   readonly ends: CronTimes;
-  /** The last result, valid from its `last.start` until its `next.start`. */
+  /** The last result. It is valid from its `last.start` until its `next.start`. */
   found: Around | null;
 }
 
-/** More than a service has. Above it, the cache is cleared. */
+/** Larger than the number of schedules in a service. If it is exceeded, the cache is cleared. */
 const MAX_REMEMBERED = 10_000;
 
 /**
- * Schedules with the same times share parsed expressions and results, because a thousand schedules may start at eight
- * in the morning.
+ * Schedules with the same times share parsed expressions and results, because a thousand schedules may start at 8:00.
  */
 const recurrences = new Map<string, Recurrence>();
 const recurrenceOfSchedule = new WeakMap<Schedule, Recurrence>();
 
 /**
- * Returns the recurring occurrences before and after an instant, each from a start that is not an exception to the
- * first end after it.
+ * Returns the recurring occurrences before and after an instant. Each starts at a time that is not an exception and
+ * ends at the first end after it.
  */
 export function recurringAround(schedule: Schedule, now: Instant): Around {
   const recurrence = recurrenceOf(schedule);
@@ -110,8 +109,8 @@ function nextAfter(schedule: Schedule, { starts, ends }: Recurrence, now: Instan
 }
 
 /**
- * Returns the first end after a start. If a clock change skips both, they fire at the same instant, and the end is that
- * instant, not the end of the next day.
+ * Returns the first end after a start. If a clock change skips both, both fire at the same instant, which is the end;
+ * the end of the next day is not.
  */
 function endOf({ recurring, timeZone }: Schedule, ends: CronTimes, start: Instant): Instant | null {
   const skipped = skippedAt(start, timeZone);

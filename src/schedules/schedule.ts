@@ -1,6 +1,6 @@
 import type { Instant } from '../units/time.js';
 
-/** From `start` inclusive to `end` exclusive. */
+/** The period from `start` (inclusive) to `end` (exclusive). */
 export interface Occurrence {
   readonly start: Instant;
   readonly end: Instant;

@@ -8,7 +8,7 @@ export interface HostCheckOptions {
   readonly apiServerNames: () => readonly string[];
 }
 
-/** Names that only the cluster resolves, so an attacker cannot register them. */
+/** Only the cluster resolves these names, so an attacker cannot register them. */
 const CLUSTER_SUFFIXES = ['.svc', '.svc.cluster.local', '.localhost'] as const;
 
 /**
@@ -38,7 +38,7 @@ function hostName(header: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-/** An empty name is accepted, because browsers always send a name. */
+/** Accepts an empty name, because browsers always send a name. */
 function isOwnName(host: string): boolean {
   if (host === '' || isIP(host) !== 0) return true;
   return !host.includes('.') || CLUSTER_SUFFIXES.some((suffix) => host.endsWith(suffix));

@@ -36,7 +36,7 @@ import type { SharedPageOptions } from './turns/shared-page.js';
 import { cleanText } from '../units/clean-text.js';
 import type { Clock } from '../units/clock.js';
 
-/** Functions are called for each request and must not block. */
+/** The functions are called for each request and must not block. */
 export interface AppParts {
   /** Problems that keep the process from working, one sentence each; empty: alive. */
   readonly healthProblems: () => readonly string[];
@@ -50,7 +50,7 @@ export interface AppParts {
   readonly access?: AccessControl | null;
   /** The dashboard; null: it is not served. Default: null. */
   readonly site?: Site | null;
-  /** With sharding, the replicas that answer for their scalers. Default: only this replica. */
+  /** The replicas that answer for their scalers, with sharding. Default: only this replica. */
   readonly fleet?: Fleet | undefined;
   readonly clock: Clock;
   /** Accepted hosts besides IP addresses and names of the cluster. */
@@ -131,7 +131,7 @@ function createPages({
     showScaler: ofScaler(showScaler(api)),
     listDecisions: ofScaler(listDecisions(api)),
     showSnapshot: ofScaler(showSnapshot(api)),
-    // Any replica asks Prometheus, also for the scalers of others.
+    // Any replica can query Prometheus for the scalers of other replicas.
     showHistory: showAnyHistory({ history: longHistory, clock, inTurn, recent: ofScaler(showHistory(api)) }),
     listEvents: ofScaler(listEvents(api)),
     showOverview: showOverview({ api, fleet, ask, clock, inTurn, paced }),

@@ -6,8 +6,8 @@ import { RequestGate } from './turns/request-gate.js';
 import { createBackgroundWork } from './turns/background-work.js';
 
 /**
- * Connections accepted above the maximum until their client sends a request. Clients that reconnect at once must not
- * occupy these before a probe, whose request arrives shortly after its connection.
+ * Maximum number of connections above the limit that have not sent a request yet. Clients that reconnect at once must
+ * not occupy these before a probe, whose request follows its connection shortly.
  */
 const UNDECIDED_PLACES = 256;
 const PROBES: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz']);
@@ -19,9 +19,8 @@ const FULL =
 /**
  * Serves the requests of `server` with `app`: one at a time per connection, with at most `most` connections in total.
  * At that maximum, a client that sends a request replaces the client that has been without a request for longest, or
- * otherwise the client that has not read its response for longest, so neither can block others. (`maxConnections` of
- * Node.js drops the new client.) If all connections are busy, a new client gets a response to a probe, and 503 to any
- * other request.
+ * otherwise the client that has not read its response for longest. Neither can then block others. (`maxConnections` of
+ * Node.js drops the new client.) If all connections are busy, a new client gets a 503.
  */
 export function guardConnections(server: Server, { app, clock, most, onConnection }: GuardOptions): void {
   const serve = server.listeners('connection');
@@ -73,7 +72,7 @@ export function guardConnections(server: Server, { app, clock, most, onConnectio
       }
     }
     response.on('close', () => {
-      // Last in the order of `idle`: connections without a request are dropped first.
+      // Appended to `idle`: connections without a request are dropped first.
       if (!gate.destroyed) idle.add(gate);
       gate.release();
     });

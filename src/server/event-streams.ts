@@ -20,14 +20,14 @@ export interface EventStreams {
 interface EventStreamOptions {
   readonly feed: EventFeed;
   readonly clock: Clock;
-  /** The other replicas, whose events are sent, too. Default: none. */
+  /** The other replicas, whose events are also sent. Default: none. */
   readonly fleet?: Fleet | undefined;
-  /** Receives internal errors while events of other replicas are read. */
+  /** Receives internal errors that occur while events of other replicas are read. */
   readonly onFault?: (error: unknown) => void;
   /** Maximum of concurrent streams; default 200. */
   readonly most?: number;
   /**
-   * After this time the client has to reconnect, so that its permissions are checked again; it continues after the
+   * Maximum age of a stream. The client then reconnects, so its permissions are checked again, and continues after the
    * last event. Default: no limit.
    */
   readonly maxAgeMs?: number | undefined;
@@ -39,7 +39,7 @@ const HEARTBEAT_MS = 15_000;
  * Clients share the memory of an event. A round of 1,000 changes has 200 KB.
  */
 const MAX_WAITING_BYTES = 512 * 1024;
-/** Sets of permissions with streams of all replicas: each has a connection to each other replica. */
+/** Maximum number of permission sets with streams of all replicas. Each has a connection to each other replica. */
 const MOST_FLEET_FEEDS = 32;
 
 interface Stream {
@@ -48,7 +48,7 @@ interface Stream {
   readonly identity: Identity;
 }
 
-/** A channel in use. */
+/** The channel of all clients with the same permissions. */
 interface SharedChannel {
   readonly key: string;
   readonly channel: Channel;
@@ -103,7 +103,7 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
     response.destroy();
   };
 
-  /** Null: there are too many sets of permissions. */
+  /** Returns null if there are too many permission sets. */
   const sharedChannelOf = (request: Request): SharedChannel | null => {
     const viewer = viewerOf(request);
     const isOwn = fleet === undefined || isForwarded(request);

@@ -11,7 +11,7 @@ const SAFE_HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
 };
 
-/** Node.js defaults are a minute or more, and an unlimited number of connections. */
+/** The defaults of Node.js are a minute or more, and an unlimited number of connections. */
 export const SERVER_LIMITS = {
   headersTimeout: 5000,
   requestTimeout: 10_000,

@@ -70,7 +70,8 @@ function componentSchemas(): Json {
 }
 
 /**
- * Removes what Zod adds: `$id` and `$schema` in each schema, and the maximum safe integer as the maximum of integers.
+ * Removes additions of Zod: `$id` and `$schema` in each schema, and the maximum safe integer as the maximum of
+ * integers.
  */
 function withoutNoise(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNoise);

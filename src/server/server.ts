@@ -18,14 +18,13 @@ interface ServerOptions {
 }
 
 export interface RunningServer {
-  /** For clients on this machine: `http://127.0.0.1:8080`. */
+  /** URL for clients on this machine: `http://127.0.0.1:8080`. */
   readonly url: string;
   readonly port: number;
   /** Rejects new requests, and aborts current ones after 1 s. */
   readonly close: () => Promise<void>;
 }
 
-/** The message is for users. */
 export class ListenError extends Error {
   override name = 'ListenError';
 }
@@ -61,7 +60,7 @@ function listen(
     server.listen(
       { port: address.port, ...(address.host === undefined ? {} : { host: address.host }) },
       () => {
-        // After startup, the error of a connection must not end the process.
+        // After startup, the error of one connection must not end the process.
         server.removeAllListeners('error').on('error', () => undefined);
         resolve();
       },

@@ -6,17 +6,17 @@ import { errorCode } from '../units/error-code.js';
 import type { RequestHandler } from 'express';
 import { acceptsGzip } from './pages/compression.js';
 
-/** A file of the dashboard, as it is sent. */
+/** A file of the dashboard and its compressed form. */
 export interface SiteFile {
   readonly type: string;
   readonly body: Buffer;
   /** Null: compression does not make it smaller. */
   readonly gzipped: Buffer | null;
-  /** Whether the name contains a hash of the content, so that it never changes. */
+  /** Whether the name contains a hash of the content. Such a file never changes. */
   readonly isImmutable: boolean;
 }
 
-/** Files by the path of their URL: `/` and `/assets/NAME`. */
+/** URL path -> file: `/` and `/assets/NAME`. */
 export type Site = ReadonlyMap<string, SiteFile>;
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -60,13 +60,13 @@ function isMissingFile(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
-/** Everything comes from this server: no inline script, no other address, no frame, no form. */
+/** Allows only content of this server: no inline scripts, other origins, frames or forms. */
 const SITE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/** A year, the longest that caches honor. */
+/** One year, the longest time that caches honor. */
 const FOREVER = 'public, max-age=31536000, immutable';
 
-/** Serves the files of the dashboard by their names, so no path can leave it. Other paths are left to `next`. */
+/** Serves the files of the dashboard by name, so no path can leave it. Passes other paths to `next`. */
 export function showSite(site: Site | null): RequestHandler {
   return (request, response, next) => {
     const file = site?.get(request.path);

@@ -4,15 +4,15 @@ import { type CycleRecord, reasonOf } from './cycle-record.js';
 
 /** How often a dry run and the HPA of its target had the same desired replicas, since this process started. */
 export interface Agreement {
-  /** For example `HorizontalPodAutoscaler shop/web`. */
+  /** The other autoscaler, for example `HorizontalPodAutoscaler shop/web`. */
   readonly beside: string;
-  /** The first compared cycle. */
+  /** When the first compared cycle was. */
   readonly since: Instant;
-  /** Compared cycles. */
+  /** Number of compared cycles. */
   readonly rounds: number;
-  /** Cycles of these with the same desired replicas. */
+  /** Number of compared cycles with equal desired replicas. */
   readonly same: number;
-  /** The last one of the largest differences; null: no cycle differed. */
+  /** The most recent of the largest differences; null: no cycle differed. */
   readonly largest: LargestDifference | null;
 }
 
@@ -24,7 +24,7 @@ interface LargestDifference {
   readonly reason: string;
 }
 
-/** Counts a cycle. A changed spec or another HPA starts again; a cycle that is not compared changes nothing. */
+/** Counts a cycle. A changed spec or another HPA resets the count. A cycle without a comparison changes nothing. */
 export function agreementAfter(
   before: { readonly scaler: Scaler; readonly agreement: Agreement | null } | null,
   record: CycleRecord,
@@ -49,7 +49,7 @@ export function agreementAfter(
   return { ...counted, rounds, largest: isLarger ? found : largest };
 }
 
-/** A reload makes a new object of an unchanged document. */
+/** A reload creates a new object for an unchanged document. */
 export function isSameSpec(a: Scaler, b: Scaler): boolean {
   return a === b || JSON.stringify(a.document.spec) === JSON.stringify(b.document.spec);
 }

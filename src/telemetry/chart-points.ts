@@ -26,7 +26,7 @@ export interface ScalerPoints {
   readonly scaler: Scaler;
   readonly metrics: readonly MetricSpec[];
   readonly points: readonly Point[];
-  /** Time of the oldest stored point, which may be outside of the range. */
+  /** Time of the oldest stored point. It may be outside of the range. */
   readonly keptFrom: Instant | null;
 }
 
@@ -34,11 +34,11 @@ export interface ScalerPoints {
 export interface ChartPoints {
   readonly add: (record: CycleRecord) => void;
   readonly remove: (key: string) => void;
-  /** By `NAMESPACE/NAME`; null: unknown scaler. */
+  /** Returns the points of `NAMESPACE/NAME`; null: unknown scaler. */
   readonly read: (key: string, range: PointRange) => ScalerPoints | null;
   /**
-   * Returns the current replicas at the end of each of the last `steps` steps up to `until`, oldest first; null:
-   * unknown. Cheap enough for all scalers.
+   * Returns the current replicas at the end of each of the last `steps` steps before `until`, oldest first; null:
+   * unknown. Fast enough to call for all scalers.
    */
   readonly recentReplicas: (key: string, range: RecentRange) => readonly (number | null)[];
 }
@@ -52,18 +52,18 @@ export interface RecentRange {
 interface PointRange {
   /** Points at or after this instant; null: all points. */
   readonly since: Instant | null;
-  /** Maximum number of points; the newest ones are returned. */
+  /** Maximum number of points. The newest ones are returned. */
   readonly limit: number;
-  /** Step of the points, which are merged by `point-buckets.ts`; null: as stored. */
+  /** Step of the points. `point-buckets.ts` merges them. Null: as stored. */
   readonly stepSeconds: number | null;
 }
 
 interface PointLimits {
-  /** Of all scalers, in equal shares of at least 60 points; default: 4 MiB. */
+  /** Memory for all scalers, in equal shares of at least 60 points; default: 4 MiB. */
   readonly totalBytes?: number;
-  /** Points per cycle; default: 480, two hours at 15 s. */
+  /** Number of points per scaler with one point per cycle; default: 480, which is two hours at 15 s. */
   readonly fine?: number;
-  /** Older points, one per five minutes; default: 288, a day. */
+  /** Number of older points with one point per five minutes; default: 288, which is one day. */
   readonly coarse?: number;
 }
 
@@ -78,11 +78,11 @@ interface Series {
   scaler: Scaler;
   /** Targets of the metrics of `scaler`. */
   targets: readonly number[];
-  /** The step of the last point; null: there is none. */
+  /** The step of the last point; null: there is no point. */
   bucket: Bucket | null;
 }
 
-/** Points that a ring of each kind keeps. */
+/** Number of points in each ring. */
 interface RingSizes {
   readonly fine: number;
   readonly coarse: number;
@@ -97,9 +97,9 @@ interface NextPoint {
 export function createChartPoints(limits: PointLimits = {}): ChartPoints {
   const { totalBytes = 4 * 1024 * 1024, fine = 480, coarse = 288 } = limits;
   const all = new Map<string, Series>();
-  /** Filled for each cycle: rings and buckets keep copies. */
+  /** Reused for each cycle, because rings and buckets keep copies. */
   const next: NextPoint = { at: instantFromMs(0), counts: [], values: [] };
-  /** By number of metrics, for the present number of scalers. */
+  /** Number of metrics -> ring sizes, for the current number of scalers. */
   let sizesByMetrics: (RingSizes | undefined)[] = [];
   const sizesFor = (metrics: number): RingSizes => {
     const each = totalBytes / Math.max(1, all.size) / bytesPerPoint(COUNT_COLUMNS.length, 2 * metrics);
@@ -134,7 +134,7 @@ export function createChartPoints(limits: PointLimits = {}): ChartPoints {
   };
 }
 
-/** If the metrics of the document have changed, starts a new series with the old counts. */
+/** Starts a new series with the old counts if the metrics of the document have changed. */
 function continueSeries(before: Series | null, scaler: Scaler): Series {
   if (before?.scaler === scaler) return before;
   const { metrics } = scaler.spec;
@@ -184,7 +184,7 @@ function fillPoint(next: NextPoint, { at, decision }: CycleRecord, { metrics, ta
   return next;
 }
 
-/** In the order of `COUNT_COLUMNS`. Properties that are named here are read at a fraction of the cost of listed ones. */
+/** Fills the counts in the order of `COUNT_COLUMNS`. Named properties are much faster to read than listed ones. */
 function fillCounts(counts: (number | null)[], decision: Decision | null): void {
   counts[0] = decision === null ? null : decision.currentReplicas;
   counts[1] = decision === null ? null : decision.desiredReplicas;
@@ -193,7 +193,7 @@ function fillCounts(counts: (number | null)[], decision: Decision | null): void 
   counts[4] = decision === null ? null : decision.maxReplicas;
 }
 
-/** Of consecutive equal points, keeps only the first and the last, which result in the same chart. */
+/** Keeps only the first and the last of consecutive equal points, which give the same chart. */
 function addFine({ fine, scaler }: Series, point: Point, capacity: number): void {
   const newest = fine.size() - 1;
   const last = fine.timeOf(newest);
@@ -203,7 +203,10 @@ function addFine({ fine, scaler }: Series, point: Point, capacity: number): void
   else fine.push(point, capacity);
 }
 
-/** Before the point is added to `fine`, whose newest one is then the last of the step that has ended. */
+/**
+ * Must run before the point is added to `fine`: the newest point of `fine` is then the last one of the step that has
+ * ended.
+ */
 function addCoarse(series: Series, point: Point, capacity: number): void {
   const { bucket, coarse, fine } = series;
   if (bucket === null) {

@@ -8,7 +8,7 @@ import type { Facts, Log } from '../units/log.js';
 
 /** Reasons that a user causes intentionally. Other reasons are logged as warnings. */
 const WANTED: ReadonlySet<string> = new Set(['ScalingDisabled', 'RolloutPaused']);
-/** Reasons of AbleToScale for requests to the API server that failed. */
+/** Reasons of AbleToScale for failed requests to the API server. */
 const API_FAILURES: ReadonlySet<string> = new Set(['FailedGetScale', 'FailedUpdateScale']);
 const WANTED_HOLDS: ReadonlySet<string> = new Set(['DryRun', 'Paused']);
 
@@ -18,16 +18,16 @@ interface CycleLogPorts {
 }
 
 /**
- * Logs what a cycle has changed: one line per change of replicas, per metric that fails or recovers, and per condition
- * that degrades or recovers. A cycle without such a change logs nothing at info or above, and neither do failures and
- * recoveries that come from an outage of a shared system.
+ * Logs the changes of a cycle: one line per change of replicas, per metric that fails or recovers, and per condition
+ * that degrades or recovers. A cycle without such a change logs nothing at info or above. Failures and recoveries that
+ * come from an outage of a shared system are not logged either.
  */
 export function logCycle(ports: CycleLogPorts, before: ScalerStatus | null, after: ScalerStatus): void {
   const { log } = ports;
   logOutcome(log, before, after.record);
   if (before?.metricErrors !== after.metricErrors) logMetrics(ports, before, after);
   logWriter(log, before, after);
-  // The ledger keeps the list as long as no condition changes.
+  // The ledger reuses the list until a condition changes.
   if (before?.conditions === after.conditions) return;
   for (const condition of after.conditions) {
     logCondition(ports, {
@@ -82,12 +82,12 @@ function logMetrics(ports: CycleLogPorts, before: ScalerStatus | null, after: Sc
       recovered: 'metric has a value again',
     });
   }
-  // A metric that the document no longer has, or whose query has changed, does not fail any more.
+  // A metric that the document no longer contains, or whose query has changed, no longer fails.
   for (const [metric, error] of before?.metricErrors ?? [])
     if (error !== null && !after.metricErrors.has(metric)) ports.outages.takeAttributed(scaler, metric);
 }
 
-/** The data source that did not answer the query of a metric; null: it answered, or the metric has a value. */
+/** Returns the data source that did not answer the query of a metric; null: it answered, or the metric has a value. */
 function systemOf({ scaler, snapshot }: CycleRecord, index: number): string | null {
   const sample = snapshot?.samples[index];
   const metric = scaler.spec.metrics[index];
@@ -101,9 +101,9 @@ function logFailure(
     readonly scaler: string;
     readonly subject: string;
     readonly isFailing: boolean;
-    /** Whether the failure has begun, has ended or has another reason. */
+    /** Whether the failure started, ended or changed its reason. */
     readonly isChanged: boolean;
-    /** The systems that may have caused it; empty: it is the scaler's own. */
+    /** The systems that may have caused it; empty: only the scaler is affected. */
     readonly systems: readonly string[];
     readonly facts: Facts;
     readonly failed: {
@@ -122,7 +122,7 @@ function logFailure(
     return;
   }
   const wasAttributed = outages.isAttributed(scaler, subject);
-  // What is left after an outage is the scaler's own failure, although it has not begun in this cycle.
+  // A failure that remains after an outage belongs to the scaler, although it did not start in this cycle.
   if (!change.isChanged && !(wasAttributed && systems.length === 0)) return;
   if (wasAttributed) outages.takeAttributed(scaler, subject);
   const all = failed.error === undefined ? facts : { ...facts, error: failed.error };
@@ -176,7 +176,7 @@ function logCondition(
   });
 }
 
-/** The systems whose outage explains a condition; empty: something else has caused it. */
+/** Returns the systems whose outage explains a condition; empty: another cause. */
 function systemsOf(record: CycleRecord, { type, reason }: TimedCondition): readonly string[] {
   if (type === 'AbleToScale') return API_FAILURES.has(reason) ? [API_SERVER] : [];
   if (type !== 'ScalingActive') return [];

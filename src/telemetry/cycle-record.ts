@@ -3,7 +3,7 @@ import type { Snapshot } from '../decision/snapshot/snapshot.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
 
-/** The record of a scaler's cycle: the only source of metrics, log, events and API. */
+/** The record of a cycle of a scaler. It is the only source of metrics, log, events and API. */
 export interface CycleRecord {
   readonly scaler: Scaler;
   /** The start of the round. */
@@ -16,9 +16,9 @@ export interface CycleRecord {
   readonly reason?: string | undefined;
   /** Conditions of the decision and the control loop. An absent type keeps its last condition. */
   readonly conditions: readonly Condition[];
-  /** By the document or by annotations of the target. */
+  /** Set by the document or by annotations of the target. */
   readonly pause: Pause | null;
-  /** By the document or the command line. */
+  /** Set by the document or the command line. */
   readonly dryRun: boolean;
   /** Absent: no other client overwrites the replicas set by promscaler. */
   readonly conflictingWriter?: ConflictingWriter | undefined;
@@ -46,7 +46,7 @@ export function pauseMessage({ facts }: Pause): string {
 
 /** Comparison of a dry run with the HPA of the same target. */
 export interface Shadow {
-  /** For example `HorizontalPodAutoscaler shop/web`, or the ScaledObject that owns the HPA. */
+  /** The other autoscaler, for example `HorizontalPodAutoscaler shop/web` or the ScaledObject that owns the HPA. */
   readonly beside: string;
   readonly theirReplicas: number;
   readonly difference: number;
@@ -54,7 +54,7 @@ export interface Shadow {
 
 /** Another client that overwrites the replicas set by promscaler. promscaler reports it and continues. */
 export interface ConflictingWriter {
-  /** From `managedFields`: `kubectl`, `argocd-controller`. Empty: unknown. */
+  /** Names in `managedFields`, such as `kubectl` and `argocd-controller`. Empty: unknown. */
   readonly managers: readonly string[];
   /** RFC 3339. */
   readonly since: string;
@@ -89,17 +89,17 @@ export interface Outcome {
   readonly message: string;
 }
 
-/** Null: no decision. */
+/** Returns null if there is no decision. */
 export function reasonOf({ reason, decision }: CycleRecord): string | null {
   return reason ?? decision?.reason ?? null;
 }
 
-/** Returns the limits of the order: none in a pause with a fixed count, which replaces the decision. */
+/** Returns the limits of the decision; none in a pause with a fixed count, which replaces the decision. */
 export function limitsOf({ pause, decision }: CycleRecord): Decision['limits'] {
   return decision === null || (pause?.replicas ?? null) !== null ? [] : decision.limits;
 }
 
-/** Returns the same object for the same count, because the record of each scaler keeps it. */
+/** Returns a shared object for each count, because the record of each scaler keeps one. */
 export function noChange(replicas: number | null): Outcome {
   const known = unchanged.get(replicas);
   if (known !== undefined) return known;
@@ -113,14 +113,14 @@ const MOST_UNCHANGED = 1000;
 
 export type Direction = 'up' | 'down';
 
-/** Null: the replicas did not change. */
+/** Returns null if the replicas did not change. */
 export function rescaleDirection(outcome: Outcome): Direction | null {
   const { kind, from, to } = outcome;
   if ((kind !== 'patched' && kind !== 'replaced') || from === null || to === null || from === to) return null;
   return to > from ? 'up' : 'down';
 }
 
-/** Whether a change was prevented on purpose. */
+/** Returns whether a change was prevented on purpose. */
 export function isHeldBack({ kind }: Outcome): boolean {
   return kind === 'dry-run' || kind === 'paused' || kind === 'held';
 }

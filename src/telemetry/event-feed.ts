@@ -40,7 +40,7 @@ export interface EventFeed {
   readonly lastId: () => string;
 }
 
-/** Kept for clients that reconnect. */
+/** Maximum number of events that are kept for clients that reconnect. */
 const MAX_EVENTS = 500;
 
 /** `run` is part of the IDs and unique to this process. */
@@ -65,7 +65,7 @@ export function createEventFeed(run: string, maxEvents = MAX_EVENTS): EventFeed 
       if (id === idOf(count)) return [];
       const index = last.findIndex((one) => one.id === id);
       if (index >= 0) return last.slice(index + 1);
-      // The event with this ID was dropped, but no later one.
+      // The event with this ID was dropped, but all later ones are available.
       return id === idOf(count - last.length) ? [...last] : null;
     },
     lastId: () => idOf(count),

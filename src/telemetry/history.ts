@@ -16,13 +16,13 @@ export interface HistoryEntry {
   readonly lastAt: Instant;
   /** Number of cycles, at least 1. */
   readonly count: number;
-  /** Without `state`, which only the newest record has. */
+  /** Has no `state`, which only the newest record has. */
   readonly decision: PastDecision | null;
   readonly outcome: Outcome;
   readonly conditions: readonly Condition[];
 }
 
-/** What the results of two cycles are compared by. Of metrics, only whether they fail, not their values. */
+/** The values that define equal results of two cycles. Metrics are compared by whether they fail, not by value. */
 interface Result {
   readonly kind: OutcomeKind;
   readonly conditions: readonly Condition[];
@@ -35,19 +35,19 @@ interface Result {
   } | null;
 }
 
-/** What stays the same while cycles have the same result. */
+/** The values that stay the same while cycles have the same result. */
 export interface Run {
   readonly firstAt: Instant;
   /**
-   * Of the first cycle. A later one is compared with it, not with the record of the last cycle, whose parts are no
-   * longer in the caches of the processor.
+   * The result of the first cycle. Later cycles are compared with it, because the record of the last cycle is no longer
+   * in the cache of the processor.
    */
   readonly result: Result;
-  /** The entries before, newest first. */
+  /** Earlier entries, newest first. */
   readonly ended: readonly HistoryEntry[];
 }
 
-/** The last cycle of a run so far. Its entry is built when it is read: most are replaced by those of the next cycle. */
+/** The last cycle of a run. Its entry is built when it is read, because the next cycle replaces most of them unread. */
 export interface LastOfRun {
   readonly run: Run;
   /** Number of cycles, at least 1. */
@@ -55,7 +55,10 @@ export interface LastOfRun {
   readonly record: CycleRecord;
 }
 
-/** Returns the run of a cycle: that of the last one if both have the same result. `maxEntries`: entries, at least 1. */
+/**
+ * Returns the run of a cycle: the run of the last cycle if both have the same result, otherwise a new one.
+ * `maxEntries`: at least 1.
+ */
 export function runAfter(last: LastOfRun | null, record: CycleRecord, maxEntries: number): Run {
   if (last === null) return { firstAt: record.at, result: resultOf(record), ended: NO_ENTRIES };
   if (isSameResult(last.run.result, record)) return last.run;

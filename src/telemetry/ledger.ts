@@ -17,11 +17,11 @@ export interface ScalerStatus {
   readonly key: string;
   readonly scaler: Scaler;
   readonly record: CycleRecord;
-  /** One per type that was ever set, in the order of `CONDITION_ORDER`. */
+  /** One condition per type that was ever set, in the order of `CONDITION_ORDER`. */
   readonly conditions: readonly TimedCondition[];
-  /** Error by `TYPE/IDENTITY`; null: the metric has a value. A cycle without queries keeps the previous results. */
+  /** `TYPE/IDENTITY` -> error; null: the metric has a value. A cycle without queries keeps the previous results. */
   readonly metricErrors: ReadonlyMap<string, string | null>;
-  /** Changes since this process started. */
+  /** Number of changes since this process started. */
   readonly rescales: Readonly<Record<Direction, number>>;
   /** Includes stored changes of earlier processes; null: unknown. */
   readonly lastRescale: Readonly<Record<Direction, Instant | null>>;
@@ -29,27 +29,27 @@ export interface ScalerStatus {
   readonly agreement: Agreement | null;
   /** Number of consecutive cycles with the result of `record`, at least 1. */
   readonly count: number;
-  /** Newest first. Built by each access. */
+  /** Newest first. Each access builds the list. */
   readonly history: readonly HistoryEntry[];
 }
 
 /** The last decisions of each scaler: one complete record, and older ones without snapshot and state. */
 export interface Ledger {
-  /** Returns the status before (null: first record) and after. */
+  /** Adds a record. Returns the status before it (null: first record) and after it. */
   readonly add: (record: CycleRecord) => {
     readonly before: ScalerStatus | null;
     readonly after: ScalerStatus;
   };
   readonly remove: (key: string) => void;
   readonly get: (key: string) => ScalerStatus | null;
-  /** In the order of their first records. */
+  /** Returns the statuses in the order of their first records. */
   readonly list: () => Iterable<ScalerStatus>;
 }
 
 interface LedgerLimits {
-  /** Entries per scaler, at least 1; default: 100. */
+  /** Maximum number of entries per scaler, at least 1; default: 100. */
   readonly perScaler?: number;
-  /** Entries of all scalers, in equal shares of at least 5; default: 50,000. */
+  /** Maximum number of entries of all scalers, in equal shares of at least 5; default: 50,000. */
   readonly total?: number;
 }
 
@@ -82,7 +82,7 @@ export function createLedger(limits: LedgerLimits = {}): Ledger {
   };
 }
 
-/** A class, because each cycle creates one: a getter of a class costs nothing until it is read. */
+/** A class, because each cycle creates one instance, and a getter of a class costs nothing until it is read. */
 class Status implements ScalerStatus, LastOfRun {
   readonly key: string;
   readonly scaler: Scaler;
@@ -128,7 +128,7 @@ function rescalesAfter(before: ScalerStatus['rescales'], { outcome }: CycleRecor
   return direction === null ? before : { ...before, [direction]: before[direction] + 1 };
 }
 
-/** The state of the snapshot is not used: after a restart, its times may be assumptions. */
+/** Does not use the state of the snapshot, because its times may be assumptions after a restart. */
 function lastRescaleOf(before: ScalerStatus | null, record: CycleRecord): ScalerStatus['lastRescale'] {
   const known = before?.lastRescale ?? { up: null, down: null };
   const direction = rescaleDirection(record.outcome);
@@ -151,7 +151,7 @@ function metricErrorsAfter(
   if (results.length === 0) return known;
   const { metrics } = record.scaler.spec;
   const isSameDocument = before?.scaler === record.scaler && known.size === metrics.length;
-  // As in most cycles.
+  // Most cycles end here.
   if (isSameDocument && !before.hasErrors && !haveErrors(results)) return known;
   const errors = new Map(metrics.map((metric, index) => [nameOf(metric), results[index]?.error ?? null]));
   return isSameDocument && haveSameErrors(known, errors) ? known : errors;
@@ -178,7 +178,7 @@ function haveSameErrors(a: ScalerStatus['metricErrors'], b: ScalerStatus['metric
 
 const NO_ERRORS: ScalerStatus['metricErrors'] = new Map();
 
-/** A failure of a query that the new spec may not have must not count as a failure of the new spec. */
+/** Drops failures of queries that the new spec may not contain. */
 function withoutOutdated(
   before: readonly TimedCondition[],
   { conditions, at }: CycleRecord,
@@ -220,7 +220,7 @@ function areStanding(before: readonly TimedCondition[], after: readonly Conditio
   return true;
 }
 
-/** Undefined: there is none of this type. */
+/** Returns undefined if there is no condition of this type. */
 export function conditionOf<C extends Condition>(
   conditions: readonly C[],
   type: ConditionType,

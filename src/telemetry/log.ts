@@ -52,7 +52,7 @@ function asText(line: string): string {
   return `${String(time)} ${String(level).toUpperCase().padEnd(5)} ${String(message)}${fields.join('')}\n`;
 }
 
-/** Quotes values that are not a single word, so that a value cannot imitate a field or a line. */
+/** Quotes values that are not a single word. A value can then not imitate a field or a line. */
 function asWord(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return /^[^\s"=\p{Cc}]+$/u.test(text) ? text : JSON.stringify(text);
@@ -103,7 +103,7 @@ function safeText(text: string): string {
   return clean.length > MAX_TEXT ? `${clean.slice(0, MAX_TEXT)}...` : clean;
 }
 
-/** Only messages, because other fields of an error may contain requests with headers. */
+/** Returns only messages, because other fields of an error may contain requests with headers. */
 function errorText(error: Error): string {
   const texts = [error.message];
   let cause = error.cause;

@@ -2,7 +2,6 @@
 export interface MetricRow {
   readonly name: string;
   readonly type: 'gauge' | 'counter' | 'histogram';
-  /** One sentence. */
   readonly help: string;
   readonly labels: readonly string[];
   readonly buckets?: readonly number[];
@@ -20,7 +19,7 @@ const REQUEST = ['verb', 'resource', 'code'] as const;
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 const ROUND_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
 
-/** Read from the last record of each scaler at each scrape. */
+/** These metrics are read from the last record of each scaler at each scrape. */
 export const SCALER_METRICS = {
   currentReplicas: gauge(
     'promscaler_current_replicas',

@@ -20,7 +20,7 @@ interface KubernetesObservation {
   readonly verb: string;
   readonly resource: string;
   readonly code: string;
-  /** Null for a watch. */
+  /** Null: a watch. */
   readonly seconds: number | null;
 }
 
@@ -35,10 +35,10 @@ export interface Metrics {
   readonly countInternalError: () => void;
   readonly countMissedRounds: (rounds: number) => void;
   readonly observeQuery: (query: QueryObservation) => void;
-  /** Series in the answers of a source since the last call. */
+  /** Counts series in the answers of a source since the last call. */
   readonly countSeries: (source: string, series: { readonly known: number; readonly read: number }) => void;
   readonly countOverLimitQuery: (source: string, namespace: string) => void;
-  /** A range query for a chart. `reason`: as for a query. */
+  /** Counts a range query for a chart. `reason`: null: success. */
   readonly countHistoryQuery: (source: string, reason: string | null) => void;
   readonly observeKubernetesRequest: (request: KubernetesObservation) => void;
   /** `errors`: number of errors in the documents; 0: successful reload. */
@@ -64,10 +64,10 @@ interface MetricsOptions {
   readonly version: string;
   /** Used to yield to the event loop while a long page is written. */
   readonly clock: Clock;
-  /** Names of data sources and reasons of failures, whose counters start at zero. */
+  /** Names of data sources. Their counters start at zero. */
   readonly sources: readonly string[];
   readonly failureReasons: readonly string[];
-  /** Names of the receivers of notifications: their counters start at zero. Default: none. */
+  /** Names of the receivers of notifications. Their counters start at zero. Default: none. */
   readonly receivers?: readonly string[];
 }
 
@@ -81,7 +81,7 @@ export function createRegistry(options: { readonly process: boolean }): Registry
   return registry;
 }
 
-/** Each reading wakes the process. At 10 ms, the default, they take 1 % of a processor; at 100 ms, a tenth of it. */
+/** Each sample wakes the process. At 10 ms, the default, they take 1 % of a processor; at 100 ms, a tenth of that. */
 const LAG_RESOLUTION_MS = 100;
 
 /** These gauges of prom-client have the suffix `_total`, which promtool rejects. */
@@ -135,10 +135,10 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
   };
 }
 
-/** From this size on, a part ends: to join or send the 16 MB of 10,000 scalers at once would block the event loop. */
+/** Minimum size of a part. Joining or sending the 16 MB of 10,000 scalers in one part would block the event loop. */
 const PART_BYTES = 256 * 1024;
 
-/** Writes the page in pieces: 10,000 scalers (180,000 lines) must not block rounds and probes. */
+/** Writes the page in pieces, because 10,000 scalers (180,000 lines) must not block rounds and probes. */
 async function render(
   registry: Registry,
   { ledger, clock, detail = 'full' }: MetricsOptions,

@@ -14,29 +14,32 @@ export interface SharedSystem {
 }
 
 /**
- * Attributes failures of scalers to the systems that they share. An outage of a system is one line when it begins and
- * one when it ends, instead of two lines for each scaler.
+ * Attributes failures of scalers to the systems that they share. An outage of a system is one log line when it begins
+ * and one when it ends, instead of two lines per scaler.
  */
 export interface Outages {
-  /** `failure`: why the system did not answer; null: it answered, if only with an error about the request. */
+  /**
+   * Reports the result of a request. `failure`: why the system did not answer; null: it answered, even if with an error
+   * about the request.
+   */
   readonly observe: (request: {
     readonly system: string;
     readonly seconds: number;
     readonly failure: string | null;
   }) => void;
   readonly startRound: () => void;
-  /** Since when nothing was answered; null: the system answers, or no request was sent yet. */
+  /** Returns when the system stopped answering; null: the system answers, or no request was sent yet. */
   readonly since: (system: string) => Instant | null;
   /**
-   * Calls `write` once it is known whether the failure is the scaler's own: at once if no system is given, otherwise
-   * within 2 s.
+   * Calls `write` when it is known whether only the scaler failed: immediately if no system is given, otherwise within
+   * 2 s.
    */
   readonly attribute: (failure: Failure, write: (isOwn: boolean) => void) => void;
-  /** Whether the failure was attributed to a system. Forgets it. */
+  /** Returns whether the failure was attributed to a system, and forgets that. */
   readonly takeAttributed: (scaler: string, subject: string) => boolean;
   readonly isAttributed: (scaler: string, subject: string) => boolean;
   readonly forget: (scaler: string) => void;
-  /** Decides everything that is waiting. */
+  /** Decides all waiting failures. */
   readonly stop: () => void;
 }
 
@@ -44,13 +47,13 @@ interface Failure {
   readonly scaler: string;
   /** A metric or a condition. */
   readonly subject: string;
-  /** The systems that must all fail for the failure not to be the scaler's own. */
+  /** The failure is attributed to the systems only if all of them fail. */
   readonly systems: readonly string[];
 }
 
-/** Answers of other requests of the same round arrive in this time, or have arrived before. */
+/** Other requests of the same round are answered within this time, or were answered before. */
 const DECIDED_AFTER_MS = 2000;
-/** More failures at once than this, while the system answers other requests, are one line. */
+/** If more scalers fail at once while the system answers other requests, their failures are one line. */
 const MOST_OWN_LINES = 20;
 
 interface Waiting {
@@ -62,7 +65,7 @@ interface SystemState {
   readonly system: SharedSystem;
   answeredAtMs: number;
   awaySince: Instant | null;
-  /** Open from the first failure until it is known what failed. */
+  /** Present from the first failure until it is known what failed. */
   open: {
     readonly since: Instant;
     readonly cancel: () => void;
@@ -79,7 +82,7 @@ export function createOutages(systems: readonly SharedSystem[], clock: Clock, lo
       { system, answeredAtMs: Number.NEGATIVE_INFINITY, awaySince: null, open: null },
     ]),
   );
-  /** System by subject by scaler. */
+  /** Scaler -> subject -> system. */
   const attributed = new Map<string, Map<string, string>>();
   let roundStartMs = Number.POSITIVE_INFINITY;
 
@@ -191,7 +194,7 @@ export function dataSourceId(name: string): string {
   return `data source ${name}`;
 }
 
-/** Takes every failure for that of its scaler. */
+/** Attributes each failure to its scaler. */
 export const NO_OUTAGES: Pick<Outages, 'attribute' | 'isAttributed' | 'takeAttributed' | 'forget'> = {
   attribute: (_failure, write) => write(true),
   isAttributed: () => false,

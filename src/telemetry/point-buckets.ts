@@ -8,7 +8,7 @@ export class Bucket {
   readonly #known: number[];
   #step: number;
 
-  /** Of the step of `first`, which is the first point in it. */
+  /** Creates a bucket for the step that contains `first`, which is its first point. */
   constructor(first: Point, stepSeconds: number) {
     this.#stepMs = 1000 * stepSeconds;
     this.#sums = first.values.map(() => 0);
@@ -17,7 +17,7 @@ export class Bucket {
     this.add(first);
   }
 
-  /** Whether an instant is in this step. */
+  /** Returns whether an instant is in this step. */
   contains(at: Instant): boolean {
     return this.#stepOf(at) === this.#step;
   }
@@ -40,7 +40,7 @@ export class Bucket {
     return { at, counts, values };
   }
 
-  /** Starts with the first point of another step. */
+  /** Starts another step with its first point. */
   restart(first: Point): void {
     this.#step = this.#stepOf(first.at);
     this.#sums.fill(0);

@@ -8,23 +8,23 @@ export interface Point {
   readonly values: readonly (number | null)[];
 }
 
-/** The newest points of a scaler in a typed array: 8 bytes for the time, 4 for each number. */
+/** The newest points of a scaler in a typed array: 8 bytes for the time, 4 bytes for each number. */
 export interface PointRing {
   /**
-   * Adds a copy of a point, whose numbers of counts and values must match this ring. With more than `capacity` points,
-   * drops the oldest.
+   * Adds a copy of a point. Its numbers of counts and values must match this ring. Drops the oldest points above
+   * `capacity`.
    */
   readonly push: (point: Point, capacity: number) => void;
   readonly moveNewest: (at: Instant) => void;
-  /** 0: the oldest; null: no such point. */
+  /** Returns a point. Index 0 is the oldest; null: no such point. */
   readonly get: (index: number) => Point | null;
-  /** Whether the point at `index` has the same numbers. Times are not compared. */
+  /** Returns whether the point at `index` has the same numbers. Times are not compared. */
   readonly isEqual: (index: number, point: Point) => boolean;
-  /** Null: no such point. Cheaper than `get`. */
+  /** Returns the time of a point; null: no such point. Faster than `get`. */
   readonly timeOf: (index: number) => Instant | null;
-  /** One count of the point at `index`; null: unknown, or no such point. Cheaper than `get`. */
+  /** Returns one count of the point at `index`; null: unknown, or no such point. Faster than `get`. */
   readonly countOf: (index: number, column: number) => number | null;
-  /** Empty: no such point. */
+  /** Returns the counts of a point; empty: no such point. */
   readonly countsOf: (index: number) => Point['counts'];
   readonly size: () => number;
 }
@@ -38,13 +38,13 @@ const TIME_WORDS = 2;
 const MISSING_COUNT = -1;
 const MIN_CAPACITY = 16;
 
-/** Numbers are stored by their bits, because a ring has one typed array: that of time and values is here. */
+/** Numbers are stored as bits, because a ring has one typed array. This buffer converts them. */
 const scratch = new ArrayBuffer(8);
 const words = new Int32Array(scratch);
 const float64 = new Float64Array(scratch);
 const float32 = new Float32Array(scratch);
 
-/** Of a value rounded to 4 bytes; null is stored as NaN. */
+/** Returns the bits of a value rounded to 4 bytes. Null is stored as NaN. */
 function bitsOf(value: number | null): number {
   float32[0] = value ?? Number.NaN;
   return words[0] ?? 0;
@@ -63,8 +63,8 @@ export function createPointRing(countsPerPoint: number, valuesPerPoint: number):
 const NO_ROWS = new Int32Array(0);
 
 /**
- * A class, and one array with a row for each point: 20,000 rings with functions and columns of their own would need 2 kB
- * more each, and a cycle would read from three times as many places of the memory.
+ * A class with one array and one row per point. Closures and one array per column would need 2 kB more for each of
+ * 20,000 rings, and a cycle would read from three times as many memory locations.
  */
 class TypedRing implements PointRing {
   readonly #counts: number;
@@ -101,7 +101,7 @@ class TypedRing implements PointRing {
     return { at: this.#timeAt(row), counts: this.countsOf(index), values: Array.from(values, valueOf) };
   }
 
-  /** Values differ more often than counts. */
+  /** Compares values first, because they differ more often than counts. */
   isEqual(index: number, point: Point): boolean {
     if (!this.#has(index)) return false;
     const rows = this.#rows;
@@ -140,7 +140,7 @@ class TypedRing implements PointRing {
     return index >= 0 && index < this.#size;
   }
 
-  /** The first word of a point. */
+  /** Returns the index of the first word of a point. */
   #rowOf(index: number): number {
     const offset = this.#start + index;
     return this.#width * (offset < this.#capacity ? offset : offset - this.#capacity);
@@ -168,7 +168,7 @@ class TypedRing implements PointRing {
     return instantFromMs(float64[0] ?? 0);
   }
 
-  /** Copies rows, not points: the rings of all scalers grow in the same rounds. */
+  /** Copies rows instead of points, because the rings of all scalers grow in the same rounds. */
   #resize(next: number): void {
     const width = this.#width;
     const kept = Math.min(this.#size, next);
@@ -182,7 +182,7 @@ class TypedRing implements PointRing {
   }
 }
 
-/** 4 bytes hold 7 digits; further digits are noise, as in 0.10000000149011612. */
+/** 4 bytes hold 7 digits. Further digits are noise, as in 0.10000000149011612. */
 function rounded(value: number): number {
   return Number(value.toPrecision(7));
 }

@@ -2,7 +2,7 @@ import type { Instant } from '../units/time.js';
 import type { PointRing } from './point-ring.js';
 
 /**
- * Returns the first count column at the end of each of the last `steps` steps up to `until`, oldest first; null:
+ * Returns the first count column at the end of each of the last `steps` steps before `until`, oldest first; null:
  * unknown. `rings` are in the order of time; where they overlap, the last one is used. Steps start at the epoch.
  */
 export function recentCounts(
@@ -21,7 +21,7 @@ export function recentCounts(
     const step = Math.floor((ring.timeOf(index) ?? 0) / stepMs) - first;
     const count = ring.countOf(index, 0);
     if (step >= steps) break;
-    // A run of equal points is stored as its first and its last.
+    // A run of equal points is stored as its first and its last point.
     if (known !== null && known.count === count)
       for (let between = Math.max(0, known.step + 1); between < step; between += 1) counts[between] = count;
     if (step >= 0) counts[step] = count;
@@ -30,7 +30,7 @@ export function recentCounts(
   return counts;
 }
 
-/** Returns the points since the last one before `fromMs`, in the order of time. */
+/** Yields the points since the last one before `fromMs`, in the order of time. */
 function* newest(
   rings: readonly PointRing[],
   fromMs: number,

@@ -31,7 +31,7 @@ export function createRecorder(parts: {
   readonly sentEvents?: Pick<SentEvents, 'remove'>;
   readonly metrics: Metrics;
   readonly log: Log;
-  /** Unset: each failure is that of its scaler. */
+  /** Unset: each failure is attributed to its scaler. */
   readonly outages?: Pick<Outages, 'attribute' | 'isAttributed' | 'takeAttributed' | 'forget'>;
   /** Called with each record and the previous one of its scaler. */
   readonly onRecord?: ((record: CycleRecord, before: CycleRecord | null) => void) | undefined;
@@ -51,7 +51,7 @@ export function createRecorder(parts: {
     record: (record) => {
       const change = ledger.add(record);
       const { before, after } = change;
-      // The ledger has the newest snapshot. It is archived when a different result follows.
+      // The ledger contains the newest snapshot. It is archived when a different result follows.
       if (before !== null && before.record.snapshot !== null && after.count === 1)
         archive.keep(after.key, before.record.snapshot);
       chartPoints.add(record);

@@ -10,7 +10,7 @@ import type { SentEvents } from './sent-events.js';
 import { createSnapshotArchive } from './snapshot-archive.js';
 import type { SnapshotArchive } from './snapshot-archive.js';
 
-/** Everything that a process keeps about its cycles. Each part limits its own size. */
+/** All records that a process keeps about its cycles. Each part limits its own size. */
 export interface Records {
   readonly ledger: Ledger;
   readonly archive: SnapshotArchive;

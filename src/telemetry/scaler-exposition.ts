@@ -5,12 +5,12 @@ import { SCALER_METRICS, isInSummary } from './metric-table.js';
 import { SCALER_SERIES, escapeValue } from './scaler-series.js';
 import type { ScalerMetricKey, WriteSeries } from './scaler-series.js';
 
-/** Scalers per piece, which takes about 1 ms. */
+/** Number of scalers per piece, which takes about 1 ms. */
 const SCALERS_AT_ONCE = 250;
 
 /**
- * Yields the series of all scalers in the Prometheus text format, in pieces. Reads the ledger at each scrape, so that
- * recording a cycle costs nothing, and no series remains of a removed scaler or an ended limit. (set() and remove() of
+ * Yields the series of all scalers in the Prometheus text format, in pieces. Reads the ledger at each scrape, so
+ * recording a cycle costs nothing, and a removed scaler or an ended limit has no series. (set() and remove() of
  * prom-client would hash each label set, and its registry writes a metric without yielding.)
  */
 export function* writeScalerMetrics(
@@ -54,7 +54,7 @@ class PageLabels {
   }
 }
 
-/** Lines of one metric. */
+/** Returns the lines of one metric. */
 function createPiece(
   name: string,
   labels: PageLabels,

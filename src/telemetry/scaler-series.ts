@@ -7,7 +7,10 @@ import { rememberByText } from '../units/remember.js';
 import type { ScalerStatus } from './ledger.js';
 import type { SCALER_METRICS } from './metric-table.js';
 
-/** Writes a series of a scaler. `labels`: besides `namespace` and `scaler`, in the text format, each after a comma. */
+/**
+ * Writes a series of a scaler. `labels`: labels besides `namespace` and `scaler` in the text format, each after a
+ * comma.
+ */
 export type WriteSeries = (labels: string, value: number) => void;
 
 export type ScalerMetricKey = keyof typeof SCALER_METRICS;
@@ -56,7 +59,7 @@ function writeKnown(value: number | null | undefined, write: WriteSeries): void 
   if (value !== null && value !== undefined) write('', value);
 }
 
-/** At a fixed count nothing scales, whatever the direction. */
+/** A fixed count prevents scaling in both directions. */
 function pausesScaleUp({ direction, replicas }: Pause): boolean {
   return direction !== 'scale-down' || replicas !== null;
 }

@@ -1,7 +1,7 @@
 import type { Instant } from '../units/time.js';
 
 export interface SentEvent {
-  /** The last time. */
+  /** When the Event was last written. */
   readonly at: Instant;
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
@@ -11,17 +11,17 @@ export interface SentEvent {
 
 /** The Kubernetes Events that this process has written about the targets of each scaler. */
 export interface SentEvents {
-  /** By `NAMESPACE/NAME`. An equal event that is kept is counted. */
+  /** Adds an Event of `NAMESPACE/NAME`. An equal Event that is stored is counted. */
   readonly add: (key: string, event: Omit<SentEvent, 'count'>) => void;
-  /** Newest first. */
+  /** Returns the Events, newest first. */
   readonly read: (key: string) => readonly SentEvent[];
   readonly remove: (key: string) => void;
 }
 
 interface EventLimits {
-  /** Default: 50. */
+  /** Maximum number of Events per scaler; default: 50. */
   readonly perScaler?: number;
-  /** Of all scalers, in equal shares of at least 3; default: 10,000, at most about 5 MB. */
+  /** Maximum number of Events of all scalers, in equal shares of at least 3; default: 10,000, at most about 5 MB. */
   readonly total?: number;
 }
 

@@ -24,7 +24,10 @@ export function eventsOfCycle(before: ScalerStatus | null, after: ScalerStatus):
 
 const NO_EVENTS: readonly ServiceEvent[] = [];
 
-/** As most cycles: nothing changed, and no condition, error or writer is new. Lists of the ledger are kept then. */
+/**
+ * Returns whether a cycle is like most cycles: nothing changed, and no condition, error or writer is new. The lists of
+ * the ledger are then the same objects.
+ */
 export function isQuiet(before: ScalerStatus | null, after: ScalerStatus): boolean {
   return (
     before !== null &&
@@ -72,7 +75,9 @@ export function isFailing({ type, status, reason }: TimedCondition): boolean {
   return status !== 'True' && !reason.startsWith('Backoff') && !NO_FAILURES.has(reason);
 }
 
-/** Whether a subject of a failure event still fails: the type of a condition, a metric, or `ConflictingWriter`. */
+/**
+ * Returns whether a subject of a failure event still fails: the type of a condition, a metric, or `ConflictingWriter`.
+ */
 export function isSubjectFailing(status: ScalerStatus, subject: string): boolean {
   const condition = status.conditions.find(({ type }) => type === subject);
   if (condition !== undefined) return isFailing(condition);
@@ -93,7 +98,7 @@ function writerFailures(before: ScalerStatus | null, { record }: ScalerStatus): 
   return [{ subject: 'ConflictingWriter', failing: now !== undefined, message }];
 }
 
-/** A metric that the document no longer has, or whose query has changed, does not fail any more. */
+/** A metric that the document no longer contains, or whose query has changed, no longer fails. */
 function endedMetrics(before: ScalerStatus | null, { metricErrors }: ScalerStatus): readonly Failure[] {
   if (before === null || before.metricErrors === metricErrors) return [];
   return [...before.metricErrors].flatMap(([subject, error]) =>

@@ -9,15 +9,15 @@ export interface LastError {
   readonly message: string;
 }
 
-/** Since the start of the process. Null: not known yet. */
+/** Counts start with the process. Null: not known yet. */
 export interface SourceHealth {
   readonly isReachable: boolean | null;
-  /** Since then, nothing was answered. */
+  /** Since when the source has answered nothing. */
   readonly failingSince: Instant | null;
   readonly lastError: LastError | null;
   readonly queries: number;
   readonly errors: number;
-  /** Mean of the last round with queries. */
+  /** Mean latency of the last round with queries. */
   readonly latencySeconds: number | null;
 }
 
@@ -30,7 +30,7 @@ export interface ApiServerHealth {
 }
 
 export interface RoundHealth {
-  /** The last round with a finished cycle. Cycles that are still running are not counted. */
+  /** The last round with a finished cycle. Running cycles are not counted. */
   readonly last: {
     readonly at: Instant;
     readonly seconds: number;
@@ -40,7 +40,7 @@ export interface RoundHealth {
   readonly missed: number;
 }
 
-/** What the process knows about the systems that it depends on, for the API. */
+/** The health of the systems that the process depends on, for the API. */
 export interface ServiceHealth {
   readonly startedAt: Instant;
   readonly observeQuery: (query: {
@@ -59,23 +59,23 @@ export interface ServiceHealth {
     readonly latenessSeconds: number;
     readonly missed: number;
   }) => void;
-  /** A cycle of the round that started at `at` has ended. */
+  /** Counts a finished cycle of the round that started at `at`. */
   readonly endCycle: (at: Instant) => void;
   readonly sources: () => ReadonlyMap<string, SourceHealth>;
   readonly apiServer: () => ApiServerHealth;
   readonly rounds: () => RoundHealth;
 }
 
-/** After these, nothing is known about the server. */
+/** Reasons that say nothing about the server. */
 const OWN_REASONS: ReadonlySet<string> = new Set(['canceled', 'aborted']);
-/** The server did not answer. */
+/** Reasons for which the server did not answer. */
 const UNREACHABLE: ReadonlySet<string> = new Set(['timeout', 'connection']);
-/** Answers that are part of normal work: the object is gone or has changed. */
+/** Status codes of normal operation: the object is gone or has changed. */
 const EXPECTED_CODES: ReadonlySet<string> = new Set(['404', '409', '410']);
 
 const MAX_ROUNDS = 16;
 
-/** `outages`: of the data sources and the API server. */
+/** `outages`: those of the data sources and the API server. */
 export function createServiceHealth(
   clock: Clock,
   sources: readonly string[],
@@ -84,7 +84,7 @@ export function createServiceHealth(
   const bySource = new Map(sources.map((name) => [name, createTally()]));
   const latencies = new Map(sources.map((name) => [name, { now: NO_MEAN, last: NO_MEAN }]));
   const apiServer = createTally();
-  /** Scalers with other periods have rounds of their own at about the same time. */
+  /** Scalers with different periods have separate rounds at about the same time. */
   const rounds = new Map<Instant, RunningRound>();
   let last: RunningRound | null = null;
   let missed = 0;
@@ -145,7 +145,7 @@ interface RunningRound {
   readonly at: Instant;
   readonly startMs: number;
   readonly latenessSeconds: number;
-  /** Finished cycles, and when the last one ended. */
+  /** Number of finished cycles, and when the last one ended. */
   scalers: number;
   endMs: number;
 }

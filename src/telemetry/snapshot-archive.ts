@@ -5,7 +5,7 @@ import type { Instant } from '../units/time.js';
 
 /** Compressed snapshots of past decisions. Above the limit, the oldest snapshot of any scaler is dropped. */
 export interface SnapshotArchive {
-  /** Stores a snapshot by `NAMESPACE/NAME` of its scaler and its `now`. */
+  /** Stores a snapshot under the `NAMESPACE/NAME` of its scaler and its `now`. */
   readonly keep: (key: string, snapshot: Snapshot) => void;
   /** Returns a snapshot as JSON; null: not stored. */
   readonly read: (key: string, at: Instant) => unknown;
@@ -15,23 +15,28 @@ export interface SnapshotArchive {
 interface ArchiveLimits {
   /** Compressed size of all snapshots; default: 3 MiB. */
   readonly totalBytes?: number;
-  /** Snapshots per scaler; default: 100, like the entries of the ledger. */
+  /** Maximum number of snapshots per scaler; default: 100, as for entries of the ledger. */
   readonly perScaler?: number;
 }
 
 interface StoredSnapshot {
   readonly key: string;
   readonly at: Instant;
-  /** Deflated JSON with one byte per character: a fifth of the JSON, and smaller than a Buffer; null: dropped. */
+  /**
+   * Deflated JSON with one byte per character. It has a fifth of the size of the JSON, and is smaller than a Buffer.
+   * Null: dropped.
+   */
   packed: string | null;
 }
 
-/** Memory of an entry besides its string, measured with 1,000 scalers: the object and its slots in queue and map. */
+/**
+ * Memory of an entry in addition to its string, measured with 1,000 scalers: the object and its slots in queue and map.
+ */
 const ENTRY_BYTES = 360;
 
 /**
- * For short texts: less than half the CPU time of the defaults, mostly because zlib does not clear 256 KiB for each, and
- * 6 % larger, measured with 3 KB of JSON that lists 10 pods.
+ * Options for short texts. They take less than half the CPU time of the defaults, mostly because zlib does not clear
+ * 256 KiB for each text. The result is 6 % larger, measured with 3 KB of JSON that lists 10 pods.
  */
 const DEFLATE = { level: 3, windowBits: 12, memLevel: 5 };
 
@@ -58,7 +63,7 @@ export function createSnapshotArchive(limits: ArchiveLimits = {}): SnapshotArchi
       if (oldest === undefined) break;
       drop(oldest);
     }
-    // Avoids that the queue consists mostly of dropped entries.
+    // Prevents a queue that consists mostly of dropped entries.
     if (queue.length < 2 * live + 64) return;
     queue = queue.slice(first).filter(({ packed }) => packed !== null);
     first = 0;

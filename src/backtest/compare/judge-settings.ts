@@ -3,7 +3,7 @@ import type { Threshold } from '../figures/threshold.js';
 import type { ProbeFigures } from './probes.js';
 import { meanWithoutSmallest } from './sub-windows.js';
 
-/** What settings and the document do on one probe. */
+/** The figures of one candidate and of the document on one probe. */
 export interface Comparison {
   readonly changed: ProbeFigures;
   readonly original: ProbeFigures;
@@ -11,18 +11,18 @@ export interface Comparison {
 
 export interface Aim {
   readonly conditions: readonly Threshold[];
-  /** The document misses the conditions, so that a change may need more pod-hours than it. */
+  /** Whether the document misses the conditions. A change may then need more pod-hours than the document. */
   readonly isMissed: boolean;
 }
 
-/** A candidate that meets a condition with a limit only just on one half rarely meets it on the other. */
+/** A candidate that meets a condition barely on one half of the load rarely meets it on the other half. */
 const MARGIN = 0.9;
 /** How much worse a change of the tolerance of scale-downs alone may be than the document. */
 export const CAREFUL_SLACK = 0.05;
 
 /**
- * Whether a change keeps what it promises on one probe, also if the sixth of the sub-windows that favours it most does
- * not come again: no more pod-hours, and no more under-provisioning than the document (or the limit with a margin).
+ * Returns whether a change needs no more pod-hours on one probe, and causes no more under-provisioning than the
+ * document (or than the limit with a margin). The comparison of windows omits the sixth that favors the change most.
  */
 export function isConfirmed({ changed, original }: Comparison, { conditions, isMissed }: Aim): boolean {
   const isMet = conditions.every((condition) =>
@@ -34,14 +34,14 @@ export function isConfirmed({ changed, original }: Comparison, { conditions, isM
   return changed.whole.podHours <= original.whole.podHours && moreHours({ changed, original }) <= 0;
 }
 
-/** Whether a small change, which cannot delay a scale-up, is about as good as the document on one probe. */
+/** Returns whether a small change, which cannot delay a scale-up, is about as good as the document on one probe. */
 export function isCareful({ changed, original }: Comparison, conditions: readonly Threshold[]): boolean {
   return conditions.every(({ isRelative, isMetNear, isMetWithin }) =>
     isRelative ? isMetNear(changed.whole, original.whole, CAREFUL_SLACK) : isMetWithin(changed.whole, MARGIN),
   );
 }
 
-/** The share of the pod-hours that a change saves, as a mean of the probes; negative if it needs more. */
+/** Returns the mean share of the pod-hours that a change saves; negative if it needs more. */
 export function savingOf(comparisons: readonly Comparison[]): number {
   const shares = comparisons.map(
     ({ changed, original }) => 1 - changed.whole.podHours / original.whole.podHours,
@@ -59,7 +59,7 @@ function moreHours(comparison: Comparison): number {
   );
 }
 
-/** Without the sub-windows in which the load is unknown. */
+/** Omits the windows in which the load is unknown. */
 function byWindow(
   { changed, original }: Comparison,
   compare: (changed: Figures, original: Figures) => number,

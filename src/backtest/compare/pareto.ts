@@ -1,8 +1,8 @@
 import type { Result } from './variant.js';
 
 /**
- * Returns the names of the variants that no other one beats: none of them has both at most as many pod-hours and at most
- * as much under-provisioning, and less of one.
+ * Returns the names of the variants on the Pareto front: no other variant has fewer pod-hours without more
+ * under-provisioning, or less under-provisioning without more pod-hours.
  */
 export function paretoFront(results: readonly Result[]): ReadonlySet<string> {
   const scored = results.flatMap(({ name, figures }) => (figures === null ? [] : [{ name, figures }]));

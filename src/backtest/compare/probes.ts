@@ -14,13 +14,13 @@ export interface SearchInput {
 
 /** A load on which settings are tried. */
 export interface Probe {
-  /** What each document achieves; null for one that cannot run, or if the load is unknown. */
+  /** Returns the figures of each document; null if it cannot run, or if the load is unknown. */
   readonly run: (variants: readonly Variant[]) => Promise<readonly (ProbeFigures | null)[]>;
 }
 
 export interface ProbeFigures {
   readonly whole: Figures;
-  /** Of each sub-window, the same ones for each document; null where the load is unknown. */
+  /** The figures of each sub-window; null where the load is unknown. All documents have the same sub-windows. */
   readonly windows: readonly (Figures | null)[];
 }
 

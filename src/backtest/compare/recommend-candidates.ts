@@ -1,11 +1,11 @@
 import type { MetricSpec } from '../../scaler/spec.js';
 import type { TunedSettings } from './tuned-settings.js';
 
-/** A low target reacts sooner, because usage ends at 100 %. Near a high one, each point counts. */
+/** A low target reacts sooner, because usage cannot exceed 100 %. A high target is sensitive to each point. */
 const PERCENT = [50, 60, 70, 75, 80, 82, 84, 86, 88, 90, 92] as const;
 const FACTORS = [0.6, 0.75, 0.85, 0.95, 1, 1.05, 1.1, 1.2, 1.35] as const;
 const LOWEST_PERCENT = 20;
-/** A pod that is busier than that hides how much more it would have to do. */
+/** Above it, a busy pod hides how much load is waiting. */
 const HIGHEST_PERCENT = 95;
 const DOWN_SECONDS = [60, 120, 180, 240, 450] as const;
 const DOWN_FACTORS = [0.5, 0.8, 0.9, 1.1, 1.25] as const;
@@ -16,14 +16,17 @@ const MIN_REPLICAS_FACTORS = [1.5, 2, 3, 5] as const;
 
 interface Bounds {
   readonly metric: MetricSpec;
-  /** A higher minReplicas costs at all times: it is tried only where the document misses the condition. */
+  /**
+   * Whether the document misses the condition. Only then is a higher minReplicas tried, because it costs at all times.
+   */
   readonly mayRaiseMinimum: boolean;
   readonly maxReplicas: number;
 }
 
 /**
- * The first candidates: changes of one field, and of the target together with the tolerance, or with the stabilization
- * of scale-downs: a lower target may pay for a shorter one, and a longer one for a higher target.
+ * Returns the first candidates: changes of one field, and changes of the target together with the tolerance or the
+ * stabilization of scale-downs. A shorter stabilization may pay for a lower target, and a higher target for a longer
+ * stabilization.
  */
 export function firstSettings(present: TunedSettings, bounds: Bounds): readonly TunedSettings[] {
   const targets =
@@ -39,7 +42,10 @@ export function firstSettings(present: TunedSettings, bounds: Bounds): readonly 
   return unique([...pairs, ...windows, ...neighbours(present, bounds)], present);
 }
 
-/** A smaller tolerance of scale-downs removes pods that the band keeps, and never delays a scale-up. */
+/**
+ * Returns settings with a smaller tolerance of scale-downs. They remove pods that the tolerance keeps, and never delay
+ * a scale-up.
+ */
 export function carefulSettings(present: TunedSettings): readonly TunedSettings[] {
   return DOWN_TOLERANCES.filter((tolerance) => tolerance < present.downTolerance).map((downTolerance) => ({
     ...present,
@@ -47,7 +53,7 @@ export function carefulSettings(present: TunedSettings): readonly TunedSettings[
   }));
 }
 
-/** Settings that differ from these in one respect. */
+/** Returns settings that differ from these in one respect. */
 export function neighbours(settings: TunedSettings, bounds: Bounds): readonly TunedSettings[] {
   const { target, downSeconds, upTolerance, downTolerance, minReplicas } = settings;
   const { metric, mayRaiseMinimum, maxReplicas } = bounds;
@@ -63,13 +69,13 @@ export function neighbours(settings: TunedSettings, bounds: Bounds): readonly Tu
     ...DOWN_PERCENTS.map((value) => ({ ...settings, downPercent: value })),
     ...[null, 4, 10].map((value) => ({ ...settings, upFactor: value })),
     ...[0, 30, 60].map((value) => ({ ...settings, upSeconds: value })),
-    // Slow scale-downs need a shorter window to cost no more.
+    // A slow scale-down needs a shorter window to cost no more.
     ...[50, 20, 10].map((value) => ({
       ...settings,
       downPercent: value,
       downSeconds: windowOf(0.6 * downSeconds),
     })),
-    // The same point of scale-up with a narrower band.
+    // Scales up at the same utilization, with a narrower tolerance.
     ...(isUtilization && isPercent(target + 4)
       ? [
           {
@@ -94,7 +100,7 @@ function bothTolerances(tolerance: number | null): Partial<TunedSettings> {
   return tolerance === null ? {} : { upTolerance: tolerance, downTolerance: tolerance };
 }
 
-/** A multiple of the default sync period. */
+/** Rounds to a multiple of the default sync period. */
 function windowOf(seconds: number): number {
   return Math.max(0, Math.round(seconds / 15) * 15);
 }

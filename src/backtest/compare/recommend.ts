@@ -15,16 +15,16 @@ export interface Recommendation {
   readonly reason: string;
   /** Null without a change. */
   readonly saving: Saving | null;
-  /** The second half. */
+  /** Covers the second half of the load. */
   readonly scoring: Scoring;
-  /** In the scored parts of the second half: the document, and the change that was chosen on the first half. */
+  /** The figures of the document and of the chosen change in the scored parts of the second half. */
   readonly results: readonly Result[];
 }
 
-/** In percent of the pod-hours of the document; negative: it needs more. */
+/** Percent of the pod-hours of the document; negative: the change needs more. */
 export interface Saving {
   readonly percent: number;
-  /** Of single parts. */
+  /** The lowest saving of a single part. */
   readonly lowest: number;
   readonly highest: number;
 }
@@ -99,7 +99,7 @@ export async function recommend(
   };
 }
 
-/** Returns the load in these parts; outside of them, it is unknown. */
+/** Returns the load within these parts. Outside of them it is unknown. */
 function onlyWithin({ load, demand }: Scoring, parts: readonly Scoring[]): Load {
   const times: number[] = [];
   const values: number[] = [];
@@ -127,13 +127,13 @@ function resultIn(part: Scoring, { name, run, error }: Result): Result {
   return run === null ? { name, run, figures: null, error } : resultOf(name, run, part);
 }
 
-/** What the document and the change achieve in a part of the time. */
+/** The figures of the document and of the change in one part of the time. */
 interface Compared {
   readonly current: Figures;
   readonly changed: Figures;
 }
 
-/** Null: the load is unknown, or a document was not run. */
+/** Returns null if the load is unknown, or if a document was not run. */
 function compareIn(part: Scoring, results: readonly Result[]): Compared | null {
   const [current, changed] = results.map((one) => resultIn(part, one).figures);
   return current === undefined || changed === undefined || current === null || changed === null
@@ -184,7 +184,7 @@ function savingIn(
   return { percent, lowest: Math.min(percent, ...byWindow), highest: Math.max(percent, ...byWindow) };
 }
 
-/** Less than this is no reason to change a document. */
+/** A smaller saving is no reason to change a document. */
 const LEAST_NOTABLE_PERCENT = 1;
 
 export function describeSaving({ percent, lowest, highest }: Saving): string {

@@ -3,16 +3,16 @@ import { secondsBetween } from '../../units/time.js';
 import { FleetError } from '../simulation/fleet.js';
 import { type OnRound, type Run, runVariant, type RunInput } from '../simulation/run-variant.js';
 
-/** A document and where it runs. */
+/** A document and the input of its run. */
 export interface Job {
   readonly scaler: Scaler;
   readonly input: RunInput;
 }
 
-/** A failure is about one document; the others run. */
+/** A failure affects one document only. */
 export type JobResult = { readonly run: Run } | { readonly error: string };
 
-/** Runs documents, possibly at the same time; the results have the order of the jobs. */
+/** Runs documents, possibly in parallel. The results have the order of the jobs. */
 export type RunJobs = (jobs: readonly Job[]) => Promise<readonly JobResult[]>;
 
 export const runJobsHere: RunJobs = (jobs) => Promise.resolve(jobs.map((job) => runJob(job)));
@@ -26,7 +26,7 @@ export function runJob({ scaler, input }: Job, onRound?: OnRound): JobResult {
   }
 }
 
-/** The number of decisions that a job takes. */
+/** Returns the number of decisions of a job. */
 export function roundsOf({ scaler, input: { start, end } }: Job): number {
   return Math.floor(secondsBetween(start, end) / scaler.spec.syncPeriodSeconds);
 }

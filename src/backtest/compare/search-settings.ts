@@ -10,9 +10,9 @@ export interface FoundSettings {
   /** Fields that differ from the document. */
   readonly change: readonly Assignment[];
   readonly scaler: Scaler;
-  /** The document misses the conditions, so that the change may need more pod-hours than it. */
+  /** Whether the document misses the conditions. The change may then need more pod-hours than the document. */
   readonly mayCostMore: boolean;
-  /** Only the tolerance of scale-downs differs; `CAREFUL_SLACK` applies to it. */
+  /** Whether only the tolerance of scale-downs differs. `CAREFUL_SLACK` applies to such a change. */
   readonly isCareful: boolean;
 }
 
@@ -27,10 +27,10 @@ const FIELD_COST = 0.01;
 const MOST_STEPS = 4;
 
 /**
- * Returns the settings with the fewest pod-hours that are confirmed on each probe, where each changed field counts as
- * 1 % of the pod-hours; if there are none, a smaller tolerance of scale-downs that is about as good as the document; or
- * why there is none of either. Changes of one or two fields are followed by steps to the best neighbour. The same load
- * gives the same settings, after at most some hundred runs.
+ * Returns the settings with the fewest pod-hours that are confirmed on each probe. Each changed field counts as 1 % of
+ * the pod-hours. If no settings are confirmed, returns a smaller tolerance of scale-downs that is about as good as the
+ * document, or the reason why there is none. Tries changes of one or two fields first, then steps to the best neighbor.
+ * The same load gives the same settings, after at most some hundred runs.
  */
 export async function findSettings(
   scaler: Scaler,
@@ -67,7 +67,7 @@ interface Search {
   readonly present: TunedSettings;
   readonly conditions: readonly Threshold[];
   readonly probes: readonly Probe[];
-  /** What the document does, by probe. */
+  /** The figures of the document, one entry per probe. */
   readonly original: readonly ProbeFigures[];
   readonly isMissed: boolean;
 }
@@ -79,7 +79,7 @@ interface Candidate {
 }
 
 interface Scored extends Candidate {
-  /** The share of the pod-hours that it saves, without the cost of the changed fields. */
+  /** The share of the pod-hours that it saves, minus the cost of the changed fields. */
   readonly score: number;
 }
 
@@ -106,7 +106,7 @@ async function bestOf(
   return best;
 }
 
-/** Only the load itself decides about changes that risk little. */
+/** Considers only the load itself, not the reversed one: these changes have little risk. */
 async function bestCareful(search: Search): Promise<Candidate | null> {
   const settings = carefulSettings(search.present);
   const onLoad = { ...search, probes: search.probes.slice(0, 1) };
@@ -119,7 +119,7 @@ async function bestCareful(search: Search): Promise<Candidate | null> {
   return best?.candidate ?? null;
 }
 
-/** Returns the settings that pass on all probes. What does not pass on one is not tried on the next. */
+/** Returns the settings that pass on all probes. Settings that fail on one probe are not tried on the next. */
 async function keepOnAll(
   search: Search,
   settings: readonly TunedSettings[],
@@ -163,7 +163,7 @@ function whyNone(missed: Threshold | undefined): string {
     : `the document does not meet ${missed.text} on the first half, and no other setting does: look at minReplicas, maxReplicas and the start of a pod`;
 }
 
-/** The first metric of cpu, otherwise the first one. */
+/** Returns the index of the first CPU metric, otherwise 0. */
 function loadMetricIndex({ spec }: Scaler): number {
   const cpu = spec.metrics.findIndex((metric) => metric.name === 'cpu');
   return Math.max(0, cpu);

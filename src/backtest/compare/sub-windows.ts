@@ -18,7 +18,10 @@ export function subWindows(scoring: Scoring, assumptions: Assumptions): readonly
   );
 }
 
-/** The figures of each window; null where the load is unknown. The counts of rounds remain those of the whole run. */
+/**
+ * Returns the figures of each window; null where the load is unknown. The counts of rounds remain those of the whole
+ * run.
+ */
 export function figuresByWindow(run: Run, windows: readonly Scoring[]): readonly (Figures | null)[] {
   return windows.map((window) => figuresOf(runWithin(run, window), window));
 }
@@ -37,8 +40,8 @@ function runWithin(run: Run, { demand: { start, end } }: Scoring): Run {
 }
 
 /**
- * The mean without the smallest sixth of the values: what is left of a gain if the sub-windows that gain most do not come
- * again. NaN without values.
+ * Returns the mean without the smallest sixth of the values. It is the gain that remains if the windows with the
+ * largest gain do not repeat. NaN without values.
  */
 export function meanWithoutSmallest(values: readonly number[]): number {
   const rest = values.toSorted((a, b) => a - b).slice(Math.floor(values.length / 6));

@@ -3,7 +3,7 @@ import { parseScaler } from '../../scaler/read/parse-scaler.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Variant } from './variant.js';
 
-/** A field of the document and the values that it takes in turn. */
+/** A field of the document and its values. */
 export interface Sweep {
   /** The end of a path below `spec`, such as `averageUtilization` or `scaleDown.stabilizationWindowSeconds`. */
   readonly field: string;
@@ -13,7 +13,7 @@ export interface Sweep {
 const MAX_VALUES = 100;
 const MAX_VARIANTS = 400;
 
-/** Parses `FIELD=VALUE,VALUE`. Returns why the text is no sweep as a string. */
+/** Parses `FIELD=VALUE,VALUE`. Returns a string that says why the text is invalid. */
 export function parseSweep(text: string): Sweep | string {
   const match = /^\s*([A-Za-z][A-Za-z0-9.[\]]{0,200})\s*=(.*)$/.exec(text);
   if (match === null) return 'must be FIELD=VALUE,VALUE, such as averageUtilization=50,60,70';
@@ -30,7 +30,9 @@ function plainValue(text: string): string | number | boolean {
   return /^-?\d{1,15}(?:\.\d{1,15})?(?:[eE][+-]?\d{1,2})?$/.test(text) ? Number(text) : text;
 }
 
-/** Returns one variant per combination of values, in the order of the sweeps; or why there are none. */
+/**
+ * Returns one variant per combination of values, in the order of the sweeps; or a string that says why there are none.
+ */
 export function sweepVariants(
   scaler: Scaler,
   sweeps: readonly Sweep[],
@@ -68,7 +70,9 @@ function combine(sweeps: readonly Sweep[]): readonly (readonly Assignment[])[] {
   );
 }
 
-/** Returns the document with other values of fields, named by them; or why it is invalid. */
+/**
+ * Returns the document with other values of some fields. The changes are its name. Returns an error if it is invalid.
+ */
 export function changedVariant(
   scaler: Scaler,
   assignments: readonly Assignment[],
@@ -100,7 +104,9 @@ export function assignmentText({ field, value }: Assignment): string {
 
 type Path = readonly (string | number)[];
 
-/** Returns the path of the only field with this end. A field that is not in the document is added below `spec`. */
+/**
+ * Returns the path of the only field that ends with `field`. A field that is not in the document is added below `spec`.
+ */
 function findField(spec: PlainObject, field: string): Path | string {
   const wanted = stepsOf(field);
   const found = allPaths(spec).filter((path) => endsWith(path, wanted));
@@ -143,7 +149,7 @@ function pathText(path: Path): string {
   );
 }
 
-/** False: an index of the path is after the end of its list. */
+/** Returns whether each index of the path is within its list. */
 function reaches(value: unknown, [step, ...rest]: Path): boolean {
   if (step === undefined) return true;
   if (Array.isArray(value))

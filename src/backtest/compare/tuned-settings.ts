@@ -4,11 +4,9 @@ import type { Assignment } from './sweep.js';
 
 /** The settings that `--recommend` changes. */
 export interface TunedSettings {
-  /** Target of the metric: percent of a utilization, otherwise a multiple of the present one. */
+  /** Target of the metric: percent for a utilization, otherwise a multiple of the current target. */
   readonly target: number;
-  /** Stabilization of scale-downs in seconds. */
   readonly downSeconds: number;
-  /** Stabilization of scale-ups in seconds. */
   readonly upSeconds: number;
   readonly upTolerance: number;
   readonly downTolerance: number;
@@ -29,7 +27,7 @@ const KEY_OF_TYPE: Readonly<Record<MetricSpec['type'], string>> = {
   External: 'external',
 };
 
-/** The settings of the document. */
+/** Returns the settings of the document. */
 export function presentSettings({ spec }: Scaler, metric: MetricSpec): TunedSettings {
   const { behavior, tolerance, downscaleStabilizationSeconds, minReplicas } = spec;
   return {
@@ -81,7 +79,7 @@ export function changedFields(
   return [...changes, ...windowFields(scaler, settings, changes)];
 }
 
-/** The number of settings that differ; a tolerance for both directions counts once. */
+/** Returns the number of settings that differ. A tolerance for both directions counts once. */
 export function countChanges(settings: TunedSettings, present: TunedSettings): number {
   const { upTolerance, downTolerance, ...others } = settings;
   const isUpChanged = upTolerance !== present.upTolerance;

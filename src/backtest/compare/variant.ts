@@ -11,7 +11,7 @@ import type { Run, RunInput } from '../simulation/run-variant.js';
 import type { Job, RunJobs } from './run-jobs.js';
 import { traceModels, traceRequests } from '../simulation/trace-models.js';
 
-/** A document to be run over the load, under a name that is unique in the report. */
+/** A document to run over the load. The name is unique in the report. */
 export interface Variant {
   readonly name: string;
   readonly scaler: Scaler;
@@ -24,7 +24,7 @@ export interface Assumptions {
   readonly scrapeIntervalSeconds: number;
   readonly resourceWindowSeconds: number;
   readonly usageAtCapacityPercent: number;
-  /** Null: as many as the first demand, within the bounds of the document. */
+  /** Null: as many replicas as the first demand needs, within the bounds of the document. */
   readonly initialReplicas: number | null;
   readonly pricePerPodHour: number | null;
 }
@@ -37,7 +37,7 @@ export type Result =
 /** Demand is the mean load of each period of this length: the default sync period. */
 export const DEMAND_STEP_SECONDS = 15;
 
-/** `within`: default is all of the load. */
+/** `within`: the scored time. Default: the whole load. */
 export function scoringOf(
   load: Load,
   { capacity, pricePerPodHour }: Assumptions,
@@ -48,13 +48,13 @@ export function scoringOf(
   return { load, capacity, demand, pricePerPodHour };
 }
 
-/** Where documents run: how their metrics follow the load, and the requests of the pods. */
+/** How the metrics of a document follow the load, and the requests of its pods. */
 export interface WorkloadModel {
   readonly modelsOf: (
     scaler: Scaler,
   ) => { readonly models: readonly (MetricModel | null)[] } | { readonly error: string };
   readonly requestsOf: (scaler: Scaler) => RunInput['requests'];
-  /** How a document begins, if not as `runVariant` does. */
+  /** When the first round is, and the replicas before it. Default: as in `runVariant`. */
   readonly startOf?: (
     scaler: Scaler,
     start: Instant,
@@ -73,7 +73,7 @@ interface RunContext {
   readonly assumptions: Assumptions;
 }
 
-/** Runs documents, possibly at the same time. */
+/** Runs documents, possibly in parallel. */
 export async function runAllOn(
   workload: WorkloadModel,
   variants: readonly Variant[],
@@ -113,8 +113,8 @@ function jobOf(
 }
 
 /**
- * What a document replaces: a fleet of fixed size with the pods and the reserve of its peak; and what none achieves: one
- * as large as the highest demand, and one that always has exactly the pods that the load needs.
+ * Returns rows to compare with: a fixed number of pods with the peak and reserve of the document, a fixed number of
+ * pods for the highest demand, and an ideal scaler that always has exactly the pods that the load needs.
  */
 export function baselines(scoring: Scoring, document: Result | undefined): readonly Result[] {
   const peak = document?.figures?.peakPods;
@@ -134,7 +134,7 @@ export function resultOf(name: string, run: Run, scoring: Scoring): Result {
     : { name, run, figures, error: null };
 }
 
-/** At 0 replicas, a document without `activation` would never scale up. */
+/** A document without `activation` never scales up from 0 replicas. */
 function firstCount({ spec }: Scaler, { demand }: Scoring): number {
   const needed = demand.pods.find((pods) => !Number.isNaN(pods)) ?? 1;
   return Math.max(1, spec.minReplicas, Math.min(spec.maxReplicas, needed));

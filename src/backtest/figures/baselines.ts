@@ -3,7 +3,7 @@ import type { CountStep } from '../simulation/count-steps.js';
 import type { Run } from '../simulation/run-variant.js';
 import type { Demand } from './demand.js';
 
-/** A fixed number of pods. Default: as many as the highest demand. */
+/** Returns a run with a fixed number of pods. Default: as many as the highest demand. */
 export function staticFleet(demand: Demand, count: number = peakOf(demand)): Run {
   return runOf(demand, [{ at: demand.start, count }]);
 }
@@ -12,7 +12,10 @@ function peakOf({ pods }: Demand): number {
   return pods.reduce((most, needed) => (needed > most ? needed : most), 1);
 }
 
-/** Always as many ready pods as the demand: what no scaler achieves. While the demand is unknown, the last count. */
+/**
+ * Returns a run of an ideal scaler: always as many ready pods as the demand. While the demand is unknown, it keeps the
+ * last count.
+ */
 export function idealFollower(demand: Demand): Run {
   const counts: CountStep[] = [];
   let last = demand.pods.find((pods) => !Number.isNaN(pods)) ?? 1;

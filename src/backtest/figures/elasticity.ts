@@ -1,5 +1,5 @@
 /**
- * How well a supply of pods followed the demand. Percentages of time or of the demand. Source: Herbst et al., "Ready for
+ * How well a supply of pods followed the demand, in percent of time or of the demand. Source: Herbst et al., "Ready for
  * Rain?", SPEC-RG-2016-01; the formulas are in docs/guides/backtest.md.
  */
 export interface Elasticity {
@@ -17,11 +17,11 @@ export interface Elasticity {
   readonly deviation: number;
 }
 
-/** One step. All have the same length, but the last one may be shorter. */
+/** One step of equal length. Only the last step may be shorter. */
 export interface ElasticityStep {
-  /** In pods, at least 1; null: unknown, and the step is excluded. */
+  /** Pods, at least 1; null: unknown, and the step is excluded. */
   readonly demand: number | null;
-  /** In pods; the mean over the step, so that a pod that becomes ready within the step counts for its part of it. */
+  /** Pods, the mean over the step: a pod that becomes ready within the step counts for a part of it. */
   readonly supply: number;
   readonly seconds: number;
 }

@@ -18,11 +18,11 @@ export interface Figures extends Elasticity {
   /** `podHours` times the price; null without a price. */
   readonly cost: number | null;
   readonly changes: number;
-  /** Changes in the opposite direction of the previous one, at most 10 minutes after it. */
+  /** Number of changes in the opposite direction of the previous change, at most 10 minutes after it. */
   readonly flaps: number;
-  /** Share of the rounds at maxReplicas that would have set more, in percent. */
+  /** Share of the rounds in which maxReplicas limited the recommendation, in percent. */
   readonly atMaximum: number;
-  /** By limit: share of the rounds in which it changed the count, in percent. */
+  /** Share of the rounds in which each limit changed the count, in percent. */
   readonly byLimit: Readonly<Partial<Record<LimitName, number>>>;
 }
 
@@ -34,7 +34,7 @@ export interface Scoring {
   readonly pricePerPodHour: number | null;
 }
 
-/** Without the time in which the load is unknown. Null: it is never known. */
+/** Returns the figures for the time in which the load is known. Null: it is never known. */
 export function figuresOf(run: Run, scoring: Scoring): Figures | null {
   const elasticity = elasticityOf(steps(run.ready, scoring.demand));
   if (elasticity === null) return null;

@@ -2,8 +2,8 @@ import type { Instant } from '../../units/time.js';
 import type { CountStep } from '../simulation/count-steps.js';
 
 /**
- * Yields the mean count of each period of `stepSeconds` from `start` to `end`, and how many seconds the period has: the
- * last one may be shorter.
+ * Yields the mean count and the length in seconds of each period of `stepSeconds` from `start` to `end`. The last
+ * period may be shorter.
  */
 export function* stepMeans(
   counts: readonly CountStep[],

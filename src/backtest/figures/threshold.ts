@@ -26,26 +26,26 @@ export const FIGURE_NAMES: readonly string[] = Object.keys(READ);
 export interface Threshold {
   readonly text: string;
   readonly figure: string;
-  /** Whether the limit is the figure of the document itself, as in `theta_U<=document`. */
+  /** Whether the limit is the figure of the document, as in `theta_U<=document`. */
   readonly isRelative: boolean;
   /**
-   * A missing figure, such as `cost` without a price, meets no condition. `document` has the limit of a relative
-   * condition; it is missed without.
+   * Returns false for a missing figure, such as `cost` without a price. `document` has the limit of a relative
+   * condition; without it, a relative condition is not met.
    */
   readonly isMetBy: (figures: Figures, document?: Figures) => boolean;
-  /** Whether it is met with the limit multiplied (`<`) or divided (`>`) by a margin below 1. */
+  /** Returns whether the condition is met after its limit is multiplied (`<`) or divided (`>`) by a margin below 1. */
   readonly isMetWithin: (figures: Figures, margin: number) => boolean;
-  /** Whether a relative condition is met if the figure may be worse by `slack`. */
+  /** Returns whether a relative condition is met if the figure may be worse by `slack`. */
   readonly isMetNear: (figures: Figures, document: Figures, slack: number) => boolean;
-  /** How much worse a figure is than that of the document; negative: better. NaN if it is missing. */
+  /** Returns how much worse a figure is than that of the document; negative: better. NaN if it is missing. */
   readonly excess: (figures: Figures, document: Figures) => number;
 }
 
 const CONDITION = /^([A-Za-z_]{1,20})(<=|>=|<|>)(\d{1,15}(?:\.\d{1,15})?|document)$/;
 
 /**
- * Returns why the text is no condition as a string. `allowsDocument`: the limit may be `document`, the figure of the
- * document itself.
+ * Returns a string that says why the text is not a condition. `allowsDocument`: the limit may be `document`, which is
+ * the figure of the document.
  */
 export function parseThreshold(
   text: string,

@@ -1,6 +1,6 @@
 import { addSeconds, type Instant, instantFromMs, secondsBetween } from '../../units/time.js';
 
-/** A part of the history, both ends included. The points are multiples of the step since the epoch. */
+/** A part of the history; it includes both ends. The points are multiples of the step since the epoch. */
 export interface Chunk {
   readonly start: Instant;
   readonly end: Instant;
@@ -11,7 +11,7 @@ const CHUNK_POINTS = 4000;
 const FEWEST_POINTS = 60;
 
 /**
- * Divides a time into chunks that begin at multiples of their length, so that another time range finds most of its
+ * Divides a time range into chunks that begin at multiples of their length. Another time range then finds most of its
  * chunks in the cache.
  */
 export function chunksOf(from: Instant, to: Instant, stepSeconds: number): readonly Chunk[] {
@@ -27,7 +27,7 @@ export function chunksOf(from: Instant, to: Instant, stepSeconds: number): reado
   return chunks;
 }
 
-/** Returns the two halves of a chunk that a server refused; null if it is too small for that to help. */
+/** Returns the two halves of a chunk that a server rejected; null if the chunk is too small to divide. */
 export function halvesOf({ start, end }: Chunk, stepSeconds: number): readonly [Chunk, Chunk] | null {
   const points = Math.floor(secondsBetween(start, end) / stepSeconds) + 1;
   if (points < 2 * FEWEST_POINTS) return null;

@@ -8,37 +8,39 @@ import { CONTAINER } from '../simulation/take-sample.js';
 import { firstRoundAt } from './round-phase.js';
 import type { WorkloadModel } from '../compare/variant.js';
 
-/** What the history says about one metric. */
+/** The history of one metric. */
 export interface MetricHistory {
-  /** The total over all pods; for memory, the mean per pod. Moved back by half of the window. */
+  /** The total over all pods; for memory, the mean per pod. Shifted back by half of the window. */
   readonly load: Load;
   /** What the query returned at each time. */
   readonly observed: Load;
   readonly windowSeconds: number;
-  /** Of a rate, the time between the first and the last sample of a window. */
+  /** For a rate: the time between the first and the last sample of a window. */
   readonly spanSeconds: number;
-  /** The increase of a counter is divided by the whole window, also for a pod that is younger. */
+  /**
+   * Whether the increase of a counter is divided by the whole window, even for a pod that is younger than the window.
+   */
   readonly isRate: boolean;
-  /** What a pod can report at most, in the unit of the load; null: unlimited. */
+  /** The largest value that a pod can report, in the unit of the load; null: unlimited. */
   readonly saturation: number | null;
 }
 
 /** The history of all documents of a report. */
 export interface History {
   readonly metricOf: (scaler: Scaler, metric: MetricSpec) => MetricHistory | null;
-  /** By resource and container: the mean request of a pod, in cores or bytes. */
+  /** Resource -> container -> mean request of a pod, in cores or bytes. */
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, number>>;
-  /** The replicas that really ran, from the warm-up on; empty: unknown. */
+  /** The recorded replicas since the start of the warm-up; empty: unknown. */
   readonly replicas: readonly CountStep[];
-  /** Of the first document. */
+  /** The sync period of the first document. */
   readonly syncPeriodSeconds: number;
-  /** How long before the scored time documents begin. */
+  /** How long before the scored time documents start. */
   readonly warmUpSeconds: number;
 }
 
 /**
- * Returns how each metric of a document follows the history. `initialReplicas`: at the start, so that nothing before
- * it counts; null: documents begin with the recorded replicas, a warm-up before the start.
+ * Returns how each metric of a document follows the history. With `initialReplicas`, documents start at the scored
+ * time. Null: they start with the recorded replicas, a warm-up earlier.
  */
 export function historyWorkload(
   { metricOf, requests, replicas, syncPeriodSeconds, warmUpSeconds }: History,
@@ -99,7 +101,7 @@ function missingRequest(metric: MetricSpec, requests: History['requests']): stri
     : `the request of the pods is unknown: kube_pod_container_resource_requests has no values for ${metric.name}`;
 }
 
-/** The simulated pods have the containers that metrics name, and one for the requests of all others. */
+/** Simulated pods have the containers that metrics name, and one more for the requests of all other containers. */
 function requestsOf(
   { spec }: Scaler,
   requests: History['requests'],

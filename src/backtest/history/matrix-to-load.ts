@@ -1,7 +1,7 @@
 import { addSeconds, formatInstant, type Instant, instantFromMs } from '../../units/time.js';
 import { createLoad, type Load } from '../load/load.js';
 
-/** A value at each step of the history; NaN where there is none. */
+/** One value for each step of the history; NaN: no value. */
 export interface Column {
   readonly start: Instant;
   readonly stepSeconds: number;
@@ -12,7 +12,7 @@ interface Points {
   readonly points: readonly (readonly [atMs: number, value: number])[];
 }
 
-/** Returns the sum of the series at each step. A step that a series has NaN or an infinite value at is unknown. */
+/** Returns the sum of the series at each step. The sum is unknown where a series is NaN or infinite. */
 export function columnOf(
   series: readonly Points[],
   range: { readonly start: Instant; readonly end: Instant; readonly stepSeconds: number },
@@ -33,19 +33,19 @@ export function columnOf(
 }
 
 /**
- * Returns the load of a column. A value is a mean over the window before its time: it is moved back by half of the
- * window.
+ * Returns the load of a column. Each value is a mean over the window before its time, so it is shifted back by half of
+ * the window.
  */
 export function loadOfColumn(column: Column, windowSeconds: number): Load {
   return movedBack(column, windowSeconds / 2);
 }
 
-/** Returns what the query returned at each time; between two known steps, it is interpolated. */
+/** Returns the result of the query at each time, interpolated between two known steps. */
 export function observedOfColumn(column: Column): Load {
   return movedBack(column, 0, true);
 }
 
-/** A value counts for the time around it: half a step before and after. A negative value is unknown. */
+/** Each value applies from half a step before its time to half a step after it. A negative value is unknown. */
 function movedBack({ start, stepSeconds, values }: Column, seconds: number, isInterpolated = false): Load {
   const first = addSeconds(start, -seconds - stepSeconds / 2);
   const times = Float64Array.from(values, (_, index) => first + index * stepSeconds * 1000);
@@ -53,7 +53,7 @@ function movedBack({ start, stepSeconds, values }: Column, seconds: number, isIn
   return createLoad(times, known, addSeconds(first, values.length * stepSeconds), isInterpolated);
 }
 
-/** Divides at each step. Unknown where the divisor is unknown or 0. */
+/** Divides the values of each step. The result is unknown where the divisor is unknown or 0. */
 export function divideColumns(one: Column, other: Column): Column {
   return {
     ...one,
@@ -75,7 +75,7 @@ export function fillZero(column: Column, witness: Column | null): Column {
   };
 }
 
-/** The mean of the known values; null if there are none. */
+/** Returns the mean of the known values; null if there are none. */
 export function meanOf({ values }: Column): number | null {
   const known = values.filter((value) => !Number.isNaN(value));
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;

@@ -12,13 +12,13 @@ export interface HistoryQuery {
   readonly selector: LabelSelector;
 }
 
-/** Marks the series of the target, which are summed on the server. */
+/** Marks the series of the target. The server sums these series. */
 const TARGET_LABEL = 'promscaler_target';
 const LABEL_NAME = /^[A-Za-z_]\w*$/;
 
 /**
- * Returns the query for the total of a metric: the sum over the pods of the target, whichever existed at the time, or
- * over all series of an Object or External metric. `query` has no variables left.
+ * Returns the query for the total of a metric: the sum over the pods of the target at each time, or over all series of
+ * an Object or External metric. `query` must not contain variables.
  */
 export function totalQuery(metric: MetricSpec, scaler: Scaler, query: string): HistoryQuery {
   if (metric.type === 'Object' || metric.type === 'External') {
@@ -33,13 +33,13 @@ export function totalQuery(metric: MetricSpec, scaler: Scaler, query: string): H
   return { query: `sum${by(keys)}(${marked(scaler, query)})`, labels, selector };
 }
 
-/** Returns the query for the number of pods that a per-pod metric has values of. */
+/** Returns the query for the number of pods for which a per-pod metric has values. */
 export function podCountQuery(scaler: Scaler, query: string): HistoryQuery {
   const pods = `count by (${TARGET_LABEL}, pod) (${marked(scaler, query)})`;
   return { query: `count by (${TARGET_LABEL}) (${pods})`, labels: { [TARGET_LABEL]: 'yes' }, selector: [] };
 }
 
-/** The name of a pod is the only thing that the series of a pod have in common, in all exporters. */
+/** The name of the pod is the only label that all exporters share. */
 function marked({ spec }: Scaler, query: string): string {
   const { kind, name } = spec.scaleTargetRef;
   const pattern = stringLiteral(podsPattern(kind, name));
@@ -51,18 +51,18 @@ function by(labels: readonly string[]): string {
   return labels.length === 0 ? '' : ` by (${[...new Set(labels)].join(', ')}) `;
 }
 
-/** No series has a label with another name. */
+/** Returns the names of the labels. Other series do not match. */
 function keysOf(selector: LabelSelector): readonly string[] {
   return selector.map(({ key }) => key).filter((key) => LABEL_NAME.test(key));
 }
 
 export interface ReplicasQuery {
   readonly query: string;
-  /** How long a change takes until it is in the metric. */
+  /** Delay between a change and its appearance in the metric. */
   readonly lateSeconds: number;
 }
 
-/** Series of kube-state-metrics and of promscaler, in the order in which they are tried. */
+/** Returns queries for series of kube-state-metrics and of promscaler, in the order in which they are tried. */
 export function replicasQueries({ namespace, name: scaler, spec }: Scaler): readonly ReplicasQuery[] {
   const { kind, name } = spec.scaleTargetRef;
   const is = (label: string, value: string): string => `${label}=${stringLiteral(value)}`;
@@ -80,7 +80,7 @@ export function replicasQueries({ namespace, name: scaler, spec }: Scaler): read
   return [own];
 }
 
-/** Null: kube-state-metrics does not know the kind. */
+/** Returns null if kube-state-metrics does not support the kind. */
 export function readyQuery({ namespace, spec }: Scaler): string | null {
   const { kind, name } = spec.scaleTargetRef;
   const ns = `namespace=${stringLiteral(namespace)}`;
@@ -91,7 +91,10 @@ export function readyQuery({ namespace, spec }: Scaler): string | null {
   return null;
 }
 
-/** The request or limit of each container of the target: its mean over the pods, in cores or bytes. */
+/**
+ * Returns the query for the request or limit of each container of the target: the mean over the pods, in cores or
+ * bytes.
+ */
 export function perContainerQuery(
   which: 'requests' | 'limits',
   resource: string,
@@ -103,13 +106,13 @@ export function perContainerQuery(
   return `avg by (container) (max by (pod, container) (${metric}))`;
 }
 
-/** A pod is measured in its first hour. */
+/** Age up to which a pod is measured. */
 const YOUNG_SECONDS = 3600;
 
 /**
- * The median time from the creation of a pod until it was ready for the first time, over the pods of the target: of young
- * pods at each time; second, if there are none, of all pods. Source: kube-state-metrics, internal/store/pod.go: the time
- * of readiness is that of the last change of the condition, to either side.
+ * Returns queries for the median time from the creation of a pod until it was first ready: for the young pods of the
+ * target at each time, then for all pods in case no pod is young. Source: kube-state-metrics, internal/store/pod.go:
+ * the time of readiness is that of the last change of the condition, in either direction.
  */
 export function podStartQueries({ namespace, spec }: Scaler): readonly string[] {
   const { kind, name } = spec.scaleTargetRef;
@@ -127,7 +130,7 @@ export function podStartQueries({ namespace, spec }: Scaler): readonly string[] 
   ];
 }
 
-/** The window over which a value of the history is a mean. */
+/** Returns the window over which a value of the history is a mean. */
 export function windowOfQuery(query: string): number {
   return largestWrittenRangeSeconds(query);
 }

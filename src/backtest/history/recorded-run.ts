@@ -3,18 +3,18 @@ import type { CountStep } from '../simulation/count-steps.js';
 import type { Change, Run } from '../simulation/run-variant.js';
 import type { Column } from './matrix-to-load.js';
 
-/** Name of its row. */
+/** The name of the row for the recorded replicas. */
 export const RAN = 'what really ran';
 
 export interface Recorded {
   readonly replicas: Column;
   /** Null: all replicas count as ready. */
   readonly ready: Column | null;
-  /** How long after a change its value was recorded, on average. */
+  /** Mean delay between a change and the time of its recorded value. */
   readonly lateSeconds: { readonly replicas: number; readonly ready: number };
 }
 
-/** Returns the replicas that really ran as a run without decisions: its changes have no reason. */
+/** Returns the recorded replicas as a run without decisions. Its changes have no reason. */
 export function recordedRun(
   { replicas, ready, lateSeconds }: Recorded,
   { start, end }: Pick<Run, 'start' | 'end'>,
@@ -39,7 +39,7 @@ export function recordedRun(
   };
 }
 
-/** A missing value keeps the last count. */
+/** A missing value does not change the count. */
 function stepsOf(
   { start: first, stepSeconds, values }: Column,
   { start, lateSeconds }: { readonly start: Instant; readonly lateSeconds: number },
@@ -50,7 +50,7 @@ function stepsOf(
     const count = Math.round(value);
     if (steps.at(-1)?.count === count) return;
     const at = addSeconds(first, index * stepSeconds - lateSeconds);
-    // Of several changes before the start, the last one counts.
+    // Only the last change before the start counts.
     if (at <= start) steps.length = 0;
     steps.push({ at: steps.length === 0 ? start : at, count });
   });

@@ -2,8 +2,8 @@ import { addSeconds, type Instant, instantFromMs } from '../../units/time.js';
 import type { CountStep } from '../simulation/count-steps.js';
 
 /**
- * Returns when the first round after `start` was, as far as the recorded changes show: they follow rounds, which are one
- * period apart. Without a change: one period after `start`.
+ * Returns the first round after `start`. The phase of the rounds follows from the recorded changes, because each change
+ * follows a round and rounds are one period apart. Without a change: one period after `start`.
  */
 export function firstRoundAt(changes: readonly CountStep[], start: Instant, periodSeconds: number): Instant {
   const periodMs = periodSeconds * 1000;

@@ -1,7 +1,7 @@
 import { addSeconds, type Instant, instantFromMs, secondsBetween } from '../../units/time.js';
 import type { Load } from '../load/load.js';
 
-/** Returns how much of the warm-up before `start` has values, in seconds. `observed`: see `observedOfColumn`. */
+/** Returns how many seconds of the warm-up before `start` have values. `observed`: see `observedOfColumn`. */
 export function knownWarmUpSeconds(
   observed: Load,
   {
@@ -21,6 +21,6 @@ export function knownWarmUpSeconds(
 export function knownSince(observed: Load, stepSeconds: number): Instant | null {
   const { times, values } = observed.data;
   const time = times[values.findIndex((value) => !Number.isNaN(value))];
-  // A value counts for half a step before and after it.
+  // A value applies from half a step before its time to half a step after it.
   return time === undefined ? null : addSeconds(instantFromMs(time), stepSeconds / 2);
 }

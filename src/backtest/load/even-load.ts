@@ -2,8 +2,8 @@ import { addSeconds, earliest, instantFromMs } from '../../units/time.js';
 import { createLoad, type Load } from './load.js';
 
 /**
- * Returns the mean load of each period of `stepSeconds`, unless the steps are at least as long already. A request may
- * wait for some seconds: a second with more of them than the pods can serve at once is not lost load.
+ * Returns the mean load of each period of `stepSeconds`, unless the steps already have at least that length. A burst of
+ * one second is not lost load, because a request may wait for some seconds.
  */
 export function evenLoad(load: Load, stepSeconds: number): Load {
   const { start, end, points } = load;

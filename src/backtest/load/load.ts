@@ -2,18 +2,18 @@ import { instantFromMs } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 
 /**
- * The load of a workload as a step function. Each value is in effect until the next point. NaN is a gap: the load is
- * unknown then, which is never read as 0.
+ * The load of a workload as a step function. Each value applies until the next point. NaN is a gap: the load is unknown
+ * and never read as 0.
  */
 export interface Load {
-  /** What `createLoad` makes the same load from, such as in a worker thread. */
+  /** Arguments of `createLoad` that create an equal load, for example in a worker thread. */
   readonly data: LoadData;
   readonly start: Instant;
   readonly end: Instant;
   readonly points: number;
-  /** The value in effect at this time; null in a gap and outside of the load. */
+  /** Returns the value at this time; null in a gap and outside of the load. */
   readonly at: (time: Instant) => number | null;
-  /** The mean of the known values between two times; null if there are none. */
+  /** Returns the mean of the known values between two times; null if there are none. */
   readonly mean: (from: Instant, to: Instant) => number | null;
   /** Calls `visit` for each piece of constant value between two times, with null for a gap. */
   readonly pieces: (from: Instant, to: Instant, visit: Visit) => void;
@@ -24,8 +24,8 @@ export interface LoadData {
   readonly values: Float64Array;
   readonly end: Instant;
   /**
-   * Whether `at` interpolates between two known values, each at the middle of its step. Otherwise it returns the value
-   * in effect.
+   * Whether `at` interpolates between two known values, each at the middle of its step. False: it returns the last
+   * value.
    */
   readonly isInterpolated: boolean;
 }
@@ -33,7 +33,7 @@ export interface LoadData {
 type Visit = (from: Instant, to: Instant, value: number | null) => void;
 
 /**
- * `times` are milliseconds, ascending, not empty, and as many as `values`. The last value is in effect until `end`.
+ * `times` are milliseconds in ascending order, not empty, with one entry per value. The last value applies until `end`.
  * `isInterpolated`: see `LoadData`.
  */
 export function createLoad(
@@ -98,7 +98,7 @@ export function createLoad(
   };
 }
 
-/** Returns, for each point, the area and the known milliseconds before it. */
+/** Returns the area and the known milliseconds before each point. */
 function integrate(
   times: Float64Array,
   values: Float64Array,

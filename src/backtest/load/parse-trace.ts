@@ -4,7 +4,7 @@ import { DEFAULT_START } from './defaults.js';
 import { createLoad } from './load.js';
 import type { Load } from './load.js';
 
-/** `line` is null for a problem of the whole file. A trace with an error is not used. */
+/** `line` is null for a problem of the whole file. A trace with an error is rejected. */
 export interface TraceProblem {
   readonly severity: 'error' | 'warning';
   readonly line: number | null;
@@ -16,24 +16,24 @@ export interface Trace {
   readonly problems: readonly TraceProblem[];
 }
 
-/** A year at steps of 6 s. */
+/** One year at a step of 6 s. */
 const MAX_ROWS = 5_000_000;
 const MAX_DAYS = 400;
-/** One step of the demand. */
+/** The length of one step of the demand. */
 const LEAST_SECONDS = 15;
-/** Far above any load in bytes per second. */
+/** Larger than any load in bytes per second. */
 const MAX_VALUE = 1e15;
 const LINES_OF_A_PART = 10_000;
 const MAX_PROBLEMS = 10;
-/** A longer step is a gap. */
+/** A step that is longer than this multiple of the usual length is a gap. */
 const MAX_STEPS = 2;
 const HEADER = 't_seconds,value';
 const NUMBER = /^[+-]?(?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:[eE][+-]?\d{1,3})?$/;
 
 /**
  * Parses a load trace: the header `t_seconds,value`, then one line per step with ascending times. An empty value or
- * `NaN` is a gap, and so is the part of a step after twice the usual length, which is the median of all steps. The
- * first line is at `start`; null: at the default time, with a warning if the times look like Unix times.
+ * `NaN` is a gap. A step that is longer than twice the median is a gap from then on. The first line is at `start`;
+ * null: at the default time, with a warning if the times look like Unix times.
  */
 export function parseTrace(text: string, start: Instant | null): Trace {
   const parts = parseTraceInParts(text, start);
@@ -43,7 +43,7 @@ export function parseTrace(text: string, start: Instant | null): Trace {
   }
 }
 
-/** Like `parseTrace`; yields between parts of less than a second, because a long trace takes several. */
+/** Same as `parseTrace`, but yields at least once per second, because a long trace takes several seconds. */
 export function* parseTraceInParts(text: string, givenStart: Instant | null): Generator<undefined, Trace> {
   const start = givenStart ?? DEFAULT_START;
   const rows = yield* readRows(text);
@@ -77,7 +77,7 @@ export function* parseTraceInParts(text: string, givenStart: Instant | null): Ge
   return { load, problems: [...moved, ...describeSteps(rows, stepMs / 1000)] };
 }
 
-/** 2001: an earlier time may be a count of seconds. */
+/** The year 2001. A lower number may be a count of seconds. */
 const LEAST_UNIX_SECONDS = 1_000_000_000;
 
 function movedTimes(first: number, line: number): TraceProblem {
@@ -89,7 +89,7 @@ function movedTimes(first: number, line: number): TraceProblem {
 interface Rows {
   readonly seconds: number[];
   readonly values: number[];
-  /** By row: its line, from 1. */
+  /** Line number of each row, starting at 1. */
   readonly lines: number[];
   readonly problems: TraceProblem[];
 }
@@ -116,7 +116,7 @@ function* readRows(text: string): Generator<undefined, Rows> {
   return isHeaderRead ? rows : fail(rows, null, `the trace is empty, must start with the line ${HEADER}`);
 }
 
-/** Without a list of all lines, which would take several times the memory of the text. */
+/** Avoids a list of all lines, which would take several times the memory of the text. */
 function* linesOf(text: string): Iterable<string> {
   for (let from = 0; from < text.length;) {
     const next = text.indexOf('\n', from);
@@ -148,7 +148,6 @@ function addRow(rows: Rows, line: string, number: number): string | null {
   return null;
 }
 
-/** 100 years. */
 const MAX_SECONDS = 3_155_760_000;
 
 function medianStep(seconds: readonly number[]): number {
@@ -205,10 +204,10 @@ function indexesOf(seconds: readonly number[], matches: (length: number) => bool
   return found;
 }
 
-/** The length of the step that ends at this row. */
+/** Returns the length of the step that ends at this row. */
 function length(seconds: readonly number[], index: number): number {
   const seconds0 = seconds[index - 1] ?? 0;
-  // Differences of decimals such as 0.3 - 0.1 are not exact.
+  // Differences of decimals such as 0.3 - 0.1 are inexact.
   return Number(((seconds[index] ?? 0) - seconds0).toPrecision(12));
 }
 
@@ -221,7 +220,7 @@ function failed(line: number | null, message: string): Trace {
   return { load: null, problems: [{ severity: 'error', line, message }] };
 }
 
-/** JSON keeps control characters out of the terminal. */
+/** JSON escapes control characters, which could change the terminal. */
 function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 }

@@ -1,17 +1,17 @@
 import type { Instant } from '../../units/time.js';
 import type { Band } from './page-data.js';
 
-/** Parts of the time in a chart: about one for each pixel of a wide screen. */
+/** Number of time intervals in a chart: about one per pixel of a wide screen. */
 export const BAND_PARTS = 1000;
 const DIGITS = 4;
 
 export interface BandBuilder {
-  /** `value` is in effect in this time. */
+  /** `value` applies between these times. */
   readonly add: (value: number, from: Instant, to: Instant) => void;
   readonly finish: () => Band;
 }
 
-/** Collects the lowest and the highest value of each part of a time, however many values there are. */
+/** Collects the lowest and the highest value of each interval, regardless of the number of values. */
 export function createBand(start: Instant, end: Instant, parts = BAND_PARTS): BandBuilder {
   const low = new Float64Array(parts).fill(Infinity);
   const high = new Float64Array(parts).fill(-Infinity);
@@ -22,7 +22,7 @@ export function createBand(start: Instant, end: Instant, parts = BAND_PARTS): Ba
   return {
     add: (value, from, to) => {
       if (!Number.isFinite(value)) return;
-      // A time that ends where a part begins is not in that part.
+      // A time range that ends at the start of an interval does not include that interval.
       const last = to > from ? partOf(to - 1) : partOf(from);
       for (let part = partOf(from); part <= last; part += 1) {
         low[part] = Math.min(low[part] ?? Infinity, value);

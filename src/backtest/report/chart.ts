@@ -5,7 +5,7 @@ import type { Run } from '../simulation/run-variant.js';
 const BLOCKS = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
 const GAP = '·';
 
-/** Returns one line of `width` characters: the highest value of each part of the time, from 0 to `top`. */
+/** Returns one line of `width` characters with the highest value of each interval, on a scale from 0 to `top`. */
 export function sparkline(
   values: readonly number[],
   { width, top }: { readonly width: number; readonly top: number },
@@ -22,7 +22,7 @@ export function sparkline(
   }).join('');
 }
 
-/** The demand and the replicas of each variant, all to the same scale. */
+/** Returns the demand and the replicas of each variant on the same scale. */
 export function chartLines(
   demand: Demand,
   runs: readonly { readonly name: string; readonly run: Run }[],

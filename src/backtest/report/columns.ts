@@ -21,7 +21,7 @@ export const COLUMNS: readonly Column[] = [
   { title: 'at maximum %', text: ({ atMaximum }) => atMaximum.toFixed(1) },
 ];
 
-/** What the columns mean, for readers without the guide. */
+/** Explains the columns to readers who do not know the guide. */
 export const LEGEND: readonly string[] = [
   'theta_U, theta_O: missing and surplus pods, in percent of the pods that the load needed.',
   'tau_U, tau_O: time with too few and with too many pods, in percent. unserved: load that the ready pods did not carry.',

@@ -5,15 +5,15 @@ export interface PageData {
   readonly from: number;
   readonly seconds: number;
   readonly table: PageTable;
-  /** Errors of variants, and what was left out to bound the size. */
+  /** Errors of variants, and what was omitted to limit the size. */
   readonly notes: readonly string[];
-  /** Lines of text; empty: none was asked for. */
+  /** Lines of text; empty: no recommendation was requested. */
   readonly recommendation: readonly string[];
   readonly assumptions: readonly string[];
   /** Load divided by the capacity of a pod. */
   readonly demand: Band;
   readonly runs: readonly PageRun[];
-  /** Lines of explanations, each once. */
+  /** Lines of explanations without duplicates. */
   readonly lines: readonly string[];
 }
 
@@ -22,13 +22,13 @@ export interface PageTable {
   readonly rows: readonly { readonly name: string; readonly cells: readonly string[] }[];
 }
 
-/** The lowest and the highest value in each part of the time; null: none is known. */
+/** The lowest and the highest value of each interval; null: none is known. */
 export interface Band {
   readonly low: readonly (number | null)[];
   readonly high: readonly (number | null)[];
 }
 
-/** A row of the table whose replicas are drawn. */
+/** A table row whose replicas are in the chart. */
 export interface PageRun {
   readonly name: string;
   readonly replicas: readonly (readonly [at: number, count: number])[];
@@ -47,6 +47,6 @@ export interface PageChange {
   readonly at: number;
   readonly from: number;
   readonly to: number;
-  /** Indexes of its explanation in `lines`; empty: left out. */
+  /** Indexes into `lines` of its explanation; empty: omitted. */
   readonly lines: readonly number[];
 }

@@ -12,9 +12,8 @@ export interface Report {
   /** The variants in the order of the command line. */
   readonly variants: readonly Result[];
   readonly baselines: readonly Result[];
-  /** Sentences about what was not measured. */
+  /** Sentences about values that were assumed, not measured. */
   readonly assumptions: readonly string[];
-  /** What `--recommend` answers. */
   readonly recommendation?: RecommendedChange;
 }
 
@@ -22,11 +21,14 @@ export interface RecommendedChange {
   /** Null: keep the document as it is. */
   readonly change: readonly Assignment[] | null;
   readonly reason: string;
-  /** What the change is expected to save; null without a change. */
+  /** The expected saving; null without a change. */
   readonly saving: Saving | null;
 }
 
-/** The JSON form, the same for programs and for the HTML report. Times in RFC 3339, seconds, percent. */
+/**
+ * Returns the JSON form, which is the same for programs and for the HTML report. Times are in RFC 3339, durations in
+ * seconds, shares in percent.
+ */
 export function reportToJson({
   scoring,
   variants,

@@ -1,6 +1,6 @@
 import type { Instant } from '../../units/time.js';
 
-/** A count of pods that is in effect from `at` until the next one. */
+/** A count of pods from `at` until the next step. */
 export interface CountStep {
   readonly at: Instant;
   readonly count: number;
@@ -9,8 +9,8 @@ export interface CountStep {
 type Visit = (count: number, milliseconds: number) => void;
 
 /**
- * Calls `visit` for each piece of constant count between two times, the last one first. The first count is also in
- * effect before its time.
+ * Calls `visit` for each interval of constant count between two times, latest first. The first count also applies
+ * before its time.
  */
 export function visitCounts(
   steps: readonly CountStep[],
@@ -27,13 +27,13 @@ export function visitCounts(
   }
 }
 
-/** Returns the count at a time; before the first step, its count. */
+/** Returns the count at a time. Before the first step, it is the count of the first step. */
 export function countAt(steps: readonly CountStep[], time: Instant): number {
   const index = steps.findLastIndex(({ at }) => at <= time);
   return steps[Math.max(0, index)]?.count ?? 0;
 }
 
-/** Returns the counts from `start` on; the first step is at `start`. */
+/** Returns the counts since `start`; the first step is at `start`. */
 export function countsSince(steps: readonly CountStep[], start: Instant): readonly CountStep[] {
   if (steps.length === 0) return [];
   const later = steps.filter(({ at }) => at > start);

@@ -4,33 +4,36 @@ import type { Milli } from '../../units/quantity.js';
 import { addSeconds } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 
-/** `parallel`: pods are created at once; `ordered`: each after the one before is ready, as in a StatefulSet. */
+/**
+ * `parallel`: all pods are created at once. `ordered`: a pod is created after the previous one is ready, as in a
+ * StatefulSet.
+ */
 export type PodOrder = 'parallel' | 'ordered';
 
 /** The pods of a simulated workload. A pod is Pending until it is ready, and stays ready until it is removed. */
 export interface Fleet {
   /** Oldest first. The list and its pods are replaced, never changed. */
   readonly pods: () => readonly Pod[];
-  /** `.spec.replicas`; with `ordered`, pods may still have to be created. */
+  /** `.spec.replicas`. With `ordered`, there may be fewer pods. */
   readonly replicas: () => number;
   readonly readyCount: () => number;
-  /** When the next pod becomes ready; null: all are. */
+  /** When the next pod becomes ready; null: all pods are ready. */
   readonly nextReadyAt: () => Instant | null;
-  /** Makes the pods ready that are due. */
+  /** Marks the pods as ready whose start has ended. */
   readonly advanceTo: (now: Instant) => void;
-  /** Creates pods, or removes those that are not ready first, then the youngest, as a ReplicaSet does. */
+  /** Creates pods, or removes pods in the order of a ReplicaSet: first those that are not ready, then the youngest. */
   readonly scaleTo: (replicas: number, now: Instant) => void;
 }
 
-/** The default of each kind: `podManagementPolicy: OrderedReady` for a StatefulSet. */
+/** Returns the default of the kind: `podManagementPolicy: OrderedReady` for a StatefulSet. */
 export function podOrderOf({ spec }: Scaler): PodOrder {
   return spec.scaleTargetRef.kind === 'StatefulSet' ? 'ordered' : 'parallel';
 }
 
-/** Above it, a decision takes so long that a back-test never ends. */
+/** With more pods, a decision takes so long that a back-test does not end. */
 const MAX_PODS = 20_000;
 
-/** More pods than are simulated. */
+/** The fleet would exceed `MAX_PODS`. */
 export class FleetError extends Error {
   override name = 'FleetError';
 
@@ -46,14 +49,14 @@ interface Starting {
   readonly name: string;
 }
 
-/** Older than any period of the document that makes a pod count differently. */
+/** Older than any period in which the document treats a pod as new. */
 const FIRST_PODS_AGE_SECONDS = 2 * 86_400;
 
-/** Throws `FleetError`, as does `scaleTo`. */
+/** Throws `FleetError`, also from `scaleTo`. */
 export function createFleet(settings: {
   readonly replicas: number;
   readonly start: Instant;
-  /** From the creation of a pod until it is ready. */
+  /** Seconds from the creation of a pod until it is ready. */
   readonly podStartSeconds: number;
   /** Milli-units by container and resource, the same for each pod. */
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, Milli>>;
@@ -66,7 +69,7 @@ export function createFleet(settings: {
   let created = 0;
   let wanted = settings.replicas;
   let pods: readonly Pod[] = [];
-  /** In the order of creation, which is that of readiness. */
+  /** In order of creation, which is also the order of readiness. */
   let starting: readonly Starting[] = [];
 
   const newPod = (startTime: Instant, readyAt: Instant, now: Instant): Pod => {
@@ -121,7 +124,7 @@ export function createFleet(settings: {
         add(now);
         return;
       }
-      // Pods that are not ready are the youngest here, so that both rules remove from the end.
+      // Pods that are not ready are the youngest, so both rules remove pods from the end.
       pods = pods.slice(0, replicas);
       const kept = new Set(pods.map(({ name }) => name));
       starting = starting.filter(({ name }) => kept.has(name));

@@ -4,18 +4,18 @@ import type { Load } from '../load/load.js';
 interface Measured {
   readonly load: Load;
   /**
-   * `present`: the load at each time, as in a trace; the window is applied. `mean`: what the query returned at each
-   * time, a mean over the window before it.
+   * `present`: the load at each time, as in a trace; the window is applied. `mean`: the recorded result of the query,
+   * which is a mean over the window before each time.
    */
   readonly loadIs: 'present' | 'mean';
-  /** The window of the query; 0: the present value. */
+  /** The window of the query; 0: an instant value. */
   readonly windowSeconds: number;
-  /** The value is a mean over this time before the newest sample: the window, or less for a rate. */
+  /** The value is a mean over this time before the newest sample: the window, or a shorter time for a rate. */
   readonly spanSeconds: number;
 }
 
 /**
- * Returns the time between the first and the last sample of a window, which `rate` is the mean over: on average, the
+ * Returns the time between the first and the last sample of a window, over which `rate` is a mean. On average it is the
  * window minus one scrape interval. 0: the window rarely has two samples.
  */
 export function spanOfRate(windowSeconds: number, scrapeIntervalSeconds: number): number {
@@ -26,8 +26,8 @@ export function spanOfRate(windowSeconds: number, scrapeIntervalSeconds: number)
 /**
  * How a metric of the document follows the load.
  * `share`: the load is divided among the ready pods; each carries at most `saturation`.
- * `total`: the metric is the load, whatever the number of pods.
- * `constant`: a value per pod that the number of pods does not change.
+ * `total`: the metric is the load, for any number of pods.
+ * `constant`: a value per pod that does not depend on the number of pods.
  */
 export type MetricModel = ShareModel | TotalModel | { readonly kind: 'constant'; readonly load: Load };
 
@@ -37,10 +37,12 @@ export interface TotalModel extends Measured {
 
 export interface ShareModel extends Measured {
   readonly kind: 'share';
-  /** Load that one pod can carry; null: unlimited. Usage does not show the load above it. */
+  /** The largest load of one pod; null: unlimited. Usage does not show load above it. */
   readonly saturation: number | null;
-  /** Multiplied with the share of a pod, it gives the value of the metric in base units. */
+  /** Value of the metric in base units per unit of load. */
   readonly unitsPerLoad: number;
-  /** The increase of a counter is divided by the whole window, also for a pod that is younger. */
+  /**
+   * Whether the increase of a counter is divided by the whole window, even for a pod that is younger than the window.
+   */
   readonly isRate: boolean;
 }

@@ -11,7 +11,7 @@ export interface ShareContext {
   readonly measuredAt: Instant;
   readonly scrapeIntervalSeconds: number;
   readonly pods: readonly Pod[];
-  /** What a ready pod has carried; null for a load that is a mean. */
+  /** The load that a ready pod has carried; null for a load that is a mean. */
   readonly shares: ShareCurve | null;
   readonly ready: readonly CountStep[];
 }

@@ -2,7 +2,7 @@ import { createLoad, type Load, type LoadData } from '../load/load.js';
 import type { MetricModel } from './metric-model.js';
 import type { RunInput } from './run-variant.js';
 
-/** A setting without functions, which can be sent to a worker thread. Loads are replaced by their number. */
+/** The input of a run without functions, for a worker thread. Loads are replaced by their index. */
 export interface PortableInput extends Omit<RunInput, 'models'> {
   readonly models: readonly (PortableModel | null)[];
 }
@@ -29,7 +29,7 @@ export function unpackInput(input: PortableInput, loadOf: (number: number) => Lo
   };
 }
 
-/** Returns the data of a load in memory that threads share, so that it exists only once. */
+/** Returns the data of a load in shared memory, so threads do not copy it. */
 export function shareLoad({ data }: Load): LoadData {
   return { ...data, times: shared(data.times), values: shared(data.values) };
 }

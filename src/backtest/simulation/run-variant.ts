@@ -17,7 +17,7 @@ import { takeSample } from './take-sample.js';
 export interface RunInput {
   readonly start: Instant;
   readonly end: Instant;
-  /** One for each metric of the document, in the same order; null: the metric is omitted. */
+  /** One model for each metric of the document, in the same order; null: the metric is omitted. */
   readonly models: readonly (MetricModel | null)[];
   readonly initialReplicas: number;
   readonly podStartSeconds: number;
@@ -28,13 +28,13 @@ export interface RunInput {
   /** Default: one sync period after the first value. */
   readonly firstRoundAt?: Instant;
   /**
-   * At or before `start`: the simulation begins here, or when all loads have begun, so that windows are filled at `start`.
-   * What happens until `start` is no part of the run. Default: `start`.
+   * At or before `start`. The simulation starts here, or when all loads have begun, so windows have data at `start`.
+   * Rounds before `start` are not in the result. Default: `start`.
    */
   readonly warmUpFrom?: Instant;
 }
 
-/** What a document did on a load. */
+/** The replicas and decisions of a document on a load. */
 export interface Run {
   readonly start: Instant;
   readonly end: Instant;
@@ -44,20 +44,21 @@ export interface Run {
   /** Decisions that changed the replicas. */
   readonly changes: readonly Change[];
   readonly rounds: number;
-  /** Rounds at maxReplicas that would have set more. */
+  /** Number of rounds in which maxReplicas limited the recommendation. */
   readonly roundsAtMaximum: number;
-  /** By limit: rounds in which it changed the count. */
+  /** Number of rounds in which each limit changed the count. */
   readonly roundsByLimit: ReadonlyMap<LimitName, number>;
-  /** Rounds in which no metric had a value. */
   readonly roundsWithoutValue: number;
 }
 
-/** Of a decision, only what reports need: a month may have thousands of changes, and a decision an entry per pod. */
+/**
+ * The part of a decision that reports need. A month may have thousands of changes, and a decision has an entry per pod.
+ */
 export interface Change extends Pick<Decision, 'action' | 'currentReplicas' | 'desiredReplicas' | 'reason'> {
   readonly at: Instant;
 }
 
-/** Called after each decision, with what it depended on. */
+/** Called after each decision with its snapshot. */
 export type OnRound = (decision: Decision, snapshot: Snapshot) => void;
 
 /**
@@ -136,7 +137,7 @@ function snapshotAt(
   return { scaler, now, target, pods, samples, state };
 }
 
-/** A load that is a mean already is divided when a sample is taken. */
+/** A load that is already a mean is divided when a sample is taken. */
 function hasCurve(model: MetricModel): boolean {
   return model.kind === 'share' && model.loadIs === 'present';
 }

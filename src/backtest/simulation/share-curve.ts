@@ -1,11 +1,11 @@
 import type { Instant } from '../../units/time.js';
 import { lastAtOrBefore } from '../load/load.js';
 
-/** What one ready pod has carried so far, recorded as the simulation goes on. */
+/** The load that one ready pod has carried, recorded during the simulation. */
 export interface ShareCurve {
-  /** `value`: in effect from the end of the last piece until `to`; null: unknown. */
+  /** `value` applies from the end of the last interval until `to`; null: unknown. */
   readonly add: (to: Instant, value: number | null) => void;
-  /** The mean of the known values between two recorded times; null if there are none. */
+  /** Returns the mean of the known values between two recorded times; null if there are none. */
   readonly mean: (from: Instant, to: Instant) => number | null;
 }
 
@@ -46,7 +46,7 @@ export function createShareCurve(start: Instant): ShareCurve {
     },
     mean: (from, to) => {
       const knownMs = interpolated(known, to) - interpolated(known, from);
-      // Interpolation leaves a remainder of rounding.
+      // Interpolation leaves a rounding error.
       return knownMs < 0.5 ? null : (interpolated(areas, to) - interpolated(areas, from)) / knownMs;
     },
   };

@@ -12,8 +12,8 @@ interface SampleContext extends Omit<ShareContext, 'measuredAt'> {
 const NO_DATA = 'the history has no value here';
 
 /**
- * Returns what the query of a metric would have answered. The newest raw sample is half a scrape interval old, as it is
- * on average.
+ * Returns the answer that the query of a metric would have given. The newest raw sample is half a scrape interval old,
+ * which is the average.
  */
 export function takeSample(metric: MetricSpec, model: MetricModel, context: SampleContext): Sample {
   const measuredAt = addSeconds(context.now, -context.scrapeIntervalSeconds / 2);
@@ -43,7 +43,7 @@ export function takeSample(metric: MetricSpec, model: MetricModel, context: Samp
   };
 }
 
-/** The container of the simulated pods, unless a metric names another. */
+/** The container of the simulated pods, unless a metric names another one. */
 export const CONTAINER = 'app';
 
 function totalOf(model: MetricModel, { now, measuredAt }: ShareContext): number | null {

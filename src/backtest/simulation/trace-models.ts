@@ -9,7 +9,7 @@ import { CONTAINER } from './take-sample.js';
 export interface TraceAssumptions {
   /** Load that one pod carries. */
   readonly capacity: number;
-  /** Cpu usage of a pod at its capacity, in percent of its request. */
+  /** CPU usage of a pod at its capacity, in percent of its request. */
   readonly usageAtCapacityPercent: number;
   /** The window of the rate in resource queries. */
   readonly resourceWindowSeconds: number;
@@ -20,10 +20,10 @@ export interface TraceAssumptions {
 const REQUEST_MILLI: Milli = parseQuantity('1') ?? 1000n;
 
 /**
- * Returns how each metric of a document follows a load trace, or why one cannot; null: a metric that is omitted, because
- * a trace has no usage of memory. Cpu is proportional to the load of a
- * pod and ends at its capacity, because usage hides the load that a pod cannot carry. Pods metrics report the load that
- * a pod carries, Object and External metrics the whole load.
+ * Returns how each metric of a document follows a load trace, or why a metric cannot follow it. A metric is null if it
+ * is omitted, because a trace has no memory usage. CPU usage is proportional to the load of a pod, up to its capacity,
+ * because usage hides load that a pod cannot carry. Pods metrics report the load of a pod, Object and External metrics
+ * the whole load.
  */
 export function traceModels(
   scaler: Scaler,
@@ -49,7 +49,7 @@ export function traceModels(
   return { models };
 }
 
-/** Whether a load says nothing about a metric, such as memory. */
+/** Returns whether a load has no information about a metric, such as memory. */
 export function isLeftOut({ type, name }: MetricSpec): boolean {
   return (type === 'Resource' || type === 'ContainerResource') && name !== 'cpu';
 }
@@ -101,7 +101,7 @@ function modelOf(
   }
 }
 
-/** Returns why the query has no value as a string. */
+/** Returns the window of the query, or a string that says why it has none. */
 function windowOf(
   query: string,
   scrapeIntervalSeconds: number,

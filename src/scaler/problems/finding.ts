@@ -3,7 +3,7 @@ import type { ProblemCode } from './problem-codes.js';
 /** Keys and list indexes from the root of the document. */
 export type Path = readonly (string | number)[];
 
-/** A problem without file, line and column, which `LocatedDocument.place` adds. */
+/** A problem without file, line and column. `LocatedDocument.locate` adds them. */
 export interface Finding {
   readonly code: ProblemCode;
   /** Contains the field, its value and the rule. */
@@ -16,7 +16,7 @@ export interface Finding {
 }
 
 /**
- * Returns whether the path, or a path below it, already has a finding: its missing value is then not reported as well.
+ * Returns whether the path, or a path below it, already has a finding. Its missing value is then not reported again.
  */
 export type IsBroken = (path: Path) => boolean;
 
@@ -49,7 +49,7 @@ export function formatPath(path: Path): string {
   return text;
 }
 
-/** An action of a Go template, such as `{{ .Values.max }}`; the braces of YAML and PromQL have other contents. */
+/** An action of a Go template, such as `{{ .Values.max }}`. Braces in YAML and PromQL have other contents. */
 const TEMPLATE =
   /\{\{-?\s*(?:[.$(]|(?:if|else|end|with|range|define|block|template|include|tpl|toYaml|required|default|quote|lookup|printf|int)\b)[^{}]*\}\}/;
 

@@ -84,5 +84,5 @@ const CLASSES = {
 
 export type ProblemCode = keyof typeof CLASSES;
 
-/** In the order of docs/reference/problems.md. */
+/** Has the order of docs/reference/problems.md. */
 export const PROBLEM_CLASSES: Readonly<Record<ProblemCode, ProblemClass>> = CLASSES;

@@ -16,7 +16,7 @@ export interface Problem {
   /** Path of the field, such as `spec.metrics[0].pods.query`; empty for the whole document. */
   readonly path: string;
   readonly sourceLine: string | null;
-  /** `NAMESPACE/NAME` of the document, for problems of a service; absent: none, or unknown. */
+  /** `NAMESPACE/NAME` of the document, for problems of a service. Absent: none or unknown. */
   readonly scaler?: string;
 }
 

@@ -47,7 +47,7 @@ export function checkDocument(value: unknown, service?: ServiceFacts): CheckedDo
   return { findings, document: hasShape ? checked.value : null };
 }
 
-/** What `import` writes for a value that only a user knows. */
+/** `import` writes it for a value that only a user knows. */
 export const PLACEHOLDER = 'FILL IN';
 
 function findPlaceholders(value: unknown, path: Path): readonly Finding[] {

@@ -14,8 +14,8 @@ interface ParsedScaler {
 
 /**
  * Parses a plain value after `defaults` of the service config were merged in. If it only violates rules across fields
- * (max below min, a tolerance above 1), returns a scaler and an error: such a configuration is rejected, but such a
- * snapshot is replayed. Problems have no file and no place.
+ * (max below min, a tolerance above 1), returns a scaler and an error: the document is rejected as a configuration, but
+ * accepted in a snapshot for replay. Problems have no file and no position.
  */
 export function parseScaler(value: unknown): ParsedScaler {
   const { findings, document } = checkDocument(value);

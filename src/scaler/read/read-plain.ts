@@ -2,8 +2,8 @@ import { MAX_DEPTH, isPlainObject } from '../plain-json.js';
 import { type Finding, type Path, finding } from '../problems/finding.js';
 
 /**
- * Copies a value without members that are null, which means unset, as in Kubernetes. Keeps nulls in lists. Reports more
- * than 64 levels, and keys named `__proto__`.
+ * Copies a value without members that are null, because null means unset, as in Kubernetes. Keeps nulls in lists.
+ * Reports more than 64 levels, and keys named `__proto__`.
  */
 export function readPlain(value: unknown): {
   readonly value: unknown;

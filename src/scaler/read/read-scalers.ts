@@ -31,7 +31,7 @@ export interface ReadDocument {
   readonly scaler: Scaler | null;
   readonly problems: readonly Problem[];
   readonly file: string;
-  /** Position of `metadata.name`, for problems with duplicates. */
+  /** The position of `metadata.name`, for problems with duplicates. */
   readonly place: Position | null;
   readonly nameLine: string | null;
 }
@@ -97,7 +97,9 @@ function withDefaults(value: unknown, defaults: ReadOptions['defaults']): unknow
   return { ...value, spec: mergePlain(defaults, value['spec']) };
 }
 
-/** Null for other kinds: a Deployment in the same file often has the name of its scaler, and is no duplicate. */
+/**
+ * Returns null for other kinds. A Deployment in the same file often has the name of its scaler, and is not a duplicate.
+ */
 function keyOf(value: unknown): string | null {
   const kind = valueAt(value, ['kind']);
   if (typeof kind === 'string' && kind !== 'Scaler') return null;

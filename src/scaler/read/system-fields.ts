@@ -17,14 +17,16 @@ export const SYSTEM_METADATA: readonly string[] = [
   'finalizers',
 ];
 
-/** Set by the API server, controllers and kubectl, and therefore part of a manifest exported from a cluster. */
+/**
+ * Fields that the API server, controllers and kubectl set. A manifest that was exported from a cluster contains them.
+ */
 const SYSTEM_FIELDS: readonly Path[] = [
   ...SYSTEM_METADATA.map((name) => ['metadata', name]),
   ['metadata', 'annotations', LAST_APPLIED],
   ['status'],
 ];
 
-/** Removes system fields. Returns one warning that lists them, placed at the first one. */
+/** Removes system fields. Returns one warning that lists them, at the position of the first one. */
 export function removeSystemFields(value: unknown): {
   readonly value: unknown;
   readonly findings: readonly Finding[];

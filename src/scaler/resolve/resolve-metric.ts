@@ -29,8 +29,8 @@ export function identityOf(metric: Loose<MetricInput>): string | null {
 }
 
 /**
- * Returns the HPA's default for a document without metrics: CPU at 80 % of the requests. A new object for each document,
- * because what a scaler remembers of a metric has the metric as its key.
+ * Returns the HPA's default for a document without metrics: CPU at 80 % of the requests. Returns a new object for each
+ * document, because the memory of a scaler uses the metric as a key.
  */
 export function defaultMetric(): MetricSpec {
   return {

@@ -92,7 +92,7 @@ function checkTolerances(spec: LooseSpec): readonly Finding[] {
     });
 }
 
-/** The limit of CHPA is `max(minimum, trunc(factor x replicas))`: with factor 1, only the minimum allows a scale-up. */
+/** The limit of CHPA is `max(minimum, trunc(factor x replicas))`. With factor 1, only the minimum allows a scale-up. */
 function checkScaleUpLimit(spec: LooseSpec): readonly Finding[] {
   const minimum = spec.scaleUpLimitMinimum ?? BUILT_IN.scaleUpLimitMinimum;
   const minReplicas = spec.minReplicas ?? BUILT_IN.minReplicas;
@@ -103,7 +103,10 @@ function checkScaleUpLimit(spec: LooseSpec): readonly Finding[] {
   return [finding('never-scales-up', ['spec', 'scaleUpLimitFactor'], message)];
 }
 
-/** Without stabilization, a single wrong result scales down. Source: reliability.md, decision 4. */
+/**
+ * Warns if there is no stabilization, because a single wrong result then scales down. Source: reliability.md, decision
+ * 4.
+ */
 function checkStabilization(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
   const { behavior, preset = BUILT_IN.preset, downscaleStabilizationSeconds, downscaleConfirmation } = spec;
   if (downscaleConfirmation !== undefined || stabilizationSeconds(spec, isBroken) !== 0) return [];
@@ -123,8 +126,8 @@ function stabilizationSeconds(spec: LooseSpec, isBroken: IsBroken): number | nul
 }
 
 /**
- * A rate follows a change of load only after its range, so that values within the window may all be too low. Without
- * stabilization, `unconfirmed-scale-down` is reported instead.
+ * Warns if the range of a rate is longer than the window: a rate follows a change of load only after its range, so all
+ * values within the window may be too low. Without stabilization, `unconfirmed-scale-down` is reported instead.
  */
 function checkRanges(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
   const window = stabilizationSeconds(spec, isBroken);
@@ -170,7 +173,7 @@ function checkMetrics(
   return findings;
 }
 
-/** Type and identity, which must be unique in a document. */
+/** Returns type and identity, which must be unique in a document. */
 function metricKey(metric: Loose<MetricInput>): string | null {
   const members = ['resource', 'containerResource', 'pods', 'object', 'external'] as const;
   const member = members.find((candidate) => metric[candidate] !== undefined);

@@ -64,7 +64,7 @@ export function checkTypes(placed: LocatedQuery): readonly Finding[] {
   return [finding('query-type', path, message)];
 }
 
-/** With a constant in place of missing data, a failed scrape looks like no load. */
+/** Warns if a constant replaces missing data, because a failed scrape then looks like no load. */
 function checkFiller(
   { query, path }: LocatedQuery,
   { filler }: QueryFacts,

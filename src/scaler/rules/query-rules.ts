@@ -32,7 +32,7 @@ export function checkMetricQuery(
     readonly isBroken: (path: Path) => boolean;
     readonly isWellFormed: boolean;
     readonly service: Pick<ServiceFacts, 'sources'> | undefined;
-    /** Of the scaler; undefined: unknown. */
+    /** The namespace of the scaler; undefined: unknown. */
     readonly namespace: string | undefined;
   },
 ): readonly Finding[] {

@@ -6,13 +6,15 @@ type Selector = Extract<Expression, { readonly form: 'selector' }>;
 interface Selecting {
   readonly path: Path;
   readonly expressions: readonly Expression[];
-  /** Whether its result has a series for each pod. */
+  /** Whether the result has one series per pod. */
   readonly isOfPods: boolean;
-  /** Of the scaler; undefined: unknown. */
+  /** The namespace of the scaler; undefined: unknown. */
   readonly namespace: string | undefined;
 }
 
-/** Checks which series the selectors of a valid query select: those of other workloads, or of counters. */
+/**
+ * Checks which series the selectors of a valid query select. Warns about series of other workloads and about counters.
+ */
 export function checkSelection(query: Selecting): readonly Finding[] {
   const selectors = query.expressions.filter((expression) => expression.form === 'selector');
   return [
@@ -22,7 +24,7 @@ export function checkSelection(query: Selecting): readonly Finding[] {
   ];
 }
 
-/** A sample belongs to the pod of its name. Pods of StatefulSets in two namespaces often have the same names. */
+/** A sample belongs to the pod with its name. Pods of StatefulSets in two namespaces often have the same names. */
 function checkPodSelection(
   { path, isOfPods }: Selecting,
   selectors: readonly Selector[],
@@ -61,11 +63,13 @@ function isName(value: string): boolean {
   return /^[a-z0-9-]+$/.test(value);
 }
 
-/** Functions that return the values of a counter, so that their results only grow, too. */
+/** Functions that return the values of a counter, so their results never decrease either. */
 const KEEPS_COUNTER =
   /^(?:(?:avg|max|min|last|sum|quantile|first|median)_over_time|clamp(?:_max|_min)?|abs|ceil|floor|round|label_join|label_replace|scalar|vector|sort(?:_desc)?|keep_last_value)$/;
 
-/** The total of a counter grows until its process restarts: it reaches any target, and never scales down. */
+/**
+ * The total of a counter increases until its process restarts. It therefore reaches any target, and never scales down.
+ */
 function checkCounters({ path, expressions }: Selecting): readonly Finding[] {
   const open = [expressions.length - 1];
   const seen = new Set<string>();
@@ -84,7 +88,7 @@ function checkCounters({ path, expressions }: Selecting): readonly Finding[] {
   return findings;
 }
 
-/** Returns the operands whose growth the result has, too. */
+/** Returns the operands for which the result increases if they increase. */
 function valueOperands(expression: Expression, expressions: readonly Expression[]): readonly number[] {
   const { operands } = expression;
   switch (expression.form) {

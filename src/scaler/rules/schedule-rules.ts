@@ -91,7 +91,9 @@ function checkCron(expression: string | undefined, timeZone: string, path: Path)
   }
 }
 
-/** With the start and end `0 0 * * 1-5`, a schedule is active on weekends, too. Exceptions create gaps. */
+/**
+ * Warns about gaps: with the start and end `0 0 * * 1-5`, a schedule is also active on weekends. Exceptions cause gaps.
+ */
 function checkGap(
   { start, end, exceptions = [] }: LooseSchedule,
   timeZone: string,

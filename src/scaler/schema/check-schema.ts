@@ -20,9 +20,9 @@ interface Checked<T> {
 }
 
 /**
- * Checks a plain value against a schema. `show` formats values in messages, `hints` are about fields of other kinds of
- * documents, by path. Rules across fields are functions of `readable`, because Zod skips the refinements of an object
- * with type errors.
+ * Checks a plain value against a schema. `show` formats values in messages. `hints` contains hints by path for fields
+ * of other kinds of documents. Rules across fields are functions of `readable`, because Zod skips the refinements of an
+ * object with type errors.
  */
 export function checkSchema<T>(
   schema: z.ZodType<T>,
@@ -52,7 +52,7 @@ export function checkSchema<T>(
   return { findings, value: null, readable };
 }
 
-/** Zod reports the bounds of integers besides those of the field. */
+/** Zod reports the bounds of all integers besides the bounds of the field. */
 function isOfIntegers(issue: z.core.$ZodIssue): boolean {
   return Math.abs(boundOf(issue) ?? 0) === Number.MAX_SAFE_INTEGER;
 }
@@ -64,7 +64,7 @@ function isNarrower(issue: z.core.$ZodIssue, than: z.core.$ZodIssue): boolean {
   return isSame && issue.code === than.code && bound !== null && !isOfIntegers(issue);
 }
 
-/** Fields of a KEDA ScaledObject with other names in promscaler. */
+/** Fields of a KEDA ScaledObject that have other names in promscaler. */
 const KEDA_FIELDS = [
   [
     'spec.triggers',
@@ -168,7 +168,7 @@ function issueFinding(issue: z.core.$ZodIssue, path: Path, { value, field, show 
 
 const NAMESPACE_HINT = '; if kubectl apply -n sets it, use promscaler validate -n';
 
-/** For "true" in quotes where true is allowed. */
+/** Returns a hint for "true" in quotes if the field allows true. */
 function quotedHint(value: unknown, allowed: readonly unknown[]): string {
   const isQuoted = allowed.some((word) => typeof word === 'boolean' && String(word) === value);
   return isQuoted ? ': remove the quotes' : '';

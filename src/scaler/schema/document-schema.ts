@@ -184,7 +184,7 @@ const defaultableFields = {
     description: 'Decide, export and explain, but never patch.',
     default: BUILT_IN.dryRun,
   }),
-  // The type is for editors, because Zod omits it for literals of two types.
+  // The type helps editors, because Zod omits it for literals of two types.
   paused: z
     .literal([true, false, 'scale-up', 'scale-down'])
     .meta({ type: ['boolean', 'string'] })
@@ -241,12 +241,12 @@ export const documentSchema = z
   })
   .meta({ title: 'promscaler scaler document' });
 
-/** A valid document as written, with short forms. */
+/** A valid document before short forms are resolved. */
 export type DocumentInput = z.infer<typeof documentSchema>;
 export type SpecInput = DocumentInput['spec'];
 export type MetricInput = z.infer<typeof metric>;
 
-/** The readable part of `T`: anything may be missing. */
+/** The readable part of `T`. Any member may be missing. */
 export type Loose<T> = T extends readonly (infer Item)[]
   ? readonly (Loose<Item> | undefined)[]
   : T extends object

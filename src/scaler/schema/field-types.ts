@@ -5,8 +5,8 @@ const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 /**
- * More than a document needs. Each metric costs a query per period; entries of the other lists cost time per decision
- * or per series.
+ * Larger than the needs of any document. Each metric costs a query per period; entries of the other lists cost time per
+ * decision or per series.
  */
 export const MAX_METRICS = 100;
 export const MAX_POLICIES = 100;
@@ -49,7 +49,7 @@ function isExact(value: string | number): boolean {
 
 const NOT_EXACT = 'must be below 2^53 (9007199254740992)';
 
-/** A plain number must be below 2^53: above it, a double loses digits. */
+/** A plain number must be below 2^53, because larger doubles lose digits. */
 function quantityOf(least: bigint, error: string): z.ZodType<string | number> {
   return z
     .union([z.string(), z.number()], { error })

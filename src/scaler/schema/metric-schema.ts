@@ -64,7 +64,7 @@ const labelSelector = z.strictObject({
     .meta({ description: 'Requirements on labels. All must be met.' }),
 });
 
-/** `query` is required by the rule missing-query, whose message says what to add. */
+/** The rule missing-query requires `query`. Its message says what to add. */
 const queryFields = {
   metric: z
     .strictObject({

@@ -2,13 +2,13 @@ import * as z from 'zod';
 import { parseQuantity } from '../../units/quantity.js';
 import type { Path } from '../problems/finding.js';
 
-/** A longer string is not a number with a typo. */
+/** A longer string is not a misspelled number. */
 const LONGEST = 40;
 
 const NUMBER = /^[+-]?(\d+(\.\d+)?|\.\d+)([eE][+-]?\d+)?$/;
 
 /**
- * Returns how to fix a string where a number is required, as the end of a message: `: remove the quotes`, `: write 300`
+ * Returns how to fix a string where a number is required. The text ends a message: `: remove the quotes`, `: write 300`
  * for `5m` in a field of seconds, `: write 60` for `60%` in a field of percent. Empty without a suggestion.
  */
 export function numberHint(value: unknown, path: Path, field: z.core.$ZodType | undefined): string {
@@ -25,7 +25,7 @@ export function numberHint(value: unknown, path: Path, field: z.core.$ZodType | 
 function fittingHint(meant: number, field: z.core.$ZodType, step: string, fact?: string): string {
   const result = z.safeParse(field, meant);
   if (result.success) return `: ${step}`;
-  // The bound of the field follows that of all integers.
+  // The bound of the field follows the bound of all integers.
   const issue = result.error.issues.findLast((one) => boundOf(one) !== null);
   if (issue === undefined) return '';
   const bound = `${issue.code === 'too_small' ? 'at least' : 'at most'} ${boundOf(issue)}`;
@@ -68,7 +68,7 @@ function percentIn(text: string): number | null {
 }
 
 /**
- * Returns how to fix a string that is not a quantity, as the end of a message: `: write 500M (powers of 1000) or 500Mi
+ * Returns how to fix a string that is not a quantity. The text ends a message: `: write 500M (powers of 1000) or 500Mi
  * (powers of 1024)` for `500MB`. Empty without a suggestion.
  */
 export function quantityHint(value: unknown, path: Path): string {

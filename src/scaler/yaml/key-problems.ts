@@ -1,6 +1,6 @@
 import { type Document, isScalar, visit } from 'yaml';
 
-/** More than any document needs, and few enough for a fast linear search. */
+/** Larger than any document needs, and small enough for a fast linear search. */
 export const MAX_KEYS = 1000;
 
 interface KeyProblem {
@@ -11,7 +11,7 @@ interface KeyProblem {
 
 /**
  * Finds duplicate keys, and objects with more than `MAX_KEYS` keys, in one pass. The check of the parser compares each
- * key with every other, which takes minutes for 60,000 keys.
+ * key with all others, which takes minutes for 60,000 keys.
  */
 export function findKeyProblems(document: Document): readonly KeyProblem[] {
   const problems: KeyProblem[] = [];

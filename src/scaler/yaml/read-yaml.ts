@@ -29,7 +29,7 @@ const MEBIBYTE = 1024 * 1024;
 /** Maximum size of a ConfigMap. */
 export const MAX_FILE_BYTES = MEBIBYTE;
 
-/** Per file, and for all files together. */
+/** Applies to each file and to all files together. */
 export const MAX_DOCUMENTS = 20_000;
 
 const LONGEST_LINE = 10_000;
@@ -50,9 +50,9 @@ interface Source {
 }
 
 /**
- * Parses YAML 1.2 and returns its documents, except empty ones. Rejects, with a place, syntax errors, duplicate keys,
- * keys that are not strings, aliases (an alias bomb is small), unknown tags, more than 1 MiB, and documents with more
- * than 64 levels or 20,000 tokens. `file` is the file name in problems.
+ * Parses YAML 1.2 and returns its documents, except empty ones. Rejects, with a position, syntax errors, duplicate
+ * keys, keys that are not strings, aliases (an alias bomb is small), unknown tags, more than 1 MiB, and documents with
+ * more than 64 levels or 20,000 tokens. `file` is the file name in problems.
  */
 export function readYaml(
   text: string,
@@ -62,7 +62,7 @@ export function readYaml(
   return [...eachYamlDocument(text, file, bounds)];
 }
 
-/** Parses documents on demand. A failure of the parser becomes a problem, too. */
+/** Parses documents on demand. A failure of the parser becomes a problem. */
 export function* eachYamlDocument(
   text: string,
   file: string | null,
@@ -137,7 +137,7 @@ const YAML_CODES: Readonly<Record<string, ProblemCode>> = {
   BAD_ALIAS: 'yaml-alias',
 };
 
-/** Returns the first problem of each code: later ones usually follow from it. */
+/** Returns the first problem of each code. Later ones usually follow from it. */
 function syntaxProblems(document: Document, source: Source): readonly Problem[] {
   const problems: Problem[] = [];
   const all: readonly YAMLError[] = [...document.errors, ...document.warnings];
@@ -155,7 +155,7 @@ function syntaxProblems(document: Document, source: Source): readonly Problem[] 
   return problems;
 }
 
-/** The braces of a template are read as an object, so that the problems of its line are misleading. */
+/** Replaces misleading problems: YAML reads the braces of a template as an object. */
 function asTemplate(problems: readonly Problem[], source: Source): readonly Problem[] {
   for (const { place, sourceLine } of problems) {
     const template = findTemplate(sourceLine ?? '');
@@ -167,7 +167,9 @@ function asTemplate(problems: readonly Problem[], source: Source): readonly Prob
   return problems;
 }
 
-/** Hints for common mistakes with queries, by the message of the parser. Each entry starts with an example. */
+/**
+ * Hints for common mistakes with queries, with the message of the parser. The comment above each entry is an example.
+ */
 const YAML_HINTS: readonly (readonly [RegExp, string])[] = [
   // { query: rate(x[5m]) }
   [/flow-(?:seq|map)-(?:start|end)/, '; quote a query within { }'],

@@ -2,8 +2,8 @@ import type { Scalar } from 'yaml';
 
 /**
  * Converts an offset in the value of a YAML scalar to an offset in the file. Folding, indentation and escapes change
- * only whitespace and the characters after a backslash or a doubled quote, so value and source are compared side by
- * side, ignoring whitespace.
+ * only whitespace and the characters after a backslash or a doubled quote, so this function compares value and source
+ * side by side and ignores whitespace.
  */
 export function offsetInText(text: string, scalar: Scalar, offset: number): number {
   const [start, end] = scalar.range ?? [0, 0];

@@ -10,20 +10,20 @@ interface YamlLimit {
 
 /**
  * Maximum number of tokens of a document, including whitespace and line breaks. A document with every field has about
- * 500. Each token takes the parser 2 us (10 us until it is compiled) and 500 bytes of memory.
+ * 500. The parser takes 2 us per token (10 us before it is compiled) and 500 bytes of memory.
  */
 export const MAX_TOKENS = 20_000;
 
 const START_OF_SCALAR = '\x1f';
-/** Marks that the lexer adds for the start of a document, of a scalar and of an error in a flow collection. */
+/** Marks of the lexer for the start of a document, the start of a scalar, and an error in a flow collection. */
 const MARKS: ReadonlySet<string> = new Set(['\x02', START_OF_SCALAR, '\x18']);
 const BLOCK_SCALAR_HEADER = /^[|>][-+0-9]*$/;
 const BLANK = /^\s*$/;
 
 /**
  * Returns the first limit that a document exceeds, or null. Only splits YAML into tokens, because parsing a document of
- * some thousand levels would overflow the stack. The depth is the number of indentation levels plus the number of open
- * brackets; a list that is not indented below its key is one level deeper.
+ * several thousand levels would overflow the stack. The depth is the number of indentation levels plus the number of
+ * open brackets. A list that is not indented below its key is one level deeper.
  */
 export function findYamlLimit(text: string, mostTokens: number = MAX_TOKENS): YamlLimit | null {
   if (isWithinLimits(text, mostTokens)) return null;
@@ -70,9 +70,9 @@ const BLOCK_INDICATOR = /[-?](?![A-Za-z0-9])/g;
 const INDENTATION = /^[^\S\n]*/gm;
 
 /**
- * Whether a text is so short and flat that it cannot exceed a limit: most documents are, and splitting them into tokens
- * takes a sixth of the time to read them. Every token but empty scalars has a character. A level needs a bracket, `-`,
- * `?`, or an indentation of its own.
+ * Returns whether a text is so short and flat that it cannot exceed a limit. Most documents are, and splitting them
+ * into tokens takes a sixth of their reading time. Each token except an empty scalar has a character. A level needs a
+ * bracket, `-`, `?`, or its own indentation.
  */
 function isWithinLimits(text: string, mostTokens: number): boolean {
   if (2 * text.length >= mostTokens) return false;

@@ -7,24 +7,24 @@ export type Verdict =
   | { readonly kind: 'admitted'; readonly viewer: Viewer; readonly identity: Identity }
   /** The token is invalid. */
   | { readonly kind: 'refused' }
-  /** It cannot be checked now. */
+  /** The token cannot be checked now. */
   | { readonly kind: 'unavailable'; readonly message: string };
 
-/** Decides what the owner of a bearer token may see. */
+/** Decides what the client with a bearer token may see. */
 export interface AccessControl {
-  /** `namespace`: the only one that the request is about; null: it is about all. Never rejects. */
+  /** `namespace`: the only namespace of the request; null: the request is about all namespaces. Never rejects. */
   readonly check: (token: string, namespace: string | null) => Promise<Verdict>;
-  /** Decides the same for a client that another replica has authenticated. Never rejects. */
+  /** Same as `check`, for a client that another replica has authenticated. Never rejects. */
   readonly checkIdentity: (identity: Identity, namespace: string | null) => Promise<Verdict>;
 }
 
 /**
- * Carries the same value as `Authorization`. The service proxy of the API server removes `Authorization`, which is for
- * itself.
+ * Has the same value as `Authorization`. The service proxy of the API server removes `Authorization`, because that
+ * header is for the API server.
  */
 export const TOKEN_HEADER = 'x-promscaler-authorization';
 
-/** Admits a request with a valid bearer token, and any request if there is no access control. */
+/** Admits a request with a valid bearer token, or any request if there is no access control. */
 export function createAccessCheck(access: AccessControl | null): RequestHandler {
   return (request, response, next) => {
     if (access === null) {
@@ -70,7 +70,7 @@ function tokenIn(header: string | readonly string[] | undefined): string | null 
   return /^Bearer +([\w.~+/=-]+) *$/i.exec(header)?.[1] ?? null;
 }
 
-/** Returns the only namespace that a request is about; null: it is about all. */
+/** Returns the only namespace of a request; null: the request is about all namespaces. */
 export function namespaceOf({
   params,
   query,
@@ -82,7 +82,7 @@ export function namespaceOf({
   return typeof namespace === 'string' ? namespace : null;
 }
 
-/** Admits the owners of one token, which see everything. `readToken` returns null while the token cannot be read. */
+/** Admits the clients with one token, which see everything. `readToken` returns null while the token cannot be read. */
 export function createTokenAccess(readToken: () => Promise<string | null>): AccessControl {
   const admitted: Verdict = { kind: 'admitted', viewer: SEES_ALL, identity: { kind: 'token holder' } };
   return {
@@ -90,7 +90,7 @@ export function createTokenAccess(readToken: () => Promise<string | null>): Acce
       const expected = await readToken();
       if (expected === null)
         return { kind: 'unavailable', message: 'the file of server.auth.bearerTokenFile cannot be read' };
-      // Digests have the same length, whatever the client sends.
+      // Digests have equal lengths for any input of the client.
       const isSame = timingSafeEqual(digest(token), digest(expected));
       return isSame ? admitted : { kind: 'refused' };
     },

@@ -11,31 +11,34 @@ export interface Reviews<User> {
   readonly userOf: (token: string) => Promise<User | null>;
   /** Null: all namespaces. */
   readonly mayRead: (user: User, namespace: string | null) => Promise<boolean>;
-  /** Returns the user that was written to JSON by another replica; null: it is none. */
+  /** Returns the user that another replica has written as JSON; null: the JSON is not a user. */
   readonly readUser: (json: unknown) => User | null;
 }
 
 interface ReviewOptions<User> {
   readonly reviews: Reviews<User>;
   readonly clock: Clock;
-  /** The namespaces that have scalers; others are not checked, so that clients cannot cause any number of reviews. */
+  /**
+   * The namespaces that have scalers. Other namespaces are not reviewed, so clients cannot cause an unlimited number of
+   * reviews.
+   */
   readonly namespaces: () => Iterable<string>;
-  /** Called with the error of the API server. */
+  /** Receives the error of the API server. */
   readonly onError: (error: unknown) => void;
 }
 
-/** A revoked token or permission is noticed after this time. */
+/** Maximum delay until a revoked token or permission takes effect. */
 const VALID_MS = 60_000;
 const INVALID_MS = 10_000;
-/** A token that was valid is checked again without the limit for unknown tokens. */
+/** How long a valid token is exempt from the limit for unknown tokens. */
 const KNOWN_MS = 3_600_000;
 /**
- * By last use. Valid tokens and others each have their own share: a flood of unknown tokens, each kept with its negative
- * result, must not evict those of clients.
+ * The least recently used entry is evicted. Valid and other tokens have separate shares: a flood of unknown tokens,
+ * which are cached with their negative result, must not evict valid tokens.
  */
 const MAX_VALID_TOKENS = 1000;
 const MAX_OTHER_TOKENS = 1000;
-/** Reviews of unknown tokens, so that a flood of them neither loads the API server nor locks out known clients. */
+/** Limit for reviews of unknown tokens. A flood of them neither loads the API server nor locks out known clients. */
 const UNKNOWN_PER_SECOND = 10;
 const UNKNOWN_BURST = 50;
 const REVIEWS_AT_ONCE = 4;
@@ -48,14 +51,14 @@ interface Cached<Value> {
 interface KnownToken<User> {
   /** Null: not reviewed yet. */
   user: Cached<User | null> | null;
-  /** When the token was last found valid. */
+  /** When the token was last found valid, on the monotonic clock. */
   validMs: number;
   readonly permissions: Map<string, Cached<boolean>>;
 }
 
 /**
- * Admits the tokens that the API server accepts. Their owners see the namespaces in which they may get scalers. Results
- * are kept for a short time, by a hash of the token.
+ * Admits the tokens that the API server accepts. Their clients see the namespaces in which they may get scalers.
+ * Results are cached for a short time, with a hash of the token as key.
  */
 export function createReviewAccess<User>(options: ReviewOptions<User>): AccessControl {
   const { reviews, clock, namespaces, onError } = options;
@@ -89,7 +92,7 @@ export function createReviewAccess<User>(options: ReviewOptions<User>): AccessCo
     return value;
   };
 
-  /** A review of a token that was valid recently, or whose result is kept, needs no budget. */
+  /** The review of a token that was valid recently, or whose result is cached, needs no budget. */
   const needsBudget = ({ user, validMs }: KnownToken<User>): boolean => {
     const nowMs = clock.monotonicMs();
     return (user === null || nowMs >= user.untilMs) && nowMs - validMs > KNOWN_MS;
@@ -97,7 +100,7 @@ export function createReviewAccess<User>(options: ReviewOptions<User>): AccessCo
 
   const mayRead = (known: KnownToken<User>, user: User, namespace: string | null): Promise<boolean> => {
     const nowMs = clock.monotonicMs();
-    // No namespace has an empty name.
+    // No namespace has the empty name.
     const key = namespace ?? '';
     const cached = known.permissions.get(key);
     if (cached !== undefined && nowMs < cached.untilMs) return cached.value;
@@ -135,7 +138,7 @@ export function createReviewAccess<User>(options: ReviewOptions<User>): AccessCo
     return admitted(user, await viewerOf(known, user, namespace));
   };
 
-  /** The other replica has reviewed the token. Only the permissions are reviewed here. */
+  /** The other replica has reviewed the token. This one reviews only the permissions. */
   const checkIdentity = async (identity: Identity, namespace: string | null): Promise<Verdict> => {
     const user = identity.kind === 'user' ? reviews.readUser(identity.user) : null;
     if (user === null) return { kind: 'refused' };

@@ -1,12 +1,12 @@
 import type { Request } from 'express';
 
-/** The client of a request, as far as its permissions are concerned. */
+/** The permissions of the client of a request. */
 export interface Viewer {
   /** Whether the client may see the scalers of a namespace. */
   readonly sees: (namespace: string) => boolean;
-  /** Whether the client may see everything, also what belongs to no namespace. */
+  /** Whether the client may see everything, including problems without a namespace. */
   readonly seesAll: boolean;
-  /** Equal for clients that see the same namespaces, as part of tokens that depend on them. */
+  /** Equal for clients that see the same namespaces. Part of tokens that depend on the visible namespaces. */
   readonly scope: string;
 }
 
@@ -14,8 +14,8 @@ export const SEES_ALL: Viewer = { sees: () => true, seesAll: true, scope: '*' };
 const SEES_NOTHING: Viewer = { sees: () => false, seesAll: false, scope: '' };
 
 /**
- * How a client was authenticated, for another replica that decides what it may see. It contains no credentials. `user`:
- * the user of a token, as JSON that the access control of the other replica understands.
+ * How a client was authenticated. Another replica uses it to decide what the client may see. It contains no
+ * credentials. `user`: the user of a token, as JSON that the access control of the other replica understands.
  */
 export type Identity =
   | { readonly kind: 'anybody' }
@@ -35,12 +35,12 @@ export function admit(request: Request, viewer: Viewer, identity: Identity): voi
   admissions.set(request, { viewer, identity });
 }
 
-/** A request that was never admitted sees nothing. */
+/** Returns a viewer that sees nothing for a request that was never admitted. */
 export function viewerOf(request: Request): Viewer {
   return admissions.get(request)?.viewer ?? SEES_NOTHING;
 }
 
-/** A request that was never admitted has no more permissions than anybody. */
+/** Returns an anonymous identity for a request that was never admitted. */
 export function identityOf(request: Request): Identity {
   return admissions.get(request)?.identity ?? ANYBODY;
 }

@@ -7,7 +7,7 @@ import type { EventSource, StreamedEvent } from './event-text.js';
 
 /** The streams of clients with the same permissions, which get the same bytes. */
 export interface Channel {
-  /** Sends the beginning of a stream, and from then on all events. */
+  /** Sends the start of a stream, and then all events. */
   readonly begin: (response: Response, lastId: string | null) => void;
   readonly drop: (response: Response) => void;
   readonly flush: () => void;
@@ -20,16 +20,16 @@ interface ChannelOptions {
   readonly send: (response: Response, bytes: Buffer) => void;
 }
 
-/** A client that missed more gets a gap event. */
+/** A client that missed more bytes gets a gap event. */
 const MAX_MISSED_BYTES = 32 * 1024;
 const RETRY_MS = 3000;
-/** Events within this time are sent together: a write to each of 100 streams takes more than a millisecond. */
+/** Events within this time are sent together, because a write to each of 100 streams takes more than a millisecond. */
 const GATHER_MS = 100;
 const MOST_GATHERED = 8;
-/** Characters of their messages: long answers are sent in pieces, each after a rest. */
+/** Maximum number of characters that are gathered. Long answers are sent in pieces with rests between them. */
 const LONGEST_GATHERED = 16 * 1024;
 
-/** Events are encoded once for all streams, after the decisions that caused them. */
+/** Encodes events once for all streams, after the decisions that caused them. */
 export function createChannel({ source, viewer, clock, send }: ChannelOptions): Channel {
   const streams = new Set<Response>();
   let pending: StreamedEvent[] = [];
@@ -64,7 +64,7 @@ export function createChannel({ source, viewer, clock, send }: ChannelOptions): 
 
   return {
     begin: (response, lastId) => {
-      // The beginning of the new stream includes the events that are pending for the others.
+      // The start of the new stream includes the events that are pending for the other streams.
       flush();
       streams.add(response);
       unsubscribe ??= source.subscribe(queue);

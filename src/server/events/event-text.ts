@@ -10,17 +10,17 @@ export interface StreamedEvent {
   readonly event: ServiceEvent | { readonly type: 'gap'; readonly at: Instant };
 }
 
-/** Where streams get their events: the feed of this replica, or those of all replicas together. */
+/** The source of the events of streams: the feed of this replica, or the feeds of all replicas. */
 export interface EventSource {
   /** Returns a function that unsubscribes. */
   readonly subscribe: (listener: (event: StreamedEvent) => void) => () => void;
-  /** Returns the events after this ID; null: not known anymore. */
+  /** Returns the events after this ID; null: the ID is too old or unknown. */
   readonly since: (id: string) => readonly StreamedEvent[] | null;
   /** ID of the newest event; without events, an ID before the first one. */
   readonly lastId: () => string;
 }
 
-/** Returns the events as a client receives them, without those of namespaces that it may not see. */
+/** Returns the events as text, without events of namespaces that the client may not see. */
 export function textOf(events: readonly StreamedEvent[], viewer: Viewer): string {
   return events
     .filter(({ event }) => !('namespace' in event) || viewer.sees(event.namespace))

@@ -11,9 +11,9 @@ import type { Relay } from './relay.js';
 
 /** The events of all replicas, for clients with the same permissions. */
 export interface FleetFeed extends EventSource {
-  /** Resolves when all replicas have answered, or after a second. */
+  /** Resolves when all replicas have answered, or after one second. */
   readonly ready: () => Promise<void>;
-  /** Connects to replicas that have joined, and forgets those that have left. */
+  /** Connects to replicas that have joined, and disconnects from those that have left. */
   readonly refresh: () => void;
   readonly close: () => void;
 }
@@ -23,20 +23,20 @@ export interface FleetFeedOptions {
   readonly own: EventFeed;
   readonly fleet: Fleet;
   readonly clock: Clock;
-  /** Where the first client continues; null: now. */
+  /** The last event of the first client; null: only new events. */
   readonly lastId: string | null;
-  /** Of any of the clients. */
+  /** The identity of one of the clients. */
   readonly identity: () => Identity;
   readonly onFault: (error: unknown) => void;
 }
 
 const READY_MS = 1000;
-/** Gaps that follow each other are one. */
+/** Gaps within this time are merged. */
 const GAP_MS = 1000;
 
 /**
- * Relays the events of the other replicas over one connection to each. The ID of an event has the place in the events
- * of each replica, so that a client can continue at another replica. Whenever events of a replica may be missing, a gap
+ * Relays the events of the other replicas over one connection to each. The ID of an event contains its position in the
+ * events of each replica, so a client can continue at another replica. When events of a replica may be missing, a gap
  * is announced.
  */
 export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
@@ -45,7 +45,7 @@ export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
   const ownHash = replicaHash(fleet.identity);
   const relays = new Map<string, { readonly hash: string; readonly relay: Relay }>();
   const listeners = new Set<(event: StreamedEvent) => void>();
-  /** Clients that know their position in the stream. */
+  /** Number of clients that know their position in the stream. */
   let begun = 0;
   let lastGapMs = -Infinity;
   let cancelGap: (() => void) | null = null;

@@ -9,10 +9,10 @@ import type { StreamMessage } from './read-messages.js';
 
 export interface PeerStreamOptions {
   readonly clock: Clock;
-  /** Null: from now on. */
+  /** Null: only new events. */
   readonly lastId: string | null;
   readonly identity: Identity;
-  /** The first of the keys that the replicas share; null: there is none. */
+  /** The first of the shared keys; null: there is none. */
   readonly key: Buffer | null;
   readonly signal: AbortSignal;
   readonly onMessages: (messages: readonly StreamMessage[]) => void;
@@ -21,14 +21,14 @@ export interface PeerStreamOptions {
 const ANSWER_MS = 5000;
 /** A replica sends a comment every 15 s. */
 const SILENCE_MS = 40_000;
-/** What is sent faster waits in the other replica, which ends a stream that does not read. */
+/** A replica that sends faster has to wait. It ends a stream that is not read. */
 const MOST_BYTES_PER_SECOND = 256 * 1024;
-/** Events that are sent together. */
+/** Maximum size of events that are sent together. */
 const MOST_FRAME_BYTES = 1024 * 1024;
 
 /**
- * Reads the events of another replica until its stream ends. Rejects with a `PeerError` if it breaks, is silent or is no
- * event stream, and with any error of `onMessages`.
+ * Reads the events of another replica until its stream ends. Rejects with a `PeerError` if the stream breaks, is silent
+ * or is not an event stream, and with any error of `onMessages`.
  */
 export async function readPeerEvents(peer: Peer, options: PeerStreamOptions): Promise<void> {
   const { clock, onMessages, signal } = options;

@@ -1,21 +1,21 @@
-/** IDs of the last received events, by `replicaHash`. */
+/** `replicaHash` -> ID of the last received event. */
 export type Positions = ReadonlyMap<string, string>;
 
 const MOST_REPLICAS = 64;
 const ID = /^[\w-]{1,64}$/;
 const ENTRY = /^([\w-]{1,16})\.([\w-]{1,64})$/;
 
-/** Whether a text may be the ID of an event of a replica. */
+/** Returns whether a text may be the ID of an event of a replica. */
 export function isEventId(text: string): boolean {
   return ID.test(text);
 }
 
-/** Writes the ID of an event in the events of all replicas, such as `aB3-x0.mq1-17~Zz9_k2.mq4-3`. */
+/** Returns the ID of an event in the events of all replicas, such as `aB3-x0.mq1-17~Zz9_k2.mq4-3`. */
 export function writePositions(positions: Positions): string {
   return [...positions].map(([hash, id]) => `${hash}.${id}`).join('~');
 }
 
-/** Null: not such an ID. */
+/** Returns null if the text is not such an ID. */
 export function readPositions(text: string): Positions | null {
   const parts = text.split('~');
   if (parts.length > MOST_REPLICAS) return null;

@@ -4,7 +4,7 @@ import { parseJson, PeerError } from '../fleet/ask-peer.js';
 import { eventSchemas } from '../schemas/answer-schemas.js';
 import { isEventId } from './positions.js';
 
-/** A block of a `text/event-stream`. Null: it has none. */
+/** A block of a `text/event-stream`. Null: the block has no such field. */
 export interface StreamMessage {
   readonly id: string | null;
   readonly type: string | null;
@@ -16,11 +16,11 @@ export interface MessageReader {
   readonly push: (text: string) => readonly StreamMessage[];
 }
 
-/** An event has less than 4 KiB. */
+/** An event is shorter than 4 KiB. */
 const LONGEST = 32 * 1024;
 const FIELD = /^(id|event|data): ?(.*)$/;
 
-/** Parses what `event-text.ts` writes: at most one line of each field. */
+/** Parses the output of `event-text.ts`: at most one line of each field. */
 export function createMessageReader(): MessageReader {
   let rest = '';
   return {
@@ -48,7 +48,7 @@ function readBlock(block: string): StreamMessage {
   };
 }
 
-/** Returns a decision or failure of another replica; null: it is something else, or not as the schema says. */
+/** Returns a decision or failure of another replica; null: another message, or one that violates the schema. */
 export function readPeerEvent({ type, data }: StreamMessage): ServiceEvent | null {
   const value = parseJson(data ?? '');
   if (type === 'decision') {

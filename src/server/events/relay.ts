@@ -8,9 +8,9 @@ import { readPeerEvents } from './open-peer-events.js';
 import { readPeerEvent } from './read-messages.js';
 import type { StreamMessage } from './read-messages.js';
 
-/** The events of another replica, as far as they have arrived. */
+/** The events that have arrived from another replica. */
 export interface Relay {
-  /** Returns the events after this ID; null: not known. */
+  /** Returns the events after this ID; null: unknown ID. */
   readonly since: (id: string) => readonly NumberedEvent[] | null;
   /** ID of the newest event; null: not connected yet. */
   readonly lastId: () => string | null;
@@ -22,27 +22,27 @@ export interface Relay {
 
 interface RelayOptions {
   readonly peer: Peer;
-  /** The ID after which events are wanted; null: from now on. */
+  /** The ID after which events are wanted; null: only new events. */
   readonly startId: string | null;
   readonly clock: Clock;
   readonly keys: Fleet['keys'];
-  /** Of a client that receives the events. */
+  /** The identity of a client that receives the events. */
   readonly identity: () => Identity;
   readonly onEvent: (event: NumberedEvent) => void;
-  /** Events may be missing before the next one: `isResumed` is false unless those after `startId` have begun. */
+  /** Reports a connection. Events may be missing unless `isResumed`: the events after `startId` follow. */
   readonly onConnected: (isResumed: boolean) => void;
-  /** Events are missing. */
+  /** Reports missing events. */
   readonly onGap: () => void;
   /** Receives internal errors. The relay connects again. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** Kept for clients that reconnect. */
+/** Maximum number of events that are kept for clients that reconnect. */
 const MOST_EVENTS = 200;
 const FIRST_DELAY_MS = 1000;
 const LONGEST_DELAY_MS = 15_000;
 
-/** Stays connected to a replica until it is closed; after a break, it continues behind the last event. */
+/** Stays connected to a replica until it is closed. After an interruption, it continues after the last event. */
 export function createRelay(options: RelayOptions): Relay {
   const { peer, clock, onEvent, onConnected, onGap } = options;
   const ending = new AbortController();
@@ -82,7 +82,7 @@ export function createRelay(options: RelayOptions): Relay {
       restartAt(id);
       onGap();
     }
-    // The documents are those of this replica, which publishes its own reload.
+    // Both replicas have the same documents, and this replica publishes its own reload.
     if (type === null || id === null || type === 'gap' || type === 'reload') {
       if (id !== null) lastId = id;
       return;
@@ -113,7 +113,7 @@ export function createRelay(options: RelayOptions): Relay {
           },
         });
       } catch (error) {
-        // The overview names replicas that do not answer. Only their log may contain the reason.
+        // The overview names replicas that do not answer. Only their own log may contain the reason.
         if (!(error instanceof PeerError)) options.onFault(error);
       }
       isOpen = false;

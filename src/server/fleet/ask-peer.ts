@@ -15,25 +15,25 @@ export interface PeerAnswer {
 }
 
 /**
- * Asks another replica for a page on behalf of a client. Null: the replica did not answer in time, has another key, or
- * the answer is too large.
+ * Requests a page from another replica on behalf of a client. Null: the replica did not answer in time, has another
+ * key, or the answer is too large.
  */
 export type AskPeer = (peer: Peer, path: string, identity: Identity) => Promise<PeerAnswer | null>;
 
 const ANSWER_MS = 5000;
-/** A list has at most about 1 MiB; a snapshot of 5,000 pods has 2 MB. */
+/** A list has at most about 1 MiB. A snapshot of 5,000 pods has 2 MB. */
 const MAX_BYTES = 16 * 1024 * 1024;
-/** Concurrent requests of all clients together. */
+/** Maximum number of concurrent requests for all clients. */
 const MAX_REQUESTS = 16;
 
-/** The other replica does not answer, or not as a replica with the same key does. */
+/** The other replica did not answer, or its answer is not from a replica with the same key. */
 export class PeerError extends Error {
   override name = 'PeerError';
 }
 
 /**
- * Creates the client for other replicas. It follows no redirects and does not retry. `onFault` gets internal errors;
- * the page then misses the answer.
+ * Creates the client for other replicas. It follows no redirects and does not retry. `onFault` receives internal
+ * errors; the page then has no answer of that replica.
  */
 export function createPeerClient(
   fleet: Pick<Fleet, 'keys'>,
@@ -62,8 +62,7 @@ export function createPeerClient(
     try {
       return await withDeadline(clock, { ms: ANSWER_MS }, (signal) => get(peer, { path, identity, signal }));
     } catch (error) {
-      // The page reports that the replica did not answer. Only the log of that replica may contain the
-      // reason.
+      // The page reports that the replica did not answer. Only the log of that replica may contain the reason.
       if (!(error instanceof PeerError)) onFault(error);
       return null;
     } finally {
@@ -81,16 +80,16 @@ export interface PeerRequest {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly mostFrameBytes: number;
-  /** Called when headers arrive, which are not authentic. */
+  /** Called when headers arrive. They are not authenticated. */
   readonly onResponse?: (response: IncomingMessage) => void;
-  /** Receives authentic bytes. What it throws ends the request. */
+  /** Receives authenticated bytes. An exception ends the request. */
   readonly onBytes: (bytes: Buffer, head: AnswerHead) => void;
 }
 
 /**
  * Sends a sealed question and resolves when the whole answer has arrived. Rejects with a `PeerError` if the peer has no
- * address or no key, does not answer, or answers with anything that was not sealed with the key for this question, and
- * with any error of `onBytes`.
+ * address or no key, does not answer, or sends anything that was not sealed with the key for this question. Also
+ * rejects with any error of `onBytes`.
  */
 export function requestPeer({ identity: to, address }: Peer, asked: PeerRequest): Promise<AnswerHead> {
   const { identity, key, lastId, clock, signal } = asked;
@@ -140,7 +139,7 @@ function sealed(question: PeerQuestion, key: Buffer): ReturnType<typeof sealQues
   }
 }
 
-/** Any error while a piece is opened means that no replica has sealed it: OpenSSL has no error class for that. */
+/** Any error here means that no replica has sealed the piece. OpenSSL has no error class for it. */
 function opened(reader: AnswerReader, piece: Buffer): readonly Buffer[] {
   try {
     return reader.push(piece);
@@ -151,7 +150,7 @@ function opened(reader: AnswerReader, piece: Buffer): readonly Buffer[] {
 
 const NO_HEAD: AnswerHead = { status: 0, type: '' };
 
-/** Parses what another replica has sent; null: no JSON. */
+/** Parses text of another replica; null: not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

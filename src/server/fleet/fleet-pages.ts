@@ -10,7 +10,7 @@ import type { Fleet, Peer } from './fleet.js';
 import { mergePages, readPeerPage, type ScalerPage } from './merge-pages.js';
 import { isForwarded } from './peer-check.js';
 
-/** Serves the page of a scaler from the replica that decides the scaler: this one or another one. */
+/** Serves the page of a scaler from the replica that decides it, which may be this one. */
 export function ofOwner(
   page: RequestHandler,
   { fleet, ask }: { fleet: Fleet; ask: AskPeer },
@@ -23,7 +23,7 @@ export function ofOwner(
   return (request, response, next) => {
     const { namespace, name } = request.params;
     const key = `${String(namespace)}/${String(name)}`;
-    // Without permission, the answer is that of a scaler that does not exist.
+    // A client without permission gets the same answer as for a scaler that does not exist.
     const isVisible = viewerOf(request).sees(String(namespace));
     if (isForwarded(request) || fleet.isOwn(key) || !isVisible) {
       page(request, response, next);
@@ -45,7 +45,7 @@ export function ofOwner(
 
 const NO_KEY = 'server.peerKeyFile is unset or has no key of 32 characters';
 
-/** Merging lists takes some 10 ms, in which probes and rounds wait. */
+/** Merging lists takes some 10 ms. Probes and rounds wait in this time. */
 const MAX_LISTS = 2;
 
 /** Serves the list of the scalers of all replicas. `own` serves the scalers of this replica. */

@@ -41,9 +41,10 @@ function keyOf({ namespace, name }: Row): string {
 }
 
 /**
- * Merges the pages of all replicas, the own page first. The merged page must not go beyond the last row of a page that
- * continues, because the next rows of that replica are not known yet. A scaler that is being taken over may be on two
- * pages; the first one is used. If a replica is `unreachable`, `leader` is false and its scalers are missing.
+ * Merges the pages of all replicas, starting with the page of this replica. The merged page must not extend beyond the
+ * last row of a page that continues, because the next rows of that replica are unknown. A scaler that changes its
+ * replica may be on two pages; the first page is used. If a replica is `unreachable`, `leader` is false and its scalers
+ * are missing.
  */
 export function mergePages(
   pages: readonly [ScalerPage, ...ScalerPage[]],

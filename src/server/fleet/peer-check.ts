@@ -11,19 +11,19 @@ import type { PeerQuestion, SealedBy } from './sealed.js';
 
 /** The sealed question of another replica. */
 export const PEER_HEADER = 'x-promscaler-peer';
-/** Header by which replicas before version 0.2 forward a request, with the token of its client. */
+/** Header by which replicas before version 0.2 forward a request, together with the token of its client. */
 const FORWARDED_HEADER = 'x-promscaler-forwarded';
 
 const peerRequests = new WeakSet<Request>();
 
-/** Whether another replica asks. Such a request is never forwarded again. */
+/** Returns whether another replica sent the request. Such a request is never forwarded again. */
 export function isForwarded(request: Request): boolean {
   return peerRequests.has(request) || request.headers[FORWARDED_HEADER] !== undefined;
 }
 
-/** A question is accepted for this long, by the wall clocks of both replicas. */
+/** How long a question is valid, according to the wall clocks of both replicas. */
 const VALID_MS = 60_000;
-/** Questions within this time, so that none is answered twice. Replicas ask at most 16 at once. */
+/** Maximum number of remembered questions; none is answered twice. Replicas send at most 16 at once. */
 const MOST_NONCES = 20_000;
 
 interface PeerCheckOptions {
@@ -31,13 +31,13 @@ interface PeerCheckOptions {
   readonly fleet: Pick<Fleet, 'identity' | 'keys'> | undefined;
   readonly access: AccessControl | null;
   readonly clock: Clock;
-  /** Checks the request of a client. */
+  /** Handles the request of a client. */
   readonly orElse: RequestHandler;
 }
 
 /**
- * Admits the question of another replica: sealed with a shared key, for this replica, not older than a minute and never
- * asked before. Its answer is sealed, too. What the client may see is decided here, by its identity.
+ * Admits the question of another replica if it is sealed with a shared key for this replica, at most one minute old,
+ * and new. The answer is sealed as well. The identity of the client decides what it may see.
  */
 export function createPeerCheck({ fleet, access, clock, orElse }: PeerCheckOptions): RequestHandler {
   const isNew = rememberNonces(clock);
@@ -81,7 +81,7 @@ interface Opened {
   readonly by: SealedBy;
 }
 
-/** During a rolling update that changes `server.auth`, replicas do not accept the clients of each other. */
+/** During a rolling update that changes `server.auth`, replicas reject the clients of each other. */
 async function verdictOn(
   identity: Identity,
   access: AccessControl | null,
@@ -93,7 +93,7 @@ async function verdictOn(
     : { kind: 'refused' };
 }
 
-/** Returns whether a nonce is new. It is forgotten when its question has expired. */
+/** Returns a function that returns whether a nonce is new. A nonce is forgotten when its question has expired. */
 function rememberNonces(clock: Clock): (nonce: Buffer) => boolean {
   const untilMs = new Map<string, number>();
   return (nonce) => {
@@ -104,13 +104,13 @@ function rememberNonces(clock: Clock): (nonce: Buffer) => boolean {
     }
     const text = nonce.toString('base64');
     if (untilMs.has(text) || untilMs.size >= MOST_NONCES) return false;
-    // A question may be a minute ahead of this clock.
+    // A question may be one minute ahead of this clock.
     untilMs.set(text, nowMs + 2 * VALID_MS);
     return true;
   };
 }
 
-/** Seals everything that is written to the response. Status and type are part of it. */
+/** Seals everything that is written to the response, including status and type. */
 export function sealAnswer(response: ServerResponse, by: SealedBy): void {
   const write = response.write.bind(response);
   const end = response.end.bind(response);
@@ -131,7 +131,7 @@ export function sealAnswer(response: ServerResponse, by: SealedBy): void {
   }) as ServerResponse['end'];
 }
 
-/** Pages write strings in UTF-8, or bytes. */
+/** Pages write UTF-8 strings or bytes. */
 function bytesOf(chunk: unknown): Buffer {
   return chunk instanceof Uint8Array ? Buffer.from(chunk) : Buffer.from(String(chunk));
 }

@@ -3,25 +3,24 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Identity } from '../access/viewer.js';
 
 /**
- * Messages between replicas, encrypted and authenticated by AES-256-GCM. The key of each message is derived from the
- * shared key and random bytes, so that no key encrypts two messages with one IV. Source: reliability.md, S28.
+ * Messages between replicas are encrypted and authenticated by AES-256-GCM. The key of each message is derived from the
+ * shared key and random bytes, so no key encrypts two messages with one IV. Source: reliability.md, S28.
  */
 
-/** What one replica asks another one. */
+/** A request of one replica to another. */
 export interface PeerQuestion {
-  /** Identity of the replica that is asked; any other replica rejects the question. */
+  /** Identity of the recipient. Any other replica rejects the question. */
   readonly to: string;
   /** Wall-clock time of the question in milliseconds. */
   readonly atMs: number;
-  /** Path and query. */
   readonly path: string;
-  /** The event after which events are wanted; null: from now on, or not about events. */
+  /** The last received event; null: only new events, or the question is not about events. */
   readonly lastId: string | null;
-  /** The client on whose behalf the replica asks. */
+  /** The client on whose behalf the replica sends the question. */
   readonly identity: Identity;
 }
 
-/** The shared key and the nonce of a question, with which its answer is sealed. */
+/** The shared key and the nonce of a question. They seal its answer. */
 export interface SealedBy {
   readonly key: Buffer;
   readonly nonce: Buffer;
@@ -40,7 +39,7 @@ const LENGTH_BYTES = 4;
 const MOST_HEADER_CHARACTERS = 7000;
 const MOST_QUESTION_BYTES = 256 * 1024;
 
-/** Returns the header that asks a question. Throws `RangeError` if a user has too many groups for a header. */
+/** Returns the header for a question. Throws `RangeError` if a user has too many groups for a header. */
 export function sealQuestion(
   question: PeerQuestion,
   key: Buffer,
@@ -54,7 +53,7 @@ export function sealQuestion(
   return { header, by: { key, nonce } };
 }
 
-/** Returns the question of a header that was sealed with one of the keys; null: it was not. */
+/** Returns the question of a header that was sealed with one of the keys; null: no key fits. */
 export function openQuestion(
   header: string,
   keys: readonly Buffer[],
@@ -69,7 +68,7 @@ export function openQuestion(
       // Only a replica can have sealed it.
       return { question: JSON.parse(json) as PeerQuestion, by: { key, nonce } };
     } catch {
-      // Another key, or not sealed at all.
+      // Sealed with another key, or not sealed.
     }
   }
   return null;
@@ -78,13 +77,14 @@ export function openQuestion(
 /** Seals an answer piece by piece. */
 export interface AnswerSealer {
   readonly seal: (bytes: Buffer) => Buffer;
-  /** Without this last piece, an answer is cut off. */
+  /** Returns the last piece. An answer without it counts as truncated. */
   readonly end: () => Buffer;
 }
 
 /**
- * An answer is random bytes and frames: the length of the ciphertext, the ciphertext and its tag. The IV of a frame is
- * its position, so that none can be repeated, moved or removed. The first frame has the head, an empty one is the last.
+ * An answer consists of random bytes and frames: the length of the ciphertext, the ciphertext and its tag. The IV of a
+ * frame is its position, so no frame can be repeated, moved or removed. The first frame contains the head, the last one
+ * is empty.
  */
 export function createAnswerSealer({ key, nonce }: SealedBy, head: () => AnswerHead): AnswerSealer {
   const salt = randomBytes(SALT_BYTES);
@@ -107,9 +107,9 @@ export function createAnswerSealer({ key, nonce }: SealedBy, head: () => AnswerH
 
 /** Opens an answer as it arrives. */
 export interface AnswerReader {
-  /** Returns the authentic bytes that this piece completes. Throws if the answer is not from a replica. */
+  /** Returns the authenticated bytes that this piece completes. Throws if the answer is not from a replica. */
   readonly push: (piece: Buffer) => readonly Buffer[];
-  /** Null: it has not arrived yet. */
+  /** Null: the head has not arrived yet. */
   readonly head: () => AnswerHead | null;
   /** Whether the last frame has arrived. */
   readonly isWhole: () => boolean;
@@ -174,8 +174,8 @@ const LEAST_KEY_CHARACTERS = 32;
 const MOST_KEYS = 4;
 
 /**
- * Parses a key file: one key per line, of at least 32 characters. The first one seals, all of them open, so that a key can
- * be replaced without a time in which replicas do not understand each other.
+ * Parses a key file: one key per line, with at least 32 characters. The first key seals, all keys open, so a key can be
+ * replaced while all replicas understand each other.
  */
 export function readPeerKeys(text: string | null): readonly Buffer[] {
   const lines = (text ?? '').split('\n').map((line) => line.trim());

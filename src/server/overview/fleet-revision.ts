@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The revisions of several replicas in one token for `since`: by a hash of the identity. */
+/** Hash of the identity -> revision. `since` contains the revisions of several replicas in one token. */
 export type FleetRevisions = ReadonlyMap<string, string>;
 
 /** A URL has at most 2,048 characters. Without a token, the client gets all rows each time. */
@@ -15,7 +15,7 @@ export function writeRevisions(revisions: FleetRevisions): string {
   return token.length <= LONGEST_TOKEN ? token : '';
 }
 
-/** Null: not a token of this API, or one without revisions. */
+/** Returns null for a token of another API, or without revisions. */
 export function readRevisions(token: string | null): FleetRevisions | null {
   if (token === null || token === '') return null;
   try {

@@ -12,17 +12,17 @@ import { statesOf } from './scaler-states.js';
 type OverviewRow = Answer<typeof overviewRowSchema>;
 
 const STEP_SECONDS = 300;
-/** Two hours. */
+/** Number of steps in two hours. */
 const STEPS = 24;
-/** Ten thousand rows have ten thousand messages. */
+/** A page may have ten thousand rows with messages. */
 const LONGEST_MESSAGE = 300;
 
-/** The range of the replicas in a row: the last two hours before its cycle. */
+/** Returns the time range of the replicas in a row: the two hours before its cycle. */
 export function rowRange(until: Instant): RecentRange {
   return { until, stepSeconds: STEP_SECONDS, steps: STEPS };
 }
 
-/** Number of the step in which a row of this cycle ends. */
+/** Returns the number of the step in which the row of a cycle ends. */
 export function rowStep(at: Instant): number {
   return Math.floor(at / (1000 * STEP_SECONDS));
 }

@@ -10,11 +10,11 @@ import { rowRange, rowStep, viewRow } from './overview-row.js';
 
 /** The rows of one replica that a client does not have yet. */
 export interface OverviewPart {
-  /** For `since` of the next request to the same replica. */
+  /** The client passes it as `since` of the next request to the same replica. */
   readonly revision: string;
-  /** False: `rows` and `removed` are the changes since the requested revision. */
+  /** False: `rows` and `removed` are changes since the requested revision. */
   readonly isComplete: boolean;
-  /** JSON by NAMESPACE/NAME, in that order. */
+  /** NAMESPACE/NAME -> JSON, in that order. */
   readonly rows: ReadonlyMap<string, string>;
   readonly removed: readonly string[];
 }
@@ -27,7 +27,7 @@ export interface OverviewQuery {
 }
 
 export interface OverviewRows {
-  /** Brings the rows up to date in slices, and returns those of the query. */
+  /** Updates the rows in slices, and returns those of the query. */
   readonly read: (query: OverviewQuery) => Promise<OverviewPart>;
 }
 
@@ -43,8 +43,8 @@ interface KnownRow {
 const MAX_REMOVED = 1000;
 
 /**
- * Keeps the row of each scaler as JSON, and rebuilds it only after a new cycle. Revisions count the updates that
- * changed a row.
+ * Keeps the row of each scaler as JSON, and rebuilds it only after a new cycle. The revision is the number of updates
+ * that changed a row.
  */
 export function createOverviewRows({
   ledger,
@@ -54,7 +54,7 @@ export function createOverviewRows({
   // Random digits distinguish processes that start in the same millisecond.
   const run = `${clock.now().toString(36)}${Math.floor(clock.random() * 36 ** 4).toString(36)}`;
   const rows = new Map<string, KnownRow>();
-  /** Does not keep the statuses, which have snapshots, in memory. */
+  /** A WeakSet, because the statuses contain snapshots, which would stay in memory. */
   const seen = new WeakSet<ScalerStatus>();
   let sorted: readonly string[] = [];
   let removed: readonly Removal[] = [];
@@ -112,14 +112,14 @@ export function createOverviewRows({
       revision: `${prefix}${revision}${suffix}`,
       isComplete,
       rows: wanted,
-      // A scaler that was removed and added again is a row.
+      // A scaler that was removed and added again has a row.
       removed: [...new Set(lost.map(({ key }) => key))].filter((key) => !rows.has(key)),
     };
   };
 
   return {
     read: (query) => {
-      // One at a time: half an update must not get the revision of a whole one.
+      // Updates do not overlap: a partial update must not get the revision of a complete one.
       const reading = last.then(update).then(() => collect(query));
       last = reading.catch(() => undefined);
       return reading;
@@ -132,7 +132,7 @@ interface RecentReplicas {
   readonly counts: readonly (number | null)[];
 }
 
-/** Within a step, a cycle only changes the last count. */
+/** Within a step, a cycle changes only the last count. */
 function replicasOf(
   { key, record: { at, decision } }: ScalerStatus,
   known: RecentReplicas | null,
@@ -150,7 +150,7 @@ interface Removal {
   readonly revision: number;
 }
 
-/** With another filter or other permissions, a client would miss rows that have not changed. */
+/** The revision depends on filter and permissions. With others, a client would miss rows that have not changed. */
 function scopeOf({ namespace, viewer }: OverviewQuery): string {
   if (namespace === null && viewer.seesAll) return 'all';
   return createHash('sha256')

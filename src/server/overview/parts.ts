@@ -5,11 +5,11 @@ import type { Viewer } from '../access/viewer.js';
 import { parseJson } from '../fleet/ask-peer.js';
 import type { OverviewPart } from './overview-rows.js';
 
-/** Rows of 100 scalers are encoded at once: about 70 KiB. */
+/** Rows of 100 scalers have about 70 KiB and are encoded together. */
 const ROWS_AT_ONCE = 100;
 
 /**
- * Encodes a part for another replica: a line with everything but the rows, then a line per row, so that the other
+ * Encodes a part for another replica: a line with everything except the rows, then one line per row, so the other
  * replica can read it in slices.
  */
 export function writePart({ rows, ...head }: OverviewPart, clock: Clock): Promise<Buffer> {
@@ -39,7 +39,7 @@ export async function readPart(body: Buffer, clock: Clock): Promise<OverviewPart
   return head === null ? null : { ...head, rows };
 }
 
-/** Returns the part without rows that the viewer may not see, whatever the other replica has sent. */
+/** Returns the part without rows that the viewer may not see. Does not trust the other replica. */
 export function visiblePart(part: OverviewPart, viewer: Viewer): OverviewPart {
   if (viewer.seesAll) return part;
   const isVisible = (key: string): boolean => viewer.sees(key.split('/')[0] ?? '');
@@ -69,7 +69,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Encodes the answer to a client. `fields` come before the rows. */
+/** Encodes the answer to a client. `fields` precede the rows. */
 export function writeOverview(
   rows: ReadonlyMap<string, string>,
   fields: Readonly<Record<string, unknown>>,
@@ -79,7 +79,7 @@ export function writeOverview(
   return encode({ before: `${head},"rows":[`, between: ',', after: ']}' }, rows, clock);
 }
 
-/** Encoding a string of 7 MB at once would block the event loop. */
+/** Encodes in slices, because a string of 7 MB would block the event loop. */
 async function encode(
   { before, between, after }: Readonly<Record<'before' | 'between' | 'after', string>>,
   rows: ReadonlyMap<string, string>,
@@ -97,9 +97,9 @@ async function encode(
 }
 
 /**
- * Merges the parts of all replicas, by their names; the own part first. Null: the parts do not fit together, so all
- * rows are needed: some are complete and others are not, or a scaler was removed from one replica and may have moved to
- * another.
+ * Merges the parts of all replicas by name, with the part of this replica first. Null: the parts do not match, so all
+ * rows are needed. Either some parts are complete and others are not, or a scaler was removed from one replica and may
+ * have moved to another.
  */
 export function mergeParts(parts: ReadonlyMap<string, OverviewPart>): Omit<OverviewPart, 'revision'> | null {
   const all = [...parts.values()];

@@ -46,7 +46,7 @@ function failure({ conditions, record, metricErrors }: ScalerStatus): string | n
   return null;
 }
 
-/** Another autoscaler or another client that sets the replicas of the target. */
+/** Returns the other autoscaler or client that sets the replicas of the target. */
 export function conflict(status: ScalerStatus): string | null {
   const writer = status.record.conflictingWriter;
   if (writer !== undefined) return writer.message;
@@ -54,7 +54,7 @@ export function conflict(status: ScalerStatus): string | null {
   return held?.reason === 'ConflictingScaler' || held?.reason === 'ScaleOverridden' ? textOf(held) : null;
 }
 
-/** A fixed count (equal bounds) is at its maximum only if more is recommended. */
+/** A fixed count (equal bounds) is at its maximum only if more replicas are recommended. */
 function maximum({ record: { decision } }: ScalerStatus): string | null {
   if (decision === null || decision.desiredReplicas < decision.maxReplicas) return null;
   const { maxReplicas, minReplicas, recommendedReplicas } = decision;

@@ -23,15 +23,15 @@ export interface OverviewParts {
   readonly fleet?: Fleet | undefined;
   readonly ask: AskPeer;
   readonly clock: Clock;
-  /** Sends a response when it is its turn. */
+  /** Sends a response as background work. */
   readonly inTurn: (page: RequestHandler) => RequestHandler;
   readonly paced: Paced;
 }
 
-/** Smaller answers are sent as they are. */
+/** Smaller answers are not compressed. */
 const LEAST_COMPRESSED = 1024;
 
-/** Serves the rows of all scalers, or those that changed since an earlier answer. */
+/** Serves the rows of all scalers, or the rows that changed since an earlier answer. */
 export function showOverview(parts: OverviewParts): RequestHandler {
   const { api, fleet, clock, inTurn, paced } = parts;
   const rows = createOverviewRows({ ...api, clock });
@@ -103,7 +103,7 @@ interface FleetOverview {
   readonly unreachable: readonly string[] | null;
 }
 
-/** Reads the rows of all replicas. If their changes do not fit together, reads all rows instead. */
+/** Reads the rows of all replicas. If their changes do not match, reads all rows instead. */
 async function readAll(parts: OverviewParts, reading: Reading): Promise<FleetOverview> {
   const { fleet } = parts;
   if (fleet === undefined) return { part: await reading.readOwn(reading.query), unreachable: null };
@@ -116,7 +116,7 @@ async function readAll(parts: OverviewParts, reading: Reading): Promise<FleetOve
   return all;
 }
 
-/** Null: the parts do not fit together. */
+/** Returns null if the parts do not match. */
 async function readFleet(
   { fleet, ask, clock }: OverviewParts & { readonly fleet: Fleet },
   { request, query, readOwn }: Reading,
@@ -136,7 +136,7 @@ async function readFleet(
   ]);
   const answered = others.flatMap(([identity, part]) => (part === null ? [] : [[identity, part] as const]));
   const parts = new Map([[fleet.identity, own] as const, ...answered]);
-  // A replica that has left may still have had rows.
+  // A replica that has left may have had rows.
   const hasLeft = [...known.keys()].some((hash) => !hasReplica([fleet, ...peers], hash));
   const merged = hasLeft ? null : mergeParts(parts);
   if (merged === null) return null;

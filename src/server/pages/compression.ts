@@ -4,7 +4,7 @@ import type { Request } from 'express';
 
 const compress = promisify(gzip);
 
-/** Whether the client accepts gzip. `gzip;q=0` is a refusal. */
+/** Returns whether the client accepts gzip. `gzip;q=0` means no. */
 export function acceptsGzip(request: Request): boolean {
   return request.acceptsEncodings('gzip', 'identity') === 'gzip';
 }

@@ -10,9 +10,9 @@ import type { LongRange } from './long-range.js';
 import { SLICE_MS } from '../turns/paced.js';
 import { writeHistory } from './views.js';
 
-/** The history of a scaler over days, from the metrics that a Prometheus has scraped from this service. */
+/** The history of a scaler over days, from metrics of this service that Prometheus has scraped. */
 export interface LongHistory {
-  /** By `NAMESPACE/NAME`, whichever replica decides the scaler; null: there is no such document. */
+  /** Returns the scaler `NAMESPACE/NAME`, including scalers of other replicas; null: there is no such document. */
   readonly find: (key: string) => Scaler | null;
   /** Never rejects. Ends within 10 s. */
   readonly read: (scaler: Scaler, range: LongRange) => Promise<LongAnswer>;
@@ -24,7 +24,7 @@ export type LongAnswer = { readonly points: ScalerPoints } | { readonly why: str
 interface LongHistoryParts {
   readonly history: LongHistory;
   readonly clock: Clock;
-  /** Sends a response when it is its turn. */
+  /** Sends a response as background work. */
   readonly inTurn: (page: RequestHandler) => RequestHandler;
   /** Serves the history in memory. */
   readonly recent: RequestHandler;

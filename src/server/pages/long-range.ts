@@ -4,7 +4,7 @@ import { BadRequest, readInteger, readText, readTime } from './query.js';
 import type { Query } from './query.js';
 import { LIMITS } from './routes.js';
 
-/** Points at `start`, `start + stepSeconds` and so on up to `end`: whole multiples of the step, at most 1,000. */
+/** Points at `start`, `start + stepSeconds` and so on until `end`: whole multiples of the step, at most 1,000. */
 export interface LongRange {
   readonly start: Instant;
   readonly end: Instant;
@@ -13,7 +13,7 @@ export interface LongRange {
 
 const DAY_SECONDS = 86_400;
 const MOST_DAYS = 90;
-/** Chosen steps are multiples of it, so that charts of slightly different ranges share their points. */
+/** A default step is a multiple of it, so charts of slightly different ranges share their points. */
 const STEP_UNIT_SECONDS = 15;
 
 /** Returns whether the history is read from Prometheus. Throws `BadRequest` for an unknown source. */
@@ -23,7 +23,7 @@ export function asksPrometheus(query: Query): boolean {
   throw new BadRequest('source must be memory or prometheus');
 }
 
-/** Reads `since` (default: a day ago), `step` (default: the smallest that fits) and `limit`. Throws `BadRequest`. */
+/** Reads `since` (default: one day ago), `step` (default: the smallest that fits) and `limit`. Throws `BadRequest`. */
 export function readLongRange(query: Query, now: Instant): LongRange {
   const since = readTime(query, 'since') ?? addSeconds(now, -DAY_SECONDS);
   const limit = readInteger(query, 'limit', { ...LIMITS.points, standard: null });

@@ -18,7 +18,7 @@ export function readToken(query: Query, list: string): string | null {
   if (text === null) return null;
   const read = Buffer.from(text, 'base64url').toString('utf8');
   const behind = read.slice(list.length + 1);
-  // A token that encodes differently was truncated or changed, or is not from this API.
+  // A token that encodes differently was truncated, changed, or not issued by this API.
   if (text !== '' && writeToken({ list, behind }) === text) return behind;
   throw new BadRequest('continue must be the value of `continue` of the previous page');
 }
@@ -32,7 +32,7 @@ interface Page<Row> {
   readonly moreBehind: Row | null;
 }
 
-/** Returns as many rows as `limit` and a response of 1 MiB allow, at least one. */
+/** Returns at least one row, and at most as many as `limit` and a response of 1 MiB allow. */
 export function fillPage<Row>(
   rows: readonly Row[],
   { limit, view }: { readonly limit: number; readonly view: (row: Row) => unknown },

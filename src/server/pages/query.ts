@@ -4,7 +4,6 @@ import type { Instant } from '../../units/time.js';
 
 export type Query = Request['query'];
 
-/** The message is sent to the client. */
 export class BadRequest extends Error {
   override name = 'BadRequest';
 }
@@ -43,7 +42,7 @@ export function readTime(query: Query, name: string): Instant | null {
   throw new BadRequest(`${name} must be an RFC 3339 time, such as 2026-01-01T10:42:30Z`);
 }
 
-/** Null: unset. Throws `BadRequest` if the parameter is repeated. */
+/** Returns null if the parameter is unset. Throws `BadRequest` if it is repeated. */
 export function readText(query: Query, name: string): string | null {
   const value = query[name];
   if (value === undefined || typeof value === 'string') return value ?? null;

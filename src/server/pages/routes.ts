@@ -21,7 +21,7 @@ export interface Route {
   readonly path: string;
   readonly summary: string;
   readonly parameters: readonly Parameter[];
-  /** By status. Other responses (405, 413, 414, 421, 500) are an Error. */
+  /** Answer for each status. Other responses (405, 413, 414, 421, 500) are an Error. */
   readonly answers: Readonly<Record<number, RouteAnswer>>;
 }
 

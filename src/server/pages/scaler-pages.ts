@@ -17,7 +17,7 @@ import type { Query } from './query.js';
 import { LIMITS } from './routes.js';
 import { viewDecision, viewHistory, viewProblems, viewScaler, viewScalerDetail } from './views.js';
 
-/** The two writers return JSON as in snapshot.md. */
+/** The two writers return JSON as described in snapshot.md. */
 export interface ScalerPageParts {
   readonly ledger: Pick<Records['ledger'], 'get' | 'list'>;
   readonly archive: Pick<Records['archive'], 'read'>;
@@ -31,9 +31,9 @@ export interface ScalerPageParts {
   readonly generationsOf: (scaler: Scaler) => Generations;
 }
 
-/** `metadata.generation` of a Scaler object; null: the document is in a file, or it is unknown. */
+/** `metadata.generation` of a Scaler object; null: the document is in a file, or the generation is unknown. */
 export interface Generations {
-  /** Of the version that a decision was made for. */
+  /** The generation that the decision is based on. */
   readonly generation: number | null;
   readonly newestGeneration: number | null;
 }
@@ -42,7 +42,7 @@ export function listScalers(parts: ScalerPageParts): RequestHandler {
   return (request, response) => sendJson(response, writeScalerPage(parts, request));
 }
 
-/** Pages continue after a key, so they stay correct when scalers are added or removed. */
+/** A page continues after a key, so it stays correct when scalers are added or removed. */
 export function writeScalerPage(
   { ledger, version, isLeading, problems }: ScalerPageParts,
   request: Request,
@@ -81,7 +81,7 @@ export function showScaler(parts: ScalerPageParts): RequestHandler {
   });
 }
 
-/** Newest first, starting with the decision in effect at `at`. */
+/** Lists decisions, newest first, starting with the decision in effect at `at`. */
 export function listDecisions(parts: ScalerPageParts): RequestHandler {
   return withStatus(parts, (status, query, response) => {
     const limit = readInteger(query, 'limit', LIMITS.decisions);
@@ -108,12 +108,12 @@ function writeOrNull({ writeDecision }: ScalerPageParts, decision: Decision | Pa
   return decision === null ? null : writeDecision(decision);
 }
 
-/** The ledger has the last snapshot, the archive older ones. */
+/** The ledger contains the last snapshot, the archive older ones. */
 export function showSnapshot(parts: ScalerPageParts): RequestHandler {
   return withStatus(parts, (status, query, response) => {
     const found = findSnapshot(parts, status, readTime(query, 'at'));
     if ('missing' in found) notFound(response, found.missing);
-    // Unchanged, because a replay must give the recorded decision.
+    // The snapshot is sent unchanged, because a replay must give the recorded decision.
     else response.type('application/json').send(escapeText(JSON.stringify(found.json)));
   });
 }
@@ -140,7 +140,7 @@ function findSnapshot(
     : { json };
 }
 
-/** The Kubernetes Events that this process has written about the target. */
+/** Lists the Kubernetes Events that this process has written about the target. */
 export function listEvents(parts: ScalerPageParts): RequestHandler {
   return withStatus(parts, ({ key }, _query, response) => {
     const items = parts.sentEvents.read(key).map((event) => ({ ...event, at: formatInstant(event.at) }));
@@ -166,7 +166,7 @@ function withStatus({ ledger }: ScalerPageParts, handle: StatusHandler): Request
     const { params, query } = request;
     const namespace = String(params['namespace']);
     const key = `${namespace}/${String(params['name'])}`;
-    // The same answer for a scaler that the client may not see: it must not learn that the scaler exists.
+    // The answer is the same for a scaler that the client may not see, so it does not learn that the scaler exists.
     const status = viewerOf(request).sees(namespace) ? ledger.get(key) : null;
     if (status === null)
       notFound(response, `scaler ${key} does not exist, or its first cycle has not ended yet`);
@@ -182,8 +182,8 @@ function entriesAt(history: readonly HistoryEntry[], at: Instant | null): readon
 }
 
 /**
- * Returns the entries after the one that starts at `behind`. If that one was dropped, returns entries that start before
- * it.
+ * Returns the entries after the one that starts at `behind`. If that entry was dropped, returns entries that start
+ * before it.
  */
 function entriesBehind(entries: readonly HistoryEntry[], behind: string | null): readonly HistoryEntry[] {
   if (behind === null) return entries;
@@ -195,7 +195,7 @@ function keptFrom({ history, record }: ScalerStatus): string {
   return formatInstant(history.at(-1)?.firstAt ?? record.at);
 }
 
-/** Returns the start of the retained snapshots: they are dropped before decisions. */
+/** Returns the start of the retained snapshots. Snapshots are dropped before decisions. */
 function keptOn({ archive }: ScalerPageParts, { key, history }: ScalerStatus): string {
   const oldest = history.findLast(({ lastAt }) => archive.read(key, lastAt) !== null);
   return oldest === undefined

@@ -87,10 +87,10 @@ function viewAgreement(agreement: Agreement | null): ScalerView['agreement'] {
 }
 
 const MOST_PROBLEMS = 100;
-/** Leaves room for the rows. */
+/** A limit that leaves most of the response for the rows. */
 const LONGEST_MESSAGE = 1000;
 
-/** Errors first; otherwise the order is kept. */
+/** Returns errors before warnings, otherwise in the same order. */
 export function viewProblems(problems: readonly Problem[]): ScalerListView['problems'] {
   const errors = problems.filter(({ severity }) => severity === 'error');
   const warnings = problems.filter(({ severity }) => severity === 'warning');
@@ -147,7 +147,7 @@ export function viewHistory(history: ScalerPoints, stepSeconds: number | null): 
   return { ...viewCounts(history, stepSeconds), metrics: columns };
 }
 
-/** Returns the JSON of a long history; `takeTurn` lets other work go on between its metrics. */
+/** Returns the JSON of a long history. `takeTurn` yields to other work between its metrics. */
 export async function writeHistory(
   history: ScalerPoints,
   stepSeconds: number | null,

@@ -4,8 +4,8 @@ import type { Viewer } from '../access/viewer.js';
 const OF_OBJECT = /^scalers\.promscaler\.dev\/([^/]+)\/[^/]+$/;
 
 /**
- * Returns the problems that a client may see. A file can contain documents of several namespaces, so its problems are
- * only for clients that see all of them.
+ * Returns the problems that a client may see. A file can contain documents of several namespaces, so only clients that
+ * see all of them get its problems.
  */
 export function visibleProblems(problems: readonly Problem[], viewer: Viewer): readonly Problem[] {
   if (viewer.seesAll) return problems;

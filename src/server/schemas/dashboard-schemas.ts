@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { limitSchema, outcomeSchema } from './answer-schemas.js';
 import { count, time } from './decision-schemas.js';
 
-/** A scaler can be in several of them; empty: nothing special. */
+/** A scaler can have several states; empty: nothing special. */
 export const scalerState = z.enum([
   'failing',
   'conflict',

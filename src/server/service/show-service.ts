@@ -20,15 +20,15 @@ export interface ServicePageParts {
   readonly fleet?: Fleet | undefined;
   readonly ask: AskPeer;
   readonly clock: Clock;
-  /** Sends a response when it is its turn. */
+  /** Sends a response as background work. */
   readonly inTurn: (page: RequestHandler) => RequestHandler;
   readonly paced: Paced;
 }
 
-/** Of another replica: 100 problems and conflicts with long messages have less. */
+/** Maximum size of the answer of another replica. 100 problems and conflicts with long messages are smaller. */
 const MOST_BYTES = 1024 * 1024;
 
-/** Serves the state of the service; with sharding, that of all replicas. */
+/** Serves the state of the service; with sharding, the state of all replicas. */
 export function showService(parts: ServicePageParts): RequestHandler {
   const { api, facts, fleet, ask, clock, inTurn, paced } = parts;
   const viewOwn = (request: Request): Promise<ServiceView> =>
@@ -43,7 +43,7 @@ export function showService(parts: ServicePageParts): RequestHandler {
     });
     const own = await viewOwn(request);
     const others = new Map(await Promise.all(answers));
-    // A standby queries nothing and has no rounds.
+    // A standby has no queries and no rounds.
     const [leader = null] = api.isLeading() ? [] : others.values();
     const { dataSources, rounds } = leader ?? own;
     return mergeServices({ ...own, dataSources, rounds }, others);
@@ -57,7 +57,7 @@ export function showService(parts: ServicePageParts): RequestHandler {
   };
 }
 
-/** Leaves out what the viewer may not see, whatever the other replica has sent. */
+/** Omits what the viewer may not see. Does not trust the other replica. */
 function readService(answer: PeerAnswer | null, viewer: Viewer): ServiceView | null {
   if (answer?.status !== 200 || answer.body.length > MOST_BYTES) return null;
   const isVisible = ({ namespace }: { readonly namespace: string }): boolean => viewer.sees(namespace);

@@ -6,11 +6,11 @@ import type { Instant } from '../../units/time.js';
 import type { Viewer } from '../access/viewer.js';
 import { conflict } from '../overview/scaler-states.js';
 
-/** What all scalers together show about the service. */
+/** The state of the service that follows from all scalers. */
 export interface Survey {
-  /** That the viewer sees. */
+  /** Number of scalers that the viewer sees. */
   readonly scalers: number;
-  /** The latest end of a hold after an outage, of the scalers that query a source, by its name. */
+  /** Data source -> latest end of a recovery hold of the scalers that query it. */
   readonly holds: ReadonlyMap<string, Instant>;
   /** At most `MOST_CONFLICTS`. */
   readonly conflicts: readonly {
@@ -18,7 +18,7 @@ export interface Survey {
     readonly name: string;
     readonly message: string;
   }[];
-  /** The newest changes of replicas, the newest first. */
+  /** The newest changes of replicas, newest first. */
   readonly outcomes: readonly LastOutcome[];
 }
 
@@ -31,10 +31,10 @@ export interface LastOutcome {
 
 export const MOST_OUTCOMES = 20;
 export const MOST_CONFLICTS = 100;
-/** About 50 µs of work. */
+/** Number of scalers that take about 50 µs. */
 const LOOKED_AT_ONCE = 32;
 
-/** Looks at one scaler after the other; `takeTurn` lets other work go on in between. */
+/** Reads one scaler after the other. `takeTurn` yields to other work between them. */
 export async function surveyScalers(
   statuses: Iterable<ScalerStatus>,
   {
@@ -48,7 +48,7 @@ export async function surveyScalers(
   const outcomes = createNewest();
   let scalers = 0;
   let seen = 0;
-  // A copy: scalers may be added and removed in between.
+  // Iterates over a copy, because scalers may be added and removed meanwhile.
   for (const status of [...statuses]) {
     addHold(holds, status, now);
     const { namespace, name } = status.scaler;
@@ -78,7 +78,7 @@ interface Newest {
   readonly read: () => readonly LastOutcome[];
 }
 
-/** Keeps a multiple of what is needed, and sorts only when it is full. */
+/** Keeps a multiple of the needed number, and sorts only when it is full. */
 function createNewest(): Newest {
   let found: LastOutcome[] = [];
   let leastAt = -Infinity;

@@ -12,13 +12,13 @@ import { MOST_CONFLICTS, MOST_OUTCOMES, surveyScalers } from './survey-scalers.j
 
 export type ServiceView = Answer<typeof serviceStatusSchema>;
 
-/** Functions are called for each request. */
+/** The functions are called for each request. */
 export interface ServiceFacts {
   readonly health: Pick<ServiceHealth, 'startedAt' | 'sources' | 'apiServer' | 'rounds'>;
   readonly identity: string;
   /** Null: unknown or none. */
   readonly leader: () => string | null;
-  /** Of a data source, without credentials. */
+  /** URLs of a data source without credentials. */
   readonly urlsOf: (source: string) => string[];
   /** The shortest period of the documents. */
   readonly periodSeconds: () => number;
@@ -29,11 +29,11 @@ export interface ServiceFacts {
 interface Viewing {
   readonly now: Instant;
   readonly viewer: Viewer;
-  /** Awaited between scalers. */
+  /** Awaited between scalers to yield to other work. */
   readonly takeTurn: () => Promise<void>;
 }
 
-/** Returns what this replica knows. Scalers that the viewer does not see are not counted. */
+/** Returns the state of this replica. Scalers that the viewer may not see are not counted. */
 export async function viewService(
   { ledger, version, problems }: ScalerPageParts,
   facts: ServiceFacts,
@@ -95,7 +95,7 @@ function viewServiceProblems(
   });
 }
 
-/** Adds what other replicas know of their scalers; null: the replica did not answer. */
+/** Merges the states of other replicas; null: the replica did not answer. */
 export function mergeServices(
   own: ServiceView,
   others: ReadonlyMap<string, Pick<ServiceView, 'replicas' | 'conflicts' | 'lastOutcomes'> | null>,

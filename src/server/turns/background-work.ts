@@ -11,7 +11,7 @@ export interface BackgroundWorkOptions {
 }
 
 const SLICE_MS = 2;
-/** Work takes at most a fifth of the time: a round of decisions that would take 0.5 s takes 0.63 s. */
+/** Work takes at most a fifth of the time. A round of decisions that would take 0.5 s takes 0.63 s. */
 const RESTS_PER_SLICE = 4;
 /** Maximum rest, and maximum time for which new connections delay work. */
 const LONGEST_WAIT_MS = 250;

@@ -1,28 +1,30 @@
 import { sleep } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 
-/** In the long run work takes at most a third of the time, which leaves the rest for decisions and probes. */
+/** Work takes at most a third of the time on average. Decisions and probes have the rest. */
 const RESTS_PER_WORK = 2;
-/** Work that needs no rest after a pause. The overview of 10,000 scalers takes 200 ms. */
+/** Work that needs no rest after an idle time. The overview of 10,000 scalers takes 200 ms. */
 const BURST_MS = 400;
 const LONGEST_REST_MS = 1000;
-/** Slices of paced work, between which rounds and probes go on. */
+/** Length of a slice of paced work. Rounds and probes run between slices. */
 export const SLICE_MS = 5;
 
 /** Runs one piece of work at a time, in the order of the calls. */
 export interface Paced {
-  /** Rejects with `Busy` if too many are waiting. */
+  /** Rejects with `Busy` if too much work is waiting. */
   readonly run: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/** The message is for the client. */
 export class Busy extends Error {
   override name = 'Busy';
 }
 
 const MOST_WAITING = 64;
 
-/** Work is done at once unless more than `BURST_MS` was done recently; it then rests twice as long as that took. */
+/**
+ * Runs work immediately unless more than `BURST_MS` was used recently. It then rests for twice the duration of that
+ * work.
+ */
 export function createPaced(clock: Clock, mostWaiting = MOST_WAITING): Paced {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;

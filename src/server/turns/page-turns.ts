@@ -4,11 +4,9 @@ import { createBackgroundWork } from './background-work.js';
 import type { BackgroundWorkOptions } from './background-work.js';
 
 export interface PageTurns {
-  /** Renders the page when it is its turn. `page` must respond synchronously. */
+  /** Renders the page as background work. `page` must respond synchronously. */
   readonly inTurn: (page: RequestHandler) => RequestHandler;
-  /**
-   * Calls `send` when it is its turn, unless the client has disconnected. For large pages that are already rendered.
-   */
+  /** Calls `send` as background work unless the client has disconnected. For large pages that are already rendered. */
   readonly queue: (response: Response, send: () => void) => void;
 }
 
@@ -20,8 +18,8 @@ interface PageTurnOptions extends BackgroundWorkOptions {
 const MOST_UNSENT_BYTES = 32 * 1024 * 1024;
 
 /**
- * Renders pages as background work, and only for clients that are still connected: 256 clients that each request a large
- * list would otherwise delay decisions and probes for seconds. Answers 503 while too many bytes are unsent.
+ * Renders pages as background work, and only for clients that are still connected. Otherwise, 256 clients that each
+ * request a large list would delay decisions and probes for seconds. Answers 503 while too many bytes are unsent.
  */
 export function createPageTurns(options: PageTurnOptions): PageTurns {
   const { mostUnsentBytes = MOST_UNSENT_BYTES } = options;

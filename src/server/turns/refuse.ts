@@ -6,7 +6,7 @@ export function refuse(response: Response, error: string): void {
   response.set('Retry-After', '1').status(503).json({ error });
 }
 
-/** Returns a handler of the failure of a page: 503 if too many clients wait, otherwise an error of the page. */
+/** Returns an error handler of a page: 503 if too many clients wait, otherwise the error handler of Express. */
 export function refusing(response: Response, next: NextFunction): (error: unknown) => void {
   return (error) => {
     if (error instanceof Busy) refuse(response, error.message);

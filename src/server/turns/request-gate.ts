@@ -4,8 +4,8 @@ import type { Clock } from '../../units/clock.js';
 import type { BackgroundWork } from './background-work.js';
 
 /**
- * Bytes that a client may send ahead, before the response to its last request. Must be larger than the limit for
- * headers; further bytes stay in the buffer of the kernel.
+ * Maximum number of bytes that a client may send before the response to its last request. Must exceed the limit for
+ * headers. Further bytes stay in the buffer of the kernel.
  */
 const MAX_AHEAD_BYTES = 16 * 1024;
 /**
@@ -69,7 +69,7 @@ export class RequestGate extends Duplex {
     socket.on('timeout', () => this.emit('timeout'));
   }
 
-  /** Milliseconds since a piece was sent that the client has not read; 0 if there is none. */
+  /** Milliseconds since the last piece was sent, if the client has not read it; otherwise 0. */
   get stalledMs(): number {
     return this.#isSending ? this.idleMs : 0;
   }
@@ -102,8 +102,8 @@ export class RequestGate extends Duplex {
 
   override _read(): void {
     this.#isWanted = true;
-    // The stream requests more input before it passes on its data. Only after that is it known whether the
-    // data was a complete request.
+    // The stream requests more input before it passes its data on. Only afterwards is it known whether the data was a
+    // complete request.
     queueMicrotask(() => this.#advance());
   }
 
@@ -112,7 +112,7 @@ export class RequestGate extends Duplex {
     else this.#sendLater(chunk, done);
   }
 
-  /** Node.js writes the head of a response, and each chunk of a stream, in several parts: they are sent at once. */
+  /** Node.js writes the head of a response, and each chunk of a stream, in several parts. They are sent together. */
   override _writev(parts: { readonly chunk: Buffer }[], done: (error?: Error | null) => void): void {
     const bytes = parts.reduce((sum, { chunk }) => sum + chunk.length, 0);
     if (bytes <= PIECE_BYTES) this.#sendPiece(Buffer.concat(parts.map(({ chunk }) => chunk)), done);
@@ -168,8 +168,8 @@ export class RequestGate extends Duplex {
   }
 
   /**
-   * Returns the input up to the blank line that ends a request, or all input. Requests with a body are rejected, so a
-   * request ends there.
+   * Returns the input up to the blank line that ends a request, or all input. A request ends there because requests
+   * with a body are rejected.
    */
   #cut(): Buffer {
     let start = 0;

@@ -11,7 +11,7 @@ export interface SharedPageOptions {
   readonly render: (signal: AbortSignal) => Promise<readonly Buffer[]>;
   readonly clock: Clock;
   readonly queue: PageTurns['queue'];
-  /** Clients that may wait for one rendering; default 64. */
+  /** Maximum number of clients that wait for one rendering; default 64. */
   readonly mostWaiting?: number;
 }
 
@@ -19,9 +19,9 @@ const KEPT_MS = 1000;
 const MOST_WAITING = 64;
 
 /**
- * Renders the page once for all waiting clients, and keeps it for 1 s. A rendering is aborted when all of them have
- * disconnected. The next one starts at least 1 s later, so that clients that connect and disconnect cannot keep the
- * service rendering.
+ * Renders the page once for all waiting clients, and keeps it for 1 s. A rendering is aborted when all its clients have
+ * disconnected. The next one starts at least 1 s later, so clients that connect and disconnect cannot keep the service
+ * busy.
  */
 export function createSharedPage(options: SharedPageOptions): RequestHandler {
   const { contentType, render, clock, queue, mostWaiting = MOST_WAITING } = options;
@@ -34,7 +34,7 @@ export function createSharedPage(options: SharedPageOptions): RequestHandler {
     queue(response, () => {
       const bytes = parts.reduce((sum, { length }) => sum + length, 0);
       response.set({ 'Content-Type': contentType, 'Content-Length': String(bytes) });
-      // Waits for the client between two parts. A client that leaves needs no answer.
+      // Waits for the client between two parts. A client that disconnects needs no answer.
       pipeline(Readable.from(parts), response, () => undefined);
     });
   };
