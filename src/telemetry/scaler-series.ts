@@ -113,7 +113,8 @@ export function currentValue(spec: MetricSpec, result: MetricResult | undefined)
     case 'Utilization':
       return result.current.averageUtilization ?? null;
     case 'AverageValue':
-      return result.current.averageValue ?? null;
+      // There is no average over 0 replicas.
+      return result.ratio === null ? null : (result.current.averageValue ?? null);
     case 'Value':
       return result.current.value ?? null;
     default:

@@ -42,6 +42,20 @@ describe('a decision after a change of the document', () => {
     );
   });
 
+  it('does not call the count at the first decision a recommendation', () => {
+    const first = decide(parseSnapshot(snapshotOf({}, { recommendations: undefined })));
+    const { recommendations } = first.state;
+    const json = snapshotOf(
+      {},
+      { recommendations: recommendations?.map((one) => ({ ...one, at: CHANGED })) },
+    );
+
+    const text =
+      /15 by stabilization \(the count was 15 at the first decision, at .{20}, which counts for 300 s\)/;
+    expect(first.reason).toMatch(text);
+    expect(decide(parseSnapshot(json)).reason).toMatch(text);
+  });
+
   it('says that the cooldown began before the change', () => {
     const spec = { minReplicas: 0, downscaleStabilizationSeconds: 0, cooldownSeconds: 300 };
     const { reason } = decide(parseSnapshot(snapshotOf(spec, { inactiveSince: '2026-01-01T00:57:00Z' })));

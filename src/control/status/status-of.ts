@@ -284,7 +284,10 @@ function currentValueStatus(result: MetricResult | undefined, name: string): Cur
   const { averageUtilization, averageValue, value }: CurrentValue = result.current;
   const known = {
     ...(averageUtilization === undefined ? {} : { averageUtilization: Math.round(averageUtilization) }),
-    ...(averageValue === undefined ? {} : { averageValue: formatAmount(averageValue, name) }),
+    // There is no average over 0 replicas.
+    ...(averageValue === undefined || result.ratio === null
+      ? {}
+      : { averageValue: formatAmount(averageValue, name) }),
     ...(value === undefined ? {} : { value: formatAmount(value, name) }),
   };
   return Object.keys(known).length === 0 ? null : known;

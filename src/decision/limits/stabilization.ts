@@ -22,7 +22,7 @@ function stabilizeDownscale(replicas: number, context: LimitContext): Limited | 
   for (const { at, replicas: earlier } of recommendations) if (at >= start && earlier > to) to = earlier;
   if (to === replicas) return null;
   const recent = recommendations.filter(({ at }) => at >= start);
-  return kept(to, { recent, state, windowSeconds: window });
+  return kept(to, { now, recent, state, windowSeconds: window });
 }
 
 function stabilizeBothWays(
@@ -36,8 +36,8 @@ function stabilizeBothWays(
   const recentDown = recommendations.filter(({ at }) => at > addSeconds(now, -downWindow));
   const up = lowest(recentUp, replicas);
   const down = highest(recentDown, replicas);
-  const upward = { recent: recentUp, state, windowSeconds: upWindow };
-  const downward = { recent: recentDown, state, windowSeconds: downWindow };
+  const upward = { now, recent: recentUp, state, windowSeconds: upWindow };
+  const downward = { now, recent: recentDown, state, windowSeconds: downWindow };
   if (current < up) return up === replicas ? null : kept(up, upward);
   if (current > down) return down === replicas ? null : kept(down, downward);
   if (current === replicas) return null;
@@ -56,21 +56,26 @@ function lowest(recent: readonly Recommendation[], replicas: number): number {
   return recent.reduce((least, entry) => Math.min(least, entry.replicas), replicas);
 }
 
-interface Window extends Pick<LimitContext, 'state'> {
+interface Window extends Pick<LimitContext, 'now' | 'state'> {
   readonly recent: readonly Recommendation[];
   readonly windowSeconds: number;
 }
 
 function kept(
   to: number,
-  { recent, state, windowSeconds }: Window,
+  { now, recent, state, windowSeconds }: Window,
   keeps: (entry: Recommendation) => boolean = (entry) => entry.replicas === to,
 ): Limited {
-  const last = recent.findLast(keeps);
+  const index = recent.findLastIndex(keeps);
+  const last = recent[index];
   if (last === undefined)
     return { to, reason: `the recommendations of the last ${windowSeconds} s`, until: null };
   const when = `${formatInstant(last.at)}${sinceChange(last.at, state)}`;
   const counts = windowSeconds === 0 ? '' : `, which counts for ${windowSeconds} s`;
-  const reason = `${last.replicas} was recommended at ${when}${counts}`;
+  // Only the current count that seeds the list has the time of the recommendation after it.
+  const isSeed = (recent[index + 1]?.at ?? now) === last.at;
+  const reason = isSeed
+    ? `the count was ${last.replicas} at the first decision, at ${when}${counts}`
+    : `${last.replicas} was recommended at ${when}${counts}`;
   return { to, reason, until: addSeconds(last.at, windowSeconds) };
 }

@@ -36,6 +36,12 @@ describe('metricTargets, in the form of kubectl get hpa', () => {
     ],
     ['a value', QUEUE, { current: { value: 12.5 } }, 'queue-depth: 12.5/30'],
     ['an average', RATE, { current: { averageValue: 18 } }, 'rate: 18/20.5 (avg)'],
+    [
+      'an average over 0 replicas',
+      RATE,
+      { current: { averageValue: 0 }, ratio: null },
+      'rate: <unknown>/20.5 (avg)',
+    ],
     ['a metric without a value', CPU, GONE, 'cpu: <unknown>/60%'],
     ['a value of 0', QUEUE, { current: { value: 0 } }, 'queue-depth: 0/30'],
   ])('shows %s', (_, metric, result, text) => {
