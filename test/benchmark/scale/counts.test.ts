@@ -52,13 +52,19 @@ describe('3 steady rounds of 50 scalers with 3 pods each', () => {
     expect(resource).toBe(ROUNDS);
   });
 
-  it('read the age of the data far less often than there are scalers, and look for duplicates once a round', () => {
-    const { runtimeinfo = 0, 'query check': checks = 0, ...queries } = first.queries;
+  it('read the age of the data far less often than there are scalers, look for duplicates once a round, and seldom read the scrape interval', () => {
+    const {
+      runtimeinfo = 0,
+      'query check': checks = 0,
+      'query interval': intervals = 0,
+      ...queries
+    } = first.queries;
 
     expect(Object.keys(queries).sort()).toEqual(['query own', 'query resource', 'query shared']);
     // How many cycles share a reading depends on when their answers arrive.
     expect(runtimeinfo).toBeLessThan((ROUNDS * SIZE.scalers) / 5);
     expect(checks).toBeLessThanOrEqual(ROUNDS);
+    expect(intervals).toBeLessThanOrEqual(1);
   });
 
   it('leave no timer or abort listener behind', () => {

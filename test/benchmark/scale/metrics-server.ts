@@ -56,7 +56,7 @@ export function createMetricsServer(world: World, clock: WorldClock, packs = tru
 }
 
 interface QueryAnswer {
-  readonly kind: 'resource' | 'own' | 'shared' | 'check' | 'unknown';
+  readonly kind: 'resource' | 'own' | 'shared' | 'check' | 'interval' | 'unknown';
   readonly series: readonly string[];
 }
 
@@ -65,6 +65,9 @@ const OWN = /^sum by \(pod\).*http_requests_total\{namespace="([^"]*)", pod=~"(?
 const SHARED = /^sum by \(service, pod\).*http_requests_total\{namespace="([^"]*)"\}/;
 /** Questions for series that exist twice: here none does. */
 const CHECK = /^(?:max by|count|topk)/;
+/** The scrape interval of some workloads, which is that of Prometheus in the other benchmarks. */
+const INTERVAL = /^quantile by \(job\)/;
+const INTERVAL_SECONDS = 15;
 
 function answerQuery(world: World, clock: WorldClock, query: string): QueryAnswer {
   const nowMs = clock.now();
@@ -112,6 +115,11 @@ function answerQuery(world: World, clock: WorldClock, query: string): QueryAnswe
     const deployments = Array.from(inNamespace(shared[1])).filter(({ workload }) => workload.kind !== 'cpu');
     return { kind: 'shared', series: write(deployments, 'requests', labels) };
   }
+  if (INTERVAL.test(query))
+    return {
+      kind: 'interval',
+      series: [`{"metric":{"job":"kubelet"},"value":[${at},"${INTERVAL_SECONDS}"]}`],
+    };
   return { kind: CHECK.test(query) ? 'check' : 'unknown', series: [] };
 }
 
