@@ -222,8 +222,8 @@ function withPods({ metric, matchers, text }: VectorSelector, pods: string): str
 const USUAL_SECONDS = [5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300];
 /** Scrapes are slightly early or late. */
 const ROUNDED_SHARE = 0.05;
-/** A reading that differs by less may be the same interval with a failed scrape, or the other side of a rounding. */
-const NEAR_SHARE = 0.1;
+/** An interval that varies by less around the limit of a rounding stays on one side of it. */
+const NEAR_SHARE = 0.03;
 
 function usualInterval(seconds: number): number {
   const usual = USUAL_SECONDS.find((one) => seconds <= one * (1 + ROUNDED_SHARE));

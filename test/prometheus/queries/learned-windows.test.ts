@@ -95,13 +95,13 @@ describe('the window of resource queries', () => {
     expect(readings).toEqual([]);
   });
 
-  it('stays while the interval varies by a tenth for an hour, with a reading every two minutes', async () => {
+  it('stays while the interval varies by 5 % for an hour, with a reading every two minutes', async () => {
     const { windows, setInterval, readings } = setUp();
     await windows(2);
 
     const seen: number[] = [];
     for (let index = 0; index < 30; index += 1) {
-      setInterval(15 * (1 + (index % 2 === 0 ? 0.1 : -0.1)));
+      setInterval(15 * (1 + (index % 2 === 0 ? 0.05 : -0.05)));
       seen.push(...(await windows(8)));
     }
 
@@ -130,6 +130,32 @@ describe('the window of resource queries', () => {
     setInterval(seconds);
 
     expect(await windows(5)).toEqual([60, 60, 60, window, window]);
+  });
+
+  it.each([
+    [15, 16.1],
+    [20, 15.4],
+  ])(
+    'stays on its side of the limit between 15 s and 20 s: learned at %d s, then %d s',
+    async (one, other) => {
+      const { windows, setInterval } = setUp();
+      setInterval(one);
+      const [, learned] = await windows(7);
+
+      setInterval(other);
+
+      expect(new Set(await windows(30))).toEqual(new Set([learned]));
+    },
+  );
+
+  it('moves to 60 s after a first reading met failed scrapes, so that all replicas have the same one', async () => {
+    const { windows, setInterval } = setUp();
+    setInterval(17);
+    const first = await windows(7);
+
+    setInterval(15);
+
+    expect([first[1], (await windows(12)).at(-1)]).toEqual([80, 60]);
   });
 
   it('stays while the data source does not answer, and while its series have no samples', async () => {
