@@ -1,6 +1,6 @@
 import { bucketOf } from '../kubernetes/state/state-key.js';
 import type { Scaler } from '../scaler/spec.js';
-import type { RoundAnswers } from '../prometheus/metric-source.js';
+import type { MetricSource } from '../prometheus/metric-source.js';
 import { onAbort } from '../units/abort.js';
 import { endedWithin, sleep } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
@@ -8,14 +8,10 @@ import { followClock, keepOrAdd } from './entry.js';
 import type { Entry } from './entry.js';
 import { runCycle } from './cycle/cycle.js';
 import { findSharedTargets } from './cycle/shared-targets.js';
-import type { CyclePorts, Readings } from './cycle/types.js';
-import { createEarlyRound } from './rounds/early-round.js';
-import { createArrivals } from './rounds/arrivals.js';
-import { createInFlight } from './rounds/in-flight.js';
+import type { CycleInput, CyclePorts } from './cycle/types.js';
 import { watchWallClock } from './memory/clock-jump.js';
 import { forNewTerm, freshMemory } from './memory/memory.js';
-import { runRounds } from './rounds/rounds.js';
-import type { Round } from './rounds/rounds.js';
+import { createEarlyRound, createInFlight, type Round, runRounds } from './rounds.js';
 import type { Shards } from './election/leadership.js';
 
 export interface Controller {
@@ -39,10 +35,7 @@ export interface ControllerPorts {
   /** Whether they are being filled: then the first round waits at most `FIRST_LISTS_WAIT_MS`. */
   readonly isListing: () => boolean;
   readonly follow: (scalers: readonly Scaler[]) => void;
-  readonly startRound: (
-    due: readonly { readonly scaler: Scaler; readonly periodSeconds: number }[],
-    signal: AbortSignal,
-  ) => RoundAnswers;
+  readonly startRound: MetricSource['startRound'];
   readonly cycle: CyclePorts;
   readonly shards: Pick<Shards, 'leadershipOf' | 'track'>;
   readonly onRound: (round: Round) => void;
@@ -61,20 +54,8 @@ const FIRST_ROUND_WAIT_MS = 2000;
  */
 const FIRST_LISTS_WAIT_MS = 60_000;
 const STOP_WAIT_MS = 5000;
-/** Cycles that begin to wait in one turn of the event loop: about 10 ms of work. */
-const WAITING_AT_ONCE = 256;
-/** Cycles that run in one turn: about 5 ms of work. */
-const RUNNING_AT_ONCE = 32;
-
-/** `scaler`: the document that `answers` are for; a reload may replace that of the entry. */
-interface DueCycle {
-  readonly entry: Entry;
-  readonly scaler: Scaler;
-  readonly round: Round;
-  readonly answers: RoundAnswers;
-  readonly signal: AbortSignal;
-  readonly sinceMs: number;
-}
+/** `scaler`: the document that the answers are for; a reload may replace that of the entry. */
+type AnsweredScaler = Pick<CycleInput, 'scaler' | 'now' | 'readings' | 'answers' | 'signal'>;
 
 /** `run` is replaced by tests only. */
 export function createController(ports: ControllerPorts, run: typeof runCycle = runCycle): Controller {
@@ -159,48 +140,33 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
       (entry) => entry.scaler.spec.syncPeriodSeconds === period && !entry.isRunning && isDue(entry),
     );
     if (due.length === 0) return;
-    for (const entry of due) followClock(entry, wallClock.setBySeconds(), round.at);
-    const requests = due.map(({ scaler }) => ({ scaler, periodSeconds: period }));
-    const answers = ports.startRound(requests, signal);
-    const sinceMs = ports.clock.monotonicMs();
-    const cycles = due.map((entry) => {
+    const entryOf = new Map(due.map((entry) => [entry.scaler, entry]));
+    for (const entry of due) {
+      followClock(entry, wallClock.setBySeconds(), round.at);
       entry.isRunning = true;
       entry.isNew = false;
-      return { entry, scaler: entry.scaler, round, answers, signal, sinceMs };
-    });
-    startCycles(cycles, 0);
-  };
-
-  const startCycles = (cycles: readonly DueCycle[], first: number): void => {
-    const next = first + WAITING_AT_ONCE;
-    for (const cycle of cycles.slice(first, next)) {
-      // The term has ended while the cycle waited for its turn.
-      if (first > 0 && cycle.signal.aborted) cycle.entry.isRunning = false;
-      else {
-        inFlight.begin();
-        waitForAnswers(cycle);
-      }
+      inFlight.begin();
     }
-    if (next < cycles.length) ports.clock.after(0, () => startCycles(cycles, next));
+    ports.startRound([...entryOf.keys()], signal, (scaler, readings, answers) => {
+      const entry = entryOf.get(scaler);
+      if (entry !== undefined) void runEntry(entry, { scaler, now: round.at, readings, answers, signal });
+    });
   };
 
-  const runEntry = async (cycle: DueCycle, readings: Readings): Promise<void> => {
-    const { entry, scaler, round, answers, signal } = cycle;
+  /** Never rejects: an entry whose cycle does not end is never due again. */
+  const runEntry = async (entry: Entry, answered: AnsweredScaler): Promise<void> => {
+    const { scaler } = answered;
     try {
-      // The scaler was removed, or another term has begun, while the cycle waited.
+      // The scaler was removed, or another term has begun, while it waited.
       if (!entry.isCurrent) return;
       const { bucket } = entry;
       const input = {
-        scaler,
+        ...answered,
         memory: entry.memory,
-        now: round.at,
-        readings,
-        answers,
         leadership: ports.shards.leadershipOf(bucket),
         sharesTargetWith: shared.get(entry.key) ?? null,
         // After a scaler is removed or its document changes, its running cycle must not patch.
         isCurrent: () => entry.isCurrent && entry.scaler === scaler,
-        signal,
       };
       const output = await ports.shards.track(bucket, () => run(input, ports.cycle));
       entry.memory = output.memory;
@@ -209,25 +175,10 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
     } catch (error) {
       ports.onFault(scaler, error);
     } finally {
-      endCycle(cycle);
+      entry.isRunning = false;
+      inFlight.end();
     }
   };
-
-  const failCycle = (cycle: DueCycle, error: unknown): void => {
-    ports.onFault(cycle.scaler, error);
-    endCycle(cycle);
-  };
-
-  const endCycle = ({ entry }: DueCycle): void => {
-    entry.isRunning = false;
-    inFlight.end();
-  };
-
-  const waitForAnswers = createArrivals<DueCycle>(ports.clock, {
-    atOnce: RUNNING_AT_ONCE,
-    run: (cycle, readings) => void runEntry(cycle, readings),
-    fail: failCycle,
-  });
 
   return {
     setScalers: (scalers, all = scalers) => {

@@ -1,6 +1,6 @@
 import type { RequestReport } from '../kubernetes/requests/transport.js';
 import { isServerFailure } from '../prometheus/answers/answer.js';
-import type { QueryReport } from '../prometheus/source/query-report.js';
+import type { QueryReport } from '../prometheus/source/queue.js';
 import type { SourceConfig } from '../prometheus/data-source/source-config.js';
 
 import { API_SERVER, createOutages, dataSourceId, type Outages } from '../telemetry/outages.js';

@@ -140,11 +140,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const slots = createChangeSlots(() => shards.untilSteady());
   let scalers: readonly Scaler[] = [];
   let address: string | null = null;
-  const decideOwn = (): void =>
-    controller.setScalers(
-      scalers.filter((scaler) => shards.serves(bucketOf(scaler))),
-      scalers,
-    );
+  const decideOwn = (): void => {
+    const own = scalers.filter((scaler) => shards.serves(bucketOf(scaler)));
+    source.setScalers(own);
+    controller.setScalers(own, scalers);
+  };
   const shards = openShards(options, {
     transport,
     metrics,

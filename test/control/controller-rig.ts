@@ -3,12 +3,13 @@ import type { Controller, ControllerPorts } from '../../src/control/controller.j
 import { runCycle } from '../../src/control/cycle/cycle.js';
 import { alwaysLeads } from '../../src/control/election/leadership.js';
 import type { CycleInput, CycleOutput } from '../../src/control/cycle/types.js';
-import type { Round } from '../../src/control/rounds/rounds.js';
+import type { Round } from '../../src/control/rounds.js';
+import { UNKNOWN_AGE } from '../../src/prometheus/source/age.js';
 import type { Scaler } from '../../src/scaler/spec.js';
 import { scalerKey } from '../../src/scaler/spec.js';
 import { settle } from '../support/manual-clock.js';
 import type { ManualClock } from '../support/manual-clock.js';
-import { answerOf, answersFrom, World } from './world.js';
+import { answerOf, World } from './world.js';
 
 /** Runs in place of a cycle; by default it is the real one on the world's cluster. */
 export type CycleScript = (input: CycleInput, run: () => Promise<CycleOutput>) => Promise<CycleOutput>;
@@ -78,11 +79,14 @@ export class ControllerRig {
       isSynced: () => this.isSynced,
       isListing: () => this.isListing,
       follow: (scalers) => this.followed.push(scalers.map(scalerKey)),
-      startRound: (due) => {
-        this.asked.push(due.map(({ scaler }) => scalerKey(scaler)));
-        const { of, ageOf } = answersFrom([answerOf(this.world.load, this.clock.now())]);
-        const { arrival } = this;
-        return { of: (key) => arrival.then(() => of(key)), ageOf };
+      startRound: (due, _signal, onReady) => {
+        this.asked.push(due.map(scalerKey));
+        const results = [answerOf(this.world.load, this.clock.now())];
+        const ages = new Map([['default', UNKNOWN_AGE]]);
+        const sinceMs = this.clock.monotonicMs();
+        void this.arrival.then(() => {
+          for (const scaler of due) onReady(scaler, { results, ages, sinceMs }, {});
+        });
       },
       cycle: this.world.ports(),
       shards: { leadershipOf: () => alwaysLeads('test'), track: (_bucket, work) => work() },

@@ -1,23 +1,36 @@
 import { runCycle } from '../../src/control/cycle/cycle.js';
 import type { CycleInput, CycleOutput, CyclePorts } from '../../src/control/cycle/types.js';
 import { alwaysLeads } from '../../src/control/election/leadership.js';
-import { addServers, readAges } from '../../src/control/rounds/readings.js';
-import type { RoundAnswers } from '../../src/prometheus/metric-source.js';
+import type { Answer } from '../../src/prometheus/answers/answer.js';
+import type { RoundAnswers } from '../../src/prometheus/queries/round.js';
+import { ageKey, type SourceAge, urlIndexOf } from '../../src/prometheus/source/age.js';
+import type { Scaler } from '../../src/scaler/spec.js';
+
+/** The answers of a round, and the ages of its servers. */
+export interface TestAnswers extends RoundAnswers {
+  readonly of: (scaler: Scaler) => Promise<readonly Answer[]>;
+  readonly ageOf: (source: string, urlIndex?: number) => Promise<SourceAge>;
+}
 
 /** A cycle before its answers are there. By default, its process leads, and nobody else scales its target. */
 export interface WaitingCycle
   extends
     Pick<CycleInput, 'scaler' | 'memory' | 'now'>,
     Partial<Pick<CycleInput, 'leadership' | 'sharesTargetWith' | 'isCurrent' | 'signal'>> {
-  readonly answers: RoundAnswers;
+  readonly answers: TestAnswers;
 }
 
-/** Waits for the answers of a scaler, as the controller does, and runs its cycle. */
+/** Waits for the answers of a scaler and runs its cycle. */
 export async function answerAndRun(waiting: WaitingCycle, ports: CyclePorts): Promise<CycleOutput> {
   const { scaler, answers } = waiting;
   const sinceMs = ports.clock.monotonicMs();
   const results = await answers.of(scaler);
-  const ages = await readAges(addServers(new Map(), scaler.spec.metrics, results), answers);
+  const ages = new Map<string, SourceAge>();
+  for (const [index, { source }] of scaler.spec.metrics.entries()) {
+    const answer = results[index];
+    if (answer?.class !== 'failed')
+      ages.set(ageKey(source, answer), await answers.ageOf(source, urlIndexOf(answer)));
+  }
   const input = {
     leadership: alwaysLeads('test'),
     sharesTargetWith: null,

@@ -5,7 +5,6 @@ import type { CycleOutput, CyclePorts } from '../../src/control/cycle/types.js';
 import { EMPTY_STATE } from '../../src/decision/snapshot/snapshot.js';
 import type { State } from '../../src/decision/snapshot/snapshot.js';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
-import type { RoundAnswers } from '../../src/prometheus/metric-source.js';
 import { stateInMemory } from '../../src/kubernetes/state/state-store.js';
 import type { StateStore } from '../../src/kubernetes/state/state-store.js';
 import { NO_HOLDS } from '../../src/prometheus/recovery-hold.js';
@@ -14,7 +13,7 @@ import type { Instant } from '../../src/units/time.js';
 import { aSource, scalerOf } from '../support/builders.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { FakeCluster } from './fake-cluster.js';
-import { answerAndRun, type WaitingCycle } from './run-cycle.js';
+import { answerAndRun, type TestAnswers, type WaitingCycle } from './run-cycle.js';
 
 export { at } from '../support/builders.js';
 
@@ -65,7 +64,7 @@ export function answerOf(total: number, evaluatedAt: Instant): Answer {
 }
 
 /** Returns the same answers to all callers. */
-export function answersFrom(answers: readonly Answer[], startTime: Instant | null = null): RoundAnswers {
+export function answersFrom(answers: readonly Answer[], startTime: Instant | null = null): TestAnswers {
   return { of: () => Promise.resolve(answers), ageOf: () => Promise.resolve({ startTime, history: KEPT }) };
 }
 
@@ -78,7 +77,7 @@ export class World {
   /** The value of the metric; the wanted count is a tenth. */
   load = 50;
   /** Used instead of `load`. */
-  answers: RoundAnswers | null = null;
+  answers: TestAnswers | null = null;
   dryRun = false;
   state: StateStore = stateInMemory();
   /** Recovery holds are off unless a test sets this. */

@@ -3,7 +3,7 @@ import { createMetricSource } from '../../src/prometheus/metric-source.js';
 import { formatInstant } from '../../src/units/time.js';
 import { World } from '../control/world.js';
 import { aSource, at } from '../support/builders.js';
-import { type FakeServer, startServer, vectorBody } from './fakes.js';
+import { type FakeServer, startRound, startServer, vectorBody } from './fakes.js';
 
 /** A Prometheus whose data allows `load / 10` replicas. */
 interface Engine {
@@ -75,10 +75,7 @@ async function setUp(given: { readonly a?: Partial<Engine>; readonly b?: Partial
   });
   const heldBecause = async (): Promise<string | null> => {
     world.clock.advance(15_000);
-    const answers = metrics.startRound(
-      [{ scaler: world.scaler, periodSeconds: 15 }],
-      new AbortController().signal,
-    );
+    const answers = startRound(metrics, [world.scaler]);
     const { record } = await world.cycle({ answers });
     world.cluster.statusReplicas = world.cluster.specReplicas;
     return record.snapshot?.state.holdReason ?? null;

@@ -3,8 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
 import type { Series } from '../../src/prometheus/answers/columns.js';
-import type { RoundAnswers } from '../../src/prometheus/metric-source.js';
-import type { DueScaler } from '../../src/prometheus/queries/round-plan.js';
+import type { MetricSource } from '../../src/prometheus/metric-source.js';
+import type { Readings } from '../../src/prometheus/queries/collect.js';
+import type { RoundAnswers } from '../../src/prometheus/queries/round.js';
+import { ageKey, type SourceAge, UNKNOWN_AGE } from '../../src/prometheus/source/age.js';
 import { type Scaler, scalerKey } from '../../src/scaler/spec.js';
 import type { Clock } from '../../src/units/clock.js';
 import type { Instant } from '../../src/units/time.js';
@@ -17,14 +19,61 @@ export function values(series: readonly Series[], evaluatedAt: Instant = T0): An
   return { class: 'value', series, evaluatedAt };
 }
 
+/** A round whose answers a test waits for. */
+export interface AwaitedRound extends Required<RoundAnswers> {
+  readonly of: (scaler: Scaler) => Promise<readonly Answer[]>;
+  /** The age that was read with the answers of all scalers; unknown: it was not read. */
+  readonly ageOf: (source: string, urlIndex?: number) => Promise<SourceAge>;
+}
+
+/** Starts a round and waits for its answers, as the controller does. */
+export function startRound(
+  metrics: Pick<MetricSource, 'startRound'>,
+  due: readonly Scaler[],
+  signal = new AbortController().signal,
+): AwaitedRound {
+  const ready = new Map<Scaler, readonly [Readings, RoundAnswers]>();
+  const waiting = new Map<Scaler, () => void>();
+  const promises = new Map(
+    due.map((scaler) => [scaler, new Promise<void>((resolve) => waiting.set(scaler, resolve))]),
+  );
+  metrics.startRound(due, signal, (scaler, readings, answers) => {
+    if (ready.has(scaler)) throw new Error(`${scaler.key} is ready twice`);
+    ready.set(scaler, [readings, answers]);
+    waiting.get(scaler)?.();
+  });
+  const untilReady = async (scaler: Scaler): Promise<readonly [Readings, RoundAnswers]> => {
+    await promises.get(scaler);
+    const known = ready.get(scaler);
+    if (known === undefined) throw new Error(`${scaler.key} is not part of this round`);
+    return known;
+  };
+  return {
+    of: async (scaler) => (await untilReady(scaler))[0].results,
+    ageOf: async (source, urlIndex) => {
+      const all = await Promise.all(due.map(untilReady));
+      const key = ageKey(source, urlIndex === undefined ? undefined : { ...MISSING, urlIndex });
+      return all.flatMap(([{ ages }]) => ages.get(key) ?? [])[0] ?? UNKNOWN_AGE;
+    },
+    ranking: async (scaler) => (await untilReady(scaler))[1].ranking?.(scaler) ?? null,
+    duplicates: (scaler) => ready.get(scaler)?.[1].duplicates?.(scaler) ?? null,
+    get sources() {
+      return [...ready.values()][0]?.[1].sources ?? new Map();
+    },
+    whyOld: async (scaler, checked) => (await untilReady(scaler))[1].whyOld?.(scaler, checked) ?? [],
+  };
+}
+
+const MISSING = { class: 'missing', message: 'no series' } as const;
+
 /** The answers of a round, by `NAMESPACE/NAME`. */
-export function answersByKey(due: readonly DueScaler[], { of, ageOf, ranking }: RoundAnswers) {
-  const scalers = new Map(due.map(({ scaler }) => [scalerKey(scaler), scaler]));
+export function answersByKey(due: readonly Scaler[], { of, ageOf, ranking }: AwaitedRound) {
+  const scalers = new Map(due.map((scaler) => [scalerKey(scaler), scaler]));
   const scalerOf = (key: string): Scaler => scalers.get(key) ?? aScaler([], '', key);
   return {
     ageOf,
     of: (key: string) => of(scalerOf(key)),
-    ranking: (key: string) => ranking?.(scalerOf(key)) ?? Promise.resolve(null),
+    ranking: (key: string) => ranking(scalerOf(key)),
   };
 }
 

@@ -3,11 +3,10 @@ import { describe, expect, it } from '@jest/globals';
 import type { Answer, FailureReason } from '../../src/prometheus/answers/answer.js';
 import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
 import { createMetricSource } from '../../src/prometheus/metric-source.js';
-import type { DueScaler } from '../../src/prometheus/queries/round-plan.js';
 import { aSource, cpuMetric, externalMetric } from '../support/builders.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { fakeEngine, type Treatment } from './fake-engine.js';
-import { values } from './fakes.js';
+import { startRound, values } from './fakes.js';
 import { due } from './rounds-rig.js';
 
 const ROUNDS = 8;
@@ -81,12 +80,12 @@ async function lostDecisions({ queries, treat, cpus = 4, config = {} }: Way): Pr
   const hostile = Array.from({ length: queries }, (_, index) =>
     externalMetric({ query: `hostile${index}`, identity: `q${index}` }),
   );
-  const all: DueScaler[] = others.toSpliced(others.length / 2, 0, due(hostile, 'hostile', 'h'));
+  const all = others.toSpliced(others.length / 2, 0, due(hostile, 'hostile', 'h'));
   let withValue = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
     let isOpen = true;
-    const answers = source.startRound(all, new AbortController().signal);
-    for (const { scaler } of others)
+    const answers = startRound(source, all);
+    for (const scaler of others)
       void answers.of(scaler).then((list) => {
         if (isOpen && list.every((answer) => answer.class === 'value')) withValue += 1;
       });

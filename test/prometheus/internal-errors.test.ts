@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
 import { createMetricSource } from '../../src/prometheus/metric-source.js';
 import { aSource, cpuMetric } from '../support/builders.js';
-import { answersByKey, realClock } from './fakes.js';
+import { answersByKey, realClock, startRound } from './fakes.js';
 import { due } from './rounds-rig.js';
 
 /** An answer with which the reader of answers cannot work: a defect of our own. */
@@ -24,7 +24,7 @@ async function round(respond: (query: string) => Answer) {
     }),
   });
   const scalers = [due([cpuMetric], 'shop'), due([cpuMetric], 'pay')];
-  const answers = answersByKey(scalers, metrics.startRound(scalers, new AbortController().signal));
+  const answers = answersByKey(scalers, startRound(metrics, scalers));
   const [answer] = await answers.of('shop/web');
   return { answer, faults };
 }

@@ -4,7 +4,7 @@ import { World } from '../control/world.js';
 import { aSource } from '../support/builders.js';
 import { startFilled } from '../support/filled-server.js';
 import type { WrittenSeries } from '../support/remote-write.js';
-import { startServer } from './fakes.js';
+import { startRound, startServer } from './fakes.js';
 
 /*
  * A real Prometheus that loses a part of its data represents the stores of a Thanos, which does not report since when it
@@ -105,10 +105,7 @@ async function runningOn(url: string) {
   /** Returns the replicas after a round, and why scale-down is held. */
   const round = async () => {
     world.clock.advance(PERIOD_SECONDS * 1000);
-    const due = [{ scaler: world.scaler, periodSeconds: PERIOD_SECONDS }];
-    const { record } = await world.cycle({
-      answers: metrics.startRound(due, new AbortController().signal),
-    });
+    const { record } = await world.cycle({ answers: startRound(metrics, [world.scaler]) });
     return [world.cluster.specReplicas, record.snapshot?.state.holdReason ?? null] as const;
   };
   for (let index = 0; index < FIRST_ROUNDS; index += 1) await round();

@@ -3,6 +3,7 @@ import type { SourceConfig } from '../../src/prometheus/data-source/source-confi
 import { createMetricSource } from '../../src/prometheus/metric-source.js';
 import { World } from '../control/world.js';
 import { aSource } from '../support/builders.js';
+import { startRound } from './fakes.js';
 import { type FakeQuerier, FakeStore, startQuerier, THANOS } from './fake-stores.js';
 
 /** The recovery time of a rate over one minute. */
@@ -52,10 +53,9 @@ async function setUp(
   world.cluster.statusReplicas = replicas;
   const sources = new Map([['default', aSource({ ...flavor, urls: [querier.url], maxSampleAgeSeconds: 0 })]]);
   const metrics = createMetricSource({ sources, clock: world.clock, onQuery: () => undefined });
-  const due = [{ scaler: world.scaler, periodSeconds: PERIOD_SECONDS }];
   const round = async (): Promise<string | null> => {
     world.clock.advance(PERIOD_SECONDS * 1000);
-    const answers = metrics.startRound(due, new AbortController().signal);
+    const answers = startRound(metrics, [world.scaler]);
     const { record } = await world.cycle({ answers });
     world.cluster.statusReplicas = world.cluster.specReplicas;
     return record.snapshot?.state.holdReason ?? null;

@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
 import { KEPT } from '../../src/prometheus/source/history-watch.js';
 import { UNKNOWN_AGE } from '../../src/prometheus/source/age.js';
-import { queryDeadlineSeconds } from '../../src/prometheus/queries/round-plan.js';
+import { queryDeadlineSeconds } from '../../src/prometheus/queries/round.js';
 import { namespacesPattern } from '../../src/prometheus/data-source/resource-queries.js';
 import type { MetricSpec } from '../../src/scaler/spec.js';
-import { aSource, at, cpuMetric, externalMetric, T0 } from '../support/builders.js';
-import { ManualClock } from '../support/manual-clock.js';
+import { aSource, at, cpuMetric, externalMetric } from '../support/builders.js';
+import { ManualClock, settle } from '../support/manual-clock.js';
 import { realClock, values } from './fakes.js';
 import { due, setUp } from './rounds-rig.js';
 
@@ -70,7 +70,7 @@ describe('a round', () => {
     const scaler = due([externalMetric()]);
 
     const rounds = [start(scaler), start(scaler)];
-    await Promise.resolve();
+    await settle();
     finish(answerOf(7));
     await Promise.all(rounds.map((round) => round.of('shop/web')));
 
@@ -138,8 +138,8 @@ describe('a round', () => {
       { maxConcurrentQueries: 1, timeoutSeconds: 1 },
       { ...realClock, monotonicMs: () => nowMs },
     );
-    const one = { ...due([externalMetric({ query: 'a' })], 'shop', 'a'), periodSeconds: 1 };
-    const two = { ...due([externalMetric({ query: 'b' })], 'shop', 'b'), periodSeconds: 1 };
+    const one = due([externalMetric({ query: 'a' })], 'shop', 'a', 1);
+    const two = due([externalMetric({ query: 'b' })], 'shop', 'b', 1);
 
     const round = start(one, two);
     const answers = (await Promise.all([round.of('shop/a'), round.of('shop/b')])).flat();
@@ -295,16 +295,14 @@ describe('resource queries', () => {
     const scalers = ['a', 'b', 'c', 'd', 'e'].map((namespace) => due([cpuMetric], namespace));
 
     const first = start(...scalers);
-    const answers = (
-      await Promise.all(scalers.map(({ scaler }) => first.of(`${scaler.namespace}/web`)))
-    ).flat();
+    const answers = (await Promise.all(scalers.map(({ namespace }) => first.of(`${namespace}/web`)))).flat();
 
     expect(answers.map((answer) => answer.class)).toEqual(['value', 'value', 'value', 'value', 'value']);
     expect(asked.map((query) => /"(.*)"/.exec(query)?.[1])).toEqual(['a|b|c|d|e', 'a|b|c', 'd|e']);
     asked.length = 0;
 
     const second = start(...scalers);
-    await Promise.all(scalers.map(({ scaler }) => second.of(`${scaler.namespace}/web`)));
+    await Promise.all(scalers.map(({ namespace }) => second.of(`${namespace}/web`)));
 
     expect(asked.map((query) => /"(.*)"/.exec(query)?.[1])).toEqual(['a|b', 'c|d', 'e']);
   });
@@ -343,15 +341,5 @@ describe('queryDeadlineSeconds', () => {
     [0.5, 60, 1],
   ])('with a timeout of %d s and a period of %d s is %d s', (timeoutSeconds, period, expected) => {
     expect(queryDeadlineSeconds(aSource({ timeoutSeconds }), period)).toBe(expected);
-  });
-
-  it('is the shortest of all scalers that share a query', async () => {
-    const { start, deadlinesMs } = setUp(() => values([{ labels: {}, value: 1 }], T0));
-    const slow = { ...due([externalMetric()], 'shop', 'slow'), periodSeconds: 60 };
-
-    await start(slow, { ...due([externalMetric()]), periodSeconds: 10 }).of('shop/slow');
-
-    expect(deadlinesMs[0]).toBeGreaterThan(4000);
-    expect(deadlinesMs[0]).toBeLessThanOrEqual(5000);
   });
 });

@@ -2,20 +2,24 @@ import type { Answer } from '../../src/prometheus/answers/answer.js';
 import type { PrometheusClient } from '../../src/prometheus/client/client.js';
 import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
 import { createMetricSource } from '../../src/prometheus/metric-source.js';
-import type { QueryReport } from '../../src/prometheus/source/query-report.js';
+import type { QueryReport } from '../../src/prometheus/source/queue.js';
 import type { QueryOptions } from '../../src/prometheus/client/request.js';
-import type { DueScaler } from '../../src/prometheus/queries/round-plan.js';
-import type { MetricSpec } from '../../src/scaler/spec.js';
+import type { MetricSpec, Scaler } from '../../src/scaler/spec.js';
 import type { Clock } from '../../src/units/clock.js';
 import { aScaler, aSource, at } from '../support/builders.js';
-import { answersByKey, realClock } from './fakes.js';
+import { answersByKey, realClock, startRound } from './fakes.js';
 
 type Respond = (query: string, options: QueryOptions) => Answer | Promise<Answer>;
 
-export const due = (metrics: readonly MetricSpec[], namespace = 'shop', name = 'web'): DueScaler => ({
-  scaler: aScaler(metrics, namespace, name),
-  periodSeconds: 15,
-});
+export const due = (
+  metrics: readonly MetricSpec[],
+  namespace = 'shop',
+  name = 'web',
+  syncPeriodSeconds = 15,
+): Scaler => {
+  const scaler = aScaler(metrics, namespace, name);
+  return { ...scaler, spec: { ...scaler.spec, syncPeriodSeconds } };
+};
 
 const resourceQueries = {
   cpu: 'sum by (namespace, pod, container) (rate(cpu_seconds_total{namespace=~"$namespaces"}[$window]))',
@@ -45,7 +49,9 @@ export function setUp(respond: Respond, overrides: Partial<SourceConfig> = {}, c
     onQuery: (report) => reports.push(report),
     createClient: () => client,
   });
-  const start = (...scalers: readonly DueScaler[]) =>
-    answersByKey(scalers, metrics.startRound(scalers, new AbortController().signal));
+  const start = (...scalers: readonly Scaler[]) => {
+    metrics.setScalers(scalers);
+    return answersByKey(scalers, startRound(metrics, scalers));
+  };
   return { start, asked, deadlinesMs, reports, startTimeCount: () => startTimes };
 }

@@ -8,7 +8,7 @@ import { buildScaler, settledMemory, World } from '../control/world.js';
 import { aSource } from '../support/builders.js';
 import { remoteWrite, type WrittenSeries } from '../support/remote-write.js';
 import { askAt, type RunningVictoriaMetrics, startVictoriaMetrics } from '../support/victoria-metrics.js';
-import { type FakeServer, realClock, startServer } from './fakes.js';
+import { type FakeServer, realClock, startRound, startServer } from './fakes.js';
 
 /** Downloading VictoriaMetrics on a fresh machine counts toward the first test. */
 const START_MS = 240_000;
@@ -87,7 +87,7 @@ function serviceOf(url: string): Service {
   return {
     cluster,
     cycle: async () => {
-      const answers = metrics.startRound([{ scaler, periodSeconds: 1 }], signal);
+      const answers = startRound(metrics, [scaler], signal);
       const input = { scaler, memory, now: realClock.now(), answers, signal };
       const recoveryHoldMaxSeconds = HOLD_SECONDS;
       const ports = { ...world.ports(), clock: realClock, cluster, sources, recoveryHoldMaxSeconds };

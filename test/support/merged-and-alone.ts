@@ -1,6 +1,6 @@
 import type { Answer } from '../../src/prometheus/answers/answer.js';
 import { SPLITS_PER_NAMESPACE, SPLITS_PER_SOURCE } from '../../src/prometheus/queries/merged-query.js';
-import { createPodsBatches } from '../../src/prometheus/queries/workloads.js';
+import { createWorkloadQueries } from '../../src/prometheus/queries/workloads.js';
 import { toSample } from '../../src/prometheus/samples.js';
 import { patternText, podsPatternOf } from '../../src/promql/pods-pattern.js';
 import { substitute } from '../../src/promql/variables.js';
@@ -65,17 +65,17 @@ export async function compareWithAlone(
   const alone = await Promise.all(
     workloads.map(async (one) => sampleOf(one, await ask(substitute(written, { pods: textOf(one) })))),
   );
-  const batches = createPodsBatches(written, (error) => {
+  const merged = createWorkloadQueries(written, (error) => {
     throw error;
   });
   const differences: string[] = [];
   const sent: number[] = [];
   for (let round = 1; round <= ROUNDS; round += 1) {
     let queries = 0;
-    const answerOf = batches.ask(patterns, {
+    const answerOf = merged.send(patterns, {
       round,
       budget: { left: SPLITS_PER_NAMESPACE, source: { left: SPLITS_PER_SOURCE } },
-      askQuery: async (query) => {
+      query: async (query) => {
         queries += 1;
         return { answer: await ask(query), seconds: 0.001 };
       },

@@ -1,6 +1,7 @@
 import { findSharedTargets } from '../../control/cycle/shared-targets.js';
+import type { Answer } from '../../prometheus/answers/answer.js';
 import { createPrometheusClient, type PrometheusClient } from '../../prometheus/client/client.js';
-import { createMetricSource } from '../../prometheus/metric-source.js';
+import { readAnswers } from '../../prometheus/metric-source.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { withDeadline } from '../../units/clock.js';
 import { checkCluster } from './checks/cluster.js';
@@ -165,18 +166,21 @@ async function checkScalers(
 ): Promise<readonly CheckResult[]> {
   const { scalers, allScalers, clock, signal, config } = input;
   const shared = findSharedTargets(allScalers);
-  // Queries of all scalers go through one planner, which sends each distinct query once. Unreachable data
-  // sources are not queried.
-  const round = createMetricSource({
-    sources: new Map(
-      Object.entries(config.prometheus).map(([name, source]) => [name, sources.get(name)?.source ?? source]),
-    ),
-    clock,
-    onQuery: () => undefined,
-    createClient: (source) =>
-      sources.has(source.name) ? createPrometheusClient(source, clock, input.env) : UNREACHABLE_CLIENT,
-  }).startRound(
-    scalers.map((scaler) => ({ scaler, periodSeconds: scaler.spec.syncPeriodSeconds })),
+  // Unreachable data sources are not queried.
+  const answers = readAnswers(
+    {
+      sources: new Map(
+        Object.entries(config.prometheus).map(([name, source]) => [
+          name,
+          sources.get(name)?.source ?? source,
+        ]),
+      ),
+      clock,
+      onQuery: () => undefined,
+      createClient: (source) =>
+        sources.has(source.name) ? createPrometheusClient(source, clock, input.env) : UNREACHABLE_CLIENT,
+    },
+    scalers,
     signal,
   );
   const results: CheckResult[][] = scalers.map(() => []);
@@ -184,7 +188,7 @@ async function checkScalers(
   const work = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const [index, scaler] = next;
-      results[index] = await checkScaler(scaler, { sources, cluster, input, round, shared });
+      results[index] = await checkScaler(scaler, { sources, cluster, input, answers, shared });
     }
   };
   await Promise.all(Array.from({ length: CONCURRENT_SCALERS }, work));
@@ -199,13 +203,13 @@ const UNREACHABLE_CLIENT: PrometheusClient = {
 
 interface ScalerInput extends ReachedSystems {
   readonly input: ChecksInput;
-  readonly round: ReturnType<ReturnType<typeof createMetricSource>['startRound']>;
+  readonly answers: Promise<ReadonlyMap<Scaler, readonly Answer[]>>;
   readonly shared: ReadonlyMap<string, string>;
 }
 
 async function checkScaler(
   scaler: Scaler,
-  { sources, cluster, round, shared, input }: ScalerInput,
+  { sources, cluster, answers, shared, input }: ScalerInput,
 ): Promise<CheckResult[]> {
   const key = scalerKey(scaler);
   if (input.signal.aborted)
@@ -213,15 +217,15 @@ async function checkScaler(
       subject: key,
       why: `the time limit of ${WHOLE_MS / 1000} s was exceeded; check this scaler only: promscaler doctor ${key}`,
     });
-  const [answers, facts] = await Promise.all([
-    round.of(scaler),
+  const [known, facts] = await Promise.all([
+    answers,
     cluster === null ? null : readClusterFacts(cluster, scaler),
   ]);
   return runAll(SCALER_CHECKS, {
     scaler,
     cluster: facts,
     context: cluster,
-    answers,
+    answers: known.get(scaler) ?? [],
     sources,
     sharesTargetWith: shared.get(key) ?? null,
     isDryRun: scaler.spec.dryRun || input.isDryRun === true,

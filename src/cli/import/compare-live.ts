@@ -7,7 +7,7 @@ import { nameTarget } from '../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
 import { createPrometheusClient } from '../../prometheus/client/client.js';
-import { createMetricSource } from '../../prometheus/metric-source.js';
+import { readAnswers } from '../../prometheus/metric-source.js';
 import { readScalers } from '../../scaler/read/read-scalers.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { CycleRecord } from '../../telemetry/cycle-record.js';
@@ -45,13 +45,14 @@ export async function compareLive(
   const { clock, signal, env } = io;
   const opened = await openCluster({ clock, signal, env, home: homeDirectory(io), config, scalers });
   if ('status' in opened) return documents.map(({ object }) => notCompared(object, opened.message));
-  const round = createMetricSource({
-    sources: new Map(Object.entries(config.prometheus)),
-    clock,
-    onQuery: () => undefined,
-    createClient: (source) => createPrometheusClient(source, clock, env),
-  }).startRound(
-    scalers.map((scaler) => ({ scaler, periodSeconds: scaler.spec.syncPeriodSeconds })),
+  const answers = readAnswers(
+    {
+      sources: new Map(Object.entries(config.prometheus)),
+      clock,
+      onQuery: () => undefined,
+      createClient: (source) => createPrometheusClient(source, clock, env),
+    },
+    scalers,
     signal,
   );
   const lines: string[] = [];
@@ -62,7 +63,7 @@ export async function compareLive(
       lines[index] =
         typeof read === 'string'
           ? notCompared(object, read)
-          : await compareOne(object, read, { context: opened.context, answers: round.of(read) });
+          : await compareOne(object, read, { context: opened.context, answers });
     }
   };
   try {
@@ -90,7 +91,10 @@ function readDocument({ text, draft }: ImportedManifest, config: ServiceConfig):
 async function compareOne(
   object: ImportedManifest,
   scaler: Scaler,
-  input: { readonly context: ClusterContext; readonly answers: Promise<readonly Answer[]> },
+  input: {
+    readonly context: ClusterContext;
+    readonly answers: Promise<ReadonlyMap<Scaler, readonly Answer[]>>;
+  },
 ): Promise<string> {
   const { context } = input;
   const cluster = await readClusterFacts(context, scaler);
@@ -104,7 +108,7 @@ async function compareOne(
   }
   if (other.desiredReplicas === undefined)
     return notCompared(object, 'its HPA has not computed a count (ScalingActive is not True)');
-  const answers = await input.answers;
+  const answers = (await input.answers).get(scaler) ?? [];
   const record = await decideOnce({ scaler, cluster, context, answers, sharesTargetWith: null });
   return compared(object, record, { ...other, desiredReplicas: other.desiredReplicas });
 }

@@ -9,10 +9,9 @@ import type {
 } from '../../kubernetes/api/types.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';
 import type { StateStore } from '../../kubernetes/state/state-store.js';
-import type { Answer } from '../../prometheus/answers/answer.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
-import type { RoundAnswers } from '../../prometheus/metric-source.js';
-import type { SourceAge } from '../../prometheus/source/age.js';
+import type { Readings } from '../../prometheus/queries/collect.js';
+import type { RoundAnswers } from '../../prometheus/queries/round.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { CycleRecord, OutcomeKind, Pause } from '../../telemetry/cycle-record.js';
 import type { Recorder } from '../../telemetry/recorder.js';
@@ -31,22 +30,13 @@ export interface CycleInput {
   readonly now: Instant;
   readonly readings: Readings;
   /** Sends the queries that depend on the decision. */
-  readonly answers: Pick<RoundAnswers, 'ranking' | 'duplicates' | 'whyOld' | 'sources'>;
+  readonly answers: RoundAnswers;
   /** Whether the scaler may be changed now; checked directly before each write. */
   readonly leadership: Leadership;
   readonly sharesTargetWith: string | null;
   /** Whether the document is still in effect; checked directly before a change. */
   readonly isCurrent: () => boolean;
   readonly signal: AbortSignal;
-}
-
-export interface Readings {
-  /** One answer for each metric, in the order of `spec.metrics`. */
-  readonly results: readonly Answer[];
-  /** Ages of the servers by `ageKey`, at least of those that have answered; read after the results. */
-  readonly ages: ReadonlyMap<string, SourceAge>;
-  /** Monotonic time at which the cycle began to wait for them. */
-  readonly sinceMs: number;
 }
 
 /** Everything that a cycle knows before it decides. */

@@ -1,6 +1,6 @@
 import type { CostChange, PodCosts } from '../../kubernetes/pods/pod-costs.js';
 import { KubernetesError, type KubernetesErrorKind, type ScaleTarget } from '../../kubernetes/api/types.js';
-import type { RoundAnswers } from '../../prometheus/metric-source.js';
+import type { RoundAnswers } from '../../prometheus/queries/round.js';
 import { rankPods } from '../../prometheus/pod-ranking.js';
 import type { PodDeletionCost, Scaler } from '../../scaler/spec.js';
 import type { Log } from '../../units/log.js';

@@ -1,153 +1,228 @@
-import { isReadAsZero } from '../../decision/samples/sample-rules.js';
-import { isByPod } from '../../promql/by-pod.js';
-import { patternText, type PodsPattern, podsPattern, podsPatternOf } from '../../promql/pods-pattern.js';
-import { substitute } from '../../promql/variables.js';
-import type { MetricSpec, Scaler } from '../../scaler/spec.js';
-import type { Answer } from '../answers/answer.js';
-import type { MetricChecks } from './checks.js';
-import { isByNamespace, resourceQuery } from '../data-source/resource-queries.js';
+import type { PodsPattern } from '../../promql/pods-pattern.js';
+import type { Scaler } from '../../scaler/spec.js';
+import { type Clock, takeTurns } from '../../units/clock.js';
+import { INTERNAL_ERROR } from '../answers/answer.js';
 import type { SourceConfig } from '../data-source/source-config.js';
+import type { QueryOwner } from '../source/fair-slots.js';
+import { resourceSuspect, type Suspect } from './duplicate-watch.js';
+import { createNamespaceQueries, type NamespaceQueries } from './namespaces.js';
+import { type ScalerQueries, scalerQueries, type SentQuery } from './scaler-queries.js';
+import { createWorkloadQueries, type WorkloadQueries } from './workloads.js';
 
-/** `key`: the source and the query or resource. Built once, because 10,000 scalers look it up in each round. */
-export type MetricNeed =
+/** The queries of all scalers with the same sync period, or of those that are due: each distinct query once. */
+export interface Plan {
+  readonly periodSeconds: number;
+  /** The settings with which the queries were compiled. */
+  readonly sources: Sources;
+  readonly scalers: readonly ScalerQueries[];
+  readonly queriesOf: ReadonlyMap<Scaler, ScalerQueries>;
+  readonly queries: readonly PlannedQuery[];
+  /** Queries that rank pods and that no metric needs. */
+  readonly rankings: readonly PlannedQuery[];
+  /** By the key of an answer: indexes of the scalers that cannot decide without it. */
+  readonly waiting: ReadonlyMap<string, readonly number[]>;
+  /** By source, each distinct one once. */
+  readonly suspects: ReadonlyMap<string, readonly Suspect[]>;
+}
+
+type Sources = ReadonlyMap<string, SourceConfig>;
+
+export type PlannedQuery =
   | {
-      readonly kind: 'query';
-      readonly key: string;
+      readonly kind: 'own';
       readonly source: SourceConfig;
-      readonly query: string;
-      readonly checks: MetricChecks | null;
-    }
-  /** A resource, queried for several namespaces at once. */
-  | {
-      readonly kind: 'resource';
+      readonly text: string;
+      /** The key of its answer. */
       readonly key: string;
+      /** By namespace. */
+      readonly owners: Map<string, QueryOwner>;
+    }
+  | {
+      readonly kind: 'namespaces';
       readonly source: SourceConfig;
       readonly resource: string;
+      /** Number of scalers that need the resource of their pods, by namespace. */
+      readonly namespaces: Map<string, number>;
+      /** The key of the answer for each namespace. */
+      readonly keys: Map<string, string>;
+      readonly merged: NamespaceQueries;
     }
-  /** A query that evaluates each pod on its own, sent for several workloads at once. */
   | {
-      readonly kind: 'pods';
-      readonly key: string;
+      readonly kind: 'workloads';
       readonly source: SourceConfig;
-      /** All variables but `$pods` have values. */
-      readonly query: string;
-      readonly pattern: PodsPattern;
-      /** The text of the pattern. */
-      readonly pods: string;
+      /** By the text of the pattern. */
+      readonly workloads: Map<string, PodsPattern>;
+      /** The key of the answer for each workload. */
+      readonly keys: Map<string, string>;
+      readonly owners: Map<string, QueryOwner>;
+      readonly merged: WorkloadQueries;
+    };
+
+export interface QueryCompiler {
+  /** Compiles the queries of these scalers, in turns of 20 ms. Whatever other queries have learned is dropped. */
+  readonly compile: (scalers: readonly Scaler[], sources: Sources) => Promise<void>;
+  /**
+   * Returns the plan for scalers with the same sync period. With another map of sources, compiles all queries again. It
+   * is the same object while they and the sources are.
+   */
+  readonly planFor: (due: readonly Scaler[], sources: Sources) => Promise<Plan>;
+}
+
+export function createQueryCompiler(clock: Clock, onFault: (error: unknown) => void): QueryCompiler {
+  let compiled: ReadonlyMap<Scaler, ScalerQueries> = new Map();
+  let sources: Sources = new Map();
+  /** By sync period. */
+  let plans: ReadonlyMap<number, Plan> = new Map();
+  const memory: Memory = { namespaces: new Map(), workloads: new Map(), onFault };
+
+  /** A defect in the queries of one scaler must not stop the others. */
+  const compileOne = (scaler: Scaler): ScalerQueries => {
+    try {
+      return scalerQueries(scaler, sources);
+    } catch (error) {
+      onFault(error);
+      const metrics = scaler.spec.metrics.map(() => ({ kind: 'refused', answer: INTERNAL_ERROR }) as const);
+      return { scaler, metrics, suspects: [], awaited: [], ranking: null };
     }
-  | { readonly kind: 'refused'; readonly answer: Answer };
+  };
+  const compile = async (scalers: Iterable<Scaler>, current: Sources): Promise<void> => {
+    const known = current === sources ? compiled : new Map<Scaler, ScalerQueries>();
+    sources = current;
+    const next = new Map<Scaler, ScalerQueries>();
+    const byPeriod = new Map<number, ScalerQueries[]>();
+    const takeTurn = takeTurns(clock);
+    for (const scaler of scalers) {
+      const queries = known.get(scaler) ?? compileOne(scaler);
+      next.set(scaler, queries);
+      addTo(byPeriod, scaler.spec.syncPeriodSeconds, queries);
+      await takeTurn();
+    }
+    compiled = next;
+    plans = new Map(
+      Array.from(byPeriod, ([period, queries]) => [
+        period,
+        planQueries(queries, { memory, sources: current }),
+      ]),
+    );
+    forgetOthers(memory, plans.values());
+  };
 
-/** In the order of `spec.metrics`. Variables are replaced. */
-export function metricNeeds(
-  scaler: Scaler,
-  sources: ReadonlyMap<string, SourceConfig>,
-): readonly MetricNeed[] {
-  return scaler.spec.metrics.map((metric) => {
-    const source = sourceFor(scaler, metric.source, sources);
-    return 'kind' in source ? source : needOf(metric, scaler, source);
-  });
-}
-
-/** Returns null if the scaler ranks no pods, or never scales. */
-export function rankingNeed(scaler: Scaler, sources: ReadonlyMap<string, SourceConfig>): MetricNeed | null {
-  const { podDeletionCost, dryRun } = scaler.spec;
-  if (podDeletionCost === null || dryRun) return null;
-  const source = sourceFor(scaler, podDeletionCost.source, sources);
-  if ('kind' in source) return source;
-  if (isByPod(podDeletionCost.query)) return podsNeed(podDeletionCost.query, scaler, source);
-  const query = substitute(podDeletionCost.query, variablesOf(scaler));
-  return { kind: 'query', key: queryKey(source, query), source, query, checks: null };
-}
-
-function sourceFor(
-  { namespace }: Scaler,
-  name: string,
-  sources: ReadonlyMap<string, SourceConfig>,
-): SourceConfig | Extract<MetricNeed, { readonly kind: 'refused' }> {
-  const source = sources.get(name);
-  if (source === undefined) return refused('bad_query', `the service config has no data source "${name}"`);
-  if (source.namespaces.length === 0 || source.namespaces.includes(namespace)) return source;
-  return refused('unauthorized', `namespace ${namespace} may not query data source "${source.name}"`);
-}
-
-/** Returns the query of a metric for this scaler alone; null if its source has no query for the resource. */
-export function metricQuery(metric: MetricSpec, scaler: Scaler, source: SourceConfig): string | null {
-  if (metric.type === 'Resource' || metric.type === 'ContainerResource') {
-    return resourceQuery(source, metric.name, [scaler.namespace]);
-  }
-  return withVariables(metric.query, metric, scaler);
-}
-
-/** Returns null if the metric has neither guard nor freshness. */
-export function metricChecks(metric: MetricSpec, scaler: Scaler): MetricChecks | null {
-  if (metric.type !== 'Object' && metric.type !== 'External') return null;
-  const { guard, freshness } = metric;
-  if (guard === null && freshness === null) return null;
   return {
-    guard: guard === null ? null : withVariables(guard, metric, scaler),
-    freshness:
-      freshness === null ? null : { ...freshness, query: withVariables(freshness.query, metric, scaler) },
-    isMissingZero: isReadAsZero(metric, 'missing'),
+    compile,
+    planFor: async (due, current) => {
+      if (current !== sources) await compile(compiled.keys(), current);
+      const plan = plans.get(due[0]?.spec.syncPeriodSeconds ?? 0);
+      if (plan?.scalers.length === due.length && due.every((scaler) => compiled.has(scaler))) return plan;
+      return planQueries(
+        due.map((scaler) => compiled.get(scaler) ?? compileOne(scaler)),
+        { memory, sources },
+      );
+    },
   };
 }
 
-function withVariables(query: string, metric: MetricSpec, scaler: Scaler): string {
-  const object = metric.type === 'Object' ? metric.describedObject?.name : undefined;
-  return substitute(query, { ...variablesOf(scaler), ...(object === undefined ? {} : { object }) });
+/** What merged queries have learned, by `merged` of their parts. */
+interface Memory {
+  readonly namespaces: Map<string, NamespaceQueries>;
+  readonly workloads: Map<string, WorkloadQueries>;
+  readonly onFault: (error: unknown) => void;
 }
 
-function variablesOf({ namespace, spec }: Scaler): {
-  readonly namespace: string;
-  readonly name: string;
-  readonly pods: string;
-} {
-  const { kind, name } = spec.scaleTargetRef;
-  return { namespace, name, pods: podsPattern(kind, name) };
+function forgetOthers(memory: Memory, plans: Iterable<Plan>): void {
+  const used = new Set<unknown>();
+  for (const { queries, rankings } of plans)
+    for (const query of [...queries, ...rankings]) if (query.kind !== 'own') used.add(query.merged);
+  for (const learned of [memory.namespaces, memory.workloads])
+    for (const [key, merged] of learned) if (!used.has(merged)) learned.delete(key);
 }
 
-function needOf(metric: MetricSpec, scaler: Scaler, source: SourceConfig): MetricNeed {
-  const isResource = metric.type === 'Resource' || metric.type === 'ContainerResource';
-  if (isResource && isByNamespace(source, metric.name)) {
-    return { kind: 'resource', key: queryKey(source, metric.name), source, resource: metric.name };
-  }
-  if (metric.type === 'Pods' && isByPod(metric.query)) return podsNeed(metric.query, scaler, source);
-  const query = metricQuery(metric, scaler, source);
-  return query === null
-    ? refused('bad_query', `data source "${source.name}" has no resource query for "${metric.name}"`)
-    : { kind: 'query', key: queryKey(source, query), source, query, checks: metricChecks(metric, scaler) };
-}
-
-/** Only scalers with the same sync period share a query, which would otherwise change from round to round. */
-function podsNeed(
-  written: string,
-  scaler: Scaler,
-  source: SourceConfig,
-): Extract<MetricNeed, { readonly kind: 'pods' }> {
-  const { kind, name } = scaler.spec.scaleTargetRef;
-  const query = substitute(written, { namespace: scaler.namespace, name });
-  const pattern = podsPatternOf(kind, name);
+function planQueries(
+  scalers: readonly ScalerQueries[],
+  { memory, sources }: { readonly memory: Memory; readonly sources: Sources },
+): Plan {
+  const queries = new Map<string, PlannedQuery>();
+  const waiting = new Map<string, number[]>();
+  for (const [index, { scaler, awaited }] of scalers.entries())
+    for (const query of awaited) {
+      addQuery(queries, query, { scaler, memory });
+      addTo(waiting, query.key, index);
+    }
+  const rankings = new Map<string, PlannedQuery>();
+  for (const { scaler, ranking } of scalers)
+    if (ranking !== null && ranking.kind !== 'refused' && !waiting.has(ranking.key))
+      addQuery(rankings, ranking, { scaler, memory });
   return {
-    kind: 'pods',
-    key: `${queryKey(source, query)}\n${scaler.spec.syncPeriodSeconds}`,
-    source,
-    query,
-    pattern,
-    pods: patternText(pattern),
+    periodSeconds: scalers[0]?.scaler.spec.syncPeriodSeconds ?? 0,
+    sources,
+    scalers,
+    queriesOf: new Map(scalers.map((one) => [one.scaler, one])),
+    queries: [...queries.values()],
+    rankings: [...rankings.values()],
+    waiting,
+    suspects: suspectsBySource(scalers, queries.values()),
   };
 }
 
-/** Returns the query of a need for its scaler alone. */
-export function ownQuery(need: Extract<MetricNeed, { readonly kind: 'query' | 'pods' }>): string {
-  return need.kind === 'query' ? need.query : substitute(need.query, { pods: need.pods });
+function addQuery(
+  queries: Map<string, PlannedQuery>,
+  query: SentQuery,
+  { scaler, memory }: { readonly scaler: Scaler; readonly memory: Memory },
+): void {
+  const { namespace, spec } = scaler;
+  const key = query.kind === 'own' ? query.key : query.merged;
+  let planned = queries.get(key);
+  if (planned === undefined) queries.set(key, (planned = emptyQuery(query, memory)));
+  if (planned.kind !== 'namespaces' && !planned.owners.has(namespace))
+    planned.owners.set(namespace, { namespace, scaler: spec.scaleTargetRef.name });
+  if (query.kind === 'namespaces' && planned.kind === 'namespaces') {
+    planned.namespaces.set(namespace, (planned.namespaces.get(namespace) ?? 0) + 1);
+    planned.keys.set(namespace, query.key);
+  } else if (query.kind === 'workloads' && planned.kind === 'workloads') {
+    planned.workloads.set(query.pods, query.pattern);
+    planned.keys.set(query.pods, query.key);
+  }
 }
 
-export function queryKey({ name }: SourceConfig, query: string): string {
-  return `${name}\n${query}`;
+function emptyQuery(query: SentQuery, memory: Memory): PlannedQuery {
+  const { kind, source } = query;
+  const { onFault } = memory;
+  if (kind === 'own') return { kind, source, text: query.text, key: query.key, owners: new Map() };
+  const { merged: key } = query;
+  if (kind === 'namespaces') {
+    const { resource } = query;
+    const merged = memory.namespaces.get(key) ?? createNamespaceQueries(resource, onFault);
+    memory.namespaces.set(key, merged);
+    return { kind, source, resource, namespaces: new Map(), keys: new Map(), merged };
+  }
+  const merged = memory.workloads.get(key) ?? createWorkloadQueries(query.text, onFault);
+  memory.workloads.set(key, merged);
+  return { kind, source, workloads: new Map(), keys: new Map(), owners: new Map(), merged };
 }
 
-function refused(
-  reason: 'bad_query' | 'unauthorized',
-  message: string,
-): Extract<MetricNeed, { readonly kind: 'refused' }> {
-  return { kind: 'refused', answer: { class: 'failed', reason, message } };
+function suspectsBySource(
+  scalers: readonly ScalerQueries[],
+  queries: Iterable<PlannedQuery>,
+): ReadonlyMap<string, readonly Suspect[]> {
+  const bySource = new Map<string, Map<string, Suspect>>();
+  const add = (source: string, suspect: Suspect): void => {
+    const suspects = bySource.get(source) ?? new Map<string, Suspect>();
+    bySource.set(source, suspects);
+    if (!suspects.has(suspect.key)) suspects.set(suspect.key, suspect);
+  };
+  for (const query of queries)
+    if (query.kind === 'namespaces')
+      add(query.source.name, resourceSuspect(query.resource, [...query.namespaces.keys()]));
+  for (const { metrics, suspects } of scalers)
+    for (const [index, suspect] of suspects.entries()) {
+      const metric = metrics[index];
+      if (suspect?.kind === 'query' && metric !== undefined && metric.kind !== 'refused')
+        add(metric.source.name, suspect);
+    }
+  return new Map(Array.from(bySource, ([source, suspects]) => [source, [...suspects.values()]]));
+}
+
+function addTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
 }

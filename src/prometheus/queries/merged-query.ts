@@ -1,18 +1,9 @@
-import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
-import {
-  type AnswerKind,
-  isBadQuery,
-  kindOf,
-  sharedAnswer,
-  SLOW_KINDS,
-  type TimedAnswer,
-  withOwnWords,
-} from './answer-kinds.js';
+import { type Answer, type FailureReason, INTERNAL_ERROR } from '../answers/answer.js';
 
 /** A query for several members (workloads or namespaces), each of which gets the answer that it would get alone. */
 export interface MergedQuery {
   /** Returns a function that returns the answer for a member; null: it is not one of `members`. */
-  readonly ask: (
+  readonly send: (
     /** The same map in the next round means the same members. */
     members: ReadonlyMap<string, unknown>,
     round: MergedRound,
@@ -26,7 +17,7 @@ export interface MergedRound {
   readonly pack: (members: readonly string[], isClean: boolean) => readonly (readonly string[])[];
   /** The lists of the last round are used again while this is the same. */
   readonly packKey: unknown;
-  readonly ask: (members: readonly string[]) => Promise<TimedAnswer>;
+  readonly query: (members: readonly string[]) => Promise<TimedAnswer>;
   readonly budget: SplitBudget;
 }
 
@@ -122,7 +113,7 @@ export function createMergedQuery(parts: {
       return whole;
     }
     // A query that is not valid for one member either is not valid at all.
-    if (kind === 'bad_query' && isBadQuery((await round.ask(members.slice(0, 1))).answer)) return whole;
+    if (kind === 'bad_query' && isBadQuery((await round.query(members.slice(0, 1))).answer)) return whole;
     if (!SLOW_KINDS.has(kind) && take(round.budget, 2)) return split(members, { kind, answer, round });
     note(members, kind, null);
     return { of: () => sharedAnswer(answer, members.length, noun), isClean: false };
@@ -138,7 +129,7 @@ export function createMergedQuery(parts: {
     const halves = [members.slice(0, middle), members.slice(middle)] as const;
     const [left, right] = await Promise.all(
       halves.map(async (half): Promise<Found> => {
-        const timed = await round.ask(half);
+        const timed = await round.query(half);
         if (kindOf(timed) !== null) return examine(half, timed, round);
         note(half, kind, null);
         const of = answer === null ? timed.answer : sharedAnswer(answer, members.length, noun);
@@ -164,13 +155,13 @@ export function createMergedQuery(parts: {
     if (now - previous <= REPEAT_ROUNDS) for (const half of halves) note(half, 'apart', null);
   };
 
-  /** Asks for members that had an unclean answer of this kind. */
-  const askOutliers = async (
+  /** Queries members that had an unclean answer of this kind. */
+  const sendOutliers = async (
     members: readonly string[],
     kind: Outlier['kind'],
     round: MergedRound,
   ): Promise<Found> => {
-    const timed = await round.ask(members);
+    const timed = await round.query(members);
     const { answer } = timed;
     const current = kindOf(timed);
     if (current === null) return { of: () => answer, isClean: false };
@@ -221,10 +212,10 @@ export function createMergedQuery(parts: {
     return [...due];
   };
 
-  const askDue = async (outlier: Outlier, round: MergedRound): Promise<Found> => {
+  const sendDue = async (outlier: Outlier, round: MergedRound): Promise<Found> => {
     const { set, kind } = outlier;
     if (set.length > 1 && kind !== 'apart') return split(set, { kind, answer: null, round });
-    const timed = await round.ask(set);
+    const timed = await round.query(set);
     if (kindOf(timed) === null) for (const member of set) outliers.set(member, outlier);
     return examine(set, timed, round);
   };
@@ -257,19 +248,19 @@ export function createMergedQuery(parts: {
   };
 
   return {
-    ask: (members, round) => {
+    send: (members, round) => {
       if (round.round !== lastRound) now += 1;
       lastRound = round.round;
       const answers = new Map<string, Promise<Found>>();
       for (const outlier of takeDue(members, round)) {
-        const found = askDue(outlier, round).catch(failed);
+        const found = sendDue(outlier, round).catch(failed);
         for (const member of outlier.set) answers.set(member, found);
       }
       for (const { members: list, kind } of divide(members, round, new Set(answers.keys()))) {
         const found =
           kind === 'clean'
-            ? round.ask(list).then((timed) => examine(list, timed, round))
-            : askOutliers(list, kind, round);
+            ? round.query(list).then((timed) => examine(list, timed, round))
+            : sendOutliers(list, kind, round);
         const safe = found.catch(failed);
         for (const member of list) answers.set(member, safe);
       }
@@ -283,4 +274,72 @@ function take(budget: SplitBudget, queries: number): boolean {
   budget.left -= queries;
   budget.source.left -= queries;
   return true;
+}
+
+/** The answer to a query, and how long the server took; null: the query was not sent. */
+export interface TimedAnswer {
+  readonly answer: Answer;
+  readonly seconds: number | null;
+  /** How long the server could have taken. Default: the time limit of a query. */
+  readonly limit?: number | null;
+}
+
+/** What members of a query must have in common to share it. `clean`: a value, or no series. */
+type AnswerKind = 'clean' | 'partial' | 'invalid' | FailureReason;
+
+/** Often failures of the whole source, and expensive. They are searched for slowly: one query more in each round. */
+const SLOW_KINDS: ReadonlySet<AnswerKind | 'apart'> = new Set<AnswerKind>([
+  'timeout',
+  'server_error',
+  'bad_answer',
+  'unauthorized',
+]);
+
+/** Failures that say nothing about the query. */
+const OF_SOURCE: ReadonlySet<FailureReason> = new Set<FailureReason>([
+  'busy',
+  'connection',
+  'rate_limited',
+  'canceled',
+]);
+
+/** Returns null if the answer says nothing about the members of the query. */
+function kindOf({ answer, seconds }: TimedAnswer): AnswerKind | null {
+  if (answer.class === 'value' || answer.class === 'missing') return 'clean';
+  if (seconds === null) return null;
+  if (answer.class !== 'failed') return answer.class;
+  return OF_SOURCE.has(answer.reason) ? null : answer.reason;
+}
+
+function isBadQuery(answer: Answer): boolean {
+  return answer.class === 'failed' && answer.reason === 'bad_query';
+}
+
+/** Returns the answer to a query for several members for one of them that may not be the cause of its kind. */
+function sharedAnswer(answer: Answer, count: number, noun: string): Answer {
+  if (count === 1) return answer;
+  const note = ` (one query for ${count} ${noun}; which of them is the cause is not known yet)`;
+  if (answer.class === 'partial') return withWhy(answer, answer.why + note);
+  return 'message' in answer ? { ...answer, message: answer.message + note } : answer;
+}
+
+/** Returns the answer for a member that shares a query with others of its kind: with the message of the last answer to its own query. */
+function withOwnWords(answer: Answer, own: Answer): Answer {
+  if (answer.class === 'partial' && own.class === 'partial') return withWhy(answer, own.why);
+  return 'message' in answer ? own : answer;
+}
+
+/** A copy by spreading would create an object for each series. */
+function withWhy(answer: Extract<Answer, { readonly class: 'partial' }>, why: string): Answer {
+  const { evaluatedAt, columns, urlIndex } = answer;
+  return {
+    class: 'partial',
+    evaluatedAt,
+    columns,
+    urlIndex,
+    why,
+    get series() {
+      return answer.series;
+    },
+  };
 }

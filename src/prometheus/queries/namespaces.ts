@@ -1,6 +1,5 @@
 import { type Answer, answerLimits } from '../answers/answer.js';
-import type { TimedAnswer } from './answer-kinds.js';
-import { createMergedQuery, type MergedRound } from './merged-query.js';
+import { createMergedQuery, type MergedRound, type TimedAnswer } from './merged-query.js';
 import { resourceQuery } from '../data-source/resource-queries.js';
 import { columnsOf } from '../answers/columns.js';
 import type { SourceConfig } from '../data-source/source-config.js';
@@ -10,13 +9,14 @@ import { instantFromMs, type Instant } from '../../units/time.js';
 /**
  * Queries the usage of one resource in many namespaces, with as few queries as the limit of series per answer allows.
  */
-export interface ResourceBatches {
+export interface NamespaceQueries {
   /** Returns a function that resolves with the series of a namespace when they have arrived. */
-  readonly ask: (
+  readonly send: (
     /** With the number of scalers in each. The same map in the next round means the same namespaces. */
     namespaces: ReadonlyMap<string, number>,
     options: Pick<MergedRound, 'round' | 'budget'> & {
-      readonly askQuery: (query: string) => Promise<TimedAnswer>;
+      readonly source: SourceConfig;
+      readonly query: (text: string) => Promise<TimedAnswer>;
       readonly now: Instant;
     },
   ) => (namespace: string) => Promise<Answer>;
@@ -37,21 +37,20 @@ const SERIES_PER_SCALER = 20;
 const MAX_PATTERN_LENGTH = 12_000;
 
 /**
- * Creates the batches for one resource of one source. Learns how many namespaces fit into one query from the number of
+ * Creates the queries for one resource of one source. Learns how many namespaces fit into one query from the number of
  * series of each namespace in the last answer; before that, it assumes a number for each scaler.
  */
-export function createResourceBatches(
-  source: SourceConfig,
+export function createNamespaceQueries(
   resource: string,
   onFault: (error: unknown) => void,
-): ResourceBatches {
+): NamespaceQueries {
   const merged = createMergedQuery({ noun: 'namespaces', onTooMany: () => undefined, onFault });
   /** Forgets namespaces that are no longer asked for. */
   const seriesOf = new RecentMap<string, number>();
   /** Begin of the last round. */
   let now = instantFromMs(0);
-  const mostSeries = AIMED_SHARE * answerLimits(source).series;
-  let aimedSeries = mostSeries;
+  let mostSeries = Infinity;
+  let aimedSeries = Infinity;
   let loweredRounds = 0;
 
   let packs: readonly (readonly string[])[] = [];
@@ -104,18 +103,20 @@ export function createResourceBatches(
     for (const namespace of namespaces) seriesOf.set(namespace, known.get(namespace)?.count ?? 0, now);
   };
 
-  const askNamespaces = async (
+  const queryNamespaces = async (
     namespaces: readonly string[],
-    askQuery: (query: string) => Promise<TimedAnswer>,
+    { source, query }: Pick<Parameters<NamespaceQueries['send']>[1], 'source' | 'query'>,
   ): Promise<TimedAnswer> => {
-    const timed = await askQuery(resourceQuery(source, resource, namespaces) ?? '');
+    const timed = await query(resourceQuery(source, resource, namespaces) ?? '');
     learn(namespaces, timed.answer);
     if (namespaces.length === 1 || !lacksNamespace(timed.answer)) return timed;
     const message = `the resource query of "${resource}" must keep the label "namespace"`;
     return { answer: { class: 'invalid', message }, seconds: null };
   };
 
-  const beginRound = (): void => {
+  const beginRound = (source: SourceConfig): void => {
+    mostSeries = AIMED_SHARE * answerLimits(source).series;
+    aimedSeries = Math.min(aimedSeries, mostSeries);
     loweredRounds += 1;
     if (loweredRounds < LOWERED_ROUNDS || aimedSeries >= mostSeries) return;
     loweredRounds = 0;
@@ -123,10 +124,10 @@ export function createResourceBatches(
   };
 
   return {
-    ask: (scalers, { round, budget, askQuery, now: begunAt }) => {
+    send: (scalers, { round, budget, source, query, now: begunAt }) => {
       now = begunAt;
-      beginRound();
-      const answerOf = merged.ask(scalers, {
+      beginRound(source);
+      const answerOf = merged.send(scalers, {
         round,
         budget,
         packKey: round,
@@ -137,7 +138,7 @@ export function createResourceBatches(
               : new Map(namespaces.map((each) => [each, scalers.get(each) ?? 0]));
           return isClean ? pack(some) : packAnew(some);
         },
-        ask: (namespaces) => askNamespaces(namespaces, askQuery),
+        query: (namespaces) => queryNamespaces(namespaces, { source, query }),
       });
       return (namespace) => {
         const answer = answerOf(namespace);

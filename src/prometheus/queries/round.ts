@@ -1,164 +1,173 @@
 import type { Scaler } from '../../scaler/spec.js';
-import type { Clock } from '../../units/clock.js';
-import type { RecentMap } from '../../units/recent-map.js';
+import { type Clock, takeTurns } from '../../units/clock.js';
 import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
-import { type DuplicateWatch, resourceSuspect } from './duplicate-watch.js';
-import { applyChecks, type MetricChecks } from './checks.js';
-import type { PreparedRound } from './prepared-round.js';
-import type { QueryOrder, QueryQueue } from '../source/queue.js';
-import type { Recognition } from '../source/recognition.js';
-import type { TimedAnswer } from './answer-kinds.js';
-import { type SplitBudget, SPLITS_PER_NAMESPACE, SPLITS_PER_SOURCE } from './merged-query.js';
-import { createPodsBatches, type PodsBatches } from './workloads.js';
-import { createResourceBatches, type ResourceBatches } from './namespaces.js';
-import {
-  answerWithinSeconds,
-  isForPods,
-  type NeededScaler,
-  type PlannedPods,
-  type PlannedQuery,
-  type PlannedResource,
-} from './round-plan.js';
 import type { SourceConfig } from '../data-source/source-config.js';
-import { type MetricNeed, queryKey } from './compile.js';
+import { type SourceAges, UNKNOWN_AGE } from '../source/age.js';
+import type { SendOptions, QueryQueue } from '../source/queue.js';
+import type { Recognition } from '../source/recognition.js';
+import { type Collector, createCollector, type Readings, type ReadyQueue } from './collect.js';
+import type { Plan, PlannedQuery } from './compile.js';
+import { type DuplicateWatch, resourceSuspect } from './duplicate-watch.js';
+import {
+  type SplitBudget,
+  SPLITS_PER_NAMESPACE,
+  SPLITS_PER_SOURCE,
+  type TimedAnswer,
+} from './merged-query.js';
 import type { SampleAges } from './sample-ages.js';
-import type { SourceAges } from '../source/age.js';
-
-const RECOGNIZE_SECONDS = 2;
-const LOOK_SECONDS = 10;
+import { ownKey, type ScalerQueries } from './scaler-queries.js';
 
 /** What lasts longer than a round. */
-export interface KnownSource {
+export interface Source {
   readonly queue: QueryQueue;
   readonly recognition: Recognition;
   readonly ages: SourceAges;
   readonly sampleAges: SampleAges;
   readonly duplicates: DuplicateWatch | null;
-  /** By flavor, resource, window and query. */
-  readonly batches: Map<string, ResourceBatches>;
-  /** By source, query without `$pods`, and sync period. */
-  readonly podsBatches: RecentMap<string, PodsBatches>;
 }
 
-export interface RoundOrder {
-  readonly known: ReadonlyMap<string, KnownSource>;
-  readonly signal: AbortSignal;
+export interface Round {
+  readonly sources: ReadonlyMap<string, Source>;
   readonly clock: Clock;
-  /** A number that increases from round to round. */
-  readonly round: number;
-  /** The data sources with the windows of the round. */
-  readonly sources: ReadonlyMap<string, SourceConfig>;
+  readonly signal: AbortSignal;
+  /** Increases from round to round. */
+  readonly number: number;
+  /** Monotonic time at which it began. */
+  readonly startMs: number;
+  readonly ready: ReadyQueue;
+  /** Called once for each scaler of the round. Must not throw. */
+  readonly onReady: OnReady;
   /** Called with an internal error. The queries that it concerns have no value. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** The running queries of a round. */
-export interface StartedQueries {
-  /** By the scaler that is due. */
-  readonly needs: ReadonlyMap<Scaler, NeededScaler>;
-  /** Resolves with the answer to the query of a need, for one of the scalers. */
-  readonly answerOf: (need: MetricNeed, namespace: string) => Promise<Answer>;
+export type OnReady = (scaler: Scaler, readings: Readings, answers: RoundAnswers) => void;
+
+/** What a decision may need besides. */
+export interface RoundAnswers {
+  /**
+   * Returns the answer to the query that ranks the pods of a due scaler; null if its document has no such query. The
+   * query is sent after the metrics of the round, and only the caller waits for it. Unset: the source ranks no pods.
+   * Never rejects.
+   */
+  readonly ranking?: (scaler: Scaler) => Promise<Answer | null>;
+  /**
+   * Returns which metrics of a due scaler count duplicate series, as sentences, by the last check; null: no check has
+   * found any. Unset: the source does not check.
+   */
+  readonly duplicates?: (scaler: Scaler) => readonly string[] | null;
+  /**
+   * Returns why the values of a due scaler may be based on old samples, in the order of `spec.metrics`; null: they are
+   * not, the metric is not in `metrics`, or the source cannot be checked. For a decision that would lower the count: nothing
+   * is queried before this call. Unset: the source does not check. Never rejects.
+   */
+  readonly whyOld?: (scaler: Scaler, checked: CheckedScaler) => Promise<readonly (string | null)[]>;
+  /** The data sources with the windows of the queries. Unset: those of the config. */
+  readonly sources?: ReadonlyMap<string, SourceConfig>;
 }
 
-type ResourceBatch = (namespace: string) => Promise<Answer>;
+export interface CheckedScaler {
+  /** Indexes of the metrics to check. */
+  readonly metrics: ReadonlySet<number>;
+  /** The names of the target's pods. */
+  readonly pods: ReadonlySet<string>;
+  /** Whether the result of the last minute is enough. */
+  readonly mayBeKept: boolean;
+}
 
-type PodsBatch = ReturnType<PodsBatches['ask']>;
+const RECOGNIZE_SECONDS = 2;
+const DUPLICATES_SECONDS = 10;
+const LEAST_DEADLINE_SECONDS = 1;
+/** The rest of the round is for the age of the source and for the decision. */
+const SHARE_FOR_QUERIES = 0.8;
 
-/** Sends each query of the round. Yields after each of them. */
-export function* startQueries(
-  prepared: PreparedRound,
-  order: RoundOrder,
-): Generator<void, StartedQueries, void> {
-  const { known, signal, clock, round, onFault } = order;
-  const recognizing = new Map<string, Promise<void> | null>();
-  for (const name of prepared.sourceNames)
-    recognizing.set(name, mustGet(known, name).recognition.begin({ seconds: RECOGNIZE_SECONDS, signal }));
-  const startMs = clock.monotonicMs();
-  const untilMsOf = (planned: PlannedQuery | PlannedResource): number =>
-    startMs + answerWithinSeconds(planned) * 1000;
+/**
+ * Returns the time limit of a query over all urls of its source: half the period, at most the timeout, at least 1 s.
+ */
+export function queryDeadlineSeconds(source: SourceConfig, periodSeconds: number): number {
+  return Math.max(LEAST_DEADLINE_SECONDS, Math.min(source.timeoutSeconds, periodSeconds / 2));
+}
+
+/**
+ * Sends each query of a plan once, and calls `onReady` for each scaler when it has all its answers. Resolves when all
+ * queries are in the queues of their sources: with thousands of them, after turns of 20 ms.
+ */
+export async function sendRound(plan: Plan, round: Round): Promise<void> {
+  const { sources, clock, signal, number, startMs, onFault } = round;
+  const recognizing = recognizeSources(plan, round);
   const budgetOf = createBudgets();
-  const byResource = new Map<string, ResourceBatch>();
-  const askResource = (key: string, planned: PlannedResource): void => {
-    const { source, resource, namespaces, seconds } = planned;
-    const ofSource = mustGet(known, source.name);
-    const { queue, batches, duplicates } = ofSource;
-    const budget = budgetOf(source.name, null);
-    const queryOrder = { seconds, signal, round, untilMs: untilMsOf(planned) };
-    const ask = (query: string): Promise<Answer> => queue.ask(query, queryOrder);
-    const askTimed = (query: string): Promise<TimedAnswer> =>
-      timed((onSeconds) => queue.ask(query, { ...queryOrder, onSeconds }));
-    const begin = (): ResourceBatch => {
-      const config = queryConfig(ofSource, mustGet(order.sources, source.name));
-      const query = config.resourceQueries[resource] ?? '';
-      const form = `${config.flavor}\n${resource}\n${config.resourceWindowSeconds}\n${query}`;
-      let batch = batches.get(form);
-      if (batch === undefined) batches.set(form, (batch = createResourceBatches(config, resource, onFault)));
-      return batch.ask(namespaces, { round, budget, askQuery: askTimed, now: clock.now() });
-    };
-    const look = (): Promise<void> | null =>
-      duplicates?.firstCheck(resourceSuspect(resource, [...namespaces.keys()]), ask) ?? null;
-    const recognized = recognizing.get(source.name) ?? null;
-    const waiting = recognized === null ? look() : recognized.then(look);
-    const begun = waiting === null ? begin() : waiting.then(begin);
-    byResource.set(key, oncePerNamespace(begun, onFault));
-  };
-  const onceRecognized = ({ name }: SourceConfig, ask: () => Promise<Answer>): Promise<Answer> =>
-    recognizing.get(name)?.then(ask) ?? ask();
-  const byQuery = new Map<string, Promise<Answer>>();
-  const askQuery = (key: string, planned: PlannedQuery): void => {
-    const { source, query, owners, periodSeconds, seconds } = planned;
-    const { queue } = mustGet(known, source.name);
-    const order = { seconds, signal, round, untilMs: untilMsOf(planned), owners, periodSeconds };
-    byQuery.set(
-      key,
-      onceRecognized(source, () => queue.ask(query, order)),
-    );
-  };
-  const byPods = new Map<string, PodsBatch[]>();
-  const askPods = (key: string, planned: PlannedPods): void => {
-    const { source, query, owners, periodSeconds, workloads, seconds } = planned;
-    const { queue, podsBatches } = mustGet(known, source.name);
-    const order = { seconds, signal, round, untilMs: untilMsOf(planned), owners, periodSeconds };
-    const askTimed = (text: string): Promise<TimedAnswer> =>
-      timed((onSeconds) => onceRecognized(source, () => queue.ask(text, { ...order, onSeconds })));
-    const now = clock.now();
-    const batches = podsBatches.get(key, now) ?? createPodsBatches(query, onFault);
-    podsBatches.set(key, batches, now);
-    const batch = batches.ask(workloads, {
-      round,
-      budget: budgetOf(source.name, owners.length === 1 ? (owners[0]?.namespace ?? null) : null),
-      askQuery: askTimed,
-      limit: seconds,
-    });
-    byPods.set(key, [...(byPods.get(key) ?? []), batch]);
-  };
-  const entries: readonly PlannedEntry[] = [...prepared.resources, ...prepared.queries];
-  for (const entry of [...rotate(entries, round), ...rotate(prepared.rankings, round)]) {
-    const [key, planned] = entry;
-    if ('resource' in planned) askResource(key, planned);
-    else if (isForPods(planned)) askPods(key, planned);
-    else askQuery(key, planned);
-    yield;
-  }
-  // The queries of a source may change once its server is recognized, so the check waits for that.
-  checkDuplicates(prepared, order, (source) => (recognizing.get(source) ?? null) === null);
+  const answers = createCollector(plan, {
+    sinceMs: startMs,
+    readAge: (source, urlIndex) =>
+      sources.get(source)?.ages.read(signal, urlIndex) ?? Promise.resolve(UNKNOWN_AGE),
+    ready: round.ready,
+    onReady: (scaler, readings) => round.onReady(scaler, readings, roundAnswers),
+    onFault,
+  });
+  const roundAnswers = createRoundAnswers(plan, round, answers);
 
-  return {
-    needs: prepared.needs,
-    answerOf: (need, namespace) => {
-      if (need.kind === 'refused') return Promise.resolve(need.answer);
-      const { source } = need;
-      if (need.kind === 'resource') return mustGet(byResource, need.key)(namespace);
-      if (need.kind === 'pods') return podsAnswer(mustGet(byPods, need.key), need.pods);
-      const answer = mustGet(byQuery, need.key);
-      if (need.checks === null) return answer;
-      return checkedAnswer(answer, need.checks, (query) => mustGet(byQuery, queryKey(source, query)));
-    },
+  const orderOf = (source: SourceConfig): SendOptions => {
+    const seconds = queryDeadlineSeconds(source, plan.periodSeconds);
+    const untilMs = startMs + Math.max(seconds, SHARE_FOR_QUERIES * plan.periodSeconds) * 1000;
+    return { seconds, signal, round: number, untilMs };
   };
+  const takeAll = (
+    keys: ReadonlyMap<string, string>,
+    answerOf: (part: string) => Promise<Answer> | null,
+  ): Promise<unknown> =>
+    Promise.all(
+      Array.from(keys, async ([part, key]) => answers.take(key, (await answerOf(part)) ?? INTERNAL_ERROR)),
+    );
+  const send = async (query: PlannedQuery): Promise<void> => {
+    const { name } = query.source;
+    const source = mustGet(sources, name);
+    const { queue, duplicates } = source;
+    const recognized = recognizing.get(name) ?? null;
+    if (recognized !== null) await recognized;
+    if (query.kind === 'namespaces') {
+      const order = orderOf(query.source);
+      const suspect = resourceSuspect(query.resource, [...query.namespaces.keys()]);
+      const check = duplicates?.firstCheck(suspect, (text) => queue.query(text, order)) ?? null;
+      if (check !== null) await check;
+      const answerOf = query.merged.send(query.namespaces, {
+        round: number,
+        budget: budgetOf(name, null),
+        source: queryConfig(source, query.source),
+        query: (text) => timed((onSeconds) => queue.query(text, { ...order, onSeconds })),
+        now: clock.now(),
+      });
+      await takeAll(query.keys, answerOf);
+      return;
+    }
+    const owners = [...query.owners.values()];
+    const order = { ...orderOf(query.source), owners, periodSeconds: plan.periodSeconds };
+    if (query.kind === 'own') {
+      answers.take(query.key, await queue.query(query.text, order));
+      return;
+    }
+    const answerOf = query.merged.send(query.workloads, {
+      round: number,
+      budget: budgetOf(name, owners.length === 1 ? (owners[0]?.namespace ?? null) : null),
+      query: (text) => timed((onSeconds) => queue.query(text, { ...order, onSeconds })),
+      limit: order.seconds,
+    });
+    await takeAll(query.keys, answerOf);
+  };
+
+  const takeTurn = takeTurns(clock);
+  for (const query of [...rotate(plan.queries, number), ...rotate(plan.rankings, number)]) {
+    send(query).catch((error: unknown) => {
+      onFault(error);
+      for (const key of query.kind === 'own' ? [query.key] : query.keys.values())
+        answers.take(key, INTERNAL_ERROR);
+    });
+    await takeTurn();
+  }
+  checkDuplicates(plan, round, (source) => (recognizing.get(source) ?? null) === null);
 }
 
 /** Returns the config of a data source with the queries that fit its server and its series, and the window of a round. */
-export function queryConfig({ recognition, duplicates }: KnownSource, ofRound: SourceConfig): SourceConfig {
+export function queryConfig({ recognition, duplicates }: Source, ofRound: SourceConfig): SourceConfig {
   const recognized = recognition.config();
   const config = duplicates?.adaptConfig(recognized) ?? recognized;
   const { resourceWindowSeconds, learnedIntervalSeconds } = ofRound;
@@ -167,7 +176,26 @@ export function queryConfig({ recognition, duplicates }: KnownSource, ofRound: S
     : { ...config, resourceWindowSeconds, learnedIntervalSeconds };
 }
 
-type PlannedEntry = PreparedRound['queries'][number] | PreparedRound['resources'][number];
+/** Only the first round waits for it: the others send what fits until the server is recognized. */
+function recognizeSources(
+  { queries, rankings }: Plan,
+  { sources, signal }: Round,
+): ReadonlyMap<string, Promise<void> | null> {
+  const names = new Set([...queries, ...rankings].map(({ source }) => source.name));
+  const begin = (name: string): Promise<void> | null =>
+    mustGet(sources, name).recognition.begin({ seconds: RECOGNIZE_SECONDS, signal });
+  return new Map(Array.from(names, (name) => [name, begin(name)]));
+}
+
+/**
+ * Starts with a different query in each round. Otherwise the same queries would always miss a round that is too short,
+ * and the same query would always be the one that tests a failing source.
+ */
+function rotate<T>(list: readonly T[], round: number): readonly T[] {
+  if (list.length === 0) return list;
+  const start = Math.floor((round * 0.618_033_988_749_895 * list.length) % list.length);
+  return [...list.slice(start), ...list.slice(0, start)];
+}
 
 /** Returns a function that returns the budget of a source for a namespace; null: for queries for several of them. */
 function createBudgets(): (source: string, namespace: string | null) => SplitBudget {
@@ -184,84 +212,93 @@ function createBudgets(): (source: string, namespace: string | null) => SplitBud
 }
 
 async function timed(
-  ask: (onSeconds: NonNullable<QueryOrder['onSeconds']>) => Promise<Answer>,
+  query: (onSeconds: NonNullable<SendOptions['onSeconds']>) => Promise<Answer>,
 ): Promise<TimedAnswer> {
   let took: number | null = null;
   let could: number | null = null;
-  const answer = await ask((seconds, limit) => ([took, could] = [seconds, limit]));
+  const answer = await query((seconds, limit) => ([took, could] = [seconds, limit]));
   return { answer, seconds: took, limit: could };
-}
-
-/** The query of a ranking may be that of a metric, for other workloads. */
-function podsAnswer(batches: readonly PodsBatch[], pods: string): Promise<Answer> {
-  for (const batch of batches) {
-    const answer = batch(pods);
-    if (answer !== null) return answer;
-  }
-  throw new Error(`the pods ${pods} are not part of this round`);
-}
-
-/** The scalers of a namespace share the promise of its answer. */
-function oncePerNamespace(
-  begun: ResourceBatch | Promise<ResourceBatch>,
-  onFault: (error: unknown) => void,
-): ResourceBatch {
-  const known = new Map<string, Promise<Answer>>();
-  const begin = async (namespace: string): Promise<Answer> => {
-    try {
-      return await (
-        await begun
-      )(namespace);
-    } catch (error) {
-      onFault(error);
-      return INTERNAL_ERROR;
-    }
-  };
-  return (namespace) => {
-    let answer = known.get(namespace);
-    if (answer === undefined) known.set(namespace, (answer = begin(namespace)));
-    return answer;
-  };
 }
 
 /** Checks at most one suspect per source and round. */
 function checkDuplicates(
-  { suspects }: PreparedRound,
-  { known, signal, round }: RoundOrder,
-  isKnown: (source: string) => boolean,
+  { suspects }: Plan,
+  { sources, signal, number: round }: Round,
+  isRecognized: (source: string) => boolean,
 ): void {
   for (const [name, ofSource] of suspects) {
-    if (!isKnown(name)) continue;
-    const { queue, duplicates } = mustGet(known, name);
-    duplicates?.checkOne(ofSource, (query) => queue.ask(query, { seconds: LOOK_SECONDS, signal, round }));
+    // The queries of a source may change once its server is recognized.
+    if (!isRecognized(name)) continue;
+    const { queue, duplicates } = mustGet(sources, name);
+    duplicates?.checkOne(ofSource, (text) =>
+      queue.query(text, { seconds: DUPLICATES_SECONDS, signal, round }),
+    );
   }
 }
 
-async function checkedAnswer(
-  asked: Promise<Answer>,
-  checks: MetricChecks,
-  answerTo: (query: string) => Promise<Answer>,
-): Promise<Answer> {
-  const [answer, guard, freshness] = await Promise.all([
-    asked,
-    checks.guard === null ? null : answerTo(checks.guard),
-    checks.freshness === null ? null : answerTo(checks.freshness.query),
-  ]);
-  return applyChecks(checks, { answer, guard, freshness });
+function createRoundAnswers(
+  plan: Plan,
+  { sources, signal, number: round }: Round,
+  answers: Collector,
+): RoundAnswers {
+  const queriesOf = (scaler: Scaler): ScalerQueries => mustGet(plan.queriesOf, scaler, scaler.key);
+  /** Scalers that scale down in the same round share queries. */
+  const ageQueries = new Map<string, Promise<Answer>>();
+  return {
+    ranking: async (scaler) => {
+      const { ranking } = queriesOf(scaler);
+      if (ranking === null) return null;
+      if (ranking.kind === 'refused') return ranking.answer;
+      return answers.wait(ranking.key);
+    },
+    duplicates: (scaler) => describeDuplicates(queriesOf(scaler), sources),
+    sources: plan.sources,
+    whyOld: async (scaler, { metrics, ...checked }) => {
+      const queries = queriesOf(scaler);
+      return Promise.all(
+        scaler.spec.metrics.map(async (metric, index) => {
+          const source = sources.get(metric.source);
+          if (source === undefined || !metrics.has(index)) return null;
+          const { queue, sampleAges } = source;
+          const config = queryConfig(source, mustGet(plan.sources, metric.source));
+          const seconds = queryDeadlineSeconds(config, scaler.spec.syncPeriodSeconds);
+          const owners = [{ namespace: scaler.namespace, scaler: scaler.name }];
+          const query = (text: string, left: number): Promise<Answer> => {
+            const key = ownKey(config, text);
+            let answer = ageQueries.get(key);
+            if (answer === undefined) {
+              answer = queue.query(text, { seconds: left, signal, round, owners });
+              ageQueries.set(key, answer);
+            }
+            return answer;
+          };
+          const sent = queries.metrics[index];
+          const answer = sent === undefined || sent.kind === 'refused' ? undefined : answers.get(sent.key);
+          const valueAtSeconds =
+            answer !== undefined && 'evaluatedAt' in answer ? answer.evaluatedAt / 1000 : null;
+          return sampleAges.check({ scaler, metric, config, seconds, valueAtSeconds, ...checked }, query);
+        }),
+      );
+    },
+  };
 }
 
-/**
- * Starts with a different query in each round. Otherwise the same queries would always miss a round that is too short,
- * and the same query would always be the one that tests a failing source.
- */
-function rotate<T>(list: readonly T[], round: number): readonly T[] {
-  if (list.length === 0) return list;
-  const start = Math.floor((round * 0.618_033_988_749_895 * list.length) % list.length);
-  return [...list.slice(start), ...list.slice(0, start)];
+function describeDuplicates(
+  { scaler, metrics, suspects }: ScalerQueries,
+  sources: ReadonlyMap<string, Source>,
+): readonly string[] | null {
+  const sentences = suspects.flatMap((suspect, index) => {
+    const metric = metrics[index];
+    if (suspect === null || metric === undefined || metric.kind === 'refused') return [];
+    const finding = mustGet(sources, metric.source.name).duplicates?.describe(suspect, scaler.namespace);
+    if (finding == null) return [];
+    return [finding === '' ? '' : `metric "${scaler.spec.metrics[index]?.identity ?? ''}": ${finding}`];
+  });
+  return sentences.length === 0 ? null : sentences.filter((sentence) => sentence !== '');
 }
 
-export function mustGet<K, V>(map: ReadonlyMap<K, V>, key: K): V {
+function mustGet<K, V>(map: ReadonlyMap<K, V>, key: K, name = String(key)): V {
   const value = map.get(key);
-  if (value === undefined) throw new Error(`${String(key)} is not part of this round`);
+  if (value === undefined) throw new Error(`${name} is not part of this round`);
   return value;
 }

@@ -9,7 +9,7 @@ import { RecentMap } from '../../units/recent-map.js';
 import type { Answer } from '../answers/answer.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import { whyOld } from '../source/judge-ages.js';
-import { metricQuery } from './compile.js';
+import { metricQuery } from './scaler-queries.js';
 import {
   type AskAges,
   type CheckedSelector,

@@ -2,21 +2,19 @@ import type { PodsPattern } from '../../promql/pods-pattern.js';
 import { joinPatterns } from '../../promql/pods-pattern.js';
 import { substitute } from '../../promql/variables.js';
 import type { Answer } from '../answers/answer.js';
-import type { TimedAnswer } from './answer-kinds.js';
-import { createBatchSize } from './batch-size.js';
-import { createMergedQuery, type MergedRound } from './merged-query.js';
+import { createMergedQuery, type MergedRound, type TimedAnswer } from './merged-query.js';
 
 /** Queries many workloads at once with a query that evaluates each pod on its own. */
-export interface PodsBatches {
+export interface WorkloadQueries {
   /**
    * Returns a function that returns the answer with the pods of a workload, by the text of its pattern; null: it is not
    * one of `workloads`.
    */
-  readonly ask: (
+  readonly send: (
     /** By their text. The same map in the next round means the same workloads. */
     workloads: ReadonlyMap<string, PodsPattern>,
     options: Pick<MergedRound, 'round' | 'budget'> & {
-      readonly askQuery: (query: string) => Promise<TimedAnswer>;
+      readonly query: (text: string) => Promise<TimedAnswer>;
       /** Of each query, in seconds. */
       readonly limit: number;
     },
@@ -29,8 +27,8 @@ const MAX_QUERY_LENGTH = 12_000;
 /** Of its time limit: a query that had less, because the round ended, says nothing about the cost of a query. */
 const LEAST_TIME_SHARE = 0.9;
 
-/** Creates the batches of one query, in which all variables but `$pods` have values. */
-export function createPodsBatches(query: string, onFault: (error: unknown) => void): PodsBatches {
+/** Creates the queries for one text, in which all variables but `$pods` have values. */
+export function createWorkloadQueries(written: string, onFault: (error: unknown) => void): WorkloadQueries {
   const size = createBatchSize();
   const merged = createMergedQuery({
     noun: 'workloads',
@@ -46,24 +44,24 @@ export function createPodsBatches(query: string, onFault: (error: unknown) => vo
     let text = texts.get(workloads);
     if (text === undefined) {
       const pods = joinPatterns(workloads.map((workload) => mustFind(patterns, workload)));
-      texts.set(workloads, (text = substitute(query, { pods })));
+      texts.set(workloads, (text = substitute(written, { pods })));
     }
     return text;
   };
 
   /**
-   * Asks again after a timeout if queries of this size or larger ones were answered meanwhile: it has waited in the queue
+   * Queries again after a timeout if queries of this size or larger ones were answered meanwhile: it has waited in the queue
    * of the engine.
    */
-  const askInTime = async (
+  const queryInTime = async (
     count: number,
-    { ask, limit }: { readonly ask: () => Promise<TimedAnswer>; readonly limit: number },
+    { send, limit }: { readonly send: () => Promise<TimedAnswer>; readonly limit: number },
   ): Promise<TimedAnswer> => {
     for (;;) {
       const turn = lanes.enter();
       if (turn !== null) await turn;
       const before = size.answers(count);
-      const timed = await ask().finally(lanes.leave);
+      const timed = await send().finally(lanes.leave);
       const { answer, seconds } = timed;
       if (seconds === null || (answer.class === 'failed' && answer.reason !== 'timeout')) return timed;
       const isLate = answer.class === 'failed';
@@ -79,19 +77,20 @@ export function createPodsBatches(query: string, onFault: (error: unknown) => vo
   };
 
   return {
-    ask: (patterns, { round, budget, askQuery, limit }) => {
+    send: (patterns, { round, budget, query: queryText, limit }) => {
       if (round !== lastRound) {
         size.beginRound();
         lanes.beginRound(round);
       }
       lastRound = round;
-      return merged.ask(patterns, {
+      return merged.send(patterns, {
         round,
         budget,
         packKey: size.most(),
-        pack: (workloads) => inLists(workloads, { most: size.most(), room: MAX_QUERY_LENGTH - query.length }),
-        ask: (workloads) =>
-          askInTime(workloads.length, { ask: () => askQuery(textFor(workloads, patterns)), limit }),
+        pack: (workloads) =>
+          inLists(workloads, { most: size.most(), room: MAX_QUERY_LENGTH - written.length }),
+        query: (workloads) =>
+          queryInTime(workloads.length, { send: () => queryText(textFor(workloads, patterns)), limit }),
       });
     },
   };
@@ -176,4 +175,159 @@ function mustFind<T>(map: ReadonlyMap<string, T>, workload: string): T {
   const found = map.get(workload);
   if (found === undefined) throw new Error(`the pods ${workload} are not part of any query`);
   return found;
+}
+
+/** Number of workloads in one query. A hundred cost Prometheus about as much as three queries for one workload. */
+const MOST_WORKLOADS = 100;
+
+/** A size is raised if its queries are expected to take at most this share of their time limit. */
+const AIMED_SHARE = 1 / 2;
+/** What one round may raise a size by, if the cost of larger queries is only extrapolated. */
+const MOST_GROWTH = 4;
+/** A smaller query was perhaps answered by chance. */
+const LEAST_EVIDENCE = 1 / 4;
+/** Weight of all earlier rounds for the cost of a query, compared with the last round. */
+const MEMORY = 0.5;
+/** A smaller query that took this much longer than a larger one has waited in the queue of the engine. */
+const WAITED = 1.1;
+/** Rounds after which a number of workloads that was rejected is tried again. */
+const REJECTED_ROUNDS = 20;
+/** Factor by which a time limit of the engine that is shorter than ours is tested again in each round. */
+const LIMIT_GROWTH = 1.2;
+
+/** An answer to a query for several workloads. */
+interface TimedQuery {
+  readonly seconds: number;
+  /** How long it could have taken. */
+  readonly limit: number;
+  /** Whether it ended without an answer because its time was over. */
+  readonly isLate: boolean;
+}
+
+/**
+ * Learns how many workloads one query may contain.
+ *
+ * A query costs the engine a fixed time and a time for each workload, so the largest queries give the most values for a
+ * second of the engine. The number is lowered only if queries of this size end without an answer and a smaller one is
+ * answered later (`createMergedQuery` sends its halves): an overloaded engine answers more and smaller queries even later. Of each size only the fastest answer of a
+ * round counts, because others have waited for the rest of the round. The overload of a source teaches nothing.
+ */
+export interface BatchSize {
+  /** Applies what the last round has taught. */
+  readonly beginRound: () => void;
+  readonly most: () => number;
+  readonly learn: (count: number, query: TimedQuery) => void;
+  /** The number of answers in this round to queries for at least `count` workloads. */
+  readonly answers: (count: number) => number;
+  /** A query for `count` workloads was rejected although queries for fewer were answered. */
+  readonly lower: (count: number) => void;
+}
+
+export function createBatchSize(): BatchSize {
+  let ceiling = MOST_WORKLOADS;
+  let ceilingRounds = 0;
+  let most = MOST_WORKLOADS;
+  /** The number of workloads whose queries ended without an answer. */
+  let doubted = Infinity;
+  let limit = Infinity;
+  const cost = createCost();
+  /** Of the round: the fastest answer by count, and counts of queries without an answer. */
+  const answered = new Map<number, number>();
+  let counts: number[] = [];
+  const late = new Set<number>();
+
+  /** The largest number whose query is expected to take the aimed share of the limit. */
+  const affordable = (): number => {
+    const aimed = AIMED_SHARE * limit;
+    let count = 0;
+    // A query for n times the workloads takes at most n times as long.
+    for (const [known, seconds] of answered)
+      count = Math.max(count, (known * aimed) / Math.max(seconds, 1e-3));
+    const largest = Math.max(...answered.keys());
+    return Math.floor(Math.max(count, Math.min(cost.countFor(aimed), MOST_GROWTH * largest)));
+  };
+
+  const apply = (): void => {
+    cost.learn(answered);
+    const largest = Math.max(0, ...answered.keys());
+    const largestLate = Math.max(0, ...late);
+    if (largest < largestLate && largestLate < doubted) doubted = largestLate;
+    else if (largest >= LEAST_EVIDENCE * doubted && largest < doubted) {
+      most = Math.max(largest, Math.min(affordable(), doubted - 1));
+      doubted = Infinity;
+    } else if (largest > 0 && largest >= largestLate) {
+      doubted = Infinity;
+      most = Math.min(ceiling, Math.max(most, affordable()));
+    }
+  };
+
+  return {
+    most: () => most,
+    answers: (count) => counts.filter((each) => each >= count).length,
+    beginRound: () => {
+      ceilingRounds += 1;
+      if (ceilingRounds >= REJECTED_ROUNDS && ceiling < MOST_WORKLOADS) {
+        ceilingRounds = 0;
+        ceiling = Math.min(MOST_WORKLOADS, ceiling * 2);
+      }
+      apply();
+      limit *= LIMIT_GROWTH;
+      answered.clear();
+      counts = [];
+      late.clear();
+    },
+    learn: (count, query) => {
+      const { seconds, isLate } = query;
+      limit = Math.min(limit, isLate ? Math.min(seconds, query.limit) : query.limit);
+      if (isLate) late.add(count);
+      else {
+        counts.push(count);
+        answered.set(count, Math.min(seconds, answered.get(count) ?? Infinity));
+      }
+    },
+    lower: (count) => {
+      ceiling = Math.min(ceiling, half(count));
+      ceilingRounds = 0;
+      most = Math.min(most, ceiling);
+    },
+  };
+}
+
+/** Learns the cost of a query as a fixed time and a time for each workload: least squares over recent rounds. */
+function createCost(): {
+  readonly learn: (secondsOf: ReadonlyMap<number, number>) => void;
+  /** The number of workloads whose query takes `seconds`; 0: not known. */
+  readonly countFor: (seconds: number) => number;
+} {
+  let points = { weight: 0, count: 0, seconds: 0, squares: 0, products: 0 };
+  return {
+    learn: (secondsOf) => {
+      const entries = [...secondsOf].sort(([one], [other]) => one - other);
+      let { weight, count, seconds, squares, products } = points;
+      [weight, count, seconds] = [weight * MEMORY, count * MEMORY, seconds * MEMORY];
+      [squares, products] = [squares * MEMORY, products * MEMORY];
+      for (const [index, [each, took]] of entries.entries()) {
+        if (entries.slice(index + 1).some(([, longer]) => took > WAITED * longer)) continue;
+        weight += 1;
+        count += each;
+        seconds += took;
+        squares += each * each;
+        products += each * took;
+      }
+      points = { weight, count, seconds, squares, products };
+    },
+    countFor: (aimed) => {
+      const { weight, count, seconds, squares, products } = points;
+      const spread = weight * squares - count * count;
+      if (spread <= 1e-6 * squares * weight) return 0;
+      const each = Math.max(0, (weight * products - count * seconds) / spread);
+      const fixed = Math.max(0, (seconds - each * count) / weight);
+      if (fixed >= aimed) return 0;
+      return each === 0 ? MOST_WORKLOADS : (aimed - fixed) / each;
+    },
+  };
+}
+
+function half(count: number): number {
+  return Math.max(1, Math.floor(count / 2));
 }

@@ -1,18 +1,20 @@
 import { type Clock, sleep } from '../../units/clock.js';
-import { type Answer, INTERNAL_ERROR, isServerFailure } from '../answers/answer.js';
+import { type Instant, secondsBetween } from '../../units/time.js';
+import { type Answer, type FailureReason, INTERNAL_ERROR, isServerFailure } from '../answers/answer.js';
 import type { PrometheusClient } from '../client/client.js';
 import type { SourceConfig } from '../data-source/source-config.js';
-import { createFairSlots, type QueryOwner, type SlotRequest } from './fair-slots.js';
-import { createQueryLimits } from './query-limits.js';
-import { type QueryReport, reportOf } from './query-report.js';
+import {
+  createFairSlots,
+  type NamespaceAccount,
+  type NamespaceAccounts,
+  type QueryOwner,
+  type SlotRequest,
+} from './fair-slots.js';
 
-export interface AskOptions {
+export interface SendOptions {
   /** Time limit from sending to the answer. */
   readonly seconds: number;
   readonly signal: AbortSignal;
-}
-
-export interface QueryOrder extends AskOptions {
   /** A number that increases from round to round. */
   readonly round: number;
   /** Monotonic time at which the answer becomes useless, because the round ends. Default: after `seconds`. */
@@ -30,7 +32,22 @@ export interface QueryOrder extends AskOptions {
 
 export interface QueryQueue {
   /** Returns the answer. Equal queries that run at the same time share it. Never throws. */
-  readonly ask: (query: string, order: QueryOrder) => Promise<Answer>;
+  readonly query: (text: string, options: SendOptions) => Promise<Answer>;
+}
+
+export interface QueryReport {
+  readonly source: string;
+  /** From sending to the answer, over all urls, excluding the wait for a slot. */
+  readonly seconds: number;
+  readonly answerClass: Answer['class'];
+  readonly reason: FailureReason | null;
+  /** Why the query failed; null: success. Contains no secrets. */
+  readonly message: string | null;
+  /**
+   * How far the clock of the server is ahead of the local clock, as far as the round trip allows to measure it; null:
+   * unknown.
+   */
+  readonly clockAheadSeconds: number | null;
 }
 
 /** The round of a query, while some of its queries have no answer. */
@@ -42,8 +59,8 @@ interface Tally {
 
 /** A query without an answer. */
 interface OpenQuery extends SlotRequest {
-  readonly query: string;
-  readonly order: QueryOrder;
+  readonly text: string;
+  readonly options: SendOptions;
   readonly tally: Tally;
   readonly resolve: (answer: Answer) => void;
   attempts: number;
@@ -75,7 +92,7 @@ const CLEAN_MS = 60_000;
  * fail without being sent; if it is answered, they are sent, so that a source that has recovered misses no round. It is
  * the query that was answered fastest in the last round with answers: others may fail for a reason of their own.
  */
-export function createQueryQueue(options: {
+export function createQueryQueue(parts: {
   readonly config: SourceConfig;
   readonly client: PrometheusClient;
   readonly clock: Clock;
@@ -84,7 +101,7 @@ export function createQueryQueue(options: {
   /** Called for each query that is not sent because of a limit of its namespace. */
   readonly onOverLimit?: (namespace: string) => void;
 }): QueryQueue {
-  const { config, client, clock, onQuery, onFault = () => undefined } = options;
+  const { config, client, clock, onQuery, onFault = () => undefined } = parts;
   const underWay = new Map<string, Promise<Answer>>();
   const rejected = new Map<string, { readonly answer: Answer; readonly untilMs: number }>();
   /** When the slow ones are forgotten. */
@@ -99,12 +116,12 @@ export function createQueryQueue(options: {
   let probe: Promise<unknown> | null = null;
   const tallies = new Map<number, Tally>();
   /** The query that was answered fastest in this round, and in the last round with answers. */
-  let fastest: { readonly query: string; readonly seconds: number } | null = null;
+  let fastest: { readonly text: string; readonly seconds: number } | null = null;
   let lately: string | null = null;
 
-  const learn = ({ query, tally, order, attempts }: OpenQuery, answer: Answer, seconds: number): void => {
-    if (seconds > SLOW_SECONDS) slow.set(query, clock.monotonicMs() + SLOW_MS);
-    else if (slow.size > 0 && answer.class !== 'failed') slow.delete(query);
+  const learn = ({ text, tally, options, attempts }: OpenQuery, answer: Answer, seconds: number): void => {
+    if (seconds > SLOW_SECONDS) slow.set(text, clock.monotonicMs() + SLOW_MS);
+    else if (slow.size > 0 && answer.class !== 'failed') slow.delete(text);
     if (answer.class === 'failed' && answer.reason === 'canceled') return;
     if (answer.class === 'failed' && isServerFailure(answer.reason)) {
       if (attempts === 0) tally.failures += 1;
@@ -115,31 +132,36 @@ export function createQueryQueue(options: {
     failures = 0;
     isOpen = false;
     if (answer.class !== 'failed' && (fastest === null || seconds < fastest.seconds))
-      fastest = { query, seconds };
-    if (answer.class !== 'failed' || answer.reason !== 'bad_query' || order.periodSeconds === undefined)
+      fastest = { text, seconds };
+    if (answer.class !== 'failed' || answer.reason !== 'bad_query' || options.periodSeconds === undefined)
       return;
-    rejected.set(query, {
+    rejected.set(text, {
       answer,
-      untilMs: clock.monotonicMs() + REST_PERIODS * order.periodSeconds * 1000,
+      untilMs: clock.monotonicMs() + REST_PERIODS * options.periodSeconds * 1000,
     });
   };
 
-  const end = ({ query, tally, resolve }: OpenQuery, answer: Answer): void => {
+  const end = ({ text, tally, resolve }: OpenQuery, answer: Answer): void => {
     tally.open -= 1;
     if (tally.open === 0 && !tally.isAnswered) {
       failures += tally.failures;
       tally.failures = 0;
     }
-    underWay.delete(query);
+    underWay.delete(text);
     resolve(answer);
   };
 
-  const send = async ({ query, order, untilMs, owners }: OpenQuery): Promise<readonly [Answer, number]> => {
-    const { seconds, signal, onSeconds } = order;
+  const sendNow = async ({
+    text,
+    options,
+    untilMs,
+    owners,
+  }: OpenQuery): Promise<readonly [Answer, number]> => {
+    const { seconds, signal, onSeconds } = options;
     const startMs = clock.monotonicMs();
     const sentAt = clock.now();
     const timeoutMs = Math.min(seconds * 1000, untilMs - startMs);
-    const answer = await client.query(query, {
+    const answer = await client.query(text, {
       timeoutMs,
       signal,
       mayRetry: failures < MOST_FAILURES,
@@ -153,14 +175,14 @@ export function createQueryQueue(options: {
 
   /** Never rejects: an internal error would leave the caller waiting. */
   const work = async (open: OpenQuery): Promise<void> => {
-    const { order, untilMs } = open;
+    const { options, untilMs } = open;
     try {
       const overLimit = limits?.whyNoTime(open.owners) ?? null;
       if (overLimit !== null) {
         end(open, overLimit);
         return;
       }
-      if (order.signal.aborted) {
+      if (options.signal.aborted) {
         end(open, { class: 'failed', reason: 'canceled', message: 'the query was canceled' });
         return;
       }
@@ -168,13 +190,13 @@ export function createQueryQueue(options: {
         end(open, noSlot(open));
         return;
       }
-      const [answer, seconds] = await send(open);
+      const [answer, seconds] = await sendNow(open);
       learn(open, answer, seconds);
       open.attempts += 1;
       const pauseMs = BUSY_MS * 2 ** (open.attempts - 1) * (0.5 + clock.random() / 2);
       const mayWait = open.attempts < MOST_ATTEMPTS && clock.monotonicMs() + pauseMs < untilMs;
       if (answer.class !== 'failed' || answer.reason !== 'busy' || !mayWait) end(open, answer);
-      else void sleep(clock, pauseMs, order.signal).then(() => slots.add(open));
+      else void sleep(clock, pauseMs, options.signal).then(() => slots.add(open));
     } catch (error) {
       onFault(error);
       end(open, INTERNAL_ERROR);
@@ -199,17 +221,17 @@ export function createQueryQueue(options: {
   const limits = createQueryLimits({
     config,
     accounts: slots.namespaces,
-    onOverLimit: options.onOverLimit ?? (() => undefined),
+    onOverLimit: parts.onOverLimit ?? (() => undefined),
   });
 
-  const enqueue = (query: string, order: QueryOrder, tally: Tally): Promise<Answer> => {
-    const untilMs = order.untilMs ?? clock.monotonicMs() + order.seconds * 1000;
-    const { owners = [] } = order;
+  const enqueue = (text: string, options: SendOptions, tally: Tally): Promise<Answer> => {
+    const untilMs = options.untilMs ?? clock.monotonicMs() + options.seconds * 1000;
+    const { owners = [] } = options;
     tally.open += 1;
     const answer = new Promise<Answer>((resolve) =>
-      slots.add({ query, order, tally, resolve, owners, untilMs, isSlow: slow.has(query), attempts: 0 }),
+      slots.add({ text, options, tally, resolve, owners, untilMs, isSlow: slow.has(text), attempts: 0 }),
     );
-    underWay.set(query, answer);
+    underWay.set(text, answer);
     return answer;
   };
 
@@ -217,14 +239,14 @@ export function createQueryQueue(options: {
     current = round;
     isOpen = failures >= MOST_FAILURES;
     probe = null;
-    lately = fastest?.query ?? lately;
+    lately = fastest?.text ?? lately;
     fastest = null;
     for (const [each, { open }] of tallies) if (open === 0) tallies.delete(each);
     const nowMs = clock.monotonicMs();
     if (nowMs < cleanMs) return;
     cleanMs = nowMs + CLEAN_MS;
-    for (const [query, { untilMs }] of rejected) if (untilMs <= nowMs) rejected.delete(query);
-    for (const [query, untilMs] of slow) if (untilMs <= nowMs) slow.delete(query);
+    for (const [text, { untilMs }] of rejected) if (untilMs <= nowMs) rejected.delete(text);
+    for (const [text, untilMs] of slow) if (untilMs <= nowMs) slow.delete(text);
   };
 
   const tallyOf = (round: number): Tally => {
@@ -233,39 +255,133 @@ export function createQueryQueue(options: {
     return tally;
   };
 
-  const askAfter = async (probing: Promise<unknown>, query: string, order: QueryOrder): Promise<Answer> => {
+  const sendAfter = async (
+    probing: Promise<unknown>,
+    text: string,
+    options: SendOptions,
+  ): Promise<Answer> => {
     await probing;
-    if (!isOpen) return enqueue(query, order, tallyOf(order.round));
-    underWay.delete(query);
+    if (!isOpen) return enqueue(text, options, tallyOf(options.round));
+    underWay.delete(text);
     const why = last === null ? '' : ` (${last.message})`;
     const message = `not sent: the source has not answered ${failures} queries, so only one per round is sent${why}`;
     return { class: 'failed', reason: last?.reason ?? 'connection', message };
   };
 
-  const ask: QueryQueue['ask'] = (query, order) => {
-    const known = underWay.get(query);
+  const send: QueryQueue['query'] = (text, options) => {
+    const known = underWay.get(text);
     if (known !== undefined) return known;
-    if (order.round > current) beginRound(order.round);
-    const rejection = order.periodSeconds === undefined ? undefined : rejected.get(query);
+    if (options.round > current) beginRound(options.round);
+    const rejection = options.periodSeconds === undefined ? undefined : rejected.get(text);
     if (rejection !== undefined && rejection.untilMs > clock.monotonicMs())
       return Promise.resolve(rejection.answer);
-    const overLimit = limits?.count(order.round, order.owners ?? []) ?? null;
+    const overLimit = limits?.count(options.round, options.owners ?? []) ?? null;
     if (overLimit !== null) return Promise.resolve(overLimit);
-    const tally = tallyOf(order.round);
-    if (!isOpen) return enqueue(query, order, tally);
+    const tally = tallyOf(options.round);
+    if (!isOpen) return enqueue(text, options, tally);
     if (probe === null) {
-      if (lately === null || lately === query) {
-        const own = enqueue(query, order, tally);
+      if (lately === null || lately === text) {
+        const own = enqueue(text, options, tally);
         probe = own;
         return own;
       }
-      const { seconds, signal, round } = order;
+      const { seconds, signal, round } = options;
       probe = underWay.get(lately) ?? enqueue(lately, { seconds, signal, round }, tally);
     }
-    const answer = askAfter(probe, query, order);
-    underWay.set(query, answer);
+    const answer = sendAfter(probe, text, options);
+    underWay.set(text, answer);
     return answer;
   };
 
-  return { ask };
+  return { query: send };
+}
+
+function reportOf(
+  source: string,
+  answer: Answer,
+  times: { readonly sentAt: Instant; readonly answeredAt: Instant; readonly seconds: number },
+): QueryReport {
+  const failure = answer.class === 'failed' ? answer : null;
+  return {
+    source,
+    seconds: times.seconds,
+    answerClass: answer.class,
+    reason: failure?.reason ?? null,
+    message: failure?.message ?? null,
+    clockAheadSeconds: clockAhead(answer, times.sentAt, times.answeredAt),
+  };
+}
+
+/** Returns 0 if the evaluation time of the server lies between sending and answer on the local clock. */
+function clockAhead(answer: Answer, sentAt: Instant, answeredAt: Instant): number | null {
+  if (answer.class !== 'value' && answer.class !== 'partial') return null;
+  const { evaluatedAt } = answer;
+  return evaluatedAt > answeredAt
+    ? secondsBetween(answeredAt, evaluatedAt)
+    : Math.min(0, secondsBetween(sentAt, evaluatedAt));
+}
+
+/** Limits the own queries of each namespace in a round. */
+interface QueryLimits {
+  /** Counts a query that is not sent for another one already. Returns the failure if it exceeds the number; null: it does not. */
+  readonly count: (round: number, owners: readonly QueryOwner[]) => Answer | null;
+  /** Returns the failure if the queries of the namespace have taken their time in this and earlier rounds. */
+  readonly whyNoTime: (owners: readonly QueryOwner[]) => Answer | null;
+}
+
+/**
+ * Creates the limits of a data source; null: there are none. A query that several namespaces need fails only if all of
+ * them exceed a limit, and each pays its part of the time. What a namespace takes beyond its seconds is taken from those
+ * of its next rounds.
+ */
+function createQueryLimits(options: {
+  readonly config: SourceConfig;
+  readonly accounts: NamespaceAccounts;
+  /** Called for each query that is not sent. */
+  readonly onOverLimit: (namespace: string) => void;
+}): QueryLimits | null {
+  const { config, accounts, onOverLimit } = options;
+  const { maxQueriesPerNamespace = Infinity, maxQuerySecondsPerNamespace = Infinity } = config;
+  if (maxQueriesPerNamespace === Infinity && maxQuerySecondsPerNamespace === Infinity) return null;
+
+  const accountOf = (round: number, { namespace }: QueryOwner): NamespaceAccount => {
+    const account = accounts.of(namespace);
+    if (round > account.round) {
+      account.round = round;
+      account.queries = 0;
+      account.leftSeconds = Math.min(0, account.leftSeconds) + maxQuerySecondsPerNamespace;
+    }
+    return account;
+  };
+  const refuse = (owners: readonly QueryOwner[], why: string): Answer => {
+    for (const { namespace } of owners) onOverLimit(namespace);
+    const names = owners.map(({ namespace }) => namespace).join(', ');
+    return {
+      class: 'failed',
+      reason: 'over_limit',
+      message: `not sent: the queries of namespace ${names} ${why}`,
+    };
+  };
+
+  return {
+    count: (round, owners) => {
+      if (owners.length === 0) return null;
+      let isWithin = false;
+      for (const owner of owners) {
+        const account = accountOf(round, owner);
+        account.queries += 1;
+        isWithin ||= account.queries <= maxQueriesPerNamespace;
+      }
+      const field = `prometheus.${config.name}.maxQueriesPerNamespace`;
+      return isWithin
+        ? null
+        : refuse(owners, `are more than ${maxQueriesPerNamespace} in a round (${field})`);
+    },
+    whyNoTime: (owners) => {
+      if (owners.length === 0 || owners.some(({ namespace }) => accounts.of(namespace).leftSeconds > 0))
+        return null;
+      const field = `prometheus.${config.name}.maxQuerySecondsPerNamespace`;
+      return refuse(owners, `have taken more than ${maxQuerySecondsPerNamespace} s in a round (${field})`);
+    },
+  };
 }

@@ -1,5 +1,4 @@
 import type { PrometheusClient } from '../client/client.js';
-import type { AskOptions } from './queue.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 
 export interface Recognition {
@@ -7,7 +6,10 @@ export interface Recognition {
    * Queries the server in every round until it answers. Resolves when the queries of the round may be sent; only the
    * first round waits. Null: no need to wait.
    */
-  readonly begin: (options: AskOptions) => Promise<void> | null;
+  readonly begin: (options: {
+    readonly seconds: number;
+    readonly signal: AbortSignal;
+  }) => Promise<void> | null;
   readonly config: () => SourceConfig;
 }
 

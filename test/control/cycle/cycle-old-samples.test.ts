@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import type { RoundAnswers } from '../../../src/prometheus/metric-source.js';
 import { createMetricSource } from '../../../src/prometheus/metric-source.js';
 import type { SourceConfig } from '../../../src/prometheus/data-source/source-config.js';
 import { addSeconds } from '../../../src/units/time.js';
 import { aSource } from '../../support/builders.js';
+import { startRound } from '../../prometheus/fakes.js';
 import { answerOf, World } from '../world.js';
 
 const RANGE_SECONDS = 120;
@@ -54,9 +54,7 @@ class LateWorld extends World {
   override async nextCycle() {
     this.clock.advance(15_000);
     this.cluster.statusReplicas = this.cluster.specReplicas;
-    const due = [{ scaler: this.scaler, periodSeconds: 15 }];
-    const answers: RoundAnswers = this.#source.startRound(due, new AbortController().signal);
-    return this.cycle({ answers });
+    return this.cycle({ answers: startRound(this.#source, [this.scaler]) });
   }
 }
 

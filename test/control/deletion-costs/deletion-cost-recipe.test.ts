@@ -10,6 +10,7 @@ import { type RunningPrometheus, startPrometheus } from '../../../src/cli/demo/p
 import { createMetricSource } from '../../../src/prometheus/metric-source.js';
 import { type PodRanking, rankPods } from '../../../src/prometheus/pod-ranking.js';
 import { readScalers } from '../../../src/scaler/read/read-scalers.js';
+import { startRound } from '../../prometheus/fakes.js';
 import { aPod, aSource } from '../../support/builders.js';
 
 jest.setTimeout(240_000);
@@ -69,8 +70,8 @@ async function ask(): Promise<PodRanking> {
     onQuery: () => undefined,
   });
   for (let tries = 0; tries < 100; tries += 1) {
-    const round = source.startRound([{ scaler, periodSeconds: 15 }], new AbortController().signal);
-    const answer = (await round.ranking?.(scaler)) ?? null;
+    const round = startRound(source, [scaler]);
+    const answer = await round.ranking(scaler);
     if (answer?.class === 'value') return rankPods(answer, 'shop', OURS);
     if (answer?.class !== 'missing') throw new Error(JSON.stringify(answer));
     await new Promise((resolve) => setTimeout(resolve, 100));

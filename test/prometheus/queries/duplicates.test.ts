@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { findPrometheus } from '../../../src/cli/demo/programs/find-prometheus.js';
 import { type RunningPrometheus, startPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';
-import { createMetricSource, type RoundAnswers } from '../../../src/prometheus/metric-source.js';
+import { createMetricSource } from '../../../src/prometheus/metric-source.js';
 import { aSource, scalerOf } from '../../support/builders.js';
 import { remoteWrite, type WrittenSeries } from '../../support/remote-write.js';
 import { type RunningVictoriaMetrics, startVictoriaMetrics } from '../../support/victoria-metrics.js';
-import { realClock } from '../fakes.js';
+import { realClock, startRound } from '../fakes.js';
 
 /** Downloading the programs on a fresh machine counts toward the first test. */
 const START_MS = 240_000;
@@ -98,15 +98,14 @@ async function found(
     },
     { namespace },
   );
-  const round = metrics.startRound([{ scaler, periodSeconds: 15 }], new AbortController().signal);
+  const round = startRound(metrics, [scaler]);
   const answers = await round.of(scaler);
   const valuesOf = (index: number): readonly number[] => {
     const answer = answers[index];
     return answer?.class === 'value' ? answer.series.map(({ value }) => Math.round(value * 100) / 100) : [];
   };
-  const again = metrics.startRound([], new AbortController().signal);
-  await again.ageOf('default');
-  return { cores: valuesOf(0), bytes: valuesOf(1), reported: round.duplicates?.(scaler) ?? null, times };
+  await startRound(metrics, [scaler]).of(scaler);
+  return { cores: valuesOf(0), bytes: valuesOf(1), reported: round.duplicates(scaler) ?? null, times };
 }
 
 describe.each(['Prometheus', 'VictoriaMetrics'])('duplicate series in the data of %s', (engine) => {
@@ -176,15 +175,15 @@ describe.each(['Prometheus', 'VictoriaMetrics'])('duplicate series in the data o
       metrics: [{ external: { metric: { name: 'rps' }, query, target } }],
     });
     const { signal } = new AbortController();
-    const start = (): RoundAnswers => metrics.startRound([{ scaler, periodSeconds: 15 }], signal);
+    const start = () => startRound(metrics, [scaler], signal);
     // The first round detects the flavor of the server.
     await start().of(scaler);
     const round = start();
     await round.of(scaler);
-    for (let turn = 0; turn < 100 && round.duplicates?.(scaler) == null; turn += 1)
+    for (let turn = 0; turn < 100 && round.duplicates(scaler) == null; turn += 1)
       await new Promise((resolve) => setTimeout(resolve, isTwice ? 20 : 2));
 
-    expect(round.duplicates?.(scaler) ?? null).toEqual(
+    expect(round.duplicates(scaler) ?? null).toEqual(
       isTwice
         ? [
             'metric "rps": each series of the query has 2 copies, by prometheus_replica p0, p1: counted 2 times',

@@ -5,7 +5,7 @@ import type { MetricSpec } from '../../../src/scaler/spec.js';
 import { aSource } from '../../support/builders.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { fakeEngine } from '../fake-engine.js';
-import { values } from '../fakes.js';
+import { startRound, values } from '../fakes.js';
 import { due } from '../rounds-rig.js';
 
 const metric: MetricSpec = {
@@ -82,8 +82,8 @@ async function rounds(
     sizes = [];
     let withValue = 0;
     const before = engine.usedSeconds();
-    const answers = source.startRound(scalers, new AbortController().signal);
-    for (const { scaler } of scalers)
+    const answers = startRound(source, scalers);
+    for (const scaler of scalers)
       void answers.of(scaler).then(([answer]) => (withValue += Number(answer?.class === 'value')));
     await clock.advanceAndSettle(15_000);
     had.push({ values: withValue, engineSeconds: engine.usedSeconds() - before, sizes });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import type { SourceConfig } from '../../../src/prometheus/data-source/source-config.js';
-import { createMetricSource, type RoundAnswers } from '../../../src/prometheus/metric-source.js';
-import type { DueScaler } from '../../../src/prometheus/queries/round-plan.js';
+import { createMetricSource } from '../../../src/prometheus/metric-source.js';
+import type { Scaler } from '../../../src/scaler/spec.js';
 import { toSamples } from '../../../src/prometheus/samples.js';
 import { aPod, aSource, cpuMetric, at } from '../../support/builders.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { values } from '../fakes.js';
+import { type AwaitedRound, startRound, values } from '../fakes.js';
 import { due } from '../rounds-rig.js';
 
 const CPU = 'sum by (namespace, pod, container) (rate(cpu_seconds_total{namespace=~"$namespaces"}[$window]))';
@@ -41,10 +41,11 @@ function setUp(overrides: Partial<SourceConfig> = UNSET) {
     onQuery: () => undefined,
     createClient: () => ({ query, startTime: () => Promise.resolve(at(-100_000)) }),
   });
-  const round = async (...scalers: readonly DueScaler[]): Promise<RoundAnswers> => {
-    const started = metrics.startRound(scalers, new AbortController().signal);
-    await Promise.all(scalers.map(({ scaler }) => started.of(scaler)));
+  const round = async (...scalers: readonly Scaler[]): Promise<AwaitedRound> => {
+    const started = startRound(metrics, scalers);
+    const answered = Promise.all(scalers.map(started.of));
     await clock.advanceAndSettle(15_000);
+    await answered;
     return started;
   };
   /** Returns the window of each of the rounds, which follow each other after 15 s. */
@@ -197,9 +198,9 @@ describe('the window of resource queries', () => {
     const observed: unknown[] = [];
     for (const seconds of [0, 15]) {
       const answers = await round(WEB);
-      const results = await answers.of(WEB.scaler);
+      const results = await answers.of(WEB);
       const context = { pods: [aPod('a')], now: at(seconds), sources: answers.sources ?? sources };
-      const samples = toSamples(WEB.scaler, results, context);
+      const samples = toSamples(WEB, results, context);
       observed.push(samples[0]);
     }
 

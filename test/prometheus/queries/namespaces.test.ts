@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
-import { createResourceBatches } from '../../../src/prometheus/queries/namespaces.js';
-import type { TimedAnswer } from '../../../src/prometheus/queries/answer-kinds.js';
+import { createNamespaceQueries } from '../../../src/prometheus/queries/namespaces.js';
+import type { TimedAnswer } from '../../../src/prometheus/queries/merged-query.js';
 import { aSource } from '../../support/builders.js';
 import { instantFromSeconds } from '../../../src/units/time.js';
 import { values } from '../fakes.js';
@@ -18,13 +18,10 @@ const TOO_LARGE: Answer = { class: 'failed', reason: 'too_large', message: 'too 
 
 /** Rounds of namespaces with these numbers of series; returns the namespaces of each query. */
 function start(maxSeries: number, scalers = SCALERS) {
-  const batches = createResourceBatches(
-    aSource({ maxSeries, resourceQueries: { cpu: '$namespaces' } }),
-    'cpu',
-    (error) => {
-      throw error;
-    },
-  );
+  const source = aSource({ maxSeries, resourceQueries: { cpu: '$namespaces' } });
+  const queries = createNamespaceQueries('cpu', (error) => {
+    throw error;
+  });
   let round = 0;
   return async (
     series: Readonly<Record<string, number>>,
@@ -32,9 +29,9 @@ function start(maxSeries: number, scalers = SCALERS) {
     most = Infinity,
   ): Promise<readonly string[]> => {
     const asked: string[] = [];
-    const askQuery = (query: string): Promise<TimedAnswer> => {
-      asked.push(query.slice(1, -1));
-      const all = query
+    const query = (text: string): Promise<TimedAnswer> => {
+      asked.push(text.slice(1, -1));
+      const all = text
         .slice(1, -1)
         .split('|')
         .flatMap((namespace) =>
@@ -48,7 +45,8 @@ function start(maxSeries: number, scalers = SCALERS) {
     };
     round += 1;
     const now = instantFromSeconds(15 * round);
-    const answerOf = batches.ask(due, { round, budget: { left: 20, source: { left: 40 } }, askQuery, now });
+    const budget = { left: 20, source: { left: 40 } };
+    const answerOf = queries.send(due, { round, budget, source, query, now });
     await Promise.all(Array.from(due.keys(), answerOf));
     return asked;
   };

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
-import type { DueScaler } from '../../../src/prometheus/queries/round-plan.js';
 import type { MetricSpec, Scaler } from '../../../src/scaler/spec.js';
 import { cpuMetric } from '../../support/builders.js';
 import { ManualClock } from '../../support/manual-clock.js';
@@ -22,10 +21,9 @@ describe('queries of a round that evaluate each pod on its own', () => {
   const metric: MetricSpec = { ...pods, target: { type: 'AverageValue', milli: 1000n } };
   const END = '-[a-z0-9]+-[a-z0-9]{5}';
   const podsOf = (text: string): Answer => values([{ labels: { pod: text }, value: 1 }]);
-  const ranked = (one: DueScaler, ranking = query): DueScaler => {
-    const { scaler } = one;
+  const ranked = (scaler: Scaler, ranking = query): Scaler => {
     const podDeletionCost = { source: 'default', query: ranking } as Scaler['spec']['podDeletionCost'];
-    return { ...one, scaler: { ...scaler, spec: { ...scaler.spec, podDeletionCost } } };
+    return { ...scaler, spec: { ...scaler.spec, podDeletionCost } };
   };
 
   it('are sent once for the workloads of a namespace', async () => {
@@ -39,16 +37,6 @@ describe('queries of a round that evaluate each pod on its own', () => {
     expect(asked.toSorted()).toEqual([written(`web${END}`, 'pay'), written(`(?:api|web)${END}`)]);
     expect([web, api]).toEqual([podsOf(written(`(?:api|web)${END}`)), web]);
     await expect(round.of('pay/web')).resolves.toEqual([podsOf(written(`web${END}`, 'pay'))]);
-  });
-
-  it('are sent apart for scalers with another sync period, which are not always due', async () => {
-    const { start, asked } = setUp(podsOf);
-    const one = due([metric], 'shop', 'api');
-    const slow = { ...one.scaler, spec: { ...one.scaler.spec, syncPeriodSeconds: 60 } };
-
-    await start(due([metric]), { scaler: slow, periodSeconds: 60 }).of('shop/web');
-
-    expect(asked.toSorted()).toEqual([written(`api${END}`), written(`web${END}`)]);
   });
 
   it('are sent apart if they aggregate pods', async () => {

@@ -1,18 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
+import { INTERNAL_ERROR } from '../../../src/prometheus/answers/answer.js';
 import { createMetricSource } from '../../../src/prometheus/metric-source.js';
-import type { DueScaler } from '../../../src/prometheus/queries/round-plan.js';
-import { aScaler, aSource, externalMetric } from '../../support/builders.js';
+import { aSource, externalMetric } from '../../support/builders.js';
 import { ManualClock, settle } from '../../support/manual-clock.js';
-import { values } from '../fakes.js';
+import { startRound, values } from '../fakes.js';
+import { due } from '../rounds-rig.js';
 
 const SCALERS = 50;
-
-const dueOf = (index: number): DueScaler => ({
-  scaler: aScaler([externalMetric({ query: `q${index}` })], 'shop', `web-${index}`),
-  periodSeconds: 15,
-});
-const last = dueOf(SCALERS - 1);
-const due: readonly DueScaler[] = [...Array.from({ length: SCALERS - 1 }, (_, index) => dueOf(index)), last];
+const scalers = Array.from({ length: SCALERS }, (_, index) =>
+  due([externalMetric({ query: `q${index}` })], 'shop', `web-${index}`),
+);
 
 /** Each look at the clock takes `msPerStep`. */
 function setUp(msPerStep: number) {
@@ -20,23 +17,39 @@ function setUp(msPerStep: number) {
   let usedMs = 0;
   const monotonicMs = (): number => clock.monotonicMs() + (usedMs += msPerStep);
   const asked: string[] = [];
+  const faults: unknown[] = [];
+  const settings = aSource({ maxConcurrentQueries: 1000 });
+  let defect: Error | null = null;
   const metrics = createMetricSource({
-    sources: new Map([['default', aSource({ maxConcurrentQueries: 1000 })]]),
+    sources: new Map([['default', settings]]),
     clock: { now: clock.now, random: clock.random, after: clock.after, monotonicMs },
     onQuery: () => undefined,
+    onFault: (error) => faults.push(error),
     createClient: () => ({
       query: (query) => {
-        asked.push(query);
+        if (query.startsWith('q')) asked.push(query);
         return Promise.resolve(values([{ labels: {}, value: Number(query.slice(1)) }]));
       },
       startTime: () => Promise.resolve(null),
+      fittingConfig: () => {
+        if (defect !== null) throw defect;
+        return settings;
+      },
     }),
   });
-  const start = () => metrics.startRound(due, new AbortController().signal);
   const runTurns = async () => {
-    for (let turn = 0; turn < SCALERS; turn += 1) await clock.advanceAndSettle(0);
+    for (let turn = 0; turn < 3 * SCALERS; turn += 1) await clock.advanceAndSettle(0);
+    // Two reads of the age of a source are 100 ms apart.
+    await clock.advanceAndSettle(1000);
   };
-  return { runTurns, asked, start };
+  return {
+    runTurns,
+    asked,
+    faults,
+    breakDown: (error: Error | null) => (defect = error),
+    setScalers: () => metrics.setScalers(scalers),
+    start: () => startRound(metrics, scalers),
+  };
 }
 
 describe('a round that takes many turns', () => {
@@ -45,51 +58,48 @@ describe('a round that takes many turns', () => {
     inOneTurn.start();
     await settle();
     const inTurns = setUp(0.5);
+    inTurns.setScalers();
 
     const round = inTurns.start();
     await settle();
     const askedAtFirst = inTurns.asked.length;
-    const answers = due.map(({ scaler }) => round.of(scaler));
+    const answers = scalers.map((scaler) => round.of(scaler));
     await inTurns.runTurns();
 
     expect(askedAtFirst).toBeLessThan(SCALERS);
     expect(inOneTurn.asked).toHaveLength(SCALERS);
     expect(inTurns.asked).toEqual(inOneTurn.asked);
-    expect((await Promise.all(answers)).map(([answer]) => answer?.class)).toEqual(due.map(() => 'value'));
-    await expect(round.of(aScaler([], 'shop', 'unknown'))).rejects.toThrow(
-      'shop/unknown is not part of this round',
-    );
+    expect((await Promise.all(answers)).map(([answer]) => answer?.class)).toEqual(scalers.map(() => 'value'));
   });
 
-  it('has sent all its queries when the next round starts', async () => {
+  it('sends all its queries before those of the next round', async () => {
     const { asked, start, runTurns } = setUp(0.5);
     start();
     const second = start();
-    await settle();
+    await runTurns();
 
     expect(new Set(asked.slice(0, SCALERS)).size).toBe(SCALERS);
-    const answer = second.of(last.scaler);
-    await runTurns();
-    expect((await answer)[0]?.class).toBe('value');
+    expect(asked).toHaveLength(2 * SCALERS);
+    const answers = await Promise.all(scalers.map((scaler) => second.of(scaler)));
+    expect(answers.flat().map((answer) => answer.class)).toEqual(scalers.map(() => 'value'));
   });
+});
 
-  it('says until when its queries are being sent, and then has one promise for an answer', async () => {
-    const { start, runTurns } = setUp(0.5);
-    const round = start();
-    const [one] = due;
-    if (one === undefined) throw new Error('no scaler');
-    const sending = round.sending?.() ?? null;
-    expect(sending).not.toBeNull();
+describe('an internal error before the queries of a round are sent', () => {
+  it('is reported, and no scaler has a value or waits for ever; the next round has values', async () => {
+    const { start, faults, breakDown, runTurns } = setUp(0);
+    const error = new Error('defect');
+    breakDown(error);
+    const failed = start();
+    await settle();
+    breakDown(null);
+    const next = start();
     await runTurns();
-    await sending;
 
-    expect(round.sending?.()).toBeNull();
-    expect(round.of(one.scaler)).toBe(round.of(one.scaler));
-  });
-
-  it('tells of no duplicates while its queries are not sent, instead of an error', () => {
-    const { start } = setUp(0.5);
-
-    expect(start().duplicates?.(last.scaler)).toBeNull();
+    expect((await Promise.all(scalers.map((scaler) => failed.of(scaler)))).flat()).toEqual(
+      scalers.map(() => INTERNAL_ERROR),
+    );
+    expect(faults).toEqual([error]);
+    await expect(next.of(scalers[0] ?? due([]))).resolves.toMatchObject([{ class: 'value' }]);
   });
 });

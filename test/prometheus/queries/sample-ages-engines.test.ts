@@ -4,7 +4,7 @@ import type { MetricSpec } from '../../../src/scaler/spec.js';
 import { aSource, cpuMetric, externalMetric } from '../../support/builders.js';
 import { type FilledServer, type ServerName, startFilled } from '../../support/filled-server.js';
 import type { WrittenSeries } from '../../support/remote-write.js';
-import { realClock } from '../fakes.js';
+import { realClock, startRound } from '../fakes.js';
 import { due } from '../rounds-rig.js';
 
 /*
@@ -140,9 +140,9 @@ describe.each(['Prometheus', 'VictoriaMetrics'] satisfies readonly ServerName[])
         },
       });
       const scaler = due([metric]);
-      const round = metrics.startRound([scaler], new AbortController().signal);
+      const round = startRound(metrics, [scaler]);
       const checked = { metrics: new Set([0]), pods: new Set(PODS), mayBeKept: false };
-      const [why] = (await round.whyOld?.(scaler.scaler, checked)) ?? [];
+      const [why] = await round.whyOld(scaler, checked);
       return why ?? null;
     };
 

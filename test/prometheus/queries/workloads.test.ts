@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
-import { createPodsBatches } from '../../../src/prometheus/queries/workloads.js';
+import { createWorkloadQueries } from '../../../src/prometheus/queries/workloads.js';
 import { SPLITS_PER_NAMESPACE } from '../../../src/prometheus/queries/merged-query.js';
 import { patternText, podsPatternOf } from '../../../src/promql/pods-pattern.js';
 import { values } from '../fakes.js';
@@ -25,7 +25,7 @@ const patternsOf = (names: readonly string[]) =>
 
 /** Rounds of the same workloads; `respond` gets the names in a query. */
 function start(names: readonly string[], query = QUERY) {
-  const batches = createPodsBatches(query, fail);
+  const merged = createWorkloadQueries(query, fail);
   const patterns = patternsOf(names);
   let round = 0;
   return async (
@@ -37,16 +37,16 @@ function start(names: readonly string[], query = QUERY) {
     }: { readonly seconds?: number | null; readonly asked?: typeof patterns; readonly splits?: number } = {},
   ) => {
     const queries: (readonly string[])[] = [];
-    const askQuery = (text: string) => {
+    const queryText = (text: string) => {
       const list = /"(?:\(\?:)?([\w|]*)\)?-\[0-9\]\+"/.exec(text)?.[1]?.split('|') ?? [];
       queries.push(list);
       return Promise.resolve({ answer: respond(list), seconds });
     };
     round += 1;
-    const answer = batches.ask(asked, {
+    const answer = merged.send(asked, {
       round,
       budget: { left: splits, source: { left: splits } },
-      askQuery,
+      query: queryText,
       limit: LIMIT,
     });
     const answers: Record<string, Answer | null> = {};
@@ -93,17 +93,17 @@ describe('a query for the pods of several workloads', () => {
   });
 
   it('is the query of a workload if there is only one', () => {
-    const batches = createPodsBatches(QUERY, fail);
+    const merged = createWorkloadQueries(QUERY, fail);
     const asked: string[] = [];
-    const askQuery = (query: string) => {
+    const queryText = (query: string) => {
       asked.push(query);
       return Promise.resolve({ answer: answerOf([]), seconds: 0 });
     };
 
-    batches.ask(patternsOf(['a.b']), {
+    merged.send(patternsOf(['a.b']), {
       round: 1,
       budget: { left: 0, source: { left: 0 } },
-      askQuery,
+      query: queryText,
       limit: LIMIT,
     });
 
@@ -111,11 +111,11 @@ describe('a query for the pods of several workloads', () => {
   });
 
   it('answers for its workloads only', () => {
-    const askQuery = () => Promise.resolve({ answer: answerOf([]), seconds: 0 });
-    const answer = createPodsBatches(QUERY, fail).ask(patternsOf(['a']), {
+    const queryText = () => Promise.resolve({ answer: answerOf([]), seconds: 0 });
+    const answer = createWorkloadQueries(QUERY, fail).send(patternsOf(['a']), {
       round: 1,
       budget: { left: 0, source: { left: 0 } },
-      askQuery,
+      query: queryText,
       limit: LIMIT,
     });
 

@@ -8,7 +8,7 @@ import { toSamples } from '../../../src/prometheus/samples.js';
 import { aPod, aSource, cpuMetric, externalMetric } from '../../support/builders.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { fakeEngine } from '../fake-engine.js';
-import { values } from '../fakes.js';
+import { startRound, values } from '../fakes.js';
 import { due } from '../rounds-rig.js';
 
 const ONE = values([{ labels: { namespace: 'greedy', pod: 'p', container: 'c' }, value: 1 }]);
@@ -38,12 +38,18 @@ function setUp(limits: Partial<SourceConfig>, { count = 5, seconds = 1, shared =
   const round = async () => {
     over.length = 0;
     engine.sent.length = 0;
-    const answers = source.startRound([greedy, modest], new AbortController().signal);
-    const both = Promise.all([answers.of(greedy.scaler), answers.of(modest.scaler)]);
+    const answers = startRound(source, [greedy, modest]);
+    const both = Promise.all([answers.of(greedy), answers.of(modest)]);
     await clock.advanceAndSettle(15_000);
     const [ofGreedy, ofModest] = await both;
-    const { scaler } = greedy;
-    return { ofGreedy, ofModest, over: [...over], sent: engine.sent.length, scaler, now: clock.now() };
+    return {
+      ofGreedy,
+      ofModest,
+      over: [...over],
+      sent: engine.sent.length,
+      scaler: greedy,
+      now: clock.now(),
+    };
   };
   return round;
 }

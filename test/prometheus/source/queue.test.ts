@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer, FailureReason } from '../../../src/prometheus/answers/answer.js';
 import { isServerFailure } from '../../../src/prometheus/answers/answer.js';
-import { createQueryQueue, type QueryOrder } from '../../../src/prometheus/source/queue.js';
+import { createQueryQueue, type SendOptions } from '../../../src/prometheus/source/queue.js';
 import type { QueryOptions } from '../../../src/prometheus/client/request.js';
 import { aSource } from '../../support/builders.js';
 import { ManualClock, settle } from '../../support/manual-clock.js';
@@ -40,8 +40,8 @@ function setUp(first: Answer | 'silent' = failure()) {
     },
   });
   const { signal } = new AbortController();
-  const ask = (query: string, order: Partial<QueryOrder> = {}): Promise<Answer> =>
-    queue.ask(query, { seconds: 7, signal, round: 1, ...order });
+  const ask = (query: string, order: Partial<SendOptions> = {}): Promise<Answer> =>
+    queue.query(query, { seconds: 7, signal, round: 1, ...order });
   const round = (number: number, count: number, name = 'q'): Promise<readonly Answer[]> =>
     Promise.all(Array.from({ length: count }, (_, index) => ask(`${name}${index}`, { round: number })));
   const finish = (answer: Answer): void => {

@@ -5,7 +5,7 @@ import {
   findQueryDuplicates,
 } from '../../../prometheus/queries/find-duplicates.js';
 import type { Answer } from '../../../prometheus/answers/answer.js';
-import { metricQuery } from '../../../prometheus/queries/compile.js';
+import { metricQuery } from '../../../prometheus/queries/scaler-queries.js';
 import type { MetricSpec, Scaler } from '../../../scaler/spec.js';
 import { addSeconds, type Instant } from '../../../units/time.js';
 import { CommandError } from '../../process/io.js';

@@ -3,7 +3,7 @@ import type { ErrorSample, Pod, Sample } from '../../../decision/snapshot/snapsh
 import { KubernetesError } from '../../../kubernetes/api/types.js';
 import type { Answer } from '../../../prometheus/answers/answer.js';
 import { toSample } from '../../../prometheus/samples.js';
-import { metricQuery } from '../../../prometheus/queries/compile.js';
+import { metricQuery } from '../../../prometheus/queries/scaler-queries.js';
 import { labelOf, selectSeries } from '../../../prometheus/answers/columns.js';
 import { checkPatterns } from '../../../scaler/rules/query-result-rules.js';
 import { type MetricSpec, scalerKey } from '../../../scaler/spec.js';

@@ -1,6 +1,6 @@
 import { oldAfterSeconds, type TargetAge, whyOld } from '../../../prometheus/source/judge-ages.js';
 import { maxAgeOf } from '../../../prometheus/queries/sample-ages.js';
-import { metricQuery } from '../../../prometheus/queries/compile.js';
+import { metricQuery } from '../../../prometheus/queries/scaler-queries.js';
 import {
   type CheckedSelector,
   readIntervals,

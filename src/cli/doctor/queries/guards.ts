@@ -1,6 +1,6 @@
 import type { Answer } from '../../../prometheus/answers/answer.js';
 import { applyChecks, type MetricChecks } from '../../../prometheus/queries/checks.js';
-import { metricChecks } from '../../../prometheus/queries/compile.js';
+import { metricChecks } from '../../../prometheus/queries/scaler-queries.js';
 import type { MetricSpec, Scaler } from '../../../scaler/spec.js';
 import type { CheckResult, ResultBuilder } from '../report/check-result.js';
 import type { SourceContext } from '../context/context.js';

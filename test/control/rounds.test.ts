@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { runRounds } from '../../../src/control/rounds/rounds.js';
-import type { Round } from '../../../src/control/rounds/rounds.js';
-import { ManualClock } from '../../support/manual-clock.js';
+import { createInFlight, runRounds } from '../../src/control/rounds.js';
+import type { Round } from '../../src/control/rounds.js';
+import { ManualClock } from '../support/manual-clock.js';
 
 function start(periodSeconds: number, clock = new ManualClock(), startMs = clock.monotonicMs()) {
   const stop = new AbortController();
@@ -88,5 +88,45 @@ describe('runRounds after 40 s without a run', () => {
     await clock.advanceAndSettle(5000);
     expect(rounds).toHaveLength(3);
     expect(rounds[2]).toMatchObject({ missed: 0, latenessSeconds: 0 });
+  });
+});
+
+/** Notes whether the promise has resolved. */
+async function isResolved(promise: Promise<void>): Promise<boolean> {
+  let resolved = false;
+  void promise.then(() => (resolved = true));
+  for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
+  return resolved;
+}
+
+describe('createInFlight', () => {
+  it('waits for nothing without work', async () => {
+    expect(await isResolved(createInFlight().untilNone())).toBe(true);
+  });
+
+  it('waits until the last of 2 has ended, for all that wait', async () => {
+    const inFlight = createInFlight();
+    inFlight.begin();
+    inFlight.begin();
+    const waiting = [inFlight.untilNone(), inFlight.untilNone()];
+
+    inFlight.end();
+    const afterOne = await Promise.all(waiting.map(isResolved));
+    inFlight.end();
+    const afterBoth = await Promise.all(waiting.map(isResolved));
+
+    expect([afterOne, afterBoth]).toEqual([
+      [false, false],
+      [true, true],
+    ]);
+  });
+
+  it('waits again for work that begins later', async () => {
+    const inFlight = createInFlight();
+    inFlight.begin();
+    inFlight.end();
+    inFlight.begin();
+
+    expect(await isResolved(inFlight.untilNone())).toBe(false);
   });
 });

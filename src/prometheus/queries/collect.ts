@@ -1,0 +1,180 @@
+import type { Scaler } from '../../scaler/spec.js';
+import type { Clock } from '../../units/clock.js';
+import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
+import { ageKey, type SourceAge, urlIndexOf } from '../source/age.js';
+import { applyChecks } from './checks.js';
+import type { Plan } from './compile.js';
+import { type MetricQuery, ownKey, type ScalerQueries } from './scaler-queries.js';
+
+/** What a decision waits for. */
+export interface Readings {
+  /** In the order of `spec.metrics`. */
+  readonly results: readonly Answer[];
+  /** By `ageKey`, of the servers that have answered; read after the results. */
+  readonly ages: ReadonlyMap<string, SourceAge>;
+  /** Monotonic time at which the round began. */
+  readonly sinceMs: number;
+}
+
+export interface Collector {
+  /** Takes the answer with a key. Only the first one counts. */
+  readonly take: (key: string, answer: Answer) => void;
+  /** Returns the answer with a key; undefined: it has not arrived. */
+  readonly get: (key: string) => Answer | undefined;
+  /** Resolves when the answer with a key has arrived. */
+  readonly wait: (key: string) => Promise<Answer>;
+}
+
+/** Counts the missing answers of each scaler of a plan, and calls `onReady` once for each one, when it misses none. */
+export function createCollector(
+  plan: Plan,
+  parts: {
+    readonly sinceMs: number;
+    readonly readAge: (source: string, urlIndex: number | undefined) => Promise<SourceAge>;
+    readonly ready: ReadyQueue;
+    /** Must not throw. */
+    readonly onReady: (scaler: Scaler, readings: Readings) => void;
+    readonly onFault: (error: unknown) => void;
+  },
+): Collector {
+  const { sinceMs, readAge, ready, onReady, onFault } = parts;
+  const answers = new Map<string, Answer>();
+  const missing = plan.scalers.map(({ awaited }) => awaited.length);
+  const listeners = new Map<string, ((answer: Answer) => void)[]>();
+  let answered: ScalerQueries[] = [];
+
+  const addAnswered = (scaler: ScalerQueries | undefined): void => {
+    if (scaler === undefined) return;
+    answered.push(scaler);
+    if (answered.length === 1) void Promise.resolve().then(finishAnswered);
+  };
+  /**
+   * Ages are read after the answers: the server may have restarted since an earlier read, whose age would then not apply
+   * to the new answers. Scalers whose last answer has arrived at the same time share a read.
+   */
+  const finishAnswered = async (): Promise<void> => {
+    const scalers = answered;
+    answered = [];
+    let results = scalers.map((scaler) => resultsOf(scaler, answers, onFault));
+    let ages: Readings['ages'] = new Map();
+    try {
+      ages = await agesOf(scalers, results, readAge);
+    } catch (error) {
+      onFault(error);
+      results = scalers.map(({ metrics }) => metrics.map(() => INTERNAL_ERROR));
+    }
+    for (const [index, { scaler }] of scalers.entries())
+      ready.add(() => onReady(scaler, { results: results[index] ?? [], ages, sinceMs }));
+  };
+
+  for (const scaler of plan.scalers) if (scaler.awaited.length === 0) addAnswered(scaler);
+  return {
+    take: (key, answer) => {
+      if (answers.has(key)) return;
+      answers.set(key, answer);
+      for (const index of plan.waiting.get(key) ?? []) {
+        const left = (missing[index] ?? 0) - 1;
+        missing[index] = left;
+        if (left === 0) addAnswered(plan.scalers[index]);
+      }
+      for (const resolve of listeners.get(key) ?? []) resolve(answer);
+    },
+    get: (key) => answers.get(key),
+    wait: (key) => {
+      const known = answers.get(key);
+      if (known !== undefined) return Promise.resolve(known);
+      return new Promise((resolve) => listeners.set(key, [...(listeners.get(key) ?? []), resolve]));
+    },
+  };
+}
+
+/** Returns the answers in the order of the metrics, after their checks. */
+function resultsOf(
+  { metrics }: ScalerQueries,
+  answers: ReadonlyMap<string, Answer>,
+  onFault: (error: unknown) => void,
+): readonly Answer[] {
+  try {
+    return metrics.map((metric) => resultOf(metric, answers));
+  } catch (error) {
+    onFault(error);
+    return metrics.map(() => INTERNAL_ERROR);
+  }
+}
+
+function resultOf(metric: MetricQuery, answers: ReadonlyMap<string, Answer>): Answer {
+  if (metric.kind === 'refused') return metric.answer;
+  const answerTo = (key: string): Answer => {
+    const answer = answers.get(key);
+    if (answer === undefined) throw new Error(`${key} is not part of this round`);
+    return answer;
+  };
+  const answer = answerTo(metric.key);
+  if (metric.kind !== 'own' || metric.checks === null) return answer;
+  const { source, checks } = metric;
+  const { guard, freshness } = checks;
+  return applyChecks(checks, {
+    answer,
+    guard: guard === null ? null : answerTo(ownKey(source, guard)),
+    freshness: freshness === null ? null : answerTo(ownKey(source, freshness.query)),
+  });
+}
+
+/** Reads the age of each server that has answered. */
+async function agesOf(
+  scalers: readonly ScalerQueries[],
+  results: readonly (readonly Answer[])[],
+  readAge: (source: string, urlIndex: number | undefined) => Promise<SourceAge>,
+): Promise<ReadonlyMap<string, SourceAge>> {
+  const ages = new Map<string, Promise<SourceAge>>();
+  for (const [index, { scaler }] of scalers.entries())
+    for (const [position, { source }] of scaler.spec.metrics.entries()) {
+      const answer = results[index]?.[position];
+      const key = ageKey(source, answer);
+      if (answer?.class !== 'failed' && !ages.has(key)) ages.set(key, readAge(source, urlIndexOf(answer)));
+    }
+  return new Map(await Promise.all(Array.from(ages, async ([key, age]) => [key, await age] as const)));
+}
+
+export interface ReadyQueue {
+  /** Calls `run` now or in a later turn. `run` must not throw. */
+  readonly add: (run: () => void) => void;
+}
+
+/** Cycles that run in one turn of the event loop: about 5 ms of work. */
+const AT_ONCE = 32;
+
+/**
+ * Calls what it is given in order, at most `atOnce` per turn of the event loop. One response may end the wait of 1,500
+ * scalers: without turns between their decisions, probes and the renewal of the Lease would wait 0.3 s.
+ */
+export function createReadyQueue(clock: Clock, atOnce = AT_ONCE): ReadyQueue {
+  let waiting: (() => void)[] = [];
+  let next = 0;
+  /** How many may still run in this turn. */
+  let left = atOnce;
+  let isTurnPlanned = false;
+
+  const runSome = (): void => {
+    if (next === waiting.length) return;
+    if (!isTurnPlanned) clock.after(0, beginTurn);
+    isTurnPlanned = true;
+    for (let run = waiting[next]; left > 0 && run !== undefined; run = waiting[next]) {
+      left -= 1;
+      next += 1;
+      run();
+    }
+    if (next === waiting.length) [waiting, next] = [[], 0];
+  };
+  const beginTurn = (): void => {
+    isTurnPlanned = false;
+    left = atOnce;
+    runSome();
+  };
+  return {
+    add: (run) => {
+      waiting.push(run);
+      runSome();
+    },
+  };
+}

@@ -1,0 +1,183 @@
+import { isReadAsZero } from '../../decision/samples/sample-rules.js';
+import { isByPod } from '../../promql/by-pod.js';
+import { patternText, type PodsPattern, podsPattern, podsPatternOf } from '../../promql/pods-pattern.js';
+import { substitute } from '../../promql/variables.js';
+import type { MetricSpec, Scaler } from '../../scaler/spec.js';
+import type { Answer } from '../answers/answer.js';
+import { isByNamespace, resourceQuery } from '../data-source/resource-queries.js';
+import type { SourceConfig } from '../data-source/source-config.js';
+import type { MetricChecks } from './checks.js';
+import { querySuspect, resourceSuspect, type Suspect } from './duplicate-watch.js';
+
+/** The queries of one scaler. */
+export interface ScalerQueries {
+  readonly scaler: Scaler;
+  /** In the order of `spec.metrics`. */
+  readonly metrics: readonly MetricQuery[];
+  /** What may count series twice, in the order of `metrics`; null: nothing is sent. */
+  readonly suspects: readonly (Suspect | null)[];
+  /** What its decision waits for: metrics and their checks, each key once. */
+  readonly awaited: readonly SentQuery[];
+  /** Null: the scaler ranks no pods, or never scales. */
+  readonly ranking: MetricQuery | null;
+}
+
+export type MetricQuery = SentQuery | { readonly kind: 'refused'; readonly answer: Answer };
+
+/** `key`: of its answer, among all answers of a round. `merged`: the same for queries that are sent as one. */
+export type SentQuery = { readonly key: string; readonly source: SourceConfig } & (
+  | { readonly kind: 'own'; readonly text: string; readonly checks: MetricChecks | null }
+  /** A resource, queried for several namespaces at once. */
+  | { readonly kind: 'namespaces'; readonly merged: string; readonly resource: string }
+  /** A query that evaluates each pod on its own, sent for several workloads at once. */
+  | {
+      readonly kind: 'workloads';
+      readonly merged: string;
+      /** All variables but `$pods` have values. */
+      readonly text: string;
+      readonly pattern: PodsPattern;
+      /** The text of the pattern. */
+      readonly pods: string;
+    }
+);
+
+export function scalerQueries(scaler: Scaler, sources: ReadonlyMap<string, SourceConfig>): ScalerQueries {
+  const metrics = scaler.spec.metrics.map((metric) => compileMetric(metric, scaler, sources));
+  const awaited = new Map<string, SentQuery>();
+  for (const metric of metrics)
+    if (metric.kind !== 'refused')
+      for (const query of [metric, ...checkQueries(metric)]) awaited.set(query.key, query);
+  return {
+    scaler,
+    metrics,
+    suspects: scaler.spec.metrics.map(({ type }, index) => suspectOf(metrics[index], scaler, type)),
+    awaited: [...awaited.values()],
+    ranking: compileRanking(scaler, sources),
+  };
+}
+
+function compileMetric(
+  metric: MetricSpec,
+  scaler: Scaler,
+  sources: ReadonlyMap<string, SourceConfig>,
+): MetricQuery {
+  const source = sourceFor(scaler, metric.source, sources);
+  if ('kind' in source) return source;
+  const isResource = metric.type === 'Resource' || metric.type === 'ContainerResource';
+  if (isResource && isByNamespace(source, metric.name)) {
+    const merged = `resource\n${source.name}\n${metric.name}\n${scaler.spec.syncPeriodSeconds}`;
+    return {
+      kind: 'namespaces',
+      key: `${merged}\n${scaler.namespace}`,
+      merged,
+      source,
+      resource: metric.name,
+    };
+  }
+  if (metric.type === 'Pods' && isByPod(metric.query)) return workloadQuery(metric.query, scaler, source);
+  const text = metricQuery(metric, scaler, source);
+  return text === null
+    ? refused('bad_query', `data source "${source.name}" has no resource query for "${metric.name}"`)
+    : { kind: 'own', key: ownKey(source, text), source, text, checks: metricChecks(metric, scaler) };
+}
+
+function compileRanking(scaler: Scaler, sources: ReadonlyMap<string, SourceConfig>): MetricQuery | null {
+  const { podDeletionCost, dryRun } = scaler.spec;
+  if (podDeletionCost === null || dryRun) return null;
+  const source = sourceFor(scaler, podDeletionCost.source, sources);
+  if ('kind' in source) return source;
+  if (isByPod(podDeletionCost.query)) return workloadQuery(podDeletionCost.query, scaler, source);
+  const text = substitute(podDeletionCost.query, variablesOf(scaler));
+  return { kind: 'own', key: ownKey(source, text), source, text, checks: null };
+}
+
+function sourceFor(
+  { namespace }: Scaler,
+  name: string,
+  sources: ReadonlyMap<string, SourceConfig>,
+): SourceConfig | Extract<MetricQuery, { readonly kind: 'refused' }> {
+  const source = sources.get(name);
+  if (source === undefined) return refused('bad_query', `the service config has no data source "${name}"`);
+  if (source.namespaces.length === 0 || source.namespaces.includes(namespace)) return source;
+  return refused('unauthorized', `namespace ${namespace} may not query data source "${source.name}"`);
+}
+
+function refused(
+  reason: 'bad_query' | 'unauthorized',
+  message: string,
+): Extract<MetricQuery, { readonly kind: 'refused' }> {
+  return { kind: 'refused', answer: { class: 'failed', reason, message } };
+}
+
+/**
+ * Only scalers with the same sync period share a query: the workloads, and so the text, would otherwise change from round
+ * to round.
+ */
+function workloadQuery(written: string, scaler: Scaler, source: SourceConfig): SentQuery {
+  const { scaleTargetRef, syncPeriodSeconds } = scaler.spec;
+  const { kind, name } = scaleTargetRef;
+  const text = substitute(written, { namespace: scaler.namespace, name });
+  const pattern = podsPatternOf(kind, name);
+  const pods = patternText(pattern);
+  const merged = `pods\n${source.name}\n${text}\n${syncPeriodSeconds}`;
+  return { kind: 'workloads', key: `${merged}\n${pods}`, merged, source, text, pattern, pods };
+}
+
+/** Returns the queries of guard and freshness. */
+function checkQueries(query: SentQuery): readonly SentQuery[] {
+  if (query.kind !== 'own' || query.checks === null) return [];
+  const { source, checks } = query;
+  return [checks.guard, checks.freshness?.query ?? null]
+    .filter((text) => text !== null)
+    .map((text) => ({ kind: 'own', key: ownKey(source, text), source, text, checks: null }));
+}
+
+/** Returns the key of the answer to a query that is sent as it is. */
+export function ownKey({ name }: SourceConfig, text: string): string {
+  return `own\n${name}\n${text}`;
+}
+
+function suspectOf(
+  query: MetricQuery | undefined,
+  { namespace }: Scaler,
+  type: MetricSpec['type'],
+): Suspect | null {
+  if (query === undefined || query.kind === 'refused') return null;
+  if (query.kind === 'namespaces') return resourceSuspect(query.resource, [namespace]);
+  return querySuspect(query.kind === 'own' ? query.text : substitute(query.text, { pods: query.pods }), type);
+}
+
+/** Returns the query of a metric for this scaler alone; null if its source has no query for the resource. */
+export function metricQuery(metric: MetricSpec, scaler: Scaler, source: SourceConfig): string | null {
+  if (metric.type === 'Resource' || metric.type === 'ContainerResource') {
+    return resourceQuery(source, metric.name, [scaler.namespace]);
+  }
+  return withVariables(metric.query, metric, scaler);
+}
+
+/** Returns null if the metric has neither guard nor freshness. */
+export function metricChecks(metric: MetricSpec, scaler: Scaler): MetricChecks | null {
+  if (metric.type !== 'Object' && metric.type !== 'External') return null;
+  const { guard, freshness } = metric;
+  if (guard === null && freshness === null) return null;
+  return {
+    guard: guard === null ? null : withVariables(guard, metric, scaler),
+    freshness:
+      freshness === null ? null : { ...freshness, query: withVariables(freshness.query, metric, scaler) },
+    isMissingZero: isReadAsZero(metric, 'missing'),
+  };
+}
+
+function withVariables(query: string, metric: MetricSpec, scaler: Scaler): string {
+  const object = metric.type === 'Object' ? metric.describedObject?.name : undefined;
+  return substitute(query, { ...variablesOf(scaler), ...(object === undefined ? {} : { object }) });
+}
+
+function variablesOf({ namespace, spec }: Scaler): {
+  readonly namespace: string;
+  readonly name: string;
+  readonly pods: string;
+} {
+  const { kind, name } = spec.scaleTargetRef;
+  return { namespace, name, pods: podsPattern(kind, name) };
+}
