@@ -18,10 +18,9 @@ function setUp(msPerStep: number) {
   const monotonicMs = (): number => clock.monotonicMs() + (usedMs += msPerStep);
   const asked: string[] = [];
   const faults: unknown[] = [];
-  const settings = aSource({ maxConcurrentQueries: 1000 });
   let defect: Error | null = null;
   const metrics = createMetricSource({
-    sources: new Map([['default', settings]]),
+    sources: new Map([['default', aSource({ maxConcurrentQueries: 1000 })]]),
     clock: { now: clock.now, random: clock.random, after: clock.after, monotonicMs },
     onQuery: () => undefined,
     onFault: (error) => faults.push(error),
@@ -31,9 +30,9 @@ function setUp(msPerStep: number) {
         return Promise.resolve(values([{ labels: {}, value: Number(query.slice(1)) }]));
       },
       startTime: () => Promise.resolve(null),
-      fittingConfig: () => {
+      series: () => {
         if (defect !== null) throw defect;
-        return settings;
+        return { known: 0, read: 0 };
       },
     }),
   });
