@@ -64,7 +64,7 @@ describe.each(['Prometheus', 'VictoriaMetrics'] satisfies readonly ServerName[])
       const client = createPrometheusClient(source, realClock);
       const ask = (query: string): Promise<Answer> =>
         client.query(query, { timeoutMs: 10_000, signal: new AbortController().signal });
-      const { scaler } = due([cpuMetric], namespace);
+      const scaler = due([cpuMetric], namespace);
 
       const learned = await learnWindow(source, [scaler], ask);
 
