@@ -92,19 +92,18 @@ function withoutTime(condition: TimedCondition): UntimedCondition {
 function numbersOf(last: ScalerStatus, stored: JsonObject | null): StatusNumbers {
   const { decision, scaler } = last.record;
   const { scaleTargetRef } = scaler.spec;
-  const { minReplicas, maxReplicas } = decision ?? scaler.spec;
   const scaled = {
     ...scaledAt(lastScale(last) ?? textIn(stored, 'lastScaleTime')),
     reference: `${scaleTargetRef.kind}/${scaleTargetRef.name}`,
     targets: metricTargets(last),
-    minReplicas,
-    maxReplicas,
   };
   if (decision === null) return scaled;
   const metrics = currentMetrics(last);
   return {
     currentReplicas: decision.currentReplicas,
     desiredReplicas: decision.desiredReplicas,
+    minReplicas: decision.minReplicas,
+    maxReplicas: decision.maxReplicas,
     ...scaled,
     ...(metrics.length === 0 ? {} : { currentMetrics: metrics }),
   };
