@@ -28,7 +28,7 @@ export function rankPods(answer: Answer, namespace: string, podNames: readonly s
     const [one] = found;
     if (found.length > 1)
       return { kind: 'unusable', message: `${found.length} series for pod "${name}": aggregate by (pod)` };
-    const value = one === undefined ? Number.NaN : (columns.values[one.row] ?? Number.NaN);
+    const value = one === undefined ? Number.NaN : (columns.values[one] ?? Number.NaN);
     if (!Number.isNaN(value)) values.set(name, value);
   }
   return { kind: 'ranked', values };

@@ -26,13 +26,7 @@ import type {
 import { RecentMap } from '../units/recent-map.js';
 import { addSeconds, type Instant, secondsBetween } from '../units/time.js';
 import type { Answer } from './answers/answer.js';
-import {
-  columnsOf,
-  type PodSeries,
-  selectRows,
-  type SeriesColumns,
-  type SeriesLayout,
-} from './answers/columns.js';
+import { columnsOf, selectRows, type SeriesColumns, type SeriesLayout } from './answers/columns.js';
 import { resourceWindowSeconds, takesWindow } from './data-source/resource-queries.js';
 import type { SourceConfig } from './data-source/source-config.js';
 
@@ -305,7 +299,8 @@ function pickNow(
   const pattern = metric.type === 'Pods' && isByPod(metric.query) ? wholePattern(workload) : null;
   const container = metric.type === 'ContainerResource' ? metric.container : null;
   const selected = metric.type === 'Pods' ? selectRows(columns, metric.selector) : null;
-  const seriesOf = finder(columns.layout, namespace, selected);
+  const { layout } = columns;
+  const rowsOf = finder(layout, namespace, selected);
   const rows: number[] = [];
   const names: string[] = [];
   const starts: number[] = [];
@@ -314,10 +309,11 @@ function pickNow(
   for (const { name } of pods) {
     if (pattern !== null && !pattern.test(name)) continue;
     const start = rows.length;
-    for (const series of seriesOf(name)) {
-      if (container !== null && series.container !== container) continue;
-      rows.push(series.row);
-      containers.push(series.container);
+    for (const row of rowsOf(name)) {
+      const label = layout.places[row]?.container ?? '';
+      if (container !== null && label !== container) continue;
+      rows.push(row);
+      containers.push(label);
     }
     if (rows.length === start) continue;
     names.push(name);
@@ -329,7 +325,7 @@ function pickNow(
     rows,
     places: { pods: names, starts, containers },
     isNoneSelected: selected?.length === 0,
-    isPodMissing: seriesOf(null).length > 0,
+    isPodMissing: rowsOf(null).length > 0,
     isDistinct,
   };
 }
@@ -349,24 +345,24 @@ function areDistinct(containers: readonly string[]): boolean {
   );
 }
 
-const NO_SERIES: readonly PodSeries[] = [];
+const NO_ROWS: readonly number[] = [];
 
 /**
- * Returns a function that finds the series of a pod, with the namespace or without that label; null: those without the
+ * Returns a function that finds the rows of a pod, with the namespace or without that label; null: those without the
  * label `pod`. `selected`: only these rows; null: all.
  */
 function finder(
   { namespaces }: SeriesLayout,
   namespace: string,
   selected: readonly number[] | null,
-): (pod: string | null) => readonly PodSeries[] {
+): (pod: string | null) => readonly number[] {
   const labeled = namespaces.get(namespace)?.pods;
   const unlabeled = namespaces.get(null)?.pods;
-  const rows = selected === null ? null : new Set(selected);
+  const chosen = selected === null ? null : new Set(selected);
   return (pod) => {
-    const some = labeled?.get(pod) ?? NO_SERIES;
-    const others = unlabeled?.get(pod) ?? NO_SERIES;
+    const some = labeled?.get(pod) ?? NO_ROWS;
+    const others = unlabeled?.get(pod) ?? NO_ROWS;
     const all = others.length === 0 ? some : [...some, ...others];
-    return rows === null ? all : all.filter(({ row }) => rows.has(row));
+    return chosen === null ? all : all.filter((row) => chosen.has(row));
   };
 }

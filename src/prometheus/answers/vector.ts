@@ -1,7 +1,7 @@
 import { instantFromSeconds } from '../../units/time.js';
 import type { Answer } from './answer.js';
 import { LATEST_SECONDS, parseObject, parseSampleValue } from './classify.js';
-import { SentLayout, type Series, SeriesColumns } from './columns.js';
+import { SentLayout, type Series, SeriesColumns, startOf } from './columns.js';
 
 /** An instant vector in columns, and the rest of the answer. */
 export interface VectorReading {
@@ -59,8 +59,7 @@ export function readVector(
   known: SentLayout | null,
   bounds: VectorBounds,
 ): VectorReading | null {
-  const same = known === null ? null : new VectorReader(body, known, bounds).read();
-  return same ?? new VectorReader(body, null, bounds).read();
+  return new VectorReader(body, known, bounds).read();
 }
 
 /**
@@ -81,16 +80,22 @@ export function columnAnswer({ layout, values, seconds }: VectorReading, why: st
     : Object.assign(vector, { class: 'partial', why } as const);
 }
 
+/** How many consecutive missing rows are searched before a series counts as new. */
+const MOST_GONE = 64;
+/** Comparisons in these searches, so that an answer in another order costs little more than a new one. */
+const SEARCHES_PER_SERIES = 2;
+
 class VectorReader {
   readonly #body: Buffer;
-  /** Other labels are not read; null: any labels are. */
   readonly #known: SentLayout | null;
   readonly #bounds: VectorBounds;
   readonly #values: number[];
-  /** Where the labels of each series start and end. */
   readonly #spans: number[] = [];
-  /** The number of labels. */
-  #items = 0;
+  readonly #counts: number[] = [];
+  readonly #sources: number[] = [];
+  /** The row of the known layout that the next series has if nothing has changed. */
+  #next = 0;
+  #searches: number;
   #at = 0;
   #seconds = Infinity;
   #timeFrom = 0;
@@ -102,6 +107,7 @@ class VectorReader {
     this.#bounds = bounds;
     // One allocation of the size that the last answer had.
     this.#values = known === null ? [] : new Array<number>(known.count);
+    this.#searches = SEARCHES_PER_SERIES * (known?.count ?? 0);
   }
 
   read(): VectorReading | null {
@@ -110,18 +116,36 @@ class VectorReader {
     const body = this.#body;
     const values = this.#values;
     let row = 0;
+    let items = ITEMS_AROUND;
+    let isSame = true;
     do {
       if (row >= this.#bounds.series || !this.#skip(ROW_HEAD)) return null;
-      if (this.#known === null ? !this.#readLabels() : !this.#skipLabels(this.#known, row)) return null;
+      const from = this.#at;
+      const source = this.#skipKnown();
+      const count = source < 0 ? this.#readLabels() : (this.#known?.counts[source] ?? 0);
+      if (count === null) return null;
+      this.#spans.push(from, this.#at);
+      this.#counts.push(count);
+      this.#sources.push(source);
+      isSame &&= source === row;
+      items += ITEMS_OF_ROW + count;
       if (!this.#skip(PAIR_HEAD) || !this.#readTime() || !this.#readValue(row)) return null;
       row += 1;
     } while (body[this.#at++] === COMMA);
-    if (body[this.#at - 1] !== CLOSE_BRACKET) return null;
+    if (body[this.#at - 1] !== CLOSE_BRACKET || items > this.#bounds.items) return null;
     const rest = this.#readRest(hasPlainHead);
     if (rest === undefined) return null;
-    const layout = this.#known ?? this.#layoutOf(row);
-    if (layout.count !== row || ITEMS_AROUND + row * ITEMS_OF_ROW + layout.items > this.#bounds.items)
-      return null;
+    values.length = row;
+    const known = this.#known;
+    const layout =
+      known !== null && isSame && row === known.count
+        ? known
+        : SentLayout.following(known, {
+            body,
+            spans: this.#spans,
+            counts: this.#counts,
+            sources: this.#sources,
+          });
     return { layout, values, seconds: this.#seconds, rest };
   }
 
@@ -133,54 +157,54 @@ class VectorReader {
     return true;
   }
 
-  /** Skips the labels that a row has in the known layout. */
-  #skipLabels({ bytes, ends, count }: SentLayout, row: number): boolean {
-    if (row >= count) return false;
+  /** Skips labels that are those of one of the next known rows, and returns its number; -1: they are not. */
+  #skipKnown(): number {
+    const known = this.#known;
+    if (known === null) return -1;
+    const last = Math.min(this.#next + MOST_GONE, known.count - 1);
+    for (let row = this.#next; row <= last && this.#searches > 0; row += 1) {
+      const end = this.#endOf(row, known);
+      if (end === -1) {
+        this.#searches -= 1;
+        continue;
+      }
+      this.#at = end;
+      this.#next = row + 1;
+      return row;
+    }
+    return -1;
+  }
+
+  /** Returns where the labels of a known row end, if they are here; -1: they are not. */
+  #endOf(row: number, { bytes, ends }: SentLayout): number {
     const body = this.#body;
     let at = this.#at;
     const end = ends[row] ?? 0;
-    for (let index = row === 0 ? 0 : (ends[row - 1] ?? 0) + 1; index < end; index += 1)
-      if (bytes[index] !== body[at++]) return false;
-    this.#at = at;
-    return true;
+    for (let index = startOf(ends, row); index < end; index += 1) if (bytes[index] !== body[at++]) return -1;
+    return at;
   }
 
-  #layoutOf(count: number): SentLayout {
-    const spans = this.#spans;
-    let size = 0;
-    for (let at = 0; at < spans.length; at += 2) size += (spans[at + 1] ?? 0) - (spans[at] ?? 0) + 1;
-    const bytes = Buffer.allocUnsafe(size);
-    const ends = new Int32Array(count);
-    let to = 0;
-    for (let row = 0; row < count; row += 1) {
-      to += this.#body.copy(bytes, to, spans[2 * row], spans[2 * row + 1]);
-      ends[row] = to;
-      bytes[to++] = COMMA;
-    }
-    return new SentLayout(bytes, ends, this.#items);
-  }
-
-  /** Reads an object whose members are strings. */
-  #readLabels(): boolean {
+  /** Reads an object whose members are strings, and returns their number; null: it is another one. */
+  #readLabels(): number | null {
     const body = this.#body;
     const from = this.#at;
-    if (body[this.#at++] !== OPEN_BRACE) return false;
+    let count = 0;
+    if (body[this.#at++] !== OPEN_BRACE) return null;
     if (body[this.#at] === CLOSE_BRACE) this.#at += 1;
     else {
       let isEscaped = false;
       do {
         const name = this.#skipString();
-        if (name === null || body[this.#at++] !== COLON) return false;
+        if (name === null || body[this.#at++] !== COLON) return null;
         const value = this.#skipString();
-        if (value === null) return false;
+        if (value === null) return null;
         isEscaped ||= name || value;
-        this.#items += 1;
+        count += 1;
       } while (body[this.#at++] === COMMA);
-      if (body[this.#at - 1] !== CLOSE_BRACE) return false;
-      if (isEscaped && !isJson(body.toString('utf8', from, this.#at))) return false;
+      if (body[this.#at - 1] !== CLOSE_BRACE) return null;
+      if (isEscaped && !isJson(body.toString('utf8', from, this.#at))) return null;
     }
-    this.#spans.push(from, this.#at);
-    return true;
+    return count;
   }
 
   /** Returns whether the string has an escape sequence; null: it is not a string. */

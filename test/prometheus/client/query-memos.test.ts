@@ -4,7 +4,8 @@ import { QueryMemos } from '../../../src/prometheus/client/query-memos.js';
 import { ManualClock } from '../../support/manual-clock.js';
 
 const MIB = 1024 * 1024;
-const layoutOf = (mib: number): SentLayout => new SentLayout(Buffer.alloc(mib * MIB), new Int32Array(0), 0);
+const layoutOf = (mib: number): SentLayout =>
+  new SentLayout(Buffer.alloc(mib * MIB), new Int32Array(0), new Uint32Array(0), null);
 
 /** Rounds of 15 s: each query is answered with a layout of some MiB unless it has one. Returns which had one. */
 function start() {
