@@ -24,6 +24,7 @@ export default tseslint.config(
       'dist-e2e/',
       'coverage/',
       '*.mjs',
+      'src/dashboard/unused.mjs',
       'test/support/*.{cjs,mjs}',
       'release/*.mjs',
     ],

@@ -1,0 +1,14 @@
+/* Takes the place of modules whose functions the page never calls: see WITHOUT_UNUSED in vite.config.mjs. */
+
+const nothing = () => null;
+
+// zod/v4/core/json-schema-processors.js
+export const toJSONSchema = nothing;
+
+// zod/v4/core/to-json-schema.js
+export const createStandardJSONSchemaMethod = nothing;
+export const createToJSONSchemaMethod = nothing;
+
+// @lezer/highlight: the grammar of PromQL names its tags when it is loaded.
+export const tags = { function: nothing };
+export const styleTags = () => nothing;
